@@ -25,81 +25,77 @@ interface Timed {
 }
 
 /** The routes `POST /mutate`, `/gate` and `/namespaces`, within bounds of memory and connections. */
-export const admission = plugin<AdmissionOptions>(
-  'admission',
-  ['configuration', 'cluster'],
-  async (app, { ownNamespace, deps }) => {
-    const { metrics, clock } = deps;
-    const { policy, view } = app;
-    const limits = memoryLimits();
-    const bodies = new Bodies(limits, (limit) => metrics.overload(limit));
-    metrics.measureBodies(() => bodies.inFlight);
-    const connections = new Connections(
-      limits.connections,
-      (limit) => metrics.overload(limit),
-      serverLimits.handshakeTimeout,
-    );
-    connections.bound(app.server);
-    // `bodies` reads them: a pod can have any key, `__proto__` too, and Fastify would copy keys by assignment
-    app.removeAllContentTypeParsers();
-    app.addContentTypeParser('application/json', (_request, _payload, done) => done(null));
-    answerErrors(app, metrics);
-    app.addHook('onRequest', (request, _reply, done) => {
-      const encoding = request.headers['content-encoding'] ?? 'identity';
-      if (request.headers.host === undefined && request.raw.httpVersion === '1.1')
-        done(new CniGateError('CNI_GATE_HTTP', 'expected the header Host, as HTTP/1.1 does, got none'));
-      else if (encoding === 'identity') done();
-      else {
-        const message = `expected an uncompressed body, got Content-Encoding ${encoding}`;
-        done(new CniGateError('CNI_GATE_REVIEW_MEDIA', message));
-      }
-    });
+export const admission = plugin<AdmissionOptions>('admission', async (app, { ownNamespace, deps }) => {
+  const { metrics, clock } = deps;
+  const { policy, view } = app;
+  const limits = memoryLimits();
+  const bodies = new Bodies(limits, (limit) => metrics.overload(limit));
+  metrics.measureBodies(() => bodies.inFlight);
+  const connections = new Connections(
+    limits.connections,
+    (limit) => metrics.overload(limit),
+    serverLimits.handshakeTimeout,
+  );
+  connections.bound(app.server);
+  // `bodies` reads them: a pod can have any key, `__proto__` too, and Fastify would copy keys by assignment
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('application/json', (_request, _payload, done) => done(null));
+  answerErrors(app, metrics);
+  app.addHook('onRequest', (request, _reply, done) => {
+    const encoding = request.headers['content-encoding'] ?? 'identity';
+    if (request.headers.host === undefined && request.raw.httpVersion === '1.1')
+      done(new CniGateError('CNI_GATE_HTTP', 'expected the header Host, as HTTP/1.1 does, got none'));
+    else if (encoding === 'identity') done();
+    else {
+      const message = `expected an uncompressed body, got Content-Encoding ${encoding}`;
+      done(new CniGateError('CNI_GATE_REVIEW_MEDIA', message));
+    }
+  });
 
-    /** Decides while the memory of the body is reserved; counts and logs the decision. */
-    const answer = <Decided extends { request: AnsweredRequest; decision: AdmissionDecision }, Answer>(
-      webhook: WebhookName,
-      request: FastifyRequest,
-      decide: (body: unknown) => Decided | Promise<Decided>,
-      toAnswer: (decided: Decided) => Answer,
-    ): Promise<Answer> =>
-      bodies.handle(request.raw, serverLimits.body[webhook], async (body) => {
-        const start = clock.monotonicNow();
-        const decided = await decide(body);
-        const seconds = (clock.monotonicNow() - start) / 1000;
-        metrics.answered(webhook, decided.decision, seconds);
-        logDecision(request.log, webhook, decided, seconds);
-        return toAnswer(decided);
-      });
-    app.post<Timed>('/mutate', (request) =>
-      answer(
-        'mutate',
-        request,
-        (body) => {
-          const { namespaces } = view;
-          const context = { policy: policy.current(), namespaces, ownNamespace };
-          return mutate(body, context, timeToAnswer(request.query.timeout));
-        },
-        ({ review }) => review,
-      ),
-    );
-    app.post('/gate', (request) =>
-      answer(
-        'gate',
-        request,
-        (body) => gate(body, view, policy.current(), clock.now()),
-        ({ request: { uid }, decision }) => respond(uid, decision),
-      ),
-    );
-    app.post('/namespaces', (request) =>
-      answer(
-        'namespaces',
-        request,
-        (body) => reviewNamespace(body, policy.current()),
-        ({ request: { uid }, decision }) => respond(uid, decision),
-      ),
-    );
-  },
-);
+  /** Decides while the memory of the body is reserved; counts and logs the decision. */
+  const answer = <Decided extends { request: AnsweredRequest; decision: AdmissionDecision }, Answer>(
+    webhook: WebhookName,
+    request: FastifyRequest,
+    decide: (body: unknown) => Decided | Promise<Decided>,
+    toAnswer: (decided: Decided) => Answer,
+  ): Promise<Answer> =>
+    bodies.handle(request.raw, serverLimits.body[webhook], async (body) => {
+      const start = clock.monotonicNow();
+      const decided = await decide(body);
+      const seconds = (clock.monotonicNow() - start) / 1000;
+      metrics.answered(webhook, decided.decision, seconds);
+      logDecision(request.log, webhook, decided, seconds);
+      return toAnswer(decided);
+    });
+  app.post<Timed>('/mutate', (request) =>
+    answer(
+      'mutate',
+      request,
+      (body) => {
+        const { namespaces } = view;
+        const context = { policy: policy.current(), namespaces, ownNamespace };
+        return mutate(body, context, timeToAnswer(request.query.timeout));
+      },
+      ({ review }) => review,
+    ),
+  );
+  app.post('/gate', (request) =>
+    answer(
+      'gate',
+      request,
+      (body) => gate(body, view, policy.current(), clock.now()),
+      ({ request: { uid }, decision }) => respond(uid, decision),
+    ),
+  );
+  app.post('/namespaces', (request) =>
+    answer(
+      'namespaces',
+      request,
+      (body) => reviewNamespace(body, policy.current()),
+      ({ request: { uid }, decision }) => respond(uid, decision),
+    ),
+  );
+});
 
 /** The API server's own limits on `timeoutSeconds`: 1 to 30, default 10. */
 const defaultTimeout = 10_000;

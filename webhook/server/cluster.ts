@@ -28,7 +28,7 @@ declare module 'fastify' {
  *
  * @throws CniGateError CNI_GATE_STATE_INVALID where the file cannot be used
  */
-export const cluster = plugin<ClusterOptions>('cluster', ['configuration'], async (app, options) => {
+export const cluster = plugin<ClusterOptions>('cluster', async (app, options) => {
   const { clusterState, profile, deps } = options;
   const { current: policy } = app.policy;
   const view =
@@ -39,7 +39,7 @@ export const cluster = plugin<ClusterOptions>('cluster', ['configuration'], asyn
   // Fastify runs the hook when the last request is answered: until then the view is read
   app.addHook('onClose', () => view.close());
   app.policy.onChange(() => view.policyChanged());
-  deps.ready.add(() => view.unready());
+  deps.ready.push(() => view.unready());
   measureReadiness(deps, policy, view);
   measureEvidence(deps, view);
   void logReadiness(deps, policy, view);

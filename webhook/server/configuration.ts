@@ -33,7 +33,7 @@ declare module 'fastify' {
  * @throws CniGateError where the file cannot be used, and CNI_GATE_PROFILE_UNKNOWN where `profile` does not exist: the
  *   start fails, instead of each pod later
  */
-export const configuration = plugin<ConfigurationOptions>('configuration', [], async (app, options) => {
+export const configuration = plugin<ConfigurationOptions>('configuration', async (app, options) => {
   const { config, image, profile, deps } = options;
   const { onReload, ...listener } = deps.reload('configuration');
   const subscribers: (() => void)[] = [];

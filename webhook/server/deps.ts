@@ -8,8 +8,8 @@ import { Metrics, type ReloadSource } from './metrics.ts';
 export interface ServerDeps extends Deps {
   log: FastifyBaseLogger;
   metrics: Metrics;
-  /** What `/readyz` asks. */
-  ready: ReadyChecks;
+  /** What `/readyz` asks. The reason of an earlier check hides those of later ones. */
+  ready: ReadyCheck[];
   /** Makes the listener that reports the reloads of a source in the log and the metrics. */
   reload: (source: ReloadSource) => ReloadListener;
 }
@@ -34,7 +34,7 @@ export function serverDeps({ log, clock = systemClock, signal, interval }: DepsO
     clock,
     signal: signal ?? new AbortController().signal,
     metrics,
-    ready: new ReadyChecks(),
+    ready: [],
     reload: (source) => ({
       ...(interval !== undefined && { interval }),
       onReload: () => {
@@ -51,22 +51,3 @@ export function serverDeps({ log, clock = systemClock, signal, interval }: DepsO
 
 /** Says why the server should not receive requests now, for people; undefined when it may. */
 export type ReadyCheck = () => string | undefined;
-
-/** The checks behind `/readyz`. */
-export class ReadyChecks {
-  readonly #checks: ReadyCheck[] = [];
-
-  /** Adds a check. The reason of an earlier check hides those of later ones. */
-  add(check: ReadyCheck): void {
-    this.#checks.push(check);
-  }
-
-  /** The first reason that a check gives; undefined when all pass. */
-  get reason(): string | undefined {
-    for (const check of this.#checks) {
-      const reason = check();
-      if (reason !== undefined) return reason;
-    }
-    return undefined;
-  }
-}

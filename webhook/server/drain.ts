@@ -16,10 +16,10 @@ export interface DrainOptions {
  * closes it. Connections that are open at the end of the timeout are cut. Register it first: then its reason comes
  * before others in `/readyz`, and it ends when everything else has ended.
  */
-export const drain = plugin<DrainOptions>('drain', [], async (app, options) => {
+export const drain = plugin<DrainOptions>('drain', async (app, options) => {
   const { log, ready } = options.deps;
   let cut: NodeJS.Timeout | undefined;
-  ready.add(() => (cut === undefined ? undefined : 'shutting down'));
+  ready.push(() => (cut === undefined ? undefined : 'shutting down'));
   // Fastify tells clients from here on to close their connections
   app.addHook('preClose', async () => {
     // a server that never opened its port has no requests to wait for

@@ -29,9 +29,15 @@ declare module 'fastify' {
  *
  * @throws CniGateError CNI_GATE_LISTEN
  */
-export const ops = plugin<OpsOptions>('ops', [], async (app, { host, opsPort, metricsAge, deps }) => {
+export const ops = plugin<OpsOptions>('ops', async (app, { host, opsPort, metricsAge, deps }) => {
   const { metrics, ready } = deps;
-  const isReady = (): string | undefined => ready.reason ?? (app.server.listening ? undefined : 'starting');
+  const isReady = (): string | undefined => {
+    for (const check of ready) {
+      const reason = check();
+      if (reason !== undefined) return reason;
+    }
+    return app.server.listening ? undefined : 'starting';
+  };
   const server = createOps(metrics, isReady, metricsAge ?? opsLimits.metricsAge);
   app.addHook('onClose', () => server.close());
   app.decorate('opsPort', await listen(server, host, opsPort, '--ops-port'));

@@ -8,20 +8,16 @@ export type App = FastifyInstance<Server>;
 /**
  * Makes a Fastify plugin that works on the instance itself, so that plugins registered later see what it decorates.
  *
- * @param name of the plugin, for `needs` of others
- * @param needs names of plugins that have to be registered before; Fastify ends the start where one is missing
  * @param start starts the part. It adds an `onClose` hook as soon as there is something to end: Fastify runs these
  *   hooks when the server stops and when a later plugin fails, in the reverse order of registration
  */
 export function plugin<Options>(
   name: string,
-  needs: string[],
   start: (app: App, options: Options & { deps: ServerDeps }) => Promise<void>,
 ) {
   return Object.assign(start, {
     // source: https://fastify.dev/docs/latest/Reference/Plugins/, and the package fastify-plugin
     [Symbol.for('skip-override')]: true,
     [Symbol.for('fastify.display-name')]: name,
-    [Symbol.for('plugin-meta')]: { name, dependencies: needs },
   });
 }

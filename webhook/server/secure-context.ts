@@ -1,5 +1,4 @@
-import type { SecureContextOptions as TlsOptions } from 'node:tls';
-import type { CertificateEvents, CertificatePair, CertificateSource } from '../../certs/sources.ts';
+import type { CertificateEvents, CertificateSource } from '../../certs/sources.ts';
 import type { Deps } from '../lib/deps.ts';
 import { ClientCertificates } from './client-certificates.ts';
 import { plugin } from './plugin.ts';
@@ -27,12 +26,16 @@ declare module 'fastify' {
  *
  * @throws CniGateError where a file cannot be used; the signal's reason where the process is told to stop first
  */
-export const secureContext = plugin<SecureContextOptions>('secure-context', [], async (app, options) => {
+export const secureContext = plugin<SecureContextOptions>('secure-context', async (app, options) => {
   const { deps } = options;
   const { metrics, ready } = deps;
   let source: CertificateSource | undefined;
   const renew = (): void => {
-    if (source) app.server.setSecureContext(secureOptions(source.current, clients?.authorities));
+    if (!source) return;
+    const { certificate: cert, key } = source.current;
+    const ca = clients && { ca: clients.authorities };
+    // this replaces all options, so the lowest TLS version is here as well
+    app.server.setSecureContext({ cert, key, minVersion: 'TLSv1.2', ...ca });
   };
 
   const { onReload: clientsReloaded, ...clientsListener } = deps.reload('client-ca');
@@ -64,7 +67,7 @@ export const secureContext = plugin<SecureContextOptions>('secure-context', [], 
         certificateReloaded();
       },
       onError,
-      addReadyCheck: (check) => ready.add(check),
+      addReadyCheck: (check) => void ready.push(check),
     },
     deps,
   );
@@ -74,18 +77,3 @@ export const secureContext = plugin<SecureContextOptions>('secure-context', [], 
   metrics.certificateExpires(certificate.current.notAfter);
   app.decorate('certificate', certificate);
 });
-
-/**
- * Options of the server's secure context. The server sets them again for each renewal, so the lowest TLS version is
- * here as well.
- *
- * @param clientAuthorities PEM of the authorities that sign client certificates
- */
-function secureOptions(pair: CertificatePair, clientAuthorities: string | undefined): TlsOptions {
-  return {
-    cert: pair.certificate,
-    key: pair.key,
-    minVersion: 'TLSv1.2',
-    ...(clientAuthorities !== undefined && { ca: clientAuthorities }),
-  };
-}

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { aimText, isMet, type Row, textOf } from '../../bench/report/figures.ts';
+import type { Row } from '../../bench/report/figures.ts';
 import { replaceSection, sectionText } from '../../bench/report/page.ts';
 import { plot } from '../../bench/report/plot.ts';
 
@@ -21,46 +21,6 @@ const rows: Row[] = [
   { figure: 'rate', conditions: 'pod of 8 KB', measured: 0.5, unit: '× bare', aim: { atLeast: 0.75 } },
   { figure: 'wait, p50 & p99 < 1 s', conditions: '', measured: 1.25, unit: 'ms', aim: { atMost: 2 } },
 ];
-
-describe('a figure is written with three significant digits', () => {
-  for (const [value, unit, text] of [
-    [0.123456, 'ms', '0.123 ms'],
-    [123.456, 'MiB', '123 MiB'],
-    [1234.56, 'MiB', '1,235 MiB'],
-    [12_345, '/s', '12,345/s'],
-    [0, '', '0'],
-    [-0.25, 'ms', '-0.25 ms'],
-  ] as const) {
-    test(text, () => assert.equal(textOf(value, unit), text));
-  }
-});
-
-test('an aim is met up to its limit, and by it', () => {
-  assert.equal(aimText({ atMost: 150 }, 'MiB'), '≤ 150 MiB');
-  assert.equal(aimText({ atLeast: 0.75 }, '× bare'), '≥ 0.75 × bare');
-  assert.deepEqual(
-    [149, 150, 151].map((measured) => isMet(measured, { atMost: 150 })),
-    [true, true, false],
-  );
-  assert.deepEqual(
-    [0.74, 0.75, 0.76].map((measured) => isMet(measured, { atLeast: 0.75 })),
-    [false, true, true],
-  );
-});
-
-test('a section is replaced, and the rest of the page stays', () => {
-  const [requests, scale] = ['requests', 'scale'].map(
-    (name) => `<!-- figures of ${name}: begin -->\nold\n<!-- figures of ${name}: end -->`,
-  );
-  const page = `# Performance\n\nText.\n\n${requests}\n\nOne reason.\n\n${scale}\n`;
-  const replaced = replaceSection(page, 'requests', 'new');
-  assert.equal(replaced, page.replace('\nold\n', '\n\nnew\n\n'));
-  assert.equal(replaceSection(replaced, 'requests', 'new'), replaced);
-  assert.throws(
-    () => replaceSection(page, 'peers', 'new'),
-    /expected the lines "<!-- figures of peers: begin/,
-  );
-});
 
 describe('figures are rendered as a file of this folder has them', () => {
   for (const [name, text] of [

@@ -3,25 +3,7 @@ import { suite, test } from 'node:test';
 import { isNamespaceName, isObjectName, isUid } from '../../../webhook/lib/object-names.ts';
 
 const label = ['a', '0', 'shop', 'kube-system', 'a--b', 'x'.repeat(63)];
-const neither = [
-  '',
-  '.',
-  '../..',
-  '-a',
-  'a-',
-  'A',
-  'a_b',
-  'a/b',
-  'ä',
-  'a b',
-  'a\n',
-  '%2e',
-  'a..b',
-  '.a',
-  'a.',
-  'a.-b',
-  'a-.b',
-];
+const neither = ['', 'a b', 'a\n', ...'. ../.. -a a- A a_b a/b ä %2e a..b .a a. a.-b a-.b'.split(' ')];
 
 suite('names that Kubernetes allows', () => {
   test('of namespaces', () => {

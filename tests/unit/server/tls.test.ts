@@ -6,9 +6,6 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { createAuthority } from '../../../certs/issue.ts';
 import { type CertificatePair, fileCertificate, selfMadeCertificate } from '../../../certs/sources.ts';
-import { serverLimits } from '../../../webhook/lib/limits.ts';
-import { Metrics } from '../../../webhook/server/metrics.ts';
-import { createApp } from '../../../webhook/server/serve.ts';
 
 const hour = 3_600_000;
 const silent = { onReload: () => {}, onError: () => {} };
@@ -41,12 +38,4 @@ test('a certificate in files without a name is refused: the API server would not
     code: 'CNI_GATE_TLS_PAIR',
     message: /tls\.crt has no subjectAltName/,
   });
-});
-
-test('a body that does not come is not waited for longer than any admission call lasts', async (t) => {
-  const { pino } = await import('pino');
-  const app = createApp({ log: pino({ level: 'silent' }), metrics: new Metrics() }, false);
-  t.after(() => app.close());
-  assert.equal(app.server.requestTimeout, serverLimits.requestTimeout);
-  assert.equal(app.server.headersTimeout, serverLimits.headersTimeout);
 });
