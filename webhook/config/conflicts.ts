@@ -1,5 +1,5 @@
 import { foreign } from '../lib/names.ts';
-import { settingsOf } from './checks.ts';
+import { settingsOf, wordOf } from './checks.ts';
 import type { Condition, Id, Profile } from './types.ts';
 
 /** A value and the profile that sets it. */
@@ -41,20 +41,18 @@ export function conflicts(profiles: Profile[]): string[] {
       texts.push(`${tell(clash)} is required by asUser and excluded by notAsUser of profile "${profile}"`);
     }
   }
-  const ports = redirects.map(({ profile, redirect }): Given => ({ profile, value: redirect.listen }));
-  const samePort = firstRepeat(ports);
-  if (samePort !== undefined) {
-    texts.push(`two redirect checks bind port ${samePort[0].value} (${names(samePort)})`);
+  const ofPorts = Map.groupBy(redirects, ({ redirect }) => redirect.listen);
+  for (const [port, [one, other]] of ofPorts) {
+    if (one === undefined || other === undefined) continue;
+    const names = new Set([one, other].map(({ profile }) => `profile "${profile}"`));
+    texts.push(`two redirect checks bind port ${port} (${[...names].join(' and ')})`);
   }
-  const reaching = profiles.filter((profile) => settingsOf(profile.proof.checks, 'reach').length > 0);
-  const capturing = profiles.filter(
-    (profile) =>
-      settingsOf(profile.proof.checks, 'redirect').length > 0 ||
-      settingsOf(profile.proof.checks, 'captured').length > 0,
-  );
-  if (reaching[0] !== undefined && capturing[0] !== undefined) {
+  const having = (...words: string[]): Profile | undefined =>
+    profiles.find(({ proof }) => proof.checks.some((check) => words.includes(wordOf(check))));
+  const [reaching, capturing] = [having('reach'), having('redirect', 'captured')];
+  if (reaching !== undefined && capturing !== undefined) {
     texts.push(
-      `check "reach" of profile "${reaching[0].name}" would be answered by the proxy that profile "${capturing[0].name}" redirects to`,
+      `check "reach" of profile "${reaching.name}" would be answered by the proxy that profile "${capturing.name}" redirects to`,
     );
   }
   return [
@@ -117,15 +115,4 @@ function rulesOut({ annotations = {} }: Condition, key: string, value: string): 
   return matcher.exists === false || (matcher.notIn?.includes(value) ?? false);
 }
 
-function firstRepeat(given: Given[]): [Given, Given] | undefined {
-  for (const [index, one] of given.entries()) {
-    const other = given.slice(index + 1).find((candidate) => candidate.value === one.value);
-    if (other !== undefined) return [one, other];
-  }
-  return undefined;
-}
-
 const tell = (given: Given): string => `user ${given.value} of profile "${given.profile}"`;
-
-const names = (given: Given[]): string =>
-  [...new Set(given.map((one) => `profile "${one.profile}"`))].join(' and ');

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { TLSSocket } from 'node:tls';
+import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import { namesIn, readCertificates } from '../../certs/verify.ts';
 import { CniGateError } from '../lib/errors.ts';
 import { serverLimits } from '../lib/limits.ts';
@@ -17,7 +18,7 @@ export class ClientCertificates {
   readonly #file: LiveFiles<string>;
   readonly #names: readonly string[] | undefined;
   /** The authorities by which each connection was accepted. */
-  readonly #judgedBy = new WeakMap<TLSSocket, string>();
+  readonly #judgedBy = new WeakMap<Socket, string>();
   /** When the authorities changed, in milliseconds of `performance.now()`. */
   #changed = Number.NEGATIVE_INFINITY;
 
@@ -60,7 +61,7 @@ export class ClientCertificates {
 
   /** Whether other authorities than those in force now may have accepted the connection. It must close then. */
   isStale({ socket }: IncomingMessage): boolean {
-    return socket instanceof TLSSocket && this.#judgedBy.get(socket) !== this.authorities;
+    return this.#judgedBy.get(socket) !== this.authorities;
   }
 
   /**
@@ -69,14 +70,15 @@ export class ClientCertificates {
    * @throws CniGateError CNI_GATE_CLIENT_CERTIFICATE where the caller sent no certificate that these authorities signed;
    *   CNI_GATE_CLIENT_NAME where the certificate has none of the names
    */
-  check({ socket }: IncomingMessage): void {
-    const shown = socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined;
-    if (!(socket instanceof TLSSocket) || !shown || !socket.authorized || new Date() > shown.validToDate) {
-      const why =
-        socket instanceof TLSSocket && shown ? String(socket.authorizationError ?? 'expired') : 'none';
+  check(request: IncomingMessage): void {
+    // the port speaks TLS only
+    const socket = request.socket as TLSSocket;
+    const shown = socket.getPeerX509Certificate();
+    if (!shown || !socket.authorized || new Date() > shown.validToDate) {
+      const got = shown ? `one that is refused (${String(socket.authorizationError ?? 'expired')})` : 'none';
       throw new CniGateError(
         'CNI_GATE_CLIENT_CERTIFICATE',
-        `expected a client certificate signed by an authority of --client-ca, got ${shown ? `one that is refused (${why})` : 'none'}`,
+        `expected a client certificate signed by an authority of --client-ca, got ${got}`,
       );
     }
     const common = /^CN=(.*)$/m.exec(shown.subject)?.[1];
