@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { installFiles } from './install.ts';
 import { writePlugin } from './krew.ts';
+import { kustomize } from './kustomize.ts';
 
 /*
  * usage: node release/build.ts [FOLDER]
@@ -12,6 +12,13 @@ import { writePlugin } from './krew.ts';
 const root = new URL('../', import.meta.url);
 const [folder = 'dist-release'] = process.argv.slice(2);
 const { version } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'));
+/** The files that install cni-gate by one command, and the overlay of each. */
+const overlays = { 'install.yaml': 'strict', 'install-permissive.yaml': 'permissive' };
+
 mkdirSync(folder, { recursive: true });
-for (const [name, text] of await installFiles(version)) writeFileSync(join(folder, name), text);
+for (const [name, overlay] of Object.entries(overlays)) {
+  const url = `https://github.com/cni-gate/cni-gate/releases/download/v${version}/${name}`;
+  const header = `# cni-gate ${version}, overlay ${overlay}: docs/guides/install.md\n# kubectl apply -f ${url}\n`;
+  writeFileSync(join(folder, name), header + (await kustomize({ overlay })));
+}
 await writePlugin(folder, version);

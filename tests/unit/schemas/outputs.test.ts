@@ -6,12 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { show } from '../../../certs/manual.ts';
 import { applyStep } from '../../../certs/rotation.ts';
 import { bundleOf, secretData } from '../../../certs/state.ts';
-import { certsCommand } from '../../../webhook/commands/certs.ts';
-import { checkCommand } from '../../../webhook/commands/check.ts';
-import { dashboardCommand } from '../../../webhook/commands/dashboard.ts';
-import { reviewCommand } from '../../../webhook/commands/review.ts';
-import { serveCommand } from '../../../webhook/commands/serve.ts';
-import { statusCommand } from '../../../webhook/commands/status.ts';
+import { createProgram } from '../../../webhook/commands/program.ts';
 import { readPolicy } from '../../../webhook/config/load.ts';
 import { verdicts } from '../../../webhook/nodes/evidence/facts.ts';
 import { states } from '../../../webhook/nodes/readiness/state.ts';
@@ -127,12 +122,10 @@ suite('certs show --output json', () => {
 });
 
 test('each command that prints JSON has a schema', () => {
-  const commands = [serveCommand, reviewCommand, checkCommand, statusCommand, dashboardCommand, certsCommand]
-    .map((make) => make())
-    .flatMap((command) => [command, ...command.commands]);
+  const commands = createProgram().commands.flatMap((command) => [command, ...command.commands]);
   const named = commands
     .filter(({ options }) => options.some(({ argChoices }) => argChoices?.includes('json')))
-    .map((command) => [command.parent?.name(), command.name()].filter(Boolean).join('-'));
+    .map((command) => [command.parent?.name(), command.name()].join('-').replace('cni-gate-', ''));
   assert.deepEqual(named.toSorted(), ['certs-show', 'check', 'review', 'status']);
   for (const name of named) assert.equal(typeof schema(`${name}.json`).title, 'string');
 });
