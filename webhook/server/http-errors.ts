@@ -1,5 +1,7 @@
+import type { IncomingMessage } from 'node:http';
 import type { Server } from 'node:https';
 import type { Socket } from 'node:net';
+import { finished } from 'node:stream/promises';
 import type {
   FastifyError,
   FastifyInstance,
@@ -9,8 +11,8 @@ import type {
 } from 'fastify';
 import { quoted } from '../lib/clean.ts';
 import { CniGateError, type ErrorCode, messageOf } from '../lib/errors.ts';
+import { unreadBody } from '../lib/limits.ts';
 import { http } from '../lib/node-http.ts';
-import { drainBody } from './drain-body.ts';
 import type { Metrics } from './metrics.ts';
 
 const statusOf: Partial<Record<ErrorCode, number>> = {
@@ -65,6 +67,28 @@ async function answer(error: CniGateError, request: Request, reply: Reply, metri
   if (status === 429) reply.header('retry-after', '1');
   await drainBody(request.raw);
   return reply.code(status).send({ code: error.code, message: error.message });
+}
+
+/**
+ * Reads what is left of a request's body, and throws it away. A client that still writes when the server answers and
+ * closes does not read the answer: it sees a broken connection. The wait is bounded, as a client may announce any size
+ * and send slowly.
+ */
+async function drainBody(request: IncomingMessage): Promise<void> {
+  if (request.readableEnded || request.destroyed) return;
+  const enough = new AbortController();
+  const late = setTimeout(() => enough.abort(), unreadBody.time);
+  let bytes = 0;
+  const count = (chunk: Buffer): void => {
+    bytes += chunk.length;
+    if (bytes > unreadBody.bytes) enough.abort();
+  };
+  request.on('data', count);
+  // aborted, or closed by the client: either way there is no more to wait for
+  await finished(request, { signal: enough.signal, cleanup: true }).catch(() => {});
+  clearTimeout(late);
+  // it flows on, and Node drops what comes
+  request.off('data', count);
 }
 
 /**
