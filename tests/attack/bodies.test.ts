@@ -30,7 +30,6 @@ for (const [count, size] of [
   });
 }
 
-/** A pod's review with a list in its spec. */
 function podWith(list: Record<string, unknown[]>): Buffer {
   const review = recorded('pod-deployment-web');
   Object.assign(review.request.object.spec, list);

@@ -7,7 +7,6 @@ import { Answers, underAttack } from './harness/attack.ts';
 import { hammer, send } from './harness/connections.ts';
 import type { FakeCluster } from './harness/fake-cluster.ts';
 
-/** A binding of a pod, by names that do not exist. */
 function bindingOf(namespace: string, name: string, node = 'n2'): string {
   const review = recorded('binding-deployment-web');
   Object.assign(review.request, { namespace, name });

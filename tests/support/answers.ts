@@ -5,7 +5,6 @@ import type { Pod } from '../../webhook/admission/pod.ts';
 import type { AdmissionResponse, Operation } from '../../webhook/admission/review.ts';
 import { patchOf, reviewOf } from './reviews.ts';
 
-/** What came back for one admission call. */
 export interface Answer {
   decision: Decision;
   response: AdmissionResponse;

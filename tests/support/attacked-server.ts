@@ -9,7 +9,6 @@ import { recorded } from './reviews.ts';
 import { type SmallServer, startSmallServer } from './small-server.ts';
 
 export const MiB = 1024 * 1024;
-/** 80 % of the container. */
 export const mostMemory = 410;
 
 export const pod = JSON.stringify(recorded('pod-deployment-web'));
@@ -63,10 +62,8 @@ export async function during(
 export const sum = (metrics: string, name: string, label: string): number =>
   Number(new RegExp(`^${name}\\{[^}]*${label}[^}]*\\} (\\d+)$`, 'm').exec(metrics)?.[1] ?? 0);
 
-/** A list of empty objects of this many bytes. */
 export const emptyObjects = (bytes: number): string => `[${'{},'.repeat(Math.floor(bytes / 3) - 1)}{}]`;
 
-/** Opens a TLS connection that goes away with the test. */
 export async function open(t: TestContext, server: SmallServer): Promise<Socket> {
   const socket = connect({ host: '127.0.0.1', port: server.port, servername: 'localhost', ca: server.ca });
   socket.on('error', () => {});
@@ -75,6 +72,5 @@ export async function open(t: TestContext, server: SmallServer): Promise<Socket>
   return socket;
 }
 
-/** The head of a call with a body of this many bytes. */
 export const head = (path: string, length: number): string =>
   `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;

@@ -4,7 +4,6 @@ import { fileURLToPath } from 'node:url';
 import { type Command, CommanderError } from 'commander';
 import { CniGateError } from '../../webhook/lib/errors.ts';
 
-/** The program, as a file that Node runs. */
 export const main = fileURLToPath(new URL('../../webhook/main.ts', import.meta.url));
 
 export interface Ended {
@@ -25,7 +24,6 @@ export function cniGate(
   });
 }
 
-/** Starts `cni-gate` as a process of its own. */
 export function startCniGate(args: string[]): ChildProcess {
   return spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
 }

@@ -23,7 +23,6 @@ const zones = ['eu-west-1a', 'eu-west-1b', 'eu-west-1c'];
 const groups = ['general', 'general-spot', 'gpu', 'ingress', 'batch'];
 const timeText = (time: number): string => new Date(time).toISOString();
 
-/** Name of a node by its number. */
 export const nodeName = (index: number): string =>
   `ip-10-${Math.floor(index / 250) + 20}-${index % 250}-17.eu-west-1`;
 
@@ -158,6 +157,5 @@ function addNode(readiness: Readiness, index: number, count: number): void {
 export const dashboardFrom = (facts: StatusFacts): Dashboard =>
   dashboardOf(statusOf(facts, { now, all: true }), null);
 
-/** How many rows a table of the dashboard has. */
 export const rowsOf = ({ tables }: Dashboard, id: string): number =>
   tables.find((table) => table.id === id)?.rows.length ?? 0;

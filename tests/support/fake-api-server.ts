@@ -6,7 +6,6 @@ import type { TestContext } from 'node:test';
 import type { Access } from '../../webhook/cluster/access.ts';
 import { ApiClient } from '../../webhook/cluster/client.ts';
 
-/** A request as the fake got it. */
 export interface Asked {
   method: string;
   path: string;
@@ -21,13 +20,11 @@ export interface FakeApiServer {
   url: string;
   client: ApiClient;
   asked: Asked[];
-  /** Answers that are not at their end. */
   open: Set<ServerResponse>;
   /** Resolves with the request of that index once it came. */
   nth(index: number): Promise<Asked>;
 }
 
-/** What an API server says when it refuses. */
 export const status = (code: number, reason: string, message: string, more: object = {}): object => ({
   kind: 'Status',
   apiVersion: 'v1',
@@ -38,7 +35,6 @@ export const status = (code: number, reason: string, message: string, more: obje
   ...more,
 });
 
-/** Answers with JSON. */
 export function json(response: ServerResponse, code: number, value: unknown, headers = {}): void {
   response.writeHead(code, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value));
 }

@@ -4,7 +4,6 @@ import { basename, dirname, join } from 'node:path';
 import { cacheHome } from '../cluster/binaries/cache.ts';
 import { run } from './run.ts';
 
-/** A program that Go builds from its module. */
 export class GoProgram {
   /** Where it is once it is built: in the user's cache. */
   readonly path: string;

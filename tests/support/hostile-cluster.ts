@@ -32,7 +32,6 @@ export function pendingPod(
   };
 }
 
-/** A namespace that opted in, or did not. */
 export const namespaceOf = (name: string, isIn: boolean, resourceVersion = '5'): object => ({
   metadata: {
     name,

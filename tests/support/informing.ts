@@ -9,12 +9,10 @@ import { type Asked, type FakeApiServer, json, startFakeApi } from './fake-api-s
 type Labels = Record<string, string>;
 type Ended = Parameters<Observer['ended']>[0];
 
-/** A namespace as the API writes it. */
 export const namespace = (name: string, resourceVersion: string, labels: Labels = {}): object => ({
   metadata: { name, uid: `uid-${name}`, resourceVersion, labels },
 });
 
-/** A list as the API writes it. */
 export const listOf = (resourceVersion: string, items: object[], token = ''): object => ({
   kind: 'NamespaceList',
   metadata: { resourceVersion, continue: token },
@@ -26,7 +24,6 @@ export const event = (type: string, object: object): string => `${JSON.stringify
 export interface Informing {
   api: FakeApiServer;
   informer: Informer<ApiObject, Labels>;
-  /** Every end of a list or watch, in order. */
   ends: Ended[];
   changes: string[];
   /** Resolves when a change of that kind and key was told. */

@@ -55,7 +55,6 @@ export async function assertSettled(
   assert.deepEqual(patch, [move], 'one move is all that is needed behind another init container');
 }
 
-/** Whether the status annotation says that something is proved. */
 function proves({ metadata }: Pod): boolean {
   const { checks }: { checks: string[] } = JSON.parse(metadata.annotations?.[statusAnnotation] ?? '');
   return checks.length > 0;

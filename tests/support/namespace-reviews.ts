@@ -1,14 +1,12 @@
 import { profileLabel } from '../../webhook/lib/names.ts';
 import { reviewOf } from './reviews.ts';
 
-/** A Namespace with this value of the profile label, or without one. */
 export const namespaceWith = (label: unknown): object => ({
   apiVersion: 'v1',
   kind: 'Namespace',
   metadata: { name: 'shop', labels: label === undefined ? {} : { [profileLabel]: label } },
 });
 
-/** An AdmissionReview for the creation of a namespace, or as the fields of the request say. */
 export const namespaceReview = (object: unknown, request: object = {}): Record<string, unknown> =>
   reviewOf(object, {
     kind: { group: '', version: 'v1', kind: 'Namespace' },

@@ -2,14 +2,12 @@ import { globSync, readFileSync } from 'node:fs';
 
 const root = new URL('../../', import.meta.url);
 
-/** A page of the documentation. */
 export interface Page {
   /** From the root of the project. */
   path: string;
   text: string;
 }
 
-/** The pages whose paths match, in order. */
 export function pages(...globs: string[]): Page[] {
   return globSync(globs, { cwd: root })
     .sort()

@@ -4,12 +4,10 @@ import { dirname, join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { folderWith } from '../review/support.ts';
 
-/** A Git repository in a folder of its own. */
 export interface Repository {
   folder: string;
   git(...args: string[]): string;
   write(files: Record<string, string>): void;
-  /** Commits everything, and returns the commit's name. */
   commit(): string;
 }
 

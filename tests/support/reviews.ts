@@ -7,7 +7,6 @@ export function recorded(name: string): { request: Record<string, unknown> & { u
   return JSON.parse(readFileSync(new URL(`../reviews/${name}.json`, import.meta.url), 'utf8'));
 }
 
-/** An AdmissionReview for the creation of a pod. */
 export function reviewOf(pod: unknown, request: Record<string, unknown> = {}): Record<string, unknown> {
   return {
     apiVersion: 'admission.k8s.io/v1',
@@ -24,7 +23,6 @@ export function reviewOf(pod: unknown, request: Record<string, unknown> = {}): R
   };
 }
 
-/** The operations in a response. */
 export function patchOf(response: AdmissionResponse): Operation[] {
   return response.patch === undefined ? [] : JSON.parse(Buffer.from(response.patch, 'base64').toString());
 }

@@ -5,10 +5,8 @@ import { selfMadeCertificate } from '../../certs/sources.ts';
 import { openLog } from '../../webhook/server/log.ts';
 import { type RunningServer, type ServeOptions, serve } from '../../webhook/server/serve.ts';
 
-/** A line of the log. */
 export type Line = Record<string, unknown>;
 
-/** What came back from a call. */
 export interface Answer {
   status: number;
   headers: Record<string, string | string[] | undefined>;
@@ -16,13 +14,11 @@ export interface Answer {
 }
 
 export interface TestServer extends RunningServer {
-  /** Every line that was logged, parsed. */
   lines: Line[];
   /** Resolves with the next line that is as asked for. */
   logged(isIt: (line: Line) => boolean): Promise<Line>;
   /** Sends a body over TLS as the API server does: HTTP/1.1, verified against the authority, keep-alive. */
   post(path: string, body: string | Buffer, options?: RequestOptions): Promise<Answer>;
-  /** Asks the plain port. */
   ops(path: string): Promise<Answer>;
   agent: Agent;
 }
@@ -94,7 +90,6 @@ export async function startServer(t: TestContext, options: Partial<ServeOptions>
   };
 }
 
-/** Sends a body, and waits for the whole answer. */
 export function exchange(request: ReturnType<typeof httpsRequest>, body: string | Buffer): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   request.on('error', reject);

@@ -29,7 +29,6 @@ export function assertUntouched(before: Pod, after: Pod): void {
   assert.deepEqual(now, then);
 }
 
-/** A copy of the pod without what belongs to cni-gate. */
 function usersPart(pod: Pod): Pod {
   const copy = copyOf(pod);
   const { metadata, spec } = copy;

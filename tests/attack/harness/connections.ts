@@ -60,7 +60,6 @@ export class Connections {
     this.#endpoint = endpoint;
   }
 
-  /** How many are open. */
   get size(): number {
     return this.#open.size;
   }

@@ -4,7 +4,6 @@ import { fileURLToPath } from 'node:url';
 import { ControlGroup } from './control-group.ts';
 import type { Innocents, Schedule } from './innocents.ts';
 
-/** Where admission calls go. */
 export interface Endpoint {
   host: string;
   port: number;

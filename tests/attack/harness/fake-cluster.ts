@@ -10,7 +10,6 @@ export interface FakeCluster extends FakeApiServer {
   send(path: string, type: 'ADDED' | 'MODIFIED' | 'DELETED', object: object): void;
 }
 
-/** Objects by the path of their list. */
 export type Objects = Record<string, object[]>;
 
 export const agentsPath = '/api/v1/namespaces/kube-system/pods';
@@ -50,7 +49,6 @@ export const agentOn = (nodeName: string, reason?: string): object => ({
   },
 });
 
-/** The pod of the recorded binding, which waits for a node and was promised a network. */
 function pendingPod(): object {
   const { name, uid } = recorded('binding-deployment-web').request.object.metadata;
   return {

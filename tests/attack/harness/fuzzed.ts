@@ -10,7 +10,6 @@ const reviews = readdirSync(folder)
 const paths = ['/mutate', '/gate', '/namespaces'];
 const MiB = 1024 * 1024;
 
-/** A hostile request. */
 export interface Fuzzed {
   path: string;
   body: Buffer;

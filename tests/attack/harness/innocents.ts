@@ -2,13 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Ordinary creations that must succeed during an attack. */
 export interface Innocents {
-  /** How many there were. */
   count: number;
   /** Why each that failed did, as many texts. */
   failed: string[];
   /** Milliseconds that each took, with all its tries. */
   took: number[];
-  /** How often one got a 429. */
   retries: number;
 }
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeOneToSteer, whereItWent } from './innocents.ts';
-import { makeNumbered } from './many.ts';
+import { makeNumbered } from './large-objects.ts';
 import { broken, inExpressions, optedIn, pod, podsOf } from './objects.ts';
 import type { Stage } from './stage.ts';
 

@@ -1,9 +1,7 @@
 import { after, test } from 'node:test';
-import { crowdNodes } from './crowded-node.ts';
 import { killTheLeader } from './failover.ts';
 import { writeLongReasons } from './kubelet-texts.ts';
-import { makeLargeDaemonSets } from './large-daemon-sets.ts';
-import { makeLargePods } from './large-pods.ts';
+import { crowdNodes, makeLargeDaemonSets, makeLargePods } from './large-objects.ts';
 import { endPending, makeManyPending } from './many-pending.ts';
 import { setTheStage } from './stage.ts';
 import { underAttack } from './under-attack.ts';

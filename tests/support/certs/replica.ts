@@ -5,7 +5,6 @@ export type Settings = Pick<ReconcilerOptions, 'overlap' | 'authorityDays' | 'le
 
 /** A replica that stops before each request that it makes, until the test lets it go on. */
 export class Replica {
-  /** What it serves. */
   serving: Leaf | undefined;
   /** When it last ended a reconciliation, in the world's monotonic time. */
   reconciledAt = 0;

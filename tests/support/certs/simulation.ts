@@ -88,7 +88,6 @@ export class Simulation {
     return new Simulation(settings, replicas, secretData(made));
   }
 
-  /** Lets one replica make its next request. */
   async step(index: number): Promise<void> {
     const replica = this.#replica(index);
     if (!replica.frozen) await replica.step();
@@ -166,7 +165,6 @@ export class Simulation {
     this.#excused = true;
   }
 
-  /** Everybody's clock is set. */
   async jump(ms: number): Promise<void> {
     await this.#settle();
     this.world.shift += ms;
@@ -174,7 +172,6 @@ export class Simulation {
     this.#excused = true;
   }
 
-  /** The next authority is asked for by hand. */
   async rotate(): Promise<void> {
     const state = wholeState(readSecret(this.world.secret?.data ?? {}));
     if (!state || state.next || !this.#isSound()) return;
@@ -223,7 +220,6 @@ export class Simulation {
     return this.#watches.every((watch) => watch.known === this.#historyOf(watch).length - 1);
   }
 
-  /** Whether a replica serves something that is in force. */
   #isValid({ serving }: Replica): boolean {
     const now = this.world.now();
     return serving !== undefined && inForce(serving, now);

@@ -9,7 +9,6 @@ import {
 } from '../../../certs/objects.ts';
 import { fingerprintsIn, type SecretData } from '../../../certs/state.ts';
 
-/** One webhook configuration with one webhook of ours. */
 export interface Configuration {
   uid: string;
   version: number;
@@ -20,7 +19,6 @@ export interface Configuration {
 
 /** What a caBundle that was written says. */
 export interface Written {
-  /** In monotonic time. */
   at: number;
   /** The fingerprints of the authorities in it. */
   trusted: Set<string>;

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawnSync } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { mortal } from '../mortal.ts';
@@ -10,9 +10,7 @@ const namespaces = ['--mount', '--pid', '--fork', '--kill-child'];
 export interface Container {
   /** Its root file system. Folders that it lacks for mounts are made in it. */
   root: string;
-  /** User and group. */
   uid: number;
-  /** Whether it may write to its root. */
   writable?: boolean;
   /** What else is there: from a path of the machine to one in the root. */
   mounts?: Mount[];
@@ -43,12 +41,3 @@ export const commandOf = ({ pid }: ChildProcess): number => childOf(childOf(pid)
 
 const childOf = (pid: number | undefined): number =>
   Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ')[0]);
-
-/** @throws Error where the machine does not allow such namespaces */
-export function needContainers(): void {
-  const { status, stderr, error } = spawnSync('unshare', [...namespaces, 'true'], { encoding: 'utf8' });
-  if (status === 0) return;
-  throw new Error(
-    `NOT RUN: this needs mount and PID namespaces: Linux, root, util-linux. ${error?.message ?? stderr.trim()}`,
-  );
-}

@@ -7,7 +7,6 @@ import { recorded, reviewOf } from '../../support/reviews.ts';
 
 const pod = { metadata: { name: 'a' }, spec: { containers: [{ name: 'app' }] } };
 
-/** The text for a pod's review with one place of it changed. */
 function refusal(path: string, value: unknown): string {
   const operation =
     value === undefined ? { op: 'remove' as const, path } : { op: 'add' as const, path, value };

@@ -45,7 +45,6 @@ async function informerSet(t: TestContext) {
       return [...reported];
     },
     lists: () => api.asked.filter(({ query }) => query.watch === undefined).map(({ path }) => path),
-    /** The sources that have metrics. */
     measured: async (): Promise<string[]> => {
       const [objects] = (await registry.getMetricsAsJSON()).filter(
         ({ name }) => name === 'cni_gate_cluster_objects',

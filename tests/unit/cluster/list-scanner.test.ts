@@ -6,7 +6,6 @@ import { type BoundedText, linesOf } from '../../../webhook/cluster/stream/bound
 import { ListScanner } from '../../../webhook/cluster/stream/list-scanner.ts';
 import { listEnvelopeBytes } from '../../../webhook/lib/limits.ts';
 
-/** A text in pieces of some size, as a network may cut it. */
 function cut(text: string, size: number): Buffer[] {
   const all = Buffer.from(text);
   const pieces: Buffer[] = [];

@@ -18,7 +18,6 @@ const found: Answer = (_asked, response) => json(response, 200, namespace('a', '
 const absent: Answer = (_asked, response) => json(response, 404, status(404, 'NotFound', 'not found'));
 const silent: Answer = () => {};
 
-/** A lookup of namespaces at an API server that answers so. */
 async function lookup(t: TestContext, answer: Answer, limits: Partial<LookupLimits> = {}) {
   const api = await startFakeApi(t, answer);
   const results: LookupResult[] = [];

@@ -34,7 +34,6 @@ const onText =
     return () => handle(text);
   };
 
-/** Work on a value that is made for its size. */
 const on =
   <T>(make: (size: number) => T, handle: (value: T) => unknown): Work =>
   (size) => {
@@ -54,7 +53,6 @@ const nets = policyOf({
 });
 const containers = [{ name: 'app' }];
 
-/** Admission of a pod in a namespace with this profile. */
 const admitting = (
   profile: string,
   make: (size: number) => { annotations?: object; ownerReferences?: object[]; spec?: object },

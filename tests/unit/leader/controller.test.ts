@@ -11,7 +11,6 @@ interface Scene {
   isActive?: () => Promise<boolean>;
 }
 
-/** A controller that runs, and what it does. */
 function controlled(t: TestContext, { leads = true, keys = [], reconcile, isActive }: Scene) {
   const seen: string[] = [];
   const warnings: string[] = [];

@@ -23,7 +23,6 @@ function running(t: TestContext, reconcile: Reconcile, options: Partial<WorkQueu
   return { queue, seen, ended, over };
 }
 
-/** Waits until the queue has done what it can do now. */
 async function settled(): Promise<void> {
   for (let turns = 0; turns < 50; turns += 1) await nextTurn();
 }

@@ -9,7 +9,6 @@ import { policyOf } from '../../../support/configurations.ts';
 
 const pod = (): Pod => ({ metadata: { name: 'a' }, spec: { containers: [{ name: 'app' }] } });
 
-/** A decision that no code here makes. */
 const deciding = (operation: Operation): Decision => ({
   outcome: 'injected',
   reason: 'promised',

@@ -11,7 +11,6 @@ const list = 'the configuration has: aws-vpc-cni, cilium, istio-ambient, istio, 
 const page = 'https://github.com/cni-gate/cni-gate/blob/main/docs/reference/errors.md#';
 const refused = 'no pod can be created in namespace shop while its label cni-gate.io/profile is wrong';
 
-/** The warnings that whoever sets the label reads. */
 function warningsFor(label: unknown, policy = strict): string[] {
   const { request, decision } = reviewNamespace(namespaceReview(namespaceWith(label)), policy);
   const { response } = respond(request.uid, decision);

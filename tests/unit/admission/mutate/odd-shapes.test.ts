@@ -15,13 +15,11 @@ const odd: unknown[] = [
   ...[[], [null], [[]], ['x'], [1], {}, { x: null }, { name: null }, [{ name: 'x' }]],
 ];
 
-/** Every place of a JSON value, as the keys that lead there. */
 function placesIn(value: unknown, path: string[] = []): string[][] {
   if (typeof value !== 'object' || value === null) return [path];
   return [path, ...Object.entries(value).flatMap(([key, inner]) => placesIn(inner, [...path, key]))];
 }
 
-/** A copy with another value in one place. */
 function withOdd(value: unknown, [key, ...rest]: string[], put: unknown): unknown {
   if (key === undefined) return put;
   const copy = structuredClone(value) as Record<string, unknown>;

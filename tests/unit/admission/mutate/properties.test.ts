@@ -26,7 +26,6 @@ function named(name: string, change: Change): Change {
   return Object.defineProperty((pod: Pod) => change(pod), 'name', { value: name });
 }
 
-/** One call and its answer, applied. Asserts what holds of every answer. */
 async function call(pod: Pod, context: MutateContext): Promise<{ answer: Answer; after: Pod }> {
   const answer = await answerTo(pod, context);
   return { answer, after: assertSound(pod, answer) };
@@ -39,7 +38,6 @@ function changed(pod: Pod, change: Change): Pod {
   return podFaults(copy).length > podFaults(pod).length ? pod : copy;
 }
 
-/** The pod as it was, but for what an earlier call put into its spec. */
 function withoutOurs(pod: Pod): Pod {
   const copy = copyOf(pod);
   const { spec } = copy;

@@ -10,7 +10,6 @@ import { eventReasons } from '../../../../webhook/lib/names.ts';
 import { type Asked, json, startFakeApi, status } from '../../../support/fake-api-server.ts';
 import { waiting } from '../../leader/nominate/support.ts';
 
-/** An event about a pod of that name. */
 const about = (name: string): Event => ({
   regarding: podReference(waiting(name)),
   type: 'Warning',
@@ -25,7 +24,6 @@ interface Scene {
   answer?: (asked: Asked, response: ServerResponse) => void;
 }
 
-/** A queue with a fake API server, which fails on demand. */
 async function events(t: TestContext, { leads = true, answer }: Scene = {}) {
   const lines: string[] = [];
   const registry = new Registry();

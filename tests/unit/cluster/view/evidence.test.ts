@@ -14,7 +14,6 @@ import { apiNode } from '../../nodes/readiness/objects.ts';
 const checks =
   '[{"profile":"mesh","address":{"timeout":"5s"}},{"profile":"made-up","address":{"timeout":"5s"}}]';
 
-/** A pod on a node whose proof ended with this code. */
 const ended = (name: string, exitCode: number, version = 2, namespace = 'shop') => ({
   metadata: {
     name,

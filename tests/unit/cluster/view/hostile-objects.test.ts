@@ -33,7 +33,6 @@ function nodeWith(name: string, labels: Record<string, string>, version = 1): ob
   return { metadata: { ...metadata, labels }, ...rest };
 }
 
-/** Runs a test's wait until it holds; the test's own time-out ends it. */
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 10));
 }

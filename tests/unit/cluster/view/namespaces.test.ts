@@ -15,7 +15,6 @@ import { pending } from '../../admission/gate/support.ts';
 
 const labels = { 'cni-gate.io/profile': 'cilium' };
 
-/** An informer that the test fills. */
 function informer<T>() {
   const store = new Store<T>();
   let tell: (changes: Change<T>[]) => void = () => {};

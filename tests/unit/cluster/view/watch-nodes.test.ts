@@ -19,7 +19,6 @@ const selected = (name: string) => {
   return { metadata, spec: { ...spec, selector: { matchLabels: { app: name } } } };
 };
 
-/** What there is, by the path and label selector that ask for it. */
 const there: Record<string, object[]> = {
   '/api/v1/nodes': [apiNode('n1', 'b1', 1)],
   '/apis/apps/v1/namespaces/net/daemonsets metadata.name=agent': [selected('agent')],

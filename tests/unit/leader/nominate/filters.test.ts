@@ -5,7 +5,6 @@ import type { PendingPod } from '../../../../webhook/leader/nominate/pending-pod
 import type { NodeFacts } from '../../../../webhook/nodes/readiness/facts.ts';
 import { gateWithout, node, waiting } from './support.ts';
 
-/** A gate that refuses n1. */
 const gate = gateWithout('n1');
 
 const taint = { key: 'a', effect: 'NoSchedule' };

@@ -13,10 +13,8 @@ const minute = 60_000;
 const daemonSets = [{ namespace: 'net', name: 'agent' }];
 const profiles = [{ name: 'mesh', when: {}, daemonSets, annotations: {}, proof: { checks: [] } }];
 const gate: Configuration['gate'] = { mode: 'enforce', startupGrace: '2m', maxHold: '10m' };
-/** The agent of n1 has not been ready for half an hour. */
 const readiness = clusterWith({ n1: { ready: false }, n2: {}, n3: undefined });
 
-/** A pod that has been held for so many minutes. */
 const heldFor = (minutes: number, more: Partial<PendingPod> = {}): PendingPod =>
   waiting('web', { heldSince: now - minutes * minute, ...more });
 

@@ -151,7 +151,6 @@ suite('steering', () => {
 });
 
 suite('several pods', () => {
-  /** Pods that are alike. */
   const crowd = (count: number, more: Partial<PendingPod> = {}): PendingPod[] =>
     Array.from({ length: count }, (_, index) =>
       waiting(`web-${index}`, { requests: {}, heldSince: Date.now(), ...more }),

@@ -17,7 +17,6 @@ import { clusterWith } from '../../admission/gate/support.ts';
 const daemonSets = [{ namespace: 'net', name: 'agent' }];
 const profiles = [{ name: 'mesh', when: {}, daemonSets, annotations: {}, proof: { checks: [] } }];
 
-/** What steering finds. */
 export interface Scene {
   pods: PendingPod[];
   steer?: Configuration['steer'];
@@ -29,7 +28,6 @@ export interface Scene {
   answer?: (asked: Asked, response: ServerResponse) => boolean;
 }
 
-/** The lead, which the test takes away and gives back. */
 export function switchedLead(leads = true) {
   const changed = new Set<() => void>();
   const leader = {
@@ -46,7 +44,6 @@ export function switchedLead(leads = true) {
   return { leader, lead };
 }
 
-/** Steering with a fake API server, and what it does. */
 export async function steering(t: TestContext, scene: Scene) {
   const { version = { major: '1', minor: '36', gitVersion: 'v1.36.3' } } = scene;
   const api = await startFakeApi(t, (asked, response) => {
@@ -89,10 +86,8 @@ export async function steering(t: TestContext, scene: Scene) {
     lines,
     events,
     patches,
-    /** The nodes that were nominated, by pod. */
     nominated: () =>
       patches().map(({ path, body }) => [path.split('/').at(-2), JSON.parse(body).status.nominatedNodeName]),
-    /** What a watch would report. */
     changed: (...pods: PendingPod[]) => {
       for (const one of subscribers) one(pods);
     },

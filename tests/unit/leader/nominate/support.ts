@@ -38,7 +38,6 @@ export function waiting(name: string, more: Partial<PendingPod> = {}): PendingPo
   };
 }
 
-/** A gate that refuses one node. */
 export const gateWithout =
   (refused: string): Gate =>
   (profiles, node) => {

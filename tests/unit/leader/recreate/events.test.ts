@@ -7,7 +7,6 @@ import type { PodEvidence } from '../../../../webhook/nodes/evidence/facts.ts';
 import { startFakeApi } from '../../../support/fake-api-server.ts';
 import { controllerOf, failedPod, start } from './support.ts';
 
-/** A reporter at a time of the test, and its events. */
 async function reporter(t: TestContext) {
   const { client } = await startFakeApi(t, (_, response) => response.writeHead(404).end());
   mock.timers.enable({ apis: ['Date'], now: start });

@@ -9,7 +9,6 @@ import { controllerOf, budgets as defaults, factsWith, failedPod, openNode, star
 
 const [second, minute] = [1000, 60_000];
 
-/** A leader and the pods that it knows. All nodes are alike. */
 class Leader {
   readonly memory = new RepairMemory();
   readonly evidence = new Evidence();
@@ -29,7 +28,6 @@ class Leader {
     this.evidence.apply(changes, start);
   }
 
-  /** A new pod waits, and has a verdict then. */
   comes(given: Parameters<typeof failedPod>[0]): void {
     this.put(failedPod({ ...given, verdict: 'waiting' }));
     this.put(failedPod(given));

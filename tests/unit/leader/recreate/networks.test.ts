@@ -16,7 +16,6 @@ const mesh = {
   proof: { checks: [{ address: { timeout: '5s' } }] },
 };
 
-/** Two nodes with ready agents, and what else is so. */
 function networks(shown: Shown[] = [], agents: Parameters<typeof clusterWith>[0] = {}, profile: object = {}) {
   const readiness = clusterWith({ n1: { ready: true }, n2: { ready: true }, ...agents });
   const policy = policyOf({ profiles: [{ ...mesh, ...profile }] });
@@ -28,7 +27,6 @@ function networks(shown: Shown[] = [], agents: Parameters<typeof clusterWith>[0]
   };
 }
 
-/** Whether another node is found for a failed pod with this spec. */
 function elsewhere(others: OtherNodes, spec: object, node = 'n1', namespace = 'shop'): boolean {
   const ended = { exitCode: 95, startedAt: iso(start), finishedAt: iso(start) };
   const metadata = {
@@ -53,7 +51,6 @@ suite('another node for a failed pod', () => {
   const zone = 'topology.kubernetes.io/zone';
   const claim = { volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }] };
 
-  /** The node `n1` of the pod, and an open node `n2` that differs. */
   function nodes(differs: Partial<NodeFacts>): OtherNodes {
     const { readiness, others } = networks();
     const labels = { [host]: 'n1', [zone]: 'a' };

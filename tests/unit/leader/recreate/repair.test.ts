@@ -25,7 +25,6 @@ interface Scene {
 
 const pods = '/api/v1/namespaces/shop/pods/';
 
-/** A pod whose proof failed, of a ReplicaSet of its own. */
 const failed = (uid: string, more: Partial<PodEvidence> = {}): PodEvidence => ({
   ...podEvidence({ uid, owner: `set-${uid}`, verdict: 'failed', at: -60 }),
   name: uid,
@@ -39,7 +38,6 @@ const proven = podEvidence({ uid: 'proof', owner: 'other', verdict: 'passed' });
 
 const ofJob = { controller: { apiVersion: 'batch/v1', kind: 'Job', name: 'work', uid: 'job' } };
 
-/** Repair, with an API server that answers as given. */
 async function scene(
   t: TestContext,
   {
@@ -101,7 +99,6 @@ async function scene(
   };
 }
 
-/** Long enough for all keys. */
 const someTime = (): Promise<void> => sleep(400);
 
 /** Waits until a value is the expected one. Only the runner's limit ends the wait. */

@@ -3,7 +3,6 @@ import type { Budgets, NodeForProfile } from '../../../../webhook/leader/recreat
 import type { Controller, PodEvidence } from '../../../../webhook/nodes/evidence/facts.ts';
 import { ownerKey } from '../../../../webhook/nodes/evidence/owner.ts';
 
-/** When the tests begin, as the time of day. */
 export const start = Date.UTC(2026, 10, 22, 12);
 
 export const budgets: Budgets = { perNodePerMinute: 60, perOwnerPerMinute: 60, perMinute: 120 };
@@ -43,7 +42,6 @@ export function failedPod(given: Partial<PodEvidence> & { name: string }): PodEv
 
 export const openNode: NodeForProfile = { state: 'open', why: '', turn: true, passedAt: undefined };
 
-/** No limit keeps a pod. */
 const noLimits: Limits = {
   isStopped: () => false,
   pauseOf: () => 0,
@@ -51,7 +49,6 @@ const noLimits: Limits = {
   hasBudget: () => true,
 };
 
-/** Facts in which all nodes are like this, and no limit keeps a pod. */
 export const factsWith = (
   given: Partial<NodeForProfile> = {},
   { elsewhere = false, limits = {} }: { elsewhere?: boolean; limits?: Partial<Limits> } = {},

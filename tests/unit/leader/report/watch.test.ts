@@ -24,7 +24,6 @@ interface Written {
   event: Event;
 }
 
-/** What is written in some seconds. */
 function written(seconds: number, { leads = true, synced = true, capacity = 100 }: Scene = {}): Written[] {
   const evidence = new Evidence();
   evidence.apply(

@@ -1,6 +1,5 @@
 import type { PodEvidence } from '../../../../webhook/nodes/evidence/facts.ts';
 
-/** The time of these tests. */
 export const now = Date.parse('2026-11-22T12:00:00Z');
 
 /** A pod that passed on a node of its own; the later its name in the alphabet, the younger. */

@@ -68,7 +68,6 @@ export function evidenceWith(pods: Shown[]): Evidence {
   return evidence;
 }
 
-/** What is asked of a {@link Scene}. */
 interface Question {
   profile?: string;
   node?: string;
@@ -109,7 +108,6 @@ export class Scene {
     this.evidence.apply([{ type: 'gone', uid }], start + at * seconds);
   }
 
-  /** The containers of the DaemonSet's pod start. */
   agentStarts(at: number): void {
     this.#started = start + at * seconds;
   }
@@ -125,7 +123,6 @@ export class Scene {
     return proof;
   }
 
-  /** State, and whether one more pod may try. */
   says(at: number, question: Question = {}): string {
     const { state, mayTry } = this.proof(at, question);
     return `${state}, ${mayTry ? 'lets' : 'holds'}`;

@@ -40,7 +40,6 @@ export interface AgentOptions {
   waiting?: string;
 }
 
-/** A pod of the DaemonSet `agent` on a node. */
 export function apiAgent(nodeName: string, options: AgentOptions = {}): ApiPod {
   const { name = `agent-${nodeName}`, ready = true, containers = ['c1'], waiting } = options;
   return {
