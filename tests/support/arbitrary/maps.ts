@@ -67,7 +67,7 @@ const jsonNetwork = fc.record(
 );
 
 /** The networks annotation in both forms, well written and not. */
-export const networks = fc.oneof(
+const networks = fc.oneof(
   fc.array(network, { maxLength: 4 }).chain((items) => fc.constantFrom(items.join(','), items.join(' , '))),
   fc
     .array(jsonNetwork, { maxLength: 3 })

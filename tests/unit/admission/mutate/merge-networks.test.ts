@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import fc from 'fast-check';
 import { mergeNetworks } from '../../../../webhook/admission/mutate/merge-networks.ts';
-import { parseNetworks } from '../../../../webhook/config/networks.ts';
-import { networks } from '../../../support/arbitrary/maps.ts';
 
 /** [the pod's, the profile's, what comes of it, warnings] */
 const cases: [string, string, string, string[]?][] = [
@@ -48,15 +45,4 @@ suite('mergeNetworks', () => {
       assert.deepEqual(mergeNetworks(pod, profile, 'shop'), { value, kept });
     });
   }
-
-  test("merging twice changes nothing, and the pod's networks come first", () => {
-    fc.assert(
-      fc.property(networks, networks, (pod, profile) => {
-        const { value } = mergeNetworks(pod, profile, 'shop');
-        assert.equal(mergeNetworks(value, profile, 'shop').value, value);
-        const own = parseNetworks(pod)?.entries;
-        assert.deepEqual(parseNetworks(value)?.entries.slice(0, own?.length), own);
-      }),
-    );
-  });
 });

@@ -94,11 +94,6 @@ suite('when', () => {
     assert.equal(holds(on, proxied({ env: [variable('')] })), true);
   });
 
-  test('a list of conditions: one must match', () => {
-    assert.equal(holds([{ container: 'other' }, { labels: { tier: 'front' } }]), true);
-    assert.equal(holds([{ container: 'other' }, { labels: { tier: 'back' } }]), false);
-  });
-
   test('absent and null maps match nothing, and prototype keys do not count', () => {
     for (const labels of [undefined, null]) {
       const bare: Pod = { metadata: { ...(labels === null && { labels }) }, spec: { containers: [] } };

@@ -61,16 +61,6 @@ suite('namespaces of a cluster', () => {
     );
   });
 
-  test('of annotations those are kept that hold a number', async (t) => {
-    const annotations = { 'config.linkerd.io/proxy-uid': '2103', 'team.example/owner': 'payments' };
-    const metadata = { name: 'shop', uid: 'shop', resourceVersion: '7', labels, annotations };
-    const { facts } = await namespaces(t, { metadata });
-    assert.deepEqual(await facts('shop'), {
-      labels,
-      annotations: { 'config.linkerd.io/proxy-uid': '2103' },
-    });
-  });
-
   test('an answer is dropped when the watch reports the namespace', async (t) => {
     const { api, put, facts } = await namespaces(t, namespace('shop', '7'), namespace('shop', '8', labels));
     assert.deepEqual([await facts('shop'), await facts('shop')], [{ labels: {} }, { labels: {} }]);

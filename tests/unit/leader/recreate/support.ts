@@ -2,8 +2,10 @@ import type { Limits, RepairFacts } from '../../../../webhook/leader/recreate/de
 import type { Budgets, NodeForProfile } from '../../../../webhook/leader/recreate/types.ts';
 import type { Controller, PodEvidence } from '../../../../webhook/nodes/evidence/facts.ts';
 import { ownerKey } from '../../../../webhook/nodes/evidence/owner.ts';
+import { evidencePod, now as start } from '../../nodes/evidence/pods.ts';
 
-export const start = Date.UTC(2026, 10, 22, 12);
+/** When the tests begin. */
+export { start };
 
 export const budgets: Budgets = { perNodePerMinute: 60, perOwnerPerMinute: 60, perMinute: 120 };
 
@@ -18,26 +20,19 @@ export const controllerOf = (name: string, kind = 'ReplicaSet'): Controller => (
 export function failedPod(given: Partial<PodEvidence> & { name: string }): PodEvidence {
   const controller = 'controller' in given ? given.controller : controllerOf('web');
   const { namespace = 'shop', name, profiles = ['mesh'], verdict = 'failed' } = given;
-  return {
+  return evidencePod(name, {
     uid: `uid-${name}`,
-    namespace,
-    version: '1',
     node: 'n1',
     profiles,
     failedProfiles: verdict === 'failed' ? profiles : [],
     controller,
     owner: controller === undefined ? `uid-${name}` : ownerKey(namespace, controller),
     createdAt: start - 60_000,
-    leaving: false,
-    ended: false,
     verdict,
     at: start - 1000,
     startedAt: start - 11_000,
-    waitingFor: '',
-    hasSandbox: true,
-    addresses: [],
     ...given,
-  };
+  });
 }
 
 export const openNode: NodeForProfile = { state: 'open', why: '', turn: true, passedAt: undefined };

@@ -5,6 +5,7 @@ import { type NodeProof, profileProof } from '../../../../webhook/nodes/evidence
 import { toNodeFacts } from '../../../../webhook/nodes/readiness/to-facts.ts';
 import { policyOf } from '../../../support/configurations.ts';
 import { apiNode } from '../readiness/objects.ts';
+import { evidencePod } from './pods.ts';
 
 /** A moment; every time here is counted from it. */
 export const start = Date.parse('2026-11-21T12:00:00Z');
@@ -34,16 +35,15 @@ export function podEvidence(shown: Shown = {}): PodEvidence {
   const { node = 'n1', owner = 'web', verdict = 'waiting', at = 0, version = 1, profiles = ['mesh'] } = shown;
   made += 1;
   const uid = shown.uid ?? `pod-${made}`;
-  return {
+  return evidencePod(`${owner}-${uid}`, {
     uid,
-    namespace: 'shop',
-    name: `${owner}-${uid}`,
     version: String(version),
     node,
     profiles,
     failedProfiles: verdict === 'failed' ? (shown.failedProfiles ?? profiles) : [],
-    controller:
-      owner === '' ? undefined : { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: owner, uid: owner },
+    ...(owner !== '' && {
+      controller: { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: owner, uid: owner },
+    }),
     owner: owner === '' ? uid : owner,
     createdAt: start,
     leaving: shown.leaving ?? false,
@@ -53,8 +53,7 @@ export function podEvidence(shown: Shown = {}): PodEvidence {
     startedAt: verdict === 'waiting' ? undefined : start + (shown.startedAt ?? at) * seconds,
     waitingFor: verdict === 'waiting' ? 'the verdict' : '',
     hasSandbox: shown.hasSandbox ?? true,
-    addresses: [],
-  };
+  });
 }
 
 /** Evidence with these pods, as a list reports them at {@link start}. */

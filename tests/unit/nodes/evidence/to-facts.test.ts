@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import type { PodEvidence } from '../../../../webhook/nodes/evidence/facts.ts';
 import { type ApiEvidencePod, evidencePick } from '../../../../webhook/nodes/evidence/to-facts.ts';
 
 const checks = (profiles: string[]): string =>
@@ -94,18 +93,6 @@ suite('what is kept of a pod', () => {
       hasSandbox: undefined,
       addresses: ['10.0.0.1', 'fd00::1', 'shop/fast/192.168.0.9'],
     });
-  });
-
-  test('what a failed pod requires of a node is one object for pods that require the same', () => {
-    const pick = evidencePick();
-    const one = (exitCode: number, spec: Partial<ApiEvidencePod['spec']> = {}): PodEvidence => {
-      const pod = apiPod({ status: ours({ terminated: { exitCode } }) });
-      return pick({ ...pod, spec: { ...pod.spec, ...spec } });
-    };
-    const pinned = { nodeSelector: { disk: 'ssd' } };
-    assert.equal(one(95, pinned).required, one(95, pinned).required);
-    assert.notEqual(one(95, pinned).required, one(95).required);
-    assert.equal('required' in one(0, pinned), false);
   });
 
   const waits: [
