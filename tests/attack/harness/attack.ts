@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test';
 import type { Answer } from './connections.ts';
 import { ControlGroup, containerMemory } from './control-group.ts';
 import { directInnocents } from './direct-innocents.ts';
-import { type FakeCluster, type Objects, startFakeCluster } from './fake-cluster.ts';
+import { type FakeCluster, startFakeCluster } from './fake-cluster.ts';
 import { type Innocents, p99 } from './innocents.ts';
 import { type Observed, observe } from './observer.ts';
 import { type AttackedServer, startAttackedServer } from './server.ts';
@@ -114,26 +114,19 @@ export interface Attacked {
   signal: AbortSignal;
 }
 
-export interface AttackOptions {
-  /** What the fake API server has, where it is not as in {@link startFakeCluster}. */
-  objects?: Objects;
-  /** Milliseconds over which the innocents come (default {@link duration}). */
-  over?: number;
-}
-
 /**
  * Starts a server, attacks it while innocents call it, and asserts what must hold.
  *
  * @param attack goes on until its signal is aborted, or ends earlier
- * @returns the same, for assertions of the attack's own; what was seen is in `observed`
+ * @param options.over milliseconds over which the innocents come
  */
 export async function underAttack(
   t: TestContext,
   attack: (attacked: Attacked) => Promise<void>,
-  { objects, over = duration }: AttackOptions = {},
-): Promise<Attacked & { observed: Observed; innocent: Innocents }> {
+  { over = duration }: { over?: number } = {},
+): Promise<Attacked & { innocent: Innocents }> {
   becomeAttacker();
-  const cluster = await startFakeCluster(t, objects);
+  const cluster = await startFakeCluster(t);
   const server = await startAttackedServer(t, cluster.url);
   const over$ = new AbortController();
   const attacked = { server, cluster, signal: over$.signal };
@@ -145,5 +138,5 @@ export async function underAttack(
   const observed = await observation.stop();
   t.diagnostic(line(observed, innocent));
   assertHeld(t.name, observed, innocent);
-  return { ...attacked, observed, innocent };
+  return { ...attacked, innocent };
 }

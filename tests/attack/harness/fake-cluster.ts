@@ -10,7 +10,7 @@ export interface FakeCluster extends FakeApiServer {
   send(path: string, type: 'ADDED' | 'MODIFIED' | 'DELETED', object: object): void;
 }
 
-export type Objects = Record<string, object[]>;
+type Objects = Record<string, object[]>;
 
 export const agentsPath = '/api/v1/namespaces/kube-system/pods';
 
@@ -72,7 +72,7 @@ const cilium = {
 };
 
 /** Two nodes with Cilium, which is not ready on n1, and namespaces that opted in: `shop`, and `nets` for a network of Multus. */
-export const ordinary = (): Objects => ({
+const ordinary = (): Objects => ({
   '/api/v1/namespaces': [
     { metadata: meta('shop', { labels: { 'cni-gate.io/profile': 'cilium' } }) },
     { metadata: meta('nets', { labels: { 'cni-gate.io/profile': 'nets' } }) },
@@ -86,12 +86,9 @@ export const ordinary = (): Objects => ({
   '/api/v1/pods': [pendingPod()],
 });
 
-/**
- * Starts it.
- *
- * @param objects what it has; lists of other paths are empty, and of single objects only pods are found
- */
-export async function startFakeCluster(t: TestContext, objects: Objects = ordinary()): Promise<FakeCluster> {
+/** Lists of other paths than those of {@link ordinary} are empty, and of single objects only pods are found. */
+export async function startFakeCluster(t: TestContext): Promise<FakeCluster> {
+  const objects = ordinary();
   const watches = new Map<string, Set<ServerResponse>>();
   const api = await startFakeApi(t, ({ path, query, method }: Asked, response) => {
     if (query.watch !== undefined) {

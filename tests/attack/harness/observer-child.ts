@@ -5,6 +5,8 @@ import { memoryOf } from './control-group.ts';
 import type { Observed, Target } from './observer.ts';
 
 const KiB = 1024;
+/** Milliseconds between two samples. */
+const interval = 250;
 /** Metrics are up to a second old, and the sample before that counts as well. */
 const recentSamples = 7;
 const seen: Observed = {
@@ -16,12 +18,12 @@ const ofLife = { metric: 'cni_gate_event_loop_delay_max_seconds', before: 0, now
 const waits: number[] = [];
 /** When it last answered a scrape. */
 let answered = performance.now();
-let target: (Target & { interval: number }) | undefined;
+let target: Target | undefined;
 let timer: NodeJS.Timeout;
 
-process.on('message', (message: 'stop' | (Target & { interval: number })) => void hear(message));
+process.on('message', (message: 'stop' | Target) => void hear(message));
 
-async function hear(message: 'stop' | (Target & { interval: number })): Promise<void> {
+async function hear(message: 'stop' | Target): Promise<void> {
   if (message !== 'stop') {
     target = message;
     sampleMemory(target);
@@ -38,7 +40,7 @@ async function hear(message: 'stop' | (Target & { interval: number })): Promise<
       scraping = true;
       await sampleMetrics(message);
       scraping = false;
-    }, message.interval);
+    }, interval);
     process.send?.('begun');
     return;
   }

@@ -41,17 +41,13 @@ export interface Observation {
 
 const child = fileURLToPath(new URL('./observer-child.ts', import.meta.url));
 
-/**
- * Looks at a server four times a second, from a process of its own: the one that attacks is too busy to.
- *
- * @param interval milliseconds between two samples
- */
-export async function observe(target: Target, interval = 250): Promise<Observation> {
+/** Looks at a server four times a second, from a process of its own: the one that attacks is too busy to. */
+export async function observe(target: Target): Promise<Observation> {
   const group = new ControlGroup('observer');
   const [command, args] = group.inside([process.execPath, [child]]);
   const observer = spawn(command, args, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   const begun = once(observer, 'message');
-  observer.send({ ...target, interval });
+  observer.send(target);
   await begun;
   return {
     stop: async () => {

@@ -19,8 +19,6 @@ export const checkout = resolve(
 /** A server that runs as a replica does. */
 export interface AttackedServer extends Target, Endpoint {
   opsPort: number;
-  /** What it logged. */
-  log(): string;
 }
 
 /**
@@ -78,7 +76,6 @@ export async function startAttackedServer(t: TestContext, api: string): Promise<
         port,
         opsPort,
         ca,
-        log: read,
       };
     }
     if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}:\n${read()}`);

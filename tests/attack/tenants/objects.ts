@@ -1,4 +1,5 @@
 import { profileLabel } from '../../../webhook/lib/names.ts';
+import { requiring } from '../../support/affinity.ts';
 
 /** The namespace whose pods are the innocent ones, one of a tenant that opted in, and one of a tenant that did not. */
 export const [innocent, optedIn, outside] = ['shop', 'tenant-in', 'tenant-out'] as const;
@@ -53,11 +54,7 @@ interface Expression {
   values?: string[];
 }
 
-const required = (matchExpressions: Expression[]): object => ({
-  nodeAffinity: {
-    requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [{ matchExpressions }] },
-  },
-});
+const required = (matchExpressions: Expression[]): object => requiring({ matchExpressions });
 
 /**
  * A preference for one node in that many expressions. Every node meets all of them but the last, so that whoever compares

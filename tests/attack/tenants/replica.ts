@@ -50,10 +50,6 @@ export class Replica {
     return child !== undefined && child.exitCode === null && child.signalCode === null;
   }
 
-  metrics(): Promise<string> {
-    return this.#ops('/metrics').then((answer) => answer.text());
-  }
-
   /** Begins to look at it. */
   async begin(): Promise<void> {
     const running = this.#running;

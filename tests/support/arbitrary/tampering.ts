@@ -15,6 +15,8 @@ const onOurs =
     if (ours !== undefined) change(ours);
   };
 
+const sets = (fields: Partial<Container>): Change => onOurs((ours) => void Object.assign(ours, fields));
+
 const without = (map: Record<string, string> | null | undefined, key: string): void => {
   Reflect.deleteProperty(map ?? {}, key);
 };
@@ -27,47 +29,28 @@ const chooses =
 
 /** What a careless or hostile hand can do to an injection. In place, and nothing where there is none. */
 const tamperings: Record<string, Change> = {
-  command: onOurs((ours) => {
-    ours.command = ['/bin/true'];
-  }),
-  args: onOurs((ours) => {
-    ours.args = null;
-  }),
-  image: onOurs((ours) => {
-    ours.image = 'registry.example/true:1';
-  }),
-  pullPolicy: onOurs((ours) => {
-    ours.imagePullPolicy = 'Never';
-  }),
+  command: sets({ command: ['/bin/true'] }),
+  args: sets({ args: null }),
+  image: sets({ image: 'registry.example/true:1' }),
+  pullPolicy: sets({ imagePullPolicy: 'Never' }),
   checks: onOurs((ours) => {
     ours.env = [...(ours.env ?? []), { name: 'CNI_GATE_CHECKS', value: '[]' }];
   }),
   variables: onOurs((ours) => {
     ours.env = ours.env?.slice(0, 1) ?? null;
   }),
-  envFrom: onOurs((ours) => {
-    ours.envFrom = [{ configMapRef: { name: 'settings' } }];
-  }),
-  sidecar: onOurs((ours) => {
-    ours.restartPolicy = 'Always';
-  }),
-  rights: onOurs((ours) => {
-    ours.securityContext = { privileged: true };
-  }),
+  envFrom: sets({ envFrom: [{ configMapRef: { name: 'settings' } }] }),
+  sidecar: sets({ restartPolicy: 'Always' }),
+  rights: sets({ securityContext: { privileged: true } }),
   root: onOurs((ours) => {
     ours.securityContext = { ...ours.securityContext, runAsUser: 0 };
   }),
   // beside resources of the pod's own, those of a container are left as they were set
   resources: (pod: Pod) => {
-    if (!pod.spec.resources)
-      onOurs((ours) => Object.assign(ours, { resources: { limits: { cpu: '7' } } }))(pod);
+    if (!pod.spec.resources) sets({ resources: { limits: { cpu: '7' } } })(pod);
   },
-  noResources: onOurs((ours) => {
-    ours.resources = null;
-  }),
-  noMounts: onOurs((ours) => {
-    ours.volumeMounts = null;
-  }),
+  noResources: sets({ resources: null }),
+  noMounts: sets({ volumeMounts: null }),
   gone: (pod: Pod) => {
     pod.spec.initContainers =
       pod.spec.initContainers?.filter(({ name }) => name !== validatorContainer) ?? null;

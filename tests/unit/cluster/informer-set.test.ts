@@ -20,12 +20,12 @@ const source = (name: string, query = {}): [string, PodSource] => [
   },
 ];
 
-/** A set on an API server that lists one object for each source, with its name, and never one for `late`. */
+/** A set on an API server that lists one object for each source, with its name. */
 async function informerSet(t: TestContext) {
   const api = await startFakeApi(t, ({ path, query }, response) => {
     const name = path.split('/')[4] ?? '';
     if (query.watch !== undefined) response.writeHead(200).flushHeaders();
-    else if (name !== 'late') json(response, 200, listOf('5', [namespace(name, '1')]));
+    else json(response, 200, listOf('5', [namespace(name, '1')]));
   });
   const registry = new Registry();
   const log = { info: () => {}, warn: () => {}, error: () => {} };

@@ -12,6 +12,7 @@ import { foreign, profileLabel, statusAnnotation, validatorContainer } from '../
 import { isNamespaceName, isObjectName, isUid } from '../../../webhook/lib/object-names.ts';
 import { toAgentFacts } from '../../../webhook/nodes/readiness/to-facts.ts';
 import { podRequests } from '../../../webhook/nodes/scheduling/requests.ts';
+import { requiring } from '../../support/affinity.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { typicalGrowth, type Work } from '../../support/growth.ts';
 import { namespaceReview, namespaceWith } from '../../support/namespace-reviews.ts';
@@ -83,9 +84,6 @@ const networks = (text: (size: number) => string): Work =>
   admitting('nets', (size) => ({ annotations: { [foreign.networks]: text(size) } }), nets);
 
 const windows = { matchExpressions: [{ key: 'kubernetes.io/os', operator: 'In', values: ['windows'] }] };
-const affinity = (nodeSelectorTerms: object[]): object => ({
-  nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } },
-});
 const denied = '"bindings.cni-gate.io" denied the request: node ';
 const checks = (value: string) => ({ name: validatorContainer, env: [{ name: 'CNI_GATE_CHECKS', value }] });
 
@@ -111,7 +109,7 @@ const hostile: [name: string, work: Work][] = [
   ],
   [
     'affinity to Windows',
-    admitting('cilium', (size) => ({ spec: { affinity: affinity(many(size, () => windows)) } })),
+    admitting('cilium', (size) => ({ spec: { affinity: requiring(...many(size, () => windows)) } })),
   ],
   [
     'owners',

@@ -3,6 +3,7 @@ import { suite, test } from 'node:test';
 import { exemption } from '../../../../webhook/admission/mutate/exempt.ts';
 import type { Pod } from '../../../../webhook/admission/pod.ts';
 import type { PodRequest } from '../../../../webhook/admission/review.ts';
+import { requiring } from '../../../support/affinity.ts';
 
 const daemonSets = new Set(['net/agent']);
 type Spec = Partial<Pod['spec']>;
@@ -14,11 +15,7 @@ function exempt(spec: Spec, metadata: Pod['metadata'] = {}, request: Partial<Pod
   return exemption({ ...asked, ...request }, daemonSets, 'cni-gate');
 }
 
-const requires = (...terms: unknown[]): Spec => ({
-  affinity: {
-    nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: terms } },
-  },
-});
+const requires = (...terms: unknown[]): Spec => ({ affinity: requiring(...terms) });
 
 const os = (operator: string, values: unknown, key = 'kubernetes.io/os'): unknown => ({
   matchExpressions: [{ key, operator, values }],

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { type ApiPendingPod, toPendingPod } from '../../../../webhook/leader/nominate/pending-pod.ts';
+import { requiring } from '../../../support/affinity.ts';
 
 const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'rs-uid', controller: true };
 const group = JSON.stringify(['shop', 'apps/v1', 'ReplicaSet', 'rs-uid']);
@@ -19,40 +20,26 @@ function api(spec: ApiPendingPod['spec'] = {}, more: object = {}): ApiPendingPod
 
 suite('what is read of a waiting pod', () => {
   test('its version, nomination, owner, and what it asks of a node', () => {
-    const required = { nodeSelectorTerms: [{ matchExpressions: [{ key: 'gpu', operator: 'Exists' }] }] };
+    const affinity = requiring({ matchExpressions: [{ key: 'gpu', operator: 'Exists' }] });
     const pod = toPendingPod(
       api({
         containers: [{ resources: { requests: { cpu: '100m' } } }],
         nodeSelector: { pool: 'a' },
-        affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } },
+        affinity,
         tolerations: [{ operator: 'Exists' }],
       }),
     );
     assert.deepEqual([pod.version, pod.nominated, pod.group, pod.leaving], ['7', 'n2', group, false]);
-    assert.deepEqual(pod.constraints, {
-      nodeSelector: { pool: 'a' },
-      affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: required } },
-    });
+    assert.deepEqual(pod.constraints, { nodeSelector: { pool: 'a' }, affinity });
     assert.deepEqual(pod.requests, { cpu: 100, pods: 1 });
     assert.deepEqual(pod.tolerations, [{ operator: 'Exists' }]);
     assert.equal(pod.hasVolumes, false);
   });
 
   const expressions = (count: number): object => ({
-    affinity: {
-      nodeAffinity: {
-        requiredDuringSchedulingIgnoredDuringExecution: {
-          nodeSelectorTerms: [
-            {
-              matchExpressions: Array.from({ length: count }, (_, nth) => ({
-                key: `k${nth}`,
-                operator: 'Exists',
-              })),
-            },
-          ],
-        },
-      },
-    },
+    affinity: requiring({
+      matchExpressions: Array.from({ length: count }, (_, nth) => ({ key: `k${nth}`, operator: 'Exists' })),
+    }),
   });
   const tooMany: [what: string, spec: object][] = [
     ['expressions', expressions(280)],
@@ -73,13 +60,7 @@ suite('what is read of a waiting pod', () => {
   test('many terms, as people write them: it is steered, and a list of 300 nodes is one term', () => {
     const names = Array.from({ length: 300 }, (_, nth) => `worker-${nth}.example.internal`);
     const listed = { key: 'kubernetes.io/hostname', operator: 'In', values: names };
-    const affinity = {
-      nodeAffinity: {
-        requiredDuringSchedulingIgnoredDuringExecution: {
-          nodeSelectorTerms: [{ matchExpressions: [listed] }],
-        },
-      },
-    };
+    const affinity = requiring({ matchExpressions: [listed] });
     const tolerations = Array.from({ length: 30 }, (_, nth) => ({ key: `t${nth}`, operator: 'Exists' }));
     for (const spec of [{ affinity, tolerations }, expressions(60)]) {
       assert.equal(toPendingPod(api(spec)).tooLarge, false);

@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { matchesNode, type NodeSelectorTerm } from '../../../../webhook/nodes/scheduling/node-selector.ts';
+import { requiring } from '../../../support/affinity.ts';
 
 const node = { name: 'n1', labels: { zone: 'a', size: '8', 'kubernetes.io/os': 'linux' } };
-const required = (...nodeSelectorTerms: NodeSelectorTerm[]) => ({
-  affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } },
-});
+const required = (...terms: NodeSelectorTerm[]) => ({ affinity: requiring(...terms) });
+const field = (key: string, operator: string, ...values: string[]) =>
+  required({ matchFields: [{ key, operator, values }] });
 const expression = (key: string, operator: string, ...values: string[]): NodeSelectorTerm => ({
   matchExpressions: [{ key, operator, values }],
 });
@@ -40,21 +41,9 @@ suite('which nodes a pod wants', () => {
     ['one of two terms', required(expression('zone', 'In', 'b'), expression('size', 'Exists')), true],
     ['a term that names nothing', required({}), false],
     ['no terms', required(), false],
-    [
-      'the name of the node',
-      required({ matchFields: [{ key: 'metadata.name', operator: 'In', values: ['n1'] }] }),
-      true,
-    ],
-    [
-      'not this node',
-      required({ matchFields: [{ key: 'metadata.name', operator: 'NotIn', values: ['n1'] }] }),
-      false,
-    ],
-    [
-      'a field that is not known',
-      required({ matchFields: [{ key: 'status.phase', operator: 'Exists' }] }),
-      false,
-    ],
+    ['the name of the node', field('metadata.name', 'In', 'n1'), true],
+    ['not this node', field('metadata.name', 'NotIn', 'n1'), false],
+    ['a field that is not known', field('status.phase', 'Exists'), false],
     [
       'a selector and an affinity, of which one holds',
       { nodeSelector: { zone: 'a' }, ...required(expression('zone', 'In', 'b')) },
