@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { emptyObjects, MiB } from '../support/attacked-server.ts';
 import { inChangingOrder, withEscapedKeys } from '../support/costly-json.ts';
 import { recorded } from '../support/reviews.ts';
 import { Answers, underAttack } from './harness/attack.ts';
 import { hammer, send } from './harness/connections.ts';
-
-const MiB = 1024 * 1024;
-
-/** A list of empty objects of this many bytes: in memory it is more than 20 times as large. */
-const emptyObjects = (bytes: number): string => `[${'{},'.repeat(Math.floor(bytes / 3) - 1)}{}]`;
 
 for (const [count, size] of [
   [2, 7 * MiB],

@@ -94,7 +94,3 @@ export class Connections {
     });
   }
 }
-
-/** The beginning of a request whose body is to follow. */
-export const head = (path: string, length: number): string =>
-  `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`;

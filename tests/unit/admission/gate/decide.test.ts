@@ -5,6 +5,7 @@ import { type GatePod, holdBegan } from '../../../../webhook/admission/gate/gate
 import { decodePlacement } from '../../../../webhook/admission/gate/placement.ts';
 import { refusedFor, refusedNode } from '../../../../webhook/admission/gate/refusal.ts';
 import { noEvidence } from '../../../../webhook/nodes/evidence/evidence.ts';
+import type { Readiness } from '../../../../webhook/nodes/readiness/readiness.ts';
 import { toAgentFacts, toDaemonSetFacts } from '../../../../webhook/nodes/readiness/to-facts.ts';
 import { policyOf } from '../../../support/configurations.ts';
 import { apiAgent, apiDaemonSet, now } from '../../nodes/readiness/objects.ts';
@@ -28,15 +29,17 @@ const notObservedSince = (_: object, node: string): boolean => node === 'n4';
 const minute = 60_000;
 const broken = clusterWith({ n1: { ready: false, waiting: 'CrashLoopBackOff' }, n2: {}, n3: undefined });
 
+const viewOf = (readiness: Readiness) => ({ readiness, notSynced, notObservedSince, evidence: noEvidence });
+
 function decide(
   node: string,
   pod: GatePod | undefined = pending(),
   gate: object = {},
   request: object = {},
+  readiness = broken,
 ): GateDecision {
   const policy = policyOf({ profiles, gate });
-  const view = { readiness: broken, notSynced, notObservedSince, evidence: noEvidence };
-  return decidePlacement(decodePlacement(binding(node, request)), pod, view, policy, now);
+  return decidePlacement(decodePlacement(binding(node, request)), pod, viewOf(readiness), policy, now);
 }
 
 const sentence =
@@ -62,11 +65,10 @@ suite('decidePlacement', () => {
   });
 
   test('allows an unknown pod, node or DaemonSet, with a warning', () => {
-    const view = { readiness: broken, notSynced, notObservedSince, evidence: noEvidence };
     const placement = decodePlacement(binding('n1'));
     const cases: [GateDecision, reason: string, warning: string][] = [
       [
-        decidePlacement(placement, undefined, view, policyOf({ profiles }), now),
+        decidePlacement(placement, undefined, viewOf(broken), policyOf({ profiles }), now),
         'pod-unknown',
         'pod shop/web-0 is not known',
       ],
@@ -101,11 +103,7 @@ suite('decidePlacement', () => {
 
   test('allows a node that is newer than the last event about the pods of an absent DaemonSet', () => {
     const readiness = clusterWith({ n3: undefined, n4: undefined });
-    const view = { readiness, notSynced, notObservedSince, evidence: noEvidence };
-    const reasons = ['n3', 'n4'].map((node) => {
-      const placement = decodePlacement(binding(node));
-      return decidePlacement(placement, pending(), view, policyOf({ profiles }), now).reason;
-    });
+    const reasons = ['n3', 'n4'].map((node) => decide(node, pending(), {}, {}, readiness).reason);
     assert.deepEqual(reasons, ['absent', 'not-synced']);
   });
 
@@ -115,10 +113,8 @@ suite('decidePlacement', () => {
       readiness.apply({ kind: 'daemonset', facts: toDaemonSetFacts(apiDaemonSet('slow')) }, now);
       const slow = apiAgent('n1', { name: 'slow-n1', uid: 'slow-n1', owner: 'slow', ready: ready.slow });
       readiness.apply({ kind: 'agent', facts: toAgentFacts(slow) }, now);
-      const view = { readiness, notSynced, notObservedSince, evidence: noEvidence };
-      const policy = policyOf({ profiles });
       const pod = pending({ profiles: ['both'] });
-      const { outcome, message } = decidePlacement(decodePlacement(binding('n1')), pod, view, policy, now);
+      const { outcome, message } = decide('n1', pod, {}, {}, readiness);
       return [outcome, /DaemonSet \S+/.exec(message ?? '')?.[0]];
     };
     assert.deepEqual(apply({ agent: true, slow: true }), ['allowed', undefined]);

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import type { ServerResponse } from 'node:http';
 import { suite, test } from 'node:test';
 import { Registry } from 'prom-client';
 import { ClusterMetrics } from '../../../../webhook/cluster/metrics.ts';
@@ -7,8 +6,8 @@ import { parseClusterState } from '../../../../webhook/cluster/view/cluster-stat
 import { viewOfFlag } from '../../../../webhook/cluster/view/from-file.ts';
 import { watchGate } from '../../../../webhook/cluster/view/watch-nodes.ts';
 import { policyOf } from '../../../support/configurations.ts';
-import { json, startFakeApi } from '../../../support/fake-api-server.ts';
-import { event } from '../../../support/informing.ts';
+import type { Asked } from '../../../support/fake-api-server.ts';
+import { startWatchedApi } from '../../../support/watched-api.ts';
 import { apiNode } from '../../nodes/readiness/objects.ts';
 
 const checks =
@@ -45,32 +44,12 @@ const ended = (name: string, exitCode: number, version = 2, namespace = 'shop') 
 
 suite('the evidence of a cluster', () => {
   test('comes from the pods on nodes that carry the label, in namespaces that opted in', async (t) => {
-    const watches = new Map<string, ServerResponse>();
-    let poll = (): void => {};
-    const api = await startFakeApi(t, ({ path, query }, response) => {
-      const key = `${path} ${query.fieldSelector ?? ''}`;
-      if (query.watch === undefined) {
-        const items = {
-          '/api/v1/pods spec.nodeName!=': [ended('a', 95), ended('x', 0, 2, 'plain')],
-          '/api/v1/nodes ': [apiNode('n1', 'b1', 1)],
-        }[key];
-        json(response, 200, { metadata: { resourceVersion: '50' }, items: items ?? [] });
-        return;
-      }
-      watches.set(key, response.writeHead(200));
-      response.flushHeaders();
-      poll();
-    });
-    const watched = async (key: string): Promise<ServerResponse> => {
-      while (!watches.has(key)) await new Promise<void>((resolve) => (poll = resolve));
-      return watches.get(key) as ServerResponse;
+    const there = {
+      '/api/v1/pods spec.nodeName!=': [ended('a', 95), ended('x', 0, 2, 'plain')],
+      '/api/v1/nodes ': [apiNode('n1', 'b1', 1)],
     };
-    const tell = async (key: string, type: string, object: object): Promise<void> => {
-      const watch = await watched(key);
-      watches.delete(key);
-      watch.end(event(type, object));
-      await watched(key);
-    };
+    const keyOf = ({ path, query }: Asked): string => `${path} ${query.fieldSelector ?? ''}`;
+    const { api, watched, tell } = await startWatchedApi(t, keyOf, there);
     const log = { info: () => {}, warn: () => {}, error: () => {} };
     const policy = policyOf({ profiles: [{ name: 'mesh' }] });
     const inside = { metrics: new ClusterMetrics(new Registry()), log };

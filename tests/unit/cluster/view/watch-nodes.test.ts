@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import type { ServerResponse } from 'node:http';
 import { suite, type TestContext, test } from 'node:test';
 import { Registry } from 'prom-client';
 import { ClusterMetrics } from '../../../../webhook/cluster/metrics.ts';
@@ -7,8 +6,8 @@ import { agentSources } from '../../../../webhook/cluster/view/sources.ts';
 import { watchGate } from '../../../../webhook/cluster/view/watch-nodes.ts';
 import { toDaemonSetFacts } from '../../../../webhook/nodes/readiness/to-facts.ts';
 import { policyOf } from '../../../support/configurations.ts';
-import { type Asked, json, startFakeApi } from '../../../support/fake-api-server.ts';
-import { event } from '../../../support/informing.ts';
+import type { Asked } from '../../../support/fake-api-server.ts';
+import { startWatchedApi } from '../../../support/watched-api.ts';
 import { apiAgent, apiDaemonSet, apiNode, now } from '../../nodes/readiness/objects.ts';
 
 const bringing = (...names: string[]) =>
@@ -33,44 +32,15 @@ const keyOf = ({ path, query }: Asked): string =>
 /** A gate that watches an API server, which waits for the test with what its watches tell. */
 async function watching(t: TestContext, ...daemonSets: string[]) {
   let policy = bringing(...daemonSets);
-  const watches = new Map<string, ServerResponse>();
-  const waiters = new Set<() => void>();
-  const api = await startFakeApi(t, (asked, response) => {
-    const key = keyOf(asked);
-    if (asked.query.watch === undefined) {
-      json(response, 200, { metadata: { resourceVersion: '50' }, items: there[key] ?? [] });
-      return;
-    }
-    watches.set(key, response.writeHead(200));
-    response.flushHeaders();
-    for (const poll of waiters) poll();
-  });
+  const { api, watched, tell } = await startWatchedApi(t, keyOf, there);
   const log = { info: () => {}, warn: () => {}, error: () => {} };
   const gate = watchGate(api.client, () => policy, { metrics: new ClusterMetrics(new Registry()), log });
   t.after(() => gate.close());
-  /** A watch is asked for when what came before it was taken. */
-  const watched = (key: string): Promise<ServerResponse> =>
-    new Promise((resolve) => {
-      const poll = (): void => {
-        const watch = watches.get(key);
-        if (watch === undefined) return;
-        waiters.delete(poll);
-        resolve(watch);
-      };
-      waiters.add(poll);
-      poll();
-    });
   return {
     api,
     gate,
     watched,
-    /** What a watch tells, once it was taken. */
-    tell: async (key: string, type: string, object: object): Promise<void> => {
-      const watch = await watched(key);
-      watches.delete(key);
-      watch.end(event(type, object));
-      await watched(key);
-    },
+    tell,
     configure: (...names: string[]): void => {
       policy = bringing(...names);
       gate.policyChanged();
