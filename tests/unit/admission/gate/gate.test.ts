@@ -4,26 +4,16 @@ import { type GateView, gate } from '../../../../webhook/admission/gate/gate.ts'
 import { toGatePod } from '../../../../webhook/admission/gate/gate-pod.ts';
 import { decodePlacement } from '../../../../webhook/admission/gate/placement.ts';
 import { CniGateError } from '../../../../webhook/lib/errors.ts';
-import { noEvidence } from '../../../../webhook/nodes/evidence/evidence.ts';
 import { policyOf } from '../../../support/configurations.ts';
 import { recorded } from '../../../support/reviews.ts';
 import { now } from '../../nodes/readiness/objects.ts';
-import { binding, clusterWith, pending } from './support.ts';
+import { binding, gateView, pending } from './support.ts';
 
 const profiles = [{ name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }] }];
 
 const policy = policyOf({ profiles });
-const view = (more: Partial<GateView> = {}): GateView => ({
-  readiness: clusterWith({ n1: { ready: false } }),
-  pods: { pod: () => pending() },
-  unsynced: () => undefined,
-  notSynced: () => false,
-  notObservedSince: () => false,
-  evidence: noEvidence,
-  ...more,
-});
 const outcome = async (body: object, more: Partial<GateView> = {}) => {
-  const { decision } = await gate(body, view(more), policy, now);
+  const { decision } = await gate(body, gateView(more), policy, now);
   return [decision.outcome, decision.reason];
 };
 
@@ -63,7 +53,7 @@ suite('gate', () => {
     const pods = {
       pod: () => Promise.reject(new CniGateError('CNI_GATE_DEADLINE', 'no answer in time')),
     };
-    const { decision } = await gate(binding(), view({ pods }), policy, now);
+    const { decision } = await gate(binding(), gateView({ pods }), policy, now);
     assert.deepEqual(
       [decision.outcome, decision.warnings],
       ['unknown', ['allowed without a check: no answer in time']],

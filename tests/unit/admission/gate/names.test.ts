@@ -3,11 +3,10 @@ import { suite, test } from 'node:test';
 import { decodePodRequest } from '../../../../webhook/admission/decode.ts';
 import { gate } from '../../../../webhook/admission/gate/gate.ts';
 import { decodePlacement } from '../../../../webhook/admission/gate/placement.ts';
-import { noEvidence } from '../../../../webhook/nodes/evidence/evidence.ts';
 import { policyOf } from '../../../support/configurations.ts';
 import { reviewOf } from '../../../support/reviews.ts';
 import { now } from '../../nodes/readiness/objects.ts';
-import { binding, clusterWith } from './support.ts';
+import { binding, gateView } from './support.ts';
 
 const wrong = { code: 'CNI_GATE_REVIEW_NAME' };
 const podKind = { group: '', version: 'v1', kind: 'Pod' };
@@ -50,15 +49,8 @@ suite('names in a request of /gate', () => {
         placed({ name: 'web-0' }, 'n1', { namespace: name }),
         placed({ name: 'web-0' }, 'n1', { name }),
       ];
+      const view = gateView({ pods: { pod: () => assert.fail('asked') } });
       for (const body of bodies) {
-        const view = {
-          readiness: clusterWith({ n1: { ready: true } }),
-          pods: { pod: () => assert.fail('asked') },
-          unsynced: () => undefined,
-          notSynced: () => false,
-          notObservedSince: () => false,
-          evidence: noEvidence,
-        };
         await assert.rejects(
           gate(body, view, policyOf({ profiles }), now),
           wrong,

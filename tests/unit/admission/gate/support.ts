@@ -1,4 +1,6 @@
+import type { GateView } from '../../../../webhook/admission/gate/gate.ts';
 import type { GatePod } from '../../../../webhook/admission/gate/gate-pod.ts';
+import { noEvidence } from '../../../../webhook/nodes/evidence/evidence.ts';
 import { Readiness } from '../../../../webhook/nodes/readiness/readiness.ts';
 import { toAgentFacts, toDaemonSetFacts, toNodeFacts } from '../../../../webhook/nodes/readiness/to-facts.ts';
 import { type AgentOptions, apiAgent, apiDaemonSet, apiNode, now } from '../../nodes/readiness/objects.ts';
@@ -19,6 +21,17 @@ export function pending(more: Partial<GatePod> = {}): GatePod {
   const base = { uid, namespace: 'shop', name: 'web-0', profiles: ['mesh'], group: uid };
   return { ...base, heldSince: undefined, refused: undefined, ...more };
 }
+
+/** What the gate knows: one pod, and node n1 that is not ready. */
+export const gateView = (more: Partial<GateView> = {}): GateView => ({
+  readiness: clusterWith({ n1: { ready: false } }),
+  pods: { pod: () => pending() },
+  unsynced: () => undefined,
+  notSynced: () => false,
+  notObservedSince: () => false,
+  evidence: noEvidence,
+  ...more,
+});
 
 /** The AdmissionReview of a Binding as the scheduler sends it, with other fields of its request. */
 export function binding(node = 'n1', more: object = {}): object {
