@@ -4,7 +4,6 @@ export type Work = (size: number) => () => unknown;
 /** Work of at least this long is measured, in milliseconds: a kernel may count the time of a thread in steps of 4. */
 const measurable = 20;
 
-/** Each is four times the one before. */
 const sizes = [250, 1000, 4000, 16_000, 64_000] as const;
 
 const runs = 3;

@@ -41,7 +41,6 @@ export const namespaceOf = (name: string, isIn: boolean, resourceVersion = '5'):
   },
 });
 
-/** The DaemonSet that brings the network, with so many tolerations. */
 export const agentWith = (tolerations: number): object => {
   const one = { key: 'example.com/a', operator: 'Exists' };
   const { metadata, spec } = apiDaemonSet('agent', { tolerations: Array(tolerations).fill(one) });

@@ -93,7 +93,6 @@ export function listOfDeployments(count: number): string {
   return `apiVersion: v1\nitems:\n${texts(count, item).join('')}kind: List\nmetadata:\n  resourceVersion: ""\n`;
 }
 
-/** The same as JSON, as `--output json` prints it. */
 export function jsonListOfDeployments(count: number): string {
   const lines = JSON.stringify(deployment, null, 4).split('\n');
   const items = texts(count, `        ${lines.join('\n        ')}`).join(',\n');

@@ -16,14 +16,12 @@ const smallMachine = fileURLToPath(new URL('./small-machine.ts', import.meta.url
 export interface SmallServer {
   port: number;
   opsPort: number;
-  /** PEM of the authority that signed its certificate. */
   ca: string;
   /** An ordinary call, on a connection of its own unless an agent is given. */
   call(path: string, body: string | Buffer, agent?: Agent | false): Promise<{ status: number; body: string }>;
   metrics(): Promise<string>;
   /** The most memory that the process ever had, in MiB. */
   peak(): number;
-  /** Whether the process runs. */
   alive(): boolean;
 }
 

@@ -32,7 +32,6 @@ function unescaped(text: string, property: boolean): string {
   return rest.replaceAll('%0D', '\r').replaceAll('%0A', '\n').replaceAll('%25', '%');
 }
 
-/** The commands in a step's output, and the other lines. */
 export function commandsIn(output: string): { commands: WorkflowCommand[]; others: string[] } {
   const commands: WorkflowCommand[] = [];
   const others: string[] = [];

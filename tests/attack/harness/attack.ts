@@ -16,17 +16,14 @@ let attackers: ControlGroup | undefined;
 /** Milliseconds that an attack lasts: longer where `CNI_GATE_ATTACK_SECONDS` says so. */
 export const duration = 1000 * Number(process.env.CNI_GATE_ATTACK_SECONDS ?? 4);
 
-/** What holds during each attack. */
 export const bounds = {
   /** Bytes in memory: 80 % of the container. */
   memory: 0.8 * containerMemory,
   /** Milliseconds without any answer. */
   blocked: 200,
-  /** Creations of others. */
   innocents: 500,
 };
 
-/** What does not hold of the server itself. */
 function faultsOf(observed: Observed): string[] {
   const faults: string[] = [];
   const { alive, killed, peak, blocked, starved, samples } = observed;
@@ -56,7 +53,6 @@ export function assertHeld(name: string, observed: Observed, innocent: Innocents
   assert.deepEqual(faults, [], `${name}: ${line(observed, innocent)}`);
 }
 
-/** What came of an attack, in a line. */
 export const line = (observed: Observed, { count, failed, took, retries }: Innocents): string =>
   `${seenOf(observed)}, innocents ${count - failed.length}/${count}, ` +
   `p99 ${p99(took).toFixed(0)} ms${retries > 0 ? `, ${retries} retries` : ''}`;

@@ -8,7 +8,6 @@ const localAddress = '127.0.0.2';
 
 /** What came back from a hostile call. An attacker expects anything, so no answer is one as well. */
 export interface Answer {
-  /** 0 where there was none. */
   status: number;
   body: string;
 }

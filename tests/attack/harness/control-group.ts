@@ -98,7 +98,6 @@ export class ControlGroup {
   }
 }
 
-/** What the kernel says of a group's memory. */
 export interface GroupMemory {
   /** Bytes that cannot be taken back, as the kubelet counts them: without files that are only cached. */
   used: number;

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { ControlGroup } from './control-group.ts';
 
-/** A server that is looked at while it is attacked. */
 export interface Target {
   /** The id of its Node process, as the test sees it. */
   pid: number;
@@ -24,13 +23,11 @@ export interface Observed {
    * rest of the machine does is not the server's.
    */
   starved: number;
-  /** Whether its process was there all the time. */
   alive: boolean;
   /** Processes that the kernel killed for want of memory. */
   killed: number;
   /** How many samples there are; an observer without any has seen nothing. */
   samples: number;
-  /** Bytes that the process had, at each sample. */
   memory: number[];
 }
 

@@ -16,7 +16,6 @@ export const checkout = resolve(
   process.env.CNI_GATE_ATTACK_CHECKOUT ?? fileURLToPath(new URL('../../../', import.meta.url)),
 );
 
-/** A server that runs as a replica does. */
 export interface AttackedServer extends Target, Endpoint {
   opsPort: number;
 }

@@ -13,11 +13,9 @@ export interface Failover {
   led: number;
   /** From then, or from the first refusal where that is later, until its first nomination. */
   nominated: number;
-  /** From then until the first pod is bound where it was sent. */
   bound: number;
 }
 
-/** Kills the leader while pods wait. */
 export async function killTheLeader({ api, replicas }: Stage): Promise<Failover> {
   const leader = replicas.find(({ leads }) => leads);
   const others = replicas.filter((one) => one !== leader);

@@ -45,7 +45,6 @@ interface Made {
   spec: { initContainers?: { name: string }[] };
 }
 
-/** Why it failed; undefined where it did not. */
 async function makeOne(api: Api, name: string, steered: boolean): Promise<string | undefined> {
   const spec = steered ? { affinity: preferring(broken) } : {};
   try {
@@ -82,7 +81,6 @@ export async function whereItWent(api: Api, name: string, seconds: number): Prom
   return node;
 }
 
-/** Pods on the node that is not ready, in namespaces that opted in. */
 export async function onBroken(api: Api, namespaces: readonly string[]): Promise<string[]> {
   const found = await Promise.all(
     namespaces.map(async (namespace) => {

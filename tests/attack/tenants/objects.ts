@@ -43,7 +43,6 @@ export const preferring = (...nodes: string[]): object => ({
   },
 });
 
-/** That a pod may go to these nodes and to no other. */
 export const only = (...nodes: string[]): object => required([onHosts(nodes)]);
 
 const onHosts = (values: string[]): Expression => ({ key: 'kubernetes.io/hostname', operator: 'In', values });
@@ -89,7 +88,6 @@ export const largeOn = (node: string, name: string, bytes: number): object =>
     },
   });
 
-/** A DaemonSet with that many tolerations, for no node at all. */
 export function daemonSetWith(name: string, tolerations: number): object {
   const labels = { app: name };
   return {
@@ -113,7 +111,6 @@ export function daemonSetWith(name: string, tolerations: number): object {
 /** Label of the nodes that the network's DaemonSet wants: the others are only there to be compared with. */
 export const networkLabel = 'tenant.example.com/network';
 
-/** The DaemonSet that brings the network to the nodes with {@link networkLabel}. */
 export const networkDaemonSet: object = {
   apiVersion: 'apps/v1',
   kind: 'DaemonSet',

@@ -33,7 +33,6 @@ export class Replica {
     return this.#pod.metadata.name;
   }
 
-  /** Every line that its process logged. */
   get lines(): readonly Record<string, unknown>[] {
     return this.#running?.lines ?? [];
   }
@@ -50,7 +49,6 @@ export class Replica {
     return child !== undefined && child.exitCode === null && child.signalCode === null;
   }
 
-  /** Begins to look at it. */
   async begin(): Promise<void> {
     const running = this.#running;
     if (running === undefined) throw new Error(`${this.name} does not run`);
@@ -83,7 +81,6 @@ export class Replica {
     await this.#setReady(true);
   }
 
-  /** Takes it out of the Service and ends its process. */
   async stop(signal: NodeJS.Signals): Promise<void> {
     await this.#setReady(false);
     // there is no event for when the API server knows it

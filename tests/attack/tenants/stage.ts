@@ -93,7 +93,6 @@ function filler(name: string): object {
   };
 }
 
-/** The name of the network's pod on a node, once it runs. */
 async function agentOn(api: Api, node: string): Promise<string> {
   const { metadata } = await api.until<{ metadata: { name: string }; status: { phase: string } }>(
     `${podsOf(network.namespace)}?labelSelector=app%3D${network.name}&fieldSelector=spec.nodeName%3D${node}`,

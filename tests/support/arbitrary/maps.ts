@@ -45,7 +45,6 @@ const dataplane: [string, string][] = [
   ['istio.io/dataplane-mode', 'none'],
 ];
 
-/** Labels of a pod, some of which choose profiles or meshes. */
 export const labels = map(
   fc.oneof(
     { weight: 4, arbitrary: fc.constant<[string, string][]>([]) },
@@ -100,7 +99,6 @@ const status = fc.constantFrom(
   '{"version":"0.0.1","profile":"linkerd","chosenBy":"pod","profiles":7}',
 );
 
-/** Annotations of a pod, some of which are looked at. */
 export const annotations = map(
   fc
     .tuple(

@@ -40,7 +40,6 @@ function resourcesOf(parts: [name: string, given: string, pair: Pair][], none: n
   };
 }
 
-/** Any resources that the API server takes. */
 export const anyResources: Arbitrary<Resources | null> = fc.option(
   fc
     .tuple(given, cpu([1, 1, 2]), given, memory([1, 1, 3]), given, storage, fc.constantFrom(null, {}))

@@ -14,7 +14,6 @@ function guest(pod: Pod, name: string): Container {
   };
 }
 
-/** Another webhook puts its init container before all others, once. */
 export function initContainerFirst(name: string): (pod: Pod) => void {
   return (pod) => {
     if (allContainers(pod).some((container) => container.name === name)) return;
@@ -22,14 +21,12 @@ export function initContainerFirst(name: string): (pod: Pod) => void {
   };
 }
 
-/** Another webhook appends its sidecar to the containers, once. */
 export function appendSidecar(pod: Pod): void {
   const name = 'log-forwarder';
   if (allContainers(pod).some((container) => container.name === name)) return;
   pod.spec.containers = [...pod.spec.containers, guest(pod, name)];
 }
 
-/** Another webhook sets a variable in every container, ours too. */
 export function addVariable(pod: Pod): void {
   for (const container of allContainers(pod)) {
     if (container.env?.some((variable) => variable.name === 'CLUSTER')) continue;
@@ -37,7 +34,6 @@ export function addVariable(pod: Pod): void {
   }
 }
 
-/** Another webhook mounts a certificate in every container, ours too. */
 export function mountCertificates(pod: Pod): void {
   const name = 'corporate-ca';
   if (pod.spec.volumes?.some((volume) => volume.name === name)) return;

@@ -47,7 +47,6 @@ export class Replica {
     while (this.isReconciling);
   }
 
-  /** Forgets everything, in the middle of whatever it did. */
   restart(): void {
     this.#life += 1;
     this.#running = undefined;

@@ -20,7 +20,6 @@ const longestReconciliation = 5_000;
 
 const names = ['mutating/cni-gate', 'validating/cni-gate'] as const;
 
-/** How one API server follows one webhook configuration. */
 interface Watch {
   server: number;
   name: (typeof names)[number];
@@ -116,7 +115,6 @@ export class Simulation {
     }
   }
 
-  /** An API server learns what one of the configurations says now. */
   learn(index: number): void {
     const watch = this.#watches[index % this.#watches.length];
     if (watch) watch.known = this.#historyOf(watch).length - 1;
@@ -187,7 +185,6 @@ export class Simulation {
     this.check();
   }
 
-  /** Asserts that everything is as it should be after a rest. */
   assertWhole(): void {
     const { secret, configurations } = this.world;
     const state = wholeState(readSecret(secret?.data ?? {}));

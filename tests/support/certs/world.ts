@@ -17,10 +17,8 @@ export interface Configuration {
   history: Written[];
 }
 
-/** What a caBundle that was written says. */
 export interface Written {
   at: number;
-  /** The fingerprints of the authorities in it. */
   trusted: Set<string>;
 }
 

@@ -6,7 +6,6 @@ import { mortal } from '../mortal.ts';
 const enter = fileURLToPath(new URL('./enter.sh', import.meta.url));
 const namespaces = ['--mount', '--pid', '--fork', '--kill-child'];
 
-/** What a container sees. */
 export interface Container {
   /** Its root file system. Folders that it lacks for mounts are made in it. */
   root: string;
