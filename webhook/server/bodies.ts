@@ -87,7 +87,10 @@ export class Bodies {
       }
       received += chunk.length;
     };
-    const gone = (): void => reject(incomplete());
+    // it closes after its end too, and an error costs its stack
+    const gone = (): void => {
+      if (!request.readableEnded) reject(incomplete());
+    };
     const slow = setInterval(() => {
       if (this.#texts.waiting > 0) reject(this.#busy('slow-body'));
     }, serverLimits.slowBody);
