@@ -35,6 +35,15 @@ export interface ApiServer {
   key: string;
 }
 
+/**
+ * Runs a command with a service account, as in a pod: with a kubeconfig file the server would load the library that reads
+ * it. Arguments: the files of token and authority, then the command.
+ */
+const asPod = `
+  folder=/var/run/secrets/kubernetes.io/serviceaccount
+  mount -t tmpfs tmpfs /var/run && mkdir -p "$folder" && cp "$0" "$folder/token" && cp "$1" "$folder/ca.crt" &&
+    shift && exec "$@"`;
+
 /** Starts the server beside an API server and waits until it is ready. @param folder for its files */
 export async function startServer(
   folder: string,
@@ -47,16 +56,22 @@ export async function startServer(
   };
   const main = new URL('dist/webhook/main.js', checkout).pathname;
   const flags = [
-    ...['--kubeconfig', file('kubeconfig', kubeconfigOf(port, ca))],
     ...['--tls-cert', file('certificate', certificate), '--tls-key', file('key', key)],
     ...['--host', '127.0.0.1', '--port', '0', '--ops-port', '0', '--drain-delay', '0s'],
-    // a decision for each call, as in production, that are not read
+    // a line for each decision, as in production
     ...['--log-level', 'info'],
   ];
   const begin = performance.now();
-  const server = spawn(process.execPath, [...nodeArguments, main, 'serve', ...flags], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
+  const command = [process.execPath, ...nodeArguments, main, 'serve', ...flags];
+  const [token, authority] = [file('token', 'x'), file('ca.crt', ca)];
+  const server = spawn(
+    'unshare',
+    ['--map-root-user', '--mount', 'sh', '-c', asPod, token, authority, ...command],
+    {
+      stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, KUBERNETES_SERVICE_HOST: 'localhost', KUBERNETES_SERVICE_PORT: String(port) },
+    },
+  );
   const ports = await new Promise<{ port: number; opsPort: number }>((resolve, reject) => {
     server.once('exit', () => reject(new Error('the server ended')));
     createInterface(server.stdout).on('line', (line) => {
@@ -67,23 +82,6 @@ export async function startServer(
   const ready = (performance.now() - begin) / 1000;
   return { process: server, ...ports, ready, vitals: () => usageOf(server.pid) };
 }
-
-const kubeconfigOf = (port: number, ca: string): string =>
-  JSON.stringify({
-    'current-context': 'x',
-    contexts: [{ name: 'x', context: { cluster: 'x', user: 'x' } }],
-    clusters: [
-      {
-        name: 'x',
-        cluster: {
-          server: `https://127.0.0.1:${port}`,
-          'tls-server-name': 'localhost',
-          'certificate-authority-data': Buffer.from(ca).toString('base64'),
-        },
-      },
-    ],
-    users: [{ name: 'x', user: { token: 'x' } }],
-  });
 
 const isReady = (port: number): Promise<boolean> =>
   fetch(`http://127.0.0.1:${port}/readyz`).then(
