@@ -151,6 +151,8 @@ export const planLimits = {
   perSecond: 60_000,
   /** Comparisons at once after a pause. */
   burst: 120_000,
+  /** Nominations a second: each takes its part of the comparisons. */
+  nominations: 25,
   /** Comparisons after which admission calls and the renewal of the Lease have their turn. */
   slice: 500,
   /**
@@ -306,7 +308,13 @@ export const placedPods = declareLimits('Free capacity of nodes', {
   listBytes: bytes(512 * MiB, "list of one node's pods", 'the node counts as full'),
   /** So many bytes of such a list cost as much of the rate of requests as one request. */
   bytesOfAQuestion: 4 * MiB,
+  /** Lists a second, and at once after a pause. */
+  perSecond: 10,
+  burst: 20,
 });
+
+/** Events a second, at once after a pause, and in parallel: fewer than nominations, which matter more. */
+export const eventLimits = { perSecond: 10, burst: 50, inParallel: 5 } as const;
 
 /** Milliseconds between two lists of the pods that wait, where something else than a fault asks for one. */
 export const relist = {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../lib/deps.ts';
 import { CniGateError, messageOf } from '../../lib/errors.ts';
+import { eventLimits } from '../../lib/limits.ts';
 import { eventReporter } from '../../lib/names.ts';
 import { Notifier } from '../../lib/notifier.ts';
 import { microTime } from '../../lib/time-text.ts';
@@ -12,8 +13,7 @@ import type { Leadership } from '../lease/leadership.ts';
 import type { Event } from './event.ts';
 import type { EventMetrics, EventResult } from './metrics.ts';
 
-/** Events a second, at once after a pause, and in parallel: fewer than nominations, which matter more. */
-const [perSecond, burst, inParallel] = [10, 50, 5];
+const { perSecond, burst, inParallel } = eventLimits;
 /** The largest number of waiting events. */
 const max = 200;
 /** Names of events that are remembered, so that they are not sent again. */

@@ -8,8 +8,6 @@ import { podRequests, type RequestingSpec } from '../../nodes/scheduling/request
 
 /** How long an answer is used, in milliseconds. */
 const remember = 5000;
-/** Requests a second, and at once after a pause. */
-const [perSecond, burst] = [10, 20];
 
 /** What is free on a node. */
 interface Free {
@@ -27,7 +25,7 @@ interface Free {
 export class Capacity {
   readonly #client: ApiClient;
   readonly #free = new Map<string, Free>();
-  readonly #rate = new TokenBucket(perSecond, burst);
+  readonly #rate = new TokenBucket(placedPods.perSecond, placedPods.burst);
 
   constructor(client: ApiClient) {
     this.#client = client;

@@ -41,8 +41,8 @@ export interface NominatorOptions {
   log: Log;
 }
 
-/** Tokens that a nomination takes beside the search for its node: at most 25 are written a second. */
-const tokensOfNomination = planLimits.perSecond / 25;
+/** Tokens that a nomination takes beside the search for its node. */
+const tokensOfNomination = planLimits.perSecond / planLimits.nominations;
 /** Nominations in one run. Other keys have their turn before the next ones. */
 const most = 16;
 /** When a key is looked at again that is not done, in milliseconds. */
