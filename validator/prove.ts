@@ -38,7 +38,9 @@ function attemptAt(step: Step, pod: Pod): Attempt {
   if ('redirect' in check) return attemptRedirect(check.redirect, family, pod);
   if ('captured' in check) return attemptCaptured(check.captured, family, pod);
   if ('address' in check) return attemptAddress(family, pod);
-  return attemptGateway(family, pod);
+  if ('gateway' in check) return attemptGateway(family, pod);
+  // a new kind of check fails to compile here
+  throw new Error(`an unknown check: ${check satisfies never}`);
 }
 
 function resultOf(step: Step, pod: Pod, finding: Finding): Result {

@@ -35,7 +35,7 @@ const node = await RealNode.start(cluster, 'node-1', [
 after(() => node.powerCut());
 const history = new History(cluster, node.name);
 after(() => history.stop());
-await cluster.kubectl(['apply', '-f', '-'], { input: linkerdCni(cluster.server, 0) });
+await cluster.apply(...linkerdCni(cluster.server, 0));
 await chained(node);
 
 const spec = {
@@ -62,7 +62,7 @@ test('two Deployments that never pass hold the pods of others for gate.maxHold a
     repair: { mode: 'recreate' },
   });
   for (const name of ['wrong', 'shop']) await makeNamespace(cluster, name, { [profileLabel]: 'linkerd' });
-  await cluster.kubectl(['apply', '-f', '-'], { input: [wrong('one'), wrong('other')] });
+  await cluster.apply(wrong('one'), wrong('other'));
   for (const name of ['one-', 'other-']) {
     await history.until(({ pods }) =>
       pods.find((one) => one.name.startsWith(name) && one.proof?.exitCode === exitCode.failed),
