@@ -13,11 +13,11 @@ import { recorded } from '../support/reviews.ts';
 export interface Expectation {
   outcome: string;
   reason: string;
-  /** As in the response, before the API server prefixes each key with the webhook's name. */
-  audit: Record<string, string>;
+  /** The profiles that promise something to the pod. The audit annotations say all three. */
+  profiles?: string;
   warnings?: string[];
   message?: string;
-  /** A JSON Patch in which injected containers have their short form (injected.ts). */
+  /** A JSON Patch in which what is injected has its short form (injected.ts). */
   patch: unknown;
 }
 

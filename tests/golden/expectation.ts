@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { version } from '../../webhook/lib/version.ts';
 import type { Answer } from '../support/answers.ts';
 import type { Expectation } from './case.ts';
@@ -5,10 +6,13 @@ import { abbreviated } from './injected.ts';
 
 /** An answer in the form of a case. */
 export function expectationOf({ decision, response, patch }: Answer): Expectation {
+  const { outcome, reason } = decision;
+  const { profiles, ...audit } = response.auditAnnotations ?? {};
+  assert.deepEqual(audit, { outcome, reason }, 'the audit annotations');
   const reported = {
-    outcome: decision.outcome,
-    reason: decision.reason,
-    audit: response.auditAnnotations ?? {},
+    outcome,
+    reason,
+    ...(profiles !== undefined && { profiles }),
     ...(response.warnings !== undefined && { warnings: response.warnings }),
     ...(response.status !== undefined && { message: response.status.message }),
     patch,
