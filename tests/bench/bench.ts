@@ -7,8 +7,7 @@ import { decodePodRequest } from '../../webhook/admission/decode.ts';
 import { admit } from '../../webhook/admission/mutate/mutate.ts';
 import { defaultConfiguration } from '../../webhook/config/load.ts';
 import { Policy } from '../../webhook/config/policy.ts';
-import type { Row } from './report/figures.ts';
-import { benchArguments, report } from './report/report.ts';
+import { type Row, report } from './report.ts';
 import { servers } from './servers.ts';
 
 const body = readFileSync(new URL('../reviews/pod-statefulset-db.json', import.meta.url), 'utf8');
@@ -44,5 +43,4 @@ function decisions(): Row[] {
   ];
 }
 
-benchArguments([]);
 report('requests', [...decisions(), ...(await servers(body))]);

@@ -1,6 +1,5 @@
 /** The load that all servers get that are compared, and what they take for it. */
 import { readFileSync } from 'node:fs';
-import type { IncomingMessage } from 'node:http';
 import { type Agent, request } from 'node:https';
 
 /** Keep-alive connections at a time. */
@@ -31,14 +30,12 @@ export interface Figures {
 }
 
 /** Sends one body, as the API server does. @throws Error where the answer is not 200 */
-function post(server: Target, body: string, read: (response: IncomingMessage) => void): Promise<void> {
-  const { agent, port } = server;
+function post({ agent, port }: Target, body: string): Promise<void> {
   const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
   const path = '/mutate?timeout=10s';
   return new Promise((resolve, reject) => {
     request({ agent, host: '127.0.0.1', port, path, method: 'POST', headers }, (response) => {
-      read(response);
-      response.on('end', () => {
+      response.resume().on('end', () => {
         if (response.statusCode === 200) resolve();
         else reject(new Error(`status ${response.statusCode}`));
       });
@@ -48,19 +45,6 @@ function post(server: Target, body: string, read: (response: IncomingMessage) =>
   });
 }
 
-/** The JSON patch that a server answers with. @throws Error where it does not answer with one */
-export async function patchFrom(server: Target, body: string): Promise<string> {
-  let text = '';
-  await post(server, body, (response) => {
-    response.setEncoding('utf8').on('data', (part) => {
-      text += part;
-    });
-  });
-  const { patch } = JSON.parse(text).response;
-  if (typeof patch !== 'string') throw new Error(`expected a patch, but the answer was ${text}`);
-  return Buffer.from(patch, 'base64').toString();
-}
-
 /** Sends one body over all connections for some seconds. @throws Error where an answer is not 200 */
 export async function load(server: Target, body: string, seconds: number): Promise<Figures> {
   const took: number[] = [];
@@ -68,7 +52,7 @@ export async function load(server: Target, body: string, seconds: number): Promi
   const end = Date.now() + seconds * 1000;
   const one = async (): Promise<void> => {
     const begin = performance.now();
-    await post(server, body, (response) => response.resume());
+    await post(server, body);
     took.push(performance.now() - begin);
   };
   const worker = async (): Promise<void> => {

@@ -17,7 +17,7 @@ import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { benchArguments, report } from './report/report.ts';
+import { benchArguments, report } from './report.ts';
 import type { SendEvents, SentEvents } from './scale/api.ts';
 import { callGate } from './scale/calls.ts';
 import { fullLoad } from './scale/full-load.ts';

@@ -22,8 +22,7 @@ import { Sandbox } from '../netns/harness/sandbox.ts';
 import { writeRules } from '../netns/rules/backends.ts';
 import { linkerd } from '../netns/rules/linkerd.ts';
 import { median } from './load.ts';
-import type { Aim, Row } from './report/figures.ts';
-import { report } from './report/report.ts';
+import { type Aim, type Row, report } from './report.ts';
 
 const rounds = Number(process.env.CNI_GATE_BENCH_ROUNDS ?? 25);
 /** The most pods of a node: https://kubernetes.io/docs/setup/best-practices/cluster-large/ */

@@ -1,5 +1,5 @@
 import type { Figures as Load } from '../load.ts';
-import type { Aim, Row } from '../report/figures.ts';
+import type { Aim, Row } from '../report.ts';
 import type { Took } from './calls.ts';
 import type { Vitals } from './server.ts';
 

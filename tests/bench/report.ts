@@ -1,0 +1,96 @@
+/** Where benches write what they measured: to the terminal, and with `--report PAGE` into the documentation. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { cpus, release, type as system } from 'node:os';
+
+/** The benches with a section in `docs/performance.md`, and the command that runs each. */
+const sections = {
+  requests: 'npm run bench',
+  scale: 'npm run bench scale',
+  validator: 'npm run bench validator',
+} as const;
+
+/** A limit that a figure should keep. */
+export type Aim = { atMost: number } | { atLeast: number };
+
+/** One measured figure. */
+export interface Row {
+  /** What was measured, such as `resident memory`. */
+  figure: string;
+  /** Under which conditions, such as `5,000 nodes`. */
+  conditions: string;
+  measured: number;
+  /** Such as `ms`, `MiB` or `/s`. A ratio says of what: `× bare node:https`. */
+  unit: string;
+  aim?: Aim;
+}
+
+/** The arguments of a bench without `--report PAGE`, and the page. */
+export function benchArguments(): { rest: string[]; page: string | undefined } {
+  const rest = process.argv.slice(2);
+  const at = rest.indexOf('--report');
+  const [, page] = at < 0 ? [] : rest.splice(at, 2);
+  return { rest, page };
+}
+
+// a bench takes minutes: a page that does not exist fails before
+const { page } = benchArguments();
+if (page !== undefined) readFileSync(page);
+
+const digits = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });
+const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
+
+/** A figure with its unit: three significant digits, and no fraction from 1,000 on. */
+function textOf(value: number, unit: string): string {
+  const number = Math.abs(value) < 1000 ? digits.format(value) : whole.format(value);
+  return unit === '' || unit.startsWith('/') ? `${number}${unit}` : `${number} ${unit}`;
+}
+
+/** Such as `≤ 150 MiB: met`. */
+function aimText(measured: number, aim: Aim, unit: string): string {
+  const [sign, limit, met] =
+    'atMost' in aim ? ['≤', aim.atMost, measured <= aim.atMost] : ['≥', aim.atLeast, measured >= aim.atLeast];
+  return `${sign} ${textOf(limit, unit)}: ${met ? 'met' : '**missed**'}`;
+}
+
+/** Such as `2026-01-31, AMD EPYC, 2 cores, Linux 6.12.1, Node v24.1.0`, of this machine and day. */
+function machineText(): string {
+  const [first] = cpus();
+  // without what distributions and clouds append
+  const kernel = /^[\d.]+/.exec(release())?.[0] ?? release();
+  return [
+    new Date().toISOString().slice(0, 10),
+    first?.model.trim() ?? 'unknown processor',
+    `${cpus().length} cores`,
+    `${system()} ${kernel}`,
+    `Node ${process.version}`,
+  ].join(', ');
+}
+
+/**
+ * Prints a bench's figures with the machine. With `--report PAGE` it also replaces the bench's section of that page: a
+ * table of the figures with an aim.
+ *
+ * @throws Error where the page does not have the section's two markers
+ */
+export function report(section: keyof typeof sections, rows: readonly Row[]): void {
+  console.log(`\n${sections[section]}: ${machineText()}`);
+  for (const { figure, conditions, measured, unit, aim } of rows) {
+    const limit = aim ? `   aim ${aimText(measured, aim, unit)}` : '';
+    console.log(
+      `${[figure, conditions].filter(Boolean).join(', ').padEnd(80)} ${textOf(measured, unit)}${limit}`,
+    );
+  }
+  if (page === undefined) return;
+  const cells = rows.flatMap(({ figure, conditions, measured, unit, aim }) =>
+    aim ? [[figure, conditions, textOf(measured, unit), aimText(measured, aim, unit)]] : [],
+  );
+  const lines = [['figure', 'conditions', 'measured', 'aim'], ['---', '---', '---', '---'], ...cells];
+  const table = lines.map((line) => `| ${line.join(' | ')} |`).join('\n');
+  const text = readFileSync(page, 'utf8');
+  const [begin, end] = ['begin', 'end'].map((which) => `<!-- figures of ${section}: ${which} -->`);
+  const [from, to] = [text.indexOf(String(begin)), text.indexOf(String(end))];
+  if (from < 0 || to < from)
+    throw new Error(`expected the lines "${begin}" and "${end}" in ${page}: add them`);
+  const measured = `Measured by \`${sections[section]}\`: ${machineText()}.\n\n${table}`;
+  writeFileSync(page, `${text.slice(0, from)}${begin}\n\n${measured}\n\n${text.slice(to)}`);
+}
