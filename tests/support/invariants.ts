@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
-import jsonpatch from 'fast-json-patch';
+import jsonpatch, { type Operation } from 'fast-json-patch';
 import { allContainers, type Pod } from '../../webhook/admission/pod.ts';
-import type { Operation } from '../../webhook/admission/review.ts';
 import { statusAnnotation, validatorContainer } from '../../webhook/lib/names.ts';
 import { type Answer, copyOf, patched } from './answers.ts';
 import { asTheApiServerLeavesIt, changes, fillDefaults, initContainerFirst } from './between-calls.ts';

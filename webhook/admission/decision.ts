@@ -1,9 +1,6 @@
 import type { Operation } from 'fast-json-patch';
 
-/**
- * What a webhook decided about a request. The functions below build it, so that each kind of decision has the fields
- * that belong to it, and no others.
- */
+/** What a webhook decided about a request. */
 export interface AdmissionDecision<Outcome extends string = string, Reason extends string = string> {
   /** `refused`, or a word for something that is allowed. */
   outcome: Outcome;
@@ -17,49 +14,18 @@ export interface AdmissionDecision<Outcome extends string = string, Reason exten
   operations: Operation[];
   /** For the user who sent the request. */
   warnings: string[];
-  /** The text of a refusal. */
+  /** The text of a refusal, which ends with an error code. */
   message?: string;
 }
 
 /** The profiles that a decision is about. */
 export type ProfileScope = Pick<AdmissionDecision, 'profile' | 'profiles'>;
 
-/** The request is allowed as it is. */
-export function allowed<const Outcome extends string, const Reason extends string>(
+/** A decision: about no profile, with no patch and no warnings, except what `more` says. */
+export function decision<const Outcome extends string, const Reason extends string>(
   outcome: Outcome,
   reason: Reason,
-  about: ProfileScope = { profiles: [] },
-  warnings: string[] = [],
+  more: Partial<Omit<AdmissionDecision, 'outcome' | 'reason'>> = {},
 ): AdmissionDecision<Outcome, Reason> {
-  return { outcome, reason, ...about, operations: [], warnings };
-}
-
-/** The request is allowed with a patch, which may be empty. */
-export function patched<const Outcome extends string, const Reason extends string>(
-  outcome: Outcome,
-  reason: Reason,
-  about: ProfileScope,
-  operations: Operation[],
-  warnings: string[],
-): AdmissionDecision<Outcome, Reason> {
-  return { outcome, reason, ...about, operations, warnings };
-}
-
-/** The request is refused. @param message for the user; it ends with an error code */
-export function denied<const Reason extends string>(
-  reason: Reason,
-  message: string,
-  about: ProfileScope = { profiles: [] },
-): AdmissionDecision<'refused', Reason> {
-  return { outcome: 'refused', reason, ...about, operations: [], warnings: [], message };
-}
-
-/** The request is allowed although it is wrong: the warnings say how. @param operations record it on the object */
-export function errored<const Reason extends string>(
-  reason: Reason,
-  warnings: string[],
-  operations: Operation[] = [],
-  about: ProfileScope = { profiles: [] },
-): AdmissionDecision<'warned', Reason> {
-  return { outcome: 'warned', reason, ...about, operations, warnings };
+  return { outcome, reason, profiles: [], operations: [], warnings: [], ...more };
 }

@@ -1,32 +1,31 @@
 import { quoted } from '../lib/clean.ts';
-import {
-  describe,
-  invalid,
-  isCoreKind,
-  isObject,
-  namespaceName,
-  openEnvelope,
-  wrongKind,
-} from './envelope.ts';
 import type { ObjectMeta, Pod } from './pod.ts';
 import { isPod } from './pod-schema.ts';
-import type { PodRequest } from './review.ts';
+import { invalid, namespaceName, openEnvelope } from './review.ts';
+
+/** A request of the API server about a pod. */
+export interface PodRequest {
+  uid: string;
+  namespace: string;
+  /** The pod's name, or its generateName followed by `*`, for people. */
+  name: string;
+  operation: string;
+  subResource: string;
+  dryRun: boolean;
+  pod: Pod;
+}
 
 /**
  * The request in the body of an admission call about a pod.
  *
- * The pod's own name is for people only here, and may be any: the API server judges it after the webhooks, in words that
- * are better known.
+ * The pod's own name is only shown, and is not checked: the API server does that after the webhooks, in words that are
+ * better known.
  *
- * @throws CniGateError CNI_GATE_REVIEW_INVALID, CNI_GATE_REVIEW_NAME where the namespace's name is malformed, or
- *   CNI_GATE_REVIEW_KIND where it is about something else than a pod
+ * @throws CniGateError as {@link openEnvelope}, CNI_GATE_REVIEW_INVALID where the object is not a pod, or
+ *   CNI_GATE_REVIEW_NAME where the namespace's name is malformed
  */
 export function decodePodRequest(body: unknown): PodRequest {
-  const envelope = openEnvelope(body);
-  if (!isCoreKind(envelope, 'Pod')) {
-    throw wrongKind('Pod', envelope.kind);
-  }
-  const { object, kind: _, ...request } = envelope;
+  const { object, kind: _, ...request } = openEnvelope(body, 'Pod');
   const pod = podOf(object);
   const { name, generateName, namespace } = pod.metadata;
   return {
@@ -43,7 +42,6 @@ export function decodePodRequest(body: unknown): PodRequest {
  * @throws CniGateError CNI_GATE_REVIEW_INVALID
  */
 export function podOf(object: unknown): Pod {
-  if (!isObject(object)) throw invalid(`request.object should be the pod, is ${describe(object)}`);
   if (isPod(object)) {
     fillNulls(object);
     return object;

@@ -1,21 +1,25 @@
-import type { Operation } from 'fast-json-patch';
-import type { Pod } from './pod.ts';
+import { clean, quoted } from '../lib/clean.ts';
+import { CniGateError } from '../lib/errors.ts';
+import { reviews } from '../lib/limits.ts';
+import { isNamespaceName, isUid } from '../lib/object-names.ts';
 
 /** Version of the admission API. This file has the parts of it that cni-gate reads or writes. */
 export const reviewApiVersion = 'admission.k8s.io/v1';
 /** The kind of requests and responses. */
 export const reviewKind = 'AdmissionReview';
 
-/** A request of the API server about a pod. */
-export interface PodRequest {
+/** What every request of an AdmissionReview carries, whatever it is about. */
+export interface RequestEnvelope<Kind extends string> {
   uid: string;
+  /** Of the core group, version v1. */
+  kind: Kind;
   namespace: string;
-  /** The pod's name, or its generateName followed by `*`, for people. */
   name: string;
   operation: string;
   subResource: string;
   dryRun: boolean;
-  pod: Pod;
+  /** An object of that kind; its fields are not looked into yet. */
+  object: Record<string, unknown>;
 }
 
 /** A webhook's answer to one request. */
@@ -38,5 +42,97 @@ export interface AdmissionReview {
   response: AdmissionResponse;
 }
 
-/** One operation of a JSON Patch. */
-export type { Operation };
+/** A body that is no review of ours. @param message may hold keys of the body, and is cut */
+export const invalid = (message: string): CniGateError =>
+  new CniGateError('CNI_GATE_REVIEW_INVALID', quoted(message));
+
+/**
+ * A name that Kubernetes does not allow. It becomes no part of a request of ours.
+ *
+ * @param field where it stands in the body
+ * @param expected what should be there
+ */
+export const wrongName = (field: string, expected: string, value: unknown): CniGateError =>
+  new CniGateError('CNI_GATE_REVIEW_NAME', `${field} should be ${expected}, is ${describe(value)}`);
+
+/**
+ * The name of a namespace.
+ *
+ * @throws CniGateError CNI_GATE_REVIEW_NAME where it is malformed or empty
+ */
+export function namespaceName(value: string): string {
+  if (isNamespaceName(value)) return value;
+  throw wrongName('request.namespace', 'the name of a namespace (an RFC 1123 label)', value);
+}
+
+/** Whether a JSON value is an object, and neither null nor a list. */
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/**
+ * The request in the body of an admission call.
+ *
+ * @param kinds of the core group, version v1, that the path serves
+ * @throws CniGateError CNI_GATE_REVIEW_INVALID, CNI_GATE_REVIEW_NAME where the UID of the request is malformed, or
+ *   CNI_GATE_REVIEW_KIND where it is about another kind of object
+ */
+export function openEnvelope<Kind extends string>(body: unknown, ...kinds: Kind[]): RequestEnvelope<Kind> {
+  if (!isObject(body)) throw invalid(`expected an AdmissionReview, got ${describe(body)}`);
+  const { apiVersion, kind, request } = body;
+  if (apiVersion !== reviewApiVersion || kind !== reviewKind) {
+    throw invalid(
+      `expected ${reviewKind} of ${reviewApiVersion}, got kind ${describe(kind)} of ${describe(apiVersion)}`,
+    );
+  }
+  if (!isObject(request)) throw invalid(`the AdmissionReview has no request, but ${describe(request)}`);
+  const { uid, object } = request;
+  if (typeof uid !== 'string' || uid === '') throw invalid('request.uid is missing');
+  if (!isUid(uid)) throw wrongName('request.uid', 'a UID', uid);
+  const text = (field: string): string => {
+    const value = request[field];
+    return typeof value === 'string' ? value : '';
+  };
+  for (const field of ['operation', 'subResource']) {
+    if (text(field).length > reviews.word)
+      throw invalid(`request.${field} is too long: ${describe(text(field))}`);
+  }
+  const served = kindOf(request.kind, kinds);
+  if (!isObject(object)) {
+    throw invalid(`request.object should be the ${served.toLowerCase()}, is ${describe(object)}`);
+  }
+  return {
+    uid,
+    kind: served,
+    namespace: text('namespace'),
+    name: text('name'),
+    operation: text('operation'),
+    subResource: text('subResource'),
+    dryRun: request.dryRun === true,
+    object,
+  };
+}
+
+function kindOf<Kind extends string>(value: unknown, kinds: Kind[]): Kind {
+  const { group, version, kind } = isObject(value) ? value : {};
+  const served = kinds.find((name) => name === kind && (group ?? '') === '' && version === 'v1');
+  if (served !== undefined) return served;
+  const parts = [group, version]
+    .filter((part) => part !== '' && part !== undefined)
+    .map((part) => (typeof part === 'string' ? part : describe(part)));
+  const got = isObject(value) ? quoted(`${describe(kind)} of ${parts.join('/')}`) : describe(value);
+  throw new CniGateError(
+    'CNI_GATE_REVIEW_KIND',
+    `expected request.kind ${kinds.join(' or ')} of v1, got ${got}: look at the rules of the webhook configuration`,
+  );
+}
+
+/** A short name of any JSON value for an error text, never its whole content. */
+export function describe(value: unknown): string {
+  if (value === undefined) return 'nothing';
+  if (Array.isArray(value)) return `a list of ${value.length}`;
+  if (isObject(value)) {
+    const keys = Object.keys(value).slice(0, 5);
+    return `an object with keys ${JSON.stringify(keys.map((key) => key.slice(0, 60)))}`;
+  }
+  return clean(JSON.stringify(value).slice(0, 60));
+}

@@ -48,7 +48,14 @@ export class Policy {
   constructor(configuration: Configuration) {
     this.#configuration = configuration;
     this.proof = configuration.proof;
-    this.gate = gateOf(configuration);
+    const { startupGrace, maxHold, evidence = 'ready', mode } = configuration.gate;
+    // the schema guarantees that both are durations
+    this.gate = {
+      mode,
+      startupGrace: parseDuration(startupGrace) ?? 0,
+      maxHold: parseDuration(maxHold) ?? 0,
+      evidence,
+    };
     this.steer = configuration.steer;
     this.repair = configuration.repair;
     this.profiles = new Map(configuration.profiles.map((profile) => [profile.name, profile]));
@@ -84,20 +91,17 @@ export class Policy {
     const known = this.#combined.get(label);
     if (known !== undefined) return known;
     if (label.length > longestLabel) {
-      const message = `profile "${label.slice(0, longestLabel)}…" is longer than a label value may be (${longestLabel} characters)`;
-      throw new CniGateError('CNI_GATE_PROFILE_JOIN', message);
+      throw notJoined(
+        `${label.slice(0, longestLabel)}…`,
+        `is longer than a label value may be (${longestLabel} characters)`,
+      );
     }
     const combined = { name: label, profiles: label.split('.').map((name) => this.#profile(name, label)) };
     if (new Set(combined.profiles).size < combined.profiles.length) {
-      throw new CniGateError('CNI_GATE_PROFILE_JOIN', `profile "${label}" names a profile twice`);
+      throw notJoined(label, 'names a profile twice');
     }
     const faults = conflicts(combined.profiles);
-    if (faults.length > 0) {
-      throw new CniGateError(
-        'CNI_GATE_PROFILE_JOIN',
-        `profile "${label}" is not possible: ${faults.join('; ')}`,
-      );
-    }
+    if (faults.length > 0) throw notJoined(label, `is not possible: ${faults.join('; ')}`);
     if (this.#combined.size >= mostCombinations) this.#combined.clear();
     this.#combined.set(label, combined);
     return combined;
@@ -111,35 +115,19 @@ export class Policy {
   }
 }
 
+const notJoined = (label: string, why: string): CniGateError =>
+  new CniGateError('CNI_GATE_PROFILE_JOIN', `profile "${label}" ${why}`);
+
 /** A label names a profile that is not in the configuration. */
 export class UnknownProfile extends CniGateError {
-  /** The fault in one line, with the most similar name. */
-  readonly brief: string;
-  /** Names of the configured profiles. */
-  readonly known: readonly string[];
+  /** The message in short lines: the fault with the most similar name, and the configured profiles. */
+  readonly lines: readonly string[];
 
   constructor(what: string, name: string, known: readonly string[]) {
     const meant = nearest(name, known);
-    const brief = meant === undefined ? what : `${what}: did you mean ${meant}?`;
-    const list = known.join(', ');
-    super(
-      'CNI_GATE_PROFILE_UNKNOWN',
-      meant === undefined
-        ? `${brief}; the configuration has: ${list}`
-        : `${brief} The configuration has: ${list}`,
-    );
-    this.brief = brief;
-    this.known = known;
+    const [fault, the] = meant === undefined ? [what, '; the'] : [`${what}: did you mean ${meant}?`, ' The'];
+    const list = `configuration has: ${known.join(', ')}`;
+    super('CNI_GATE_PROFILE_UNKNOWN', `${fault}${the} ${list}`);
+    this.lines = [fault, `the ${list}`];
   }
-}
-
-function gateOf({ gate }: Configuration): GateSettings {
-  // the schema guarantees that both are durations
-  const { startupGrace, maxHold, evidence = 'ready' } = gate;
-  return {
-    mode: gate.mode,
-    startupGrace: parseDuration(startupGrace) ?? 0,
-    maxHold: parseDuration(maxHold) ?? 0,
-    evidence,
-  };
 }

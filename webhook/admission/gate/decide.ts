@@ -1,8 +1,7 @@
 import type { Policy } from '../../config/policy.ts';
-import type { DaemonSetRef, Profile } from '../../config/types.ts';
-import type { Readiness } from '../../nodes/readiness/readiness.ts';
+import type { Profile } from '../../config/types.ts';
 import type { State } from '../../nodes/readiness/state.ts';
-import { type AdmissionDecision, allowed, denied, type ProfileScope } from '../decision.ts';
+import { type AdmissionDecision, decision, type ProfileScope } from '../decision.ts';
 import { blockedBy, type KnownStatus, statusesOn } from './blocked.ts';
 import type { ClusterView } from './cluster-view.ts';
 import { type GatePod, holdBegan } from './gate-pod.ts';
@@ -39,84 +38,68 @@ export function decidePlacement(
   now: number,
 ): GateDecision {
   const { node } = placement;
-  if (placement.operation !== 'CREATE' || node === '') return allowed('skipped', 'operation');
-  if (pod === undefined)
-    return allowUnknown('pod-unknown', `pod ${placement.namespace}/${placement.name} is not known`);
+  const podName = `${placement.namespace}/${placement.name}`;
+  if (placement.operation !== 'CREATE' || node === '') return decision('skipped', 'operation');
+  if (pod === undefined) return allowUnknown('pod-unknown', `pod ${podName} is not known`);
   const profiles = pod.profiles.flatMap((name) => policy.profiles.get(name) ?? []);
   const names = profiles.map(({ name }) => name);
-  const about = (profile: string): ProfileScope => ({ profile, profiles: names });
-  const unknowns: GateDecision[] = [];
-  const requester = { now, pod: { key: placement.podUid || nameOf(placement), owner: pod.group } };
+  const requester = { now, pod: { key: placement.podUid || podName, owner: pod.group } };
   const toProve: Profile[] = [];
+  let unknown: GateDecision | undefined;
   let needed = false;
   let exempt = true;
   let proofState: State | undefined;
   for (const profile of profiles) {
+    const about = { profile: profile.name, profiles: names };
     const counted: KnownStatus[] = [];
     for (const one of statusesOn(profile, node, view.readiness, policy, now)) {
       needed = true;
-      const why = whyUnknown(one, node, view, about(profile.name));
+      const why = whyUnknown(one, node, view);
       if (why === undefined) counted.push(one);
-      else unknowns.push(why);
+      else unknown ??= allowUnknown(...why, about);
     }
     exempt &&= counted.every(({ status }) => status?.state !== 'ready');
     const found = blockedBy(profile, node, view, policy, requester, counted);
-    if (found.blocker !== undefined) {
-      return stop(found.blocker, pod.heldSince, policy, now, about(profile.name));
-    }
+    if (found.blocker !== undefined) return stop(found.blocker, pod.heldSince, policy, now, about);
     if (found.proofState !== undefined) toProve.push(profile);
     proofState ??= found.proofState;
     if (policy.evidenceOf(profile) === 'proof') {
       needed = true;
-      if (!view.evidence.synced) unknowns.push(allowNotSynced('pods on nodes', about(profile.name)));
+      if (!view.evidence.synced)
+        unknown ??= allowUnknown('not-synced', 'not listed yet: pods on nodes', about);
     }
   }
   if (!needed && proofState === undefined)
-    return allowed('skipped', 'no-profile-applies', { profiles: names });
+    return decision('skipped', 'no-profile-applies', { profiles: names });
   if (!placement.dryRun) {
     for (const { name } of toProve) view.evidence.reserve(name, node, requester.pod.key, now);
   }
   const [profile = ''] = names;
-  return unknowns[0] ?? allowed('allowed', proofState ?? (exempt ? 'exempt' : 'ready'), about(profile));
+  const state = proofState ?? (exempt ? 'exempt' : 'ready');
+  return unknown ?? decision('allowed', state, { profile, profiles: names });
 }
-
-const nameOf = ({ namespace, name }: Placement): string => `${namespace}/${name}`;
 
 /** Why the status of a DaemonSet on a node cannot be relied on to refuse the node; undefined if it can. */
 function whyUnknown(
   { daemonSet, status }: KnownStatus,
   node: string,
   view: Pick<ClusterView, 'readiness' | 'notSynced' | 'notObservedSince'>,
-  about: ProfileScope,
-): GateDecision | undefined {
-  const agents = `pods of DaemonSet ${daemonSet.namespace}/${daemonSet.name}`;
-  if (view.notSynced(daemonSet)) return allowNotSynced(agents, about);
-  if (status === undefined) return unknown(view.readiness, daemonSet, node, about);
+): [UnknownReason, why: string] | undefined {
+  const name = `DaemonSet ${daemonSet.namespace}/${daemonSet.name}`;
+  if (view.notSynced(daemonSet)) return ['not-synced', `not listed yet: pods of ${name}`];
+  if (status === undefined) {
+    return view.readiness.knows(daemonSet)
+      ? ['node-unknown', `node ${node} is not known`]
+      : ['daemonset-unknown', `${name} does not exist`];
+  }
   return status.state === 'absent' && view.notObservedSince(daemonSet, node)
-    ? allowNotSynced(`${agents} on node ${node}`, about)
+    ? ['not-synced', `not listed yet: pods of ${name} on node ${node}`]
     : undefined;
 }
 
 /** The gate does not know enough, so it allows the placement. @param why for people */
 export const allowUnknown = (reason: UnknownReason, why: string, about?: ProfileScope): GateDecision =>
-  allowed('unknown', reason, about, [`allowed without a check: ${why}`]);
-
-/** @param missing what has not been listed yet */
-export const allowNotSynced = (missing: string, about?: ProfileScope): GateDecision =>
-  allowUnknown('not-synced', `not listed yet: ${missing}`, about);
-
-/** The node or the DaemonSet does not exist, as far as cni-gate knows. */
-function unknown(
-  readiness: Readiness,
-  daemonSet: DaemonSetRef,
-  node: string,
-  about: ProfileScope,
-): GateDecision {
-  const { namespace, name } = daemonSet;
-  return readiness.knows(daemonSet)
-    ? allowUnknown('node-unknown', `node ${node} is not known`, about)
-    : allowUnknown('daemonset-unknown', `DaemonSet ${namespace}/${name} does not exist`, about);
-}
+  decision('unknown', reason, { ...about, warnings: [`allowed without a check: ${why}`] });
 
 /** Refuses the placement, unless `gate.mode` is `audit` or the pod was held for `gate.maxHold`. */
 function stop(
@@ -130,9 +113,9 @@ function stop(
   const { mode, maxHold } = policy.gate;
   if (heldSince !== undefined && now - holdBegan(heldSince, status, now) > maxHold) {
     const warning = `allowed, because gate.maxHold is over: ${notReadyText(blocker)}`;
-    return allowed('released', 'held-long-enough', about, [warning]);
+    return decision('released', 'held-long-enough', { ...about, warnings: [warning] });
   }
   return mode === 'audit'
-    ? allowed('audited', status.state, about, [`gate.mode audit: ${notReadyText(blocker)}`])
-    : denied(status.state, refusalText(blocker), about);
+    ? decision('audited', status.state, { ...about, warnings: [`gate.mode audit: ${notReadyText(blocker)}`] })
+    : decision('refused', status.state, { ...about, message: refusalText(blocker) });
 }

@@ -1,7 +1,7 @@
 import type { Policy } from '../../config/policy.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { ClusterView } from './cluster-view.ts';
-import { allowNotSynced, allowUnknown, decidePlacement, type GateDecision } from './decide.ts';
+import { allowUnknown, decidePlacement, type GateDecision } from './decide.ts';
 import { decodePlacement, type Placement } from './placement.ts';
 
 /** The part of a {@link ClusterView} that `/gate` reads. */
@@ -9,12 +9,6 @@ export type GateView = Pick<
   ClusterView,
   'readiness' | 'evidence' | 'pods' | 'unsynced' | 'notSynced' | 'notObservedSince'
 >;
-
-/** A request of `/gate`, and what the gate decided about it. */
-export interface Gated {
-  request: Placement;
-  decision: GateDecision;
-}
 
 /**
  * Decides about the body of a request of `/gate`.
@@ -24,13 +18,18 @@ export interface Gated {
  * @param now milliseconds since the epoch
  * @throws CniGateError where the body is a review of neither a Binding nor a Pod
  */
-export async function gate(body: unknown, view: GateView, policy: Policy, now: number): Promise<Gated> {
+export async function gate(
+  body: unknown,
+  view: GateView,
+  policy: Policy,
+  now: number,
+): Promise<{ request: Placement; decision: GateDecision }> {
   const request = decodePlacement(body);
   const missing = view.unsynced();
   const daemonSets = [...policy.profiles.values()].flatMap((profile) => profile.daemonSets);
   // nothing can be said about any pod, so the API server is not asked for one
   if (missing !== undefined && daemonSets.every((daemonSet) => view.notSynced(daemonSet))) {
-    return { request, decision: allowNotSynced(missing) };
+    return { request, decision: allowUnknown('not-synced', `not listed yet: ${missing}`) };
   }
   const { namespace, name, podUid, profiles } = request;
   try {

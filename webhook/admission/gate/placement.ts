@@ -1,18 +1,9 @@
 import { quoted } from '../../lib/clean.ts';
 import { isObjectName, isUid } from '../../lib/object-names.ts';
 import { podOf } from '../decode.ts';
-import {
-  describe,
-  invalid,
-  isCoreKind,
-  isObject,
-  namespaceName,
-  openEnvelope,
-  wrongKind,
-  wrongName,
-} from '../envelope.ts';
 import { isMirrorPod } from '../mutate/exempt.ts';
 import { requiredProfiles } from '../mutate/status-annotation.ts';
+import { describe, invalid, isObject, namespaceName, openEnvelope, wrongName } from '../review.ts';
 
 /** A pod that a request puts on a node: by a Binding, or by `spec.nodeName` of a new pod. */
 export interface Placement {
@@ -41,20 +32,13 @@ export interface Placement {
  *   CNI_GATE_REVIEW_KIND where the object is neither a Binding nor a Pod
  */
 export function decodePlacement(body: unknown): Placement {
-  const envelope = openEnvelope(body);
-  const { object, kind, ...request } = envelope;
-  if (isCoreKind(envelope, 'Binding')) {
-    namespaceName(request.namespace);
-    return { ...request, ...bindingOf(object), profiles: undefined };
-  }
-  if (!isCoreKind(envelope, 'Pod')) {
-    throw wrongKind('Binding or Pod', kind);
-  }
+  const { object, kind, ...request } = openEnvelope(body, 'Binding', 'Pod');
+  namespaceName(request.namespace);
+  if (kind === 'Binding') return { ...request, ...bindingOf(object), profiles: undefined };
   const pod = podOf(object);
   const { metadata, spec } = pod;
   const node = typeof spec.nodeName === 'string' ? spec.nodeName : '';
   if (node !== '') objectName('request.object.spec.nodeName', 'a node', node);
-  namespaceName(request.namespace);
   const given = request.name || metadata.name || '';
   const name =
     given === ''
@@ -65,9 +49,11 @@ export function decodePlacement(body: unknown): Placement {
   return { ...request, name, podUid: '', node, profiles };
 }
 
-function bindingOf(object: unknown): { name: string; podUid: string; node: string } {
-  if (!isObject(object)) throw invalid(`request.object should be the Binding, is ${describe(object)}`);
-  const { metadata, target } = object;
+function bindingOf({ metadata, target }: Record<string, unknown>): {
+  name: string;
+  podUid: string;
+  node: string;
+} {
   const { name, uid } = isObject(metadata) ? metadata : {};
   if (typeof name !== 'string' || name === '')
     throw invalid("request.object has no metadata.name: the pod's");

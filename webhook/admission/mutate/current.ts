@@ -3,7 +3,6 @@ import { env } from '../../../validator/shared/contract.ts';
 import { networkStatusPath, podInfoVolume, validatorContainer } from '../../lib/names.ts';
 import { own } from '../../lib/own.ts';
 import { quantity } from '../../lib/quantity.ts';
-import { isObject } from '../envelope.ts';
 import {
   allContainers,
   type Container,
@@ -12,6 +11,7 @@ import {
   type SecurityContext,
   type Volume,
 } from '../pod.ts';
+import { isObject } from '../review.ts';
 import type { ProofRequirements } from './proof-requirements.ts';
 import { hasPodResources } from './resources.ts';
 import { mayRunAs, mayRunInGroup } from './user.ts';

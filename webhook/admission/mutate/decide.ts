@@ -2,13 +2,13 @@ import type { Operation } from 'fast-json-patch';
 import type { Policy } from '../../config/policy.ts';
 import { CniGateError, type ErrorCode } from '../../lib/errors.ts';
 import { optOutValue, profileLabel } from '../../lib/names.ts';
-import { type AdmissionDecision, denied, errored, type ProfileScope, patched } from '../decision.ts';
+import { type AdmissionDecision, decision } from '../decision.ts';
+import type { PodRequest } from '../decode.ts';
 import type { NamespaceFacts } from '../namespaces.ts';
 import type { Pod } from '../pod.ts';
-import type { PodRequest } from '../review.ts';
 import { type Exemption, exemption, isUntouchable } from './exempt.ts';
-import { inject, type PodChange } from './inject.ts';
-import { optedInTo, type ProfileSelection, selectProfile } from './profile-selection.ts';
+import { inject } from './inject.ts';
+import { type ProfileSelection, selectProfile } from './profile-selection.ts';
 import { requirementsFor } from './proof-requirements.ts';
 import { carriesInjection, injectedAt, recordRefusal, removeInjection } from './remove-injection.ts';
 import { reasonText, statusText } from './status-annotation.ts';
@@ -47,26 +47,12 @@ export function decide(request: PodRequest, context: DecisionContext): Decision 
   const selection = selectProfile(pod, namespace.labels, policy.proof.allowOptOut);
   if (selection === undefined) return leave(pod, 'not-opted-in');
   if (selection.profile === optOutValue) return leave(pod, 'opted-out');
-  const proved = (chosen: ProfileSelection, otherwise: (error: CniGateError) => Decision): Decision => {
-    try {
-      return prove(request, chosen, policy, namespace);
-    } catch (error) {
-      if (error instanceof CniGateError) return otherwise(error);
-      throw error;
-    }
-  };
-  const refused = (error: CniGateError): Decision => refuse(policy, error, pod);
-  const { mode, allowOptOut } = policy.proof;
-  if (mode === 'enforce' || allowOptOut || selection.chosenBy === 'namespace')
-    return proved(selection, refused);
-  // the pod would start without a proof: it gets the one of its namespace instead
-  const profile = optedInTo(namespace.labels) ?? '';
-  const ofNamespace = {
-    profile,
-    chosenBy: 'namespace',
-    forbidden: selection.forbidden ?? selection.profile,
-  } as const;
-  return proved(selection, () => proved(ofNamespace, refused));
+  try {
+    return prove(request, selection, policy, namespace);
+  } catch (error) {
+    if (error instanceof CniGateError) return refuse(policy, error, pod);
+    throw error;
+  }
 }
 
 /** @throws CniGateError if the profiles, or their proof, are not possible for the pod */
@@ -76,30 +62,28 @@ function prove(
   policy: Policy,
   namespace: NamespaceFacts,
 ): Decision {
-  const warnings = warningsAbout(selection);
-  const combined = policy.combineProfiles(selection.profile);
+  const { forbidden, profile } = selection;
+  const warnings =
+    forbidden === undefined
+      ? []
+      : [
+          `label ${profileLabel}: ${forbidden} is not allowed (proof.allowOptOut), so profile ${profile} applies`,
+        ];
+  const combined = policy.combineProfiles(profile);
   const requirements = requirementsFor(pod, combined, namespace);
   if (requirements === undefined) {
-    const about = { profile: combined.name, profiles: [] };
-    return left(pod, 'no-profile-applies', removeInjection(pod, statusText(selection)), about, warnings);
+    const operations = removeInjection(pod, statusText(selection));
+    return left(pod, 'no-profile-applies', operations, { profile: combined.name, warnings });
   }
-  const change = inject(pod, requirements, selection, name, policy.proof);
-  const outcome = change.unproved ? 'warned' : nameOf(change, injectedAt(pod) >= 0);
-  const about = { profile: combined.name, profiles: requirements.profiles.map(({ name }) => name) };
-  return patched(outcome, 'promised', about, change.operations, [...warnings, ...change.warnings]);
+  const { operations, unproved, ...more } = inject(pod, requirements, selection, name, policy.proof);
+  const changed = injectedAt(pod) >= 0 ? 'updated' : 'injected';
+  return decision(unproved ? 'warned' : operations.length === 0 ? 'current' : changed, 'promised', {
+    profile: combined.name,
+    profiles: requirements.profiles.map((applied) => applied.name),
+    operations,
+    warnings: [...warnings, ...more.warnings],
+  });
 }
-
-function nameOf({ operations }: PodChange, before: boolean): Outcome {
-  if (operations.length === 0) return 'current';
-  return before ? 'updated' : 'injected';
-}
-
-const warningsAbout = ({ forbidden, profile }: ProfileSelection): string[] =>
-  forbidden === undefined
-    ? []
-    : [
-        `label ${profileLabel}: ${forbidden} is not allowed (proof.allowOptOut), so profile ${profile} applies`,
-      ];
 
 /**
  * Skips a pod and removes an earlier injection, if the pod may be patched. The policy over the final pod knows most
@@ -115,11 +99,10 @@ function left(
   pod: Pod,
   reason: Exemption,
   operations: Operation[],
-  about: ProfileScope = { profiles: [] },
-  warnings: string[] = [],
+  more: { profile?: string; warnings?: string[] } = {},
 ): Decision {
   const outcome = operations.length > 0 && carriesInjection(pod) ? 'removed' : 'skipped';
-  return patched(outcome, reason, about, operations, warnings);
+  return decision(outcome, reason, { operations, ...more });
 }
 
 /**
@@ -127,12 +110,12 @@ function left(
  *
  * @param pod to record the warning on. Without the record, the policy over the final pod would report that cni-gate
  *   did not review the pod. Undefined if the pod cannot be patched
- * @param profile the chosen profile, if known
  */
-export function refuse(policy: Policy, error: CniGateError, pod?: Pod, profile?: string): Decision {
-  const { code, message } = error;
-  const about = { ...(profile !== undefined && { profile }), profiles: [] };
-  if (policy.proof.mode === 'enforce') return denied(code, `${message} (${code})`, about);
+export function refuse(policy: Policy, { code, message }: CniGateError, pod?: Pod): Decision {
+  if (policy.proof.mode === 'enforce') {
+    return decision('refused', code, { message: `${message} (${code})` });
+  }
   // the code comes first: a warning may be cut at its end, and users search for the code
-  return errored(code, [`${code}: ${message}`], pod === undefined ? [] : recordRefusal(pod, code), about);
+  const warnings = [`${code}: ${message}`];
+  return decision('warned', code, { warnings, operations: pod ? recordRefusal(pod, code) : [] });
 }

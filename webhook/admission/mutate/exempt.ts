@@ -1,7 +1,7 @@
 import { foreign } from '../../lib/names.ts';
 import { own } from '../../lib/own.ts';
+import type { PodRequest } from '../decode.ts';
 import type { NodeSelectorRequirement, Pod } from '../pod.ts';
-import type { PodRequest } from '../review.ts';
 
 /** Why a pod is exempt. The audit annotation and the metric's label have the same value. */
 export type Exemption =

@@ -1,11 +1,11 @@
 import jsonpatch from 'fast-json-patch';
 import type { Policy } from '../../config/policy.ts';
 import { CniGateError, messageOf } from '../../lib/errors.ts';
-import { decodePodRequest } from '../decode.ts';
+import { decodePodRequest, type PodRequest } from '../decode.ts';
 import type { NamespaceFacts, Namespaces } from '../namespaces.ts';
 import type { Pod } from '../pod.ts';
 import { respond } from '../respond.ts';
-import type { AdmissionReview, PodRequest } from '../review.ts';
+import type { AdmissionReview } from '../review.ts';
 import { type Decision, type DecisionContext, decide, refuse } from './decide.ts';
 import { exemption } from './exempt.ts';
 
@@ -90,6 +90,7 @@ export function applyOnce(decision: Decision, pod: Pod, policy: Policy): Decisio
   } catch (error) {
     const first = messageOf(error).split('\n')[0];
     const message = `the patch for this pod does not apply, so it was not sent: ${first}`;
-    return refuse(policy, new CniGateError('CNI_GATE_PATCH_FAILED', message), undefined, decision.profile);
+    const refusal = refuse(policy, new CniGateError('CNI_GATE_PATCH_FAILED', message));
+    return { ...refusal, ...(decision.profile !== undefined && { profile: decision.profile }) };
   }
 }

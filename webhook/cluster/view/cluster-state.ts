@@ -1,5 +1,5 @@
-import { isObject } from '../../admission/envelope.ts';
 import { type ApiGatePod, type GatePod, toGatePod } from '../../admission/gate/gate-pod.ts';
+import { isObject } from '../../admission/review.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import { profileLabel } from '../../lib/names.ts';
 import { own } from '../../lib/own.ts';

@@ -1,11 +1,10 @@
-import { decodePodRequest } from '../../admission/decode.ts';
+import { decodePodRequest, type PodRequest } from '../../admission/decode.ts';
 import { exemption, isExemptNamespace } from '../../admission/mutate/exempt.ts';
 import { mutate } from '../../admission/mutate/mutate.ts';
 import { isOurs, selectProfile } from '../../admission/mutate/profile-selection.ts';
 import { readStatus } from '../../admission/mutate/status-annotation.ts';
 import { FixedNamespaces } from '../../admission/namespaces.ts';
 import type { Pod } from '../../admission/pod.ts';
-import type { PodRequest } from '../../admission/review.ts';
 import { dotted } from '../../config/explain.ts';
 import type { Policy } from '../../config/policy.ts';
 import { CniGateError } from '../../lib/errors.ts';

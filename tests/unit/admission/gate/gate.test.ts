@@ -84,7 +84,7 @@ suite('decodePlacement', () => {
   test('rejects a Binding without a name or a node, and other kinds', () => {
     const target = (kind: string) => ({ object: { metadata: { name: 'a' }, target: { kind, name: 'n1' } } });
     const cases: [more: object, message: RegExp][] = [
-      [{ object: null }, /^request.object should be the Binding, is null/],
+      [{ object: null }, /^request.object should be the binding, is null/],
       [{ object: { metadata: {} } }, /has no metadata.name: the pod's$/],
       [{ object: { metadata: { name: 'a' }, target: {} } }, /has no target.name: the node's$/],
       [target('Pod'), /request.object.target.kind should be Node or left out, is "Pod"$/],
