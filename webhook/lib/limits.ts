@@ -86,15 +86,8 @@ export const { mostPipelined, knownAddresses } = declareLimits('Connections', {
   knownAddresses: count(256, 'known callers'),
 });
 
-/**
- * The bodies that are parsed in one turn of the event loop, and likewise the TLS handshakes that begin: a handshake takes
- * 0.8 ms of CPU time (docs/decisions/certificates.md).
- */
-export const turn = {
-  count: 4,
-  /** Milliseconds after which no more begin. */
-  time: 10,
-} as const;
+/** TLS handshakes that begin in one turn of the event loop: each takes 0.8 ms of CPU time (docs/decisions/certificates.md). */
+export const handshakesOfTurn = 4;
 
 /** Limits of the port for probes and metrics. Bytes and milliseconds. */
 export const opsLimits = declareLimits('Connections', {

@@ -1,6 +1,6 @@
 import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { knownAddresses, mostPipelined } from '../lib/limits.ts';
+import { handshakesOfTurn, knownAddresses, mostPipelined } from '../lib/limits.ts';
 import { EventLoopBudget } from './event-loop-budget.ts';
 
 /** What a server with connections is asked here. */
@@ -28,7 +28,7 @@ export class Connections {
   readonly #max: number;
   readonly #closed: (limit: 'connections' | 'pipelined') => void;
   readonly #handshakeTimeout: number | undefined;
-  readonly #handshakes = new EventLoopBudget();
+  readonly #handshakes = new EventLoopBudget(handshakesOfTurn);
   /** By the client's address and port, which a TLS socket shares with the socket below it; least recently used first. */
   readonly #open = new Map<string, Connection>();
   /** Addresses that had an answer of 200, the API server's among them; least recently answered first. */
