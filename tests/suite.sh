@@ -37,7 +37,6 @@ case $name in
   image)
     # builds the control plane on a new machine: minutes that are no test's
     node tests/cluster/run.ts true
-    node --test tests/image/runner.test.ts
     exec setpriv --pdeathsig=TERM node tests/image/run.ts node --test --test-concurrency=1 --test-timeout=600000 \
       tests/image/validator.test.ts tests/image/image.test.ts tests/image/compose.test.ts
     ;;

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { alerts, cases, checkRules, evaluate } from './promtool.ts';
+import dashboard from '../../charts/cni-gate/dashboard/cni-gate.json' with { type: 'json' };
+import { alerts, cases, checkQueries, checkRules, evaluate } from './promtool.ts';
 
 test('promtool finds no fault with the rules', async () => {
   assert.match(await checkRules(), new RegExp(`SUCCESS: ${alerts.length} rules found`));
@@ -19,4 +20,12 @@ for (const rule of alerts) {
 
 test('there are no other cases', () => {
   assert.deepEqual(Object.keys(cases).sort(), alerts.map(({ alert }) => alert).sort());
+});
+
+test('Prometheus can parse every query of the dashboard for Grafana', async () => {
+  const queries = dashboard.panels.flatMap(({ targets = [] }) =>
+    targets.map(({ expr }) => expr.replaceAll('$namespace', '.*').replaceAll('$job', '.*')),
+  );
+  const parsed = await checkQueries(queries.map((expr) => expr.replaceAll('$__rate_interval', '1m')));
+  assert.match(parsed, new RegExp(`SUCCESS: ${queries.length} rules found`));
 });

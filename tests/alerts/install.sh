@@ -1,17 +1,15 @@
 #!/usr/bin/env bash
-# Puts `promtool` and `prometheus`, which `npm run suite alerts` needs, into the cache: the programs alone, from the
-# package `prometheus` of Debian or Ubuntu. The package is not installed, as it starts a server. Does nothing where both
-# are there.
+# Puts `promtool`, which `npm run suite alerts` needs, into the cache: the program alone, from the package `prometheus` of
+# Debian or Ubuntu. The package is not installed, as it starts a server. Does nothing where it is there.
 #
 # usage: install.sh
 set -euo pipefail
 cache=${CNI_GATE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/cni-gate}
 promtool=$cache/promtool-$(uname -m)
-prometheus=$cache/prometheus-$(uname -m)
 
-[ -x "$promtool" ] && [ -x "$prometheus" ] && exit 0
+[ -x "$promtool" ] && exit 0
 if ! command -v apt-get >/dev/null; then
-  printf 'tests/alerts needs %s and %s, and there is no apt-get to get them with.\n' "$promtool" "$prometheus" >&2
+  printf 'tests/alerts needs %s, and there is no apt-get to get it with.\n' "$promtool" >&2
   exit 1
 fi
 mkdir -p "$cache"
@@ -28,6 +26,5 @@ if ! compgen -G "$unfinished/*.deb" >/dev/null; then
   echo 'tests/alerts: the package prometheus cannot be downloaded. As root, "apt-get update" may help' >&2
   exit 1
 fi
-dpkg-deb --fsys-tarfile "$unfinished"/*.deb | tar -x -C "$unfinished" ./usr/bin/promtool ./usr/bin/prometheus
+dpkg-deb --fsys-tarfile "$unfinished"/*.deb | tar -x -C "$unfinished" ./usr/bin/promtool
 mv "$unfinished/usr/bin/promtool" "$promtool"
-mv "$unfinished/usr/bin/prometheus" "$prometheus"

@@ -68,6 +68,15 @@ export async function evaluate(rule: Alert, { series, at, fires }: AlertCase): P
 export const checkRules = (): Promise<string> =>
   inFolder((folder) => promtool('check', 'rules', '--lint-fatal', join(folder, 'rules.yaml')));
 
+/** Has promtool parse queries: each is the expression of a rule. @throws Error with what it cannot parse */
+export const checkQueries = (queries: readonly string[]): Promise<string> =>
+  inFolder((folder) => {
+    const rules = queries.map((expr, index) => ({ record: `query${index}`, expr }));
+    const file = join(folder, 'queries.yaml');
+    writeFileSync(file, stringify({ groups: [{ name: 'queries', rules }] }));
+    return promtool('check', 'rules', file);
+  });
+
 /** Works in a folder with the rules without their Kubernetes object, which promtool does not read. */
 async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'cni-gate-alerts-'));

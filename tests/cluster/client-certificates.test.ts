@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
@@ -10,7 +9,6 @@ import { fileURLToPath } from 'node:url';
 import { profileLabel, validatorContainer } from '../../webhook/lib/names.ts';
 import { blocks } from '../support/pages.ts';
 import { eventually } from './harness/eventually.ts';
-import { answered, readAll } from './harness/http.ts';
 import { addNode } from './harness/nodes.ts';
 import { programPath } from './harness/programs.ts';
 import { startCluster } from './harness/start.ts';
@@ -94,31 +92,6 @@ test('the webhooks that validate show it too', async () => {
   });
 });
 
-test('a pod of the network without a certificate is refused, and its body is not read', async () => {
-  const [answer, text] = await call({});
-  assert.equal(answer, 401);
-  assert.match(text, /CNI_GATE_CLIENT_CERTIFICATE.*got none/);
-});
-
-test("a certificate of the cluster's authority is refused: only the authority of the guide counts", async () => {
-  const { certificate, key } = await cluster.authority.client('kube-apiserver');
-  const [answer, text] = await call({ cert: certificate, key });
-  assert.equal(answer, 401);
-  assert.match(text, /CNI_GATE_CLIENT_CERTIFICATE/);
-});
-
-test("another name's certificate that the same authority signed is refused", async () => {
-  // the serial number is all that the first one left behind
-  const other = makeCertificates.replaceAll('apiserver', 'other').replace('/CN=kube-other', '/CN=other');
-  bash(other.split('\n').slice(1).join('\n'));
-  const [answer, text] = await call({
-    cert: readFileSync(file('other.crt')),
-    key: readFileSync(file('other.key')),
-  });
-  assert.equal(answer, 403);
-  assert.match(text, /CNI_GATE_CLIENT_NAME.*for kube-apiserver, got one for other/);
-});
-
 test('a new authority, both trusted meanwhile, and no creation is refused for it', async () => {
   const refused: unknown[] = [];
   let created = 0;
@@ -193,25 +166,4 @@ async function trust(authorities: string): Promise<void> {
     await replica.refresh();
     await eventually(async () => assert.ok((await reloads()) > before));
   }
-}
-
-/** A call of /mutate from the network: status and body. */
-async function call(shown: {
-  cert?: string | Buffer;
-  key?: string | Buffer;
-}): Promise<[number | undefined, string]> {
-  const { podIP } = replicas[0]?.pod.status ?? {};
-  const sent = request({
-    host: podIP,
-    port: 8443,
-    path: '/mutate',
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    // who serves is not what this is about
-    rejectUnauthorized: false,
-    agent: false,
-    ...shown,
-  });
-  const answer = await answered(sent, '{}');
-  return [answer.statusCode, await readAll(answer)];
 }

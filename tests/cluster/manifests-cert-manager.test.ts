@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after } from 'node:test';
+import { installedWebhooks } from '../../webhook/lib/names.ts';
 import { startCluster } from './harness/start.ts';
-import { bringCertificate } from './installed/certificate.ts';
 import { install } from './installed/installation.ts';
 import { testThatItWorks } from './installed/working.ts';
 
@@ -18,10 +18,12 @@ for (const name of ['certificates', 'issuers']) {
   await cluster.kubectl(['wait', '--for=condition=Established', `crd/${name}.cert-manager.io`]);
 }
 
+const configurations = '/apis/admissionregistration.k8s.io/v1';
+
 /** Issues the certificate that the annotation names, into its Secret, and tells the API server whom to trust. */
 async function certManager(): Promise<void> {
   const registration = await cluster.api.get<{ metadata: { annotations: Record<string, string> } }>(
-    '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/cni-gate',
+    `${configurations}/mutatingwebhookconfigurations/cni-gate`,
   );
   const [namespace, name] =
     registration.metadata.annotations['cert-manager.io/inject-ca-from']?.split('/') ?? [];
@@ -29,7 +31,23 @@ async function certManager(): Promise<void> {
   const { spec } = await cluster.api.get<Certificate>(`${folder}/certificates/${name}`);
   assert.ok(spec.dnsNames);
   await cluster.api.get(`${folder}/issuers/${spec.issuerRef.name}`);
-  await bringCertificate(cluster, spec.dnsNames, spec.secretName);
+  const { certificate, key } = await cluster.authority.serving(spec.dnsNames);
+  await cluster.api.post('/api/v1/namespaces/cni-gate/secrets', {
+    type: 'kubernetes.io/tls',
+    metadata: { name: spec.secretName },
+    stringData: { 'tls.crt': certificate, 'tls.key': key },
+  });
+  const value = Buffer.from(cluster.authority.pair.certificate).toString('base64');
+  for (const [webhookKind, webhooks] of Object.entries(installedWebhooks)) {
+    await cluster.api.request('PATCH', `${configurations}/${webhookKind}webhookconfigurations/cni-gate`, {
+      type: 'application/json-patch+json',
+      body: webhooks.map((_, index) => ({
+        op: 'add',
+        path: `/webhooks/${index}/clientConfig/caBundle`,
+        value,
+      })),
+    });
+  }
 }
 
 const { replicas } = await install(cluster, 'cert-manager', certManager);

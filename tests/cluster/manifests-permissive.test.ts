@@ -2,8 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { messageOf } from '../../webhook/lib/errors.ts';
 import { profileLabel, statusAnnotation, validatorContainer } from '../../webhook/lib/names.ts';
-import type { Status } from '../../webhook/report/status/status.ts';
-import { cniGate } from '../support/command.ts';
 import { eventually } from './harness/eventually.ts';
 import { installed } from './installed/installation.ts';
 import { pod, policyName, tryPod } from './installed/overlay.ts';
@@ -57,27 +55,6 @@ test("a pod of a network of the user's own, which is left alone, gets no warning
   assert.match(JSON.parse(shown).metadata.annotations[statusAnnotation], /"reason":"network-daemonset"/);
 });
 
-test('status has nothing against policies that only warn', () => {
-  const { stdout } = cniGate([
-    'status',
-    '--kubeconfig',
-    cluster.admin.kubeconfig,
-    '-o',
-    'json',
-    '-n',
-    'shop',
-  ]);
-  const { installation }: Status = JSON.parse(stdout);
-  assert.deepEqual(
-    installation.filter(({ result }) => result !== 'passed'),
-    [],
-  );
-  assert.match(
-    installation.find(({ id }) => id === 'policy-pods')?.what ?? '',
-    /^bound: Warn, Audit\b.*failurePolicy Ignore/,
-  );
-});
-
 test('with cni-gate away a pod is admitted, with a warning', async () => {
   await Promise.all(replicas.map((replica) => replica.end('SIGKILL')));
   const reported = new RegExp(
@@ -86,14 +63,6 @@ test('with cni-gate away a pod is admitted, with a warning', async () => {
   );
   await eventually(async () => assert.match(await warningsFor('shop', pod('late')), reported));
   assert.deepEqual(initNames(await tryPod<UserPod>(cluster, 'shop', pod('late'))), []);
-});
-
-test('the probe of status tells that such a pod has no proof', () => {
-  const args = ['--kubeconfig', cluster.admin.kubeconfig, '-o', 'json', '-n', 'shop', '--probe'];
-  const { probe, faults }: Status = JSON.parse(cniGate(['status', ...args]).stdout);
-  assert.equal(probe?.outcome, 'failed');
-  assert.match(probe.what, /comes back without cni-gate\.io\/status/);
-  assert.ok(faults.some(({ code }) => code === 'CNI_GATE_PROBE'));
 });
 
 /** What kubectl says when it makes a pod. It is told to take a warning for an error: nothing else says it. */

@@ -96,6 +96,16 @@ test('a quota for pods of no class admits an injected one, which has none either
   await assert.rejects(cluster.api.post('/api/v1/namespaces/spare/pods', pod('more')), /exceeded quota/);
 });
 
+test('a first start and ordinary pods log nothing at warn or above', () => {
+  for (const { lines } of replicas) {
+    assert.ok(lines.some(({ msg }) => msg === 'nodes and DaemonSets are known'));
+    assert.deepEqual(
+      lines.filter(({ level }) => level !== 'info'),
+      [],
+    );
+  }
+});
+
 test('with cni-gate away no pod is made in a namespace that opted in', async () => {
   await Promise.all(replicas.map((replica) => replica.end('SIGKILL')));
   await assert.rejects(tryPod(cluster, 'shop', pod('late')), /failed calling webhook "pods.cni-gate.io"/);

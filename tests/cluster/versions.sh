@@ -20,7 +20,7 @@ programs=(kube-apiserver kube-controller-manager kube-scheduler kubectl)
 tests=("$@")
 if [ ${#tests[@]} -eq 0 ]; then
   tests=(
-    start namespaces manifests-strict manifests-permissive manifests-files manifests-cert-manager
+    namespaces manifests-strict manifests-permissive manifests-files manifests-cert-manager
     manifests-components manifests-policy-account manifests-policy-golden manifests-policy-tampering
     gate gate-left-alone gate-restart lease manifests-namespaces
     certificates-faults certificates-rotation client-certificates
