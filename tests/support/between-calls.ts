@@ -1,45 +1,83 @@
-import type { Pod } from '../../webhook/admission/pod.ts';
-import { fillDefaults } from './between-calls/defaults.ts';
-import {
-  alwaysPullImages,
-  limitRange,
-  mountServiceAccount,
-  scheduleDefaults,
-} from './between-calls/plugins.ts';
-import {
-  addVariable,
-  appendSidecar,
-  assignOpenShiftIds,
-  initContainerFirst,
-  mountCertificates,
-} from './between-calls/webhooks.ts';
+import { allContainers, type Container, type Pod } from '../../webhook/admission/pod.ts';
+import { validatorContainer } from '../../webhook/lib/names.ts';
 
-/** A change that the API server, its plugins or other webhooks make to a pod between two calls. In place. */
+/*
+ * Changes that plugins of the API server and other webhooks make to a pod between two calls. The API server itself
+ * judges patches in tests/cluster/injection-random.test.ts and manifests-policy-golden.test.ts.
+ */
+
+/** In place. Makes no difference the second time. */
 export type Change = (pod: Pod) => void;
 
-/** What the API server does to every pod between two calls. */
-export function asTheApiServerLeavesIt(pod: Pod): void {
-  fillDefaults(pod);
-  mountServiceAccount(pod);
-  scheduleDefaults(pod);
+/** A container as a mesh or a secrets agent adds it, with the resources of ours: it takes none of them away. */
+function guest(pod: Pod, name: string): Container {
+  const ours = allContainers(pod).find((container) => container.name === validatorContainer);
+  return { name, image: 'registry.example/agent:3', resources: structuredClone(ours?.resources ?? {}) };
 }
 
-/** Changes that are made in some clusters, by name. Each makes no difference the second time. */
+const has = (pod: Pod, name: string): boolean =>
+  allContainers(pod).some((container) => container.name === name);
+
+export const initContainerFirst =
+  (name: string): Change =>
+  (pod) => {
+    if (!has(pod, name)) pod.spec.initContainers = [guest(pod, name), ...(pod.spec.initContainers ?? [])];
+  };
+
+function appendSidecar(pod: Pod): void {
+  const name = 'log-forwarder';
+  if (!has(pod, name)) pod.spec.containers = [...pod.spec.containers, guest(pod, name)];
+}
+
+function addVariable(pod: Pod): void {
+  for (const container of allContainers(pod)) {
+    if (container.env?.some(({ name }) => name === 'CLUSTER')) continue;
+    container.env = [...(container.env ?? []), { name: 'CLUSTER', value: 'eu-1' }];
+  }
+}
+
+/**
+ * The ServiceAccount plugin: a token's volume, and its mount in each container that mounts nothing there.
+ * Kubernetes `plugin/pkg/admission/serviceaccount/admission.go`, `mountServiceAccountToken`.
+ */
+export function mountServiceAccount({ spec, ...pod }: Pod): void {
+  const mountPath = '/var/run/secrets/kubernetes.io/serviceaccount';
+  const prefix = 'kube-api-access-';
+  if (spec.automountServiceAccountToken === false) return;
+  const known = spec.volumes?.find((volume) => volume.name.startsWith(prefix))?.name;
+  const name = known ?? `${prefix}x7z2q`;
+  const lacking = allContainers({ spec, ...pod }).filter(
+    (container) => !container.volumeMounts?.some((mount) => mount.mountPath === mountPath),
+  );
+  for (const container of lacking)
+    container.volumeMounts = [...(container.volumeMounts ?? []), { name, readOnly: true, mountPath }];
+  if (known === undefined && lacking.length > 0)
+    spec.volumes = [...(spec.volumes ?? []), { name, projected: { sources: [] } }];
+}
+
+/** The AlwaysPullImages plugin: Kubernetes `plugin/pkg/admission/alwayspullimages/admission.go`. */
+function alwaysPullImages(pod: Pod): void {
+  for (const container of allContainers(pod)) container.imagePullPolicy = 'Always';
+}
+
+/** The LimitRanger plugin: what a LimitRange gives to containers that set nothing. */
+function limitRange(pod: Pod): void {
+  for (const container of allContainers(pod)) {
+    const { limits, requests } = container.resources ?? {};
+    if (Object.keys({ ...limits, ...requests }).length > 0) continue;
+    container.resources = {
+      limits: { cpu: '1', memory: '512Mi' },
+      requests: { cpu: '100m', memory: '128Mi' },
+    };
+  }
+}
+
+/** By name. */
 export const changes: Readonly<Record<string, Change>> = {
-  fillDefaults,
   mountServiceAccount,
-  scheduleDefaults,
   alwaysPullImages,
-  limitRange: limitRange({
-    limits: { cpu: '1', memory: '512Mi' },
-    requests: { cpu: '100m', memory: '128Mi' },
-  }),
-  limitRangeOfMemory: limitRange({ limits: { memory: '1Gi' }, requests: { memory: '1Gi' } }),
+  limitRange,
   initContainerFirst: initContainerFirst('vault-agent-init'),
   appendSidecar,
   addVariable,
-  mountCertificates,
-  assignOpenShiftIds,
 };
-
-export { fillDefaults, initContainerFirst };

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Pod } from '../../webhook/admission/pod.ts';
+import { allContainers, type Pod } from '../../webhook/admission/pod.ts';
 import {
   foreign,
   podInfoVolume,
@@ -8,7 +8,6 @@ import {
   validatorContainer,
 } from '../../webhook/lib/names.ts';
 import { copyOf } from './answers.ts';
-import { dropEmpty } from './between-calls/empty.ts';
 
 /** Asserts that nothing of a pod changed but what is cni-gate's, and that what was added stands behind the user's. */
 export function assertUntouched(before: Pod, after: Pod): void {
@@ -27,6 +26,18 @@ export function assertUntouched(before: Pod, after: Pod): void {
     dropEmpty(pod);
   }
   assert.deepEqual(now, then);
+}
+
+/** Without lists and maps that are null or empty, which Kubernetes takes for absent. */
+export function dropEmpty(pod: Pod): void {
+  const all = [...allContainers(pod), pod.spec];
+  for (const object of [pod.metadata, ...all, ...all.map(({ resources }) => resources ?? {})]) {
+    for (const [key, value] of Object.entries(object)) {
+      const isEmpty = typeof value === 'object' && (value === null || Object.keys(value).length === 0);
+      if (isEmpty && !['containers', 'resources', 'securityContext'].includes(key))
+        Reflect.deleteProperty(object, key);
+    }
+  }
 }
 
 function usersPart(pod: Pod): Pod {

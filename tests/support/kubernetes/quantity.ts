@@ -43,18 +43,3 @@ export function nanos(value: string | number | null): bigint | undefined {
   const exact = roundUp(units, 10n ** BigInt(Math.max(-power, 0)));
   return sign === '-' ? -exact : exact;
 }
-
-/**
- * The text that the API server writes for a quantity, `Quantity.CanonicalizeBytes` behind the defaulting of
- * `SetDefaults_ResourceList`, which rounds up to thousandths. A text that is none stays as it is.
- */
-export function canonical(value: string | number): string {
-  const exact = nanos(value);
-  if (exact === undefined) return String(value);
-  const milli = roundUp(exact, 1_000_000n) * 1_000_000n;
-  if (milli === 0n) return '0';
-  const suffixes = String(value).endsWith('i') ? { '': nano, ...binary } : decimal;
-  const fitting = Object.entries(suffixes).findLast(([, unit]) => milli % unit === 0n);
-  const [suffix, unit] = fitting ?? ['m', 1_000_000n];
-  return `${milli / unit}${suffix}`;
-}

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { quantity } from '../../../webhook/lib/quantity.ts';
-import { canonical, nanos } from '../../support/kubernetes/quantity.ts';
+import { nanos } from '../../support/kubernetes/quantity.ts';
 
 test('quantities in every spelling', () => {
   const cases: Record<string, number> = {
@@ -28,12 +28,11 @@ test('a text that is no quantity is no number, whatever it means to JavaScript',
   }
 });
 
-test('two spellings of one amount are equal, and a larger amount is larger', () => {
+test('a larger amount is larger', () => {
   const milli = fc.integer({ min: 0, max: 2 ** 40 });
   fc.assert(
     fc.property(milli, milli, (one, other) => {
       const text = `${one}m`;
-      assert.equal(quantity(canonical(text)), quantity(text));
       const exact = (nanos(text) ?? 0n) < (nanos(`${other}m`) ?? 0n);
       assert.equal(quantity(text) < quantity(`${other}m`), exact);
     }),
