@@ -1,8 +1,6 @@
 import { X509Certificate } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
-import { join } from 'node:path';
-import { CniGateError, errnoOf, messageOf } from '../webhook/lib/errors.ts';
+import { CniGateError } from '../webhook/lib/errors.ts';
 import { checkPair, type Period, usualAddress } from './verify.ts';
 import { encodeCommonName, generateKey, issuerFields, signCertificate } from './x509.ts';
 
@@ -15,10 +13,7 @@ export interface Authority {
 }
 
 /** A certificate to serve TLS with, and its private EC key, in PEM. */
-export interface ServingCertificate extends Period {
-  certificate: string;
-  key: string;
-}
+export interface ServingCertificate extends Authority, Period {}
 
 /** How long a certificate is valid. */
 interface Validity {
@@ -35,8 +30,6 @@ const dayMs = 24 * 60 * 60_000;
 /**
  * Creates an authority that signs its own certificate and those of servers, and no further authority. Its extensions
  * are those that RFC 5280 (4.2.1.2, 4.2.1.3, 4.2.1.9) requires of an authority.
- *
- * @throws CniGateError CNI_GATE_USAGE if the days are out of range
  */
 export function createAuthority({
   commonName = 'cni-gate',
@@ -48,12 +41,8 @@ export function createAuthority({
     { name: 'basicConstraints', critical: true, cA: true, pathLenConstraint: 0 },
     { name: 'keyUsage', critical: true, keyCertSign: true, cRLSign: true },
   ];
-  const fields = {
-    subject: encodeCommonName(commonName),
-    publicKey,
-    period: periodFrom(now, days),
-    extensions,
-  };
+  const period = periodFrom(now, days);
+  const fields = { subject: encodeCommonName(commonName), publicKey, period, extensions };
   return { certificate: signCertificate(fields, privateKey), key: privateKey };
 }
 
@@ -62,47 +51,34 @@ export function createAuthority({
  *
  * @param names the DNS names and IP addresses that clients connect to, at least one
  * @param days it never outlives its authority
- * @throws CniGateError CNI_GATE_USAGE for a name or days that cannot be used; CNI_GATE_TLS_UNREADABLE or
- *   CNI_GATE_TLS_PAIR if the authority cannot sign: {@link checkPair} rejects it, or it is not an authority
+ * @throws CniGateError CNI_GATE_USAGE for a name that cannot be used; CNI_GATE_TLS_UNREADABLE or CNI_GATE_TLS_PAIR if
+ *   the authority cannot sign: {@link checkPair} rejects it, or it is not an authority
  */
 export function issueServing(
   authority: Authority,
   { names, days, now }: Validity & { names: readonly string[] },
 ): ServingCertificate {
   const altNames = [...new Set(names.map(usualName))].map(generalName);
-  const signer = readSigner(authority, now);
-  const period = periodFrom(now, days, signer.period);
+  const within = checkPair(authority.certificate, authority.key, now);
+  const signer = new X509Certificate(authority.certificate);
+  const { name: issuer, keyIdentifier } = issuerFields(signer.raw);
+  if (!signer.ca || signer.publicKey.asymmetricKeyType !== 'ec' || keyIdentifier === undefined) {
+    const message = `The authority cannot sign: its certificate must be one of a CA, with an EC key and a subjectKeyIdentifier. It is that of ${signer.subject}.`;
+    throw new CniGateError('CNI_GATE_TLS_PAIR', message);
+  }
+  const period = periodFrom(now, days, within);
   const { privateKey, publicKey } = generateKey();
   const extensions = [
     { name: 'basicConstraints', critical: true, cA: false },
     { name: 'keyUsage', critical: true, digitalSignature: true },
     { name: 'extKeyUsage', serverAuth: true },
     { name: 'subjectAltName', altNames },
-    { name: 'authorityKeyIdentifier', keyIdentifier: signer.keyIdentifier },
+    { name: 'authorityKeyIdentifier', keyIdentifier },
   ];
   // for people who read the certificate: clients look at the alternative names
   const subject = encodeCommonName('cni-gate server');
-  const fields = { subject, issuer: signer.name, publicKey, period, extensions };
+  const fields = { subject, issuer, publicKey, period, extensions };
   return { certificate: signCertificate(fields, authority.key), key: privateKey, ...period };
-}
-
-/** What a certificate takes over from the authority that signs it. */
-function readSigner({ certificate, key }: Authority, now: Date) {
-  try {
-    const { notBefore, notAfter } = checkPair(certificate, key, now);
-    const parsed = new X509Certificate(certificate);
-    const { name, keyIdentifier } = issuerFields(parsed.raw);
-    const kind = parsed.publicKey.asymmetricKeyType;
-    if (parsed.ca && kind === 'ec' && keyIdentifier !== undefined) {
-      return { period: { notBefore, notAfter }, name, keyIdentifier };
-    }
-    const seen = `${parsed.ca ? 'a CA certificate' : 'no CA certificate'} with a key of kind ${kind}`;
-    const message = `It must be a CA certificate with an EC key and a subjectKeyIdentifier; given was ${seen}.`;
-    throw new CniGateError('CNI_GATE_TLS_PAIR', message);
-  } catch (error) {
-    if (!(error instanceof CniGateError)) throw error;
-    throw new CniGateError(error.code, `The authority cannot sign. ${error.message}`, { cause: error });
-  }
 }
 
 /**
@@ -110,27 +86,17 @@ function readSigner({ certificate, key }: Authority, now: Date) {
  * from now. Both ends are cut to whole seconds, because a certificate knows no finer time.
  *
  * @param within the period of the authority that signs: clients refuse what outlives its authority
- * @throws CniGateError CNI_GATE_USAGE if `days` is not a number of days that a certificate can have
  */
 export function periodFrom(now: Date, days: number, within?: Period): Period {
   const start = wholeSeconds(now.getTime() - allowedSkewMs);
   const end = wholeSeconds(now.getTime() + days * dayMs);
-  // the years of a certificate have four digits (RFC 5280, 4.1.2.5.2); a NaN is refused as well
-  if (!(end > wholeSeconds(now.getTime()) && end < Date.UTC(10_000, 0))) {
-    throw new CniGateError(
-      'CNI_GATE_USAGE',
-      `A certificate must last a second or more and end before the year 10000; asked for were ${days} days.`,
-    );
-  }
   return {
     notBefore: new Date(Math.max(start, within?.notBefore.getTime() ?? start)),
     notAfter: new Date(Math.min(end, within?.notAfter.getTime() ?? end)),
   };
 }
 
-function wholeSeconds(ms: number): number {
-  return Math.floor(ms / 1000) * 1000;
-}
+const wholeSeconds = (ms: number): number => Math.floor(ms / 1000) * 1000;
 
 /** Labels of letters, digits and inner hyphens (RFC 1123, 2.1). */
 const dnsName = /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.|$))+(?<!\.)$/;
@@ -155,55 +121,4 @@ function usualName(name: string): string {
 /** A name as forge wants it: the numbers are the tags of GeneralName (RFC 5280, 4.2.1.6). */
 function generalName(name: string): object {
   return isIP(name) === 0 ? { type: 2, value: name } : { type: 7, ip: name };
-}
-
-/**
- * Issues a serving certificate into files. It uses the authority of the folder, and creates one where there is none.
- *
- * @returns the paths that were written
- * @throws CniGateError CNI_GATE_TLS_UNREADABLE, CNI_GATE_TLS_PAIR, CNI_GATE_USAGE
- */
-export function issueIntoFiles(
-  folder: string,
-  {
-    names,
-    days,
-    authorityDays,
-    now,
-  }: Record<'days' | 'authorityDays', number> & { names: string[]; now: Date },
-): string[] {
-  const path = (name: string): string => join(folder, name);
-  const known = readAuthorityFiles(path('ca.crt'), path('ca.key'));
-  const authority = known ?? createAuthority({ days: authorityDays, now });
-  const leaf = issueServing(authority, { names, days, now });
-  const texts: [file: string, text: string][] = [
-    [path('tls.key'), leaf.key],
-    [path('tls.crt'), leaf.certificate],
-  ];
-  if (!known) texts.unshift([path('ca.key'), authority.key], [path('ca.crt'), authority.certificate]);
-  guarded(folder, () => mkdirSync(folder, { recursive: true }));
-  for (const [file, text] of texts) {
-    guarded(file, () => writeFileSync(file, text, { mode: file.endsWith('.key') ? 0o600 : 0o644 }));
-  }
-  return texts.map(([file]) => file);
-}
-
-function readAuthorityFiles(certificate: string, key: string): Authority | undefined {
-  const found = [certificate, key].filter((file) => existsSync(file));
-  if (found.length === 0) return undefined;
-  if (found.length === 1) {
-    const message = `${found[0]} is there without its ${found[0] === key ? 'certificate' : 'key'}: take it away, or choose another folder`;
-    throw new CniGateError('CNI_GATE_TLS_UNREADABLE', message);
-  }
-  const read = (file: string): string => guarded(file, () => readFileSync(file, 'utf8'));
-  return { certificate: read(certificate), key: read(key) };
-}
-
-function guarded<Result>(path: string, run: () => Result): Result {
-  try {
-    return run();
-  } catch (error) {
-    const reason = errnoOf(error) ?? messageOf(error);
-    throw new CniGateError('CNI_GATE_TLS_UNREADABLE', `cannot use ${path}: ${reason}`, { cause: error });
-  }
 }

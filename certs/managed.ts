@@ -49,16 +49,11 @@ export async function managedCertificate(
     if (inForce(leaf, shared.now())) return undefined;
     return `the serving certificate is not valid: ${report.trouble ?? 'a new one is being issued'}`;
   });
+  const changes = watchChanges(options.client, options, stop.signal);
   const first = Promise.withResolvers<Leaf>();
   const onLeaf = (leaf: Leaf, isFirst: boolean): void =>
     isFirst ? first.resolve(leaf) : events.onReload(leaf);
-  const running = run(
-    reconciler,
-    report,
-    watchChanges(options.client, options, stop.signal),
-    onLeaf,
-    stop.signal,
-  );
+  const running = run(reconciler, report, changes, onLeaf, stop.signal);
   const close = async (): Promise<void> => {
     stop.abort();
     await running;
@@ -91,7 +86,7 @@ async function run(
   onLeaf: (leaf: Leaf, isFirst: boolean) => void,
   signal: AbortSignal,
 ): Promise<void> {
-  let failures = 0;
+  let wait = firstWait;
   let current: Leaf | undefined;
   while (!signal.aborted) {
     const result = await reconciler.reconcile().catch((error: unknown) => {
@@ -104,12 +99,9 @@ async function run(
     const { leaf } = reconciler;
     if (leaf && leaf !== current) onLeaf(leaf, current === undefined);
     current = leaf;
-    failures = result === 'failed' ? failures + 1 : 0;
-    if (result === 'failed') {
-      // at random, so that replicas do not go on side by side
-      const pause = Math.min(interval, firstWait * 2 ** (failures - 1)) * (0.8 + 0.4 * Math.random());
-      await sleep(pause, undefined, { signal }).catch(() => {});
-    } else if (result === 'done') await changes.wait(interval, signal);
+    if (result === 'failed') await sleep(wait, undefined, { signal }).catch(() => {});
+    else if (result === 'done') await changes.wait(interval, signal);
+    wait = result === 'failed' ? Math.min(interval, 2 * wait) : firstWait;
     await sleep(longestDelay * Math.random());
   }
 }

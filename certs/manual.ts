@@ -1,22 +1,14 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { clean } from '../webhook/lib/clean.ts';
-import { CniGateError } from '../webhook/lib/errors.ts';
-import { Conflict, type SharedObjects } from './objects.ts';
-import { faultsIn, newAuthority } from './rotation.ts';
-import {
-  bundleFault,
-  bundleOf,
-  fault,
-  readSecret,
-  secretData,
-  type TrustedAuthority,
-  wholeState,
-} from './state.ts';
+import { CniGateError, errnoOf, messageOf } from '../webhook/lib/errors.ts';
+import { createAuthority, issueServing } from './issue.ts';
+import { isConflict, type SharedObjects } from './objects.ts';
+import { faultsIn, missing, newAuthority } from './rotation.ts';
+import { bundleFault, bundleOf, readSecret, secretData, type TrustedAuthority, wholeState } from './state.ts';
 
 /** What a person can ask for: to begin a rotation of the authority, or to end one early. */
 export type ManualStep = 'rotate' | 'finish';
-
-/** How often it is tried again if a replica was faster. */
-const tries = 5;
 
 /**
  * Does what the replicas would do by the calendar. They continue from there.
@@ -29,18 +21,6 @@ export async function runManualStep(
   shared: SharedObjects,
   authorityDays: number,
 ): Promise<void> {
-  for (let left = tries; left > 0; left--) {
-    try {
-      await attempt(wanted, shared, authorityDays);
-      return;
-    } catch (error) {
-      if (!(error instanceof Conflict)) throw error;
-    }
-  }
-  throw refused('another program keeps changing the Secret; try again');
-}
-
-async function attempt(wanted: ManualStep, shared: SharedObjects, authorityDays: number): Promise<void> {
   const secret = await shared.secret();
   if (!secret)
     throw refused('there is no Secret yet: the first replica of `cni-gate serve --tls-secret` creates it');
@@ -52,11 +32,47 @@ async function attempt(wanted: ManualStep, shared: SharedObjects, authorityDays:
   if (state.next) throw refused('a rotation is in progress: wait until the next authority signs');
   if (wanted === 'finish' && !state.previous) throw refused('there is no previous authority to drop');
   const change = wanted === 'rotate' ? { next: newAuthority(authorityDays, now) } : { previous: undefined };
-  await shared.write(secretData({ ...state, ...change }), secret);
+  try {
+    await shared.write(secretData({ ...state, ...change }), secret);
+  } catch (error) {
+    throw isConflict(error) ? refused('a replica changed the Secret meanwhile; try again') : error;
+  }
 }
 
-function refused(message: string): CniGateError {
-  return new CniGateError('CNI_GATE_TLS_SECRET', message);
+const refused = (message: string): CniGateError => new CniGateError('CNI_GATE_TLS_SECRET', message);
+
+/**
+ * Issues a serving certificate into files. It uses the authority of the folder, and creates one where there is none.
+ *
+ * @returns the paths that were written
+ * @throws CniGateError CNI_GATE_TLS_UNREADABLE, CNI_GATE_TLS_PAIR, CNI_GATE_USAGE
+ */
+export function issueIntoFiles(
+  folder: string,
+  { names, days, authorityDays, now }: { names: string[]; days: number; authorityDays: number; now: Date },
+): string[] {
+  const [certificate, key] = [join(folder, 'ca.crt'), join(folder, 'ca.key')];
+  try {
+    // half an authority is an error, and not replaced
+    const isKnown = existsSync(certificate) || existsSync(key);
+    const authority = isKnown
+      ? { certificate: readFileSync(certificate, 'utf8'), key: readFileSync(key, 'utf8') }
+      : createAuthority({ days: authorityDays, now });
+    const leaf = issueServing(authority, { names, days, now });
+    const texts: [file: string, text: string][] = [
+      [join(folder, 'tls.key'), leaf.key],
+      [join(folder, 'tls.crt'), leaf.certificate],
+    ];
+    if (!isKnown) texts.unshift([key, authority.key], [certificate, authority.certificate]);
+    mkdirSync(folder, { recursive: true });
+    for (const [file, text] of texts)
+      writeFileSync(file, text, { mode: file.endsWith('.key') ? 0o600 : 0o644 });
+    return texts.map(([file]) => file);
+  } catch (error) {
+    if (errnoOf(error) === undefined) throw error;
+    const message = `cannot use the folder ${folder}: ${messageOf(error)}`;
+    throw new CniGateError('CNI_GATE_TLS_UNREADABLE', message, { cause: error });
+  }
 }
 
 /** An authority, as `certs show` prints it. */
@@ -73,7 +89,8 @@ export interface Shown {
   phase: 'none' | 'settled' | 'waiting' | 'switched';
   authority?: ShownAuthority;
   next?: ShownAuthority;
-  previous?: { authorities: ShownAuthority[]; until: string };
+  /** The latest first. */
+  previous?: ShownAuthority[];
   configurations: { name: string; caBundle: string }[];
   /** What is wrong; empty if all is well. */
   faults: { code: string; reason: string; message: string }[];
@@ -92,11 +109,9 @@ const phases: Record<Shown['phase'], string> = {
  * @throws CniGateError if the Secret may not be read
  */
 export async function show(shared: SharedObjects): Promise<Shown> {
-  const { found, absent, failed } = await shared.configurations();
+  const { found, faults } = await shared.configurations();
   const secret = await shared.secret();
-  const reading = secret
-    ? readSecret(secret.data)
-    : { faults: [fault('missing', 'the Secret does not exist')] };
+  const reading = secret ? readSecret(secret.data) : { faults: [missing] };
   const { authority, next, previous } = reading;
   const expected = authority ? bundleOf({ authority, next, previous }) : '';
   const configurations = [
@@ -104,17 +119,14 @@ export async function show(shared: SharedObjects): Promise<Shown> {
       name,
       caBundle: bundles.map((bundle) => bundleFault(bundle, expected)).find(Boolean) ?? 'complete',
     })),
-    ...[...absent.keys()].map((name) => ({ name, caBundle: 'absent' })),
-    ...[...failed].map(([name, { message }]) => ({ name, caBundle: message })),
+    ...[...faults].map(([name, { message }]) => ({ name, caBundle: message })),
   ];
   return {
     secret: { present: secret !== undefined, labelled: secret?.labelled ?? false },
     phase: !authority ? 'none' : next ? 'waiting' : previous ? 'switched' : 'settled',
     ...(authority && { authority: shown(authority) }),
     ...(next && { next: shown(next) }),
-    ...(previous && {
-      previous: { authorities: previous.authorities.map(shown), until: previous.until.toISOString() },
-    }),
+    ...(previous && { previous: previous.map(shown) }),
     configurations: configurations.toSorted((one, other) => one.name.localeCompare(other.name)),
     faults: faultsIn(reading, shared.now()).map(({ code, reason, message }) => ({ code, reason, message })),
   };
@@ -134,10 +146,7 @@ export function render(it: Shown, where: string): string {
     row('phase', phases[phase]),
     ...(authority ? section('authority', authority) : []),
     ...(next ? section('next authority', next) : []),
-    ...(previous?.authorities.flatMap((each) => [
-      ...section('previous authority', each),
-      row('trusted until', previous.until),
-    ]) ?? []),
+    ...(previous ?? []).flatMap((each) => section('previous authority', each)),
     '',
     configurations.length > 0 ? 'caBundles' : 'No webhook configuration calls the Service.',
     ...configurations.map(({ name, caBundle }) => `  ${name}: ${caBundle}`),

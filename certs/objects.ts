@@ -3,7 +3,7 @@ import { apiPath, pathBelow } from '../webhook/cluster/api-path.ts';
 import type { ApiClient } from '../webhook/cluster/client.ts';
 import { ClusterError } from '../webhook/cluster/errors.ts';
 import { configurationsPath, type WebhookKind } from '../webhook/cluster/webhook-configurations.ts';
-import { CniGateError, type ErrorCode } from '../webhook/lib/errors.ts';
+import { CniGateError } from '../webhook/lib/errors.ts';
 import { certificatesLabel, certificatesLabelValue } from '../webhook/lib/names.ts';
 import { type SecretData, secretType } from './state.ts';
 
@@ -29,6 +29,8 @@ export interface SecretSnapshot {
   labelled: boolean;
   /** As text; bytes that are no UTF-8 become replacement characters. */
   data: SecretData;
+  /** As it was read: what is not ours in it is written back. */
+  object?: Secret;
 }
 
 /** A webhook configuration as it was read. */
@@ -39,26 +41,30 @@ export interface ConfigurationSnapshot {
   resourceVersion: string;
   /** The indices of those of its webhooks that call our Service. */
   webhooks: number[];
-  /** Their caBundles, PEM, in the same order; undefined for one without. */
-  bundles: (string | undefined)[];
+  /** Their caBundles, PEM, in the same order; empty for one without. */
+  bundles: string[];
 }
 
-/** All webhook configurations that were asked for. */
+/** The webhook configurations that were asked for. */
 export interface Configurations {
+  /** In the order in which they were asked for. */
   found: ConfigurationSnapshot[];
-  /** Those that do not exist, or in which no webhook calls our Service, each with what is wrong. */
-  absent: Map<string, string>;
-  /** Those that could not be read, each with the error. */
-  failed: Map<string, CniGateError>;
+  /**
+   * What is wrong with the others: CNI_GATE_CA_BUNDLE if it does not exist or no webhook in it calls our Service,
+   * otherwise why it could not be read.
+   */
+  faults: Map<ConfigurationName, CniGateError>;
 }
 
-/** A write failed because the object was changed or deleted since it was read. */
-export class Conflict extends Error {}
+/** Whether a write failed because the object was changed since it was read, or created by another replica. */
+export const isConflict = (error: unknown): boolean =>
+  error instanceof CniGateError && error.code === 'CNI_GATE_CLUSTER_CONFLICT';
 
 /** What replicas share through the API server. */
 export type SharedObjects = Pick<ApiObjects, 'now' | 'secret' | 'write' | 'configurations' | 'trust'>;
 
 interface Secret {
+  type?: string;
   metadata: { uid: string; resourceVersion: string; labels?: Record<string, string> | null };
   data?: Record<string, string> | null;
 }
@@ -77,8 +83,6 @@ export class ApiObjects {
   readonly #client: ApiClient;
   readonly #objects: ManagedObjects;
   readonly #signal: AbortSignal | undefined;
-  /** The Secret as it was last read: what is not ours in it is written back. */
-  #last: Secret | undefined;
 
   /** @param signal ends every request */
   constructor(client: ApiClient, objects: ManagedObjects, signal?: AbortSignal) {
@@ -95,11 +99,10 @@ export class ApiObjects {
   /** @throws CniGateError if it cannot be read */
   async secret(): Promise<SecretSnapshot | undefined> {
     try {
-      return this.#snapshot(await this.#client.request('GET', this.#secretPath, { signal: this.#signal }));
+      return snapshot(await this.#client.request('GET', this.#secretPath, { signal: this.#signal }));
     } catch (error) {
-      if (!isStatus(error, 404)) throw error;
-      this.#last = undefined;
-      return undefined;
+      if (isMissing(error)) return undefined;
+      throw error;
     }
   }
 
@@ -107,43 +110,48 @@ export class ApiObjects {
    * Writes the Secret.
    *
    * @param over the Secret as it was read; undefined if there was none
-   * @throws Conflict if another replica was faster; CniGateError CNI_GATE_TLS_SECRET if it may not be written
+   * @throws CniGateError if it cannot be written: {@link isConflict} if another replica was faster
    */
   async write(data: SecretData, over: SecretSnapshot | undefined): Promise<SecretSnapshot> {
     const { namespace, secret: name } = this.#objects;
     const encoded = Object.entries(data).map(([key, text]) => [key, Buffer.from(text).toString('base64')]);
-    const { metadata = undefined, ...rest } = over ? (this.#last ?? {}) : {};
-    // with uid and version the API server rejects it if it is another Secret, or another version of it
-    const identity = over && { uid: over.uid, resourceVersion: over.version };
-    const labels = { ...metadata?.labels, [certificatesLabel]: certificatesLabelValue };
+    const read = over?.object;
     const body = {
       apiVersion: 'v1',
       kind: 'Secret',
       type: secretType,
-      ...rest,
-      metadata: { namespace, name, ...metadata, ...identity, labels },
+      ...read,
+      // by the uid and version in it, the API server rejects another Secret and another version of this one
+      metadata: {
+        namespace,
+        name,
+        ...read?.metadata,
+        labels: { ...read?.metadata.labels, [certificatesLabel]: certificatesLabelValue },
+      },
       data: Object.fromEntries(encoded),
     };
     const [method, path] = over ? (['PUT', this.#secretPath] as const) : (['POST', this.#folder] as const);
-    return conflicting(
-      `cannot write the Secret ${namespace}/${name}`,
-      'CNI_GATE_TLS_SECRET',
-      over ? [404, 409] : [409],
-      async () => this.#snapshot(await this.#client.request(method, path, { body, signal: this.#signal })),
-    );
+    return snapshot(await this.#client.request(method, path, { body, signal: this.#signal }));
   }
 
   /** Reads the webhook configurations; what cannot be read is in the result. */
   async configurations(): Promise<Configurations> {
-    const read: Configurations = { found: [], absent: new Map(), failed: new Map() };
-    await Promise.all(this.#objects.configurations.map((wanted) => this.#readConfiguration(wanted, read)));
-    return read;
+    const { configurations } = this.#objects;
+    const faults: Configurations['faults'] = new Map();
+    const read = configurations.map((name) =>
+      this.#readConfiguration(name).catch((error: unknown) => {
+        if (!(error instanceof CniGateError)) throw error;
+        faults.set(name, error);
+      }),
+    );
+    // in this order, whatever is answered first: the time of trust is compared by it
+    return { found: (await Promise.all(read)).filter((each) => each !== undefined), faults };
   }
 
   /**
    * Writes a caBundle into our webhooks of a configuration.
    *
-   * @throws Conflict if it was changed since; CniGateError CNI_GATE_CA_BUNDLE if it may not be written
+   * @throws CniGateError if it cannot be written: {@link isConflict} if it was changed since
    */
   async trust(configuration: ConfigurationSnapshot, bundle: string): Promise<void> {
     const value = Buffer.from(bundle).toString('base64');
@@ -155,52 +163,31 @@ export class ApiObjects {
       ),
     ];
     const options = { body, contentType: 'application/json-patch+json', signal: this.#signal };
-    await conflicting(
-      `cannot write the authorities into ${configuration.name}`,
-      'CNI_GATE_CA_BUNDLE',
-      [404, 409],
-      () => this.#client.request('PATCH', pathOf(configuration.name), options),
-    );
+    await this.#client.request('PATCH', pathOf(configuration.name), options);
   }
 
-  async #readConfiguration(
-    name: ConfigurationName,
-    { found, absent, failed }: Configurations,
-  ): Promise<void> {
+  /** @throws CniGateError CNI_GATE_CA_BUNDLE if the API server does not call us by it; others if it cannot be read */
+  async #readConfiguration(name: ConfigurationName): Promise<ConfigurationSnapshot> {
     const { namespace, service } = this.#objects;
     try {
       const read = await this.#client.request<Configuration>('GET', pathOf(name), { signal: this.#signal });
       const own = [...(read.webhooks ?? []).entries()].filter(([, webhook]) => calls(webhook, this.#objects));
       if (own.length === 0) {
-        absent.set(name, `${name} has no webhook that calls the Service ${namespace}/${service}`);
-        return;
+        const message = `${name} has no webhook that calls the Service ${namespace}/${service}`;
+        throw new CniGateError('CNI_GATE_CA_BUNDLE', message);
       }
-      found.push({
+      return {
         name,
         version: `${read.metadata.uid}/${read.metadata.generation}`,
         resourceVersion: read.metadata.resourceVersion,
         webhooks: own.map(([index]) => index),
-        bundles: own.map(([, { clientConfig }]) =>
-          clientConfig.caBundle ? decoded(clientConfig.caBundle) : undefined,
-        ),
-      });
+        bundles: own.map(([, { clientConfig }]) => decoded(clientConfig.caBundle ?? '')),
+      };
     } catch (error) {
-      if (!(error instanceof CniGateError)) throw error;
-      if (isStatus(error, 404))
-        absent.set(name, `${name} does not exist, so the API server does not call it`);
-      else failed.set(name, error);
+      if (!isMissing(error)) throw error;
+      const message = `${name} does not exist, so the API server does not call it`;
+      throw new CniGateError('CNI_GATE_CA_BUNDLE', message);
     }
-  }
-
-  #snapshot(secret: Secret): SecretSnapshot {
-    this.#last = secret;
-    const { metadata, data } = secret;
-    return {
-      uid: metadata.uid,
-      version: metadata.resourceVersion,
-      labelled: metadata.labels?.[certificatesLabel] === certificatesLabelValue,
-      data: Object.fromEntries(Object.entries(data ?? {}).map(([key, value]) => [key, decoded(value)])),
-    };
   }
 
   get #folder(): string {
@@ -211,6 +198,14 @@ export class ApiObjects {
     return pathBelow(this.#folder, this.#objects.secret);
   }
 }
+
+const snapshot = (object: Secret): SecretSnapshot => ({
+  uid: object.metadata.uid,
+  version: object.metadata.resourceVersion,
+  labelled: object.metadata.labels?.[certificatesLabel] === certificatesLabelValue,
+  data: Object.fromEntries(Object.entries(object.data ?? {}).map(([key, value]) => [key, decoded(value)])),
+  object,
+});
 
 /**
  * The webhook configurations of a cluster in which a webhook calls our Service.
@@ -233,17 +228,12 @@ export async function configurationsCalling(
   return found.flat();
 }
 
-function calls(
+const calls = (
   { clientConfig }: Webhook,
   { namespace, service }: Pick<ManagedObjects, 'namespace' | 'service'>,
-): boolean {
-  return clientConfig.service?.namespace === namespace && clientConfig.service.name === service;
-}
+): boolean => clientConfig.service?.namespace === namespace && clientConfig.service.name === service;
 
-function pathOf(configuration: ConfigurationName): string {
-  const [folder, name] = placeOf(configuration);
-  return pathBelow(folder, name);
-}
+const pathOf = (configuration: ConfigurationName): string => pathBelow(...placeOf(configuration));
 
 /** The folder of the API in which a webhook configuration is, and its name there. */
 export function placeOf(configuration: ConfigurationName): [folder: string, name: string] {
@@ -251,25 +241,6 @@ export function placeOf(configuration: ConfigurationName): [folder: string, name
   return [configurationsPath(kind), name];
 }
 
+const isMissing = (error: unknown): boolean => error instanceof ClusterError && error.status === 404;
+
 const decoded = (base64: string): string => Buffer.from(base64, 'base64').toString();
-
-/** Runs a write. These answers become a {@link Conflict}, and other errors get a code and say what was tried. */
-async function conflicting<Result>(
-  what: string,
-  code: ErrorCode,
-  conflicts: readonly number[],
-  write: () => Promise<Result>,
-): Promise<Result> {
-  try {
-    return await write();
-  } catch (error) {
-    if (conflicts.some((status) => isStatus(error, status))) throw new Conflict();
-    if (!(error instanceof CniGateError)) throw error;
-    throw new CniGateError(code, `${what}: ${error.message}`, { cause: error });
-  }
-}
-
-/** Whether the API server answered with an HTTP status. */
-function isStatus(error: unknown, status: number): boolean {
-  return error instanceof ClusterError && error.status === status;
-}

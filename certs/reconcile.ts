@@ -3,7 +3,7 @@ import { issueServing, type ServingCertificate } from './issue.ts';
 import {
   type ConfigurationSnapshot,
   type Configurations,
-  Conflict,
+  isConflict,
   type SecretSnapshot,
   type SharedObjects,
 } from './objects.ts';
@@ -31,6 +31,8 @@ export interface ReconcilerOptions extends Omit<IssueOptions, 'now'> {
   report: Pick<Report, 'wrote' | 'repaired' | 'current' | 'observed' | 'failed'>;
   /** What the serving certificate is for. */
   names: readonly string[];
+  /** Days that it is valid. */
+  leafDays: number;
   /** Milliseconds of a monotonic clock. */
   monotonicNow: () => number;
   /** Milliseconds for which an authority is in every caBundle before it signs what is served. */
@@ -64,69 +66,71 @@ export class Reconciler {
    * @throws CniGateError if the Secret cannot be read or written, or is not ours
    */
   async reconcile(): Promise<'again' | 'done'> {
-    const { shared, report, monotonicNow } = this.#options;
+    const { shared, report } = this.#options;
     // The configurations come first: a change of the Secret from before they were read is then in the Secret, so
     // no bundle goes back to what an older Secret said.
     const configurations = await shared.configurations();
     report.observed(configurations);
-    const asked = monotonicNow();
     const secret = await shared.secret();
-    // The time of the request, by the API server's clock, which is known after its answer. What the authority of the
-    // Secret signs is valid from then on: see trustLonger.
-    const now = new Date(shared.now().getTime() - (monotonicNow() - asked));
-    const plan = this.#plan(secret, configurations, now);
+    // the API server's clock is known after its answer
+    const now = shared.now();
     try {
-      const written = await this.#apply(plan, secret, now);
-      const patched = await this.#writeBundles(configurations);
-      if (this.#known) report.current(this.#known.state);
-      return written || patched ? 'again' : 'done';
+      const { written, state } = await this.#apply(this.#plan(secret, configurations, now), secret, now);
+      const bundle = bundleOf(state);
+      const patched = await Promise.all(configurations.found.map((each) => this.#writeBundle(each, bundle)));
+      report.current(state);
+      return written || patched.includes(true) ? 'again' : 'done';
     } catch (error) {
-      if (error instanceof Conflict) return 'again';
+      if (isConflict(error)) return 'again';
       throw error;
     }
   }
 
-  #plan(secret: SecretSnapshot | undefined, configurations: Configurations, now: Date): Plan {
+  #plan(secret: SecretSnapshot | undefined, { found, faults }: Configurations, now: Date): Plan {
     const { monotonicNow, overlap } = this.#options;
     const reading = secret && readSecret(secret.data);
-    const next = reading?.next?.fingerprint;
-    this.#trustedSince = measureTrust(this.#trustedSince, next, configurations, monotonicNow());
+    // while one cannot be read, nothing is promoted; its version says later whether it was changed meanwhile
+    const areRead = [...faults.values()].every(({ code }) => code === 'CNI_GATE_CA_BUNDLE');
+    if (areRead) {
+      const next = reading?.next?.fingerprint;
+      this.#trustedSince = measureTrust(this.#trustedSince, next, found, monotonicNow());
+    }
     return planStep({
       reading,
       remembered: this.#leaf && inForce(this.#leaf, now) ? this.#known?.state : undefined,
-      configurations: configurations.found,
+      configurations: found,
       now,
-      trustedFor: this.#trustedSince && monotonicNow() - this.#trustedSince.since,
+      trustedFor: areRead && this.#trustedSince ? monotonicNow() - this.#trustedSince.since : undefined,
       overlap,
     });
   }
 
-  /** @returns whether the Secret was written */
-  async #apply({ step, faults }: Plan, secret: SecretSnapshot | undefined, now: Date): Promise<boolean> {
+  /** Does a step, and remembers the state after it. */
+  async #apply(
+    { step, faults }: Plan,
+    secret: SecretSnapshot | undefined,
+    now: Date,
+  ): Promise<{ written: boolean; state: State }> {
     const { shared, report } = this.#options;
-    const isRead = step.do === 'none' && secret !== undefined;
-    if (secret && !isRead) this.#checkOurs(secret);
     const state = applyStep(step, { ...this.#options, now });
-    const { uid } = isRead ? secret : await shared.write(secretData(state), secret);
-    this.#use(state, uid, now);
-    if (!isRead) report.wrote(step.do, faults);
-    return !isRead;
+    const written = step.do !== 'none';
+    if (secret && written) this.#checkOurs(secret);
+    const stored = secret && !written ? secret : await shared.write(secretData(state), secret);
+    this.#sign(state, now);
+    this.#known = { state, uid: stored.uid };
+    if (written) report.wrote(step.do, faults);
+    return { written, state };
   }
 
-  /** Remembers a state, and signs a new serving certificate if the state or the calendar asks for one. */
-  #use(state: State, uid: string, now: Date): void {
+  /** Signs a new serving certificate if the state or the calendar asks for one. */
+  #sign({ authority }: State, now: Date): void {
     const { names, leafDays } = this.#options;
-    const { fingerprint, notAfter } = state.authority;
+    const { fingerprint, notAfter } = authority;
     const leaf = this.#leaf;
     // one that ends with its authority would only be replaced by one that ends at the same moment
     const due = leaf && renewalDue(leaf, now) && leaf.notAfter < notAfter;
-    if (leaf?.signedBy !== fingerprint || !inForce(leaf, now) || due) {
-      this.#leaf = {
-        ...issueServing(state.authority, { names, days: leafDays, now }),
-        signedBy: fingerprint,
-      };
-    }
-    this.#known = { state, uid };
+    if (leaf?.signedBy === fingerprint && inForce(leaf, now) && !due) return;
+    this.#leaf = { ...issueServing(authority, { names, days: leafDays, now }), signedBy: fingerprint };
   }
 
   /** A Secret is ours by its label, by its uid, or because it contains nothing that could be lost. */
@@ -138,14 +142,7 @@ export class Reconciler {
     );
   }
 
-  /** Writes the authorities into every configuration that trusts anything else. */
-  async #writeBundles({ found }: Configurations): Promise<boolean> {
-    if (this.#known === undefined) return false;
-    const bundle = bundleOf(this.#known.state);
-    const written = await Promise.all(found.map((configuration) => this.#writeBundle(configuration, bundle)));
-    return written.includes(true);
-  }
-
+  /** Writes the authorities into a configuration that trusts anything else. Whether it has to be read again. */
   async #writeBundle(configuration: ConfigurationSnapshot, bundle: string): Promise<boolean> {
     const { shared, report } = this.#options;
     const [reason] = configuration.bundles.flatMap((each) => bundleFault(each, bundle) ?? []);
@@ -155,7 +152,7 @@ export class Reconciler {
       report.repaired(configuration.name, reason);
       return true;
     } catch (error) {
-      if (error instanceof Conflict) return true;
+      if (isConflict(error)) return true;
       if (!(error instanceof CniGateError)) throw error;
       report.failed(configuration.name, error);
       return false;

@@ -15,8 +15,8 @@ const sentences: Record<Step['do'], string> = {
   rewrite: 'removed what could not be used',
 };
 
-/** Milliseconds by which a clock may be wrong without a log line. */
-const allowedSkew = 30_000;
+/** Seconds by which a clock may be wrong without a log line. */
+const allowedSkew = 30;
 
 /** Logs and counts what a {@link Reconciler} does. A condition that stays the same is logged once. */
 export class Report {
@@ -25,8 +25,6 @@ export class Report {
   readonly #clockSkew: () => number;
   /** The webhook configurations as they were last read. */
   #observed: Configurations['found'] = [];
-  /** Names of the configurations in which this replica has seen a caBundle. */
-  readonly #filled = new Set<string>();
   /** What was logged last, by what it is about. */
   readonly #logged = new Map<string, string>();
 
@@ -56,12 +54,9 @@ export class Report {
   repaired(configuration: string, reason: FaultReason): void {
     this.#metrics.repairs.inc({ object: 'webhook-configuration', reason });
     this.#metrics.bundleComplete.set({ configuration }, 1);
-    // manifests bring no caBundle: an empty one that was never seen full is new
-    const isNew = reason === 'empty' && !this.#filled.has(configuration);
-    this.#filled.add(configuration);
-    if (isNew) this.#log.info({ configuration }, `the caBundle of ${configuration} was filled in`);
-    else
-      this.#log.warn({ configuration, reason }, `the caBundle of ${configuration} was ${reason}; repaired`);
+    // manifests bring no caBundle
+    const level = reason === 'empty' ? 'info' : 'warn';
+    this.#log[level]({ configuration, reason }, `the caBundle of ${configuration} was ${reason}; written`);
   }
 
   /** Something failed; the next reconciliation tries it again. */
@@ -73,18 +68,9 @@ export class Report {
   }
 
   /** The webhook configurations were read. */
-  observed({ found, absent, failed }: Configurations): void {
+  observed({ found, faults }: Configurations): void {
     this.#observed = found;
-    for (const { name, bundles } of found) if (bundles.some(Boolean)) this.#filled.add(name);
-    const code = 'CNI_GATE_CA_BUNDLE';
-    for (const [configuration, message] of absent) {
-      this.#metrics.bundleComplete.set({ configuration }, 0);
-      this.#filled.delete(configuration);
-      this.#once(configuration, message, () =>
-        this.#log.warn({ configuration, code }, `${message} (${code})`),
-      );
-    }
-    for (const [configuration, error] of failed) {
+    for (const [configuration, error] of faults) {
       this.#metrics.bundleComplete.set({ configuration }, 0);
       this.failed(configuration, error);
     }
@@ -107,7 +93,7 @@ export class Report {
   #reportClock(): void {
     const skew = this.#clockSkew() / 1000;
     this.#metrics.clockSkew.set(skew);
-    if (Math.abs(skew) <= allowedSkew / 1000) {
+    if (Math.abs(skew) <= allowedSkew) {
       this.#over('clock');
       return;
     }

@@ -12,8 +12,8 @@ export interface State {
   authority: SigningAuthority;
   /** Signs them next: its certificate is in the caBundles, and it signs once every API server knows it. */
   next?: SigningAuthority | undefined;
-  /** Signed them before: the keys are deleted, the certificates are trusted until what they signed has expired. */
-  previous?: Previous | undefined;
+  /** Signed them before, the latest first: the keys are deleted, the certificates are trusted until they expire. */
+  previous?: TrustedAuthority[] | undefined;
 }
 
 /** An authority that is trusted. */
@@ -26,13 +26,6 @@ export interface TrustedAuthority extends Period {
 
 /** An authority whose key belongs to its certificate, whether that is valid now or not. */
 export type SigningAuthority = TrustedAuthority & Authority;
-
-/** Authorities that no longer sign and are still trusted. */
-export interface Previous {
-  authorities: TrustedAuthority[];
-  /** When the last serving certificate that they can have signed has expired. */
-  until: Date;
-}
 
 /** The labels of a metric, which are also in the documentation. */
 export type FaultReason =
@@ -67,14 +60,11 @@ export type SecretData = Readonly<Record<string, string>>;
 export const secretType = 'kubernetes.io/tls';
 
 /** Every authority of a state, the one that signs now first. */
-export function trustedIn({ authority, next, previous }: State): TrustedAuthority[] {
-  return [authority, ...(next ? [next] : []), ...(previous?.authorities ?? [])];
-}
+export const trustedIn = ({ authority, next, previous }: State): TrustedAuthority[] =>
+  [authority, next, ...(previous ?? [])].filter((each) => each !== undefined);
 
 /** The text of `ca.crt` and of each `caBundle`, before it becomes base64. */
-export function bundleOf(state: State): string {
-  return textOf(trustedIn(state));
-}
+export const bundleOf = (state: State): string => textOf(trustedIn(state));
 
 /** The data of the Secret for a state. `ca.crt` is cert-manager's name for it. Other keys are removed. */
 export function secretData(state: State): SecretData {
@@ -84,10 +74,7 @@ export function secretData(state: State): SecretData {
     'tls.key': authority.key,
     'ca.crt': bundleOf(state),
     ...(next && { 'next.crt': next.certificate, 'next.key': next.key }),
-    ...(previous && {
-      'previous.crt': textOf(previous.authorities),
-      'previous-until': previous.until.toISOString(),
-    }),
+    ...(previous && { 'previous.crt': textOf(previous) }),
   };
 }
 
@@ -95,14 +82,10 @@ export function secretData(state: State): SecretData {
 export function readSecret(data: SecretData): Reading {
   if (isEmpty(data)) return { faults: [fault('empty', 'the Secret is empty')] };
   const faults: Fault[] = [];
-  const read = <Part>(
-    part: string,
-    [one = '', other = '']: (string | undefined)[],
-    parse: (one: string, other: string) => Part,
-  ): Part | undefined => {
-    if (part !== 'authority' && one === '' && other === '') return undefined;
+  const read = <Part>(part: string, text: string | undefined, parse: (pem: string) => Part) => {
+    if (!text) return undefined;
     try {
-      return parse(one, other);
+      return parse(text);
     } catch (error) {
       if (!(error instanceof CniGateError)) throw error;
       const reason = error.code === 'CNI_GATE_TLS_PAIR' ? 'mismatch' : 'unreadable';
@@ -110,9 +93,10 @@ export function readSecret(data: SecretData): Reading {
       return undefined;
     }
   };
-  const authority = read('authority', [data['tls.crt'], data['tls.key']], readAuthority);
-  const next = read('next authority', [data['next.crt'], data['next.key']], readAuthority);
-  const previous = read('previous authority', [data['previous.crt'], data['previous-until']], readPrevious);
+  const withKey = (key: string) => (pem: string) => readAuthority(pem, data[key] ?? '');
+  const authority = read('authority', data['tls.crt'] || ' ', withKey('tls.key'));
+  const next = read('next authority', data['next.crt'], withKey('next.key'));
+  const previous = read('previous authority', data['previous.crt'], readTrusted);
   if (authority && data['ca.crt'] !== bundleOf({ authority, next, previous })) {
     faults.push(fault('inconsistent', 'ca.crt does not contain the authorities of the Secret'));
   }
@@ -139,33 +123,31 @@ export function readAuthority(certificate: string, key: string): SigningAuthorit
   throw new CniGateError('CNI_GATE_TLS_PAIR', message);
 }
 
-function readPrevious(certificates: string, end: string): Previous {
-  const authorities = readTrusted(certificates);
-  const until = new Date(end);
-  if (authorities.length > 0 && !Number.isNaN(until.getTime())) return { authorities, until };
-  const message = `expected a certificate and the time until which it is trusted; the time is ${JSON.stringify(end)}`;
-  throw new CniGateError('CNI_GATE_TLS_SECRET', message);
-}
-
 /** The certificates of authorities in a PEM text; others in it are ignored. */
-function readTrusted(pem: string): TrustedAuthority[] {
-  return readCertificates(pem)
+const readTrusted = (pem: string): TrustedAuthority[] =>
+  readCertificates(pem)
     .filter((x509) => x509.ca)
     .map(trusted);
-}
 
-function trusted(x509: X509Certificate): TrustedAuthority {
-  return { certificate: x509.toString(), fingerprint: x509.fingerprint256, ...periodOf(x509) };
-}
+const trusted = (x509: X509Certificate): TrustedAuthority => ({
+  certificate: x509.toString(),
+  fingerprint: x509.fingerprint256,
+  ...periodOf(x509),
+});
 
 /** A fault of the Secret. */
-export function fault(reason: FaultReason, message: string, code: ErrorCode = 'CNI_GATE_TLS_SECRET'): Fault {
-  return { reason, code, message };
-}
+export const fault = (
+  reason: FaultReason,
+  message: string,
+  code: ErrorCode = 'CNI_GATE_TLS_SECRET',
+): Fault => ({
+  reason,
+  code,
+  message,
+});
 
-function textOf(authorities: TrustedAuthority[]): string {
-  return authorities.map(({ certificate }) => certificate).join('');
-}
+const textOf = (authorities: TrustedAuthority[]): string =>
+  authorities.map(({ certificate }) => certificate).join('');
 
 /** The fingerprints of the authorities in a caBundle; empty if there is none or it cannot be read. */
 export function fingerprintsIn(bundle: string | undefined): Set<string> {
@@ -177,9 +159,8 @@ export function fingerprintsIn(bundle: string | undefined): Set<string> {
 }
 
 /** The fingerprints of authorities. */
-export function fingerprintsOf(authorities: readonly TrustedAuthority[]): Set<string> {
-  return new Set(authorities.map(({ fingerprint }) => fingerprint));
-}
+export const fingerprintsOf = (authorities: readonly TrustedAuthority[]): Set<string> =>
+  new Set(authorities.map(({ fingerprint }) => fingerprint));
 
 /** What is wrong with a caBundle that should contain exactly the authorities of `expected`; undefined if nothing is. */
 export function bundleFault(bundle: string | undefined, expected: string): FaultReason | undefined {

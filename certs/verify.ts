@@ -1,4 +1,4 @@
-import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { CniGateError, messageOf } from '../webhook/lib/errors.ts';
@@ -36,58 +36,34 @@ export const periodOf = ({ validFromDate, validToDate }: X509Certificate): Perio
  */
 export function readCertificates(pem: string): [X509Certificate, ...X509Certificate[]] {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
-  const [leaf, ...issuers] = blocks.map((block, at) =>
-    orUnreadable(`Certificate ${at + 1} of ${blocks.length} is PEM, but cannot be decoded`, () =>
-      decode(block),
-    ),
-  );
+  const what = 'A certificate is PEM, but cannot be decoded';
+  const [leaf, ...issuers] = blocks.map((block) => orUnreadable(what, () => decode(block)));
   // a parser reads the whole part of a file that is still being written, and reports nothing
   if (leaf && pem.split('-----BEGIN CERTIFICATE').length === blocks.length + 1) return [leaf, ...issuers];
-  throw unreadable(
-    `The certificate must be whole PEM blocks from -----BEGIN CERTIFICATE----- to -----END CERTIFICATE-----; found were ${blocks.length}, and ${labelsIn(pem)}.`,
-  );
-}
-
-/**
- * The private key of a PEM text: PKCS#8, or the older forms for RSA and EC.
- *
- * @throws CniGateError CNI_GATE_TLS_UNREADABLE if there is none, or one that is cut off, encrypted, or cannot be
- *   decoded. No message contains a part of the key.
- */
-export function readKey(pem: string): KeyObject {
-  const [block] = /-----BEGIN ([A-Z ]*PRIVATE KEY)-----[\s\S]*?-----END \1-----/.exec(pem) ?? [];
-  if (block === undefined) {
-    throw unreadable(
-      `The key must be a whole PEM block from -----BEGIN PRIVATE KEY----- on; found was ${labelsIn(pem)}.`,
-    );
-  }
-  if (block.includes('ENCRYPTED'))
-    throw unreadable('The key is encrypted: give cni-gate a key without a passphrase.');
-  return orUnreadable('The key is PEM, but cannot be decoded', () => createPrivateKey(block));
+  const message = `The certificate must be whole PEM blocks from -----BEGIN CERTIFICATE----- to -----END CERTIFICATE-----; found were ${blocks.length}.`;
+  throw new CniGateError('CNI_GATE_TLS_UNREADABLE', message);
 }
 
 /**
  * Checks a certificate and a key before they are served: a TLS server accepts an EC key with an RSA certificate, and then
- * fails every handshake.
+ * fails every handshake. No message contains a part of the key.
  *
  * @param certificatePem the certificate of the server; those of its issuers may follow it
+ * @param keyPem PKCS#8, or the older forms for RSA and EC
  * @returns its period, DNS names and IP addresses: the API server ignores the common name
  * @throws CniGateError CNI_GATE_TLS_UNREADABLE if either is not whole PEM, cannot be decoded, is encrypted, or
  *   is too weak for OpenSSL; CNI_GATE_TLS_PAIR if they do not belong together or the certificate is not valid now
  */
 export function checkPair(certificatePem: string, keyPem: string, now: Date): Period & { names: string[] } {
-  const chain = readCertificates(certificatePem);
-  const key = readKey(keyPem);
-  const [leaf] = chain;
-  const period = periodOf(leaf);
+  const [leaf] = readCertificates(certificatePem);
+  const key = orUnreadable('The key must be a whole private key in PEM, without a passphrase', () =>
+    createPrivateKey(keyPem),
+  );
   if (!leaf.checkPrivateKey(key)) {
-    const owner = chain.findIndex((certificate) => certificate.checkPrivateKey(key)) + 1;
-    const hint =
-      owner > 0
-        ? `It belongs to certificate ${owner} of ${chain.length} in the chain: the server's own must come first.`
-        : `The certificate is for a key of kind ${kindOf(leaf.publicKey)}, and the one given is of kind ${kindOf(key)}.`;
-    throw new CniGateError('CNI_GATE_TLS_PAIR', `The key does not belong to the certificate. ${hint}`);
+    const message = `The key, of kind ${key.asymmetricKeyType}, does not belong to the certificate, which is for a key of kind ${leaf.publicKey.asymmetricKeyType}. Of a chain, the server's own certificate must come first.`;
+    throw new CniGateError('CNI_GATE_TLS_PAIR', message);
   }
+  const period = periodOf(leaf);
   if (!inForce(period, now)) {
     const message = `The certificate is in force ${textOf(period)}, and the clock says ${now.toISOString()}.`;
     throw new CniGateError('CNI_GATE_TLS_PAIR', message);
@@ -115,26 +91,25 @@ export function verifyChain(
   now: Date,
 ): string | undefined {
   if (!bundle?.trim()) return 'there is no caBundle';
-  const served = tryRead(chain);
-  if (typeof served === 'string') return `the certificate cannot be read: ${served}`;
-  const trusted = tryRead(bundle);
-  if (typeof trusted === 'string') return `the caBundle cannot be read: ${trusted}`;
+  const [served, trusted] = [chain, bundle].map(tryRead);
+  if (!Array.isArray(served)) return `the certificate cannot be read: ${served}`;
+  if (!Array.isArray(trusted)) return `the caBundle cannot be read: ${trusted}`;
   const [leaf, ...issuers] = served;
   if (!inForce(periodOf(leaf), now)) return `the certificate is in force ${textOf(periodOf(leaf))} only`;
   if (host !== undefined && leaf.checkHost(host, { subject: 'never' }) === undefined) {
     const names = namesIn(leaf.subjectAltName).join(', ') || 'no name';
     return `the certificate is for ${names}, not for ${host}`;
   }
-  const validNow = (each: X509Certificate): boolean => inForce(periodOf(each), now);
-  const roots = trusted.filter(validNow);
-  if (roots.length === 0) return 'no authority of the caBundle is in force';
-  const between = issuers.filter(validNow);
+  const [roots, between] = [trusted, issuers].map((all) =>
+    all.filter((each) => inForce(periodOf(each), now)),
+  );
+  if (!roots?.length) return 'no authority of the caBundle is in force';
   // the leaf, and each certificate that issued one of these: the loop visits what it adds
   const chained = new Set([leaf]);
   for (const each of chained) {
     if (roots.some((root) => root.fingerprint256 === each.fingerprint256 || isIssued(each, root)))
       return undefined;
-    for (const issuer of between) if (!chained.has(issuer) && isIssued(each, issuer)) chained.add(issuer);
+    for (const issuer of between ?? []) if (isIssued(each, issuer)) chained.add(issuer);
   }
   return 'it is signed by no authority of the caBundle';
 }
@@ -184,27 +159,13 @@ function decode(text: string): X509Certificate {
   return certificate;
 }
 
-/** A key's kind in words: `RSA 2048`, `EC prime256v1`. */
-function kindOf({ asymmetricKeyType, asymmetricKeyDetails: details }: KeyObject): string {
-  return `${asymmetricKeyType?.toUpperCase()} ${details?.modulusLength ?? details?.namedCurve ?? ''}`.trim();
-}
-
 const textOf = ({ notBefore, notAfter }: Period): string =>
   `from ${notBefore.toISOString()} to ${notAfter.toISOString()}`;
-
-/** The kinds of PEM blocks in a text, in words. */
-const labelsIn = (pem: string): string =>
-  [...pem.matchAll(/-----BEGIN ([A-Z0-9 ]+)-----/g)].map(([, label]) => label).join(', ') ||
-  'no PEM block at all';
 
 function orUnreadable<Result>(what: string, parse: () => Result): Result {
   try {
     return parse();
   } catch (error) {
-    throw unreadable(`${what} (${messageOf(error)}).`, error);
+    throw new CniGateError('CNI_GATE_TLS_UNREADABLE', `${what} (${messageOf(error)}).`, { cause: error });
   }
-}
-
-function unreadable(message: string, cause?: unknown): CniGateError {
-  return new CniGateError('CNI_GATE_TLS_UNREADABLE', message, { cause });
 }

@@ -3,6 +3,7 @@ import forge from 'node-forge';
 
 const { asn1 } = forge;
 const pki = forge.pki as typeof forge.pki & Untyped;
+const { Class, Type } = asn1;
 
 /** A structure of ASN.1, as node-forge holds it. */
 export type Asn1 = forge.asn1.Asn1;
@@ -55,17 +56,14 @@ export function signCertificate(
 ): string {
   const key = Buffer.from(publicKey.replaceAll(/-----[^-]+-----/g, ''), 'base64');
   // the last 65 bytes are the point of the curve, whose SHA-1 identifies the key (RFC 5280, 4.2.1.2, method 1)
-  const keyIdentifier = primitive(
-    asn1.Type.OCTETSTRING,
-    createHash('sha1').update(key.subarray(-65)).digest(),
-  );
+  const keyIdentifier = primitive(Type.OCTETSTRING, createHash('sha1').update(key.subarray(-65)).digest());
   // only for its encoding of extensions
   const certificate = pki.createCertificate();
   certificate.setExtensions([...extensions, { name: 'subjectKeyIdentifier', value: keyIdentifier }]);
-  const algorithm = sequence(primitive(asn1.Type.OID, asn1.oidToDer(ecdsaWithSha256).getBytes()));
+  const algorithm = sequence(primitive(Type.OID, asn1.oidToDer(ecdsaWithSha256).getBytes()));
   const unsigned = sequence(
-    asn1.create(contextClass, 0, true, [primitive(asn1.Type.INTEGER, '\x02')]),
-    primitive(asn1.Type.INTEGER, randomSerial()),
+    asn1.create(Class.CONTEXT_SPECIFIC, 0, true, [primitive(Type.INTEGER, '\x02')]),
+    primitive(Type.INTEGER, randomSerial()),
     algorithm,
     issuer,
     sequence(time(period.notBefore), time(period.notAfter)),
@@ -75,13 +73,13 @@ export function signCertificate(
   );
   const signature = sign('sha256', encode(unsigned), signingKey);
   // a bit string begins with the number of bits that are not used
-  const bits = primitive(asn1.Type.BITSTRING, Buffer.concat([Buffer.of(0), signature]));
+  const bits = primitive(Type.BITSTRING, Buffer.concat([Buffer.of(0), signature]));
   return new X509Certificate(encode(sequence(unsigned, algorithm, bits))).toString();
 }
 
 /** A name that has only a common name, as UTF8String (RFC 5280, 4.1.2.4); forge's default has no underscore. */
 export function encodeCommonName(commonName: string): Asn1 {
-  const valueTagClass = asn1.Type.UTF8 as unknown as forge.asn1.Class;
+  const valueTagClass = Type.UTF8 as unknown as forge.asn1.Class;
   const attribute = { type: pki.oids.commonName as string, value: commonName, valueTagClass };
   return pki.distinguishedNameToAsn1({ attributes: [attribute] });
 }
@@ -93,15 +91,16 @@ export function encodeCommonName(commonName: string): Asn1 {
  * @param der the certificate of the issuer, version 3
  */
 export function issuerFields(der: Buffer): { name: Asn1; keyIdentifier: string | undefined } {
-  const fields = parts(parts(decode(der))[0]);
-  const extensions = fields.find(({ tagClass, type }) => tagClass === contextClass && Number(type) === 3);
-  const own = extensions && pki.certificateExtensionsFromAsn1(extensions);
-  const identifier = own?.find(({ name }) => name === 'subjectKeyIdentifier')?.subjectKeyIdentifier;
+  const [unsigned] = decode(der).value as Asn1[];
+  const fields = unsigned?.value as Asn1[];
+  const last = fields.at(-1);
+  // the extensions are the last field, in [3], and may be absent
+  const own = Number(last?.type) === 3 && last ? pki.certificateExtensionsFromAsn1(last) : [];
+  const identifier = own.find(({ name }) => name === 'subjectKeyIdentifier')?.subjectKeyIdentifier;
   return { name: fields[5] as Asn1, keyIdentifier: identifier && forge.util.hexToBytes(identifier) };
 }
 
 const ecdsaWithSha256 = '1.2.840.10045.4.3.2';
-const contextClass = asn1.Class.CONTEXT_SPECIFIC;
 
 /** Exported by node-forge and missing from its types. */
 interface Untyped {
@@ -119,28 +118,15 @@ function randomSerial(): Buffer {
 /** UTCTime until 2049, GeneralizedTime after that (RFC 5280, 4.1.2.5). */
 function time(date: Date): Asn1 {
   return date.getUTCFullYear() < 2050
-    ? primitive(asn1.Type.UTCTIME, asn1.dateToUtcTime(date))
-    : primitive(asn1.Type.GENERALIZEDTIME, asn1.dateToGeneralizedTime(date));
+    ? primitive(Type.UTCTIME, asn1.dateToUtcTime(date))
+    : primitive(Type.GENERALIZEDTIME, asn1.dateToGeneralizedTime(date));
 }
 
-function sequence(...values: Asn1[]): Asn1 {
-  return asn1.create(asn1.Class.UNIVERSAL, asn1.Type.SEQUENCE, true, values);
-}
+const sequence = (...values: Asn1[]): Asn1 => asn1.create(Class.UNIVERSAL, Type.SEQUENCE, true, values);
 
 /** @param value bytes, or a string with a character for each byte */
-function primitive(type: forge.asn1.Type, value: Buffer | string): Asn1 {
-  const bytes = typeof value === 'string' ? value : value.toString('latin1');
-  return asn1.create(asn1.Class.UNIVERSAL, type, false, bytes);
-}
+const primitive = (type: forge.asn1.Type, value: Buffer | string): Asn1 =>
+  asn1.create(Class.UNIVERSAL, type, false, value.toString('latin1'));
 
-function parts(structure: Asn1 | undefined): Asn1[] {
-  return Array.isArray(structure?.value) ? structure.value : [];
-}
-
-function decode(der: Buffer): Asn1 {
-  return asn1.fromDer(der.toString('latin1'));
-}
-
-function encode(structure: Asn1): Buffer {
-  return Buffer.from(asn1.toDer(structure).getBytes(), 'latin1');
-}
+const decode = (der: Buffer): Asn1 => asn1.fromDer(der.toString('latin1'));
+const encode = (structure: Asn1): Buffer => Buffer.from(asn1.toDer(structure).getBytes(), 'latin1');

@@ -74,9 +74,7 @@ test('the authority, and with it every serving certificate, is rotated under loa
   const promoted = await installation.until(({ authority }) => {
     return authority?.fingerprint !== before.authority?.fingerprint;
   });
-  assert.ok(
-    promoted.previous?.authorities.some(({ fingerprint }) => fingerprint === before.authority?.fingerprint),
-  );
+  assert.ok(promoted.previous?.some(({ fingerprint }) => fingerprint === before.authority?.fingerprint));
   // versions of one etcd are in the order of the writes, whatever they are of
   const { metadata: secret } = await installation.secret();
   for (const path of [configurationPath, validatingPath]) {
@@ -104,7 +102,7 @@ test('by the calendar: an authority at two thirds of its life, then the end of t
   await allServe(next);
 
   assert.ok(next.previous, 'what was signed before is still trusted');
-  const previous = { ...next.previous, until: new Date(Date.now() + 5_000) };
+  const previous = [newAuthority(5 / 86_400, new Date())];
   await installation.setData(secretData({ ...(next as State), previous }));
   await installation.untilBundles((bundle) => {
     const own = new Set([next.authority?.fingerprint]);

@@ -29,7 +29,7 @@ export function certsCommand(): Command {
     .addCommand(
       inCluster('rotate', 'start to replace the authority; the replicas complete it')
         .addOption(authorityDaysOption('validity of an authority'))
-        .option('--finish', 'drop the previous authority now, before all it signed has expired')
+        .option('--finish', 'drop the previous authority now, before it expires')
         .action(runRotate),
     )
     .addCommand(
@@ -84,7 +84,7 @@ async function runRotate(flags: SecretFlags & { finish?: boolean; tlsAuthorityDa
 async function runIssue(
   flags: ServiceFlags & { out: string; tlsNames?: string[]; tlsDays: number; tlsAuthorityDays: number },
 ): Promise<void> {
-  const { issueIntoFiles } = await import('../../certs/issue.ts');
+  const { issueIntoFiles } = await import('../../certs/manual.ts');
   const { out, tlsDays, tlsAuthorityDays: authorityDays, tlsService, namespace } = flags;
   const names = flags.tlsNames ?? namesOf(tlsService, namespace);
   const written = issueIntoFiles(out, { names, days: tlsDays, authorityDays, now: new Date() });

@@ -46,7 +46,7 @@ export const secretFaults: Record<
   'all of a stranger': (_data, stranger) => stranger,
   'bundle lost': (data) => ({ ...data, 'ca.crt': '' }),
   'next damaged': (data) => ({ ...data, 'next.crt': 'garbage' }),
-  'previous damaged': (data) => ({ ...data, 'previous-until': 'yesterday' }),
+  'previous damaged': (data) => ({ ...data, 'previous.crt': 'garbage' }),
 };
 
 export const bundleFaults: Record<

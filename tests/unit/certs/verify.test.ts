@@ -12,80 +12,61 @@ const rsa = rsaAuthority(now);
 const authority = createAuthority({ days: 100, now });
 const serving = issueServing(authority, { names: ['a.svc', '192.0.2.1'], days: 90, now });
 
+const { notBefore, notAfter } = serving;
+const periodOfServing = { notBefore, notAfter };
+
 function refused(certificate: string, key: string, code: 'UNREADABLE' | 'PAIR', message: RegExp, at = now) {
   assert.throws(() => checkPair(certificate, key, at), refusal(`CNI_GATE_TLS_${code}`, message));
 }
 
-test('of a chain the first certificate counts', () => {
-  const facts = checkPair(serving.certificate + authority.certificate, serving.key, now);
-  assert.deepEqual(facts.names, ['a.svc', '192.0.2.1']);
-  const turned = authority.certificate + serving.certificate;
-  refused(turned, serving.key, 'PAIR', /belongs to certificate 2 of 2 .* must come first/);
-});
-
-test('certificate and key may lie in one file, with text between', () => {
-  const both = `Bag Attributes\n${serving.key}issuer=x\n${serving.certificate}`;
-  assert.deepEqual(checkPair(both, both, now).notAfter, serving.notAfter);
-});
-
-test('an EC key with its certificate is fine, with the parameters that openssl writes before it as well', () => {
+test('the form of certificate and key may be any that openssl writes, and the first of a chain counts', () => {
   const pkcs8 = createPrivateKey(serving.key).export({ type: 'pkcs8', format: 'pem' }) as string;
   const parameters = '-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n';
-  for (const pem of [serving.key, pkcs8, parameters + serving.key]) checkPair(serving.certificate, pem, now);
+  for (const key of [serving.key, pkcs8, parameters + serving.key]) {
+    const facts = checkPair(serving.certificate + authority.certificate, key, now);
+    assert.deepEqual(facts, { ...periodOfServing, names: ['a.svc', '192.0.2.1'] });
+  }
+  const both = `Bag Attributes\n${serving.key}issuer=x\n${serving.certificate}`;
+  checkPair(both, both, now);
 });
 
-test('a key of another certificate is refused', () => {
-  refused(serving.certificate, authority.key, 'PAIR', /kind EC prime256v1, .* kind EC prime256v1/);
-});
-
-test('an EC key with an RSA certificate is refused, which a TLS server would take', () => {
-  refused(serving.certificate, rsa.key, 'PAIR', /kind EC prime256v1, .* kind RSA 2048/);
-  refused(rsa.certificate, serving.key, 'PAIR', /kind RSA 2048, .* kind EC prime256v1/);
+test('a key of another certificate is refused, which a TLS server would take', () => {
+  const { certificate, key } = serving;
+  refused(authority.certificate + certificate, key, 'PAIR', /own certificate must come first/);
+  refused(certificate, rsa.key, 'PAIR', /kind rsa, does not belong .* a key of kind ec/);
+  refused(rsa.certificate, key, 'PAIR', /kind ec, does not belong .* a key of kind rsa/);
 });
 
 test('a certificate is in force from its first second to its last', () => {
-  checkPair(serving.certificate, serving.key, serving.notBefore);
-  checkPair(serving.certificate, serving.key, serving.notAfter);
-  const dates = '2030-01-01T11:55:00.000Z to 2030-04-01T12:00:00.000Z';
-  const early = new Date(serving.notBefore.getTime() - 1);
-  const from = new RegExp(`in force from ${dates}, and the clock says 2030-01-01T11:54:59.999Z`);
-  refused(serving.certificate, serving.key, 'PAIR', from, early);
-  const late = new Date(serving.notAfter.getTime() + 1);
-  const to = new RegExp(`in force from ${dates}, and the clock says 2030-04-01T12:00:00.001Z`);
-  refused(serving.certificate, serving.key, 'PAIR', to, late);
+  const { certificate, key, notBefore, notAfter } = serving;
+  for (const at of [notBefore, notAfter]) checkPair(certificate, key, at);
+  const dates = 'in force from 2030-01-01T11:55:00.000Z to 2030-04-01T12:00:00.000Z, and the clock says';
+  refused(certificate, key, 'PAIR', new RegExp(`${dates} .*59.999Z`), new Date(notBefore.getTime() - 1));
+  refused(certificate, key, 'PAIR', new RegExp(`${dates} .*00.001Z`), new Date(notAfter.getTime() + 1));
 });
 
 test('a certificate or key that is cut off is refused, also the last of a chain', () => {
-  for (let length = 0; length < serving.certificate.length - 1; length += 7) {
-    refused(serving.certificate.slice(0, length), serving.key, 'UNREADABLE', /^The certificate must be/);
-  }
-  for (let length = 0; length < serving.key.length - 1; length += 7) {
-    refused(serving.certificate, serving.key.slice(0, length), 'UNREADABLE', /^The key must be/);
-  }
-  const cut = serving.certificate + authority.certificate.slice(0, 300);
-  refused(cut, serving.key, 'UNREADABLE', /found were 1, and CERTIFICATE, CERTIFICATE/);
+  const { certificate, key } = serving;
+  for (let length = 0; length < certificate.length - 1; length += 7)
+    refused(certificate.slice(0, length), key, 'UNREADABLE', /^The certificate must be/);
+  for (let length = 0; length < key.length - 1; length += 7)
+    refused(certificate, key.slice(0, length), 'UNREADABLE', /^The key must be/);
+  const cut = certificate + authority.certificate.slice(0, 300);
+  refused(cut, key, 'UNREADABLE', /found were 1/);
 });
 
-test('PEM that lost lines in the middle is refused, and the message says which certificate', () => {
+test('what is no whole PEM, damaged or encrypted is refused', () => {
+  const { certificate, key } = serving;
   const without = (pem: string) => pem.split('\n').toSpliced(2, 1).join('\n');
-  const chain = serving.certificate + without(authority.certificate);
-  refused(chain, serving.key, 'UNREADABLE', /^Certificate 2 of 2 is PEM, but cannot be decoded/);
-  refused(serving.certificate, without(serving.key), 'UNREADABLE', /^The key is PEM, but cannot be decoded/);
-});
-
-test('a text without the right kind of block is refused, and the message names what it has', () => {
-  refused('', serving.key, 'UNREADABLE', /certificate must be.*no PEM block at all/);
-  refused(serving.key, serving.key, 'UNREADABLE', /EC PRIVATE KEY\.$/);
-  refused(serving.certificate, serving.certificate, 'UNREADABLE', /key must be.*found was CERTIFICATE\.$/);
-});
-
-test('encrypted keys are refused in both forms', () => {
-  const key = createPrivateKey(serving.key);
   const secret = { format: 'pem', cipher: 'aes-256-cbc', passphrase: 'x' } as const;
-  const pkcs8 = key.export({ type: 'pkcs8', ...secret }) as string;
-  const sec1 = key.export({ type: 'sec1', ...secret }) as string;
-  refused(serving.certificate, pkcs8, 'UNREADABLE', /key is encrypted/);
-  refused(serving.certificate, sec1, 'UNREADABLE', /key is encrypted/);
+  const encrypted = (['pkcs8', 'sec1'] as const).map((type) =>
+    createPrivateKey(key).export({ type, ...secret }),
+  );
+  const damaged = certificate + without(authority.certificate);
+  refused(damaged, key, 'UNREADABLE', /is PEM, but cannot be decoded/);
+  for (const one of ['', key]) refused(one, key, 'UNREADABLE', /^The certificate must be/);
+  for (const one of ['', certificate, without(key), ...encrypted])
+    refused(certificate, String(one), 'UNREADABLE', /^The key must be .* without a passphrase/);
 });
 
 test('a key that OpenSSL finds too weak to serve with is refused', () => {
