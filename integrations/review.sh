@@ -55,7 +55,7 @@ case ${1:-} in
     # indented lines are code: nothing in them is Markdown. GitHub refuses a summary above 1 MiB
     {
       printf '### cni-gate review\n\n'
-      { cni_gate review "${args[@]}" --summary --no-color 2>&1 || true; } | sed 's/^/    /' | head -c 500000 || true
+      { NO_COLOR=1 cni_gate review "${args[@]}" --summary 2>&1 || true; } | sed 's/^/    /' | head -c 500000 || true
     } >>"$GITHUB_STEP_SUMMARY"
     ;;
   gitlab)

@@ -8,7 +8,6 @@ import { CommanderError } from 'commander';
 import { parse, parseAllDocuments } from 'yaml';
 import { CniGateError } from '../../webhook/lib/errors.ts';
 import { cniGate } from '../support/command.ts';
-import { recorded } from '../support/reviews.ts';
 import { manifests } from './manifests.ts';
 import { command, folderWith, namespaceOf, pod } from './support.ts';
 
@@ -72,7 +71,7 @@ test('exit codes and the last line: 0, 1 for a refusal and for a warning with --
     }
   }
   const { messages } = await command('-f', join(folder, 'broken.yaml'), '--profile', 'cilium');
-  assert.match(messages, /broken\.yaml:12:4: neither YAML nor JSON: .*\(CNI_GATE_INPUT_SYNTAX\)\n$/);
+  assert.match(messages, /broken\.yaml:12:4: error: neither YAML nor JSON: .*\(CNI_GATE_INPUT_SYNTAX\)\n$/);
 });
 
 test("a pod without its mesh's proxy: --strict fails, --assume-meshed passes, and YAML contains no proxy", async (t) => {
@@ -104,7 +103,7 @@ test('wrong usage: the message says what is wrong', async () => {
     [['-f', 'x', '--profile', 'nowhere'], /profile "nowhere" does not exist; the configuration has: /],
     [['-f', 'x', '--config', 'none.yaml'], /none\.yaml/],
     [['-f', 'x', '--summary', '-o', 'json'], /--summary is text: it does not go with --output json/],
-    [['-f', '-', '--changed-since', 'x'], /does not go with -f -/],
+    [['-f', '-', '--changed-since', 'x'], /does not go with -k, nor with -f -/],
     [['-f', 'x', '--changed-since', 'x', '-o', 'yaml'], /does not go with --output yaml/],
     [['-k', 'x', '--changed-since', 'x'], /does not go with -k/],
   ] as const) {
@@ -121,28 +120,7 @@ test('YAML output: standard output has only YAML, standard error has refusals an
   const { status, output, messages } = await command('-f', folder, '--profile', 'cilium', '-o', 'yaml');
   assert.equal(status, 1);
   assert.deepEqual(parse(output), parse(refused));
-  assert.match(messages, /^cni-gate: .*a\.yaml:1: refused: profile "nowhere" does not exist/);
-});
-
-test('AdmissionReviews as input: answers on standard output, other objects counted on standard error', async (t) => {
-  const text = ['binding-meshed', 'pod-meshed'].map((name) => JSON.stringify(recorded(name))).join('\n');
-  const folder = folderWith(t, { 'a.json': text });
-  const { status, output, messages } = await command('-f', folder, '--profile', 'linkerd', '-o', 'json');
-  assert.equal(status, 0);
-  const { apiVersion, kind, response } = JSON.parse(output);
-  assert.deepEqual([apiVersion, kind], ['admission.k8s.io/v1', 'AdmissionReview']);
-  assert.equal(response.uid, recorded('pod-meshed').request.uid);
-  assert.equal(messages, 'cni-gate: other objects: AdmissionReview of Binding 1\n');
-});
-
-test('--color: colours in a pipe, and no other difference', async () => {
-  for (const form of [[], ['--summary']]) {
-    const plain = await command('-f', examples, ...form);
-    const painted = await command('-f', examples, ...form, '--color');
-    assert.ok(painted.output.includes('\u001b[32minjected\u001b[39m'));
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: colours are control characters
-    assert.equal(painted.output.replaceAll(/\u001b\[\d+m/g, ''), plain.output);
-  }
+  assert.match(messages, /^cni-gate: .*a\.yaml:1: error: Pod shop\/a: profile "nowhere" does not exist/);
 });
 
 suite('as a process', () => {
@@ -153,7 +131,7 @@ suite('as a process', () => {
     const { status, stdout, stderr } = cniGate(['review', ...files, '-o', 'json'], { input });
     const { summary } = JSON.parse(stdout);
     assert.deepEqual([status, summary.injected, summary.namespaces], [2, 2, 1]);
-    assert.match(stderr, /^cni-gate: none\.yaml: ENOENT: .* \(CNI_GATE_INPUT_UNREADABLE\)\n$/);
+    assert.match(stderr, /^cni-gate: none\.yaml: error: ENOENT: .* \(CNI_GATE_INPUT_UNREADABLE\)\n$/);
   });
 
   test('a closed output pipe is not an error', () => {
@@ -180,6 +158,6 @@ suite('as a process', () => {
       env: { ...process.env, NODE_OPTIONS: options },
     });
     assert.equal(status, 2, stderr);
-    assert.match(stderr, /^cni-gate: \/dev\/zero: review accepts .* \(CNI_GATE_INPUT_TOO_LARGE\)\n$/);
+    assert.match(stderr, /^cni-gate: \/dev\/zero: error: review accepts .* \(CNI_GATE_INPUT_TOO_LARGE\)\n$/);
   });
 });

@@ -96,7 +96,7 @@ spec:
     findings.map(({ code, file, line }) => [file.slice(-6), line, code]),
     [
       ['a.yaml', 20, 'CNI_GATE_KEY_UNKNOWN'],
-      ['b.json', 6, 'CNI_GATE_KEY_UNKNOWN'],
+      ['b.json', 1, 'CNI_GATE_KEY_UNKNOWN'],
       ['c.yaml', 14, 'CNI_GATE_KEY_UNKNOWN'],
       ['a.yaml', 23, 'CNI_GATE_JOB_COUNTS_PROOF'],
       ['c.yaml', 17, 'CNI_GATE_JOB_COUNTS_PROOF'],

@@ -7,10 +7,9 @@ import { type ReviewFlags, type ReviewResult, resultOf } from '../../webhook/com
 import { readPolicy } from '../../webhook/config/load.ts';
 import * as yaml from '../../webhook/lib/yaml.ts';
 import type { Report } from '../../webhook/review/model.ts';
-import { answersOutput, jsonOutput } from '../../webhook/review/output/json.ts';
+import { jsonOutput } from '../../webhook/review/output/json.ts';
 import { junitOutput } from '../../webhook/review/output/junit.ts';
-import { tableOutput } from '../../webhook/review/output/table.ts';
-import { painter, textOutput } from '../../webhook/review/output/text.ts';
+import { tableOutput, textOutput } from '../../webhook/review/output/text.ts';
 import { yamlOutput } from '../../webhook/review/output/yaml.ts';
 import { type ReviewOptions, review } from '../../webhook/review/run.ts';
 import { type Summary, summarize } from '../../webhook/review/summary.ts';
@@ -33,12 +32,11 @@ export interface Reviewed {
   reported: string[];
   /** `line: message` of each fault. */
   faults: string[];
-  text(strict?: boolean, width?: number): string;
+  text(strict?: boolean): string;
   table(): string;
   /** `code subject` of each finding. */
   findings: string[];
   json(): JsonReport;
-  answers(): string;
   yaml(): string;
   junit(strict?: boolean): string;
 }
@@ -98,6 +96,8 @@ export async function reviewFiles(
 export const reviewText = (t: TestContext, text: string, flags: Flags = {}): Promise<Reviewed> =>
   reviewFiles(t, { 'input.yaml': text }, flags);
 
+const paint = (_: string, text: string): string => text;
+
 export async function reviewNames(options: ReviewOptions): Promise<Reviewed> {
   const report = await review(options);
   const summary = summarize(report);
@@ -109,12 +109,10 @@ export async function reviewNames(options: ReviewOptions): Promise<Reviewed> {
       return `${verdict.outcome} ${verdict.reason} ${kind} ${namespace}/${name}`;
     }),
     faults: report.faults.map((fault) => `${fault.line}: ${fault.message}`),
-    text: (strict = false, width = Infinity) =>
-      textOutput(report, summary, { paint: painter(false), width, strict }),
-    table: () => tableOutput(report, summary, { paint: painter(false), width: Infinity }),
+    text: (strict = false) => textOutput(report, summary, { paint, strict }),
+    table: () => tableOutput(report, summary, { paint, strict: false }),
     findings: report.findings.map(({ code, subject }) => `${code.slice('CNI_GATE_'.length)} ${subject}`),
     json: () => JSON.parse(jsonOutput(report, summary)),
-    answers: () => answersOutput(report),
     yaml: () => yamlOutput(report),
     junit: (strict = false) => junitOutput(report, strict),
   };

@@ -91,13 +91,3 @@ test('the summary: a line for each workload, then messages, then totals', async 
   const skips = Object.values(skipped).reduce((a, b) => a + b);
   assert.equal(injected + updated + current + removed + warned + skips + summary.refused, workloads);
 });
-
-test('no line is longer than the width, but for one word that is: sentences are wrapped, lines of a diff are cut', async (t) => {
-  const wrong = pod('wrong').replace('metadata:', 'metadata:\n  labels: {cni-gate.io/profile: nowhere}');
-  const { text } = await reviewText(t, `${pod('a')}---\n${wrong}`, { profile: 'cilium' });
-  const long = text(false, 60)
-    .split('\n')
-    .filter((line) => line.length > 60 && !/^(\S+ Pod|[-+]{3} )/.test(line));
-  assert.deepEqual(long, []);
-  assert.match(text(false, 60), /\n {4}multus \(CNI_GATE_PROFILE_UNKNOWN\)\n/);
-});

@@ -4,8 +4,7 @@ import type { ApiClient } from '../cluster/client.ts';
 import { readPolicy } from '../config/load.ts';
 import { CniGateError } from '../lib/errors.ts';
 import type { CheckReport, CheckVerdict } from '../report/checks/report.ts';
-import { addInstallationOptions, type ClusterFlags, milliseconds } from './options.ts';
-import { terminal } from './terminal.ts';
+import { addInstallationOptions, type ClusterFlags, milliseconds, terminal } from './options.ts';
 
 interface Flags extends ClusterFlags {
   pre?: true;

@@ -1,5 +1,7 @@
+import { styleText } from 'node:util';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../../validator/shared/duration.ts';
+import type { Paint, TextOptions } from '../report/text/table.ts';
 
 /** Values of the flags that name a cluster. */
 export interface ClusterFlags {
@@ -73,4 +75,18 @@ export function days(text: string): number {
   const value = Number(text);
   if (!/^\d{1,4}$/.test(text) || value < 1) throw new InvalidArgumentError('expected days, 1 to 9999.');
   return value;
+}
+
+/**
+ * How text is to look on standard output: as wide as COLUMNS or the terminal says, and in colour where it has colours.
+ * `styleText` looks at the stream, NO_COLOR, NODE_DISABLE_COLORS and FORCE_COLOR.
+ */
+export function terminal(): TextOptions & { paint: Paint } {
+  const { stdout, env } = process;
+  // some terminals do not tell how wide they are, and read as 0
+  const width = Number(env.COLUMNS) || (stdout.isTTY ? stdout.columns : 0);
+  return {
+    ...(width > 0 && { width }),
+    paint: (style, text) => styleText(style, text, { stream: stdout }),
+  };
 }

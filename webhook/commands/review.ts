@@ -11,8 +11,7 @@ const more = `
 Reviewed objects: Pod, Deployment, StatefulSet, DaemonSet, ReplicaSet,
 ReplicationController, Job, CronJob, PodTemplate; kinds of Argo, Knative,
 Kubeflow, OpenShift, OpenKruise and others, and those that the configuration
-adds; any custom resource with spec.template.spec.containers; Lists of them, and
-AdmissionReviews about pods.
+adds; any custom resource with spec.template.spec.containers; Lists of them.
 All other objects are only counted.
 A namespace opts in by the label cni-gate.io/profile of a Namespace anywhere in
 the input, or by --profile.
@@ -20,8 +19,7 @@ the input, or by --profile.
 Output:
   text   a unified diff for each workload, then counts; with --summary a line
          for each workload, then counts
-  json   a report; if the input is AdmissionReviews only, their answers instead,
-         one on each line
+  json   a report
   yaml   the patched input, with its comments and order; messages go to standard
          error
   junit  a test suite for each file, a test case for each workload
@@ -60,8 +58,6 @@ export function reviewCommand(): Command {
         '--changed-since <revision>',
         'only workloads in files that changed since a Git revision; not with -k, -f - or -o yaml',
       )
-      .option('--color', 'colours also without a terminal')
-      .option('--no-color', 'no colours (also: $NO_COLOR)')
       // loaded here, because the other commands do not need it
       .action(async (paths: string[], flags: ReviewFlags) =>
         (await import('./run-review.ts')).runReview({ ...flags, filename: [...paths, ...flags.filename] }),

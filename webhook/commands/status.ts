@@ -3,8 +3,7 @@ import { CniGateError } from '../lib/errors.ts';
 import type { StatusFacts } from '../report/facts/collect.ts';
 import type { StatusFlags } from '../report/facts/follow.ts';
 import type { Status, Verdict } from '../report/status/status.ts';
-import { addInstallationOptions, namespaceName } from './options.ts';
-import { terminal } from './terminal.ts';
+import { addInstallationOptions, namespaceName, terminal } from './options.ts';
 
 interface Flags extends StatusFlags {
   output: 'text' | 'wide' | 'json';

@@ -20,15 +20,10 @@ export function templateKindFaults(
     if (first !== undefined) {
       faults.push({ path: [...path, index], text: `is the same as entry ${first}` });
     }
-    for (const field of ['path', 'reference'] as const) {
-      const wildcards = (entry[field] ?? '').split('.').filter((part) => part === '*').length;
-      if (wildcards > (field === 'path' ? mostWildcards : 0)) {
-        const text =
-          field === 'path'
-            ? `has ${wildcards} wildcards; at most ${mostWildcards}`
-            : 'must not have a wildcard';
-        faults.push({ path: [...path, index, field], text });
-      }
+    const wildcards = entry.path.split('.').filter((part) => part === '*').length;
+    if (wildcards > mostWildcards) {
+      const text = `has ${wildcards} wildcards; at most ${mostWildcards}`;
+      faults.push({ path: [...path, index, 'path'], text });
     }
     return faults;
   });

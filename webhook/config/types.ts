@@ -131,8 +131,6 @@ export interface TemplateKind {
   path: string;
   /** Whether the path ends in the spec of a Job. */
   job?: true;
-  /** Path of a reference to the workload whose template is used if the object has none. */
-  reference?: string;
 }
 
 /** A kind of controllers that recreate their pods. */

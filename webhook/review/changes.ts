@@ -1,25 +1,13 @@
 import { existsSync, realpathSync } from 'node:fs';
-import { dirname, relative, sep } from 'node:path';
+import { relative, sep } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { CniGateError } from '../lib/errors.ts';
 import { readStream } from './input/documents.ts';
 import { decodeText, isManifest } from './input/files.ts';
 import { mostInput } from './input/limits.ts';
-import type { ManifestReader } from './input/manifest-reader.ts';
-import type { NamespaceObject } from './input/namespace.ts';
+import type { ManifestReader, NamespaceObject } from './input/manifest-reader.ts';
 import { type Ended, run } from './input/program.ts';
 import type { Finding, Report, Workload } from './model.ts';
-
-/** A Git revision beside the files on disk. */
-export interface Revision {
-  /** The folder of the working tree. */
-  top: string;
-  commit: string;
-  /** Paths of files that differ. */
-  changed: ReadonlySet<string>;
-  /** Paths of files that Git tracks. */
-  tracked: ReadonlySet<string>;
-}
 
 /** What changed since a revision. */
 export interface Changes {
@@ -38,60 +26,39 @@ export interface Changes {
  * used so that changes of others, made on a main branch meanwhile, do not count. If the histories have none, such as in
  * a shallow clone, it is the revision itself.
  *
- * @param name a name of a commit, by the rules of gitrevisions(7)
+ * @param revision a name of a commit, by the rules of gitrevisions(7)
+ * @param now all objects of the input
+ * @param earlier a reader for the objects as they were
  * @throws CniGateError CNI_GATE_GIT if the current folder is in no working tree, CNI_GATE_GIT_REVISION if there is no such
  *   commit
  */
-export async function compareWith(name: string): Promise<Revision> {
-  // otherwise an option of git; no revision begins with one
-  if (name === '' || name.startsWith('-') || /[\0\n]/.test(name)) {
-    throw new CniGateError('CNI_GATE_USAGE', `--changed-since: expected a revision, got "${name}"`);
-  }
-  const top = realpathSync((await git('rev-parse', '--show-toplevel')).trim());
-  const given = await tryGit('rev-parse', '--verify', '--quiet', `${name}^{commit}`);
-  if (given === undefined) {
-    const message = `--changed-since: there is no commit "${name}": fetch it first (a shallow clone of CI has only the latest commit)`;
-    throw new CniGateError('CNI_GATE_GIT_REVISION', message);
-  }
-  const common = await tryGit('merge-base', given.toString().trim(), 'HEAD');
-  const commit = (common ?? given).toString().trim();
-  const pathsOf = async (...args: string[]): Promise<Set<string>> =>
-    new Set((await git('-C', top, ...args, '-z')).split('\0').filter(Boolean));
-  return {
-    top,
-    commit,
-    changed: await pathsOf('diff', '--name-only', '--no-renames', '--no-ext-diff', commit),
-    tracked: await pathsOf('ls-files'),
-  };
-}
-
-/**
- * What changed in the input since a revision.
- *
- * @param names the arguments of `-f`: files elsewhere are left out
- * @param now all objects of the input
- * @param earlier a reader for the objects as they were
- */
 export async function changesSince(
-  { top, commit, changed, tracked }: Revision,
-  names: readonly string[],
+  revision: string,
   now: ManifestReader,
   earlier: ManifestReader,
 ): Promise<Changes> {
-  // undefined for a pipe, such as one of `<(command)`, and for what does not exist
-  const pathOf = (file: string): string | undefined =>
-    existsSync(file) ? relative(top, realpathSync(file)).split(sep).join('/') : undefined;
+  const top = realpathSync((await gitOutput('rev-parse', '--show-toplevel')).trim());
+  const given = await git('rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`);
+  if (!('output' in given)) {
+    const message = `--changed-since: there is no commit "${revision}": fetch it first (a shallow clone of CI has only the latest commit)`;
+    throw new CniGateError('CNI_GATE_GIT_REVISION', message);
+  }
+  const common = await git('merge-base', given.output.toString().trim(), 'HEAD');
+  const commit = ('output' in common ? common : given).output.toString().trim();
+  const pathsOf = async (...args: string[]): Promise<Set<string>> =>
+    new Set((await gitOutput('-C', top, ...args, '-z')).split('\0').filter(Boolean));
+  const changed = await pathsOf('diff', '--name-only', '--no-renames', '--no-ext-diff', commit);
+  const tracked = await pathsOf('ls-files');
   const differs = (file: string): boolean => {
-    const path = pathOf(file);
-    return path === undefined || changed.has(path) || !tracked.has(path);
+    // a pipe, such as one of `<(command)`, and what does not exist
+    if (!existsSync(file)) return true;
+    const path = relative(top, realpathSync(file)).split(sep).join('/');
+    return changed.has(path) || !tracked.has(path);
   };
-  const roots = names.map((name) => pathOf(withoutWildcards(name)));
-  const isInput = (path: string): boolean =>
-    roots.some((root) => root === '' || path === root || path.startsWith(`${root}/`));
-  for (const path of [...changed].filter((one) => isManifest(one) && isInput(one))) {
-    const shown = await tryGit('-C', top, 'show', `${commit}:${path}`);
+  for (const path of [...changed].filter(isManifest)) {
+    const shown = await git('show', `${commit}:${path}`);
     // the revision may lack the file, or it was no text
-    const text = decodeText(shown ?? Buffer.of()) ?? '';
+    const text = ('output' in shown && decodeText(shown.output)) || '';
     for (const read of readStream(path, text)) if (!('code' in read)) earlier.take(read);
   }
   const before = earlier.namespaces;
@@ -136,30 +103,18 @@ export function onlyChanged(report: Report, { differs, namespaces, touched }: Ch
   };
 }
 
-/** What git prints; undefined if it fails. @throws CniGateError CNI_GATE_GIT if it cannot be started or does not end */
-async function tryGit(...args: string[]): Promise<Buffer | undefined> {
-  const ended = await runGit(args);
-  return 'output' in ended ? ended.output : undefined;
-}
+/** Runs git without programs that the repository's configuration names, and without questions for a password. */
+const git = (...args: string[]): Promise<Ended> =>
+  run('git', ['-c', 'core.fsmonitor=false', ...args], mostInput(), {
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_OPTIONAL_LOCKS: '0',
+    LC_ALL: 'C',
+  });
 
-/** @throws CniGateError CNI_GATE_GIT also if it fails */
-async function git(...args: string[]): Promise<string> {
-  const ended = await runGit(args);
+/** What git prints. @throws CniGateError CNI_GATE_GIT */
+async function gitOutput(...args: string[]): Promise<string> {
+  const ended = await git(...args);
   if ('output' in ended) return ended.output.toString();
-  const message = `--changed-since needs the current folder to be in a working tree of Git: ${ended.failure}`;
+  const message = `--changed-since needs git, and the current folder to be in a working tree: ${ended.failure}`;
   throw new CniGateError('CNI_GATE_GIT', message);
 }
-
-async function runGit(args: readonly string[]): Promise<Ended> {
-  // a hook of core.fsmonitor would be a program that the repository's configuration names
-  const options = ['-c', 'core.fsmonitor=false'];
-  // a question for a password would wait for ever, and messages are shown as they are
-  const env = { GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0', LC_ALL: 'C' };
-  const ended = await run('git', [...options, ...args], mostInput(), env);
-  if ('output' in ended || typeof ended.code === 'number') return ended;
-  throw new CniGateError('CNI_GATE_GIT', `--changed-since needs git: ${ended.failure}`);
-}
-
-/** The folder of a glob up to its first wildcard. */
-const withoutWildcards = (name: string): string =>
-  /[*?[{]/.test(name) ? dirname(`${name.slice(0, name.search(/[*?[{]/))}x`) : name;

@@ -1,6 +1,5 @@
 import type { Operation } from 'fast-json-patch';
 import type { Outcome } from '../admission/mutate/decide.ts';
-import type { AdmissionReview } from '../admission/review.ts';
 import type { ErrorCode } from '../lib/errors.ts';
 
 /** Keys and indexes from a value to one inside it. */
@@ -22,12 +21,16 @@ export interface SourceDocument {
   blank: boolean;
 }
 
-/** An object of the input that creates pods, or an AdmissionReview for a pod. */
-export interface Workload {
+/** Where an object of the input is. */
+export interface Position {
   document: SourceDocument;
   /** The path of the object in its document; empty if it is the document. */
   path: Path;
   line: number;
+}
+
+/** An object of the input that creates pods. */
+export interface Workload extends Position {
   apiVersion: string;
   kind: string;
   namespace: string;
@@ -38,12 +41,10 @@ export interface Workload {
   unknownKind?: true;
   /** The path of the pod or its template in the object. */
   podPath: Path;
-  /** Why the Job may fail for its network although repair runs. */
-  jobFault?: string;
+  /** Why the Job may fail for its network although repair runs, and the line that says so. */
+  jobFault?: Pick<Finding, 'message' | 'line'>;
   /** The body of the admission call, parsed at each call: objects use several times the memory of their text. */
   body: () => unknown;
-  /** Whether the body is from the input rather than made from a manifest. */
-  given: boolean;
   /** Operations to apply before the patch: the template may lack the metadata of a pod. */
   prelude: Operation[];
 }
@@ -56,7 +57,7 @@ export interface Verdict {
   profiles: string[];
   /** The names of the init container's checks; empty if the pod gets none. */
   checks: string[];
-  /** The profile that the pod's own label names, if its namespace did not opt in. */
+  /** The profile that the pod's own label names, and that was not copied from its namespace. */
   podLabel?: string;
   /** Meshes whose injectors were assumed to have run. */
   assumed?: string[];
@@ -65,8 +66,6 @@ export interface Verdict {
   message?: string;
   /** The patch, with paths from the workload's object. */
   operations: Operation[];
-  /** The answer as the server sends it; absent if the API server would not have called. */
-  answer?: AdmissionReview;
 }
 
 /** A workload with its verdict. */
@@ -84,17 +83,8 @@ export interface Fault {
   column?: number;
 }
 
-/** A value in a document. If it does not exist, the nearest value around it is meant. */
-export interface Place {
-  document: SourceDocument;
-  /** The path from the root of the document. */
-  path: Path;
-}
-
 /** A part of the input that probably does not do what its author intends. */
 export interface Finding extends Fault {
-  /** The label, annotation or field that it is about; {@link Fault.line} becomes the line of that. */
-  at?: Place;
   /** What it is about, such as `Namespace shop`. */
   subject: string;
   /** Its position, if it is about one workload. */
@@ -111,10 +101,6 @@ export interface Report {
   findings: Finding[];
   /** Numbers of objects that are neither workload nor Namespace, by kind. */
   otherObjects: Map<string, number>;
-  /** Paths in folders that were not read, because of their names. */
-  notRead: string[];
-  /** Whether the input contains admission calls and no manifests. */
-  reviewsOnly: boolean;
   namespaces: number;
   /** The number of workloads that are left out because they did not change; absent if all are reported. */
   unchanged?: number;
@@ -147,6 +133,9 @@ export function nameOf({
 }: Pick<Workload, 'kind' | 'namespace' | 'name'> & { part?: string | undefined }): string {
   return `${kind} ${namespace}/${name}${part === undefined ? '' : ` ${part}`}`;
 }
+
+/** `message (CODE)`. */
+export const textOf = ({ message, code }: Finding): string => `${message} (${code})`;
 
 /** Notes on a verdict. */
 export function notesOn({ workload, verdict }: Reviewed): string[] {

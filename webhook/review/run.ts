@@ -1,14 +1,14 @@
-import { type AdmissionOptions, Judge, type Uncalled } from './ask/judge.ts';
-import { changesSince, compareWith, onlyChanged } from './changes.ts';
+import { type AdmissionOptions, Judge } from './ask/judge.ts';
+import { changesSince, onlyChanged } from './changes.ts';
 import { coverageFindings, lostOptIns, withoutRepeated } from './findings/coverage.ts';
 import { jobFindings } from './findings/jobs.ts';
-import { lineOf, readStream } from './input/documents.ts';
+import { readStream } from './input/documents.ts';
 import { expandInputs, readInput, standardInput, standardInputName } from './input/files.ts';
 import { mostInput } from './input/limits.ts';
 import { ManifestReader } from './input/manifest-reader.ts';
 import { renderKustomization } from './input/program.ts';
 import { proxyMissing } from './mesh/gaps.ts';
-import { type Finding, faultAt, type Report, type Reviewed } from './model.ts';
+import { faultAt, type Report, type Reviewed } from './model.ts';
 
 /** What to review. */
 export interface ReviewOptions {
@@ -31,48 +31,34 @@ export interface ReviewOptions {
  * @throws CniGateError CNI_GATE_GIT or CNI_GATE_GIT_REVISION if the input cannot be compared with the revision
  */
 export async function review(options: ReviewOptions): Promise<Report> {
-  const { admission, names, namespace, changedSince } = options;
+  const { admission, namespace, changedSince } = options;
   const { policy, profile } = admission;
   const newReader = (): ManifestReader => new ManifestReader(namespace, policy.templateKinds);
-  const revision = changedSince === undefined ? undefined : await compareWith(changedSince);
   const reader = newReader();
-  const notRead = await readAll(options, reader);
-  const changes = revision && (await changesSince(revision, names, reader, newReader()));
+  await readAll(options, reader);
+  const changes =
+    changedSince === undefined ? undefined : await changesSince(changedSince, reader, newReader());
   const judge = new Judge(admission, reader.namespaces);
-  const reviewed = await judgeAll(reader, judge, options);
+  const reviewed = await judgeAll(reader, judge, options.assumeMeshed === true);
+  const isExpected = (name: string): boolean =>
+    [undefined, 'namespace-not-given'].includes(judge.uncalled(name));
   const findings = [
     ...reader.findings,
     ...(changes !== undefined && profile === undefined ? lostOptIns(changes.before, reader.namespaces) : []),
-    ...reader.missingTemplates((name) => isExpected(judge.uncalled(name))),
+    ...reader.unknownObjects.filter((finding) => isExpected(finding.namespace)),
     // in this mode a proof that fails ends with 0
     ...(policy.proof.mode === 'warn' ? [] : jobFindings(reviewed)),
     ...coverageFindings(reviewed, reader.namespaces, policy, profile === undefined),
   ];
-  const report: Report = {
-    reviewed,
-    documents: reader.documents,
-    faults: reader.faults,
-    findings: findings.map(withLine),
-    otherObjects: reader.otherObjects,
-    reviewsOnly: reader.workloads.length > 0 && reader.workloads.every((workload) => workload.given),
-    namespaces: reader.namespaces.size,
-    notRead,
-  };
+  const { documents, faults, otherObjects, namespaces } = reader;
+  const report = { reviewed, documents, faults, findings, otherObjects, namespaces: namespaces.size };
   return withoutRepeated(changes === undefined ? report : onlyChanged(report, changes));
 }
 
-/** A finding with the line of the value that it is about. */
-const withLine = ({ at, ...finding }: Finding): Finding =>
-  at === undefined ? finding : { ...finding, line: lineOf(at.document, at.path) };
-
-/** @returns the paths that were not read */
-async function readAll({ names, kustomize = [] }: ReviewOptions, reader: ManifestReader): Promise<string[]> {
+async function readAll({ names, kustomize = [] }: ReviewOptions, reader: ManifestReader): Promise<void> {
   let left = mostInput();
-  const notRead: string[] = [];
   const inputs = [
-    ...expandInputs(names, notRead).map(
-      (found) => () => (typeof found === 'string' ? readInput(found, left) : found),
-    ),
+    ...expandInputs(names).map((found) => () => (typeof found === 'string' ? readInput(found, left) : found)),
     ...kustomize.map((folder) => () => renderKustomization(folder, left)),
   ];
   for (const next of inputs) {
@@ -95,29 +81,19 @@ async function readAll({ names, kustomize = [] }: ReviewOptions, reader: Manifes
     const file = others.length === 0 && only !== standardInput ? only : standardInputName;
     reader.faults.push(faultAt({ file }, 'CNI_GATE_INPUT_UNREADABLE', 'there are no objects in the input'));
   }
-  return notRead;
 }
 
-/** Whether pods of a namespace are meant to get a check, as far as known. */
-const isExpected = (uncalled: Uncalled | undefined): boolean =>
-  uncalled === undefined || uncalled === 'namespace-not-given';
-
-async function judgeAll(
-  reader: ManifestReader,
-  judge: Judge,
-  { assumeMeshed = false }: ReviewOptions,
-): Promise<Reviewed[]> {
+async function judgeAll(reader: ManifestReader, judge: Judge, assumeMeshed: boolean): Promise<Reviewed[]> {
   const reviewed: Reviewed[] = [];
   for (const workload of reader.workloads) {
     const result = await judge.judge(workload, assumeMeshed);
     // it is not needed again, and is as large as the input
     workload.body = () => undefined;
-    if ('verdict' in result) {
-      const { gaps, ...one } = result;
-      reviewed.push(one);
-      reader.findings.push(...gaps.map((gap) => proxyMissing(workload, gap)));
-    } else if ('code' in result) reader.faults.push(result);
-    else reader.countOther(`AdmissionReview of ${result.otherKind}`);
+    if ('code' in result) reader.faults.push(result);
+    else {
+      reviewed.push({ workload, verdict: result.verdict });
+      reader.findings.push(...result.gaps.map((gap) => proxyMissing(workload, gap)));
+    }
   }
   return reviewed;
 }

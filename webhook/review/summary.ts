@@ -1,6 +1,5 @@
 import type { Outcome } from '../admission/mutate/decide.ts';
-import type { Uncalled } from './ask/judge.ts';
-import type { Report, Verdict } from './model.ts';
+import type { Report } from './model.ts';
 
 /** The number of workloads with an outcome; `skipped` is counted by reason. */
 type Outcomes = Record<Exclude<Outcome, 'skipped'>, number>;
@@ -19,19 +18,12 @@ export interface Summary extends Outcomes {
   unknownKinds: number;
   /** Namespaces in the input. */
   namespaces: number;
-  /** Paths in folders that were not read, because of their names. */
-  notRead: string[];
   /** Warnings of the cluster. */
   warnings: number;
   /** Findings of `review`; see `Finding`. */
   findings: number;
   /** Unreadable parts of the input. */
   errors: number;
-}
-
-/** Whether a workload cannot be judged, because its namespace is not in the input. */
-export function isNotInInput({ outcome, reason }: Verdict): boolean {
-  return outcome === 'skipped' && reason === ('namespace-not-given' satisfies Uncalled);
 }
 
 /** Counts the verdicts of a report. */
@@ -56,7 +48,6 @@ export function summarize(report: Report): Summary {
     otherObjects: Object.fromEntries(report.otherObjects),
     unknownKinds: report.reviewed.filter(({ workload }) => workload.unknownKind).length,
     namespaces: report.namespaces,
-    notRead: report.notRead,
     warnings: verdicts.reduce((sum, verdict) => sum + verdict.warnings.length, 0),
     findings: report.findings.length,
     errors: report.faults.length,

@@ -22,10 +22,9 @@ const wrong: [entry: string, message: RegExp][] = [
     /path: "spec\.\.x" is not allowed \(at most 12 field names/,
   ],
   ['{apiVersion: a.b/v1, kind: Farm, path: a.*.*.*}', /path: has 3 wildcards; at most 2/],
-  ['{apiVersion: a.b/v1, kind: Farm, path: a, reference: b.*}', /reference: must not have a wildcard/],
   [
     '{apiVersion: a.b/v1, kind: Farm, path: a, template: b}',
-    /template: unknown field; allowed here: apiVersion, kind, path, job, reference/,
+    /template: unknown field; allowed here: apiVersion, kind, path, job/,
   ],
 ];
 

@@ -12,11 +12,11 @@ import { getOrMake } from '../../lib/get-or-make.ts';
 import { optOutValue, profileLabel } from '../../lib/names.ts';
 import { own } from '../../lib/own.ts';
 import { lineOf, parsed } from '../input/documents.ts';
-import type { NamespaceObject } from '../input/namespace.ts';
+import type { NamespaceObject } from '../input/manifest-reader.ts';
 import { asIfInjected, type MeshGap, meshGaps } from '../mesh/gaps.ts';
 import type { Mesh } from '../mesh/meshes.ts';
-import { type Fault, faultAt, nameOf, type Reviewed, type Verdict, type Workload } from '../model.ts';
-import { fieldsOf, parts, relocate, valueAt } from '../values.ts';
+import { type Fault, faultAt, nameOf, type Verdict, type Workload } from '../model.ts';
+import { parts, relocate, valueAt } from '../values.ts';
 
 /** How the server is configured. */
 export interface AdmissionOptions {
@@ -25,11 +25,6 @@ export interface AdmissionOptions {
   profile?: string | undefined;
   /** The namespace of cni-gate, whose pods are exempt. */
   ownNamespace?: string | undefined;
-}
-
-/** An AdmissionReview of another kind than Pod. */
-export interface OtherKind {
-  otherKind: string;
 }
 
 /** Why the API server does not call: the namespace is exempt, has no label that opts in, or is not in the input. */
@@ -70,27 +65,22 @@ export class Judge {
   async judge(
     workload: Workload,
     assumeMeshed: boolean,
-  ): Promise<(Reviewed & { gaps: MeshGap[] }) | Fault | OtherKind> {
+  ): Promise<{ verdict: Verdict; gaps: MeshGap[] } | Fault> {
     const body = workload.body();
     try {
       // an invalid pod is reported in any namespace: no cluster would accept it
       const request = decodePodRequest(body);
       const label = podLabelOf(request.pod);
-      const uncalled = workload.given ? undefined : this.uncalled(workload.namespace);
-      if (uncalled !== undefined)
-        return { workload, verdict: { ...notCalled(uncalled), ...label }, gaps: [] };
-      const gaps = workload.given ? [] : this.#gapsOf(request);
+      const uncalled = this.uncalled(workload.namespace);
+      if (uncalled !== undefined) return { verdict: { ...notCalled(uncalled), ...label }, gaps: [] };
+      const gaps = this.#gapsOf(request);
       const verdict = await this.#verdictOn(workload, body, assumeMeshed ? gaps : []);
-      const labelled = !workload.given && verdict.reason === 'not-opted-in' ? label : {};
-      return { workload, verdict: { ...verdict, ...labelled }, gaps: assumeMeshed ? [] : gaps };
+      return { verdict: { ...verdict, ...label }, gaps: assumeMeshed ? [] : gaps };
     } catch (error) {
-      if (error instanceof RangeError) {
-        return faultAt(place(workload), 'CNI_GATE_INPUT_SYNTAX', `${nameOf(workload)}: nested too deeply`);
-      }
-      if (!(error instanceof CniGateError)) throw error;
-      const other = fieldsOf(fieldsOf(fieldsOf(body).request).kind).kind;
-      if (error.code === 'CNI_GATE_REVIEW_KIND' && typeof other === 'string') return { otherKind: other };
-      return malformed(workload, error);
+      if (error instanceof CniGateError) return malformed(workload, error);
+      if (!(error instanceof RangeError)) throw error;
+      const place = { file: workload.document.file, line: workload.line };
+      return faultAt(place, 'CNI_GATE_INPUT_SYNTAX', `${nameOf(workload)}: nested too deeply`);
     }
   }
 
@@ -114,8 +104,6 @@ export class Judge {
       operations: moved.length > 0 ? [...workload.prelude, ...moved] : [],
       ...(status !== undefined && { message: status.message }),
       ...(meshes.length > 0 && { assumed: meshes.map(({ name }) => name) }),
-      // the output answers only reviews of the input, and each answer contains its patch a second time
-      ...(workload.given && { answer: review }),
     };
   }
 
@@ -138,11 +126,8 @@ export class Judge {
     if (profile === undefined || profile === optOutValue) return [];
     const { annotations = {} } = this.#known.get(request.namespace) ?? {};
     try {
-      return meshGaps(
-        request.pod,
-        { labels: facts.labels, annotations },
-        policy.combineProfiles(profile).profiles,
-      );
+      const { profiles } = policy.combineProfiles(profile);
+      return meshGaps(request.pod, { labels: facts.labels, annotations }, profiles);
     } catch (error) {
       // the pod is refused for it
       if (error instanceof CniGateError) return [];
@@ -166,19 +151,16 @@ function podLabelOf(pod: Pod): Pick<Verdict, 'podLabel'> {
   return label === '' || label === optOutValue || isOurs(pod, label) ? {} : { podLabel: label };
 }
 
-const place = ({ document, line }: Workload): Pick<Fault, 'file' | 'line'> => ({ file: document.file, line });
-
 /** The fault with paths of the manifest: admission knows only the pod that was made from it. */
 function malformed(workload: Workload, error: CniGateError): Fault {
-  const { document } = workload;
+  const { document, podPath, path } = workload;
   const match = /^request\.object(\/\S*)? /.exec(error.message);
-  const code = workload.given ? error.code : 'CNI_GATE_INPUT_SYNTAX';
-  if (match === null) return faultAt(place(workload), code, `${nameOf(workload)}: ${error.message}`);
-  const inObject = [...workload.podPath, ...parts(match[1] ?? '')];
-  const path = [...workload.path, ...inObject];
-  const what = `${dotted(inObject) || 'the object'} ${error.message.slice(match[0].length)}`;
-  const message = `${nameOf(workload)}: ${what}${seenInstead(what, valueAt(parsed(document).value, path))}`;
-  return faultAt({ file: document.file, line: lineOf(document, path) }, code, message);
+  const inObject = match === null ? [] : [...podPath, ...parts(match[1] ?? '')];
+  const full = [...path, ...inObject];
+  const said = error.message.slice(match?.[0].length ?? 0);
+  const what = match === null ? said : `${dotted(inObject) || 'the object'} ${said}`;
+  const message = `${nameOf(workload)}: ${what}${seenInstead(what, valueAt(parsed(document).value, full))}`;
+  return faultAt({ file: document.file, line: lineOf(document, full) }, 'CNI_GATE_INPUT_SYNTAX', message);
 }
 
 /** YAML reads `1.10` as a number and `yes` as a boolean, the most common mistake in labels. */

@@ -2,14 +2,15 @@ import { optedInTo } from '../../admission/mutate/profile-selection.ts';
 import type { Policy } from '../../config/policy.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import { profileLabel } from '../../lib/names.ts';
-import type { NamespaceObject } from '../input/namespace.ts';
-import { type Finding, nameOf, type Report, type Reviewed, type Workload } from '../model.ts';
-import { isNotInInput } from '../summary.ts';
+import type { Uncalled } from '../ask/judge.ts';
+import { lineOf } from '../input/documents.ts';
+import type { NamespaceObject } from '../input/manifest-reader.ts';
+import { type Finding, nameOf, type Report, type Reviewed } from '../model.ts';
 
 /**
  * Finds what a review did not check: a namespace that opted in and of which no workload gets a check, an input in which
  * no workload gets one, a namespace that is not in the input, a profile that does not exist, a label of pods whose
- * namespace did not opt in. AdmissionReviews of the input do not count: they are single calls.
+ * namespace did not opt in.
  *
  * @param byLabel whether labels opt namespaces in, rather than `--profile`
  */
@@ -19,8 +20,7 @@ export function coverageFindings(
   policy: Policy,
   byLabel: boolean,
 ): Finding[] {
-  const manifests = reviewed.filter(({ workload }) => !workload.given);
-  const byNamespace = Map.groupBy(manifests, ({ workload }) => workload.namespace);
+  const byNamespace = Map.groupBy(reviewed, ({ workload }) => workload.namespace);
   const findings = [...byNamespace].flatMap(([name, group]) => [
     ...notInInput(name, group),
     ...labelAlone(name, group),
@@ -30,12 +30,13 @@ export function coverageFindings(
     if (profile === undefined) continue;
     const group = byNamespace.get(name) ?? [];
     const fault = faultOf(profile, policy);
-    if (fault !== undefined) findings.push({ ...about(name, namespace), ...fault });
-    if (isUnchecked(group)) findings.push({ ...about(name, namespace), ...noCheck(group, profile) });
+    if (fault !== undefined) findings.push(about(name, namespace, fault));
+    if (isUnchecked(group)) findings.push(about(name, namespace, noCheck(group, profile)));
   }
-  const [first] = manifests;
-  if (first !== undefined && isUnchecked(manifests)) {
-    findings.push({ ...of(first.workload, 'the input'), ...noCheckAtAll(manifests) });
+  const [first] = reviewed;
+  if (first !== undefined && isUnchecked(reviewed)) {
+    const { document, line } = first.workload;
+    findings.push({ subject: 'the input', file: document.file, line, ...noCheckAtAll(reviewed) });
   }
   return findings;
 }
@@ -54,31 +55,28 @@ export function withoutRepeated(report: Report): Report {
 /** A refusal is reported as such: the pipeline did check something. */
 const isChecked = ({ verdict }: Reviewed): boolean => !['skipped', 'removed'].includes(verdict.outcome);
 
+type CoverageFault = Pick<Finding, 'code' | 'message'>;
+type Place = Pick<NamespaceObject, 'file' | 'line'>;
+
 /** A finding about the label with which a Namespace opted in. */
-const about = (name: string, { file, line, at }: NamespaceObject): Omit<Finding, 'code' | 'message'> => ({
+const about = (name: string, { file, line }: Place, fault: CoverageFault): Finding => ({
   subject: `Namespace ${name}`,
   namespace: name,
   file,
   line,
-  at: { ...at, path: [...at.path, 'metadata', 'labels', profileLabel] },
+  ...fault,
 });
-
-const of = ({ document, line }: Workload, subject: string): Omit<Finding, 'code' | 'message'> => ({
-  subject,
-  file: document.file,
-  line,
-});
-
-type CoverageFault = Pick<Finding, 'code' | 'message'>;
 
 function notInInput(name: string, group: readonly Reviewed[]): Finding[] {
-  const missing = group.filter(({ verdict }) => isNotInInput(verdict)).map(({ workload }) => workload);
+  const missing = group.filter(
+    ({ verdict }) => verdict.reason === ('namespace-not-given' satisfies Uncalled),
+  );
   const [first] = missing;
   if (first === undefined) return [];
+  const { document, path } = first.workload;
   const message = `is not in the input, and its labels select the checks of ${workloads(missing.length)}: add it to the input, set another with -n for objects that name none, or use --profile`;
-  const at = { document: first.document, path: [...first.path, 'metadata', 'namespace'] };
-  const place = { ...of(first, `Namespace ${name}`), namespace: name, at };
-  return [{ ...place, code: 'CNI_GATE_NAMESPACE_NOT_GIVEN', message }];
+  const place = { file: document.file, line: lineOf(document, [...path, 'metadata', 'namespace']) };
+  return [about(name, place, { code: 'CNI_GATE_NAMESPACE_NOT_GIVEN', message })];
 }
 
 /** Pods that carry the label in a namespace that did not opt in: one finding for the namespace. */
@@ -92,9 +90,8 @@ function labelAlone(name: string, group: readonly Reviewed[]): Finding[] {
   const { document, path, podPath } = workload;
   const many = labelled.length > 1 ? ` and ${labelled.length - 1} more` : '';
   const message = `did not opt in, so the label ${profileLabel}=${verdict.podLabel} on the pods of ${nameOf(workload)}${many} has no effect: it opts in nothing by itself, so put it on the Namespace`;
-  const at = { document, path: [...path, ...podPath, 'metadata', 'labels', profileLabel] };
-  const place = { ...of(workload, `Namespace ${name}`), namespace: name, at };
-  return [{ ...place, code: 'CNI_GATE_NOT_OPTED_IN', message }];
+  const line = lineOf(document, [...path, ...podPath, 'metadata', 'labels', profileLabel]);
+  return [about(name, { file: document.file, line }, { code: 'CNI_GATE_NOT_OPTED_IN', message })];
 }
 
 /**
@@ -114,7 +111,7 @@ export const lostOptIns = (
     const has = now.labels[profileLabel];
     const state = has === undefined ? `has no label ${profileLabel}` : `has ${profileLabel}=${has}`;
     const message = `opted in to profile ${earlier} at the revision of --changed-since, and now ${state}: its pods get no check`;
-    return [{ ...about(name, now), code: 'CNI_GATE_NOT_OPTED_IN', message }];
+    return [about(name, now, { code: 'CNI_GATE_NOT_OPTED_IN', message })];
   });
 
 function faultOf(profile: string, policy: Policy): CoverageFault | undefined {

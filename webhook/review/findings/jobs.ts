@@ -1,8 +1,8 @@
 import { exitCode } from '../../../validator/shared/contract.ts';
 import type { Outcome } from '../../admission/mutate/decide.ts';
 import { dotted } from '../../config/explain.ts';
-import type { Finding, Path, Reviewed } from '../model.ts';
-import { nameOf } from '../model.ts';
+import { lineOf } from '../input/documents.ts';
+import { type Finding, nameOf, type Path, type Position, type Reviewed, type Workload } from '../model.ts';
 import { type Fields, fieldsOf, valueAt } from '../values.ts';
 
 /** The lines that a Job needs so that it does not count a proof that fails, in one. */
@@ -11,13 +11,23 @@ const lines = `podFailurePolicy: {rules: [{action: Ignore, onExitCodes: {operato
 const guide = 'docs/guides/repair.md#jobs';
 
 /**
- * Why a Job may fail for its network although repair runs; undefined where it does not.
+ * Why a Job may fail for its network although repair runs, and the line that says so; undefined where it does not.
  *
  * @param object a Job, or an object with Jobs in it, such as a CronJob
  * @param podPath the path of the Job's pod template in the object, `template` in the Job's spec
  */
-export function jobFault(object: Fields, podPath: Path): string | undefined {
-  const path = podPath.slice(0, -1);
+export function jobFault(
+  object: Fields,
+  podPath: Path,
+  { document, path }: Position,
+): Workload['jobFault'] | undefined {
+  const message = faultOf(object, podPath.slice(0, -1));
+  if (message === undefined) return undefined;
+  return { message, line: lineOf(document, [...path, ...podPath, 'spec', 'restartPolicy']) };
+}
+
+/** @param path that of the Job's spec in the object */
+function faultOf(object: Fields, path: Path): string | undefined {
   const spec = fieldsOf(valueAt(object, path));
   const { backoffLimit = 6 } = spec;
   const { restartPolicy } = fieldsOf(valueAt(spec, ['template', 'spec']));
@@ -37,12 +47,11 @@ const checked: ReadonlySet<Outcome> = new Set(['injected', 'updated', 'current']
 
 /** Jobs whose pods get a check and that may fail for their network. */
 export const jobFindings = (reviewed: readonly Reviewed[]): Finding[] =>
-  reviewed.flatMap(({ workload, verdict }) => {
-    const { document, line, path, podPath, jobFault: message } = workload;
-    if (message === undefined || !checked.has(verdict.outcome)) return [];
-    const at = { document, path: [...path, ...podPath, 'spec', 'restartPolicy'] };
-    const place = { file: document.file, line, at };
-    return [{ code: 'CNI_GATE_JOB_COUNTS_PROOF', message, subject: nameOf(workload), ...place, workload }];
+  reviewed.flatMap(({ workload, verdict }): Finding[] => {
+    const { jobFault: fault, document } = workload;
+    if (fault === undefined || !checked.has(verdict.outcome)) return [];
+    const place = { file: document.file, ...fault };
+    return [{ code: 'CNI_GATE_JOB_COUNTS_PROOF', subject: nameOf(workload), workload, ...place }];
   });
 
 /**

@@ -51,7 +51,7 @@ function faultIn(document: SourceDocument): Fault | undefined {
     return faultAt({ file, line: start }, 'CNI_GATE_INPUT_SYNTAX', message);
   }
   if (!json && text.length > largestObject) {
-    const line = start + newlines(text.slice(0, withoutMarker(text).search(/\S/)));
+    const line = firstLine(withoutMarker(text), start);
     const message = `a document or an item of a List has ${inMebi(text.length)}; review accepts ${inMebi(largestObject)}, and larger Lists only as kubectl prints them: split it`;
     return faultAt({ file, line }, 'CNI_GATE_INPUT_TOO_LARGE', message);
   }
@@ -106,7 +106,8 @@ export function parsed(document: SourceDocument): Parsed {
 
 function parse({ text: own, start, json }: SourceDocument): Parsed {
   const text = withoutMarker(own);
-  if (json) return parseJson(text, start);
+  // all of a JSON value counts as its first line
+  if (json) return { value: JSON.parse(text), lineOf: () => firstLine(text, start) };
   // a missing last newline is added, as kubectl does
   const [document] = readYaml(text.endsWith('\n') ? text : `${text}\n`);
   if (document === undefined) return { value: null, lineOf: () => start };
@@ -114,29 +115,7 @@ function parse({ text: own, start, json }: SourceDocument): Parsed {
   return { source, value, lineOf: (path) => start + lineOf(path) - 1 };
 }
 
-/** A longer JSON text is not parsed as YAML, which is slower, for the lines of its items. */
-const longest = 1_000_000;
-
-function parseJson(text: string, start: number): Parsed {
-  const first = start + newlines(text.slice(0, text.search(/\S/)));
-  let lines: YamlDocument['lineOf'] | undefined;
-  const lineOf = (path: Path): number => {
-    if (path.length === 0 || text.length > longest) return first;
-    lines ??= linesOf(text) ?? (() => first - start + 1);
-    return start + lines(path) - 1;
-  };
-  return { value: JSON.parse(text), lineOf };
-}
-
-function linesOf(text: string): YamlDocument['lineOf'] | undefined {
-  try {
-    return readYaml(text)[0]?.lineOf;
-  } catch (error) {
-    // JSON allows layouts that YAML does not, such as a colon on its own line
-    if (error instanceof YamlError) return undefined;
-    throw error;
-  }
-}
+const firstLine = (text: string, start: number): number => start + newlines(text.slice(0, text.search(/\S/)));
 
 /** The line of the value at a path of a document that was read, or of the nearest parent. */
 export const lineOf = (document: SourceDocument, path: Path): number => parsed(document).lineOf(path);

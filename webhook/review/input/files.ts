@@ -1,14 +1,6 @@
-import {
-  createReadStream,
-  type Dirent,
-  existsSync,
-  globSync,
-  readdirSync,
-  realpathSync,
-  statSync,
-} from 'node:fs';
-import { join } from 'node:path';
-import { errnoOf, messageOf } from '../../lib/errors.ts';
+import { createReadStream, existsSync, globSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, join, sep } from 'node:path';
+import { messageOf } from '../../lib/errors.ts';
 import { type Fault, faultAt } from '../model.ts';
 import { inMebi, mostInput } from './limits.ts';
 
@@ -30,85 +22,57 @@ export interface Input {
 /** Whether a path is that of a manifest, by its name. */
 export const isManifest = (path: string): boolean => /\.(?:ya?ml|json)$/.test(path);
 
-/** Folders of tools, which contain no manifests. */
-const toolFolders = new Set(['.git', '.github', '.idea', '.vscode', 'node_modules']);
-
-const kustomizations = new Set(['kustomization.yaml', 'kustomization.yml', 'Kustomization']);
-
 /**
  * The files that the arguments of `-f` name, in their order, each once: files, folders, globs, and `-`.
  *
- * @param skipped gets the paths that are skipped in folders
  * @returns paths, and faults for what is missing or may not be read
  */
-export function expandInputs(names: readonly string[], skipped: string[] = []): (string | Fault)[] {
+export function expandInputs(names: readonly string[]): (string | Fault)[] {
   const seen = new Set<string>();
-  return names
-    .flatMap((name) => expand(name, skipped))
-    .filter((found) => {
-      if (typeof found !== 'string') return true;
-      const key = found === standardInput || !existsSync(found) ? found : realpathSync(found);
-      if (seen.has(key)) return false;
-      seen.add(key);
-      return true;
-    });
+  return names.flatMap(expand).filter((found) => {
+    if (typeof found !== 'string') return true;
+    return seen.size < seen.add(existsSync(found) ? realpathSync(found) : found).size;
+  });
 }
 
-function expand(name: string, skipped: string[]): (string | Fault)[] {
+function expand(name: string): (string | Fault)[] {
   if (name === standardInput) return [name];
   try {
-    return statSync(name).isDirectory() ? manifestsIn(name, skipped) : [name];
+    return statSync(name).isDirectory() ? manifestsIn(name) : [name];
   } catch (error) {
     // an existing file takes precedence over a pattern
-    const isPattern = errnoOf(error) === 'ENOENT' && /[*?[{]/.test(name);
-    const matches = isPattern ? globSync(name).sort() : [];
-    if (matches.length === 0) return [unreadable(name, isPattern ? 'no file matches' : messageOf(error))];
-    return matches.flatMap((match) => expand(match, skipped));
+    const matches = /[*?[{]/.test(name) ? globSync(name).filter((match) => match !== name) : [];
+    if (matches.length === 0) return [unreadable(name, messageOf(error))];
+    return matches.toSorted().flatMap(expand);
   }
 }
 
 /**
- * The manifests in a folder and its subfolders, sorted by name. {@link toolFolders}, links to folders, files whose names
- * begin with a dot, and folders whose names begin with two (a mounted ConfigMap has every file a second time there) are
- * skipped. A folder with a kustomization is a fault: its files are not what is applied, and patches are no manifests.
+ * The manifests in a folder and its subfolders, sorted by path. `node_modules`, links to folders, and names that begin
+ * with a dot are skipped. A folder with a kustomization is a fault: its files are not what is applied, and patches are no
+ * manifests.
  */
-function manifestsIn(folder: string, skipped: string[]): (string | Fault)[] {
-  const found = walk(folder, skipped);
-  if (found.length > 0) return found;
-  const ignored = [...toolFolders].join(', ');
-  const why = `the folder contains no .yaml, .yml or .json file (skipped are: ${ignored}, and files that begin with a dot)`;
-  return [unreadable(folder, why)];
+function manifestsIn(folder: string): (string | Fault)[] {
+  const matching = (pattern: string): string[] => {
+    const options = { cwd: folder, exclude: (path: string) => basename(path) === 'node_modules' };
+    return globSync(`**/${pattern}`, options)
+      .toSorted()
+      .map((path) => join(folder, path));
+  };
+  const kustomized = matching('{kustomization.yaml,kustomization.yml,Kustomization}').map(dirname);
+  const isRead = (path: string): boolean => !kustomized.some((one) => path.startsWith(`${one}${sep}`));
+  const found = [
+    ...matching('*.{yaml,yml,json}').filter(isRead),
+    ...kustomized.filter(isRead).map((file) => {
+      const message =
+        'the folder has a kustomization, so its files are not read: review what it renders with -k, or with `kustomize build` and -f -';
+      return faultAt({ file }, 'CNI_GATE_INPUT_KUSTOMIZE', message);
+    }),
+  ];
+  const why =
+    'the folder contains no .yaml, .yml or .json file (skipped are node_modules and names that begin with a dot)';
+  return found.length > 0 ? found : [unreadable(folder, why)];
 }
-
-function walk(folder: string, skipped: string[]): (string | Fault)[] {
-  let entries: Dirent[];
-  try {
-    entries = readdirSync(folder, { withFileTypes: true });
-  } catch (error) {
-    return [unreadable(folder, messageOf(error))];
-  }
-  if (entries.some(({ name }) => kustomizations.has(name))) {
-    const message =
-      'the folder has a kustomization, so its files are not read: review what it renders with -k, or with `kustomize build` and -f -';
-    return [faultAt({ file: folder }, 'CNI_GATE_INPUT_KUSTOMIZE', message)];
-  }
-  return entries
-    .filter(({ name }) => !name.startsWith('..'))
-    .sort((a, b) => (a.name < b.name ? -1 : 1))
-    .flatMap((entry) => {
-      const path = join(folder, entry.name);
-      const isTool = toolFolders.has(entry.name) || isLinkToFolder(entry, path);
-      if (!isTool && entry.isDirectory()) return walk(path, skipped);
-      if (!isTool && !isManifest(entry.name)) return [];
-      if (!isTool && !entry.name.startsWith('.')) return [path];
-      skipped.push(path);
-      return [];
-    });
-}
-
-/** A broken link is not a folder; if it has a manifest's name, reading it reports the error. */
-const isLinkToFolder = (entry: Dirent, path: string): boolean =>
-  entry.isSymbolicLink() && statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
 /**
  * Reads a file, or standard input for `-`, as UTF-8 text without a byte order mark.

@@ -1,38 +1,46 @@
-import { reviewKind } from '../../admission/review.ts';
 import type { TemplateKind } from '../../config/types.ts';
 import { CniGateError } from '../../lib/errors.ts';
+import { profileLabel } from '../../lib/names.ts';
 import { namespaceKeys, workloadKeys } from '../findings/keys.ts';
-import { namespaceTwice, templateNotGiven, unknownObject } from '../findings/objects.ts';
-import { type Fault, type Finding, faultAt, type SourceDocument, type Workload } from '../model.ts';
+import { unknownObject } from '../findings/objects.ts';
+import {
+  type Fault,
+  type Finding,
+  faultAt,
+  type Position,
+  type SourceDocument,
+  type Workload,
+} from '../model.ts';
 import { describe, type Fields, fieldsOf, isObject } from '../values.ts';
 import { lineOf, parsed, repeatedKey } from './documents.ts';
 import { mostObjects } from './limits.ts';
-import { type NamespaceObject, namespaceLabels } from './namespace.ts';
-import { type FoundTemplates, groupOf, kubernetesKinds, templatesIn } from './templates.ts';
-import { givenWorkload, nameIn, type Position, workloadOf } from './workload.ts';
+import { groupOf, kubernetesKinds, templatesIn } from './templates.ts';
+import { nameIn, workloadOf } from './workload.ts';
 
-/** An object whose pods are not in it, or are not found. */
-interface Reference {
-  /** The finding, unless the target is in the input. */
-  finding: Finding & { namespace: string };
-  /** The workload whose template it uses. */
-  target?: FoundTemplates['reference'];
+/** A Namespace of the input. */
+export interface NamespaceObject {
+  labels: Record<string, string>;
+  annotations: Record<string, string>;
+  file: string;
+  /** The line of the profile label, or of the nearest field around it. */
+  line: number;
 }
 
 /**
- * Sorts the objects of documents: workloads and AdmissionReviews to review, Namespaces for their labels, and the rest,
- * which it counts. Namespaces may come after their workloads, so everything is read before any decision.
+ * Sorts the objects of documents: workloads to review, Namespaces for their labels, and the rest, which it counts.
+ * Namespaces may come after their workloads, so everything is read before any decision.
  */
 export class ManifestReader {
   readonly documents: SourceDocument[] = [];
   readonly workloads: Workload[] = [];
   readonly faults: Fault[] = [];
   readonly findings: Finding[] = [];
+  /** Objects of unknown kinds that seem to contain pods: findings where namespaces opted in. */
+  readonly unknownObjects: (Finding & { namespace: string })[] = [];
   readonly namespaces = new Map<string, NamespaceObject>();
   readonly otherObjects = new Map<string, number>();
   readonly #defaultNamespace: string;
   readonly #kinds: readonly TemplateKind[];
-  readonly #references: Reference[] = [];
   #counted = 0;
 
   /**
@@ -44,7 +52,7 @@ export class ManifestReader {
     this.#kinds = kinds;
   }
 
-  /** Whether there were too many documents and objects, which was reported. */
+  /** Whether there were too many documents, objects and workloads, which was reported. */
   get full(): boolean {
     return this.#counted > mostObjects;
   }
@@ -58,32 +66,6 @@ export class ManifestReader {
       if (repeated !== undefined) this.faults.push(repeated);
       else if (!document.blank) this.#object(parsed(document).value, { document, path: [] });
     });
-  }
-
-  countOther(kind: string): void {
-    this.otherObjects.set(kind, (this.otherObjects.get(kind) ?? 0) + 1);
-  }
-
-  /**
-   * Objects whose template is in an object that is not in the input, or that are of an unknown kind. Call it when
-   * everything was read, because the other object may come later.
-   *
-   * @param matters whether a namespace has checks
-   */
-  missingTemplates(matters: (namespace: string) => boolean): Finding[] {
-    return this.#references
-      .filter(({ finding, target }) => matters(finding.namespace) && !this.#has(finding.namespace, target))
-      .map(({ finding }) => finding);
-  }
-
-  #has(namespace: string, target: Reference['target']): boolean {
-    return this.workloads.some(
-      (one) =>
-        one.kind === target?.kind &&
-        one.name === target.name &&
-        one.namespace === namespace &&
-        groupOf(one.apiVersion) === groupOf(target.apiVersion),
-    );
   }
 
   #count(): void {
@@ -124,49 +106,41 @@ export class ManifestReader {
   }
 
   #single(value: unknown, position: Position): void {
-    if (!isObject(value)) {
-      throw new CniGateError('CNI_GATE_INPUT_SYNTAX', `expected a Kubernetes object, got ${describe(value)}`);
-    }
+    if (!isObject(value)) throw wrong(`expected a Kubernetes object, got ${describe(value)}`);
     const { kind, apiVersion } = value;
-    const group = groupOf(String(apiVersion));
-    if (typeof kind !== 'string') this.countOther('no kind');
-    else if (kind === reviewKind && group === 'admission.k8s.io') {
-      this.workloads.push(givenWorkload(value, position));
-    } else if (kind === 'Namespace' && group === '') this.#namespace(value, position);
+    if (typeof kind !== 'string') this.#countOther('no kind');
+    else if (kind === 'Namespace' && groupOf(String(apiVersion)) === '') this.#namespace(value, position);
     else if (typeof apiVersion !== 'string' && kubernetesKinds.some((one) => one.kind === kind)) {
-      throw new CniGateError('CNI_GATE_INPUT_SYNTAX', `a ${kind} has no apiVersion`);
+      throw wrong(`a ${kind} has no apiVersion`);
     } else this.#workloads(value, position);
   }
 
-  #namespace(object: Fields, { document, path, line }: Position): void {
-    const place = { file: document.file, line, at: { document, path } };
-    const { name, ...maps } = namespaceLabels(object);
-    const namespace = { ...maps, ...place };
-    this.findings.push(
-      ...namespaceTwice(name, this.namespaces.get(name), namespace),
-      ...namespaceKeys(object, name, place),
-    );
-    this.namespaces.set(name, namespace);
+  #countOther(kind: string): void {
+    this.otherObjects.set(kind, (this.otherObjects.get(kind) ?? 0) + 1);
+  }
+
+  /** Of two Namespaces of one name, the last one counts, as in a cluster. */
+  #namespace(object: Fields, position: Position): void {
+    const { document, path } = position;
+    const { name, ...maps } = namespaceMaps(object);
+    const line = lineOf(document, [...path, 'metadata', 'labels', profileLabel]);
+    this.namespaces.set(name, { ...maps, file: document.file, line });
+    this.findings.push(...namespaceKeys(object, name, position));
   }
 
   /** An object is a workload for each of its templates. */
   #workloads(object: Fields, position: Position): void {
     const names = { kind: String(object.kind), ...nameIn(object, this.#defaultNamespace) };
     const found = templatesIn(object, this.#kinds);
-    const { templates = [], reference, known = false, none = false } = found ?? {};
-    if (templates.length === 0) this.countOther(names.kind);
-    if (reference !== undefined) {
-      this.#references.push({ finding: templateNotGiven(reference, names, position), target: reference });
-    } else if (templates.length === 0 && !none) {
-      const unknown = unknownObject(object, this.#kinds, names, position);
-      if (unknown !== undefined) this.#references.push({ finding: unknown });
-    }
-    const workloads = templates.map(
-      (template): Workload => ({
-        ...workloadOf(object, template, position, this.#defaultNamespace),
-        ...(!known && { unknownKind: true }),
-      }),
-    );
+    const { templates = [], known } = found ?? {};
+    if (templates.length === 0) this.#countOther(names.kind);
+    const unknown = found === undefined ? unknownObject(object, names, position) : undefined;
+    if (unknown !== undefined) this.unknownObjects.push(unknown);
+    const workloads = templates.map((template): Workload => {
+      this.#count();
+      const workload = workloadOf(object, template, position, this.#defaultNamespace);
+      return known ? workload : { ...workload, unknownKind: true };
+    });
     this.workloads.push(...workloads);
     this.findings.push(...workloadKeys(object, workloads));
   }
@@ -185,3 +159,25 @@ function itemsOf(value: unknown): unknown[] | undefined {
     itemKind === '' || !isObject(item) || 'kind' in item ? item : { apiVersion, kind: itemKind, ...item },
   );
 }
+
+/**
+ * Name, labels and annotations of a Namespace object. A null label is empty, as for the API server. An annotation that
+ * is not a string is ignored.
+ *
+ * @throws CniGateError CNI_GATE_INPUT_SYNTAX if it has no name, or labels that are not strings
+ */
+function namespaceMaps(object: Fields): Pick<NamespaceObject, 'labels' | 'annotations'> & { name: string } {
+  const { name, labels, annotations } = fieldsOf(object.metadata);
+  if (typeof name !== 'string' || name === '') throw wrong('a Namespace has no metadata.name');
+  const own = Object.entries(fieldsOf(labels)).map(([key, value]): [string, string] => {
+    if (typeof (value ?? '') === 'string') return [key, String(value ?? '')];
+    const expected = `expected a string in label ${key}, got ${describe(value)}; put it in quotes`;
+    throw wrong(`Namespace ${name}: ${expected}`);
+  });
+  const strings = Object.entries(fieldsOf(annotations)).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string',
+  );
+  return { name, labels: Object.fromEntries(own), annotations: Object.fromEntries(strings) };
+}
+
+const wrong = (message: string): CniGateError => new CniGateError('CNI_GATE_INPUT_SYNTAX', message);

@@ -5,19 +5,13 @@ import { messageOf } from '../../lib/errors.ts';
 import { type Fault, faultAt } from '../model.ts';
 import { decodeText, type Input } from './files.ts';
 
-/** Milliseconds that a program may take: it may fetch remote resources. */
-const timeout = 120_000;
-
-/** The maximum number of characters of a program's messages that are shown: the last ones. */
-const longestMessage = 300;
-
-/** What a program printed, or why it failed; then the code is its exit code, or the name of an error such as ENOENT. */
+/** What a program printed, or its last messages if it failed, and the code of that: `ENOENT` if there is no such program. */
 export type Ended = { output: Buffer } | { failure: string; code: unknown };
 
 const execute = promisify(execFile);
 
 /**
- * Runs a program without a shell.
+ * Runs a program without a shell, at most two minutes: it may fetch remote resources.
  *
  * @param maxBuffer the maximum number of bytes of its output
  * @param env variables beside those of this process
@@ -29,37 +23,27 @@ export async function run(
   env: NodeJS.ProcessEnv = {},
 ): Promise<Ended> {
   try {
-    const options = { timeout, maxBuffer, killSignal: 'SIGKILL', encoding: 'buffer' } as const;
+    const options = { timeout: 120_000, maxBuffer, killSignal: 'SIGKILL', encoding: 'buffer' } as const;
     const { stdout } = await execute(program, args, { ...options, env: { ...process.env, ...env } });
     return { output: stdout };
   } catch (error) {
     const { code, stderr = '' } = error as { code?: unknown; stderr?: Buffer };
     const messages = String(stderr).trim() || messageOf(error);
-    return { failure: clean(messages.replaceAll(/\s+/g, ' ')).slice(-longestMessage), code };
+    return { failure: clean(messages.replaceAll(/\s+/g, ' ')).slice(-300), code };
   }
 }
 
-/** Programs that render a folder; the first one in the PATH counts. */
-const renderers = [
-  ['kubectl', 'kustomize'],
-  ['kustomize', 'build'],
-] as const;
-
 /**
- * What a folder with a kustomization renders to.
+ * What a folder with a kustomization renders to, by kubectl or, without it, by kustomize.
  *
  * @param max the maximum number of bytes
  */
 export async function renderKustomization(folder: string, max: number): Promise<Input | Fault> {
-  let why = 'expected the program kubectl or kustomize in the PATH, to render the folder; found none of them';
-  for (const [program, verb] of renderers) {
-    const ended = await run(program, [verb, folder], max);
-    if ('output' in ended) {
-      return { file: folder, text: decodeText(ended.output) ?? '', size: ended.output.length };
-    }
-    if (ended.code === 'ENOENT') continue;
-    why = `${program} ${verb}: ${ended.failure}`;
-    break;
+  let ended = await run('kubectl', ['kustomize', folder], max);
+  if ('code' in ended && ended.code === 'ENOENT') ended = await run('kustomize', ['build', folder], max);
+  if ('output' in ended) {
+    return { file: folder, text: decodeText(ended.output) ?? '', size: ended.output.length };
   }
-  return faultAt({ file: folder }, 'CNI_GATE_INPUT_KUSTOMIZE', why);
+  const why = ended.code === 'ENOENT' ? 'found neither kubectl nor kustomize in the PATH' : ended.failure;
+  return faultAt({ file: folder }, 'CNI_GATE_INPUT_KUSTOMIZE', `cannot render the folder: ${why}`);
 }

@@ -1,8 +1,7 @@
 import { dotted } from '../../config/explain.ts';
 import type { TemplateKind } from '../../config/types.ts';
-import { CniGateError } from '../../lib/errors.ts';
 import type { Path } from '../model.ts';
-import { type Fields, fieldsOf, isObject, valueAt } from '../values.ts';
+import { type Fields, fieldsOf, valueAt } from '../values.ts';
 
 /** A pod template in an object, or the object itself if the path is empty. */
 export interface FoundTemplate {
@@ -18,10 +17,6 @@ export interface FoundTemplates {
   templates: FoundTemplate[];
   /** Whether the kind is in a list, rather than recognized by its fields. */
   known: boolean;
-  /** Whether the list says that the kind has no templates. */
-  none?: boolean;
-  /** The workload whose template the object uses if it has none. */
-  reference?: { apiVersion: string; kind: string; name: string };
 }
 
 const inSpec = (apiVersion: string, ...kinds: string[]): TemplateKind[] =>
@@ -40,13 +35,7 @@ export const kubernetesKinds: readonly TemplateKind[] = [
   { apiVersion: 'batch/v1', kind: 'CronJob', path: 'spec.jobTemplate.spec.template', job: true },
 ];
 
-/** More than any workload has. All templates of an object are kept in memory. */
-const mostTemplates = 1000;
-
 const usualPath = ['spec', 'template'];
-
-/** The path of a kind without pod templates. */
-export const noPath = 'none';
 
 /** The group of an `apiVersion`: `apps` of `apps/v1`, nothing of `v1`. */
 export const groupOf = (apiVersion: string): string =>
@@ -60,8 +49,7 @@ export const isCustom = (apiVersion: string): boolean => groupOf(apiVersion).inc
  * has `spec.template.spec.containers`.
  *
  * @param kinds kinds of other projects
- * @returns undefined if the object is not a workload
- * @throws CniGateError CNI_GATE_INPUT_SYNTAX for an object with too many templates
+ * @returns undefined if the kind is in no list and the object does not look like a workload
  */
 export function templatesIn(object: Fields, kinds: readonly TemplateKind[]): FoundTemplates | undefined {
   const apiVersion = String(object.apiVersion);
@@ -82,31 +70,27 @@ export function templatesIn(object: Fields, kinds: readonly TemplateKind[]): Fou
 const pathOf = ({ path }: TemplateKind): string[] => (path === '.' ? [] : path.split('.'));
 
 function byEntries(object: Fields, entries: readonly TemplateKind[]): FoundTemplates {
-  if (entries.some(({ path }) => path === noPath)) return { templates: [], known: true, none: true };
   const templates = entries.flatMap((entry) =>
     pathsOf(object, entry).map((path): FoundTemplate => {
       const isNamed = entries.length > 1 || entry.path.includes('*');
       return { path, job: entry.job === true, ...(isNamed && { part: partOf(path) }) };
     }),
   );
-  const reference = entries.flatMap((entry) => referenceOf(object, entry) ?? [])[0];
-  return { templates, known: true, ...(templates.length === 0 && reference && { reference }) };
+  return { templates, known: true };
 }
 
-/** The paths in an object that match a path of the list. */
+/** The paths in an object that match a path of the list; `none` of a kind without templates matches nothing. */
 function pathsOf(object: Fields, entry: TemplateKind): Path[] {
-  let found: Path[] = [[]];
+  let found: Path[] = entry.path === 'none' ? [] : [[]];
   for (const part of pathOf(entry)) {
-    found = found.flatMap((at) => {
-      const value = valueAt(object, at);
-      const keys = part !== '*' ? [part] : Array.isArray(value) ? value.keys() : Object.keys(fieldsOf(value));
-      return [...keys].map((key) => [...at, key]);
-    });
-    found = found.filter((at) => (valueAt(object, at) ?? null) !== null);
-    if (found.length > mostTemplates) {
-      const message = `${entry.path} matches more than ${mostTemplates} values`;
-      throw new CniGateError('CNI_GATE_INPUT_SYNTAX', message);
-    }
+    found = found
+      .flatMap((at) => {
+        const value = valueAt(object, at);
+        const keys =
+          part !== '*' ? [part] : Array.isArray(value) ? value.keys() : Object.keys(fieldsOf(value));
+        return [...keys].map((key) => [...at, key]);
+      })
+      .filter((at) => (valueAt(object, at) ?? null) !== null);
   }
   return found;
 }
@@ -115,11 +99,4 @@ function pathsOf(object: Fields, entry: TemplateKind): Path[] {
 function partOf(path: Path): string {
   const middle = path.slice(path[0] === 'spec' ? 1 : 0, path.at(-1) === 'template' ? -1 : undefined);
   return dotted([...(middle.length > 0 ? middle : path)]);
-}
-
-function referenceOf(object: Fields, { reference }: TemplateKind): FoundTemplates['reference'] {
-  const value = reference === undefined ? undefined : valueAt(object, reference.split('.'));
-  if (!isObject(value)) return undefined;
-  const { apiVersion, kind, name } = value;
-  return { apiVersion: String(apiVersion), kind: String(kind), name: String(name) };
 }

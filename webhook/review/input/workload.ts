@@ -3,13 +3,10 @@ import type { Operation } from 'fast-json-patch';
 import { reviewApiVersion, reviewKind } from '../../admission/review.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import { jobFault } from '../findings/jobs.ts';
-import type { Path, Workload } from '../model.ts';
+import type { Path, Position, Workload } from '../model.ts';
 import { describe, type Fields, fieldsOf, isObject, pointer, valueAt } from '../values.ts';
 import { inMebi, largestObject } from './limits.ts';
 import { type FoundTemplate, isCustom } from './templates.ts';
-
-/** Where an object of the input is. */
-export type Position = Pick<Workload, 'document' | 'path' | 'line'>;
 
 /**
  * A workload from a manifest.
@@ -30,7 +27,7 @@ export function workloadOf(
   const pod = isPod
     ? podIn(object, namespace)
     : podOf(object, path, namespace, `${kind} ${namespace}/${name}`);
-  const fault = job ? jobFault(object, path) : undefined;
+  const fault = job ? jobFault(object, path, position) : undefined;
   return {
     ...position,
     apiVersion,
@@ -41,40 +38,17 @@ export function workloadOf(
     podPath: path,
     ...(fault !== undefined && { jobFault: fault }),
     body: keptAsText(createReview(pod, namespace)),
-    given: false,
     prelude: isPod ? [] : missingMetadata(object, path),
-  };
-}
-
-/** A workload from an AdmissionReview. */
-export function givenWorkload(review: Fields, position: Position): Workload {
-  const request = fieldsOf(review.request);
-  const metadata = fieldsOf(fieldsOf(request.object).metadata);
-  return {
-    ...position,
-    apiVersion: 'v1',
-    kind: 'Pod',
-    namespace: String(request.namespace ?? metadata.namespace ?? ''),
-    name: String(request.name || ownName(metadata)),
-    podPath: ['request', 'object'],
-    body: keptAsText(review),
-    given: true,
-    prelude: [],
   };
 }
 
 /** The name and namespace of an object, for messages also of one without a name. */
 export function nameIn(object: Fields, defaultNamespace: string): { namespace: string; name: string } {
   const metadata = fieldsOf(object.metadata);
-  const { namespace: own } = metadata;
+  const { namespace: own, name, generateName } = metadata;
+  const generated = typeof generateName === 'string' ? `${generateName}*` : '(no name)';
   const namespace = typeof own === 'string' && own !== '' ? own : defaultNamespace;
-  return { namespace, name: ownName(metadata) };
-}
-
-/** The name, or the generateName followed by `*`. */
-function ownName({ name, generateName }: Fields): string {
-  if (typeof name === 'string') return name;
-  return typeof generateName === 'string' ? `${generateName}*` : '(no name)';
+  return { namespace, name: typeof name === 'string' ? name : generated };
 }
 
 /** A pod in its namespace. Admission judges metadata that is not an object. */

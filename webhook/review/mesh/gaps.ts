@@ -1,8 +1,7 @@
-import { applies } from '../../admission/mutate/profile-selection.ts';
+import { allMatch, applies } from '../../admission/mutate/profile-selection.ts';
 import type { Pod } from '../../admission/pod.ts';
-import type { Condition, Matcher, Profile } from '../../config/types.ts';
-import type { Finding, Workload } from '../model.ts';
-import { nameOf } from '../model.ts';
+import type { Condition, Profile } from '../../config/types.ts';
+import { type Finding, nameOf, type Workload } from '../model.ts';
 import { carriesProxy, type Mesh, type MeshNamespace, meshes } from './meshes.ts';
 
 /** A mesh that a pod requests and whose proxy it lacks, and the profiles that require the proxy. */
@@ -53,26 +52,14 @@ export function asIfInjected(profile: Profile, mesh: Mesh): Profile {
 const asksForProxy = ({ container }: Condition, mesh: Mesh): boolean =>
   container?.startsWith(mesh.containerPrefix) === true;
 
-function relax({ container: _, annotations = {}, ...rest }: Condition, mesh: Mesh): Condition {
-  const relaxed = Object.entries(annotations).flatMap(([key, matcher]) => {
-    const left = isOf(mesh, key) ? withoutNeed(matcher) : matcher;
-    return left === undefined ? [] : [[key, left] as const];
+/** The condition without the container, and without annotations of the mesh that must be there. */
+function relax({ container: _, annotations = {}, ...rest }: Condition, { domain }: Mesh): Condition {
+  const left = Object.entries(annotations).filter(([key, matcher]) => {
+    const prefix = key.slice(0, key.indexOf('/'));
+    const isOfMesh = prefix === domain || prefix.endsWith(`.${domain}`);
+    return !isOfMesh || allMatch({ [key]: matcher }, {});
   });
-  return { ...rest, annotations: Object.fromEntries(relaxed) };
-}
-
-/** Whether an annotation's key is in the mesh's domain or below it. */
-function isOf({ domain }: Mesh, key: string): boolean {
-  const prefix = key.slice(0, key.indexOf('/'));
-  return prefix === domain || prefix.endsWith(`.${domain}`);
-}
-
-/** A matcher without the requirement that the key exists. */
-function withoutNeed(matcher: Matcher): Matcher | undefined {
-  if (typeof matcher === 'string' || 'in' in matcher) return undefined;
-  if (!('exists' in matcher) || !matcher.exists) return matcher;
-  const { exists: _, ...others } = matcher;
-  return Object.keys(others).length > 0 ? (others as Matcher) : undefined;
+  return { ...rest, annotations: Object.fromEntries(left) };
 }
 
 /** A pod that requests a mesh, and that a profile checks only after the mesh's injector has run. */

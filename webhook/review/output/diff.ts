@@ -1,9 +1,9 @@
 import { structuredPatch } from 'diff';
-import { nodeAt, writeYaml } from '../../lib/yaml.ts';
+import { nodeAt, nodeOf, writeYaml } from '../../lib/yaml.ts';
 import { parsed } from '../input/documents.ts';
 import type { Reviewed, SourceDocument } from '../model.ts';
 import { valueAt } from '../values.ts';
-import { nodesOf, patchNode, patchValue } from './yaml.ts';
+import { nodesOf, patchNode } from './yaml.ts';
 
 /**
  * The changes of a document's patches, as lines of a unified diff without its header. The texts that are compared are
@@ -17,27 +17,14 @@ export function diffsOf(document: SourceDocument, reviewed: readonly Reviewed[])
   return new Map(
     changed.map((one) => {
       const { path, line } = one.workload;
-      const [before, after] = document.json
-        ? jsonTexts(valueAt(parsed(document).value, path), one)
-        : yamlTexts(nodeAt(contents, path), document, one);
-      const comments = before.split('\n').findIndex((text) => /^\s*[^\s#]/.test(text));
-      return [one, diff(before, after, document.json ? 1 : line - comments)];
+      const before = document.json ? nodeOf(valueAt(parsed(document).value, path)) : nodeAt(contents, path);
+      const after = before?.clone() as typeof before;
+      patchNode(after, one);
+      const text = writeYaml(before, document.text);
+      const comments = text.split('\n').findIndex((each) => /^\s*[^\s#]/.test(each));
+      return [one, diff(text, writeYaml(after, document.text), line - comments)];
     }),
   );
-}
-
-type Texts = [before: string, after: string];
-
-function jsonTexts(before: unknown, one: Reviewed): Texts {
-  const after = structuredClone(before);
-  patchValue(after, one);
-  return [writeYaml(before), writeYaml(after)];
-}
-
-function yamlTexts(before: ReturnType<typeof nodeAt>, document: SourceDocument, one: Reviewed): Texts {
-  const after = before?.clone() as typeof before;
-  patchNode(after, one);
-  return [writeYaml(before, document.text), writeYaml(after, document.text)];
 }
 
 /** @param first the number of the first line */

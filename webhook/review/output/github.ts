@@ -1,25 +1,20 @@
 import { clean } from '../../lib/clean.ts';
 import { standardInputName } from '../input/files.ts';
 import { placeOf, type Report } from '../model.ts';
-import { exitCodeOf, type Summary } from '../summary.ts';
+import type { Summary } from '../summary.ts';
 import { type Problem, problemsOf } from './problems.ts';
+import { totals } from './text.ts';
 
 /**
  * The output for a step of GitHub Actions: a workflow command for each problem, which GitHub shows at the line of the
- * file, then a line with totals. No other text of the input is in it, because a runner looks for commands in every line.
+ * file, then lines with totals. No other text of the input is in it, because a runner looks for commands in every line.
  *
  * Source: GitHub's documentation, "Workflow commands for GitHub Actions".
  */
 export function githubOutput(report: Report, summary: Summary, strict: boolean, root: string): string {
-  const problems = problemsOf(report, strict, root);
-  const { workloads, injected, updated, current, refused, unchanged } = summary;
-  const unit = workloads === 1 ? 'workload' : 'workloads';
-  const checked = injected + updated + current;
-  const left = unchanged === undefined ? '' : ` (${unchanged} unchanged)`;
-  const found = `${problems.length} ${problems.length === 1 ? 'problem' : 'problems'}`;
-  const end = exitCodeOf(summary, strict) === 0 ? 'passed' : 'failed';
-  const totals = `reviewed ${workloads} ${unit}${left}: ${checked} with a check, ${refused} refused, ${found}: ${end}`;
-  return [...problems.map(annotation), totals].map((line) => `${line}\n`).join('');
+  const [reviewed, , end] = totals(summary, { paint: (_, text) => text, strict });
+  const annotations = problemsOf(report, strict, root).map(annotation);
+  return [...annotations, reviewed, end].map((line) => `${line}\n`).join('');
 }
 
 function annotation({ level, code, text, file, line, column }: Problem): string {

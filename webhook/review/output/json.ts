@@ -25,7 +25,3 @@ export function jsonOutput(report: Report, summary: Summary): string {
   const findings = report.findings.map(({ workload: _, namespace: __, ...finding }) => finding);
   return `${JSON.stringify({ summary, workloads, findings, errors: report.faults }, null, 2)}\n`;
 }
-
-/** The AdmissionReviews that a server would send, one on each line, in the order of the input. */
-export const answersOutput = (report: Report): string =>
-  report.reviewed.map(({ verdict }) => `${JSON.stringify(verdict.answer)}\n`).join('');

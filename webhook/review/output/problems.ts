@@ -3,7 +3,7 @@ import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { clean } from '../../lib/clean.ts';
 import { isErrorCode } from '../../lib/errors.ts';
 import { standardInputName } from '../input/files.ts';
-import { type Fault, nameOf, type Report, type Reviewed } from '../model.ts';
+import { nameOf, type Report, type Reviewed } from '../model.ts';
 
 /** Something in the input that its author may have to change: what reports of code reviews show. */
 export interface Problem {
@@ -11,9 +11,7 @@ export interface Problem {
   level: 'error' | 'warning';
   /** An error code, or {@link admissionWarning} for a warning without one. */
   code: string;
-  /** What it is about, such as `Deployment shop/web`; absent for an input that cannot be read. */
-  subject?: string;
-  /** The message with its subject. */
+  /** The message with its subject, such as `Deployment shop/web`. */
   text: string;
   /** The path from the root of the repository, with slashes; the absolute path if it is elsewhere. */
   file: string;
@@ -28,8 +26,7 @@ export interface Problem {
 /** The code of a warning of the cluster, which has no error code of its own. */
 export const admissionWarning = 'admission-warning';
 
-/** What is wrong, before files are named from the root. */
-type Wrong = Omit<Problem, 'text' | 'fingerprint'> & { message: string };
+type Wrong = Omit<Problem, 'text' | 'fingerprint'> & { subject?: string; message: string };
 
 /**
  * The problems of a report, in the order of outcomes: input that cannot be read, then refusals and warnings of
@@ -41,7 +38,7 @@ type Wrong = Omit<Problem, 'text' | 'fingerprint'> & { message: string };
 export function problemsOf(report: Report, strict: boolean, root: string): Problem[] {
   const level = strict ? 'error' : 'warning';
   const wrongs: Wrong[] = [
-    ...report.faults.map((fault: Fault): Wrong => ({ level: 'error', ...fault })),
+    ...report.faults.map((fault): Wrong => ({ level: 'error', ...fault })),
     ...report.reviewed.flatMap((one) => workloadProblems(one, level)),
     ...report.findings.map((finding): Wrong => ({ level, ...finding })),
   ];
@@ -55,8 +52,7 @@ export function problemsOf(report: Report, strict: boolean, root: string): Probl
     seen.set(identity, number + 1);
     const fingerprint = createHash('sha256').update(`${identity} ${number}`).digest('hex').slice(0, 32);
     const text = clean(subject === undefined ? message : `${subject}: ${message}`);
-    const named = subject === undefined ? {} : { subject: clean(subject) };
-    return { level: wrong.level, code, ...named, text, file, line, column, fingerprint };
+    return { level: wrong.level, code, text, file, line, column, fingerprint };
   });
 }
 

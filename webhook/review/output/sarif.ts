@@ -14,53 +14,33 @@ import { type Problem, problemsOf } from './problems.ts';
  */
 export function sarifOutput(report: Report, strict: boolean, root: string): string {
   const problems = problemsOf(report, strict, root);
-  const codes = [...new Set(problems.map(({ code }) => code))];
+  const rules = [...new Set(problems.map(({ code }) => code))].map(ruleOf);
+  const driver = { name: 'cni-gate', semanticVersion: version, informationUri: guide, rules };
   const results = problems.map((problem) => ({
     ruleId: problem.code,
-    ruleIndex: codes.indexOf(problem.code),
     level: problem.level,
     message: { text: problem.text },
-    locations: [locationOf(problem)],
+    locations: [{ physicalLocation: locationOf(problem) }],
     partialFingerprints: { 'subjectAndMessage/v1': problem.fingerprint },
   }));
-  const driver = {
-    name: 'cni-gate',
-    semanticVersion: version,
-    informationUri: `${docsUrl}guides/review.md`,
-    rules: codes.map(ruleOf),
-  };
-  const log = {
-    $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
-    version: '2.1.0',
-    runs: [
-      {
-        tool: { driver },
-        invocations: [{ executionSuccessful: report.faults.length === 0 }],
-        columnKind: 'utf16CodeUnits',
-        results,
-      },
-    ],
-  };
-  return `${JSON.stringify(log, null, 2)}\n`;
+  const runs = [{ tool: { driver }, columnKind: 'utf16CodeUnits', results }];
+  const $schema = 'https://json.schemastore.org/sarif-2.1.0.json';
+  return `${JSON.stringify({ $schema, version: '2.1.0', runs }, null, 2)}\n`;
 }
+
+const guide = `${docsUrl}guides/review.md`;
 
 const ruleOf = (code: string): object => ({
   id: code,
   shortDescription: {
     text: isErrorCode(code) ? errorCodes[code] : 'Admission allows the pod with a warning.',
   },
-  helpUri: isErrorCode(code) ? errorPage(code) : `${docsUrl}guides/review.md#in-ci---strict`,
+  helpUri: isErrorCode(code) ? errorPage(code) : `${guide}#in-ci---strict`,
 });
 
-function locationOf({ file, line, column, subject }: Problem): object {
+function locationOf({ file, line, column }: Problem): object {
   const region = { startLine: line, ...(column !== undefined && { startColumn: column }) };
-  return {
-    physicalLocation: {
-      artifactLocation: artifactOf(file),
-      ...(line !== undefined && { region }),
-    },
-    ...(subject !== undefined && { logicalLocations: [{ fullyQualifiedName: subject }] }),
-  };
+  return { artifactLocation: artifactOf(file), ...(line !== undefined && { region }) };
 }
 
 /** `%SRCROOT%` is the name by which services know the root of the repository. */

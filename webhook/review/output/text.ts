@@ -1,22 +1,12 @@
-import { styleText } from 'node:util';
+import type { styleText } from 'node:util';
 import type { Outcome } from '../../admission/mutate/decide.ts';
 import { clean } from '../../lib/clean.ts';
-import { wrap } from '../../lib/wrap.ts';
-import { type Finding, nameOf, notesOn, placeOf, type Report, type Reviewed } from '../model.ts';
+import { type Finding, nameOf, notesOn, placeOf, type Report, type Reviewed, textOf } from '../model.ts';
 import { exitCodeOf, type Summary } from '../summary.ts';
 import { diffsOf } from './diff.ts';
 
-/** A style or a color of a terminal. */
-type Style = Parameters<typeof styleText>[0];
-
-/** @param color whether to use colours */
-export const painter =
-  (color: boolean): TextOptions['paint'] =>
-  (style, text) =>
-    color ? styleText(style, text, { validateStream: false }) : text;
-
 /** How each outcome looks on a terminal. */
-export const styles: Record<Outcome, Style> = {
+const styles = {
   injected: 'green',
   updated: 'green',
   current: 'dim',
@@ -24,37 +14,65 @@ export const styles: Record<Outcome, Style> = {
   skipped: 'dim',
   warned: 'yellow',
   refused: 'red',
-};
+} as const satisfies Record<Outcome, Parameters<typeof styleText>[0]>;
 
-/** Options of {@link textOutput}. */
+/** How the text looks. */
 export interface TextOptions {
   /** Colours a text, or returns it unchanged. */
-  paint: (style: Style, text: string) => string;
-  /** Characters of a line: sentences are wrapped, lines of a diff are cut. */
-  width: number;
+  paint: (style: 'bold' | 'dim' | 'green' | 'red' | 'yellow', text: string) => string;
   /** Whether warnings and findings cause exit code 1. */
-  strict?: boolean;
+  strict: boolean;
 }
 
 /** The text output: a header and a unified diff for each workload, then findings and totals. */
 export function textOutput(report: Report, summary: Summary, options: TextOptions): string {
-  const { paint } = options;
   const findings = Map.groupBy(report.findings, ({ workload }) => workload);
   const lines: string[] = [];
   for (const [document, reviewed] of Map.groupBy(report.reviewed, (one) => one.workload.document)) {
     const diffs = diffsOf(document, reviewed);
     for (const one of reviewed) {
-      const texts = [header(one, paint), ...notes(one, findings.get(one.workload) ?? [], options)];
-      lines.push(...texts.flatMap((text) => wrap(text, options.width, '    ')));
+      lines.push(header(one, options), ...notes(one, findings.get(one.workload) ?? [], options));
       lines.push(...diff(one, diffs.get(one), options));
     }
   }
-  lines.push(...findingLines(findings.get(undefined) ?? [], options), ...totals(summary, options));
-  return lines.map((line) => `${line}\n`).join('');
+  return joined([...lines, ...findingLines(findings.get(undefined) ?? [], options)], summary, options);
+}
+
+/**
+ * The summary: a line for each workload with outcome, kind and name, namespace, its checks or why it gets none, and its
+ * file; then refusals, warnings, findings and totals.
+ */
+export function tableOutput({ reviewed, findings }: Report, summary: Summary, options: TextOptions): string {
+  const head = ['OUTCOME', 'KIND/NAME', 'NAMESPACE', 'CHECKS OR REASON', 'FILE'];
+  const rows = reviewed.length === 0 ? [] : [head, ...reviewed.map(rowOf), []];
+  const widths = head.map((_, column) => Math.max(0, ...rows.map((row) => row[column]?.length ?? 0)));
+  const table = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
+  const refused = reviewed.filter(({ verdict }) => verdict.outcome === 'refused');
+  const warnings = reviewed.flatMap(({ workload, verdict }) =>
+    verdict.warnings.map((warning) => {
+      const place = `${workload.document.file}:${workload.line}`;
+      return `${label(options)} ${clean(`${nameOf(workload)} (${place}): ${warning}`)}`;
+    }),
+  );
+  const lines = [
+    ...table.map((line) => line.trimEnd()),
+    ...refused.map((one) => header(one, options)),
+    ...warnings,
+    ...findingLines(findings, options),
+  ];
+  return joined(lines, summary, options);
+}
+
+function rowOf({ workload, verdict }: Reviewed): string[] {
+  const { kind, name, part, namespace, unknownKind, document, line } = workload;
+  const { checks, reason, outcome } = verdict;
+  const what = outcome !== 'removed' && checks.length > 0 ? checks.join(', ') : reason;
+  const names = [`${kind}/${name}`, part ?? [], unknownKind ? '(unknown kind)' : []].flat().join(' ');
+  return [outcome, names, namespace, what, `${document.file}:${line}`].map((cell) => clean(cell));
 }
 
 /** The line above the changes of a workload: outcome, name, place and reason. */
-export function header({ workload, verdict }: Reviewed, paint: TextOptions['paint']): string {
+function header({ workload, verdict }: Reviewed, { paint }: TextOptions): string {
   const { outcome, reason, profiles, message } = verdict;
   const place = `${workload.document.file}:${workload.line}`;
   const why = profiles.join(', ') || message || reason;
@@ -65,50 +83,46 @@ export function header({ workload, verdict }: Reviewed, paint: TextOptions['pain
 function notes(one: Reviewed, findings: readonly Finding[], options: TextOptions): string[] {
   return [
     ...notesOn(one).map((note) => `  note: ${clean(note)}`),
-    ...one.verdict.warnings.map((warning) => `  ${label(options)}: ${clean(warning)}`),
-    ...findings.map((finding) => `  ${label(options)}: ${clean(messageOf(finding))}`),
+    ...[...one.verdict.warnings, ...findings.map(textOf)].map(
+      (text) => `  ${label(options)}: ${clean(text)}`,
+    ),
   ];
 }
 
 /** The word before a warning: `error` if it fails the review. */
-export const label = ({ paint, strict }: TextOptions): string =>
+const label = ({ paint, strict }: TextOptions): string =>
   strict ? paint('red', 'error') : paint('yellow', 'warning');
-
-const messageOf = ({ message, code }: Finding): string => `${message} (${code})`;
 
 /** No diff for a skipped workload: it only gets the mark of a review. */
 function diff(
   { workload, verdict }: Reviewed,
   lines: string[] | undefined,
-  { paint, width }: TextOptions,
+  { paint }: TextOptions,
 ): string[] {
   if (lines === undefined || verdict.outcome === 'skipped') return [];
   const file = clean(workload.document.file);
-  return [
-    paint('bold', `--- ${file}`),
-    paint('bold', `+++ ${file} as admitted`),
-    ...lines.map((line) => {
-      const style = { '+': 'green', '-': 'red', '@': 'cyan' }[line.charAt(0)] as Style | undefined;
-      const whole = clean(line);
-      const text = whole.length <= width ? whole : `${whole.slice(0, width - 1)}…`;
-      return style === undefined ? text : paint(style, text);
-    }),
-    '',
-  ];
+  const styled = lines.map(clean).map((line) => {
+    const style = { '+': 'green', '-': 'red', '@': 'dim' } as const;
+    const first = line.charAt(0);
+    return first in style ? paint(style[first as keyof typeof style], line) : line;
+  });
+  return [paint('bold', `--- ${file}`), paint('bold', `+++ ${file} as admitted`), ...styled, ''];
 }
 
 /** Findings, each with the name and position of its subject. */
-export function findingLines(findings: readonly Finding[], options: TextOptions): string[] {
-  return findings.flatMap((finding) => {
+const findingLines = (findings: readonly Finding[], options: TextOptions): string[] =>
+  findings.map((finding) => {
     const name = options.paint('bold', clean(finding.subject));
-    const place = clean(placeOf(finding));
-    return wrap(`${label(options)} ${name} (${place}): ${clean(messageOf(finding))}`, options.width);
+    return `${label(options)} ${name} (${clean(placeOf(finding))}): ${clean(textOf(finding))}`;
   });
+
+function joined(lines: readonly string[], summary: Summary, options: TextOptions): string {
+  return [...lines, ...totals(summary, options)].map((line) => `${line}\n`).join('');
 }
 
-/** The totals at the end of text and summary. */
-export function totals(summary: Summary, { paint, strict, width }: TextOptions): string[] {
-  const { workloads, refused, errors, skipped, otherObjects } = summary;
+/** The totals, which end with `passed` or `failed`. No text of the input is in the first and the last line. */
+export function totals(summary: Summary, { paint, strict }: TextOptions): [string, string, string] {
+  const { workloads, refused, errors, skipped, otherObjects, unchanged, unknownKinds } = summary;
   const warnings = summary.warnings + summary.findings;
   const outcomes = [
     `${summary.injected} injected`,
@@ -118,26 +132,23 @@ export function totals(summary: Summary, { paint, strict, width }: TextOptions):
     ...some(sum(skipped), `skipped${counts(skipped)}`),
     ...some(summary.warned, 'warned'),
     paint(refused > 0 ? 'red' : 'dim', `${refused} refused`),
-  ].join(', ');
+  ];
+  const style = warnings === 0 ? 'dim' : strict ? 'red' : 'yellow';
   const rest = [
-    paint(
-      warnings === 0 ? 'dim' : strict ? 'red' : 'yellow',
-      counted(warnings, strict ? 'error' : 'warning'),
-    ),
+    paint(style, counted(warnings, strict ? 'error' : 'warning')),
     `${counted(sum(otherObjects), 'other object')}${clean(counts(otherObjects))}`,
-    ...(summary.unknownKinds > 0 ? [`${counted(summary.unknownKinds, 'workload')} of an unknown kind`] : []),
+    ...(unknownKinds > 0 ? [`${counted(unknownKinds, 'workload')} of an unknown kind`] : []),
     ...(errors > 0 ? [paint('red', `${errors} unreadable`)] : []),
-  ].join(', ');
-  const left = summary.unchanged === undefined ? '' : ` (${summary.unchanged} unchanged)`;
-  const lines = [`reviewed ${counted(workloads, 'workload')}${left}: ${outcomes}`, rest];
-  if (summary.notRead.length > 0) lines.push(`not read: ${someOf(summary.notRead.map(clean))}`);
-  const passed = exitCodeOf(summary, strict === true) === 0;
-  lines.push(passed ? paint('green', 'passed') : paint('red', 'failed'));
-  return lines.flatMap((line) => wrap(line, width));
+  ];
+  const left = unchanged === undefined ? '' : ` (${unchanged} unchanged)`;
+  const passed = exitCodeOf(summary, strict) === 0;
+  return [
+    `reviewed ${counted(workloads, 'workload')}${left}: ${outcomes.join(', ')}`,
+    rest.join(', '),
+    passed ? paint('green', 'passed') : paint('red', 'failed'),
+  ];
 }
 
-const someOf = (paths: readonly string[]): string =>
-  [...paths.slice(0, 10), ...(paths.length > 10 ? [`and ${paths.length - 10} more`] : [])].join(', ');
 const counts = (by: Record<string, number>): string => {
   const each = Object.entries(by).map(([name, count]) => `${name} ${count}`);
   return each.length === 0 ? '' : ` (${each.join(', ')})`;

@@ -45,19 +45,17 @@ function patchedText(document: SourceDocument, reviewed: readonly Reviewed[]): s
   const source = document.json ? undefined : nodesOf(document);
   if (source === undefined) {
     const value = structuredClone(parsed(document).value);
-    for (const one of changed) patchValue(valueAt(value, one.workload.path), one);
+    for (const { workload, verdict } of changed) {
+      // copied, because later operations change the values that became parts of the object
+      const operations = structuredClone(verdict.operations);
+      jsonpatch.applyPatch(valueAt(value, workload.path), operations, true, true);
+    }
     const indent = /^\s*[{[]\r?\n([ \t]+)/.exec(withoutMarker(own))?.[1];
     return `${marker}${JSON.stringify(value, null, indent)}\n`;
   }
   for (const one of changed) patchNode(nodeAt(source.contents, one.workload.path), one);
   const text = writeYaml(source, own);
   return marker + (own.includes('\r\n') ? text.replaceAll('\n', '\r\n') : text);
-}
-
-/** Applies a workload's patch to its object, in place. */
-export function patchValue(object: unknown, { verdict }: Reviewed): void {
-  // copied, because later operations change the values that became parts of the object
-  jsonpatch.applyPatch(object, structuredClone(verdict.operations), true, true);
 }
 
 /**
