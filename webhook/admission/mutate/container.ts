@@ -15,9 +15,9 @@ import {
   type Volume,
   type VolumeMount,
 } from '../pod.ts';
+import { runAsFor } from './ids.ts';
 import type { ProofRequirements } from './proof-requirements.ts';
 import { leastOfOthers, minRequests, resourcesFor } from './resources.ts';
-import { runAsFor } from './user.ts';
 
 const field = (name: string, fieldPath: string): EnvVar => ({
   name,

@@ -1,20 +1,13 @@
 import { isDeepStrictEqual as same } from 'node:util';
 import { env } from '../../../validator/shared/contract.ts';
-import { networkStatusPath, podInfoVolume, validatorContainer } from '../../lib/names.ts';
+import { podInfoVolume, validatorContainer } from '../../lib/names.ts';
 import { own } from '../../lib/own.ts';
 import { quantity } from '../../lib/quantity.ts';
-import {
-  allContainers,
-  type Container,
-  type Pod,
-  type Resources,
-  type SecurityContext,
-  type Volume,
-} from '../pod.ts';
+import type { Container, Pod, Resources, SecurityContext, Volume } from '../pod.ts';
 import { isObject } from '../review.ts';
+import { mayRunAs, mayRunInGroup } from './ids.ts';
 import type { ProofRequirements } from './proof-requirements.ts';
 import { hasPodResources } from './resources.ts';
-import { mayRunAs, mayRunInGroup } from './user.ts';
 
 const ownVariables = new Set<string>(Object.values(env));
 
@@ -33,28 +26,9 @@ export function isOurContainer({ name, env: variables }: Container): boolean {
   return name === validatorContainer && (variables ?? []).some((variable) => ownVariables.has(variable.name));
 }
 
-/**
- * Whether cni-gate added a volume with our name: a downward API volume that only our container mounts, or that has our
- * file.
- *
- * @param mountedByOthers the result of {@link isMountedByOthers} for its pod
- */
-export function isOurVolume(volume: Volume, mountedByOthers: boolean): boolean {
-  const { downwardAPI } = volume;
-  if (volume.name !== podInfoVolume || !isObject(downwardAPI)) return false;
-  // decoding does not validate volumes, so any value is possible here
-  const items: unknown[] = Array.isArray(downwardAPI.items) ? downwardAPI.items : [];
-  return !mountedByOthers || items.some((item) => isObject(item) && item.path === networkStatusPath);
-}
-
-/** Whether another container mounts a volume with our name. */
-export function isMountedByOthers(pod: Pod): boolean {
-  return allContainers(pod).some(
-    (container) =>
-      !isOurContainer(container) &&
-      (container.volumeMounts ?? []).some((mount) => mount.name === podInfoVolume),
-  );
-}
+/** Whether a volume of a pod with an earlier injection is from it: a downward API volume with our name. */
+export const isOurVolume = ({ name, downwardAPI }: Volume): boolean =>
+  name === podInfoVolume && isObject(downwardAPI);
 
 /** Fields that the API server sets and that do not change what the container does. */
 const harmlessFields = new Set(['resizePolicy']);

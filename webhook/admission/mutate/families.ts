@@ -1,7 +1,7 @@
 import { parseAddress } from '../../../validator/shared/addresses.ts';
 import type { RedirectCheck } from '../../../validator/shared/contract.ts';
 import { parseTarget } from '../../../validator/shared/targets.ts';
-import type { Profile, RedirectSettings } from '../../config/types.ts';
+import type { ProfileProof, RedirectSettings } from '../../config/types.ts';
 import { allContainers, type Pod, variableOf } from '../pod.ts';
 
 /** Whether a proof covers IPv4, and whether IPv6. */
@@ -20,8 +20,7 @@ const goTrue = new Set(['1', 't', 'T', 'true', 'TRUE', 'True']);
  * Returns the families that the mesh of this pod serves, read from where `proof.families` of the profile points;
  * undefined if nothing limits the proof, or if the variable cannot be read.
  */
-export function familiesIn(pod: Pod, { proof }: Profile): Served | undefined {
-  const { families: source } = proof;
+export function familiesIn(pod: Pod, { families: source }: ProfileProof): Served | undefined {
   if (source === undefined) return undefined;
   const container = allContainers(pod).find(({ name }) => name === source.container);
   const read = (name: string): string | undefined => container && variableOf(container, name);

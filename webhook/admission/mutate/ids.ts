@@ -1,15 +1,15 @@
+import type { RedirectCheck } from '../../../validator/shared/contract.ts';
 import type { Id, Identity, IdSource } from '../../config/types.ts';
 import { own } from '../../lib/own.ts';
 import type { NamespaceFacts } from '../namespaces.ts';
 import { allContainers, type Pod } from '../pod.ts';
+import type { ProofRequirements } from './proof-requirements.ts';
 
 /** The user and group ids of a proof in one pod. The names are those of the validator's contract. */
-export interface Ids {
-  asUser?: number;
-  asGroup?: number;
-  notAsUser?: number;
-  notAsGroup?: number;
-}
+export type Ids = Record<
+  keyof Pick<RedirectCheck, 'asUser' | 'asGroup' | 'notAsUser' | 'notAsGroup'>,
+  number | undefined
+>;
 
 /** The parts of a pod that can contain an id. */
 export interface Place {
@@ -22,30 +22,24 @@ type Field = 'runAsUser' | 'runAsGroup';
 
 /** The ids of a profile in this pod. */
 export function idsIn({ asUser, notAsUser, notAsGroup }: Identity, place: Place): Ids {
-  const user = idOf(asUser, 'runAsUser', place, 'pod');
-  const group = typeof asUser === 'object' ? groupBeside(asUser, place) : undefined;
-  // an id of the whole pod is the application's: a rule that exempts it would exempt all traffic of the pod
-  const otherUser = idOf(notAsUser, 'runAsUser', place, 'none');
-  const otherGroup = idOf(notAsGroup, 'runAsGroup', place, 'none');
   return {
-    ...(user !== undefined && { asUser: user }),
-    ...(group !== undefined && { asGroup: group }),
-    ...(otherUser !== undefined && { notAsUser: otherUser }),
-    ...(otherGroup !== undefined && { notAsGroup: otherGroup }),
+    asUser: idOf(asUser, 'runAsUser', place, true),
+    asGroup: typeof asUser === 'object' ? groupBeside(asUser, place) : undefined,
+    // an id of the whole pod is the application's: a rule that exempts it would exempt all traffic of the pod
+    notAsUser: idOf(notAsUser, 'runAsUser', place, false),
+    notAsGroup: idOf(notAsGroup, 'runAsGroup', place, false),
   };
 }
 
-/** Whether the pod's ids count for containers without one: only for `asUser`. */
-type Fallback = 'pod' | 'none';
-
-function idOf(id: Id | undefined, field: Field, place: Place, fallback: Fallback): number | undefined {
+/** @param ofPod whether the pod's id counts for containers without one */
+function idOf(id: Id | undefined, field: Field, place: Place, ofPod: boolean): number | undefined {
   if (typeof id !== 'object') return id;
-  return inAnnotations(id, place) ?? inContainers(id, field, place.pod, fallback) ?? id.default;
+  return inAnnotations(id, place) ?? inContainers(id, field, place.pod, ofPod) ?? id.default;
 }
 
 /** The group of the containers from which the user id comes. An annotation for the user does not contain it. */
 const groupBeside = (source: IdSource, { pod }: Place): number | undefined =>
-  source.containers && (inContainers(source, 'runAsGroup', pod, 'pod') ?? source.default);
+  source.containers && (inContainers(source, 'runAsGroup', pod, true) ?? source.default);
 
 /**
  * The pod's annotation before its namespace's; an empty one counts as absent (linkerd2-proxy-init,
@@ -65,12 +59,12 @@ function inContainers(
   { containers = [] }: IdSource,
   field: Field,
   pod: Pod,
-  fallback: Fallback,
+  ofPod: boolean,
 ): number | undefined {
   const found = containers.flatMap((name) => allContainers(pod).find((it) => it.name === name) ?? []);
   const said = found.flatMap(({ securityContext }) => securityContext?.[field] ?? []);
   if (said.length > 0) return said.find(isId);
-  return found.length > 0 && fallback === 'pod' ? idIn(pod.spec.securityContext?.[field]) : undefined;
+  return found.length > 0 && ofPod ? idIn(pod.spec.securityContext?.[field]) : undefined;
 }
 
 /** The greatest id that Kubernetes accepts (`IsValidUserID`). */
@@ -83,4 +77,50 @@ const isId = (value: unknown): value is number =>
 function idIn(value: unknown): number | undefined {
   const number = typeof value === 'string' && /^\+?\d{1,20}$/.test(value) ? Number(value) : value;
   return isId(number) ? number : undefined;
+}
+
+/** User and group of our own image (`USER` of the Dockerfile). */
+const ofImage = 65_532;
+
+/**
+ * Returns the user and group to set on the init container. They are set only if a check needs them, or if the container
+ * would otherwise run as root or as an id that the redirect exempts: OpenShift assigns ids by range and refuses others.
+ */
+export function runAsFor(pod: Pod, requirements: ProofRequirements): Partial<Record<Field, number>> {
+  const { asUser, asGroup, container } = requirements;
+  if (asUser !== undefined) return { runAsUser: asUser, runAsGroup: asGroup ?? asUser };
+  const { runAsUser, runAsGroup } = pod.spec.securityContext ?? {};
+  // the user in the image of a network's own validator is unknown
+  const image = container === undefined ? ofImage : undefined;
+  const user = runAsUser ?? image;
+  const group = runAsGroup ?? (runAsUser === undefined || runAsUser === null ? image : undefined);
+  if (user !== undefined && !mayRunAs(user, requirements)) return harmless(requirements);
+  if (group !== undefined && !mayRunInGroup(group, requirements)) {
+    return { runAsGroup: harmless(requirements).runAsGroup };
+  }
+  return {};
+}
+
+/** A user and a group that no mesh exempts, with the same number if possible: `nobody`, or one below it. */
+function harmless(requirements: ProofRequirements): Record<Field, number> {
+  const first = (may: (id: number, of: ProofRequirements) => boolean): number => {
+    let id = 65_534;
+    while (!may(id, requirements)) id--;
+    return id;
+  };
+  const user = first(mayRunAs);
+  return {
+    runAsUser: user,
+    runAsGroup: mayRunInGroup(user, requirements) ? user : first(mayRunInGroup),
+  };
+}
+
+/** Whether the proof is meaningful when it runs as this user. */
+export function mayRunAs(user: number, requirements: ProofRequirements): boolean {
+  return user !== 0 && !requirements.notAsUsers.includes(user);
+}
+
+/** Whether the proof is meaningful when it runs with this primary group. */
+export function mayRunInGroup(group: number, requirements: ProofRequirements): boolean {
+  return !requirements.notAsGroups.includes(group);
 }

@@ -5,7 +5,7 @@ import { podInfoVolume, profileLabel, statusAnnotation, validatorContainer } fro
 import { allContainers, type Container, type Pod } from '../pod.ts';
 import { annotationChanges } from './annotations.ts';
 import { validatorFor, volumeFor } from './container.ts';
-import { isCurrent, isMountedByOthers, isOurVolume } from './current.ts';
+import { isCurrent, isOurVolume } from './current.ts';
 import {
   appendOperations,
   headOperations,
@@ -91,21 +91,17 @@ function proveOperations(
 
 /** Names are unique in a pod: the API server would refuse a second one with a message that does not help. */
 function refuseTakenNames(pod: Pod, at: number): void {
-  const ours = pod.spec.initContainers?.[at];
-  const other = allContainers(pod).find(
-    (container) => container.name === validatorContainer && container !== ours,
+  const { initContainers, volumes } = pod.spec;
+  const others = allContainers(pod).filter((container) => container !== initContainers?.[at]);
+  const volume = volumes?.find(({ name }) => name === podInfoVolume);
+  const taken = others.some(({ name }) => name === validatorContainer)
+    ? `container "${validatorContainer}"`
+    : volume && !(carriesInjection(pod) && isOurVolume(volume))
+      ? `volume "${podInfoVolume}"`
+      : undefined;
+  if (taken === undefined) return;
+  throw new CniGateError(
+    'CNI_GATE_NAME_TAKEN',
+    `the pod has a ${taken} that cni-gate did not add: rename it`,
   );
-  if (other !== undefined) {
-    throw new CniGateError(
-      'CNI_GATE_NAME_TAKEN',
-      `the pod has a container "${validatorContainer}" that cni-gate did not add: rename it`,
-    );
-  }
-  const volume = (pod.spec.volumes ?? []).find(({ name }) => name === podInfoVolume);
-  if (volume !== undefined && !(carriesInjection(pod) && isOurVolume(volume, isMountedByOthers(pod)))) {
-    throw new CniGateError(
-      'CNI_GATE_NAME_TAKEN',
-      `the pod has a volume "${podInfoVolume}" that cni-gate did not add: rename it`,
-    );
-  }
 }

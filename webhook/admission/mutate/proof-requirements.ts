@@ -1,12 +1,12 @@
-import type { Check, ProfileCheck } from '../../../validator/shared/contract.ts';
-import { settingsOf, wordOf } from '../../config/checks.ts';
+import type { ProfileCheck } from '../../../validator/shared/contract.ts';
+import { wordOf } from '../../config/checks.ts';
 import type { CombinedProfiles } from '../../config/policy.ts';
-import type { CheckOfProfile, Profile, ProofContainer } from '../../config/types.ts';
+import type { Profile, ProofContainer } from '../../config/types.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import type { NamespaceFacts } from '../namespaces.ts';
 import type { Pod } from '../pod.ts';
-import { familiesIn, narrow, type Served } from './families.ts';
-import { type Ids, idsIn, type Place } from './ids.ts';
+import { familiesIn, narrow } from './families.ts';
+import { type Ids, idsIn } from './ids.ts';
 import { applies } from './profile-selection.ts';
 
 /** The combined requirements of the profiles that apply to a pod. */
@@ -28,22 +28,6 @@ export interface ProofRequirements {
   notAsGroups: number[];
 }
 
-/** A profile, and the parts of one pod on which it depends. */
-interface Settled {
-  profile: Profile;
-  served: Served | undefined;
-  /** For each check that has some, by its index in `proof.checks`. */
-  ids: (Ids | undefined)[];
-  idsOfContainer: Ids | undefined;
-}
-
-/**
- * A cache of requirements by combination, then by the profiles that apply and the parts of the pod on which they depend. Users
- * choose the ids in pods, so the cache is bounded.
- */
-const cache = new WeakMap<CombinedProfiles, Map<string, ProofRequirements>>();
-const maxCached = 100;
-
 /**
  * Returns the requirements of the combined profiles that apply to this pod, or undefined if none does.
  *
@@ -54,70 +38,37 @@ export function requirementsFor(
   combined: CombinedProfiles,
   namespace: NamespaceFacts,
 ): ProofRequirements | undefined {
-  const holding = holdingProfiles(pod, combined, namespace.labels);
-  if (holding.length === 0) return undefined;
-  const cached = cache.get(combined) ?? new Map<string, ProofRequirements>();
-  cache.set(combined, cached);
-  const settled = holding.map((profile) => settle(profile, { pod, namespace }));
-  const key = JSON.stringify(
-    settled.map(({ profile, served, ids, idsOfContainer }) => [profile.name, served, ids, idsOfContainer]),
-  );
-  const known = cached.get(key);
-  if (known !== undefined) return known;
-  const requirements = makeRequirements(settled);
-  if (cached.size >= maxCached) cached.clear();
-  cached.set(key, requirements);
-  return requirements;
-}
-
-function settle(profile: Profile, place: Place): Settled {
-  const { checks, container } = profile.proof;
-  return {
-    profile,
-    served: familiesIn(place.pod, profile),
-    ids: checks.map((check) => ('redirect' in check ? idsIn(check.redirect, place) : undefined)),
-    idsOfContainer: container && idsIn(container, place),
-  };
-}
-
-/**
- * The profiles that apply, and those that will apply once the pod has the annotations of the others: a later call sees
- * these annotations and must give the same answer.
- */
-function holdingProfiles(
-  pod: Pod,
-  combined: CombinedProfiles,
-  namespaceLabels: Record<string, string>,
-): Profile[] {
-  let holding = combined.profiles.filter((profile) => applies(profile, pod, namespaceLabels));
-  for (;;) {
-    const given: Record<string, string> = Object.assign({}, ...holding.map((profile) => profile.annotations));
-    if (holding.length === combined.profiles.length || Object.keys(given).length === 0) return holding;
-    const annotations = { ...given, ...pod.metadata.annotations };
-    const later = { ...pod, metadata: { ...pod.metadata, annotations } };
-    const before = new Set(holding);
-    holding = combined.profiles.filter(
-      (profile) => before.has(profile) || applies(profile, later, namespaceLabels),
-    );
-    if (holding.length === before.size) return holding;
+  const profiles = profilesFor(pod, combined, namespace.labels);
+  if (profiles.length === 0) return undefined;
+  const checks: ProfileCheck[] = [];
+  const ids: Ids[] = [];
+  const words = new Set<string>();
+  let container: ProofContainer | undefined;
+  for (const { name, proof } of profiles) {
+    const served = familiesIn(pod, proof);
+    for (const check of proof.checks) {
+      words.add(wordOf(check));
+      if ('redirect' in check) {
+        const found = idsIn(check.redirect, { pod, namespace });
+        ids.push(found);
+        // JSON omits undefined values
+        const redirect = { ...narrow(check.redirect, served), ...found };
+        checks.push({ profile: name, redirect } as ProfileCheck);
+      } else {
+        checks.push({ profile: name, ...check });
+      }
+    }
+    if (proof.container !== undefined) {
+      container = proof.container;
+      ids.push(idsIn(container, { pod, namespace }));
+    }
   }
-}
-
-function makeRequirements(settled: Settled[]): ProofRequirements {
-  const profiles = settled.map(({ profile }) => profile);
-  const reported = settled.flatMap(({ profile, served, ids }) =>
-    profile.proof.checks.map(
-      (check, at): ProfileCheck => ({ profile: profile.name, ...checkWith(check, served, ids[at]) }),
-    ),
-  );
-  const container = profiles.find(({ proof }) => proof.container !== undefined)?.proof.container;
-  const words = profiles.flatMap(({ proof }) => proof.checks.map(wordOf));
-  const ids = settled.flatMap((it) => [...it.ids, it.idsOfContainer].flatMap((some) => some ?? []));
+  if (container !== undefined) words.add('container');
   const requirements: ProofRequirements = {
     profiles,
-    checksJson: reported.length === 0 ? '' : JSON.stringify(reported),
+    checksJson: checks.length === 0 ? '' : JSON.stringify(checks),
     container,
-    words: [...new Set<string>([...words, ...(container ? ['container'] : [])])],
+    words: [...words],
     asUser: ids.find(({ asUser }) => asUser !== undefined)?.asUser,
     asGroup: ids.find(({ asGroup }) => asGroup !== undefined)?.asGroup,
     notAsUsers: ids.flatMap(({ notAsUser }) => notAsUser ?? []),
@@ -127,13 +78,27 @@ function makeRequirements(settled: Settled[]): ProofRequirements {
   return requirements;
 }
 
-/** The check for one pod, with the values that depend on the pod. */
-function checkWith(check: CheckOfProfile, served: Served | undefined, ids: Ids = {}): Check {
-  const [redirect] = settingsOf([check], 'redirect');
-  if (redirect === undefined) return check as Check;
-  const { asUser, asGroup, notAsUser, notAsGroup } = ids;
-  // JSON omits undefined values
-  return { redirect: { ...narrow(redirect, served), asUser, asGroup, notAsUser, notAsGroup } } as Check;
+/**
+ * The profiles that apply, and those that will apply once the pod has the annotations of the others: a later call sees
+ * these annotations and must give the same answer.
+ */
+function profilesFor(
+  pod: Pod,
+  combined: CombinedProfiles,
+  namespaceLabels: Record<string, string>,
+): Profile[] {
+  let holding: Profile[] = [];
+  for (let later = pod; ; ) {
+    const before = holding;
+    holding = combined.profiles.filter(
+      (profile) => before.includes(profile) || applies(profile, later, namespaceLabels),
+    );
+    const added = holding.filter((profile) => !before.includes(profile));
+    if (added.every(({ annotations }) => Object.keys(annotations).length === 0)) return holding;
+    const given = Object.assign({}, ...added.map((profile) => profile.annotations));
+    const annotations = { ...given, ...later.metadata.annotations };
+    later = { ...pod, metadata: { ...pod.metadata, annotations } };
+  }
 }
 
 /** Compares ids that come from the pod. Ids that profiles name were compared when the profiles were joined. */

@@ -1,8 +1,8 @@
 import type { Operation } from 'fast-json-patch';
-import { profileLabel, statusAnnotation } from '../../lib/names.ts';
+import { podInfoVolume, profileLabel, statusAnnotation } from '../../lib/names.ts';
 import { own } from '../../lib/own.ts';
-import type { Pod } from '../pod.ts';
-import { isMountedByOthers, isOurContainer, isOurVolume } from './current.ts';
+import { allContainers, type Pod } from '../pod.ts';
+import { isOurContainer, isOurVolume } from './current.ts';
 import { mapOperations, removeOperations } from './patch.ts';
 import { isOurs } from './profile-selection.ts';
 import { readStatus, reasonText, saysProfiles } from './status-annotation.ts';
@@ -49,10 +49,12 @@ export function recordRefusal(pod: Pod, code: string): Operation[] {
 const statusOperations = ({ metadata }: Pod, text: string | undefined): Operation[] =>
   mapOperations(['metadata', 'annotations'], metadata.annotations, new Map([[statusAnnotation, text]]));
 
-/** Removes the volume of an earlier injection, unless another container uses it, or it is not ours. */
+/** Removes the volume of an earlier injection, unless another container mounts it. */
 export function dropVolume(pod: Pod): Operation[] {
-  // every volume that could be ours has one name, so one pass over the containers is enough
-  if (!carriesInjection(pod) || isMountedByOthers(pod)) return [];
-  const at = (pod.spec.volumes ?? []).findIndex((volume) => isOurVolume(volume, false));
-  return removeOperations('volumes', pod.spec.volumes, at);
+  const at = carriesInjection(pod) ? (pod.spec.volumes ?? []).findIndex(isOurVolume) : -1;
+  const isMounted = allContainers(pod).some(
+    (container) =>
+      !isOurContainer(container) && container.volumeMounts?.some((mount) => mount.name === podInfoVolume),
+  );
+  return isMounted ? [] : removeOperations('volumes', pod.spec.volumes, at);
 }

@@ -70,28 +70,23 @@ export interface PromisedPod {
  * The profiles that promise something to a pod: those in its status annotation, and those whose checks its init
  * container runs. A user who may patch the pod can remove the annotation, but cannot change the environment of a
  * container (Kubernetes, `ValidatePodUpdate`: only the image of a container may change).
- *
- * If the pod has the init container and neither source names a profile, as with a network's own validator, the label
- * names them.
  */
-export function requiredProfiles({ metadata, spec }: PromisedPod): string[] {
-  const reported: unknown = readStatus({ metadata })?.profiles;
-  const container = spec?.initContainers?.find(isOurContainer);
-  const named = new Set([...stringsOf(reported), ...profilesProvedBy(container)]);
-  if (named.size > 0 || container === undefined) return [...named];
-  const label = own(metadata.labels, profileLabel) ?? '';
-  return label !== '' && label.length <= max.characters ? label.split('.') : [];
+export function requiredProfiles(pod: PromisedPod): string[] {
+  return [...new Set([...stringsOf(readStatus(pod)?.profiles), ...checkedIn(pod)])];
 }
 
 /**
  * The profiles whose checks the init container of a pod makes. Unlike the annotation, users cannot change them. For a
- * network's own validator, the label names them.
+ * network's own validator, which names no profile, the annotation names them, or else the label.
  */
-export function checkedIn({ metadata, spec }: PromisedPod): string[] {
-  const container = spec?.initContainers?.find(isOurContainer);
+export function checkedIn(pod: PromisedPod): string[] {
+  const container = pod.spec?.initContainers?.find(isOurContainer);
   const checked = new Set(profilesProvedBy(container));
   if (checked.size > 0 || container === undefined) return [...checked];
-  return requiredProfiles({ metadata, spec: { initContainers: [container] } });
+  const reported = stringsOf(readStatus(pod)?.profiles);
+  if (reported.length > 0) return [...new Set(reported)];
+  const label = own(pod.metadata.labels, profileLabel) ?? '';
+  return label !== '' && label.length <= max.characters ? label.split('.') : [];
 }
 
 /** The value of a label has at most 63 characters: at most 32 names joined by dots. */

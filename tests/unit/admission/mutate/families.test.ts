@@ -1,21 +1,13 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { familiesIn, narrow } from '../../../../webhook/admission/mutate/families.ts';
-import type { FamiliesSource, Profile } from '../../../../webhook/config/types.ts';
-
-const profile = (families?: FamiliesSource): Profile => ({
-  name: 'mesh',
-  when: {},
-  daemonSets: [],
-  annotations: {},
-  proof: { checks: [], ...(families && { families }) },
-});
+import type { FamiliesSource } from '../../../../webhook/config/types.ts';
 
 /** What the profile reads of a pod whose proxy has this variable with these values. */
 function served(families: FamiliesSource | undefined, ...values: (string | undefined)[]) {
   const env = values.map((value) => ({ name: 'GIVEN', ...(value !== undefined && { value }) }));
   const containers = [{ name: 'app' }, { name: 'proxy', env }];
-  return familiesIn({ metadata: {}, spec: { containers } }, profile(families));
+  return familiesIn({ metadata: {}, spec: { containers } }, { checks: [], ...(families && { families }) });
 }
 
 const listen = { container: 'proxy', env: 'GIVEN' };

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { idsIn } from '../../../../webhook/admission/mutate/ids.ts';
-import { requirementsFor } from '../../../../webhook/admission/mutate/proof-requirements.ts';
 import { annotationsOf } from '../../../../webhook/admission/namespaces.ts';
 import type { Pod, SecurityContext } from '../../../../webhook/admission/pod.ts';
 import type { Identity } from '../../../../webhook/config/types.ts';
-import { policyOf } from '../../../support/configurations.ts';
+import { copyOf } from '../../../support/answers.ts';
 
 interface Given {
   first?: SecurityContext | null;
@@ -29,14 +28,17 @@ function podOf({ first, second, ofPod, annotation }: Given): Pod {
   };
 }
 
+/** Without the ids that are undefined. */
 const ids = (given: Given, identity: Identity = { asUser: source }) =>
-  idsIn(identity, {
-    pod: podOf(given),
-    namespace: {
-      labels: {},
-      ...(given.ofNamespace !== undefined && { annotations: { [key]: given.ofNamespace } }),
-    },
-  });
+  copyOf(
+    idsIn(identity, {
+      pod: podOf(given),
+      namespace: {
+        labels: {},
+        ...(given.ofNamespace !== undefined && { annotations: { [key]: given.ofNamespace } }),
+      },
+    }),
+  );
 
 suite('the sources of an id', () => {
   const users: [title: string, given: Given, user: number][] = [
@@ -98,17 +100,4 @@ suite('annotations of a namespace', () => {
     const many = Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`a${at}`, String(at)]));
     assert.equal(Object.keys(annotationsOf(many).annotations ?? {}).length, 64);
   });
-});
-
-test('the cache of requirements is bounded, whatever ids pods have', () => {
-  const connect = ['192.0.2.2:1404'];
-  const redirect = { listen: 4140, connect, notAsUser: { annotation: key } };
-  const policy = policyOf({ profiles: [{ name: 'mesh', proof: { checks: [{ redirect }] } }] });
-  const required = (id: number) =>
-    requirementsFor(podOf({ annotation: String(id) }), policy.combineProfiles('mesh'), { labels: {} });
-  const first = required(1);
-  assert.equal(required(1), first, 'kept');
-  for (let id = 2; id < 300; id++) required(id);
-  assert.notEqual(required(1), first, 'dropped');
-  assert.deepEqual(required(1), first);
 });
