@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
+import type { LeftOut } from './informer/object.ts';
 import type { Action, Reason } from './informer/retry.ts';
-import type { LeftOut } from './informer/source.ts';
 import type { LookupResult } from './lookup.ts';
 
 /** How many objects there are, and how much memory they take where that is limited. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
-import type { Retention } from '../../../webhook/cluster/informer/source.ts';
+import type { Retention } from '../../../webhook/cluster/informer/object.ts';
 import { Store } from '../../../webhook/cluster/informer/store.ts';
 
 const entry = (key: string, resourceVersion: string, uid = `uid-${key}`) => ({

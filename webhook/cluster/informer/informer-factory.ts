@@ -3,8 +3,7 @@ import { messageOf } from '../../lib/errors.ts';
 import type { ApiClient } from '../client.ts';
 import type { ClusterMetrics } from '../metrics.ts';
 import { Informer, type InformerOptions, type Observer } from './informer.ts';
-import type { ApiObject } from './object.ts';
-import type { LeftOut, Source } from './source.ts';
+import type { ApiObject, LeftOut, Source } from './object.ts';
 import { type Change, deleted } from './store.ts';
 
 /** Where informers report to. */

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiClient } from '../client.ts';
 import { listAll } from './list-all.ts';
-import { type ApiObject, keyOf } from './object.ts';
+import { type ApiObject, keyOf, type LeftOut, type Source } from './object.ts';
 import {
   type Action,
   defaultTiming,
@@ -12,7 +12,6 @@ import {
   Retry,
   type Timing,
 } from './retry.ts';
-import type { LeftOut, Source } from './source.ts';
 import { type Change, type Lister, Store } from './store.ts';
 import { type WatchEvent, watchOnce } from './watch.ts';
 
@@ -103,7 +102,6 @@ export class Informer<O extends ApiObject, T> implements Lister<T> {
     return this.#lastError;
   }
 
-  /** As {@link Lister}. */
   subscribe(subscriber: (changes: Change<T>[]) => void): () => void {
     this.#subscribers.add(subscriber);
     return () => this.#subscribers.delete(subscriber);
@@ -120,20 +118,17 @@ export class Informer<O extends ApiObject, T> implements Lister<T> {
     const signal = AbortSignal.any([ended, this.#stopped.signal]);
     const retry = new Retry(this.#timing, this.#random);
     let during: Action = 'list';
-    try {
-      while (!signal.aborted) {
-        const end: End = await (during === 'list' ? this.#list(signal) : this.#watch(signal));
-        const { reason, error } = end;
-        const { action, wait } = retry.next(during, end);
-        this.#lastError = error;
-        this.#isBehind = !isRegular(end);
-        if (!this.#isBehind) this.#heardAt = performance.now();
-        this.#observer?.ended({ during, reason, wait, error });
-        during = action;
-        if (wait > 0) await sleep(wait, undefined, { signal });
-      }
-    } catch (error) {
-      if (!signal.aborted) throw error;
+    while (!signal.aborted) {
+      const end = await (during === 'list' ? this.#list(signal) : this.#watch(signal));
+      if (signal.aborted) return;
+      const { reason, error } = end;
+      const { action, wait } = retry.next(during, end);
+      this.#lastError = error;
+      this.#isBehind = !isRegular(end);
+      if (!this.#isBehind) this.#heardAt = performance.now();
+      this.#observer?.ended({ during, reason, wait, error });
+      during = action;
+      if (wait > 0) await sleep(wait, undefined, { signal }).catch(() => {});
     }
   }
 
@@ -155,28 +150,16 @@ export class Informer<O extends ApiObject, T> implements Lister<T> {
       this.#synced.resolve();
       return { reason: 'listed' };
     } catch (error) {
-      signal.throwIfAborted();
       return endBy(error, false);
     }
   }
 
   async #watch(signal: AbortSignal): Promise<End> {
-    const stale = this.#stale.signal;
-    try {
-      stale.throwIfAborted();
-      return await this.#follow(AbortSignal.any([signal, stale]));
-    } catch (error) {
-      if (signal.aborted || !stale.aborted) throw error;
-      return { reason: 'stale' };
-    }
-  }
-
-  async #follow(signal: AbortSignal): Promise<End> {
     const end = await watchOnce(this.#client, this.source, {
       resourceVersion: this.#version,
       timing: this.#timing,
       random: this.#random(),
-      signal,
+      signal: AbortSignal.any([signal, this.#stale.signal]),
       onOpen: () => {
         this.#lastError = undefined;
         this.#observer?.contact();
@@ -194,9 +177,8 @@ export class Informer<O extends ApiObject, T> implements Lister<T> {
       this.#version = event.resourceVersion;
       return;
     }
-    const { resourceVersion } = event.type === 'put' ? event.entry : event.metadata;
     const changes = this.#changesBy(event);
-    this.#version = resourceVersion;
+    this.#version = (event.type === 'put' ? event.entry : event.metadata).resourceVersion;
     this.#tell(changes);
   }
 

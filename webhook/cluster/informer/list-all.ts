@@ -3,8 +3,7 @@ import type { ApiClient } from '../client.ts';
 import { ClusterError, unreachable } from '../errors.ts';
 import { operationOf } from '../operation.ts';
 import type { BoundedText } from '../stream/bounded-text.ts';
-import { type ApiObject, type Entry, isApiObject } from './object.ts';
-import { pickEntry, type Source, type Unread, unparsed } from './source.ts';
+import { type ApiObject, identityIn, pickEntry, type Source, type Unread } from './object.ts';
 import { Store } from './store.ts';
 
 /** A complete list. */
@@ -24,7 +23,7 @@ interface ListOptions {
   timeout: number;
   signal: AbortSignal;
   /** Called when a page has come. */
-  onPage: () => void;
+  onPage?: () => void;
   /** Called for each object that exists and is not read; there is no limit to their number. */
   onUnread?: (unread: Unread) => void;
 }
@@ -56,19 +55,17 @@ async function pages<O extends ApiObject, T>(
 ): Promise<Listed<T>> {
   const { path, query } = source;
   const store = new Store<T>(source.retention);
-  const fault = (what: string): Error =>
-    unreachable(operationOf('GET', path), client.source, new Error(what));
-  const read = (item: BoundedText): Entry<T> | Unread => {
-    const isTooLarge = item.isTooLarge();
-    const found = unparsed(source, isTooLarge, () => item.head);
-    if (found !== undefined) return found;
-    if (isTooLarge) throw fault(`an item of ${item.bytes} bytes that does not begin with its name`);
-    const object: unknown = JSON.parse(item.text);
-    if (!isApiObject(object)) throw fault('the answer is not a list of objects');
-    return pickEntry(object as O, source);
-  };
+  const noList = (): Error =>
+    unreachable(operationOf('GET', path), client.source, new Error('the answer is not a list of objects'));
   const onItem = (item: BoundedText): void => {
-    const found = read(item);
+    if (item.isTooLarge()) {
+      const metadata = identityIn(item.head);
+      if (metadata === undefined) throw noList();
+      onUnread?.({ why: 'too-large', metadata });
+      return;
+    }
+    const found = pickEntry(JSON.parse(item.text), source);
+    if (found === undefined) throw noList();
     if ('why' in found) onUnread?.(found);
     else store.put(found);
   };
@@ -83,10 +80,8 @@ async function pages<O extends ApiObject, T>(
     };
     const { metadata, items } = (await client.list<Page>(path, options, onItem)).list;
     const resourceVersion = metadata?.resourceVersion;
-    if (!Array.isArray(items) || items.length > 0 || !resourceVersion) {
-      throw fault('the answer is not a list of objects');
-    }
-    onPage();
+    if (!Array.isArray(items) || items.length > 0 || !resourceVersion) throw noList();
+    onPage?.();
     token = metadata?.continue || undefined;
     if (token === undefined) return { store, resourceVersion };
   }

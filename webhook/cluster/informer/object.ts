@@ -13,6 +13,36 @@ export interface Metadata {
   annotations?: Record<string, string> | null;
 }
 
+/** How much is kept of objects that any user may create. */
+export interface Retention<T> {
+  /** Of all together; bytes by {@link Retention.weigh}. */
+  max: { count: number; bytes: number };
+  /** How much memory an object takes, in bytes. */
+  weigh: (object: T) => number;
+}
+
+/** What an informer watches: one kind of objects, all of them or those that a selector chooses. */
+export interface Source<O extends ApiObject, T> {
+  /** For messages and metrics: `namespaces`. */
+  resource: string;
+  /** Such as `/api/v1/namespaces`. */
+  path: string;
+  /** `labelSelector`, `fieldSelector`. */
+  query?: Record<string, string>;
+  /** Objects per page (500 by default): fewer where any user may create large ones. */
+  pageSize?: number;
+  /** How many bytes of JSON an object may have (see `objectBytes`). A larger one is neither parsed nor kept. */
+  objectBytes?: number;
+  /** Whether an object matters, by its name and namespace. */
+  wants?: (metadata: Metadata) => boolean;
+  /** Picks from an object what decisions need; the rest is dropped. */
+  pick: (object: O) => T;
+  /** Whether the picked part may be kept; otherwise the object counts as too large. */
+  fits?: (object: T) => boolean;
+  /** How much is kept of all objects together; all of them by default. */
+  retention?: Retention<T>;
+}
+
 /** An object in the store: its identity, and of its content what was picked. */
 export interface Entry<T> {
   key: string;
@@ -22,21 +52,36 @@ export interface Entry<T> {
   object: T;
 }
 
+/** Why an object is not kept here: it is too large, it does not matter, or there are too many. */
+export type LeftOut = 'too-large' | 'not-wanted' | 'too-many';
+
+/** An object that exists and is not kept. */
+export interface Unread {
+  why: Exclude<LeftOut, 'too-many'>;
+  metadata: Metadata;
+}
+
 /** `namespace/name`, or the name alone where the kind has no namespaces. */
 export const keyOf = ({ namespace, name }: Pick<Metadata, 'namespace' | 'name'>): string =>
   namespace === undefined ? name : `${namespace}/${name}`;
 
-/** Whether a value has what {@link pickEntry} needs: nothing else of the API's answers is taken on trust. */
-export function isApiObject(value: unknown): value is ApiObject {
-  if (typeof value !== 'object' || value === null || !('metadata' in value)) return false;
+/** What a store keeps of a parsed object, or why it keeps nothing; undefined where the value is no object of the API. */
+export function pickEntry<O extends ApiObject, T>(
+  value: unknown,
+  { wants, fits, pick }: Source<O, T>,
+): Entry<T> | Unread | undefined {
+  if (!isApiObject(value)) return undefined;
   const { metadata } = value;
-  return (
-    typeof metadata === 'object' &&
-    metadata !== null &&
-    ['name', 'uid', 'resourceVersion'].every(
-      (key) => typeof (metadata as Record<string, unknown>)[key] === 'string',
-    )
-  );
+  if (wants?.(metadata) === false) return { why: 'not-wanted', metadata };
+  const { uid, resourceVersion } = metadata;
+  const entry = { key: keyOf(metadata), uid, resourceVersion, object: pick(value as O) };
+  return fits?.(entry.object) === false ? { why: 'too-large', metadata } : entry;
+}
+
+/** Whether a value has a name, a UID and a version: the other fields of the API's answers are taken on trust. */
+export function isApiObject(value: unknown): value is ApiObject {
+  const { metadata } = (value ?? {}) as { metadata?: Record<string, unknown> | null };
+  return ['name', 'uid', 'resourceVersion'].every((key) => typeof metadata?.[key] === 'string');
 }
 
 const pair = /"(\w+)":"([^"\\]*)"/g;

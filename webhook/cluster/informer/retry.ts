@@ -1,5 +1,4 @@
 import { ClusterError } from '../errors.ts';
-import { Garbage } from './source.ts';
 
 /** How long things may take, in milliseconds. */
 export interface Timing {
@@ -36,6 +35,9 @@ export type Action = 'list' | 'watch';
  * - `garbage`: the answer is not valid, and what was sent before may be wrong as well.
  */
 export type Reason = 'listed' | 'ended' | 'stale' | 'dropped' | 'silent' | 'expired' | 'garbage' | 'failed';
+
+/** An answer of the API server that is not valid. What it sent before may be wrong as well. */
+export class Garbage extends Error {}
 
 /** The end of a list or a watch. */
 export interface End {

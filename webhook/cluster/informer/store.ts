@@ -1,5 +1,4 @@
-import type { Entry } from './object.ts';
-import type { Retention } from './source.ts';
+import type { Entry, Retention } from './object.ts';
 
 /**
  * A difference, to be applied in order. `listed`: it comes from a list, which has only the latest version of an object;
@@ -28,11 +27,13 @@ interface Group {
   bytes: number;
 }
 
-const unlimited: Retention<unknown> = { max: { count: Infinity, bytes: Infinity }, weigh: () => 0 };
+const [count, bytes] = [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER];
+const unlimited: Retention<unknown> = { max: { count, bytes }, weigh: () => 0 };
 
 /**
- * The last known objects, by key, within one limit: above it, the namespace with the most loses those that have not
- * changed for the longest time. Pure: it only computes what a list or an event changes.
+ * The last known objects, by key, within one limit of bytes: above it, the namespace with the most loses those that have
+ * not changed for the longest time. Each object weighs at least its share of the limit, so their number has a limit too.
+ * Pure: it only computes what a list or an event changes.
  */
 export class Store<T> {
   readonly #retention: Retention<T>;
@@ -110,7 +111,8 @@ export class Store<T> {
   }
 
   #add(entry: Entry<T>): void {
-    const weight = this.#retention.weigh(entry.object);
+    const { max, weigh } = this.#retention;
+    const weight = Math.max(weigh(entry.object), Math.floor(max.bytes / max.count));
     const name = namespaceOf(entry.key);
     const group = this.#groups.get(name) ?? { keys: new Set(), bytes: 0 };
     this.#groups.set(name, group);
@@ -137,25 +139,19 @@ export class Store<T> {
 
   /** @returns the entries that it dropped */
   #shrink(): Entry<T>[] {
-    const { count, bytes } = this.#retention.max;
     const dropped: Entry<T>[] = [];
-    while (this.#entries.size > count || this.#bytes > bytes) {
-      const [oldest = ''] = this.#largest(this.#bytes > bytes)?.keys ?? [];
+    while (this.#bytes > this.#retention.max.bytes) {
+      let largest: Group | undefined;
+      for (const group of this.#groups.values()) {
+        if (largest === undefined || group.bytes > largest.bytes) largest = group;
+      }
+      const [oldest = ''] = largest?.keys ?? [];
       const entry = this.#delete(oldest);
       if (entry === undefined) break;
       dropped.push(entry);
     }
     this.#leftOut += dropped.length;
     return dropped;
-  }
-
-  #largest(byBytes: boolean): Group | undefined {
-    const sizeOf = ({ bytes, keys }: Group): number => (byBytes ? bytes : keys.size);
-    let largest: Group | undefined;
-    for (const group of this.#groups.values()) {
-      if (largest === undefined || sizeOf(group) > sizeOf(largest)) largest = group;
-    }
-    return largest;
   }
 }
 

@@ -3,9 +3,17 @@ import type { ApiClient } from '../client.ts';
 import { type ClusterError, refusal, type Status } from '../errors.ts';
 import { operationOf } from '../operation.ts';
 import type { BoundedText } from '../stream/bounded-text.ts';
-import { type ApiObject, type Entry, isApiObject, type Metadata } from './object.ts';
-import { type End, endBy, type Timing } from './retry.ts';
-import { Garbage, pickEntry, type Source, type Unread, unparsed } from './source.ts';
+import {
+  type ApiObject,
+  type Entry,
+  identityIn,
+  isApiObject,
+  type Metadata,
+  pickEntry,
+  type Source,
+  type Unread,
+} from './object.ts';
+import { type End, endBy, Garbage, type Timing } from './retry.ts';
 
 /** A line of a watch, with what a store keeps of the object. */
 export type WatchEvent<T> =
@@ -20,28 +28,32 @@ export type WatchEvent<T> =
 const ofObject = /^\{"type":"(ADDED|MODIFIED|DELETED)","object":/;
 
 /**
- * Reads a line of a watch. An object that is too large, or that does not matter, is not parsed.
+ * Reads a line of a watch. Of an object that is too large only the beginning is read.
  * Source: https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
  *
  * @throws Garbage
  */
 function readEvent<O extends ApiObject, T>(line: BoundedText, source: Source<O, T>): WatchEvent<T> {
-  const isTooLarge = line.isTooLarge();
-  const [begin = '', kind] = ofObject.exec(line.head) ?? [];
-  const found = kind && unparsed(source, isTooLarge, () => line.head.slice(begin.length));
-  if (found) {
-    return kind === 'DELETED' ? { type: 'removed', metadata: found.metadata } : { type: 'unread', ...found };
+  if (line.isTooLarge()) {
+    const [begin = '', kind] = ofObject.exec(line.head) ?? [];
+    const metadata = identityIn(line.head.slice(begin.length));
+    if (metadata === undefined)
+      throw new Garbage(`an event of ${line.bytes} bytes that does not begin with its name`);
+    return kind === 'DELETED'
+      ? { type: 'removed', metadata }
+      : { type: 'unread', why: 'too-large', metadata };
   }
-  if (isTooLarge) throw new Garbage(`an event of ${line.bytes} bytes that does not begin with its name`);
   const { type, object } = parse(line.text);
   switch (type) {
     case 'ADDED':
     case 'MODIFIED': {
-      const picked = pickEntry(checked<O>(type, object), source);
-      return 'why' in picked ? { type: 'unread', ...picked } : { type: 'put', entry: picked };
+      const found = pickEntry(object, source);
+      if (found === undefined) throw noObject(type);
+      return 'why' in found ? { type: 'unread', ...found } : { type: 'put', entry: found };
     }
     case 'DELETED':
-      return { type: 'removed', metadata: checked(type, object).metadata };
+      if (!isApiObject(object)) throw noObject(type);
+      return { type: 'removed', metadata: object.metadata };
     case 'BOOKMARK':
       return { type: 'bookmark', resourceVersion: versionOf(object) };
     case 'ERROR':
@@ -50,6 +62,9 @@ function readEvent<O extends ApiObject, T>(line: BoundedText, source: Source<O, 
       throw new Garbage(`expected an event of a watch, got type ${JSON.stringify(type)}`);
   }
 }
+
+const noObject = (type: string): Garbage =>
+  new Garbage(`${type} of a watch: its object has no name, uid or version`);
 
 function parse(line: string): { type?: unknown; object?: unknown } {
   let value: unknown;
@@ -62,11 +77,6 @@ function parse(line: string): { type?: unknown; object?: unknown } {
     throw new Garbage(`expected an event of a watch, got ${JSON.stringify(line.slice(0, 80))}`);
   }
   return value;
-}
-
-function checked<O extends ApiObject>(type: string, object: unknown): O {
-  if (!isApiObject(object)) throw new Garbage(`${type} of a watch: its object has no name, uid or version`);
-  return object as O;
 }
 
 /** A bookmark's object has no more than a version. */
@@ -94,7 +104,7 @@ export interface WatchOptions<T> {
 }
 
 /**
- * Watches until the server ends the watch, or until it should have ended it. Throws only when the signal is aborted.
+ * Watches until the server ends the watch, until it should have ended it, or until the signal is aborted. Never throws.
  *
  * The server is asked to end the watch soon. If it does not, nothing comes through any more: a quiet watch alone does
  * not show that.
@@ -130,7 +140,7 @@ export async function watchOnce<O extends ApiObject, T>(
     }
     return { reason: served() ? 'ended' : 'dropped' };
   } catch (error) {
-    signal.throwIfAborted();
+    if (signal.aborted) return { reason: 'stale' };
     if (!overdue.signal.aborted) return endBy(error, served());
     client.dropIdle();
     return { reason: 'silent', served: events > 0 };

@@ -16,7 +16,7 @@ import {
 } from '../../nodes/readiness/to-facts.ts';
 import { type LabelSelector, selectorText } from '../../nodes/scheduling/label-selector.ts';
 import { apiPath } from '../api-path.ts';
-import type { Source } from '../informer/source.ts';
+import type { Source } from '../informer/object.ts';
 import type { OptedIn } from './watch-namespaces.ts';
 import { weightOfEvidence, weightOfNode } from './weights.ts';
 

@@ -1,8 +1,7 @@
 import type { ApiClient } from '../../cluster/client.ts';
 import { listAll } from '../../cluster/informer/list-all.ts';
-import type { ApiObject } from '../../cluster/informer/object.ts';
+import type { ApiObject, Retention, Source } from '../../cluster/informer/object.ts';
 import { defaultTiming } from '../../cluster/informer/retry.ts';
-import type { Retention, Source } from '../../cluster/informer/source.ts';
 import { type Observation, observe } from './observation.ts';
 
 /** How many requests of {@link mapEach} run at a time: more would only wait for each other at the API server. */
@@ -25,11 +24,7 @@ export async function readList<O extends ApiObject, T>(
   client: ApiClient,
   source: Source<O, T>,
 ): Promise<T[]> {
-  const { store } = await listAll(client, source, {
-    timeout: defaultTiming.answer,
-    signal,
-    onPage: () => {},
-  });
+  const { store } = await listAll(client, source, { timeout: defaultTiming.answer, signal });
   return [...store.list()];
 }
 
@@ -41,7 +36,7 @@ export const readLists = async <O extends ApiObject, T>(
 
 /** Keeps so many objects at most, of all writers. */
 export const atMost = <T>(count: number): Retention<T> => ({
-  max: { count, bytes: Number.POSITIVE_INFINITY },
+  max: { count, bytes: count },
   weigh: () => 0,
 });
 

@@ -1,6 +1,5 @@
 import { optedInTo } from '../../admission/mutate/profile-selection.ts';
-import type { ApiObject } from '../../cluster/informer/object.ts';
-import type { Source } from '../../cluster/informer/source.ts';
+import type { ApiObject, Source } from '../../cluster/informer/object.ts';
 import { podsPath } from '../../cluster/view/sources.ts';
 import { namespaceSource } from '../../cluster/view/watch-namespaces.ts';
 import { profileLabel } from '../../lib/names.ts';
