@@ -1,31 +1,40 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ClusterError } from '../cluster/errors.ts';
+import type { EventRecorder } from '../cluster/events/recorder.ts';
 import type { Leadership } from '../cluster/lease/leadership.ts';
+import type { Policy } from '../config/policy.ts';
 import type { Log } from '../lib/deps.ts';
 import { CniGateError, messageOf } from '../lib/errors.ts';
 import { type Reconcile, type Result, WorkQueue, type WorkQueueOptions } from './work-queue.ts';
 
-/** What a {@link Controller} works with. */
-export interface ControllerOptions {
-  /** Undefined where there can be no leader: nothing is reconciled then. */
+/** What all work of the leader goes by. */
+export interface LeaderDeps<View> {
+  /** What is known of the cluster. */
+  view: View;
+  /** The policy in force. */
+  policy: () => Policy;
+  /** Undefined where there can be no leader: nothing is done then. */
   leader: Leadership | undefined;
+  events: Pick<EventRecorder, 'capacity' | 'add'>;
+  log: Log;
+}
+
+/** What a {@link Controller} works with. */
+export interface ControllerOptions extends Pick<LeaderDeps<unknown>, 'leader' | 'log'> {
   queue: Omit<WorkQueueOptions, 'failed'>;
   /** Calls back with the keys of objects that changed. @returns ends the subscription */
   subscribe(changed: (keys: Iterable<string>) => void): () => void;
-  /** The keys of all objects, for the resync. */
-  keys(): Iterable<string>;
-  /** How often all keys are added, in milliseconds: nodes become ready without an event of a pod. */
-  resync: number;
+  /** The keys of all objects. Called for each resync, whether this process leads or not. */
+  keys(signal: AbortSignal): Promise<Iterable<string>>;
   reconcile: Reconcile;
-  /** Whether there is something to do if this process leads; called before each resync. By default always. */
-  isActive?(signal: AbortSignal): Promise<boolean>;
-  /** Forgets what was learned: the lead changed hands, or the answer of `isActive` did. */
+  /** Forgets what was learned: the lead changed hands. */
   forget(): void;
-  log: Log;
   /** What a failure means, for the log: `refused pods cannot be steered`. */
   failure: string;
 }
 
+/** How often all keys are added, in milliseconds. Nodes become ready, fill and empty without an event of a pod. */
+const resync = 2000;
 /** How long no key is looked at after the API server failed, in milliseconds. An outage is not the key's fault. */
 const outagePause = 5000;
 /** A failure of the same kind is logged again after this time, in milliseconds. */
@@ -35,7 +44,6 @@ const warnAgain = 600_000;
 export class Controller {
   readonly #options: ControllerOptions;
   readonly #queue: WorkQueue;
-  #active = false;
   /** The end of the pause after an outage, on a monotonic clock. */
   #outageEnds = 0;
   #warned: { kind: string; at: number } | undefined;
@@ -47,43 +55,32 @@ export class Controller {
 
   /** Runs until the signal is aborted, and what was begun has ended. Never throws. */
   async run(signal: AbortSignal): Promise<void> {
-    const { leader, subscribe } = this.#options;
+    const { leader, subscribe, forget } = this.#options;
     const unsubscribe = [
       subscribe((keys) => this.#add(keys)),
       leader?.subscribe(() => {
-        this.#end();
+        this.#queue.clear();
+        forget();
         void this.#resync(signal);
       }),
     ];
     const running = this.#queue.run((key, ended) => this.#reconcile(key, ended), signal);
     while (!signal.aborted) {
       await this.#resync(signal);
-      await sleep(this.#options.resync, undefined, { signal }).catch(() => {});
+      await sleep(resync, undefined, { signal }).catch(() => {});
     }
     for (const end of unsubscribe) end?.();
     await running;
   }
 
   #add(keys: Iterable<string>): void {
-    if (!this.#active || performance.now() < this.#outageEnds) return;
+    if (this.#options.leader?.leads !== true || performance.now() < this.#outageEnds) return;
     for (const key of keys) this.#queue.add(key);
   }
 
-  #end(): void {
-    this.#active = false;
-    this.#queue.clear();
-    this.#options.forget();
-  }
-
   async #resync(signal: AbortSignal): Promise<void> {
-    const { leader, isActive, keys } = this.#options;
     try {
-      const active = ((await isActive?.(signal)) ?? true) && leader?.leads === true;
-      if (signal.aborted) return;
-      if (!active && this.#active) this.#end();
-      // the lead may be lost while the API server answers
-      this.#active = active && leader.leads;
-      this.#add(keys());
+      this.#add(await this.#options.keys(signal));
     } catch (error) {
       if (!signal.aborted) this.#warn(error);
     }

@@ -5,9 +5,9 @@ import { runForLeader } from '../cluster/lease/leadership.ts';
 import type { Policy } from '../config/policy.ts';
 import type { Deps } from '../lib/deps.ts';
 import type { SteerView } from './nominate/nominator.ts';
-import { startSteering } from './nominate/start.ts';
+import { steeringController } from './nominate/start.ts';
 import type { RepairView } from './recreate/reconciler.ts';
-import { startRepair } from './recreate/start.ts';
+import { repairController } from './recreate/start.ts';
 import { watchEvidence } from './report/watch.ts';
 
 /** What the leader's work needs. */
@@ -32,14 +32,18 @@ export function startLeading(
 ): () => Promise<void> {
   const { leader, instance, end } = runForLeader(client, ownNamespace, log);
   const events = new EventRecorder(client, { leader, metrics: new EventMetrics(registry), log, instance });
+  const deps = { view, policy, leader, events, log };
   const ended = new AbortController();
-  const writing = events.run(ended.signal);
-  const watching = watchEvidence({ view, policy, leader, events }, ended.signal);
-  const endSteering = startSteering(client, { view, policy, leader, events }, { registry, log });
-  const endRepair = startRepair(client, { view, policy, leader, events }, { registry, log });
+  const { signal } = ended;
+  const running = [
+    events.run(signal),
+    watchEvidence(deps, signal),
+    steeringController(client, deps, registry).run(signal),
+    repairController(client, deps, registry).run(signal),
+  ];
   return async () => {
     ended.abort();
-    await Promise.all([endSteering(), endRepair(), watching, writing]);
+    await Promise.all(running);
     await end();
   };
 }

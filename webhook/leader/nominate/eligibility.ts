@@ -2,7 +2,7 @@ import type { ApiClient } from '../../cluster/client.ts';
 import type { Leadership } from '../../cluster/lease/leadership.ts';
 import type { Policy } from '../../config/policy.ts';
 import type { Log } from '../../lib/deps.ts';
-import type { SteerState } from './metrics.ts';
+import type { SteerState } from '../metrics.ts';
 
 /**
  * The scheduler uses nominations by others from this version on. Source: KEP-5278, feature
@@ -26,13 +26,11 @@ export function usesNominations({ major, minor }: Pick<ApiVersion, 'major' | 'mi
   return is > wanted || (is === wanted && Number.parseInt(minor, 10) >= least[1]);
 }
 
-/** How often an API server that is too old is asked for its version, in milliseconds. */
+/** How often the leader asks for the API server's version, in milliseconds: it may be upgraded. */
 const askAgain = 600_000;
 
-/** Finds out whether this replica steers. It logs a lasting reason against that once. */
+/** Finds out whether this replica steers. */
 export class Eligibility {
-  /** The state of the last {@link check}; undefined before the first. */
-  state: SteerState | undefined;
   readonly #client: ApiClient;
   readonly #leader: Leadership | undefined;
   readonly #log: Log;
@@ -52,20 +50,10 @@ export class Eligibility {
    * @throws ClusterError where the API server does not tell its version
    */
   async check({ steer }: Policy, signal: AbortSignal): Promise<SteerState> {
-    const before = this.state;
-    this.state = steer.mode === 'off' ? 'off' : await this.#stateNow(signal);
-    if (this.state === 'no-namespace' && before !== this.state) {
-      this.#log.warn({}, notSteered('--own-namespace, the namespace of the Lease, is not set'));
-    }
-    return this.state;
-  }
-
-  async #stateNow(signal: AbortSignal): Promise<SteerState> {
+    if (steer.mode === 'off') return 'off';
     if (this.#leader === undefined) return 'no-namespace';
-    if (this.#leader.leads) return (await this.#isNewEnough(signal)) ? 'steering' : 'api-server-too-old';
-    // the API server may be upgraded before this replica leads again
-    this.#version = undefined;
-    return 'standby';
+    if (!this.#leader.leads) return 'standby';
+    return (await this.#isNewEnough(signal)) ? 'steering' : 'api-server-too-old';
   }
 
   async #isNewEnough(signal: AbortSignal): Promise<boolean> {
@@ -73,15 +61,13 @@ export class Eligibility {
     if (known !== undefined && performance.now() < known.until) return known.enough;
     const version = await this.#client.request<ApiVersion>('GET', '/version', { signal });
     const enough = usesNominations(version);
-    this.#version = { enough, until: enough ? Number.POSITIVE_INFINITY : performance.now() + askAgain };
-    if (!enough && known === undefined) {
+    this.#version = { enough, until: performance.now() + askAgain };
+    if (!enough && known?.enough !== false) {
       const { gitVersion } = version;
       const why = `the API server is ${gitVersion}, and schedulers use nominations from ${leastVersion} on`;
       // no warning: these versions are supported; status and the metric show it too
-      this.#log.info({ gitVersion }, notSteered(why));
+      this.#log.info({ gitVersion }, `refused pods are not steered: ${why}`);
     }
     return enough;
   }
 }
-
-const notSteered = (why: string): string => `refused pods are not steered: ${why}`;

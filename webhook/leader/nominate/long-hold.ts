@@ -4,7 +4,7 @@ import { type Event, fitNote, podReference } from '../../cluster/events/event.ts
 import type { Policy } from '../../config/policy.ts';
 import { eventReasons } from '../../lib/names.ts';
 import { timeText } from '../../lib/time-text.ts';
-import type { Gate } from './accepts.ts';
+import type { Gate } from '../filters.ts';
 import type { PendingPod } from './pending-pod.ts';
 
 /** The age at which a hold is a long one, in milliseconds: a node that boots is ready sooner. */

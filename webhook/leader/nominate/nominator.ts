@@ -1,21 +1,17 @@
 import type { ClusterView } from '../../admission/gate/cluster-view.ts';
 import type { ApiClient } from '../../cluster/client.ts';
-import type { EventRecorder } from '../../cluster/events/recorder.ts';
-import type { Leadership } from '../../cluster/lease/leadership.ts';
-import type { Policy } from '../../config/policy.ts';
-import type { Log } from '../../lib/deps.ts';
 import { planLimits } from '../../lib/limits.ts';
 import type { TokenBucket } from '../../lib/token-bucket.ts';
+import type { LeaderDeps } from '../controller.ts';
+import { type Gate, gateBy } from '../filters.ts';
+import type { SteerMetrics, SteerState } from '../metrics.ts';
 import type { Result } from '../work-queue.ts';
-import { type Gate, gateBy } from './accepts.ts';
 import { Capacity } from './capacity.ts';
-import { leastVersion } from './eligibility.ts';
-import { nominatedEvent, notNominatedEvent } from './events.ts';
+import { Eligibility, leastVersion } from './eligibility.ts';
 import { longHold } from './long-hold.ts';
-import type { SteerMetrics, SteerState } from './metrics.ts';
-import { nominate } from './nominate.ts';
-import { Nominations, unused } from './nominations.ts';
-import type { PendingIndex } from './pending-index.ts';
+import { nominate, nominatedEvent, notNominatedEvent } from './nominate.ts';
+import { Nominations } from './nominations.ts';
+import { PendingIndex } from './pending-index.ts';
 import type { PendingPod } from './pending-pod.ts';
 import { NodeSearch } from './search.ts';
 
@@ -26,19 +22,10 @@ export type SteerView = Pick<
 >;
 
 /** What a {@link Nominator} works with. */
-export interface NominatorOptions {
-  view: Pick<SteerView, 'readiness' | 'evidence' | 'unsynced'>;
-  pods: Pick<PendingIndex, 'of' | 'refused' | 'nominatedFor'>;
-  /** The policy in force. */
-  policy: () => Policy;
-  leader: Leadership | undefined;
-  /** What this replica does about refused pods. */
-  state: () => SteerState | undefined;
+export interface NominatorOptions extends LeaderDeps<SteerView> {
   metrics: SteerMetrics;
-  events: Pick<EventRecorder, 'capacity' | 'add'>;
   /** Its unit is the comparison of a pod with a node. */
   bucket: TokenBucket;
-  log: Log;
 }
 
 /** Tokens that a nomination takes beside the search for its node. */
@@ -65,12 +52,17 @@ export class Nominator {
   readonly #client: ApiClient;
   readonly #options: NominatorOptions;
   readonly #capacity: Capacity;
+  readonly #eligibility: Eligibility;
+  readonly #pods: PendingIndex;
   #nominations = new Nominations();
+  #state: SteerState | undefined;
 
   constructor(client: ApiClient, options: NominatorOptions) {
     this.#client = client;
     this.#options = options;
     this.#capacity = new Capacity(client);
+    this.#eligibility = new Eligibility(client, options.leader, options.log);
+    this.#pods = new PendingIndex(() => options.view.pending());
   }
 
   /** Forgets its nominations: another leader may have nominated meanwhile. */
@@ -78,14 +70,21 @@ export class Nominator {
     this.#nominations = new Nominations();
   }
 
-  /** The keys that have to be looked at. A pod that waits for other reasons would delay those that the gate refused. */
-  keys(): Set<string> {
-    return new Set([...this.#options.pods.refused(), ...this.#nominations.keys()]);
+  /** Pods changed. */
+  changed(): void {
+    this.#pods.changed();
   }
 
-  /** Whether a pod that changed has to be looked at. */
-  concerns({ refused, key }: PendingPod): boolean {
-    return refused !== undefined || this.#nominations.hasKey(key);
+  /**
+   * The keys that have to be looked at. A pod that waits for other reasons would delay those that the gate refused.
+   *
+   * @throws ClusterError where the API server does not tell its version
+   */
+  async keys(signal: AbortSignal): Promise<Set<string>> {
+    const { metrics, policy } = this.#options;
+    this.#state = await this.#eligibility.check(policy(), signal);
+    metrics.state(this.#state);
+    return new Set([...this.#pods.refused(), ...this.#nominations.keys()]);
   }
 
   /**
@@ -94,13 +93,13 @@ export class Nominator {
    * @throws ClusterError, or the signal's reason
    */
   async reconcile(key: string, signal: AbortSignal): Promise<Result> {
-    const { view, pods: index, policy, state } = this.#options;
+    const { view, policy } = this.#options;
     if (view.unsynced() !== undefined) return undefined;
-    const pods = index.of(key);
+    const pods = this.#pods.of(key);
     const backOff = this.#settle(key, pods);
     const gate = gateBy(policy(), view, Date.now());
     const refused = this.#look(pods, gate);
-    if (state() !== 'steering') return undefined;
+    if (this.#state !== 'steering') return undefined;
     if (backOff) return 'back-off';
     const waiting = refused.filter((pod) => this.#needsNode(pod, gate));
     if (waiting.length > 0) await this.#nominateSome(waiting, gate, signal);
@@ -112,25 +111,23 @@ export class Nominator {
   #settle(key: string, pods: readonly PendingPod[]): boolean {
     const { metrics, log } = this.#options;
     const { ended, backOff } = this.#nominations.settle(key, pods, Date.now());
-    for (const { uid, pod, node, outcome } of ended) {
-      metrics.ended(outcome);
+    for (const { pod, node, outcome } of ended) {
+      metrics.outcomes.inc({ outcome });
       if (outcome === 'left') continue;
-      log.info({ pod, node, outcome }, `the nomination of ${node} for pod ${pod} ${outcomes[outcome]}`);
-      const waiting = pods.find((one) => one.uid === uid);
-      if (waiting && unused.has(outcome)) {
-        const why = `the scheduler did not bind the pod to node ${node}, which was nominated`;
-        this.#explain(waiting, `${why}: cni-gate tries again after a pause of up to five minutes`, 0);
-      }
+      const name = `${pod.namespace}/${pod.name}`;
+      const what = outcome === 'ignored' ? 'was ignored by the scheduler' : 'was replaced by another';
+      log.info({ pod: name, node, outcome }, `the nomination of ${node} for pod ${name} ${what}`);
+      if (outcome === 'replaced') continue;
+      const why = `the scheduler did not bind the pod to node ${node}, which was nominated`;
+      this.#explain(pod, `${why}: cni-gate tries again after a pause of up to five minutes`, 0);
     }
     return backOff;
   }
 
   /** Writes events about long holds. @returns the pods that the gate refused, and would refuse again */
   #look(pods: readonly PendingPod[], gate: Gate): RefusedPod[] {
-    const { policy, state, events, bucket } = this.#options;
-    const { gate: limits, steer } = policy();
-    const is = steer.mode === 'off' ? 'off' : state();
-    const view = { limits, gate, unsteered: is && unsteered[is] };
+    const { policy, events, bucket } = this.#options;
+    const view = { limits: policy().gate, gate, unsteered: this.#state && unsteered[this.#state] };
     bucket.take(pods.length);
     for (const pod of pods) {
       const event = events.capacity > 0 ? longHold(pod, view, Date.now()) : undefined;
@@ -151,9 +148,9 @@ export class Nominator {
   }
 
   async #nominateSome(waiting: readonly RefusedPod[], gate: Gate, signal: AbortSignal): Promise<void> {
-    const { view, pods, bucket } = this.#options;
-    const { readiness } = view;
-    const search = new NodeSearch({ readiness, gate, pods, capacity: this.#capacity, bucket });
+    const { view, bucket } = this.#options;
+    const [pods, capacity] = [this.#pods, this.#capacity];
+    const search = new NodeSearch({ readiness: view.readiness, gate, pods, capacity, bucket });
     let left = most;
     for (const pod of waiting) {
       if (left === 0) return;
@@ -183,11 +180,11 @@ export class Nominator {
     bucket.take(tokensOfNomination);
     const written = await nominate(this.#client, { pod, node }, signal);
     signal.throwIfAborted();
-    metrics.nominated(written.result);
+    metrics.nominations.inc({ result: written.result });
     if (written.result === 'failed') throw written.error;
     // a pod that changed comes again with the watch
     if (written.result !== 'made') return;
-    this.#nominations.add(pod, node, written.version, Date.now());
+    this.#nominations.add(pod, node, Date.now());
     events.add(nominatedEvent(pod, node, why, written.version));
     const name = `${pod.namespace}/${pod.name}`;
     log.info(
@@ -205,10 +202,3 @@ export class Nominator {
 }
 
 const isRefused = (pod: PendingPod): pod is RefusedPod => pod.refused !== undefined;
-
-const outcomes = {
-  ignored: 'was ignored by the scheduler',
-  raced: 'was cleared, maybe unseen',
-  replaced: 'was replaced by another',
-  expired: 'had no effect for a minute',
-};

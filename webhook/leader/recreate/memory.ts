@@ -1,41 +1,100 @@
 import { getOrMake } from '../../lib/get-or-make.ts';
+import { repairLimits } from '../../lib/limits.ts';
 import { TokenBucket } from '../../lib/token-bucket.ts';
 import type { EvidenceChange } from '../../nodes/evidence/evidence.ts';
 import type { PodEvidence } from '../../nodes/evidence/facts.ts';
-import { Breaker } from './breaker.ts';
 import type { Limits } from './decide.ts';
-import { type Outcome, OwnerRecord } from './owner-record.ts';
 import type { Budgets } from './types.ts';
 
+/** What became of a recreation: the verdict of the pod that replaced it. `unknown`: none came, or it says nothing. */
+export type Outcome = 'passed' | 'failed' | 'unknown';
+
+const { pause, longestPause, second, verdict: longest, burst, breaker } = repairLimits;
+
+/** What the pods of one controller learn from each other. */
+class Owner {
+  readonly namespace: string;
+  /** The time of each recreation without an outcome, by the UID of the deleted pod, the oldest first. */
+  readonly attempts = new Map<string, number>();
+  /** UIDs of pods that came since the first attempt, and have no verdict. */
+  readonly successors = new Set<string>();
+  /** The last verdict of a successor. */
+  last: { passed: boolean; at: number } | undefined;
+  failures = 0;
+  retryAt = Number.NEGATIVE_INFINITY;
+  burstUntil = Number.NEGATIVE_INFINITY;
+
+  constructor(namespace: string) {
+    this.namespace = namespace;
+  }
+
+  /** See {@link Limits.hasTurn}. One is tried first, and a second one if the first has no verdict for long. */
+  hasTurn(uid: string, { proven, ordered }: { proven: boolean; ordered: boolean }, now: number): boolean {
+    // a pod does not wait for itself
+    const others = this.attempts.size - (this.attempts.has(uid) ? 1 : 0);
+    if (others === 0) return true;
+    if (ordered) return false;
+    if (this.burstUntil > now || (proven && this.failures === 0)) return true;
+    const [first = now] = this.attempts.values();
+    return others === 1 && this.failures === 0 && now - first >= second;
+  }
+
+  succeeded(now: number): void {
+    this.failures = 0;
+    this.retryAt = Number.NEGATIVE_INFINITY;
+    this.burstUntil = now + burst;
+  }
+
+  /** Failures during a pause belong to attempts from before it. */
+  failed(now: number): void {
+    this.burstUntil = Number.NEGATIVE_INFINITY;
+    if (now < this.retryAt) return;
+    this.retryAt = now + Math.min(pause * 2 ** this.failures, longestPause);
+    this.failures += 1;
+  }
+
+  /** Whether nothing that it knows matters any longer. */
+  isIdle(now: number): boolean {
+    const counts = (this.last?.at ?? Number.NEGATIVE_INFINITY) + breaker.within;
+    return this.attempts.size === 0 && now >= Math.max(counts, this.burstUntil, this.retryAt + longestPause);
+  }
+}
+
 /** Of controllers of which nothing is known. It is only read. */
-const newOwner = new OwnerRecord();
+const newOwner = new Owner('');
 
 /**
  * What a leader remembers of its deletions, and what became of them: token buckets, the back-off of each controller, and
- * the breaker. A new leader begins with an empty one. Pure: `now` is milliseconds of a monotonic clock.
+ * a breaker for all. A new leader begins with an empty one. Pure: `now` is milliseconds of a monotonic clock.
  */
 export class RepairMemory {
-  readonly breaker = new Breaker();
   /** Of the cluster, of nodes and of controllers. A full one holds half of the tokens of a minute. */
   readonly #buckets = new Map<string, TokenBucket>();
-  /** By owner. */
-  readonly #owners = new Map<string, OwnerRecord>();
+  /** By {@link PodEvidence.owner}. */
+  readonly #owners = new Map<string, Owner>();
+  #stoppedUntil = Number.NEGATIVE_INFINITY;
 
   /** What keeps failed pods waiting now. */
   limits(budgets: Budgets, now: number): Limits {
-    const record = ({ owner }: PodEvidence): OwnerRecord => this.#owners.get(owner) ?? newOwner;
+    const of = ({ owner }: PodEvidence): Owner => this.#owners.get(owner) ?? newOwner;
     return {
-      isStopped: () => this.breaker.isStopped(now),
-      pauseOf: (pod) => record(pod).pause(now),
-      hasTurn: (pod, eligible) => record(pod).hasTurn(pod.uid, eligible, now),
+      isStopped: () => this.isStopped(now),
+      pauseOf: (pod) => Math.max(0, of(pod).retryAt - now),
+      hasTurn: (pod, eligible) => of(pod).hasTurn(pod.uid, eligible, now),
       hasBudget: (pod) => this.#bucketsOf(pod, budgets).every((bucket) => bucket.left(now) >= 1),
     };
+  }
+
+  /** Whether all repair has stopped, because recreated pods of most controllers failed again. */
+  isStopped(now: number): boolean {
+    return now < this.#stoppedUntil;
   }
 
   /** Call it before the deletion: the pod that replaces it may be reported before the answer. */
   begin(pod: PodEvidence, budgets: Budgets, now: number): void {
     this.take(pod, budgets);
-    getOrMake(this.#owners, pod.owner, () => new OwnerRecord()).begin(pod.uid, now);
+    const { owner, namespace, uid } = pod;
+    getOrMake(this.#owners, owner, () => new Owner(namespace)).attempts.set(uid, now);
   }
 
   /** Takes a token of each bucket of the pod. */
@@ -45,31 +104,60 @@ export class RepairMemory {
 
   /** The pod was not deleted. */
   cancel({ owner, uid }: PodEvidence): void {
-    this.#owners.get(owner)?.cancel(uid);
+    this.#owners.get(owner)?.attempts.delete(uid);
   }
 
   /** Has to hear of all changes. @returns the outcome of a recreation that ended with it */
   observe({ before, now: pod }: EvidenceChange, now: number): Outcome | undefined {
-    const record = this.#owners.get((pod ?? before)?.owner ?? '');
-    if (pod === undefined) {
-      if (before !== undefined) record?.gone(before.uid);
-      return undefined;
-    }
-    if (before === undefined) record?.appeared(pod.uid);
-    const outcome = record?.changed(pod, now);
-    if (outcome === 'passed' || outcome === 'failed') this.breaker.record(pod, outcome === 'passed', now);
-    return outcome;
+    const { uid = '', owner: key = '' } = pod ?? before ?? {};
+    const owner = this.#owners.get(key);
+    if (owner === undefined) return undefined;
+    if (before === undefined && owner.attempts.size > 0) owner.successors.add(uid);
+    if (pod?.verdict === 'waiting' || !owner.successors.delete(uid) || pod === undefined) return undefined;
+    const [attempt] = owner.attempts.keys();
+    if (pod.verdict === 'passed') owner.succeeded(now);
+    if (attempt === undefined) return undefined;
+    owner.attempts.delete(attempt);
+    if (pod.verdict !== 'passed' && pod.verdict !== 'failed') return 'unknown';
+    if (pod.verdict === 'failed') owner.failed(now);
+    owner.last = { passed: pod.verdict === 'passed', at: now };
+    if (!this.isStopped(now) && this.#mostFailed(now)) this.#stoppedUntil = now + breaker.pause;
+    return pod.verdict;
   }
 
-  /** Forgets what does not matter any longer; call it now and then. @returns how many recreations had no verdict in time */
-  forgetOld(now: number): number {
-    let overdue = 0;
-    for (const [key, record] of this.#owners) {
-      overdue += record.endOverdue(now);
-      if (record.isIdle(now)) this.#owners.delete(key);
+  /**
+   * Ends the recreations without a verdict for long: other pods wait no longer for them, but for a pause. Forgets what
+   * does not matter any longer. Call it now and then.
+   *
+   * @returns how many recreations it ended
+   */
+  sweep(now: number): number {
+    let count = 0;
+    for (const [key, owner] of this.#owners) {
+      const overdue = [...owner.attempts].filter(([, at]) => now - at >= longest);
+      for (const [uid] of overdue) owner.attempts.delete(uid);
+      if (overdue.length > 0) owner.failed(now);
+      if (owner.isIdle(now)) this.#owners.delete(key);
+      count += overdue.length;
     }
     for (const [key, bucket] of this.#buckets) if (bucket.isFull(now)) this.#buckets.delete(key);
-    return overdue;
+    return count;
+  }
+
+  /**
+   * Whether recreated pods of most controllers failed again. Each controller counts once, and of each namespace a few
+   * failures, so that one tenant's pods cannot stop the repair of others.
+   */
+  #mostFailed(now: number): boolean {
+    const failures = new Map<string, number>();
+    let passed = 0;
+    for (const { namespace, last } of this.#owners.values()) {
+      if (last === undefined || now - last.at >= breaker.within) continue;
+      if (last.passed) passed += 1;
+      else failures.set(namespace, Math.min((failures.get(namespace) ?? 0) + 1, breaker.ofNamespace));
+    }
+    const failed = [...failures.values()].reduce((sum, count) => sum + count, 0);
+    return failed + passed >= breaker.least && failed > passed;
   }
 
   #bucketsOf({ node, owner }: PodEvidence, budgets: Budgets): TokenBucket[] {

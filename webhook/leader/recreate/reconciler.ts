@@ -1,34 +1,24 @@
 import type { ClusterView } from '../../admission/gate/cluster-view.ts';
 import type { ApiClient } from '../../cluster/client.ts';
 import { ClusterError, unansweredBy } from '../../cluster/errors.ts';
-import type { EventRecorder } from '../../cluster/events/recorder.ts';
-import type { Leadership } from '../../cluster/lease/leadership.ts';
-import type { Policy } from '../../config/policy.ts';
-import type { Log } from '../../lib/deps.ts';
 import type { EvidenceChange } from '../../nodes/evidence/evidence.ts';
 import type { PodEvidence } from '../../nodes/evidence/facts.ts';
+import type { LeaderDeps } from '../controller.ts';
+import type { RepairMetrics, RepairState } from '../metrics.ts';
 import type { Result } from '../work-queue.ts';
 import { type Decision, decide } from './decide.ts';
 import { deletePod, deleteReleased } from './delete-pod.ts';
 import { RepairMemory } from './memory.ts';
-import type { RepairMetrics, RepairState } from './metrics.ts';
 import { type KnownCluster, networkOn, OtherNodes } from './networks.ts';
 import { Reporter } from './reporter.ts';
-import type { Recreation } from './types.ts';
+import { type Recreation, skipReasons } from './types.ts';
 
 /** The part of a {@link ClusterView} that repair reads. */
 export type RepairView = Pick<ClusterView, 'readiness' | 'evidence' | 'unsynced'>;
 
 /** What repair works with. */
-export interface RepairOptions {
-  view: RepairView;
-  /** The policy in force. */
-  policy: () => Policy;
-  /** Undefined where there can be no leader: nothing is repaired then. */
-  leader: Leadership | undefined;
+export interface RepairOptions extends LeaderDeps<RepairView> {
   metrics: RepairMetrics;
-  events: Pick<EventRecorder, 'add' | 'capacity'>;
-  log: Log;
 }
 
 /** How long the other nodes that are found for pods are used, in milliseconds: the search is the costly part. */
@@ -51,8 +41,12 @@ export class Reconciler {
     this.#reporter = new Reporter(client, options);
   }
 
-  /** Whether this replica looks at pods now. If it does something else than before, it forgets what it remembers. */
-  isActive(): boolean {
+  /**
+   * Finds out what this replica does, measures, and forgets what is old. Call it now and then.
+   *
+   * @returns the pods that there may be something to do about
+   */
+  resync(): Iterable<PodEvidence> {
     const { metrics, view } = this.#options;
     const state = this.#stateNow();
     if (state !== this.#state) {
@@ -60,16 +54,17 @@ export class Reconciler {
       metrics.state(state);
       this.forget();
     }
-    const isActive = state === 'recreate' || state === 'audit';
-    return isActive && view.unsynced() === undefined && view.evidence.synced;
+    const now = performance.now();
+    metrics.outcomes.inc({ outcome: 'unknown' }, this.#memory.sweep(now));
+    const counts = this.#reporter.counts;
+    for (const reason of skipReasons) metrics.skipped.set({ reason }, counts.get(reason) ?? 0);
+    metrics.stopped.set(this.#memory.isStopped(now) ? 1 : 0);
+    return this.#isActive ? view.evidence.pods() : [];
   }
 
-  /** Measures, and forgets what is old. Call it now and then. */
-  sweep(): void {
-    const { metrics } = this.#options;
-    const now = performance.now();
-    metrics.ended('unknown', this.#memory.forgetOld(now));
-    metrics.skipped(this.#reporter.counts, this.#memory.breaker.isStopped(now));
+  get #isActive(): boolean {
+    const { unsynced, evidence } = this.#options.view;
+    return isWorking(this.#state) && unsynced() === undefined && evidence.synced;
   }
 
   /** Forgets deletions, pauses and events: another leader may have recreated pods meanwhile. */
@@ -83,7 +78,7 @@ export class Reconciler {
   observe(changes: readonly EvidenceChange[]): void {
     for (const change of changes) {
       const outcome = this.#memory.observe(change, performance.now());
-      if (outcome !== undefined) this.#options.metrics.ended(outcome);
+      if (outcome !== undefined) this.#options.metrics.outcomes.inc({ outcome });
       const { before, now } = change;
       if (before?.verdict !== 'failed' || now?.verdict === 'failed') continue;
       this.#reporter.forget(before.uid);
@@ -98,7 +93,7 @@ export class Reconciler {
    */
   async reconcile(uid: string): Promise<Result> {
     const pod = this.#options.view.evidence.pod(uid);
-    if (pod === undefined || this.#state === undefined) return undefined;
+    if (pod === undefined || !this.#isActive) return undefined;
     if (pod.releasedFrom !== undefined) return this.#finish(pod);
     if (pod.verdict !== 'failed' || this.#done.has(uid)) return undefined;
     const decision = this.#decide(pod);
@@ -131,7 +126,7 @@ export class Reconciler {
     const { pod } = recreation;
     this.#memory.take(pod, this.#options.policy().repair);
     this.#done.add(pod.uid);
-    this.#options.metrics.recreated('would');
+    this.#options.metrics.recreations.inc({ result: 'would' });
     await this.#reporter.recreated(recreation, 'wouldRecreate');
     return undefined;
   }
@@ -146,7 +141,7 @@ export class Reconciler {
       view.evidence.reserve(profile, pod.node, pod.owner, Date.now());
     }
     const { result, ...more } = await deletePod(this.#client, recreation);
-    metrics.recreated(result);
+    metrics.recreations.inc({ result });
     if (result === 'made') {
       this.#done.add(pod.uid);
       await this.#reporter.recreated(recreation, 'recreated');
@@ -162,7 +157,7 @@ export class Reconciler {
   async #finish(pod: PodEvidence): Promise<Result> {
     if (this.#state !== 'recreate' || pod.leaving) return undefined;
     const { result, ...more } = await deleteReleased(this.#client, pod);
-    if (result !== 'made') this.#options.metrics.recreated(result);
+    if (result !== 'made') this.#options.metrics.recreations.inc({ result });
     if ('error' in more) return this.#failed(pod, more.error);
     return result === 'conflict' ? 'back-off' : undefined;
   }
@@ -187,3 +182,5 @@ export class Reconciler {
     return proof.mode === 'warn' ? 'audit' : repair.mode;
   }
 }
+
+const isWorking = (state: RepairState | undefined): boolean => state === 'recreate' || state === 'audit';

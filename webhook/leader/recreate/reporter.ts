@@ -1,9 +1,8 @@
 import type { ApiClient } from '../../cluster/client.ts';
 import type { Event } from '../../cluster/events/event.ts';
-import type { EventRecorder } from '../../cluster/events/recorder.ts';
-import type { Log } from '../../lib/deps.ts';
 import { messageOf } from '../../lib/errors.ts';
 import type { PodEvidence } from '../../nodes/evidence/facts.ts';
+import type { LeaderDeps } from '../controller.ts';
 import {
   hasEvent,
   isReportedAtOnce,
@@ -27,29 +26,14 @@ const long = 45_000;
 /** No event is about a pod that ended longer ago, in milliseconds: pods of finished Jobs stay for days, and leaders change. */
 const recent = 600_000;
 
-/** A failed pod that is left alone. */
-interface Skipping {
-  /** When it was first left alone, whatever the reason was. */
-  since: number;
-  reason: SkipReason;
-  /** The occasion of its last event. */
-  reported: string;
-}
-
-/** What a {@link Reporter} writes to. */
-export interface ReporterOptions {
-  events: Pick<EventRecorder, 'add' | 'capacity'>;
-  log: Log;
-}
-
 /** Says what repair does: in the log, and in events on pods and on the workloads that they belong to. */
 export class Reporter {
   readonly #workloads: WorkloadsOfPods;
-  readonly #options: ReporterOptions;
-  /** By UID. */
-  readonly #skipped = new Map<string, Skipping>();
+  readonly #options: Pick<LeaderDeps<unknown>, 'events' | 'log'>;
+  /** The pods that are left alone: since when, whatever the reason was, and the occasion of the last event. By UID. */
+  readonly #skipped = new Map<string, { since: number; reason: SkipReason; reported: string }>();
 
-  constructor(client: ApiClient, options: ReporterOptions) {
+  constructor(client: ApiClient, options: Pick<LeaderDeps<unknown>, 'events' | 'log'>) {
     this.#workloads = new WorkloadsOfPods(client);
     this.#options = options;
   }
@@ -83,7 +67,7 @@ export class Reporter {
     known.reason = reason;
     this.#skipped.set(pod.uid, known);
     if (!hasEvent(reason) || this.#options.events.capacity < reserve) return;
-    if (pod.ended && Date.now() - (pod.at ?? pod.createdAt) > recent) return;
+    if (pod.ended && now - (pod.at ?? pod.createdAt) > recent) return;
     if (!isReportedAtOnce(reason) && now - known.since < long) return;
     const event = skippedPodEvent(left);
     if (known.reported === event.occasion) return;

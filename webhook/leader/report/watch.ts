@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { EventRecorder } from '../../cluster/events/recorder.ts';
-import type { Leadership } from '../../cluster/lease/leadership.ts';
-import type { Policy } from '../../config/policy.ts';
 import { duplicateAddresses } from '../../nodes/evidence/duplicates.ts';
 import type { EvidenceView } from '../../nodes/evidence/evidence.ts';
 import type { Readiness } from '../../nodes/readiness/readiness.ts';
+import type { LeaderDeps } from '../controller.ts';
 import { DuplicateWatch, duplicateEvents } from './duplicate-watch.ts';
 import { longWait } from './long-waits.ts';
 
@@ -15,16 +13,13 @@ const interval = 1000;
 const share = 0.05;
 
 /** What the watch works with. */
-export interface ReportOptions {
-  view: {
+export type ReportOptions = Omit<
+  LeaderDeps<{
     evidence: Pick<EvidenceView, 'synced' | 'pods'>;
     readiness: Pick<Readiness, 'status' | 'bootSeen'>;
-  };
-  /** The policy in force. */
-  policy: () => Policy;
-  leader: Leadership | undefined;
-  events: Pick<EventRecorder, 'capacity' | 'add'>;
-}
+  }>,
+  'log'
+>;
 
 /**
  * Writes events about duplicate addresses and about pods that wait for a sandbox, while this process leads. Runs until

@@ -4,7 +4,7 @@ import { decidePlacement, type GateDecision } from '../../../../webhook/admissio
 import type { GatePod } from '../../../../webhook/admission/gate/gate-pod.ts';
 import { decodePlacement } from '../../../../webhook/admission/gate/placement.ts';
 import { refusedFor } from '../../../../webhook/admission/gate/refusal.ts';
-import { gateBy } from '../../../../webhook/leader/nominate/accepts.ts';
+import { gateBy } from '../../../../webhook/leader/filters.ts';
 import { Evidence } from '../../../../webhook/nodes/evidence/evidence.ts';
 import { policyOf } from '../../../support/configurations.ts';
 import { podEvidence, type Shown } from '../../nodes/evidence/support.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { type Event, longest } from '../../../../webhook/cluster/events/event.ts';
 import type { Configuration } from '../../../../webhook/config/types.ts';
-import { gateBy } from '../../../../webhook/leader/nominate/accepts.ts';
+import { gateBy } from '../../../../webhook/leader/filters.ts';
 import { longHold } from '../../../../webhook/leader/nominate/long-hold.ts';
 import type { PendingPod } from '../../../../webhook/leader/nominate/pending-pod.ts';
 import { policyOf } from '../../../support/configurations.ts';

@@ -1,57 +1,42 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { GateAnswer } from '../../../../webhook/leader/nominate/accepts.ts';
-import { findNodes, inOrder } from '../../../../webhook/leader/nominate/search.ts';
+import type { GateAnswer } from '../../../../webhook/leader/filters.ts';
+import { Capacity } from '../../../../webhook/leader/nominate/capacity.ts';
+import { NodeSearch } from '../../../../webhook/leader/nominate/search.ts';
 import { planLimits } from '../../../../webhook/lib/limits.ts';
-import { gateWithout, node, now, waiting } from './support.ts';
-
-const { signal } = new AbortController();
-const nodes = Array.from({ length: 20 }, (_, index) => node(`n${index}`));
-const names = (some: Iterable<{ name: string }>): string[] => Array.from(some, ({ name }) => name);
-
-suite('the order of nodes', () => {
-  const key = waiting('web').key;
-
-  test('has each node once, and another start later and for another key', () => {
-    const order = names(inOrder(nodes, key, () => 0, now));
-    assert.deepEqual(order.toSorted(), names(nodes).toSorted());
-    assert.deepEqual(names(inOrder(nodes, key, () => 0, now)), order);
-    const [first] = order;
-    const [later] = inOrder(nodes, key, () => 0, now + 10_000);
-    const [other] = inOrder(nodes, 'shop/otherkey', () => 0, now);
-    assert.notEqual(later?.name, first);
-    assert.notEqual(other?.name, first);
-  });
-
-  test('begins with the nodes of a group of eight that have the fewest open nominations', () => {
-    const [first, second] = names(inOrder(nodes, key, () => 0, now));
-    const order = names(inOrder(nodes, key, (name) => (name === first ? 2 : name === second ? 1 : 0), now));
-    assert.deepEqual(order.slice(6, 8), [second, first]);
-  });
-});
+import { TokenBucket } from '../../../../webhook/lib/token-bucket.ts';
+import { json, startFakeApi } from '../../../support/fake-api-server.ts';
+import { node, waiting } from './support.ts';
 
 suite('the comparison with 10,000 nodes', () => {
   const all = Array.from({ length: 10_000 }, (_, index) => node(`n${index}`));
+  const answer: GateAnswer = { blocker: undefined, onePod: false };
 
-  test('leaves the event loop to others in between', async () => {
+  test('leaves the event loop to others in between, and ends when it is aborted', async (t) => {
+    const { client } = await startFakeApi(t, (_, response) => json(response, 200, { items: [] }));
     let compared = 0;
     const gate = (): GateAnswer => {
       compared += 1;
-      return { blocker: undefined, onePod: false };
+      return answer;
     };
-    const over = findNodes(waiting('web'), all, { gate, zone: undefined }, signal);
+    const place = (signal: AbortSignal) =>
+      new NodeSearch({
+        readiness: { nodes: () => all, node: () => undefined },
+        gate,
+        pods: { nominatedFor: () => [] },
+        capacity: new Capacity(client),
+        bucket: new TokenBucket(1, 1),
+      }).place(waiting('web'), signal);
+    const over = place(new AbortController().signal);
     for (let before = 0; compared < all.length; before = compared) {
       await nextTurn();
       assert.ok(compared - before <= 2 * planLimits.slice, `${compared - before} in one turn`);
     }
-    await over;
-  });
-
-  test('ends when it is aborted', async () => {
+    assert.ok(Object.hasOwn(Object(await over), 'node'));
     const stop = new AbortController();
-    const over = findNodes(waiting('web'), all, { gate: gateWithout(''), zone: undefined }, stop.signal);
+    const aborted = place(stop.signal);
     stop.abort(new Error('over'));
-    await assert.rejects(over, { message: 'over' });
+    await assert.rejects(aborted, { message: 'over' });
   });
 });

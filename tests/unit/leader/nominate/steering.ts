@@ -7,7 +7,7 @@ import type { Event } from '../../../../webhook/cluster/events/event.ts';
 import type { Leadership } from '../../../../webhook/cluster/lease/leadership.ts';
 import type { Configuration } from '../../../../webhook/config/types.ts';
 import type { PendingPod } from '../../../../webhook/leader/nominate/pending-pod.ts';
-import { startSteering } from '../../../../webhook/leader/nominate/start.ts';
+import { steeringController } from '../../../../webhook/leader/nominate/start.ts';
 import { noEvidence } from '../../../../webhook/nodes/evidence/evidence.ts';
 import type { Readiness } from '../../../../webhook/nodes/readiness/readiness.ts';
 import { policyOf } from '../../../support/configurations.ts';
@@ -59,7 +59,8 @@ export async function steering(t: TestContext, scene: Scene) {
       void lines.push({ level, text });
   const events: Event[] = [];
   const subscribers = new Set<(pods: readonly PendingPod[]) => void>();
-  const end = startSteering(
+  const ended = new AbortController();
+  const running = steeringController(
     api.client,
     {
       view: {
@@ -75,10 +76,14 @@ export async function steering(t: TestContext, scene: Scene) {
       policy: () => policyOf({ profiles, steer: scene.steer ?? { mode: 'nominate' } }),
       leader: 'leader' in scene ? scene.leader : switchedLead().leader,
       events: { capacity: 200, add: (event) => events.push(event) },
+      log: { info: reported('info'), warn: reported('warn'), error: reported('error') },
     },
-    { registry, log: { info: reported('info'), warn: reported('warn'), error: reported('error') } },
-  );
-  t.after(end);
+    registry,
+  ).run(ended.signal);
+  t.after(() => {
+    ended.abort();
+    return running;
+  });
   const values = async (metric: string) => (await registry.getSingleMetric(metric)?.get())?.values ?? [];
   const patches = (): Asked[] => api.asked.filter(({ method }) => method === 'PATCH');
   return {

@@ -1,4 +1,4 @@
-import type { Gate } from '../../../../webhook/leader/nominate/accepts.ts';
+import type { Gate } from '../../../../webhook/leader/filters.ts';
 import type { PendingPod } from '../../../../webhook/leader/nominate/pending-pod.ts';
 import type { NodeFacts } from '../../../../webhook/nodes/readiness/facts.ts';
 import { toNodeFacts } from '../../../../webhook/nodes/readiness/to-facts.ts';

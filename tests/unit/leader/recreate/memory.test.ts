@@ -44,7 +44,7 @@ class Leader {
 
   /** Looks at all failed pods. @returns the names of those that it deletes, or why the first one is left alone */
   look(): string {
-    this.memory.forgetOld(this.now);
+    this.memory.sweep(this.now);
     const deleted: string[] = [];
     let left = '';
     for (const pod of [...this.evidence.pods()].filter(({ verdict }) => verdict === 'failed')) {
@@ -188,7 +188,7 @@ suite('the breaker', () => {
     const leader = new Leader();
     failAgain(leader, 'one', 5);
     failAgain(leader, 'two', 4);
-    assert.ok(!leader.memory.breaker.isStopped(leader.now));
+    assert.ok(!leader.memory.isStopped(leader.now));
     failAgain(leader, 'three', 1);
     leader.put(...good);
     assert.equal(leader.look(), 'breaker');

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Registry } from 'prom-client';
 import type { Event } from '../../../../webhook/cluster/events/event.ts';
 import type { RepairSettings } from '../../../../webhook/config/types.ts';
-import { startRepair } from '../../../../webhook/leader/recreate/start.ts';
+import { repairController } from '../../../../webhook/leader/recreate/start.ts';
 import { Evidence } from '../../../../webhook/nodes/evidence/evidence.ts';
 import type { PodEvidence } from '../../../../webhook/nodes/evidence/facts.ts';
 import { policyOf } from '../../../support/configurations.ts';
@@ -67,24 +67,27 @@ async function scene(
   const say = (_: object, text: string): void => {
     lines.push(text);
   };
-  const end = startRepair(
+  const ended = new AbortController();
+  const running = repairController(
     api.client,
     {
       view: { readiness: clusterWith({ n1: undefined, n2: undefined }), evidence, unsynced: () => undefined },
       policy: () => policy,
       leader,
       events: { add: (event) => events.push(event), capacity: 100 },
+      log: { info: say, warn: say, error: say },
     },
-    { registry, log: { info: say, warn: say, error: say } },
-  );
-  t.after(end);
+    registry,
+  ).run(ended.signal);
+  t.after(() => {
+    ended.abort();
+    return running;
+  });
   return {
     api,
     put,
     leader,
     events,
-    lines,
-    end,
     /** What was asked of pods: `DELETE web`. */
     asked: (): string[] =>
       api.asked

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { filterNode } from '../../../../webhook/leader/nominate/filters.ts';
-import type { PendingPod } from '../../../../webhook/leader/nominate/pending-pod.ts';
-import type { NodeFacts } from '../../../../webhook/nodes/readiness/facts.ts';
-import { gateWithout, node, waiting } from './support.ts';
+import { filterNode } from '../../../webhook/leader/filters.ts';
+import type { PendingPod } from '../../../webhook/leader/nominate/pending-pod.ts';
+import type { NodeFacts } from '../../../webhook/nodes/readiness/facts.ts';
+import { gateWithout, node, waiting } from './nominate/support.ts';
 
 const gate = gateWithout('n1');
 
