@@ -6,7 +6,6 @@ import type { Deps } from '../lib/deps.ts';
 import { duplicateAddresses } from '../nodes/evidence/duplicates.ts';
 import { type Verdict, verdicts } from '../nodes/evidence/facts.ts';
 import { stateBy } from '../nodes/evidence/profile-proof.ts';
-import { countStates } from '../nodes/readiness/count.ts';
 import { states } from '../nodes/readiness/state.ts';
 
 /*
@@ -48,7 +47,7 @@ export function measureReadiness(
       for (const one of inForce.profiles.values()) {
         const refine = stateBy(one, view, inForce, now);
         for (const daemonSet of one.daemonSets) {
-          const counts = countStates(view.readiness, daemonSet, now, inForce.gate.startupGrace, refine);
+          const counts = view.readiness.count(daemonSet, now, inForce.gate.startupGrace, refine);
           if (counts === undefined) continue;
           const labels = { profile: one.name, daemonset: `${daemonSet.namespace}/${daemonSet.name}` };
           for (const state of states) this.set({ ...labels, state }, counts[state]);
@@ -98,9 +97,7 @@ export function measureEvidence(
     'Addresses that two live pods of a network have.',
     () => {
       if (!evidence.synced) return undefined;
-      // the address of a pod that is being deleted may be free already
-      const found = duplicateAddresses(evidence.pods());
-      return found.filter(({ older, younger }) => !older.leaving && !younger.leaving).length;
+      return duplicateAddresses(evidence.pods()).length;
     },
   );
 }
@@ -119,7 +116,7 @@ export async function logReadiness(
   const now = clock.now();
   const refs = [...profiles.values()].flatMap(({ daemonSets }) => daemonSets);
   const counted = refs.flatMap((ref) => {
-    const counts = countStates(readiness, ref, now, gate.startupGrace);
+    const counts = readiness.count(ref, now, gate.startupGrace);
     if (counts === undefined) return [];
     const some = Object.entries(counts).filter(([, nodes]) => nodes > 0);
     return [[`${ref.namespace}/${ref.name}`, Object.fromEntries(some)] as const];

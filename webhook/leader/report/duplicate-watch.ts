@@ -12,12 +12,6 @@ import type { PodEvidence } from '../../nodes/evidence/facts.ts';
 const confirmed = 3000;
 
 /**
- * The same where one of the pods is being deleted: its kubelet gives the address back before it reports that the pod is
- * gone.
- */
-const confirmedOfLeaving = 30_000;
-
-/**
  * How long after a boot of a node nothing is concluded from its pods, in milliseconds. Their statuses show the sandboxes
  * of the previous boot until the kubelet updates them: 4.3 s with 64 pods.
  */
@@ -46,9 +40,8 @@ export class DuplicateWatch {
     this.#seen = new Map(counted.map((one) => [keyOf(one), since(one)]));
     return counted.filter((one) => {
       const { older, younger } = one;
-      const wait = older.leaving || younger.leaving ? confirmedOfLeaving : confirmed;
       const booted = Math.max(bootedAt(older.node) ?? 0, bootedAt(younger.node) ?? 0);
-      return now - since(one) >= wait && now - booted >= afterBoot;
+      return now - since(one) >= confirmed && now - booted >= afterBoot;
     });
   }
 }

@@ -11,14 +11,14 @@ export interface DuplicateAddress {
 }
 
 /** What is read of a pod here. */
-type Addressed = Pick<PodEvidence, 'uid' | 'ended' | 'hasSandbox' | 'addresses' | 'createdAt'>;
+type Addressed = Pick<PodEvidence, 'uid' | 'ended' | 'leaving' | 'hasSandbox' | 'addresses' | 'createdAt'>;
 
 /** One pod, or several with the same address. */
 type Holders = PodEvidence | PodEvidence[];
 
 /**
  * Finds the addresses that more than one live pod has. A pod that ended or has no sandbox has given its addresses back,
- * whatever its status still shows. Of several pods with one address, each is reported once: with the oldest.
+ * whatever its status still shows, and one that is being deleted may have. Of several pods with one address, each is reported once: with the oldest.
  *
  * @returns the trustworthy ones first; then by network, address and age
  */
@@ -48,7 +48,8 @@ export function duplicateAddresses(pods: Iterable<PodEvidence>): DuplicateAddres
   return found.flat().toSorted(inOrder);
 }
 
-const holdsAddresses = ({ ended, hasSandbox }: Addressed): boolean => !ended && hasSandbox !== false;
+const holdsAddresses = ({ ended, leaving, hasSandbox }: Addressed): boolean =>
+  !ended && !leaving && hasSandbox !== false;
 
 /** Oldest first; the UID decides between pods of the same second, so that every replica has the same order. */
 const byAge = (one: Addressed, other: Addressed): number =>

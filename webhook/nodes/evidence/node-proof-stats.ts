@@ -1,32 +1,22 @@
 import { nodeEvidence } from '../../lib/limits.ts';
-import { isBefore } from '../readiness/versions.ts';
+import { isBefore } from '../readiness/boots.ts';
 import type { PodEvidence } from './facts.ts';
 
 /** The last proof that passed. */
 export interface Pass {
-  /** `namespace/name` of the pod. */
-  pod: string;
-  /** When the proof ended, by the node's clock. Milliseconds since the epoch, as all times here. */
+  /** When it ended, by the node's clock. Milliseconds since the epoch, as all times here. */
   at: number;
   /** `metadata.resourceVersion` of the pod that showed it. */
   version: string;
 }
 
-/** A pod that speaks against the node. */
-export interface Failure {
-  /** `namespace/name` of the owner's first pod. It stays, so that texts with it stay. */
+/** The pods of one owner that failed. */
+interface Failure {
+  /** `namespace/name` of the first one. It stays, so that texts with it stay. */
   pod: string;
-  /** When the latest run of the owner's pods started, by the node's clock. */
+  /** When the latest run of them started, by the node's clock. */
   startedAt: number;
-}
-
-/** A pod on the node without a verdict. */
-interface Waiting {
-  pod: PodEvidence;
-  /** When it was first seen to wait, by our clock. */
-  since: number;
-  /** When the pass ended that it showed before. */
-  passedAt: number | undefined;
+  count: number;
 }
 
 /** Attempts that failed since the last pass. */
@@ -39,7 +29,6 @@ interface Attempts {
 }
 
 const none: Attempts = { count: 0, seen: 0, startedAt: 0 };
-const unreserved = { for: '', until: 0 };
 
 /** Who may be bound to a node that has to be proved. */
 export interface Candidate {
@@ -65,17 +54,15 @@ const longestPause = 300_000;
 export class NodeProofStats {
   /** The last pass, if any is known. */
   lastPass: Pass | undefined;
-  /** The failures since the last pass, by `PodEvidence.owner`. */
-  readonly failures = new Map<string, Failure>();
-  /** By UID, in the order in which they were seen. */
-  readonly #waiting = new Map<string, Waiting>();
+  /** Since the last pass, by `PodEvidence.owner`. */
+  readonly #failures = new Map<string, Failure>();
+  /** The pods without a verdict, and since when they were seen so by our clock; by UID. */
+  readonly #waiting = new Map<string, { pod: PodEvidence; since: number }>();
   /** When the last pass was seen, by our clock. */
   #passSeen = Number.NEGATIVE_INFINITY;
   #attempts: Attempts = none;
   /** The pod, or the owner whose next pod, may be bound, and until when, by our clock. */
-  #reserved = unreserved;
-  /** The owner whose replaced pod came last, since the last pass. */
-  #lastReplaced = '';
+  #reserved = { for: '', until: 0 };
   /** `metadata.resourceVersion` of the Node when it last booted. */
   #boot: string | undefined;
   readonly #profile: string;
@@ -86,7 +73,7 @@ export class NodeProofStats {
 
   /** Whether nothing speaks against the node. */
   get quiet(): boolean {
-    return this.failures.size === 0 && this.#waiting.size === 0;
+    return this.#failures.size === 0 && this.#waiting.size === 0;
   }
 
   /**
@@ -99,21 +86,14 @@ export class NodeProofStats {
     const waited = this.#waiting.get(pod.uid);
     if (pod.verdict === 'waiting' && !pod.ended && !pod.leaving) {
       const since = waited?.since ?? (listed ? Math.min(pod.at ?? now, now) : now);
-      const passedAt = waited?.passedAt ?? (before?.verdict === 'passed' ? before.at : undefined);
-      this.#waiting.set(pod.uid, { pod, since, passedAt });
-      if (waited === undefined && this.#reserved.for === pod.owner) {
-        this.#lastReplaced = pod.owner;
-        this.#reserved = unreserved;
-      }
+      this.#waiting.set(pod.uid, { pod, since });
       return;
     }
     this.forget(pod.uid);
     if (this.#isBeforeBoot(pod.version)) return;
     if (pod.verdict === 'passed') {
       const isKnown = before?.verdict === 'passed' && before.at === pod.at;
-      // after a boot, the kubelet shows the pass of before until the proof runs again
-      const isRepeated = waited?.passedAt !== undefined && waited.passedAt === pod.at;
-      if (!isKnown && !isRepeated) this.#passed(pod, !listed && before !== undefined, now);
+      if (!isKnown) this.#passed(pod, !listed && before !== undefined, now);
     } else if (pod.failedProfiles.includes(this.#profile) && before?.verdict !== 'failed') {
       this.#failed(pod, waited?.since, now);
     }
@@ -130,7 +110,7 @@ export class NodeProofStats {
     if (this.lastPass !== undefined && !this.#isBeforeBoot(this.lastPass.version)) return;
     this.lastPass = undefined;
     this.#passSeen = Number.NEGATIVE_INFINITY;
-    this.failures.clear();
+    this.#failures.clear();
     this.#attempts = none;
   }
 
@@ -141,10 +121,10 @@ export class NodeProofStats {
 
   /**
    * A pod that failed is being deleted, or is gone. The node is reserved for the pod that replaces it, which was made to
-   * find out whether the node works. An owner gets that once in a row, so that it cannot take every attempt.
+   * find out whether the node works. An owner gets that once, so that it cannot take every attempt.
    */
   replaced({ owner, uid }: PodEvidence, now: number): void {
-    if (owner !== uid && owner !== this.#lastReplaced) this.reserve(owner, now);
+    if (owner !== uid && this.#failures.get(owner)?.count === 1) this.reserve(owner, now);
   }
 
   /**
@@ -166,42 +146,50 @@ export class NodeProofStats {
     if (this.#attempts.startedAt < from) this.#attempts = none;
     const { count, seen } = this.#attempts;
     if (count === 0 || seen > now) return true;
-    const hasFailed = candidate !== undefined && !isReserved && this.failures.has(candidate.owner);
+    const hasFailed = candidate !== undefined && !isReserved && this.#failures.has(candidate.owner);
     return now - seen >= Math.min(longestPause, firstPause * 2 ** (count - 1)) * (hasFailed ? 2 : 1);
   }
 
-  /** Pods whose sandbox has not come for long, by owner. Those that waited when a pod passed do not count. */
-  overdue(from: number, now: number): Map<string, string> {
-    const found = new Map<string, string>();
+  /**
+   * What speaks against the node since the network's containers started, one text for each owner: its pods failed, or
+   * have had no sandbox for long. Pods that waited for one when another pod passed do not count.
+   */
+  against(from: number, now: number): string[] {
+    const texts = new Map<string, string>();
+    for (const [owner, { pod, startedAt }] of this.#failures) {
+      if (startedAt >= from) texts.set(owner, `pod ${pod} failed`);
+    }
     for (const { pod, since } of this.#waiting.values()) {
       const isOverdue = pod.hasSandbox === false && now - Math.max(since, from) >= longSandbox;
-      if (isOverdue && since > this.#passSeen && !found.has(pod.owner)) found.set(pod.owner, nameOf(pod));
+      if (isOverdue && since > this.#passSeen && !texts.has(pod.owner)) {
+        texts.set(pod.owner, `pod ${nameOf(pod)} has no sandbox`);
+      }
     }
-    return found;
+    return [...texts.values()];
   }
 
   /** @param seen whether the pass was observed as it happened: then it is the latest, whatever the node's clock says */
   #passed(pod: PodEvidence, seen: boolean, now: number): void {
     const at = pod.at ?? now;
     if (!seen && this.lastPass !== undefined && this.lastPass.at >= at) return;
-    this.lastPass = { pod: nameOf(pod), at, version: pod.version };
+    this.lastPass = { at, version: pod.version };
     this.#passSeen = seen ? now : at;
-    for (const [owner, { startedAt }] of this.failures) {
-      if (seen || startedAt <= at) this.failures.delete(owner);
+    for (const [owner, { startedAt }] of this.#failures) {
+      if (seen || startedAt <= at) this.#failures.delete(owner);
     }
-    if (this.failures.size > 0) return;
-    this.#attempts = none;
-    this.#lastReplaced = '';
+    if (this.#failures.size === 0) this.#attempts = none;
   }
 
   /** A run that started before the last pass says what the network was before it. Pods that waited together are one attempt. */
   #failed(pod: PodEvidence, waitedSince: number | undefined, now: number): void {
     const startedAt = pod.startedAt ?? pod.at ?? now;
     if (this.lastPass !== undefined && startedAt <= this.lastPass.at) return;
-    const known = this.failures.get(pod.owner);
-    if (known !== undefined) known.startedAt = Math.max(known.startedAt, startedAt);
-    else if (this.failures.size < nodeEvidence.owners) {
-      this.failures.set(pod.owner, { pod: nameOf(pod), startedAt });
+    const known = this.#failures.get(pod.owner);
+    if (known !== undefined) {
+      known.startedAt = Math.max(known.startedAt, startedAt);
+      known.count += 1;
+    } else if (this.#failures.size < nodeEvidence.owners) {
+      this.#failures.set(pod.owner, { pod: nameOf(pod), startedAt, count: 1 });
     }
     const { count, seen } = this.#attempts;
     const isFirst = count === 0 || (waitedSince !== undefined && waitedSince > seen);

@@ -3,7 +3,7 @@ import type { Profile } from '../../config/types.ts';
 import type { Readiness } from '../readiness/readiness.ts';
 import { open, type State } from '../readiness/state.ts';
 import type { EvidenceView } from './evidence.ts';
-import type { Candidate, NodeProofStats } from './node-proof-stats.ts';
+import type { Candidate } from './node-proof-stats.ts';
 
 /** What is known of nodes and of the proofs on them. */
 export interface Known {
@@ -58,7 +58,7 @@ export function profileProof(
   // nothing speaks against the node, and nothing is required: most profiles on most nodes
   if (mode === 'ready' && stats.quiet) return proved;
   const from = readiness.started(profile.daemonSets, node);
-  const against = textsAgainst(stats, from, now);
+  const against = stats.against(from, now);
   const isFailing = against.length >= enoughOwners;
   const isProved = (stats.lastPass?.at ?? Number.NEGATIVE_INFINITY) > from;
   if (!isFailing && (mode === 'ready' || isProved)) return proved;
@@ -68,18 +68,6 @@ export function profileProof(
     return { state: 'failing', reason, mayTry };
   }
   return { state: 'unproved', reason: stats.lastPass === undefined ? neverProved : notSince, mayTry };
-}
-
-/** What speaks against the node since the network's containers started, one text for each owner. */
-function textsAgainst(stats: NodeProofStats, from: number, now: number): string[] {
-  const texts = new Map<string, string>();
-  for (const [owner, { pod, startedAt }] of stats.failures) {
-    if (startedAt >= from) texts.set(owner, `pod ${pod} failed`);
-  }
-  for (const [owner, pod] of stats.overdue(from, now)) {
-    if (!texts.has(owner)) texts.set(owner, `pod ${pod} has no sandbox`);
-  }
-  return [...texts.values()];
 }
 
 /**

@@ -1,23 +1,20 @@
 import type { AgentFacts, NodeFacts } from './facts.ts';
-import { isBefore, type Moment } from './versions.ts';
+
+/** When something was observed. */
+interface Observed {
+  /** `metadata.resourceVersion`. */
+  version: string;
+  /** The order of arrival. */
+  arrival: number;
+  /** Milliseconds since the epoch. */
+  at: number;
+}
 
 interface Boot {
   bootID: string;
   /** When the id was observed to change; undefined if the node was unknown before. */
   changed: (Observed & { listed: boolean }) | undefined;
 }
-
-/** An observation and its time: milliseconds since the epoch. */
-interface Observed extends Moment {
-  at: number;
-}
-
-interface ContainerObservation extends Observed {
-  containers: ReadonlySet<string>;
-}
-
-/** How many states of a pod's containers are kept: one before a boot, some while it starts. */
-const maxObservations = 6;
 
 /** How many deleted nodes are remembered: one that returns with the same name has booted since. */
 const mostGone = 1000;
@@ -37,6 +34,17 @@ export const longestStale = 20_000;
 export const bootGracePeriod = 10_000;
 
 /**
+ * Whether the first was written before the second. Versions of different kinds can be compared if both are numbers, as in
+ * etcd (KEP-5504, for all resources). Otherwise the order of arrival counts.
+ */
+export function isBefore(one: Omit<Observed, 'at'>, other: Omit<Observed, 'at'>): boolean {
+  const number = /^\d+$/;
+  return number.test(one.version) && number.test(other.version)
+    ? BigInt(one.version) < BigInt(other.version)
+    : one.arrival < other.arrival;
+}
+
+/**
  * Knows whether a pod's containers were started in the current boot of its node. After a reboot, a pod shows Ready with
  * the containers of the previous boot until the kubelet updates it, and the times of conditions do not prove an order.
  * The resource version does: containers that the pod had before the Node's first version with the new boot id are gone.
@@ -47,7 +55,8 @@ export const bootGracePeriod = 10_000;
 export class Boots {
   readonly #boots = new Map<string, Boot>();
   readonly #gone = new Set<string>();
-  readonly #observations = new Map<string, ContainerObservation[]>();
+  /** When each container that a pod has now was first observed: by the pod's UID, then by the container's ID. */
+  readonly #containers = new Map<string, ReadonlyMap<string, Observed>>();
   #arrival = 0;
 
   /**
@@ -78,31 +87,26 @@ export class Boots {
   }
 
   agent({ uid, version, containers }: AgentFacts, now: number): void {
-    const seen = this.#observations.get(uid) ?? [];
-    const last = seen.at(-1);
-    const same =
-      last?.containers.size === containers.length && containers.every((id) => last.containers.has(id));
-    if (same) return;
-    const state = { version, arrival: this.#arrival++, at: now, containers: new Set(containers) };
-    this.#observations.set(uid, [...seen, state].slice(-maxObservations));
+    const before = this.#containers.get(uid);
+    const observed = { version, arrival: this.#arrival++, at: now };
+    this.#containers.set(uid, new Map(containers.map((id) => [id, before?.get(id) ?? observed])));
   }
 
   forgetAgent(uid: string): void {
-    this.#observations.delete(uid);
+    this.#containers.delete(uid);
   }
 
   /**
    * Returns when the boot was observed in which certainly no container of this pod was started; undefined if one was,
    * or may have been.
    */
-  staleSince({ uid, node, containers }: AgentFacts, now: number): number | undefined {
+  staleSince({ uid, node }: AgentFacts, now: number): number | undefined {
     const changed = this.#boots.get(node)?.changed;
     if (changed === undefined) return undefined;
-    const before = (this.#observations.get(uid) ?? []).filter(
-      (seen) => isBefore(seen, changed) && containers.some((id) => seen.containers.has(id)),
-    );
-    if (containers.length > 0 && before.length === 0) return undefined;
-    const isSure = !changed.listed && before.some(({ at }) => changed.at - at >= bootGracePeriod);
+    const containers = [...(this.#containers.get(uid)?.values() ?? [])];
+    const old = containers.filter((one) => isBefore(one, changed));
+    if (containers.length > 0 && old.length === 0) return undefined;
+    const isSure = !changed.listed && old.some(({ at }) => changed.at - at >= bootGracePeriod);
     return isSure || now - changed.at <= longestStale ? changed.at : undefined;
   }
 }

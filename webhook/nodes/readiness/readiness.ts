@@ -2,7 +2,7 @@ import type { DaemonSetRef } from '../../config/types.ts';
 import { Boots } from './boots.ts';
 import type { AgentFacts, DaemonSetFacts, NodeFacts } from './facts.ts';
 import { judge } from './judge.ts';
-import type { DaemonSetStatus } from './state.ts';
+import { type DaemonSetStatus, noneYet, type State, type StateCounts } from './state.ts';
 
 /** A change of an object in the cluster. */
 export type Change =
@@ -77,6 +77,27 @@ export class Readiness {
     const staleSince = (agent: AgentFacts): number | undefined => this.#boots.staleSince(agent, now);
     const lastGone = this.#lastGone.get(nodeName)?.get(found.uid);
     return judge({ daemonSet: found, node, agents, staleSince, lastGone }, now, grace);
+  }
+
+  /**
+   * Counts the nodes in each state of a DaemonSet; undefined if there is no such DaemonSet. Times are as for
+   * {@link status}.
+   *
+   * @param refine returns the state of a node by other evidence as well
+   */
+  count(
+    daemonSet: DaemonSetRef,
+    now: number,
+    grace: number,
+    refine: (node: string, state: State) => State = (_, state) => state,
+  ): StateCounts | undefined {
+    if (!this.knows(daemonSet)) return undefined;
+    const counts = noneYet();
+    for (const name of this.#nodes.keys()) {
+      const status = this.status(daemonSet, name, now, grace);
+      if (status !== undefined) counts[refine(name, status.state)] += 1;
+    }
+    return counts;
   }
 
   /**

@@ -25,6 +25,13 @@ export const states = [
   'unproved',
 ] as const;
 
+/** The number of nodes in each state. */
+export type StateCounts = Record<State, number>;
+
+/** No node in any state. */
+export const noneYet = (): StateCounts =>
+  Object.fromEntries(states.map((state) => [state, 0])) as StateCounts;
+
 /** States in which a pod may be bound. */
 export const open: ReadonlySet<State> = new Set<State>(['ready', 'exempt']);
 

@@ -3,9 +3,8 @@ import type { DaemonSetRef, Profile } from '../../config/types.ts';
 import { timeText } from '../../lib/time-text.ts';
 import { Evidence } from '../../nodes/evidence/evidence.ts';
 import { profileProof } from '../../nodes/evidence/profile-proof.ts';
-import { noneYet } from '../../nodes/readiness/count.ts';
 import type { Readiness } from '../../nodes/readiness/readiness.ts';
-import { open, type State } from '../../nodes/readiness/state.ts';
+import { noneYet, open, type State } from '../../nodes/readiness/state.ts';
 import type { PodFacts } from '../facts/model.ts';
 
 /** What a network is known by: a DaemonSet with the profiles that name it, or a profile without one. */

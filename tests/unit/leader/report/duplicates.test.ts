@@ -104,14 +104,6 @@ suite('a duplicate counts', () => {
     );
   });
 
-  test('of a pod that is being deleted after half a minute', () => {
-    const leaving = [pod('a', ['10.0.0.1'], { leaving: true }), pod('b', ['10.0.0.1'])];
-    assert.deepEqual(
-      counts(60, () => leaving),
-      [30, 60],
-    );
-  });
-
   test('not with statuses from before a reboot', () => {
     const stale = (second: number): PodEvidence[] => (second < 20 ? twoPods : [pod('a', ['10.0.0.1'])]);
     const bootedAt = (node: string): number | undefined => (node === 'node-of-b' ? now - 1000 : undefined);
