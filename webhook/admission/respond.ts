@@ -11,58 +11,40 @@ const longestMessage = 900;
 
 /** The review that answers a request. */
 export function respond(uid: string, decision: AdmissionDecision): AdmissionReview {
-  const { operations } = decision;
+  const { outcome, reason, profiles, operations, message } = decision;
   const warnings = fitWarnings(decision.warnings);
   const response: AdmissionResponse = {
     uid,
-    allowed: decision.outcome !== 'refused',
+    allowed: outcome !== 'refused',
     ...(operations.length > 0 && {
       patchType: 'JSONPatch',
       patch: Buffer.from(JSON.stringify(operations)).toString('base64'),
     }),
-    ...(decision.message !== undefined && {
+    ...(message !== undefined && {
       status: {
         code: 403,
         reason: 'Forbidden',
-        message: fitText(clean(decision.message), longestMessage, inBytes),
+        message: fitText(clean(message), longestMessage, inBytes),
       },
     }),
     ...(warnings.length > 0 && { warnings }),
-    auditAnnotations: auditOf(decision),
+    auditAnnotations: { outcome, reason, ...(profiles.length > 0 && { profiles: profiles.join('.') }) },
   };
   return { apiVersion: reviewApiVersion, kind: reviewKind, response };
 }
 
-function auditOf(decision: AdmissionDecision): Record<string, string> {
-  return {
-    outcome: decision.outcome,
-    reason: decision.reason,
-    ...(decision.profiles.length > 0 && { profiles: decision.profiles.join('.') }),
-  };
-}
-
 /**
- * The API server accepts any number of warnings, but cuts each at 256 characters if together they exceed 4,096
- * (apimachinery `pkg/util/net`, apiserver `pkg/endpoints/filters/warning.go`), and clients expect about 120.
+ * Clients expect a warning of about 120 characters. The API server cuts warnings if together they exceed 4,096
+ * characters (apimachinery `pkg/util/net`, apiserver `pkg/endpoints/filters/warning.go`).
  */
 const longestWarning = 120;
-const longestWarnings = 4096;
+const mostWarnings = 30;
 
 /** Shortens warnings so that the API server cuts none: one line each, and a last line that counts the rest. */
 export function fitWarnings(warnings: readonly string[]): string[] {
-  const fitted: string[] = [];
-  let total = 0;
   const unique = [...new Set(warnings.map(fit))];
-  for (const [index, text] of unique.entries()) {
-    // leave room for the line that counts the rest
-    if (total + Buffer.byteLength(text) > longestWarnings - longestWarning) {
-      fitted.push(`and ${unique.length - index} more warnings`);
-      break;
-    }
-    total += Buffer.byteLength(text);
-    fitted.push(text);
-  }
-  return fitted;
+  const more = unique.length - mostWarnings;
+  return more > 0 ? [...unique.slice(0, mostWarnings), `and ${more} more warnings`] : unique;
 }
 
 /** One line of at most {@link longestWarning} characters. */

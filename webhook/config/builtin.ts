@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { parseChecked } from './parse.ts';
 import { profileFaults } from './rules.ts';
 import { validateProfile, validateTemplateKinds } from './schema.ts';
-import { templateKindFaults } from './template-kinds.ts';
 import type { Profile, TemplateKind } from './types.ts';
 
 const folder = new URL('./profiles/', import.meta.url);
@@ -25,11 +24,7 @@ let kinds: TemplateKind[] | undefined;
 /** The kinds of other projects that `review` supports: the file `kinds.yaml`. */
 export function builtInKinds(): TemplateKind[] {
   const name = 'kinds.yaml';
-  kinds ??= parseChecked(
-    readFileSync(new URL(name, import.meta.url), 'utf8'),
-    name,
-    validateTemplateKinds,
-    (list) => templateKindFaults(list, []),
-  );
+  const text = (): string => readFileSync(new URL(name, import.meta.url), 'utf8');
+  kinds ??= parseChecked(text(), name, validateTemplateKinds);
   return kinds;
 }

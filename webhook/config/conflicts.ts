@@ -1,6 +1,6 @@
 import { foreign } from '../lib/names.ts';
-import { settingsOf, wordOf } from './checks.ts';
-import type { Condition, Id, Profile } from './types.ts';
+import { own } from '../lib/own.ts';
+import { type Condition, type Id, type Profile, wordOf } from './types.ts';
 
 /** A value and the profile that sets it. */
 interface Given {
@@ -21,46 +21,52 @@ function inWords(id: Id): string {
  * one network namespace, and a redirect answers any connect, so `reach` would pass falsely.
  */
 export function conflicts(profiles: Profile[]): string[] {
-  const texts: string[] = [];
-  const redirects = profiles.flatMap((profile) =>
-    settingsOf(profile.proof.checks, 'redirect').map((redirect) => ({ profile: profile.name, redirect })),
-  );
-  const users = redirects.flatMap(({ profile, redirect }): Given[] =>
-    redirect.asUser === undefined ? [] : [{ profile, value: inWords(redirect.asUser) }],
-  );
-  const two = users.find((user) => user.profile !== users[0]?.profile || user.value !== users[0]?.value);
-  if (two !== undefined && users[0] !== undefined) {
-    texts.push(`at most one profile may require a user id: ${tell(users[0])}, ${tell(two)}`);
-  }
-  for (const { profile, redirect } of redirects) {
-    const { notAsUser } = redirect;
-    // ids from a pod are compared for each pod: see `requirementsFor`
-    const clash =
-      typeof notAsUser === 'number' ? users.find((user) => user.value === String(notAsUser)) : undefined;
-    if (clash !== undefined) {
-      texts.push(`${tell(clash)} is required by asUser and excluded by notAsUser of profile "${profile}"`);
-    }
-  }
-  const ofPorts = Map.groupBy(redirects, ({ redirect }) => redirect.listen);
-  for (const [port, [one, other]] of ofPorts) {
-    if (one === undefined || other === undefined) continue;
-    const names = new Set([one, other].map(({ profile }) => `profile "${profile}"`));
-    texts.push(`two redirect checks bind port ${port} (${[...names].join(' and ')})`);
-  }
-  const having = (...words: string[]): Profile | undefined =>
-    profiles.find(({ proof }) => proof.checks.some((check) => words.includes(wordOf(check))));
-  const [reaching, capturing] = [having('reach'), having('redirect', 'captured')];
-  if (reaching !== undefined && capturing !== undefined) {
-    texts.push(
-      `check "reach" of profile "${reaching.name}" would be answered by the proxy that profile "${capturing.name}" redirects to`,
-    );
-  }
   return [
-    ...texts,
+    ...redirectConflicts(profiles),
+    ...reachConflicts(profiles),
     ...containerConflicts(profiles),
     ...annotationConflicts(profiles),
     ...contradictions(profiles),
   ];
+}
+
+/** User ids and ports. Ids from a pod are compared for each pod: see `requirementsFor`. */
+function redirectConflicts(profiles: Profile[]): string[] {
+  const texts: string[] = [];
+  const redirects = profiles.flatMap(({ name, proof }) =>
+    proof.checks.flatMap((check) => ('redirect' in check ? [{ profile: name, ...check.redirect }] : [])),
+  );
+  const users = redirects.flatMap(({ profile, asUser }): Given[] =>
+    asUser === undefined ? [] : [{ profile, value: inWords(asUser) }],
+  );
+  const [first] = users;
+  const two = users.find((user) => user.profile !== first?.profile || user.value !== first?.value);
+  if (two !== undefined && first !== undefined) {
+    texts.push(`at most one profile may require a user id: ${tell(first)}, ${tell(two)}`);
+  }
+  for (const { profile, notAsUser } of redirects) {
+    const clash = users.find(({ value }) => typeof notAsUser === 'number' && value === String(notAsUser));
+    if (clash !== undefined) {
+      texts.push(`${tell(clash)} is required by asUser and excluded by notAsUser of profile "${profile}"`);
+    }
+  }
+  for (const [port, [one, other]] of Map.groupBy(redirects, ({ listen }) => listen)) {
+    if (one === undefined || other === undefined) continue;
+    const names = new Set([one, other].map(({ profile }) => `profile "${profile}"`));
+    texts.push(`two redirect checks bind port ${port} (${[...names].join(' and ')})`);
+  }
+  return texts;
+}
+
+function reachConflicts(profiles: Profile[]): string[] {
+  const having = (...words: string[]): Profile | undefined =>
+    profiles.find(({ proof }) => proof.checks.some((check) => words.includes(wordOf(check))));
+  const [reaching, capturing] = [having('reach'), having('redirect', 'captured')];
+  return reaching === undefined || capturing === undefined
+    ? []
+    : [
+        `check "reach" of profile "${reaching.name}" would be answered by the proxy that profile "${capturing.name}" redirects to`,
+      ];
 }
 
 /** A pod has one init container, and a network's own validator runs none of our checks. */
@@ -109,10 +115,9 @@ function contradictions(profiles: Profile[]): string[] {
   );
 }
 
-function rulesOut({ annotations = {} }: Condition, key: string, value: string): boolean {
-  const matcher = Object.hasOwn(annotations, key) ? annotations[key] : undefined;
-  if (typeof matcher !== 'object') return false;
-  return matcher.exists === false || (matcher.notIn?.includes(value) ?? false);
+function rulesOut({ annotations }: Condition, key: string, value: string): boolean {
+  const matcher = own(annotations, key);
+  return typeof matcher === 'object' && (matcher.exists === false || matcher.notIn?.includes(value) === true);
 }
 
 const tell = (given: Given): string => `user ${given.value} of profile "${given.profile}"`;

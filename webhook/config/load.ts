@@ -6,8 +6,7 @@ import { parseChecked } from './parse.ts';
 import { Policy } from './policy.ts';
 import { profileFaults } from './rules.ts';
 import { validateConfiguration } from './schema.ts';
-import { joinKinds, templateKindFaults } from './template-kinds.ts';
-import type { Configuration } from './types.ts';
+import type { Configuration, TemplateKind } from './types.ts';
 
 /**
  * Parses a configuration, and adds defaults and built-in profiles.
@@ -26,23 +25,23 @@ export function parseConfiguration(text: string, file: string, image = validator
     ...(evidence === undefined ? builtIn : builtIn.map((profile) => ({ ...profile, evidence }))),
     ...value.profiles,
   ];
-  value.review.kinds = joinKinds(builtInKinds(), value.review.kinds);
+  const { kinds } = value.review;
+  const ownKinds = new Set(kinds.map(nameOf));
+  value.review.kinds = [...builtInKinds().filter((entry) => !ownKinds.has(nameOf(entry))), ...kinds];
   return value;
 }
 
-function configurationFaults(configuration: Configuration): Fault[] {
-  const seen = new Map<string, number>();
-  const profiles = configuration.profiles.flatMap((profile, index) => {
+/** Entries of one kind replace the built-in ones, whatever their version is. */
+const nameOf = ({ apiVersion, kind }: TemplateKind): string => `${apiVersion.split('/')[0]} ${kind}`;
+
+function configurationFaults({ profiles }: Configuration): Fault[] {
+  return profiles.flatMap((profile, index) => {
     const path = ['profiles', index];
-    const first = seen.get(profile.name);
-    seen.set(profile.name, first ?? index);
-    const twice: Fault[] =
-      first === undefined
-        ? []
-        : [{ path: [...path, 'name'], text: `profile "${profile.name}" is already profiles[${first}]` }];
+    const first = profiles.findIndex(({ name }) => name === profile.name);
+    const text = `profile "${profile.name}" is already profiles[${first}]`;
+    const twice = first === index ? [] : [{ path: [...path, 'name'], text }];
     return [...twice, ...profileFaults(profile, path)];
   });
-  return [...profiles, ...templateKindFaults(configuration.review.kinds, ['review', 'kinds'])];
 }
 
 /** The configuration without a file. */

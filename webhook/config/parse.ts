@@ -19,7 +19,7 @@ export function parseChecked<T>(
   text: string,
   file: string,
   validate: ValidateFunction<T>,
-  rules: (value: T) => Fault[],
+  rules: (value: T) => Fault[] = () => [],
 ): T {
   const { value, lineOf } = read(text, file);
   const faults = validate(value)

@@ -1,10 +1,10 @@
 import { unfitTargets } from '../../validator/shared/unfit-target.ts';
 import { foreign, ownPrefix } from '../lib/names.ts';
-import { wordOf } from './checks.ts';
 import { conflicts } from './conflicts.ts';
 import type { Fault } from './explain.ts';
 import { parseNetworks } from './networks.ts';
 import type { Profile } from './types.ts';
+import { wordOf } from './types.ts';
 
 /**
  * Annotations that a network writes itself. If another party sets them, a pod looks ready that is not, or the owner of

@@ -1,4 +1,4 @@
-import type { Check, CheckSettings, RedirectCheck } from '../../validator/shared/contract.ts';
+import type { Check, CheckName, RedirectCheck } from '../../validator/shared/contract.ts';
 
 /** A condition on a label, annotation or variable: a value, or these operators, which must all match. */
 export type Matcher = string | { in?: string[]; notIn?: string[]; exists?: boolean };
@@ -55,11 +55,11 @@ export interface Identity {
 export type RedirectSettings = Identity &
   Omit<RedirectCheck, 'asUser' | 'asGroup' | 'notAsUser' | 'notAsGroup' | 'families'>;
 
-/** The settings of each check in a profile. */
-export type ProfileSettings = Omit<CheckSettings, 'redirect'> & { redirect: RedirectSettings };
-
 /** A check as a profile describes it. */
 export type CheckOfProfile = Exclude<Check, { redirect: unknown }> | { redirect: RedirectSettings };
+
+/** The name of a check. The schema guarantees exactly one. */
+export const wordOf = (check: CheckOfProfile): CheckName => Object.keys(check)[0] as CheckName;
 
 /** A network's own validator, run instead of ours: exit code 0 is a proof, any other is a failure. */
 export interface ProofContainer extends Identity {
@@ -134,11 +134,7 @@ export interface TemplateKind {
 }
 
 /** A kind of controllers that recreate their pods. */
-export interface OwnerKind {
-  /** `group/version`, or `group/*` for every version. */
-  apiVersion: string;
-  kind: string;
-}
+export type OwnerKind = Pick<TemplateKind, 'apiVersion' | 'kind'>;
 
 /** The section `repair` of the configuration. */
 export interface RepairSettings {

@@ -28,9 +28,7 @@ test('equal warnings appear once, even if only the cut texts are equal', () => {
   assert.equal(fitWarnings([`${'x'.repeat(130)}1`, `${'x'.repeat(130)}2`]).length, 1);
 });
 
-test('past 4,096 bytes the rest is counted', () => {
-  const all = Array.from({ length: 100 }, (_, index) => `${index} ${'x'.repeat(98)}`);
-  const fitted = fitWarnings(all);
-  assert.equal(fitted.at(-1), `and ${100 - (fitted.length - 1)} more warnings`);
-  assert.deepEqual(fitted.slice(0, -1), all.slice(0, fitted.length - 1));
+test('past 30 warnings the rest is counted', () => {
+  const all = Array.from({ length: 100 }, (_, index) => `${index}`);
+  assert.deepEqual(fitWarnings(all), [...all.slice(0, 30), 'and 70 more warnings']);
 });

@@ -3,7 +3,7 @@ import { suite, test } from 'node:test';
 import { applies } from '../../../webhook/admission/mutate/profile-selection.ts';
 import type { Pod } from '../../../webhook/admission/pod.ts';
 import { builtInProfiles } from '../../../webhook/config/builtin.ts';
-import { wordOf } from '../../../webhook/config/checks.ts';
+import { wordOf } from '../../../webhook/config/types.ts';
 
 interface Facts {
   containers?: string[];

@@ -1,7 +1,7 @@
 import type { ProfileCheck } from '../../../validator/shared/contract.ts';
-import { wordOf } from '../../config/checks.ts';
 import type { CombinedProfiles } from '../../config/policy.ts';
 import type { Profile, ProofContainer } from '../../config/types.ts';
+import { wordOf } from '../../config/types.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import type { NamespaceFacts } from '../namespaces.ts';
 import type { Pod } from '../pod.ts';

@@ -51,9 +51,7 @@ function common(maps: (Quantities | null | undefined)[], least: Quantities): Qua
   let result: Quantities | undefined;
   for (const name of counted) {
     const value = largest(maps, name, least[name]);
-    if (value === undefined) continue;
-    result ??= {};
-    result[name] = value;
+    if (value !== undefined) result = { ...result, [name]: value };
   }
   return result;
 }
@@ -70,11 +68,11 @@ function largest(
   let value: string | number | undefined;
   let amount = Number.NEGATIVE_INFINITY;
   for (const map of maps) {
-    const other = own(map, name);
-    const otherAmount = other === undefined ? Number.NaN : quantity(other);
+    const other = own(map, name) ?? Number.NaN;
     // an invalid quantity is left to the API server to refuse
+    const otherAmount = quantity(other);
     if (Number.isNaN(otherAmount)) return undefined;
-    if (value === undefined || otherAmount > amount) [value, amount] = [other, otherAmount];
+    if (otherAmount > amount) [value, amount] = [other, otherAmount];
   }
   return floor !== undefined && amount > 0 && amount < quantity(floor) ? floor : value;
 }
