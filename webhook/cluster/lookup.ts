@@ -12,7 +12,7 @@ export type LookupResult = 'found' | 'absent' | 'failed' | 'limited';
 
 /** The time-outs of look-ups in milliseconds, and how many there may be. */
 export const defaultLimits = {
-  /** Until the answer, with the wait for others: it comes before the API server stops waiting for ours. */
+  /** Until the answer; half of it to wait for others. It comes before the API server stops waiting for ours. */
   bound: 5000,
   /** Without a byte after which the request is sent once more, on a new connection. */
   firstTry: 2000,
@@ -86,36 +86,27 @@ export class Lookup<O, T> {
     });
   }
 
+  /** Requests an object, and once more on a new connection if the first one leads nowhere. */
   async #ask(key: string): Promise<T | undefined> {
-    const { bound, inFlight } = this.#limits;
-    const start = performance.now();
-    if (!(await this.#inFlight.take(1, bound))) throw this.#busy(key, `${inFlight} are in flight`);
+    const { bound, firstTry, inFlight } = this.#limits;
+    const signal = AbortSignal.timeout(bound);
+    if (!(await this.#inFlight.take(1, bound / 2))) throw this.#busy(key, `${inFlight} are in flight`);
     try {
-      const answer = await this.#request(key, bound - (performance.now() - start));
-      this.#onResult(answer === undefined ? 'absent' : 'found');
+      const answer = await this.#get(key, firstTry, signal).catch((error: unknown) => {
+        if (!isUnreachable(error)) throw error;
+        return this.#get(key, bound, signal);
+      });
+      this.#onResult('found');
       return answer;
     } catch (error) {
-      this.#onResult('failed');
-      throw error;
+      const isAbsent = error instanceof ClusterError && error.status === 404;
+      this.#onResult(isAbsent ? 'absent' : 'failed');
+      if (isAbsent) return undefined;
+      if (!signal.aborted) throw error;
+      const message = `${this.#cannot(key)}: no answer of the API server within ${bound} ms`;
+      throw new ClusterError('CNI_GATE_CLUSTER_UNREACHABLE', message, { cause: error });
     } finally {
       this.#inFlight.give(1);
-    }
-  }
-
-  /** Requests an object, and once more on a new connection if the first one leads nowhere. */
-  async #request(key: string, bound: number): Promise<T | undefined> {
-    const start = performance.now();
-    const signal = AbortSignal.timeout(Math.max(1, Math.ceil(bound)));
-    try {
-      return await this.#get(key, this.#limits.firstTry, signal).catch((error: unknown) => {
-        if (!isUnreachable(error)) throw error;
-        return this.#get(key, Math.max(1, bound - (performance.now() - start)), signal);
-      });
-    } catch (error) {
-      if (error instanceof ClusterError && error.status === 404) return undefined;
-      if (!signal.aborted) throw error;
-      const message = `${this.#cannot(key)}: no answer of the API server within ${this.#limits.bound} ms`;
-      throw new ClusterError('CNI_GATE_CLUSTER_UNREACHABLE', message, { cause: error });
     }
   }
 

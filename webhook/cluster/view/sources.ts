@@ -1,7 +1,13 @@
+import { annotationsOf, type NamespaceFacts } from '../../admission/namespaces.ts';
 import type { Policy } from '../../config/policy.ts';
 import type { DaemonSetRef } from '../../config/types.ts';
-import { type ApiPendingPod, type PendingPod, toPendingPod } from '../../leader/nominate/pending-pod.ts';
-import { evidencePods, nodes, objectBytes, pendingPods } from '../../lib/limits.ts';
+import {
+  type ApiPendingPod,
+  type PendingPod,
+  toPendingPod,
+  weightOfKind,
+} from '../../leader/nominate/pending-pod.ts';
+import { evidencePods, namespaces, nodes, objectBytes, pendingPods } from '../../lib/limits.ts';
 import { profileLabel } from '../../lib/names.ts';
 import type { PodEvidence } from '../../nodes/evidence/facts.ts';
 import { type ApiEvidencePod, evidencePick } from '../../nodes/evidence/to-facts.ts';
@@ -16,9 +22,54 @@ import {
 } from '../../nodes/readiness/to-facts.ts';
 import { type LabelSelector, selectorText } from '../../nodes/scheduling/label-selector.ts';
 import { apiPath } from '../api-path.ts';
-import type { Source } from '../informer/object.ts';
+import type { ApiObject, Source } from '../informer/object.ts';
 import type { OptedIn } from './watch-namespaces.ts';
-import { weightOfEvidence, weightOfNode } from './weights.ts';
+
+/** Estimated memory of nested maps and lists, in bytes: an entry without its characters was measured and rounded up. */
+function weightOf(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  if (typeof value !== 'object' || value === null) return 0;
+  let total = 0;
+  for (const [key, one] of Object.entries(value)) total += 160 + key.length + weightOf(one);
+  return total;
+}
+
+const weightOfNamespace = ({ labels, annotations }: NamespaceFacts): number =>
+  1024 + weightOf(labels) + weightOf(annotations);
+
+const weightOfNode = ({ labels, taints, allocatable }: NodeFacts): number =>
+  1024 + weightOf(labels) + weightOf(taints) + weightOf(allocatable);
+
+/** Bytes of a pod's verdict with its entries in all maps and without its texts: measured and rounded up. */
+const ofEvidence = 704;
+
+/** Bytes of what an ordinary pod requires of a node: the tolerations that the API server adds, and a few terms. */
+const ofRequired = 2048;
+
+/** What pods mostly share is not counted: texts, and what an ordinary failed pod requires of a node. */
+const weightOfEvidence = ({ name, addresses, required }: PodEvidence): number =>
+  ofEvidence +
+  2 * name.length +
+  addresses.reduce((total, { length }) => total + 32 + length, 0) +
+  (required === undefined ? 0 : Math.max(0, weightOfKind(required.kind) - ofRequired));
+
+/** Whether a namespace opted in. Any value of the label counts: the API server sends requests for the namespace's pods. */
+export const isOptedIn = (facts: NamespaceFacts | undefined): facts is NamespaceFacts =>
+  facts !== undefined && Object.hasOwn(facts.labels, profileLabel);
+
+/**
+ * The namespaces that carry the profile label. A watch reports one that loses the label as deleted. cni-gate never lists
+ * others: there may be any number of them, with any number of labels.
+ */
+export const namespaceSource: Source<ApiObject, NamespaceFacts> = {
+  resource: 'namespaces',
+  path: '/api/v1/namespaces',
+  query: { labelSelector: profileLabel },
+  objectBytes: objectBytes.namespace,
+  pick: ({ metadata }) => ({ labels: metadata.labels ?? {}, ...annotationsOf(metadata.annotations) }),
+  fits: (facts) => weightOfNamespace(facts) <= namespaces.bytes,
+  retention: { max: namespaces.max, weigh: weightOfNamespace },
+};
 
 /** All nodes. They are bounded: a kubelet writes the status of its node and most of its labels. */
 export const nodeSource: Source<ApiNode, NodeFacts> = {

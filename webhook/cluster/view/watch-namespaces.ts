@@ -1,87 +1,46 @@
-import { annotationsOf, type NamespaceFacts, type Namespaces } from '../../admission/namespaces.ts';
+import type { NamespaceFacts, Namespaces } from '../../admission/namespaces.ts';
 import { messageOf } from '../../lib/errors.ts';
-import { namespaces, objectBytes } from '../../lib/limits.ts';
-import { profileLabel } from '../../lib/names.ts';
-import { pathBelow } from '../api-path.ts';
+import { relist } from '../../lib/limits.ts';
 import type { ApiClient } from '../client.ts';
 import type { InformerOptions } from '../informer/informer.ts';
 import { type InformerDeps, InformerFactory } from '../informer/informer-factory.ts';
-import type { ApiObject, Source } from '../informer/object.ts';
 import type { Lister } from '../informer/store.ts';
-import { type Asked, Lookup } from '../lookup.ts';
-import { weightOfNamespace } from './weights.ts';
-
-/**
- * Namespaces as an informer knows them. The API server sends requests only for namespaces that opted in. So if the
- * informer does not know a namespace, or knows it without the label, its knowledge is old, and cni-gate asks the API
- * server: see docs/decisions/injection.md.
- */
-export function clusterNamespaces(
-  informer: Lister<NamespaceFacts>,
-  lookup: Lookup<ApiObject, NamespaceFacts>,
-): Namespaces {
-  lookup.follow(informer);
-  return {
-    facts(name) {
-      const known = informer.store.get(name);
-      return isIn(known) ? known : lookup.ask(name);
-    },
-  };
-}
+import { Lookup } from '../lookup.ts';
+import { clusterNamespaces, namespaceByName } from './lookups.ts';
+import { isOptedIn, namespaceSource } from './sources.ts';
 
 /** The namespaces that opted in. */
 export interface OptedIn {
   has(namespace: string): boolean;
-  /** Calls back when namespaces opt in or out. */
-  subscribe(changed: () => void): () => void;
+  /**
+   * Calls back after namespaces opted in or out, for those who list their pods again: no event reports pods that are
+   * older than that. The calls are rare, because each list loads the API server.
+   */
+  subscribe(changed: () => void): void;
 }
-
-// any value of the label counts: the API server sends requests for the namespace's pods
-const isIn = (facts: NamespaceFacts | undefined): facts is NamespaceFacts =>
-  facts !== undefined && Object.hasOwn(facts.labels, profileLabel);
 
 /** Takes the namespaces that opted in from an informer. */
 export const optedInBy = (informer: Lister<NamespaceFacts>): OptedIn => ({
-  has: (namespace) => isIn(informer.store.get(namespace)),
-  subscribe: (changed) =>
+  has: (namespace) => isOptedIn(informer.store.get(namespace)),
+  subscribe: (changed) => {
+    const { first, next } = relist.afterOptIn;
+    let timer: NodeJS.Timeout | undefined;
+    let last = Number.NEGATIVE_INFINITY;
+    const call = (): void => {
+      timer = undefined;
+      last = performance.now();
+      changed();
+    };
     informer.subscribe((changes) => {
       const matters = changes.some((change) => {
         const before = change.type === 'added' ? undefined : change.previous;
-        return isIn(before) !== isIn(change.type === 'deleted' ? undefined : change.object);
+        return isOptedIn(before) !== isOptedIn(change.type === 'deleted' ? undefined : change.object);
       });
-      if (matters) changed();
-    }),
+      if (!matters || timer !== undefined) return;
+      timer = setTimeout(call, Math.max(first, last + next - performance.now())).unref();
+    });
+  },
 });
-
-const namespacesPath = '/api/v1/namespaces';
-
-const pickFacts = ({ metadata }: ApiObject): NamespaceFacts => ({
-  labels: metadata.labels ?? {},
-  ...annotationsOf(metadata.annotations),
-});
-
-const fits = (facts: NamespaceFacts): boolean => weightOfNamespace(facts) <= namespaces.bytes;
-
-/** Reads a namespace that the informer does not know, by its name. */
-export const namespaceByName: Asked<ApiObject, NamespaceFacts> = {
-  path: (name) => pathBelow(namespacesPath, name),
-  pick: pickFacts,
-  fits,
-};
-
-/**
- * The namespaces that carry the profile label. A watch reports one that loses the label as deleted. cni-gate never lists
- * others: there may be any number of them, with any number of labels.
- */
-export const namespaceSource: Source<ApiObject, NamespaceFacts> = {
-  resource: 'namespaces',
-  path: namespacesPath,
-  query: { labelSelector: profileLabel },
-  objectBytes: objectBytes.namespace,
-  pick: pickFacts,
-  fits,
-  retention: { max: namespaces.max, weigh: weightOfNamespace },
-};
 
 /** The namespaces of a cluster, kept by a watch. */
 export interface NamespaceView {
@@ -105,11 +64,9 @@ export function watchNamespaces(
   void informer.whenSynced().then(() => {
     log.info({ resource, objects: informer.store.size }, `the ${resource} of the cluster are known`);
   });
+  const lookup = new Lookup(client, namespaceByName, (result) => metrics.lookedUp('namespaces', result));
   return {
-    value: clusterNamespaces(
-      informer,
-      new Lookup(client, namespaceByName, (result) => metrics.lookedUp('namespaces', result)),
-    ),
+    value: clusterNamespaces(informer, lookup),
     optedIn: optedInBy(informer),
     unready: () => {
       if (informer.synced) return undefined;

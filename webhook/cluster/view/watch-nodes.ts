@@ -11,8 +11,7 @@ import type { InformerOptions } from '../informer/informer.ts';
 import { type InformerDeps, InformerFactory, InformerSet } from '../informer/informer-factory.ts';
 import type { Change } from '../informer/store.ts';
 import { Lookup } from '../lookup.ts';
-import { clusterPods, podByName, podLimits } from './cluster-pods.ts';
-import { relistAfterOptIn } from './relists.ts';
+import { clusterPods, podByName, podLimits } from './lookups.ts';
 import {
   agentSources,
   type DaemonSetSnapshot,
@@ -48,7 +47,10 @@ export function watchGate(
   const placed = informers.start(evidenceSource(optedIn));
   placed.subscribe((changes) => evidence.apply(changes.flatMap(evidenceChanges), Date.now()));
   void placed.whenSynced().then(() => evidence.markSynced());
-  const endRelists = [relistAfterOptIn(pending, optedIn), relistAfterOptIn(placed, optedIn)];
+  optedIn?.subscribe(() => {
+    pending.relist();
+    placed.relist();
+  });
   const agents = new InformerSet<ApiPod, AgentFacts>(informers, (changes) =>
     apply(readiness, changes, agentChange),
   );
@@ -108,10 +110,7 @@ export function watchGate(
       follow();
       evidence.profilesChanged(Date.now());
     },
-    close: () => {
-      for (const end of endRelists) end();
-      return informers.close();
-    },
+    close: () => informers.close(),
   };
 }
 

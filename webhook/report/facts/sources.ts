@@ -1,7 +1,6 @@
 import { optedInTo } from '../../admission/mutate/profile-selection.ts';
 import type { ApiObject, Source } from '../../cluster/informer/object.ts';
-import { podsPath } from '../../cluster/view/sources.ts';
-import { namespaceSource } from '../../cluster/view/watch-namespaces.ts';
+import { namespaceSource, podsPath } from '../../cluster/view/sources.ts';
 import { profileLabel } from '../../lib/names.ts';
 import { evidencePick } from '../../nodes/evidence/to-facts.ts';
 import type { OptIn, PodFacts } from './model.ts';

@@ -3,12 +3,13 @@ import { suite, type TestContext, test } from 'node:test';
 import type { NamespaceFacts } from '../../../../webhook/admission/namespaces.ts';
 import { type Change, type Lister, Store } from '../../../../webhook/cluster/informer/store.ts';
 import { Lookup } from '../../../../webhook/cluster/lookup.ts';
-import { clusterPods, podByName } from '../../../../webhook/cluster/view/cluster-pods.ts';
 import {
   clusterNamespaces,
+  clusterPods,
   namespaceByName,
-  optedInBy,
-} from '../../../../webhook/cluster/view/watch-namespaces.ts';
+  podByName,
+} from '../../../../webhook/cluster/view/lookups.ts';
+import { optedInBy } from '../../../../webhook/cluster/view/watch-namespaces.ts';
 import { json, startFakeApi, status } from '../../../support/fake-api-server.ts';
 import { namespace } from '../../../support/informing.ts';
 import { pending } from '../../admission/gate/support.ts';
@@ -69,23 +70,28 @@ suite('namespaces of a cluster', () => {
     assert.deepEqual(await facts('shop'), { labels });
   });
 
-  test('opting in and out is reported, and other changes are not', () => {
+  test('opting in and out is reported, at most once in five seconds, and other changes are not', (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    t.mock.method(performance, 'now', () => 0);
     const { lister, put, remove } = informer<NamespaceFacts>();
     let reported = 0;
     optedInBy(lister).subscribe(() => {
       reported += 1;
     });
+    const after = (milliseconds: number): number => {
+      t.mock.timers.tick(milliseconds);
+      return reported;
+    };
     put('a', { labels: {} });
     remove('a');
-    assert.equal(reported, 0);
+    assert.equal(after(10_000), 0);
     put('a', { labels });
-    assert.equal(reported, 1);
+    assert.equal(after(200), 1);
     put('a', { labels: { ...labels, team: 'x' } });
-    assert.equal(reported, 1);
+    assert.equal(after(10_000), 1);
     put('a', { labels: {} });
     put('b', { labels });
-    remove('b');
-    assert.equal(reported, 4);
+    assert.deepEqual([after(4_999), after(1)], [1, 2]);
   });
 });
 

@@ -1,9 +1,36 @@
 import type { PendingPods } from '../../admission/gate/cluster-view.ts';
 import { type ApiGatePod, type GatePod, toGatePod } from '../../admission/gate/gate-pod.ts';
+import type { NamespaceFacts, Namespaces } from '../../admission/namespaces.ts';
 import { pathBelow } from '../api-path.ts';
+import type { ApiObject } from '../informer/object.ts';
 import type { Lister } from '../informer/store.ts';
 import { type Asked, defaultLimits, type Lookup } from '../lookup.ts';
-import { podsPath } from './sources.ts';
+import { isOptedIn, namespaceSource, podsPath } from './sources.ts';
+
+/** Reads a namespace that the informer does not know, by its name. */
+export const namespaceByName: Asked<ApiObject, NamespaceFacts> = {
+  path: (name) => pathBelow(namespaceSource.path, name),
+  pick: namespaceSource.pick,
+  ...(namespaceSource.fits && { fits: namespaceSource.fits }),
+};
+
+/**
+ * Namespaces as an informer knows them. The API server sends requests only for namespaces that opted in. So if the
+ * informer does not know a namespace, or knows it without the label, its knowledge is old, and cni-gate asks the API
+ * server: see docs/decisions/injection.md.
+ */
+export function clusterNamespaces(
+  informer: Lister<NamespaceFacts>,
+  lookup: Lookup<ApiObject, NamespaceFacts>,
+): Namespaces {
+  lookup.follow(informer);
+  return {
+    facts(name) {
+      const known = informer.store.get(name);
+      return isOptedIn(known) ? known : lookup.ask(name);
+    },
+  };
+}
 
 /** The bound is shorter than the webhook's timeout, so that the answer still reaches the API server. One attempt only. */
 export const podLimits = { ...defaultLimits, bound: 2000 };
