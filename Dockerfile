@@ -16,7 +16,7 @@ FROM packages AS bundle
 COPY certs ./certs
 COPY validator ./validator
 COPY webhook ./webhook
-COPY release/bundle.ts release/compiled-schemas.ts release/without-side-effects.ts ./release/
+COPY release/bundle.ts release/bundle-plugins.ts ./release/
 RUN npm run build
 
 # the checks as one file, for the validator's engine

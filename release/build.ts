@@ -21,4 +21,4 @@ for (const [name, overlay] of Object.entries(overlays)) {
   const header = `# cni-gate ${version}, overlay ${overlay}: docs/guides/install.md\n# kubectl apply -f ${url}\n`;
   writeFileSync(join(folder, name), header + (await kustomize({ overlay })));
 }
-await writePlugin(folder, version);
+writePlugin(folder, version);

@@ -2,8 +2,7 @@ import { chmodSync, cpSync, globSync, readFileSync, rmSync, writeFileSync } from
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { compiledSchemas } from './compiled-schemas.ts';
-import { withoutSideEffects } from './without-side-effects.ts';
+import { compiledSchemas, withoutSideEffects } from './bundle-plugins.ts';
 
 /*
  * usage: node release/bundle.ts

@@ -1,9 +1,10 @@
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { parseAllDocuments } from 'yaml';
-import { run } from './run.ts';
 
 const manifests = fileURLToPath(new URL('../manifests', import.meta.url));
 
@@ -47,7 +48,8 @@ export async function kustomize(kustomization: Kustomization, kubectl = 'kubectl
   });
   try {
     writeFileSync(join(folder, 'kustomization.yaml'), text);
-    return await run(kubectl, ['kustomize', folder]);
+    const maxBuffer = 64 * 1024 * 1024;
+    return (await promisify(execFile)(kubectl, ['kustomize', folder], { maxBuffer })).stdout;
   } finally {
     rmSync(folder, { recursive: true });
   }

@@ -1,8 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { templates } from './chart.ts';
-import { valuesSchema } from './values-schema.ts';
+import { templates, valuesSchema } from './chart.ts';
 
 /*
  * usage: node release/chart/build.ts

@@ -1,8 +1,40 @@
 import { parse } from 'yaml';
-import { idOf, type KubernetesObject, kustomize, objectsOf } from '../kustomize.ts';
-import { defaults, options } from './options.ts';
+import configurationSchema from '../../webhook/config/configuration.schema.json' with { type: 'json' };
+import { idOf, type KubernetesObject, type Kustomization, kustomize, objectsOf } from '../kustomize.ts';
 import { objectTemplate } from './template.ts';
-import { placeholders, withPlaceholders } from './values.ts';
+import valuesOnly from './values.schema.json' with { type: 'json' };
+import { withPlaceholders } from './values.ts';
+
+/** A choice in the chart's values, and the kustomization that makes the same choice. */
+interface Option {
+  /** Go template expression that is true when the choice is made. */
+  condition: string;
+  kustomization: Kustomization;
+}
+
+/** What the chart renders when no option is chosen. */
+const defaults: Kustomization = { overlay: 'strict' };
+
+const component = (name: string, condition: string): Option => ({
+  condition,
+  kustomization: { overlay: 'strict', components: [name] },
+});
+
+/**
+ * Every option of the chart. Each is rendered on its own; the chart combines them. Two options that change the same
+ * lines in different ways are an error of the build.
+ */
+const options: Option[] = [
+  { condition: 'eq .Values.mode "permissive"', kustomization: { overlay: 'permissive' } },
+  component('files', 'ne .Values.certificates "secret"'),
+  component('cert-manager', 'eq .Values.certificates "cert-manager"'),
+  component('client-certificates', '.Values.clientCertificates'),
+  component('host-network', '.Values.hostNetwork'),
+  component('monitoring', '.Values.monitoring.enabled'),
+  component('grafana-dashboard', '.Values.grafanaDashboard.enabled'),
+  component('network-policy', '.Values.networkPolicy.enabled'),
+  component('no-opt-out', 'not (dig "proof" "allowOptOut" true .Values.configuration)'),
+];
 
 /** A file of the chart: its name, and its text. */
 export type File = [name: string, text: string];
@@ -13,34 +45,25 @@ const header = '# Generated from manifests/ by `npm run build:chart`. Do not edi
 export async function templates(kubectl?: string): Promise<File[]> {
   const render = async (wanted: typeof defaults): Promise<KubernetesObject[]> =>
     objectsOf(await kustomize(wanted, kubectl)).filter(({ kind }) => kind !== 'Namespace');
-  const base = await render(defaults);
-  const rendered = await Promise.all(
-    options.map(async ({ condition, kustomization }) => ({
-      condition,
-      objects: await render(kustomization),
-    })),
+  const [base = [], ...chosen] = await Promise.all(
+    [defaults, ...options.map(({ kustomization }) => kustomization)].map(render),
   );
-  const ids = new Set([base, ...rendered.map(({ objects }) => objects)].flat().map(idOf));
-  const find = (objects: KubernetesObject[], id: string): KubernetesObject | undefined => {
-    const found = objects.find((object) => idOf(object) === id);
-    return found && withPlaceholders(found);
+  /** The template of an object, or of a part of one, that each rendering has in its way. */
+  const template = (find: (objects: KubernetesObject[]) => object | undefined): string => {
+    const variations = options.map(({ condition }, at) => ({ condition, object: find(chosen[at] ?? []) }));
+    return header + objectTemplate(find(base), variations);
   };
+  const ids = new Set([base, ...chosen].flat().map(idOf));
   const files = [...ids].map((id): File => {
-    const variations = rendered.map(({ condition, objects }) => ({ condition, object: find(objects, id) }));
-    return [
-      `${id.toLowerCase().replace('/', '-')}.yaml`,
-      header + objectTemplate(find(base, id), variations, placeholders),
-    ];
+    const find = (objects: KubernetesObject[]) => objects.find((object) => idOf(object) === id);
+    const text = template((objects) => {
+      const found = find(objects);
+      return found && withPlaceholders(found);
+    });
+    return [`${id.toLowerCase().replace('/', '-')}.yaml`, text];
   });
-  const configurations = rendered.map(({ condition, objects }) => ({
-    condition,
-    object: configurationIn(objects),
-  }));
-  const configuration = objectTemplate(configurationIn(base), configurations, []);
-  return [
-    ...files,
-    ['_configuration.tpl', `{{- define "cni-gate.configuration" -}}\n${header}${configuration}{{- end }}\n`],
-  ];
+  const configuration = `{{- define "cni-gate.configuration" -}}\n${template(configurationIn)}{{- end }}\n`;
+  return [...files, ['_configuration.tpl', configuration]];
 }
 
 /** The configuration of cni-gate, which is text in its ConfigMap. */
@@ -48,4 +71,17 @@ function configurationIn(objects: KubernetesObject[]): object {
   const found = objects.find((object) => idOf(object) === 'ConfigMap/cni-gate');
   const data = found?.data as Record<string, string> | undefined;
   return parse(data?.['config.yaml'] ?? '');
+}
+
+/**
+ * The JSON Schema of the chart's values, with that of the configuration in it. A release gives only what differs from
+ * the defaults, so no field of the configuration's top level is required. Helm's regular expressions have no
+ * lookahead: a pattern with one is left out, and cni-gate itself refuses what it excludes.
+ */
+export function valuesSchema(): string {
+  const { $schema: _schema, $id: _id, required: _required, definitions, ...part } = configurationSchema;
+  const properties = { ...valuesOnly.properties, configuration: part };
+  const withoutLookahead = (key: string, value: unknown): unknown =>
+    key === 'pattern' && typeof value === 'string' && value.includes('(?') ? undefined : value;
+  return `${JSON.stringify({ ...valuesOnly, properties, definitions }, withoutLookahead, 2)}\n`;
 }

@@ -1,6 +1,6 @@
 import { diffArrays } from 'diff';
 import { stringify } from 'yaml';
-import { type Placeholder, templateLines } from './placeholder.ts';
+import { templateLines } from './values.ts';
 
 /** An object as an option of the chart leaves it. */
 export interface Variation {
@@ -25,14 +25,8 @@ interface Change {
  * @param variations what each option makes of it
  * @throws Error if two options change the same lines in different ways
  */
-export function objectTemplate(
-  object: object | undefined,
-  variations: readonly Variation[],
-  placeholders: readonly Placeholder[],
-): string {
-  const text = (lines: readonly string[]): string[] =>
-    lines.flatMap((line) => templateLines(line, placeholders));
-  if (object === undefined) return optional(variations, text);
+export function objectTemplate(object: object | undefined, variations: readonly Variation[]): string {
+  if (object === undefined) return optional(variations);
   const lines = linesOf(object);
   const changes = variations
     .flatMap((variation) => changesOf(lines, variation))
@@ -54,7 +48,7 @@ export function objectTemplate(
 }
 
 /** An object that is there only if an option is chosen. */
-function optional(variations: readonly Variation[], text: (lines: string[]) => string[]): string {
+function optional(variations: readonly Variation[]): string {
   const [one, ...others] = variations.filter(({ object }) => object !== undefined);
   if (one?.object === undefined || others.length > 0)
     throw new Error('An object that is not there by default comes with exactly one option.');
@@ -67,34 +61,25 @@ function changesOf(lines: string[], { condition, object }: Variation): Change[] 
   let at = 0;
   let open: Change | undefined;
   for (const { added, removed, value } of diffArrays(lines, linesOf(object))) {
-    if (!added && !removed) {
-      open = undefined;
-      at += value.length;
-      continue;
-    }
-    if (open === undefined) {
-      open = { condition, start: at, end: at, lines: [] };
-      changes.push(open);
-    }
-    if (added) open.lines.push(...value);
-    else {
-      at += value.length;
-      open.end = at;
-    }
+    if (added || removed) {
+      open ??= { condition, start: at, end: at, lines: [] };
+      if (changes.at(-1) !== open) changes.push(open);
+      if (added) open.lines.push(...value);
+      else open.end += value.length;
+    } else open = undefined;
+    if (!added) at += value.length;
   }
   return changes;
 }
 
 function either(condition: string, chosen: string[], otherwise: string[]): string[] {
   if (chosen.length === 0 && otherwise.length === 0) return [];
-  const [first, second] = chosen.length === 0 ? [`not (${condition})`, []] : [condition, otherwise];
-  return [
-    `{{- if ${first} }}`,
-    ...(chosen.length === 0 ? otherwise : chosen),
-    ...(second.length === 0 ? [] : ['{{- else }}', ...second]),
-    '{{- end }}',
-  ];
+  if (chosen.length === 0) return either(`not (${condition})`, otherwise, []);
+  const second = otherwise.length === 0 ? [] : ['{{- else }}', ...otherwise];
+  return [`{{- if ${condition} }}`, ...chosen, ...second, '{{- end }}'];
 }
+
+const text = (lines: readonly string[]): string[] => lines.flatMap(templateLines);
 
 const linesOf = (object: object): string[] =>
   // Helm reads YAML 1.1

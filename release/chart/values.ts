@@ -1,9 +1,20 @@
 import { serverImage, validatorImage } from '../../webhook/lib/images.ts';
-import type { KubernetesObject } from '../kustomize.ts';
-import { idOf } from '../kustomize.ts';
-import { type Placeholder, placeholder } from './placeholder.ts';
+import { idOf, type KubernetesObject } from '../kustomize.ts';
 
 type Path = (string | number)[];
+
+/** A value of the chart that becomes part of an object. */
+interface Placeholder {
+  /** Unique. */
+  name: string;
+  /**
+   * `scalar`: one value. `text`: a block of text. `block`: a list or map, left out while the value is empty. `entries`:
+   * what is added to a list or map that the manifests have.
+   */
+  form: 'scalar' | 'text' | 'block' | 'entries';
+  /** Go template expression. */
+  expression: string;
+}
 
 /** A field of an object that the chart takes from its values. */
 interface ValueField extends Placeholder {
@@ -61,8 +72,8 @@ const images: [image: string, Placeholder][] = [
   ],
 ];
 
-/** Every placeholder that an object can have. */
-export const placeholders: Placeholder[] = [...fields, ...images.map(([, one]) => one)];
+/** Stands for a value in an object: text that YAML writes without quotes, and that no manifest contains. */
+const placeholder = ({ name }: Placeholder): string => `⟦${name}⟧`;
 
 /**
  * Puts placeholders in the place of what the chart takes from its values.
@@ -104,4 +115,23 @@ function put(object: KubernetesObject, field: ValueField): void {
   if (form !== 'entries') parent[last] = text;
   else if (Array.isArray(at)) at.push(text);
   else at[text] = '';
+}
+
+/**
+ * Turns a line of YAML into lines of a Go template: a placeholder becomes an action, and the braces of another
+ * template language, as in alerts, stay as they are.
+ */
+export function templateLines(line: string): string[] {
+  const [, indent = '', key = '', name] = /^( *)(.*?)⟦(\w+)⟧/.exec(line) ?? [];
+  const value = [...fields, ...images.map(([, one]) => one)].find((one) => one.name === name);
+  if (value === undefined) return [line.replaceAll('{{', '{{ "{{" }}')];
+  const { form, expression } = value;
+  const inner = `nindent ${indent.length + 2} }}`;
+  if (form === 'scalar') return [`${indent}${key}{{ ${expression} }}`];
+  if (form === 'text') return [`${indent}${key}|`, `${indent}  {{- ${expression} | ${inner}`];
+  const content =
+    form === 'block'
+      ? [`${indent}${key.trimEnd()}`, `${indent}  {{- toYaml . | ${inner}`]
+      : [`${indent}{{- toYaml . | nindent ${indent.length} }}`];
+  return [`${indent}{{- with ${expression} }}`, ...content, `${indent}{{- end }}`];
 }

@@ -1,9 +1,7 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { errorCodes } from '../../webhook/lib/errors.ts';
-import { documentedLimits } from '../../webhook/lib/limit.ts';
-import '../../webhook/lib/limits.ts';
-import { flagsTable } from './flags.ts';
-import { metricsTable } from './metrics.ts';
-import { table } from './table.ts';
+import { flagsTable, limitsTable, metricsTable } from './tables.ts';
 
 /** What a block of a page can have, by its first word: `<!-- generated: limits Connections -->`. */
 const generators: Record<string, (name: string) => string> = {
@@ -32,14 +30,6 @@ function fillBlocks(page: string): string {
   );
 }
 
-function limitsTable(section: string): string {
-  const limits = documentedLimits.get(section);
-  if (limits === undefined) throw new Error(`webhook/lib/limits.ts has no section ${section}`);
-  const hasBeyond = limits.some(({ beyond }) => beyond !== '');
-  const rows = limits.map(({ text, shown, beyond }) => [text, shown, ...(hasBeyond ? [beyond] : [])]);
-  return table(['limit', 'value', ...(hasBeyond ? ['beyond'] : [])], rows);
-}
-
 /**
  * Writes the sentence of `errorCodes` below the heading of each code. What follows it, such as what to do, is written by
  * hand.
@@ -56,4 +46,11 @@ function fillErrors(page: string): string {
   if (missing.size > 0)
     throw new Error(`docs/reference/errors.md has no section for ${[...missing].join(', ')}`);
   return filled;
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  for (const [name, generate] of Object.entries(generatedPages)) {
+    const path = new URL(`../../docs/reference/${name}`, import.meta.url);
+    writeFileSync(path, generate(readFileSync(path, 'utf8')));
+  }
 }

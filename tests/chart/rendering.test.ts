@@ -3,8 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { parse } from 'yaml';
-import { templates } from '../../release/chart/chart.ts';
-import { valuesSchema } from '../../release/chart/values-schema.ts';
+import { templates, valuesSchema } from '../../release/chart/chart.ts';
 import {
   idOf,
   type KubernetesObject,

@@ -1,4 +1,4 @@
-import { table } from '../../../release/reference/table.ts';
+import { table } from '../../../release/reference/tables.ts';
 import { networkNames } from './networks.ts';
 import { type Outcome, verdictOf } from './outcome.ts';
 import { situations } from './plan.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { suite, test } from 'node:test';
-import { metricSections } from '../../../release/reference/metrics.ts';
 import { generatedPages } from '../../../release/reference/pages.ts';
+import { metricSections } from '../../../release/reference/tables.ts';
 import { createProgram } from '../../../webhook/commands/program.ts';
 import { documentedLimits } from '../../../webhook/lib/limit.ts';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
-import { compiledSchemas, schemaModules } from '../../../release/compiled-schemas.ts';
+import { compiledSchemas, schemaModules } from '../../../release/bundle-plugins.ts';
 
 const checkout = fileURLToPath(new URL('../../../', import.meta.url));
 
