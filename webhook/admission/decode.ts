@@ -1,17 +1,10 @@
 import { quoted } from '../lib/clean.ts';
 import type { ObjectMeta, Pod } from './pod.ts';
 import { isPod } from './pod-schema.ts';
-import { invalid, namespaceName, openEnvelope } from './review.ts';
+import { invalid, namespaceName, openEnvelope, type RequestHead } from './review.ts';
 
 /** A request of the API server about a pod. */
-export interface PodRequest {
-  uid: string;
-  namespace: string;
-  /** The pod's name, or its generateName followed by `*`, for people. */
-  name: string;
-  operation: string;
-  subResource: string;
-  dryRun: boolean;
+export interface PodRequest extends RequestHead {
   pod: Pod;
 }
 

@@ -9,15 +9,20 @@ export const reviewApiVersion = 'admission.k8s.io/v1';
 export const reviewKind = 'AdmissionReview';
 
 /** What every request of an AdmissionReview carries, whatever it is about. */
-export interface RequestEnvelope<Kind extends string> {
+export interface RequestHead {
   uid: string;
-  /** Of the core group, version v1. */
-  kind: Kind;
   namespace: string;
+  /** The name of the object. Of a pod without one, its generateName followed by `*`. */
   name: string;
   operation: string;
   subResource: string;
   dryRun: boolean;
+}
+
+/** A request of an AdmissionReview. */
+export interface RequestEnvelope<Kind extends string> extends RequestHead {
+  /** Of the core group, version v1. */
+  kind: Kind;
   /** An object of that kind; its fields are not looked into yet. */
   object: Record<string, unknown>;
 }

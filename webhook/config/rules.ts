@@ -34,21 +34,11 @@ export function profileFaults(profile: Profile, path: (string | number)[]): Faul
 function whenFaults({ when }: Profile, path: (string | number)[]): Fault[] {
   return [when].flat().flatMap((condition, index) => {
     const at = [...path, ...(Array.isArray(when) ? [index] : [])];
-    const ofNobody = (['args', 'env'] as const)
-      .filter((field) => condition[field] !== undefined && condition.container === undefined)
-      .map((field) => ({
-        path: [...at, field],
-        text: 'needs container: it applies to the container of that name',
-      }));
-    const own = (['labels', 'annotations'] as const).flatMap((map) =>
+    return (['labels', 'annotations'] as const).flatMap((map) =>
       Object.keys(condition[map] ?? {})
         .filter((key) => key.startsWith(ownPrefix))
-        .map((key) => ({
-          path: [...at, map, key],
-          text: 'is not allowed: cni-gate sets it itself',
-        })),
+        .map((key) => ({ path: [...at, map, key], text: 'is not allowed: cni-gate sets it itself' })),
     );
-    return [...ofNobody, ...own];
   });
 }
 
@@ -70,21 +60,12 @@ function ownerOf(key: string): string | undefined {
 
 /** `imageOf` needs a container that exists in every pod to which the profile applies. */
 function containerFaults({ when, proof }: Profile, path: (string | number)[]): Fault[] {
-  const { checks, container, families } = proof;
+  const { checks, container } = proof;
   if (container === undefined) return [];
   const { image, imageOf } = container;
   const faults: Fault[] = [];
-  if (families !== undefined) {
-    faults.push({
-      path,
-      text: 'runs no checks, so proof.families has no effect: remove it',
-    });
-  }
   if (checks.length > 0) {
-    faults.push({
-      path,
-      text: 'replaces the validator that proof.checks needs: set one of the two',
-    });
+    faults.push({ path, text: 'replaces the validator that proof.checks needs: set one of the two' });
   }
   if ((image === undefined) === (imageOf === undefined)) {
     faults.push({ path, text: 'needs either image or imageOf' });

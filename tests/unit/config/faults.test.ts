@@ -186,8 +186,10 @@ suite('a wrong profile is refused', () => {
       [
         'args and env without a container',
         'when: [{container: a, args: [b]}, {args: [b], env: {A: b}}]\n',
-        '.when[1].args: needs container: it applies to the container of that name',
-        '.when[1].env: needs container: it applies to the container of that name',
+        ...['args', 'env'].map(
+          (field) =>
+            `.when[1]: must have property container when property ${field} is present, is {"args":["b"],"env":{"A":"b"}} (All fields must match.)`,
+        ),
       ],
       [
         'a condition on what the injection sets',

@@ -2,7 +2,7 @@ import { nameCharacters } from '../../lib/limits.ts';
 import { type OwnedMetadata, ownerKeyOf } from '../../nodes/evidence/owner.ts';
 import type { DaemonSetStatus } from '../../nodes/readiness/state.ts';
 import { type PromisedPod, requiredProfiles } from '../mutate/status-annotation.ts';
-import { refusedNode } from './refusal.ts';
+import { refusedFor } from './refusal.ts';
 
 /** The parts of a pod that {@link toGatePod} reads, as the API gives them. */
 export interface ApiGatePod extends PromisedPod {
@@ -39,7 +39,7 @@ export function waitsBy({ status }: Pick<ApiGatePod, 'status'>) {
 export function toGatePod(pod: ApiGatePod): GatePod {
   const { uid, namespace = '', name } = pod.metadata;
   const scheduled = waitsBy(pod);
-  const refused = nameOf(refusedNode(scheduled?.message ?? ''));
+  const refused = copyOf(refusedFor(scheduled?.message ?? '')?.node);
   const since = refused && scheduled?.lastTransitionTime;
   return {
     uid,
@@ -53,7 +53,7 @@ export function toGatePod(pod: ApiGatePod): GatePod {
 }
 
 /** A copy of the name; undefined where it is too long. A substring would keep the whole text in memory. */
-const nameOf = (text: string | undefined): string | undefined =>
+const copyOf = (text: string | undefined): string | undefined =>
   text === undefined || text.length > nameCharacters ? undefined : structuredClone(text);
 
 /**

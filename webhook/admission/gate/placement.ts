@@ -3,18 +3,18 @@ import { isObjectName, isUid } from '../../lib/object-names.ts';
 import { podOf } from '../decode.ts';
 import { isMirrorPod } from '../mutate/exempt.ts';
 import { requiredProfiles } from '../mutate/status-annotation.ts';
-import { describe, invalid, isObject, namespaceName, openEnvelope, wrongName } from '../review.ts';
+import {
+  describe,
+  invalid,
+  isObject,
+  namespaceName,
+  openEnvelope,
+  type RequestHead,
+  wrongName,
+} from '../review.ts';
 
 /** A pod that a request puts on a node: by a Binding, or by `spec.nodeName` of a new pod. */
-export interface Placement {
-  /** Of the request. */
-  uid: string;
-  namespace: string;
-  /** The pod's. */
-  name: string;
-  operation: string;
-  subResource: string;
-  dryRun: boolean;
+export interface Placement extends RequestHead {
   /** UID of the pod that the Binding names; empty where it names none, as a Binding made by hand. */
   podUid: string;
   node: string;

@@ -67,6 +67,3 @@ export function refusedFor(message: string): Refused | undefined {
     ? { node: tag.fields.node, why: tag.before }
     : undefined;
 }
-
-/** The node alone of {@link refusedFor}. */
-export const refusedNode = (message: string): string | undefined => refusedFor(message)?.node;

@@ -30,8 +30,8 @@ export function isOurContainer({ name, env: variables }: Container): boolean {
 export const isOurVolume = ({ name, downwardAPI }: Volume): boolean =>
   name === podInfoVolume && isObject(downwardAPI);
 
-/** Fields that the API server sets and that do not change what the container does. */
-const harmlessFields = new Set(['resizePolicy']);
+/** Fields that others may add. `resizePolicy`, which the API server sets, does not change what the container does. */
+const mayBeAdded = new Set(['env', 'resources', 'securityContext', 'volumeMounts', 'resizePolicy']);
 
 /**
  * Whether the pod's container still does what is required. Between two calls, the API server's plugins and other
@@ -46,12 +46,9 @@ export function isCurrent(
   pod: Pod,
 ): boolean {
   const { env: variables, resources, securityContext, volumeMounts, imagePullPolicy, ...rest } = wanted;
-  const handled = new Set(Object.keys(wanted));
-  for (const name of ['env', 'resources', 'securityContext', 'volumeMounts', 'imagePullPolicy'])
-    handled.add(name);
   return (
     Object.entries(rest).every(([key, value]) => same(actual[key], value)) &&
-    Object.keys(actual).every((key) => handled.has(key) || harmlessFields.has(key)) &&
+    Object.keys(actual).every((key) => Object.hasOwn(wanted, key) || mayBeAdded.has(key)) &&
     [imagePullPolicy, 'Always'].includes(actual.imagePullPolicy) &&
     sameVariables(actual.env ?? [], variables ?? []) &&
     sameMounts(actual.volumeMounts ?? [], volumeMounts ?? []) &&
@@ -88,7 +85,7 @@ function sameResources(actual: Resources, wanted: Resources): boolean {
   );
 }
 
-const mayBeAdded = new Set(['seLinuxOptions', 'appArmorProfile']);
+const harmlessRights = new Set(['seLinuxOptions', 'appArmorProfile']);
 
 function sameRights(
   actual: SecurityContext,
@@ -98,7 +95,7 @@ function sameRights(
   return (
     Object.entries(wanted).every(([key, value]) => same(actual[key], value)) &&
     Object.entries(actual).every(([key, value]) => {
-      if (Object.hasOwn(wanted, key) || mayBeAdded.has(key)) return true;
+      if (Object.hasOwn(wanted, key) || harmlessRights.has(key)) return true;
       if (key === 'runAsUser') return typeof value === 'number' && mayRunAs(value, requirements);
       if (key === 'runAsGroup') return typeof value === 'number' && mayRunInGroup(value, requirements);
       return key === 'privileged' && value === false;

@@ -10,15 +10,14 @@ import { type Decision, type DecisionContext, decide, refuse } from './decide.ts
 import { exemption } from './exempt.ts';
 
 /** The dependencies of `/mutate`. The policy is read for each request, because a reload replaces it. */
-export interface MutateContext {
-  policy: Policy;
+export interface MutateContext extends Omit<DecisionContext, 'namespace'> {
   namespaces: Namespaces;
-  ownNamespace?: string | undefined;
 }
 
-/** A request of `/mutate` with its answer. */
-export interface Mutation extends Admission {
-  request: PodRequest;
+/** The decision about a pod, and the answer to the API server. */
+export interface Admission {
+  decision: Decision;
+  review: AdmissionReview;
 }
 
 /**
@@ -28,7 +27,11 @@ export interface Mutation extends Admission {
  * @param within milliseconds in which the answer must be sent; absent: no limit
  * @throws CniGateError if the body is not a review of a pod; everything else is answered
  */
-export async function mutate(body: unknown, context: MutateContext, within?: number): Promise<Mutation> {
+export async function mutate(
+  body: unknown,
+  context: MutateContext,
+  within?: number,
+): Promise<Admission & { request: PodRequest }> {
   const { policy, namespaces, ownNamespace } = context;
   const request = decodePodRequest(body);
   let namespace: NamespaceFacts | undefined;
@@ -58,12 +61,6 @@ async function beforeDeadline<T>(promise: Promise<T>, within: number | undefined
   } finally {
     clearTimeout(expiry);
   }
-}
-
-/** The decision about a pod, and the answer to the API server. */
-export interface Admission {
-  decision: Decision;
-  review: AdmissionReview;
 }
 
 /**

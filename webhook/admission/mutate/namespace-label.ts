@@ -3,14 +3,11 @@ import { quoted } from '../../lib/clean.ts';
 import { CniGateError, type ErrorCode, errorPage } from '../../lib/errors.ts';
 import { profileLabel } from '../../lib/names.ts';
 import { type AdmissionDecision, decision } from '../decision.ts';
-import { isObject, openEnvelope, type RequestEnvelope } from '../review.ts';
+import { isObject, openEnvelope, type RequestHead } from '../review.ts';
 import { optedInTo } from './profile-selection.ts';
 
 /** The API server's request for a namespace that is created or labelled. `namespace` is its name. */
-export type NamespaceRequest = Pick<
-  RequestEnvelope<'Namespace'>,
-  'uid' | 'namespace' | 'operation' | 'dryRun'
->;
+export type NamespaceRequest = Omit<RequestHead, 'name' | 'subResource'>;
 
 /** The decision about a namespace, which is never refused and never changed. */
 export type NamespaceDecision = AdmissionDecision<

@@ -3,7 +3,7 @@ import { suite, test } from 'node:test';
 import { decidePlacement, type GateDecision } from '../../../../webhook/admission/gate/decide.ts';
 import { type GatePod, holdBegan } from '../../../../webhook/admission/gate/gate-pod.ts';
 import { decodePlacement } from '../../../../webhook/admission/gate/placement.ts';
-import { refusedFor, refusedNode } from '../../../../webhook/admission/gate/refusal.ts';
+import { refusedFor } from '../../../../webhook/admission/gate/refusal.ts';
 import { noEvidence } from '../../../../webhook/nodes/evidence/evidence.ts';
 import type { Readiness } from '../../../../webhook/nodes/readiness/readiness.ts';
 import { toAgentFacts, toDaemonSetFacts } from '../../../../webhook/nodes/readiness/to-facts.ts';
@@ -161,14 +161,14 @@ suite('a hold ends after gate.maxHold', () => {
   });
 });
 
-test('refusedNode reads the node from the message of the scheduler, and from no other text', () => {
+test('refusedFor reads the node from the message of the scheduler, and from no other text', () => {
   const reported = (webhook: string, text = refusal) =>
     `running Bind plugin "DefaultBinder": admission webhook "${webhook}" denied the request: ${text}`;
-  assert.equal(refusedNode(reported('bindings.cni-gate.io')), 'n1');
-  assert.equal(refusedNode(reported('bindings-cni-gate.io')), undefined);
-  assert.equal(refusedNode(reported('bindings.example.com')), undefined);
-  assert.equal(refusedNode(reported('bindings.cni-gate.io', warning)), undefined);
-  assert.equal(refusedNode('0/3 nodes are available: 3 Insufficient cpu.'), undefined);
-  assert.equal(refusedNode(''), undefined);
+  assert.equal(refusedFor(reported('bindings.cni-gate.io'))?.node, 'n1');
+  assert.equal(refusedFor(reported('bindings-cni-gate.io'))?.node, undefined);
+  assert.equal(refusedFor(reported('bindings.example.com'))?.node, undefined);
+  assert.equal(refusedFor(reported('bindings.cni-gate.io', warning))?.node, undefined);
+  assert.equal(refusedFor('0/3 nodes are available: 3 Insufficient cpu.')?.node, undefined);
+  assert.equal(refusedFor('')?.node, undefined);
   assert.deepEqual(refusedFor(reported('bindings.cni-gate.io')), { node: 'n1', why: sentence });
 });

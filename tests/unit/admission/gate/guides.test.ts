@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type Blocker, refusalText, refusedNode } from '../../../../webhook/admission/gate/refusal.ts';
+import { type Blocker, refusalText, refusedFor } from '../../../../webhook/admission/gate/refusal.ts';
 import { builtInProfiles } from '../../../../webhook/config/builtin.ts';
 import { bindingsWebhook } from '../../../../webhook/lib/names.ts';
 import type { DaemonSetStatus } from '../../../../webhook/nodes/readiness/state.ts';
@@ -47,7 +47,7 @@ describe('a guide shows a refusal as the gate writes it', () => {
       );
       const { text, ...blocker } = blockerIn(line);
       assert.equal(text, refusalText(blocker));
-      assert.equal(refusedNode(line), blocker.node);
+      assert.equal(refusedFor(line)?.node, blocker.node);
       assert.equal(blocker.profile, name);
       assert.ok(
         daemonSets.some(
