@@ -1,13 +1,16 @@
+import type { Registry } from 'prom-client';
 import type { ApiClient } from '../cluster/client.ts';
 import { EventMetrics } from '../cluster/events/metrics.ts';
 import { EventRecorder } from '../cluster/events/recorder.ts';
 import { runForLeader } from '../cluster/lease/leadership.ts';
 import type { Policy } from '../config/policy.ts';
 import type { Deps } from '../lib/deps.ts';
-import type { SteerView } from './nominate/nominator.ts';
-import { steeringController } from './nominate/start.ts';
-import type { RepairView } from './recreate/reconciler.ts';
-import { repairController } from './recreate/start.ts';
+import { planLimits } from '../lib/limits.ts';
+import { TokenBucket } from '../lib/token-bucket.ts';
+import { Controller, type LeaderDeps } from './controller.ts';
+import { RepairMetrics, SteerMetrics } from './metrics.ts';
+import { Nominator, type SteerView } from './nominate/nominator.ts';
+import { Reconciler, type RepairView } from './recreate/reconciler.ts';
 import { watchEvidence } from './report/watch.ts';
 
 /** What the leader's work needs. */
@@ -46,4 +49,43 @@ export function startLeading(
     await Promise.all(running);
     await end();
   };
+}
+
+/** The controller that nominates nodes for refused pods, and writes events about pods that wait. */
+export function steeringController(
+  client: ApiClient,
+  deps: LeaderDeps<SteerView>,
+  registry: Registry,
+): Controller {
+  const bucket = new TokenBucket(planLimits.perSecond, planLimits.burst);
+  const nominator = new Nominator(client, { ...deps, metrics: new SteerMetrics(registry), bucket });
+  return new Controller({
+    ...deps,
+    failure: 'refused pods cannot be steered',
+    // it backs off after a nomination that the scheduler ignored
+    queue: { inFlight: 10, baseDelay: 10_000, maxDelay: 300_000, bucket },
+    subscribe: (add) => deps.view.subscribe((pods) => add(nominator.observe(pods))),
+    keys: (signal) => nominator.keys(signal),
+    reconcile: (key, signal) => nominator.reconcile(key, signal),
+    forget: () => nominator.forget(),
+  });
+}
+
+/** The controller that recreates pods whose proof failed. */
+export function repairController(
+  client: ApiClient,
+  deps: LeaderDeps<RepairView>,
+  registry: Registry,
+): Controller {
+  const reconciler = new Reconciler(client, { ...deps, metrics: new RepairMetrics(registry) });
+  return new Controller({
+    ...deps,
+    failure: 'failed pods cannot be recreated',
+    // it backs off after a deletion that failed
+    queue: { inFlight: 5, baseDelay: 1000, maxDelay: 300_000 },
+    subscribe: (add) => deps.view.evidence.subscribe((changes) => add(reconciler.observe(changes))),
+    keys: async () => reconciler.keys(),
+    reconcile: (key) => reconciler.reconcile(key),
+    forget: () => reconciler.forget(),
+  });
 }

@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { getOrMake } from '../lib/get-or-make.ts';
 import { Notifier } from '../lib/notifier.ts';
 import type { TokenBucket } from '../lib/token-bucket.ts';
 
@@ -13,11 +14,6 @@ export type Reconcile = (key: string, signal: AbortSignal) => Promise<Result>;
 
 /** The bounds of a {@link WorkQueue}. Times are milliseconds. */
 export interface WorkQueueOptions {
-  /**
-   * The largest number of keys that wait or pause; of one namespace, half as many wait. Further keys are dropped: the next
-   * resync adds them again.
-   */
-  maxLength: number;
   /** The largest number of keys that are looked at at the same time. */
   inFlight: number;
   /** The first pause of a key that backs off. Each further one doubles it. */
@@ -36,7 +32,7 @@ const [refill, idle] = [20, 60_000];
  * A work queue as client-go has: it keeps keys, each once, and hands out each to one reconciler at a time. There are two
  * differences. The part of a key before its first `/` is its namespace, and namespaces take turns: 10,000 keys of one
  * tenant do not delay those of another. And a key that backs off is not looked at before its pause ends, even if it is
- * added again.
+ * added again. Callers bound the number of keys: they are those of objects in bounded stores.
  */
 export class WorkQueue {
   readonly #options: WorkQueueOptions;
@@ -48,7 +44,6 @@ export class WorkQueue {
   readonly #again = new Set<string>();
   readonly #failures = new Map<string, number>();
   readonly #changed = new Notifier();
-  #length = 0;
   #term = new AbortController();
 
   constructor(options: WorkQueueOptions) {
@@ -59,11 +54,14 @@ export class WorkQueue {
   add(key: string): void {
     const pause = this.#pausing.get(key);
     if (pause?.backsOff) return;
-    if (this.#running.has(key)) this.#again.add(key);
-    else {
-      this.#endPause(key);
-      this.#push(key);
+    if (this.#running.has(key)) {
+      this.#again.add(key);
+      return;
     }
+    this.#endPause(key);
+    const namespace = key.split('/', 1)[0] ?? '';
+    getOrMake(this.#waiting, namespace, () => new Set<string>()).add(key);
+    this.#changed.notify();
   }
 
   /** Forgets all keys and back-offs, and aborts what runs: another process leads. */
@@ -72,7 +70,6 @@ export class WorkQueue {
     this.#term = new AbortController();
     for (const key of [...this.#pausing.keys()]) this.#endPause(key);
     this.#waiting.clear();
-    this.#length = 0;
     this.#again.clear();
     this.#failures.clear();
   }
@@ -82,7 +79,7 @@ export class WorkQueue {
     while (!signal.aborted) {
       const key = this.#next();
       if (key === undefined) {
-        await this.#changed.wait(this.#length > 0 ? refill : idle, signal);
+        await this.#changed.wait(this.#waiting.size > 0 ? refill : idle, signal);
       } else {
         this.#running.set(key, this.#process(key, reconcile, signal));
         // one key is little work: others have their turn after each
@@ -91,21 +88,6 @@ export class WorkQueue {
     }
     await Promise.all(this.#running.values());
     this.clear();
-  }
-
-  get #isFull(): boolean {
-    return this.#length + this.#pausing.size >= this.#options.maxLength;
-  }
-
-  #push(key: string): void {
-    const namespace = key.split('/', 1)[0] ?? '';
-    const keys = this.#waiting.get(namespace) ?? new Set();
-    // the keys of one namespace leave room for those of others
-    const most = this.#options.maxLength / 2;
-    if (keys.has(key) || keys.size >= most || this.#isFull) return;
-    this.#waiting.set(namespace, keys.add(key));
-    this.#length += 1;
-    this.#changed.notify();
   }
 
   /** The next key to look at, if there is one and the bounds allow it. The next time, it is another namespace's turn. */
@@ -120,7 +102,6 @@ export class WorkQueue {
     keys.delete(key);
     this.#waiting.delete(namespace);
     if (keys.size > 0) this.#waiting.set(namespace, keys);
-    this.#length -= 1;
     return key;
   }
 
@@ -154,10 +135,6 @@ export class WorkQueue {
 
   #pause(key: string, ms: number, backsOff: boolean): void {
     if (this.#pausing.has(key)) return;
-    if (this.#isFull) {
-      this.#failures.delete(key);
-      return;
-    }
     const timer = setTimeout(() => {
       this.#pausing.delete(key);
       this.add(key);

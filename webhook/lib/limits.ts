@@ -168,8 +168,6 @@ export const repairLimits = declareLimits('Repair', {
    * before its network came back fails only after its time-out, and the others need not wait for that.
    */
   second: time(5000, 'pause between a pod without a verdict and the next of its controller'),
-  /** After a success, all pods of the controller are recreated as fast as the budgets allow, for so long. */
-  burst: 60_000,
   /** A verdict that takes longer than this no longer keeps other pods waiting. */
   verdict: 60_000,
   /** Repair stops when recreated pods of more than half of the controllers failed again. */

@@ -25,7 +25,7 @@ function controlled(t: TestContext, { leads = true, keys = [], reconcile }: Scen
   let changed = (_: Iterable<string>): void => {};
   const controller = new Controller({
     leader,
-    queue: { maxLength: 100, inFlight: 2, baseDelay: 10, maxDelay: 10 },
+    queue: { inFlight: 2, baseDelay: 10, maxDelay: 10 },
     subscribe: (subscriber) => {
       changed = subscriber;
       return () => {};

@@ -7,7 +7,7 @@ import { TokenBucket } from '../../../webhook/lib/token-bucket.ts';
 /** A queue that runs, and the keys that were looked at. Timers are the test's. */
 function running(t: TestContext, reconcile: Reconcile, options: Partial<WorkQueueOptions> = {}) {
   mock.timers.enable({ apis: ['setTimeout'] });
-  const queue = new WorkQueue({ maxLength: 100, inFlight: 1, baseDelay: 1000, maxDelay: 3000, ...options });
+  const queue = new WorkQueue({ inFlight: 1, baseDelay: 1000, maxDelay: 3000, ...options });
   const seen: string[] = [];
   const ended = new AbortController();
   const look: Reconcile = (key, signal) => {
@@ -114,22 +114,6 @@ suite('a work queue', () => {
     assert.equal(seen.length, 3);
   });
 
-  test('a namespace leaves room for the keys of others', async (t) => {
-    const { queue, seen } = running(t, async () => undefined, { maxLength: 4 });
-    for (const key of ['a/1', 'a/2', 'a/3', 'a/4', 'a/5', 'b/1']) queue.add(key);
-    await settled();
-    assert.deepEqual(seen.toSorted(), ['a/1', 'a/2', 'b/1']);
-  });
-
-  test('drops keys that do not fit', async (t) => {
-    const { queue, seen } = running(t, async () => ({ after: 1000 }), { maxLength: 2 });
-    for (const key of ['a', 'b', 'c']) queue.add(key);
-    await settled();
-    queue.add('d');
-    await settled();
-    assert.deepEqual(seen, ['a', 'b']);
-  });
-
   test('takes a token for each key, and waits while a dear key has used up those of others', async (t) => {
     const bucket = new TokenBucket(0.000001, 5);
     const { queue, seen } = running(t, async () => void bucket.take(3), { bucket });
@@ -166,7 +150,7 @@ suite('a work queue', () => {
   });
 
   test('leaves the event loop to others after each key', async (t) => {
-    const { queue, seen } = running(t, done, { maxLength: 10_000, inFlight: 10 });
+    const { queue, seen } = running(t, done, { inFlight: 10 });
     for (let index = 0; index < 10_000; index += 1) queue.add(`shop/${index}`);
     await nextTurn();
     const before = seen.length;

@@ -11,8 +11,7 @@ import { Eligibility, leastVersion } from './eligibility.ts';
 import { longHold } from './long-hold.ts';
 import { nominate, nominatedEvent, notNominatedEvent } from './nominate.ts';
 import { Nominations } from './nominations.ts';
-import { PendingIndex } from './pending-index.ts';
-import type { PendingPod } from './pending-pod.ts';
+import { PendingIndex, type PendingPod } from './pending-pod.ts';
 import { NodeSearch } from './search.ts';
 
 /** The part of a {@link ClusterView} that steering reads. */
@@ -70,9 +69,10 @@ export class Nominator {
     this.#nominations = new Nominations();
   }
 
-  /** Pods changed. */
-  changed(): void {
+  /** Pods changed. @returns the keys to look at because of that */
+  observe(changed: readonly PendingPod[]): string[] {
     this.#pods.changed();
+    return changed.filter(isRefused).map(({ key }) => key);
   }
 
   /**

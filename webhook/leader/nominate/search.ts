@@ -6,8 +6,7 @@ import type { Readiness } from '../../nodes/readiness/readiness.ts';
 import { zoneLabel } from '../../nodes/scheduling/required.ts';
 import { type FilterReason, filterNode, filterText, type Gate } from '../filters.ts';
 import type { Capacity } from './capacity.ts';
-import type { PendingIndex } from './pending-index.ts';
-import type { PendingPod } from './pending-pod.ts';
+import type { PendingIndex, PendingPod } from './pending-pod.ts';
 
 /** Pods of one search spread over so many nodes, so that few have to be asked about. */
 const spread = 8;

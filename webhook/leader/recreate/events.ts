@@ -62,9 +62,6 @@ const reasons: Partial<Record<SkipReason, string>> = {
   breaker: `recreated pods of most controllers failed again, so repair has stopped for five minutes: ${look}`,
 };
 
-/** Whether a pod that is left alone for this reason gets an event. One that is being deleted gets none. */
-export const hasEvent = (reason: SkipReason): boolean => reasons[reason] !== undefined;
-
 /** Whether the event is written at once: the reason lasts as long as the pod, or for many minutes. */
 export const isReportedAtOnce = (reason: SkipReason): boolean =>
   ['ended', 'static-pod', 'no-controller', 'unknown-controller', 'breaker'].includes(reason);
@@ -72,19 +69,23 @@ export const isReportedAtOnce = (reason: SkipReason): boolean =>
 /** These reasons to wait for a turn follow each other, and have one event. */
 const turns: ReadonlySet<SkipReason> = new Set(['under-way', 'node-to-prove', 'owner-turn', 'budget']);
 
-/** Reasons that end with a change of a node. */
-const waits: ReadonlySet<SkipReason> = new Set(['node-unreachable', 'node-not-ready']);
-
-/** The event on a pod that is left alone. */
-export const skippedPodEvent = ({ pod, reason, why }: SkippedPod): Event => ({
-  regarding: podReference(pod),
-  type: 'Warning',
-  reason: eventReasons.notRecreated,
-  action: 'Leave',
-  occasion: turns.has(reason) ? 'turn' : reason,
-  node: pod.node,
-  note: fitNote(
-    `the proof of the network of pod ${pod.name} failed on node ${pod.node}, and the pod is not recreated: ${reasons[reason]}${why === '' ? '' : ` (${why})`}`,
-    waits.has(reason) ? '. It is recreated when a node is ready' : '',
-  ),
-});
+/** The event on a pod that is left alone; undefined for one that is being deleted. */
+export function skippedPodEvent({ pod, reason, why }: SkippedPod): Event | undefined {
+  const text = reasons[reason];
+  if (text === undefined) return undefined;
+  const more = why === '' ? '' : ` (${why})`;
+  return {
+    regarding: podReference(pod),
+    type: 'Warning',
+    reason: eventReasons.notRecreated,
+    action: 'Leave',
+    occasion: turns.has(reason) ? 'turn' : reason,
+    node: pod.node,
+    note: fitNote(
+      `the proof of the network of pod ${pod.name} failed on node ${pod.node}, and the pod is not recreated: ${text}${more}`,
+      reason === 'node-unreachable' || reason === 'node-not-ready'
+        ? '. It is recreated when a node is ready'
+        : '',
+    ),
+  };
+}

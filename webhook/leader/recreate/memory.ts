@@ -1,15 +1,18 @@
+import type { RepairSettings } from '../../config/types.ts';
 import { getOrMake } from '../../lib/get-or-make.ts';
 import { repairLimits } from '../../lib/limits.ts';
 import { TokenBucket } from '../../lib/token-bucket.ts';
 import type { EvidenceChange } from '../../nodes/evidence/evidence.ts';
 import type { PodEvidence } from '../../nodes/evidence/facts.ts';
 import type { Limits } from './decide.ts';
-import type { Budgets } from './types.ts';
 
 /** What became of a recreation: the verdict of the pod that replaced it. `unknown`: none came, or it says nothing. */
 export type Outcome = 'passed' | 'failed' | 'unknown';
 
-const { pause, longestPause, second, verdict: longest, burst, breaker } = repairLimits;
+const { pause, longestPause, second, verdict: longest, breaker } = repairLimits;
+
+/** The rates of deletions in the section `repair` of the configuration. */
+type Budgets = Pick<RepairSettings, 'perNodePerMinute' | 'perOwnerPerMinute' | 'perMinute'>;
 
 /** What the pods of one controller learn from each other. */
 class Owner {
@@ -18,11 +21,10 @@ class Owner {
   readonly attempts = new Map<string, number>();
   /** UIDs of pods that came since the first attempt, and have no verdict. */
   readonly successors = new Set<string>();
-  /** The last verdict of a successor. */
+  /** The last verdict of a successor. After a success, all pods of the controller are recreated. */
   last: { passed: boolean; at: number } | undefined;
   failures = 0;
   retryAt = Number.NEGATIVE_INFINITY;
-  burstUntil = Number.NEGATIVE_INFINITY;
 
   constructor(namespace: string) {
     this.namespace = namespace;
@@ -34,20 +36,20 @@ class Owner {
     const others = this.attempts.size - (this.attempts.has(uid) ? 1 : 0);
     if (others === 0) return true;
     if (ordered) return false;
-    if (this.burstUntil > now || (proven && this.failures === 0)) return true;
+    if (this.last?.passed || (proven && this.failures === 0)) return true;
     const [first = now] = this.attempts.values();
     return others === 1 && this.failures === 0 && now - first >= second;
   }
 
   succeeded(now: number): void {
+    this.last = { passed: true, at: now };
     this.failures = 0;
     this.retryAt = Number.NEGATIVE_INFINITY;
-    this.burstUntil = now + burst;
   }
 
   /** Failures during a pause belong to attempts from before it. */
   failed(now: number): void {
-    this.burstUntil = Number.NEGATIVE_INFINITY;
+    this.last = undefined;
     if (now < this.retryAt) return;
     this.retryAt = now + Math.min(pause * 2 ** this.failures, longestPause);
     this.failures += 1;
@@ -56,7 +58,7 @@ class Owner {
   /** Whether nothing that it knows matters any longer. */
   isIdle(now: number): boolean {
     const counts = (this.last?.at ?? Number.NEGATIVE_INFINITY) + breaker.within;
-    return this.attempts.size === 0 && now >= Math.max(counts, this.burstUntil, this.retryAt + longestPause);
+    return this.attempts.size === 0 && now >= Math.max(counts, this.retryAt + longestPause);
   }
 }
 
@@ -119,8 +121,10 @@ export class RepairMemory {
     if (attempt === undefined) return undefined;
     owner.attempts.delete(attempt);
     if (pod.verdict !== 'passed' && pod.verdict !== 'failed') return 'unknown';
-    if (pod.verdict === 'failed') owner.failed(now);
-    owner.last = { passed: pod.verdict === 'passed', at: now };
+    if (pod.verdict === 'failed') {
+      owner.failed(now);
+      owner.last = { passed: false, at: now };
+    }
     if (!this.isStopped(now) && this.#mostFailed(now)) this.#stoppedUntil = now + breaker.pause;
     return pod.verdict;
   }

@@ -44,9 +44,9 @@ export class Reconciler {
   /**
    * Finds out what this replica does, measures, and forgets what is old. Call it now and then.
    *
-   * @returns the pods that there may be something to do about
+   * @returns the keys of the pods that there may be something to do about
    */
-  resync(): Iterable<PodEvidence> {
+  keys(): Iterable<string> {
     const { metrics, view } = this.#options;
     const state = this.#stateNow();
     if (state !== this.#state) {
@@ -56,10 +56,10 @@ export class Reconciler {
     }
     const now = performance.now();
     metrics.outcomes.inc({ outcome: 'unknown' }, this.#memory.sweep(now));
-    const counts = this.#reporter.counts;
-    for (const reason of skipReasons) metrics.skipped.set({ reason }, counts.get(reason) ?? 0);
+    for (const reason of skipReasons) metrics.skipped.set({ reason }, 0);
+    for (const reason of this.#reporter.reasons) metrics.skipped.inc({ reason });
     metrics.stopped.set(this.#memory.isStopped(now) ? 1 : 0);
-    return this.#isActive ? view.evidence.pods() : [];
+    return keysOf(this.#isActive ? view.evidence.pods() : []);
   }
 
   get #isActive(): boolean {
@@ -74,16 +74,24 @@ export class Reconciler {
     this.#done.clear();
   }
 
-  /** Has to hear of all changes of the evidence, before pods are looked at because of them. */
-  observe(changes: readonly EvidenceChange[]): void {
-    for (const change of changes) {
+  /**
+   * Has to hear of all changes of the evidence, before pods are looked at because of them.
+   *
+   * @returns the keys of pods that failed, and, where a pod has passed, of those of its controller
+   */
+  observe(changes: readonly EvidenceChange[]): string[] {
+    const { evidence } = this.#options.view;
+    return changes.flatMap((change) => {
       const outcome = this.#memory.observe(change, performance.now());
       if (outcome !== undefined) this.#options.metrics.outcomes.inc({ outcome });
       const { before, now } = change;
-      if (before?.verdict !== 'failed' || now?.verdict === 'failed') continue;
-      this.#reporter.forget(before.uid);
-      this.#done.delete(before.uid);
-    }
+      if (before?.verdict === 'failed' && now?.verdict !== 'failed') {
+        this.#reporter.forget(before.uid);
+        this.#done.delete(before.uid);
+      }
+      const hasPassed = now?.verdict === 'passed' && before?.verdict !== 'passed';
+      return [...keysOf(now ? [now] : []), ...keysOf(hasPassed ? evidence.ownedBy(now.owner) : [])];
+    });
   }
 
   /**
@@ -91,7 +99,8 @@ export class Reconciler {
    *
    * @throws ClusterError where the API server cannot answer
    */
-  async reconcile(uid: string): Promise<Result> {
+  async reconcile(key: string): Promise<Result> {
+    const uid = key.slice(key.indexOf('/') + 1);
     const pod = this.#options.view.evidence.pod(uid);
     if (pod === undefined || !this.#isActive) return undefined;
     if (pod.releasedFrom !== undefined) return this.#finish(pod);
@@ -184,3 +193,10 @@ export class Reconciler {
 }
 
 const isWorking = (state: RepairState | undefined): boolean => state === 'recreate' || state === 'audit';
+
+/** The keys of the pods that there is something to do about: `namespace/uid`. */
+function* keysOf(pods: Iterable<PodEvidence>): Generator<string> {
+  for (const { uid, namespace, verdict, releasedFrom } of pods) {
+    if (verdict === 'failed' || releasedFrom !== undefined) yield `${namespace}/${uid}`;
+  }
+}

@@ -1,18 +1,11 @@
+import { apiPath } from '../../cluster/api-path.ts';
 import type { ApiClient } from '../../cluster/client.ts';
 import type { Event } from '../../cluster/events/event.ts';
 import { messageOf } from '../../lib/errors.ts';
-import type { PodEvidence } from '../../nodes/evidence/facts.ts';
+import type { Controller, PodEvidence } from '../../nodes/evidence/facts.ts';
 import type { LeaderDeps } from '../controller.ts';
-import {
-  hasEvent,
-  isReportedAtOnce,
-  onWorkload,
-  podEvent,
-  type RepairAction,
-  skippedPodEvent,
-} from './events.ts';
+import { isReportedAtOnce, onWorkload, podEvent, type RepairAction, skippedPodEvent } from './events.ts';
 import type { Recreation, SkippedPod, SkipReason } from './types.ts';
-import { WorkloadsOfPods } from './workloads.ts';
 
 /** Room in the queue of events that other events may need. */
 const reserve = 100;
@@ -28,21 +21,19 @@ const recent = 600_000;
 
 /** Says what repair does: in the log, and in events on pods and on the workloads that they belong to. */
 export class Reporter {
-  readonly #workloads: WorkloadsOfPods;
+  readonly #client: ApiClient;
   readonly #options: Pick<LeaderDeps<unknown>, 'events' | 'log'>;
   /** The pods that are left alone: since when, whatever the reason was, and the occasion of the last event. By UID. */
   readonly #skipped = new Map<string, { since: number; reason: SkipReason; reported: string }>();
 
   constructor(client: ApiClient, options: Pick<LeaderDeps<unknown>, 'events' | 'log'>) {
-    this.#workloads = new WorkloadsOfPods(client);
+    this.#client = client;
     this.#options = options;
   }
 
-  /** How many pods are left alone for each reason. */
-  get counts(): Map<SkipReason, number> {
-    const counts = new Map<SkipReason, number>();
-    for (const { reason } of this.#skipped.values()) counts.set(reason, (counts.get(reason) ?? 0) + 1);
-    return counts;
+  /** Why each pod that is left alone is. */
+  get reasons(): SkipReason[] {
+    return Array.from(this.#skipped.values(), ({ reason }) => reason);
   }
 
   /** A pod is recreated, or would be. */
@@ -66,10 +57,10 @@ export class Reporter {
     const known = this.#skipped.get(pod.uid) ?? { since: now, reason, reported: '' };
     known.reason = reason;
     this.#skipped.set(pod.uid, known);
-    if (!hasEvent(reason) || this.#options.events.capacity < reserve) return;
+    const event = skippedPodEvent(left);
+    if (event === undefined || this.#options.events.capacity < reserve) return;
     if (pod.ended && now - (pod.at ?? pod.createdAt) > recent) return;
     if (!isReportedAtOnce(reason) && now - known.since < long) return;
-    const event = skippedPodEvent(left);
     if (known.reported === event.occasion) return;
     known.reported = event.occasion;
     await this.#add(event, pod);
@@ -86,14 +77,36 @@ export class Reporter {
   }
 
   /** The event on the workload outlives the pod. */
-  async #add(event: Event, pod: PodEvidence): Promise<void> {
+  async #add(event: Event, { controller, namespace }: PodEvidence): Promise<void> {
     const { events } = this.#options;
     events.add(event);
-    const { controller } = pod;
     // a Node, which is the controller of a static pod, has no namespace
     if (controller === undefined || controller.kind === 'Node') return;
-    events.add(onWorkload(await this.#workloads.of(pod, controller), event, Date.now()));
+    events.add(onWorkload(await this.#workloadOf(namespace, controller), event, Date.now()));
   }
+
+  /**
+   * The object that users look at: the Deployment of a ReplicaSet, else the pod's controller itself. Never throws: a
+   * ReplicaSet that cannot be read stands for itself.
+   */
+  async #workloadOf(namespace: string, controller: Controller): Promise<Controller> {
+    const { apiVersion, kind, name, uid } = controller;
+    if (apiVersion !== 'apps/v1' || kind !== 'ReplicaSet') return controller;
+    const path = apiPath`/apis/apps/v1/namespaces/${namespace}/replicasets/${name}`;
+    try {
+      const { metadata } = await this.#client.request<Owned>('GET', path, { timeout: 5000 });
+      const above = metadata.ownerReferences?.find((one) => one.controller === true);
+      // the API server does not check references: the name may be that of another ReplicaSet
+      return metadata.uid === uid && above !== undefined ? above : controller;
+    } catch {
+      return controller;
+    }
+  }
+}
+
+/** The parts of a ReplicaSet that are read, as the API gives them. */
+interface Owned {
+  metadata: { uid: string; ownerReferences?: (Controller & { controller?: boolean })[] | null };
 }
 
 const nameOf = ({ namespace, name }: PodEvidence): string => `${namespace}/${name}`;

@@ -1,8 +1,4 @@
-import type { RepairSettings } from '../../config/types.ts';
 import type { PodEvidence } from '../../nodes/evidence/facts.ts';
-
-/** The rates of deletions in the section `repair` of the configuration. */
-export type Budgets = Readonly<Pick<RepairSettings, 'perNodePerMinute' | 'perOwnerPerMinute' | 'perMinute'>>;
 
 /** What is known of one profile's network on a node. */
 export interface NodeForProfile {

@@ -7,7 +7,7 @@ import type { Event } from '../../../../webhook/cluster/events/event.ts';
 import type { Leadership } from '../../../../webhook/cluster/lease/leadership.ts';
 import type { Configuration } from '../../../../webhook/config/types.ts';
 import type { PendingPod } from '../../../../webhook/leader/nominate/pending-pod.ts';
-import { steeringController } from '../../../../webhook/leader/nominate/start.ts';
+import { steeringController } from '../../../../webhook/leader/start.ts';
 import { noEvidence } from '../../../../webhook/nodes/evidence/evidence.ts';
 import type { Readiness } from '../../../../webhook/nodes/readiness/readiness.ts';
 import { policyOf } from '../../../support/configurations.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { decide } from '../../../../webhook/leader/recreate/decide.ts';
 import { RepairMemory } from '../../../../webhook/leader/recreate/memory.ts';
-import type { Budgets, NodeForProfile } from '../../../../webhook/leader/recreate/types.ts';
+import type { NodeForProfile } from '../../../../webhook/leader/recreate/types.ts';
 import { Evidence } from '../../../../webhook/nodes/evidence/evidence.ts';
 import type { PodEvidence } from '../../../../webhook/nodes/evidence/facts.ts';
 import { controllerOf, budgets as defaults, factsWith, failedPod, openNode, start } from './support.ts';
@@ -14,7 +14,7 @@ class Leader {
   readonly evidence = new Evidence();
   now = 100 * minute;
   node: Partial<NodeForProfile> = {};
-  budgets: Budgets = defaults;
+  budgets = defaults;
 
   constructor(...pods: PodEvidence[]) {
     this.evidence.subscribe((changes) => {

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { Registry } from 'prom-client';
 import type { Event } from '../../../../webhook/cluster/events/event.ts';
 import type { RepairSettings } from '../../../../webhook/config/types.ts';
-import { repairController } from '../../../../webhook/leader/recreate/start.ts';
+import { repairController } from '../../../../webhook/leader/start.ts';
 import { Evidence } from '../../../../webhook/nodes/evidence/evidence.ts';
 import type { PodEvidence } from '../../../../webhook/nodes/evidence/facts.ts';
 import { policyOf } from '../../../support/configurations.ts';

@@ -1,5 +1,6 @@
+import type { RepairSettings } from '../../../../webhook/config/types.ts';
 import type { Limits, RepairFacts } from '../../../../webhook/leader/recreate/decide.ts';
-import type { Budgets, NodeForProfile } from '../../../../webhook/leader/recreate/types.ts';
+import type { NodeForProfile } from '../../../../webhook/leader/recreate/types.ts';
 import type { Controller, PodEvidence } from '../../../../webhook/nodes/evidence/facts.ts';
 import { ownerKey } from '../../../../webhook/nodes/evidence/owner.ts';
 import { evidencePod, now as start } from '../../nodes/evidence/pods.ts';
@@ -7,7 +8,11 @@ import { evidencePod, now as start } from '../../nodes/evidence/pods.ts';
 /** When the tests begin. */
 export { start };
 
-export const budgets: Budgets = { perNodePerMinute: 60, perOwnerPerMinute: 60, perMinute: 120 };
+export const budgets: Omit<RepairSettings, 'mode' | 'owners'> = {
+  perNodePerMinute: 60,
+  perOwnerPerMinute: 60,
+  perMinute: 120,
+};
 
 export const controllerOf = (name: string, kind = 'ReplicaSet'): Controller => ({
   apiVersion: kind === 'Job' ? 'batch/v1' : 'apps/v1',
