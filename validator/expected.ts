@@ -24,6 +24,7 @@ export function expectedOf({ check, family }: Step, pod: Pod): string {
     return `${own.map(formatAddress).join(', ') || 'the addresses of the pod'} on an interface of the pod`;
   }
   if ('gateway' in check) return 'the default gateway to answer at the link layer';
+  if ('roundTrip' in check) return 'an answer of the node to a datagram';
   return `a connection to ${check.reach.host} port ${check.reach.port} to succeed`;
 }
 

@@ -11,6 +11,8 @@ export interface Passed {
   seen: string;
   /** What was not checked, and why. */
   note?: string;
+  /** `roundTrip` got no answer, and the profile does not require one. */
+  unshown?: true;
   /** Another attempt may find more. It counts when the time of the check is over. */
   preliminary?: true;
 }

@@ -48,7 +48,8 @@ function familiesFor(
   devices: () => Device[],
 ): Families | undefined {
   if ('interfaces' in check || 'reach' in check) return undefined;
-  if ('address' in check || 'gateway' in check) return { proved: families, leftAlone: [] };
+  if ('address' in check || 'gateway' in check || 'roundTrip' in check)
+    return { proved: families, leftAlone: [] };
   const { connect } = 'redirect' in check ? check.redirect : check.captured;
   // a profile without a target of a family does not check that family
   const fitting = families.filter((family) => targetsOf(connect, family).length > 0);

@@ -6,6 +6,8 @@ import { env } from './shared/contract.ts';
 export interface Pod {
   /** `status.podIPs`, the primary address first. */
   addresses: Address[];
+  /** `status.hostIPs`. */
+  nodeAddresses: Address[];
   /** Families that the pod has, the primary one first. */
   families: Family[];
   namespace: string;
@@ -29,12 +31,13 @@ export function readPod(
   devices: () => Device[],
   groupId = userId,
 ): Pod {
-  const addresses = (environment[env.podIPs] ?? '')
-    .split(',')
-    .flatMap((text) => parseAddress(text.trim()) ?? []);
+  const addressesIn = (text = ''): Address[] =>
+    text.split(',').flatMap((address) => parseAddress(address.trim()) ?? []);
+  const addresses = addressesIn(environment[env.podIPs]);
   const known = addresses.length > 0 ? addresses : addressesOf(devices()).filter((it) => !isLinkLocal(it));
   return {
     addresses,
+    nodeAddresses: addressesIn(environment[env.nodeIPs]),
     families: [...new Set(known.map(({ family }) => family))],
     namespace: environment[env.podNamespace] ?? '',
     networks: environment[env.networks] ?? '',

@@ -4,6 +4,7 @@ import { attemptGateway } from './checks/gateway.ts';
 import { attemptInterfaces } from './checks/interfaces.ts';
 import { attemptReach } from './checks/reach.ts';
 import { attemptRedirect } from './checks/redirect.ts';
+import { attemptRoundTrip } from './checks/round-trip.ts';
 import { expectedOf } from './expected.ts';
 import type { Finding, Result } from './finding.ts';
 import type { Step } from './plan.ts';
@@ -38,7 +39,8 @@ function attemptAt(step: Step, pod: Pod): Attempt {
   if ('redirect' in check) return attemptRedirect(check.redirect, family, pod);
   if ('captured' in check) return attemptCaptured(check.captured, family, pod);
   if ('address' in check) return attemptAddress(family, pod);
-  if ('gateway' in check) return attemptGateway(family, pod);
+  if ('gateway' in check) return attemptGateway(check.gateway, family, pod);
+  if ('roundTrip' in check) return attemptRoundTrip(check.roundTrip, family, pod);
   // a new kind of check fails to compile here
   throw new Error(`an unknown check: ${check satisfies never}`);
 }

@@ -59,7 +59,8 @@ const words: Record<CheckName, Record<string, Rule>> = {
   },
   interfaces: { timeout },
   address: { timeout },
-  gateway: { timeout },
+  gateway: { required: { ...oneOf(true), optional: true }, timeout },
+  roundTrip: { mode: oneOf('require', 'prefer'), timeout },
   reach: { host: { fits: isText, is: 'a host name or address' }, port, timeout },
 };
 

@@ -39,7 +39,7 @@ export const reasons = {
       "Check `status.podIPs` of the pod and the CNI plugin's log for this sandbox: no address is known.",
     'send-refused':
       "Check for rules in the pod's network namespace that drop what it sends, and for addresses that `ip " +
-      '-6 addr` shows as tentative or dadfailed: the gateway could not be asked.',
+      '-6 addr` shows as tentative or dadfailed: neither gateway nor node could be asked.',
     unexpected: 'This is a defect of the validator: please report it with this log.',
   }),
   ...meaning(exitCode.failed, {
@@ -75,6 +75,13 @@ export const reasons = {
     'gateway-silent':
       "Check the CNI agent on this node and the node's end of the pod's interface. Network policies do not " +
       'affect the link layer, so the pod is not attached to its datapath.',
+    'no-default-route':
+      "Check the CNI plugin's log for this sandbox: the pod has no default route, or the one with the lowest " +
+      'metric discards what takes it. Recreate the pod.',
+    'node-silent':
+      "Check the node's routes to the pod and the CNI agent on this node: either what the pod sends does not " +
+      'reach the node, or no answer comes back. A network policy that denies egress to the node looks the same: ' +
+      'the profile then needs `roundTrip: { mode: prefer }`.',
     'name-unknown': "Check the cluster's DNS, and the pod's `dnsPolicy` and `dnsConfig`.",
     'connect-refused':
       'Check the program at that address: it does not listen, or a firewall answered for it.',

@@ -1,7 +1,7 @@
 import { addressesOf, readDevices } from './devices.ts';
 import { type Failed, failed } from './finding.ts';
 import { type Route, readRoutes } from './proc/routes.ts';
-import { type Address, formatAddress, isLinkLocal, parseAddress } from './shared/addresses.ts';
+import { type Address, formatAddress, hostOf, isLinkLocal, parseAddress } from './shared/addresses.ts';
 import { formatTarget, type Target } from './shared/targets.ts';
 
 /** How many are tried: the most likely routes come first. */
@@ -44,7 +44,7 @@ export function spareTargets(wanted: Target, routes: Route[], own: Address[], ap
   const hosts = [
     ...(api?.family === wanted.family ? [formatAddress(api)] : []),
     ...routes
-      .filter(({ bits, destination }) => bits > 0 && destination.family === wanted.family)
+      .filter(({ destination }) => destination.family === wanted.family)
       .toSorted((a, b) => Number(isLinkLocal(a.destination)) - Number(isLinkLocal(b.destination)))
       .flatMap((route) => hostIn(route, own) ?? []),
   ];
@@ -61,6 +61,5 @@ function hostIn({ destination, bits, device }: Route, own: Address[]): string | 
     .map((step): Address => ({ family, hex: (first + step).toString(16).padStart(hex.length, '0') }))
     .find((address) => !own.some((mine) => mine.hex === address.hex));
   if (found === undefined) return undefined;
-  const text = formatAddress(found);
-  return family === 'IPv6' && isLinkLocal(found) ? `${text}%${device}` : text;
+  return hostOf(found, device);
 }

@@ -1,74 +1,62 @@
-import type { Family } from '../shared/addresses.ts';
-import { close, watch } from './loop.ts';
-import { codeOf, native, pollEvent } from './native.ts';
+import { type Address, type Family, parseSocketAddress } from '../shared/addresses.ts';
+import { close, eventOf } from './loop.ts';
+import { codeOf, native } from './native.ts';
 
-/** The discard service (RFC 863): it ignores datagrams. */
+/** The discard service (RFC 863): where something listens, it ignores datagrams. */
 const port = 9;
-const payload = new Uint8Array(1);
 
-/** Datagrams to the gateway. They need no right, and no mesh redirects them. */
+/** The default of Linux (`net.ipv4.ip_default_ttl`, `net.ipv6.conf.*.hop_limit`). */
+const usualHops = 64;
+
+/** An ICMP message about a datagram of ours. */
+export interface IcmpError {
+  type: number;
+  code: number;
+  /** Who sent it; undefined if the kernel does not say. */
+  from: Address | undefined;
+  /** What it quotes of the datagram's payload. */
+  quoted: Uint8Array;
+}
+
+/** Datagrams, and what routers and hosts answer to them by ICMP. They need no right, and no mesh redirects them. */
 export class Datagrams {
-  readonly #host: string;
-  readonly #family: Family;
-  #socket: number | undefined;
-  /** How many datagrams the kernel accepted. */
-  sends = 0;
-  /** Whether the gateway answered that nothing listens there. The kernel reports that to a connected socket only. */
-  refused = false;
-  /** The error of the last send, if it failed. */
-  error: string | undefined;
+  readonly #socket: number;
 
-  /** Sends the first datagram. */
-  constructor(host: string, family: Family) {
-    this.#host = host;
-    this.#family = family;
-    this.send();
+  constructor(family: Family) {
+    this.#socket = native.datagrams(family === 'IPv4' ? 4 : 6);
   }
 
-  /** The socket's own port; 0 before the first was sent. */
-  get localPort(): number {
-    return this.#socket === undefined ? 0 : native.localEnd(this.#socket).port;
-  }
-
-  /** Sends one. Connects first if that failed before, as it does during duplicate address detection. */
-  send(): void {
+  /** Sends one. Returns the code of the error if the kernel does not take it. */
+  send(host: string, payload: Uint8Array, hops: number = usualHops): string | undefined {
     try {
-      this.#socket ??= this.#connect();
-      native.send(this.#socket, payload);
-      this.sends += 1;
-      this.error = undefined;
+      native.sendTo(this.#socket, payload, host, port, hops);
+      return undefined;
     } catch (error) {
-      this.#note(codeOf(error));
+      const code = codeOf(error);
+      // without room in a queue, the next one will do
+      return code === 'EAGAIN' || code === 'ENOBUFS' ? undefined : code;
     }
+  }
+
+  /** Whether datagrams wait in this machine, as they do until their neighbour's link-layer address is known. */
+  get isWaiting(): boolean {
+    return native.queued(this.#socket) > 0;
+  }
+
+  /** What arrived since the last call. */
+  errors(): IcmpError[] {
+    return native
+      .icmpErrors(this.#socket)
+      .map(({ from, ...message }) => ({ ...message, from: parseSocketAddress(from) }));
+  }
+
+  /** Resolves when an answer is there, or after so many milliseconds. */
+  async answer(milliseconds: number): Promise<void> {
+    // a poll reports errors in any case
+    await eventOf(this.#socket, 0, milliseconds);
   }
 
   close(): void {
-    if (this.#socket !== undefined) close(this.#socket);
-  }
-
-  #connect(): number {
-    const socket = native.socket(this.#family === 'IPv4' ? 4 : 6, 'datagram');
-    try {
-      native.connect(socket, this.#host, port);
-      // no address of the pod is usable yet, so the kernel uses that of `lo` and sends no solicitation (`ndisc_send_ns`)
-      if (native.localEnd(socket).address === '::1') throw new Error('EADDRNOTAVAIL');
-    } catch (error) {
-      close(socket);
-      throw error;
-    }
-    watch(socket, pollEvent.in, () => {
-      try {
-        native.read(socket);
-      } catch (error) {
-        this.#note(codeOf(error));
-      }
-    });
-    return socket;
-  }
-
-  #note(code: string): void {
-    if (code === 'ECONNREFUSED') this.refused = true;
-    // without room in a queue, the next one will do
-    else if (code !== 'EAGAIN' && code !== 'ENOBUFS') this.error = code;
+    close(this.#socket);
   }
 }

@@ -1,6 +1,6 @@
 import { type Address, parseSocketAddress } from '../shared/addresses.ts';
 import { lookUp } from './look-up.ts';
-import { after, close, unwatch, watch } from './loop.ts';
+import { after, close, eventOf, unwatch, watch } from './loop.ts';
 import { codeOf, native, pollEvent } from './native.ts';
 
 /** How long one of several addresses of a name is tried before the next: RFC 8305, "Connection Attempt Delay". */
@@ -63,7 +63,7 @@ async function connect(
   let socket = -1;
   let failed: 'no-route' | 'refused' = 'no-route';
   try {
-    socket = native.socket(address.includes(':') ? 6 : 4, 'stream');
+    socket = native.socket(address.includes(':') ? 6 : 4);
     failed = 'refused';
     if (from !== undefined) native.bind(socket, from, 0);
     failed = 'no-route';
@@ -77,7 +77,7 @@ async function connect(
     }
   }
   try {
-    if (await isWritable(socket, limit)) {
+    if (await eventOf(socket, pollEvent.out, limit)) {
       native.socketError(socket);
       return { as: 'connected', socket: new Connection(socket) };
     }
@@ -87,18 +87,6 @@ async function connect(
     close(socket);
     return { as: 'refused', code: codeOf(error) };
   }
-}
-
-function isWritable(socket: number, limit: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const settle = (result: boolean): void => {
-      forget();
-      unwatch(socket);
-      resolve(result);
-    };
-    const forget = after(limit, () => settle(false));
-    watch(socket, pollEvent.out, () => settle(true));
-  });
 }
 
 /** A connection. The kernel keeps what arrives before something receives it. */

@@ -14,7 +14,7 @@ export function listen(port: number, family: Family, token: Uint8Array): Listene
   const ends = new Set<string>();
   let socket = -1;
   try {
-    socket = native.socket(family === 'IPv6' ? 6 : 4, 'stream');
+    socket = native.socket(family === 'IPv6' ? 6 : 4);
     native.bind(socket, family === 'IPv6' ? '::' : '0.0.0.0', port);
     native.listen(socket);
   } catch (error) {

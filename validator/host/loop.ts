@@ -39,6 +39,19 @@ export function watch(descriptor: number, wanted: number, act: () => void, idle 
   watches.set(descriptor, { wanted, act, idle });
 }
 
+/** Whether something happens to a descriptor within so many milliseconds. */
+export function eventOf(descriptor: number, wanted: number, milliseconds: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const settle = (result: boolean): void => {
+      forget();
+      unwatch(descriptor);
+      resolve(result);
+    };
+    const forget = after(milliseconds, () => settle(false));
+    watch(descriptor, wanted, () => settle(true));
+  });
+}
+
 /** Forgets a descriptor, which stays open. */
 export function unwatch(descriptor: number): void {
   watches.delete(descriptor);

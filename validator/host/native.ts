@@ -30,8 +30,23 @@ export interface Native {
   /** An entry for each link-layer address and each IP address of an interface: getifaddrs(3). */
   interfaces(): { name: string; flags: number; address?: string | undefined; mac?: string | undefined }[];
 
-  /** Opens a TCP or UDP socket of IPv4 (4) or IPv6 (6). */
-  socket(family: 4 | 6, kind: 'stream' | 'datagram'): number;
+  /**
+   * The route to an address. Throws `ENETUNREACH` without one, and `EINVAL`, `EHOSTUNREACH` or `EACCES` if its type is
+   * blackhole, unreachable or prohibit.
+   */
+  route(address: string): { device: string; gateway?: string | undefined };
+
+  /** Opens a UDP socket of IPv4 (4) or IPv6 (6) that keeps the ICMP messages about what it sent. */
+  datagrams(family: 4 | 6): number;
+  /** Sends a datagram with a hop limit. Returns how many bytes were sent. */
+  sendTo(socket: number, bytes: Uint8Array, address: string, port: number, hops: number): number;
+  /** How many bytes wait in this machine: `SIOCOUTQ` of udp(7). */
+  queued(socket: number): number;
+  /** The ICMP messages that arrived: their sender, and what they quote of a datagram's payload. */
+  icmpErrors(socket: number): { type: number; code: number; from?: string | undefined; quoted: Uint8Array }[];
+
+  /** Opens a TCP socket of IPv4 (4) or IPv6 (6). */
+  socket(family: 4 | 6): number;
   /** Binds with `SO_REUSEADDR`, and with `IPV6_V6ONLY` whatever the node's `bindv6only` is. */
   bind(socket: number, address: string, port: number): void;
   /** Begins to connect. Throws `EINPROGRESS` if the result comes later: then the socket becomes writable. */

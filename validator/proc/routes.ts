@@ -1,22 +1,46 @@
-import { type Address, addressOf, type Family } from '../shared/addresses.ts';
+import { codeOf, native } from '../host/native.ts';
+import { type Address, addressOf, type Family, parseAddress } from '../shared/addresses.ts';
 import { bytesOfWords, readTable, rowsOf } from './tables.ts';
 
-/** A route of the kernel. */
+/** An address outside of every cluster: those are for documentation (RFC 5737, RFC 3849). */
+export const outside: Record<Family, string> = { IPv4: '192.0.2.2', IPv6: '2001:db8::2' };
+
+/** The kernel's errors for a route that discards packets (`net/ipv4/fib_semantics.c`, `fib_props`). */
+const discarding: Record<string, string> = {
+  EINVAL: 'blackhole',
+  EHOSTUNREACH: 'unreachable',
+  EACCES: 'prohibit',
+};
+
+/**
+ * Returns the route that the kernel takes to the outside: of several default routes, that with the lowest metric. A text
+ * says what is there instead of a route that leads somewhere.
+ */
+export function defaultRoute(family: Family): { device: string; gateway?: Address } | string {
+  try {
+    const { device, gateway } = native.route(outside[family]);
+    const address = parseAddress(gateway ?? '');
+    return { device, ...(address && { gateway: address }) };
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'ENETUNREACH') return 'no default route';
+    if (!Object.hasOwn(discarding, code)) throw error;
+    return `a default route of type ${discarding[code]}`;
+  }
+}
+
+/** A network that the pod has a route to. */
 export interface Route {
   destination: Address;
-  /** Bits of the destination that count; 0 is a default route. */
+  /** Bits of the destination that count. */
   bits: number;
-  gateway?: Address;
-  /** It has a gateway whose address is unknown: an IPv6 one of an IPv4 route (`net/ipv4/fib_trie.c`). */
-  hiddenGateway?: true;
   device: string;
-  metric: number;
 }
 
 /** `include/uapi/linux/route.h` and `ipv6_route.h`. */
-const flag = { up: 0x1, gateway: 0x2, reject: 0x200, anycast: 0x100000, local: 0x80000000 };
+const flag = { up: 0x1, reject: 0x200, anycast: 0x100000, local: 0x80000000 };
 
-/** The routes of one family in this network namespace, without local, multicast and reject routes. */
+/** The first routes of one family in this network namespace, without default, local, multicast and reject routes. */
 export function readRoutes(family: Family): Route[] {
   return family === 'IPv4'
     ? parseRoutes(readTable('/proc/net/route'))
@@ -25,45 +49,24 @@ export function readRoutes(family: Family): Route[] {
 
 /** The routes of `/proc/net/route`. */
 export function parseRoutes(text: string): Route[] {
-  return rowsOf(text).flatMap(
-    ([device = '', to = '', gateway = '', flags = '', , , metric = '', mask = '']): Route[] => {
-      if (!/^[0-9A-F]{8}$/i.test(to)) return [];
-      const destination = addressOf(bytesOfWords(to));
-      const bits = Number.parseInt(mask, 16).toString(2).replaceAll('0', '').length;
-      return routeOf({ destination, bits, device, metric: Number(metric) }, bytesOfWords(gateway), flags);
-    },
-  );
+  return rowsOf(text).flatMap(([device = '', to = '', , flags = '', , , , mask = '']): Route[] => {
+    if (!/^[0-9A-F]{8}$/i.test(to)) return [];
+    const bits = Number.parseInt(mask, 16).toString(2).replaceAll('0', '').length;
+    return usable({ destination: addressOf(bytesOfWords(to)), bits, device }, flags);
+  });
 }
 
 /** The routes of `/proc/net/ipv6_route` (`net/ipv6/route.c`), which prints bytes in order. */
 export function parseIPv6Routes(text: string): Route[] {
-  return rowsOf(text).flatMap(
-    ([to = '', length = '', , , gateway = '', metric = '', , , flags = '', device = '']): Route[] => {
-      if (!/^[0-9a-f]{32}$/.test(to) || to.startsWith('ff')) return [];
-      const [bits = 0, cost = 0] = [length, metric].map((text) => Number.parseInt(text, 16));
-      return routeOf({ destination: addressOf(to), bits, device, metric: cost }, gateway, flags);
-    },
-  );
+  return rowsOf(text).flatMap(([to = '', length = '', , , , , , , flags = '', device = '']): Route[] => {
+    if (!/^[0-9a-f]{32}$/.test(to) || to.startsWith('ff')) return [];
+    return usable({ destination: addressOf(to), bits: Number.parseInt(length, 16), device }, flags);
+  });
 }
 
-/** The route with its gateway, if a packet can take it. */
-function routeOf(route: Route, gateway: string, flagsText: string): Route[] {
+/** The route, if a packet can take it. */
+function usable(route: Route, flagsText: string): Route[] {
   const flags = Number.parseInt(flagsText, 16);
   const unusable = (flags & (flag.reject | flag.anycast | flag.local)) !== 0;
-  if (route.device === 'lo' || (flags & flag.up) === 0 || unusable) return [];
-  if (!/^0*$/.test(gateway)) return [{ ...route, gateway: addressOf(gateway) }];
-  return [(flags & flag.gateway) === 0 ? route : { ...route, hiddenGateway: true }];
-}
-
-/**
- * Returns the default route that the kernel prefers, or undefined if there is none. Two routes for half of all
- * addresses each, as VPNs write them, count as one and precede a route for all. Of several gateways, it is the first.
- */
-export function defaultRoute(routes: Route[]): Route | undefined {
-  const first = (length: number, destination: RegExp): Route | undefined =>
-    routes
-      .filter((route) => route.bits === length && destination.test(route.destination.hex))
-      .sort((a, b) => a.metric - b.metric)[0];
-  const [lower, upper] = [first(1, /^0/), first(1, /^8/)];
-  return lower && upper ? lower : first(0, /^0/);
+  return route.device === 'lo' || route.bits === 0 || (flags & flag.up) === 0 || unusable ? [] : [route];
 }

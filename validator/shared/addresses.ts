@@ -35,6 +35,12 @@ export function formatAddress({ family, hex }: Address): string {
   return longest === '' ? text : text.replace(new RegExp(`(^|:)${longest}(:|$)`), '::');
 }
 
+/** The address as a connect takes it: a link-local one of IPv6 with its interface. */
+export function hostOf(address: Address, device: string): string {
+  const text = formatAddress(address);
+  return address.family === 'IPv6' && isLinkLocal(address) ? `${text}%${device}` : text;
+}
+
 /** 127.0.0.0/8 and `::1`. */
 export function isLoopback({ family, hex }: Address): boolean {
   return family === 'IPv4' ? hex.startsWith('7f') : /^0{31}1$/.test(hex);

@@ -14,6 +14,8 @@ export const env = {
   mode: 'CNI_GATE_MODE',
   /** Comma-separated addresses of the pod (`status.podIPs`). */
   podIPs: 'CNI_GATE_POD_IPS',
+  /** Comma-separated addresses of the node (`status.hostIPs`). */
+  nodeIPs: 'CNI_GATE_NODE_IPS',
   /** The pod's namespace, for networks that name none. */
   podNamespace: 'CNI_GATE_POD_NAMESPACE',
   /** The pod's `k8s.v1.cni.cncf.io/networks` annotation as it is when the pod starts. */
@@ -62,6 +64,18 @@ export interface TimedCheck {
   timeout: string;
 }
 
+/** The default gateway's link-layer address is known. */
+export interface GatewayCheck extends TimedCheck {
+  /** A pod without a default route fails. */
+  required?: true;
+}
+
+/** A datagram gets to the node, and its answer comes back. */
+export interface RoundTripCheck extends TimedCheck {
+  /** `prefer`: silence passes with a note, because a network policy may be its cause. */
+  mode: 'require' | 'prefer';
+}
+
 /** A TCP connect to a host and port succeeds. */
 export interface ReachCheck {
   host: string;
@@ -75,7 +89,8 @@ export interface CheckSettings {
   captured: CapturedCheck;
   interfaces: TimedCheck;
   address: TimedCheck;
-  gateway: TimedCheck;
+  gateway: GatewayCheck;
+  roundTrip: RoundTripCheck;
   reach: ReachCheck;
 }
 

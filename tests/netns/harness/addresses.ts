@@ -12,6 +12,8 @@ export const podAddress = { ipv4: '10.244.1.7', ipv6: 'fd00:10:244:1::7' } as co
 export const otherPodAddress = { ipv4: '10.244.1.8', ipv6: 'fd00:10:244:1::8' } as const;
 /** The node's end of the pod's link. */
 export const gatewayAddress = { ipv4: '10.244.1.1', ipv6: 'fd00:10:244:1::1' } as const;
+/** The node's own address, on another interface. */
+export const nodeAddress = { ipv4: '192.168.50.2', ipv6: 'fd00:192:168:50::2' } as const;
 /** The gateway of AWS VPC CNI: no such host exists, it has a permanent neighbour entry. */
 export const standInGateway = { ipv4: '169.254.1.1', ipv6: 'fe80::1' } as const;
 /** The API server's service address. */

@@ -1,6 +1,7 @@
 import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Container, Pod } from '../../../webhook/admission/pod.ts';
+import { nodeAddress } from './addresses.ts';
 
 /** What the kubelet knows when it starts a container: the pod, and the status of its sandbox. */
 export interface PodFacts {
@@ -26,6 +27,7 @@ export function fieldOf(path: string, { pod, podIPs }: PodFacts): string {
   const annotation = /^metadata\.annotations\['([^']*)'\]$/.exec(path)?.[1];
   if (annotation !== undefined) return pod.metadata.annotations?.[annotation] ?? '';
   if (path === 'status.podIPs') return podIPs.join(',');
+  if (path === 'status.hostIPs') return Object.values(nodeAddress).join(',');
   if (path === 'metadata.namespace') return pod.metadata.namespace ?? '';
   throw new Error(`these tests do not know the downward API field ${path}`);
 }

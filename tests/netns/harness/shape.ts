@@ -3,6 +3,7 @@ import {
   type Family,
   familiesOf,
   gatewayAddress,
+  nodeAddress,
   podAddress,
   serviceRange,
   standInGateway,
@@ -33,6 +34,11 @@ export function linkLines(shape: Shape, podNamespace: string): { node: string[];
   // without these, the kernel would answer for some packets to networks without a route
   const node = ['link set lo up', 'route add blackhole 0.0.0.0/0', 'route add blackhole ::/0'];
   const pod = ['link set lo up'];
+  node.push(
+    ...familiesOf('dual').map(
+      (family) => `addr add ${withPrefix(family, nodeAddress[family], 'host')} dev lo`,
+    ),
+  );
   if (shape.gateway === 'none') return { node, pod };
   node.push(
     `link add name pod0 address ${nodeMac} type veth peer name eth0 address ${podMac} netns ${podNamespace}`,

@@ -50,7 +50,7 @@ const expectations = new Set(
 /** A line of the log taken apart. Put together again by the program it has to be the same. */
 function read(line: string): Result {
   const match =
-    /^(?<profile>\S+): (?<check>[a-z]+)(?: (?<family>IPv[46]))? (?:passed|(?:failed|could not be proved) \((?<reason>\S+)\)): expected (?<expected>.+?); saw (?<rest>.+)$/.exec(
+    /^(?<profile>\S+): (?<check>[a-zA-Z]+)(?: (?<family>IPv[46]))? (?:passed|(?:failed|could not be proved) \((?<reason>\S+)\)): expected (?<expected>.+?); saw (?<rest>.+)$/.exec(
       line,
     );
   assert.ok(match?.groups, `not a line of the log: ${line}`);
@@ -121,7 +121,8 @@ function verdictOn(results: Result[], line: string): string {
 
 /** The failure that a verdict without its log tells. */
 function causeIn(line: string): Result {
-  const [, profile = '', check, family, reason] = / s: (\S+) ([a-z]+) (IPv4|IPv6) ([a-z-]+)/.exec(line) ?? [];
+  const [, profile = '', check, family, reason] =
+    / s: (\S+) ([a-zA-Z]+) (IPv4|IPv6) ([a-z-]+)/.exec(line) ?? [];
   const finding = failed(reason as Reason, 'nothing');
   return { profile, check, family, expected: 'something', finding } as Result;
 }

@@ -21,6 +21,7 @@ test('the checks of every built-in profile are accepted', () => {
     'gateway',
     'interfaces',
     'redirect',
+    'roundTrip',
   ]);
 });
 

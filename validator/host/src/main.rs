@@ -1,12 +1,14 @@
 //! The validator's program: runs the bundle of checks on QuickJS, with the functions of `native.ts`. It has no rule of
 //! its own: what to try and how to judge is TypeScript.
 
+mod datagrams;
 mod descriptors;
 mod errors;
 mod files;
 mod interfaces;
 mod names;
 mod process;
+mod routes;
 mod signals;
 mod sockets;
 
@@ -43,6 +45,8 @@ fn run(ctx: &Ctx, start: std::time::Instant) -> Result<Never> {
     files::register(&native)?;
     interfaces::register(&native)?;
     sockets::register(&native)?;
+    datagrams::register(&native)?;
+    routes::register(&native)?;
     descriptors::register(&native)?;
     names::register(&native)?;
     signals::register(&native)?;

@@ -1,4 +1,4 @@
-//! TCP and UDP sockets. None of these functions waits.
+//! TCP sockets. None of these functions waits.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -28,10 +28,9 @@ pub fn register(native: &Object) -> Result<()> {
 
 const FLAGS: SockFlag = SockFlag::SOCK_NONBLOCK.union(SockFlag::SOCK_CLOEXEC);
 
-fn socket(ctx: Ctx, family: u8, kind: String) -> Result<i32> {
+fn socket(ctx: Ctx, family: u8) -> Result<i32> {
     let family = if family == 4 { AddressFamily::Inet } else { AddressFamily::Inet6 };
-    let kind = if kind == "stream" { SockType::Stream } else { SockType::Datagram };
-    named(&ctx, net::socket(family, kind, FLAGS, None)).map(keep)
+    named(&ctx, net::socket(family, SockType::Stream, FLAGS, None)).map(keep)
 }
 
 fn bind(ctx: Ctx, socket: i32, address: String, port: u16) -> Result<()> {
@@ -102,7 +101,7 @@ pub fn text_of(end: &SockaddrStorage) -> Option<(String, u16)> {
 }
 
 /// An address as text, with the interface after % where an IPv6 one needs it.
-fn parse(text: &str, port: u16) -> nix::Result<SocketAddr> {
+pub fn parse(text: &str, port: u16) -> nix::Result<SocketAddr> {
     let (address, device) = text.split_once('%').unwrap_or((text, ""));
     let scope = if device.is_empty() { 0 } else { if_nametoindex(device)? };
     match address.parse().map_err(|_| Errno::EINVAL)? {

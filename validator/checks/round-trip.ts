@@ -1,0 +1,121 @@
+import { type Failed, failed, type Passed, passed } from '../finding.ts';
+import { Datagrams, type IcmpError } from '../host/datagrams.ts';
+import { native } from '../host/native.ts';
+import type { Pod } from '../pod.ts';
+import { defaultRoute, outside } from '../proc/routes.ts';
+import { type Address, type Family, formatAddress, hostOf, parseSocketAddress } from '../shared/addresses.ts';
+import type { RoundTripCheck } from '../shared/contract.ts';
+import { type Attempt, now } from '../waiting.ts';
+import { ownAddresses } from './probe.ts';
+
+/**
+ * How long an attempt waits for an answer, in milliseconds: it doubles with each one. A node limits its ICMP messages
+ * (`net.ipv4.icmp_msgs_per_sec`: 1000, 50 at once; `icmp_ratelimit`: after six, one a second to each pod), so pods that
+ * start together must not ask again together.
+ */
+const patience = { first: 100, longest: 1000 };
+
+/** Where a datagram goes. */
+interface Destination {
+  host: string;
+  /** One hop only: the first router, which is the node, answers. */
+  isOutside: boolean;
+}
+
+/**
+ * Checks that a packet gets to the node and its answer comes back: the node refuses a datagram to a closed port of its
+ * own, or answers to one to an address outside that it may not forward (hop limit 1). An answer at the link layer does
+ * not show that: Linux answers ARP for its addresses on every interface, and Cilium's program for any address.
+ *
+ * Silence can also be a network policy's. With `prefer`, it passes with a note.
+ */
+export function attemptRoundTrip({ mode }: RoundTripCheck, family: Family, pod: Pod): Attempt {
+  let wait = patience.first;
+  return async (deadline) => {
+    const destinations = destinationsOf(family, pod);
+    // an earlier attempt's answer does not count
+    const token = native.random(16);
+    const datagrams = new Datagrams(family);
+    const time = Math.min(wait * (0.5 + Math.random()), Math.max(deadline - now(), patience.first));
+    wait = Math.min(wait * 2, patience.longest);
+    try {
+      const errors = destinations.map(({ host, isOutside }) =>
+        datagrams.send(host, token, isOutside ? 1 : undefined),
+      );
+      const end = now() + time;
+      for (let left = time; left > 0; left = end - now()) {
+        await datagrams.answer(left);
+        const answer = answerIn(datagrams.errors(), destinations, token, ownAddresses());
+        if (answer !== undefined) return passed(answer);
+      }
+      const silent = silenceOf(destinations, errors);
+      return mode === 'require' ? silent : withoutAnswer(silent);
+    } finally {
+      datagrams.close();
+    }
+  };
+}
+
+/** The gateway, the node's addresses, and one outside. */
+function destinationsOf(family: Family, pod: Pod): Destination[] {
+  const route = defaultRoute(family);
+  const { gateway = undefined, device = '' } = typeof route === 'string' ? {} : route;
+  const hosts = [
+    ...(gateway?.family === family ? [hostOf(gateway, device)] : []),
+    ...pod.nodeAddresses.filter((address) => address.family === family).map(formatAddress),
+  ];
+  return [
+    ...[...new Set(hosts)].map((host) => ({ host, isOutside: false })),
+    { host: outside[family], isOutside: true },
+  ];
+}
+
+/** ICMP messages of RFC 792 and RFC 4443, by type and code, that the network stack of a host or router writes. */
+const meaning: Record<string, string> = {
+  '3/0': 'network unreachable',
+  '3/1': 'host unreachable',
+  '3/3': 'port unreachable',
+  '11/0': 'time exceeded',
+};
+const meaningIPv6: Record<string, string> = {
+  '1/0': 'no route',
+  '1/3': 'address unreachable',
+  '1/4': 'port unreachable',
+  '3/0': 'time exceeded',
+};
+
+/**
+ * Returns what an answer of the node says, as text, or undefined. It must quote our token; be a host's word, not that of
+ * a filter ("prohibited"), which may sit at the pod's own end; and come from the address that was asked, or, for the one
+ * outside, from an address that is not the pod's own.
+ */
+export function answerIn(
+  messages: IcmpError[],
+  destinations: Destination[],
+  token: Uint8Array,
+  own: Address[],
+): string | undefined {
+  const hosts = destinations
+    .filter(({ isOutside }) => !isOutside)
+    .map(({ host }) => parseSocketAddress(host)?.hex);
+  for (const { type, code, from, quoted } of messages) {
+    const word = from && (from.family === 'IPv4' ? meaning : meaningIPv6)[`${type}/${code}`];
+    const isOurs = quoted.length >= token.length && token.every((byte, index) => quoted[index] === byte);
+    if (!word || !isOurs || own.some(({ hex }) => hex === from.hex)) continue;
+    if (word === 'port unreachable' && !hosts.includes(from.hex)) continue;
+    return `the answer "${word}" of ${formatAddress(from)}`;
+  }
+  return undefined;
+}
+
+function silenceOf(destinations: Destination[], errors: (string | undefined)[]): Failed {
+  const asked = destinations.map(({ host }, index) => (errors[index] ? `${host} (${errors[index]})` : host));
+  const reason = errors.every((code) => code === 'EPERM') ? 'send-refused' : 'node-silent';
+  return failed(reason, `no answer to datagrams to ${asked.join(', ')}`);
+}
+
+/** Silence where an answer is not required: it counts when the time is over. */
+function withoutAnswer({ seen }: Failed): Passed {
+  const note = 'the way to the node and back is not shown: it is broken, or a network policy denies it';
+  return { ...passed(seen, note), unshown: true, preliminary: true };
+}

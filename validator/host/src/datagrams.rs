@@ -1,0 +1,120 @@
+//! UDP with the answers that routers and hosts give by ICMP: the error queue of ip(7) and ipv6(7). It needs no right.
+
+use std::net::{SocketAddr, UdpSocket};
+use std::os::fd::AsRawFd;
+
+use nix::errno::Errno;
+use nix::sys::socket::{
+    self as net, AddressFamily, ControlMessageOwned, MsgFlags, SockFlag, SockType, SockaddrStorage, sockopt,
+};
+use rquickjs::{Array, Ctx, Object, Result, TypedArray, function::Func};
+
+use crate::descriptors::{bytes_of, keep, with};
+use crate::errors::{errno, named};
+use crate::sockets::parse;
+
+pub fn register(native: &Object) -> Result<()> {
+    native.set("datagrams", Func::from(datagrams))?;
+    native.set("sendTo", Func::from(send_to))?;
+    native.set("queued", Func::from(queued))?;
+    native.set("icmpErrors", Func::from(icmp_errors))
+}
+
+fn datagrams(ctx: Ctx, family: u8) -> Result<i32> {
+    let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
+    let open = if family == 4 {
+        net::socket(AddressFamily::Inet, SockType::Datagram, flags, None)
+            .and_then(|socket| net::setsockopt(&socket, sockopt::Ipv4RecvErr, &true).map(|()| socket))
+    } else {
+        net::socket(AddressFamily::Inet6, SockType::Datagram, flags, None)
+            .and_then(|socket| net::setsockopt(&socket, sockopt::Ipv6RecvErr, &true).map(|()| socket))
+    };
+    named(&ctx, open).map(keep)
+}
+
+fn send_to<'js>(
+    ctx: Ctx<'js>,
+    socket: i32,
+    bytes: TypedArray<'js, u8>,
+    address: String,
+    port: u16,
+    hops: i32,
+) -> Result<usize> {
+    let bytes = bytes_of(&bytes);
+    let sent = with(socket, |open| {
+        let to = parse(&address, port)?;
+        if to.is_ipv6() {
+            require_source(to)?;
+            net::setsockopt(&open, sockopt::Ipv6Ttl, &hops)?;
+        } else {
+            net::setsockopt(&open, sockopt::Ipv4Ttl, &hops)?;
+        }
+        // an answer that came meanwhile is also the socket's error, which the next call would report instead of sending
+        net::getsockopt(&open, sockopt::SocketError)?;
+        net::sendto(open.as_raw_fd(), &bytes, &SockaddrStorage::from(to), MsgFlags::MSG_NOSIGNAL)
+    });
+    named(&ctx, sent)
+}
+
+/// Fails while no address of the pod is usable, as during duplicate address detection. The kernel would then send from
+/// that of `lo`, queue the datagram, and send no solicitation for it (`ndisc_send_ns`).
+fn require_source(to: SocketAddr) -> nix::Result<()> {
+    let source =
+        UdpSocket::bind("[::]:0").and_then(|probe| probe.connect(to).and_then(|()| probe.local_addr()));
+    if source.map_err(errno)?.ip().is_loopback() { Err(Errno::EADDRNOTAVAIL) } else { Ok(()) }
+}
+
+/// Bytes that did not leave the machine yet: those that wait for a neighbour's link-layer address are among them.
+fn queued(ctx: Ctx, socket: i32) -> Result<i32> {
+    let mut count: libc::c_int = 0;
+    let asked = with(socket, |open| {
+        // SAFETY: `SIOCOUTQ` of udp(7), which is `TIOCOUTQ`, writes one int
+        Errno::result(unsafe { libc::ioctl(open.as_raw_fd(), libc::TIOCOUTQ, &mut count) })
+    });
+    named(&ctx, asked.map(|_| count))
+}
+
+/// What is in the error queue: the type and code of each ICMP message, who sent it, and what it quotes of our datagram.
+fn icmp_errors(ctx: Ctx<'_>, socket: i32) -> Result<Array<'_>> {
+    let list = Array::new(ctx.clone())?;
+    // SAFETY: the type of a control message of this size
+    let mut control = nix::cmsg_space!(libc::sock_extended_err, libc::sockaddr_in6);
+    loop {
+        let mut quoted = [0; 512];
+        let read = with(socket, |open| {
+            let mut parts = [std::io::IoSliceMut::new(&mut quoted)];
+            let message = net::recvmsg::<SockaddrStorage>(
+                open.as_raw_fd(),
+                &mut parts,
+                Some(&mut control),
+                MsgFlags::MSG_ERRQUEUE,
+            )?;
+            let error = message.cmsgs()?.find_map(|message| match message {
+                ControlMessageOwned::Ipv4RecvErr(error, from) => {
+                    Some((error, from.map(|from| net::SockaddrIn::from(from).ip().to_string())))
+                }
+                ControlMessageOwned::Ipv6RecvErr(error, from) => {
+                    Some((error, from.map(|from| net::SockaddrIn6::from(from).ip().to_string())))
+                }
+                _ => None,
+            });
+            Ok((message.bytes, error))
+        });
+        let (count, Some((error, from))) = (match read {
+            Err(Errno::EAGAIN) => return Ok(list),
+            read => named(&ctx, read)?,
+        }) else {
+            continue;
+        };
+        // the kernel's own errors have no sender
+        if error.ee_origin != libc::SO_EE_ORIGIN_ICMP && error.ee_origin != libc::SO_EE_ORIGIN_ICMP6 {
+            continue;
+        }
+        let object = Object::new(ctx.clone())?;
+        object.set("type", error.ee_type)?;
+        object.set("code", error.ee_code)?;
+        object.set("from", from)?;
+        object.set("quoted", TypedArray::new(ctx.clone(), quoted[..count].to_vec())?)?;
+        list.set(list.len(), object)?;
+    }
+}
