@@ -90,12 +90,14 @@ async function repeat<Check>(
   const { attempt, finding: before } = run;
   const deadline = Math.max(run.deadline, now() + grace);
   const first = await attempt(deadline);
-  if (first.passed) {
+  // a repeat that found less is retried, as one that failed
+  const isWeaker = first.passed && first.preliminary && before.passed && !before.preliminary;
+  if (first.passed && !isWeaker) {
     run.finding = first;
     if (before.passed && before.note !== first.note) report(first);
   } else {
     report(undefined);
-    const finding = first.final ? first : await untilPassed(deadline, attempt);
+    const finding = !first.passed && first.final ? first : await untilPassed(deadline, attempt);
     run.finding = finding.passed ? finding : { ...finding, seen: `${finding.seen}, after it passed before` };
     report(run.finding);
   }

@@ -15,6 +15,9 @@ import { ownAddresses } from './probe.ts';
  */
 const patience = { first: 100, longest: 1000 };
 
+/** Milliseconds from one datagram of an attempt to the next: an answer of the node takes less, and saves the others. */
+const pause = 5;
+
 /** Where a datagram goes. */
 interface Destination {
   host: string;
@@ -39,14 +42,17 @@ export function attemptRoundTrip({ mode }: RoundTripCheck, family: Family, pod: 
     const time = Math.min(wait * (0.5 + Math.random()), Math.max(deadline - now(), patience.first));
     wait = Math.min(wait * 2, patience.longest);
     try {
-      const errors = destinations.map(({ host, isOutside }) =>
-        datagrams.send(host, token, isOutside ? 1 : undefined),
-      );
+      const errors: (string | undefined)[] = [];
       const end = now() + time;
-      for (let left = time; left > 0; left = end - now()) {
-        await datagrams.answer(left);
-        const answer = answerIn(datagrams.errors(), destinations, token, ownAddresses());
-        if (answer !== undefined) return passed(answer);
+      for (const [index, { host, isOutside }] of destinations.entries()) {
+        errors.push(datagrams.send(host, token, isOutside ? 1 : undefined));
+        const isLast = index === destinations.length - 1;
+        const until = isLast ? end : now() + pause;
+        do {
+          await datagrams.answer(Math.max(until - now(), 0));
+          const answer = answerIn(datagrams.errors(), destinations, token, ownAddresses());
+          if (answer !== undefined) return passed(answer);
+        } while (now() < until);
       }
       const silent = silenceOf(destinations, errors);
       return mode === 'require' ? silent : withoutAnswer(silent);
