@@ -73,11 +73,11 @@ test('the summary: a line for each workload, then messages, then totals', async 
       .replaceAll(/\/\S*(?=:\d+)/g, 'f')
       .split('\n'),
     [
-      'OUTCOME   KIND/NAME  NAMESPACE  CHECKS OR REASON          FILE',
-      'injected  Pod/a      shop       address, gateway          f:8',
-      'skipped   Pod/host   shop       host-network              f:18',
-      'refused   Pod/wrong  shop       CNI_GATE_PROFILE_UNKNOWN  f:29',
-      'skipped   Pod/b      tools      namespace-not-given       f:40',
+      'OUTCOME   KIND/NAME  NAMESPACE  CHECKS OR REASON             FILE',
+      'injected  Pod/a      shop       address, gateway, roundTrip  f:8',
+      'skipped   Pod/host   shop       host-network                 f:18',
+      'refused   Pod/wrong  shop       CNI_GATE_PROFILE_UNKNOWN     f:29',
+      'skipped   Pod/b      tools      namespace-not-given          f:40',
       '',
       'refused Pod shop/wrong (f:29): profile "nowhere" does not exist; the configuration has: aws-vpc-cni, cilium, istio-ambient, istio, linkerd, multus (CNI_GATE_PROFILE_UNKNOWN)',
       'warning Namespace tools (f:44): is not in the input, and its labels select the checks of 1 workload: add it to the input, set another with -n for objects that name none, or use --profile (CNI_GATE_NAMESPACE_NOT_GIVEN)',

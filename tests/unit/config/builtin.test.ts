@@ -61,8 +61,8 @@ suite('built-in profiles', () => {
       checks: proof.checks.map(wordOf).join(),
     }));
     assert.deepEqual(reported, [
-      { name: 'aws-vpc-cni', daemonSets: 'kube-system/aws-node', checks: 'address,gateway' },
-      { name: 'cilium', daemonSets: 'kube-system/cilium', checks: 'address,gateway' },
+      { name: 'aws-vpc-cni', daemonSets: 'kube-system/aws-node', checks: 'address,gateway,roundTrip' },
+      { name: 'cilium', daemonSets: 'kube-system/cilium', checks: 'address,gateway,roundTrip' },
       {
         name: 'istio-ambient',
         daemonSets: 'istio-system/istio-cni-node,istio-system/ztunnel',

@@ -8,7 +8,7 @@ type Row = [what: string, text: string, ...faults: string[]];
 const orId = '(never 0, which is root; or where the pod shows it: {annotation, containers, default})';
 const orTarget =
   '(an IPv4 address and port such as 192.0.2.2:1404, or an IPv6 one such as [2001:db8::2]:1404)';
-const words = 'redirect, captured, interfaces, address, gateway, reach';
+const words = 'redirect, captured, interfaces, address, gateway, roundTrip, reach';
 const unknown = (allowed: string): string => `unknown field; allowed here: ${allowed}`;
 
 /** Checks each row: the faults stand behind `cni-gate.yaml:LINE: ` and a path. */

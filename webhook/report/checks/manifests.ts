@@ -20,7 +20,7 @@ export const expectedPolicies: Record<
   { digest: string; conditions: readonly string[] }
 > = {
   'pods.cni-gate.io': {
-    digest: 'bbdba6ca925c1540',
+    digest: '6d788d9a7354ae44',
     conditions: ofPods,
   },
   'service-account.cni-gate.io': { digest: 'b52186fbf3d70418', conditions: ['by-cni-gate:790425bcb4e89ea0'] },

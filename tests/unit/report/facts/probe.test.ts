@@ -108,7 +108,7 @@ suite('the probe', () => {
     'with nothing promised, against the configuration': [
       came([], none),
       'failed',
-      /was to come back .*\(address, gateway\) and has no init container/,
+      /was to come back .*\(address, gateway, roundTrip\) and has no init container/,
     ],
   };
   for (const [name, [pod, outcome, what]] of Object.entries(answers))
