@@ -64,7 +64,7 @@ suite('with all in order', () => {
         {
           namespace: 'shop',
           outcome: 'injected',
-          what: 'the pod comes back with cni-gate-validator (address, gateway)',
+          what: 'the pod comes back with cni-gate-validator (address, gateway, roundTrip)',
         },
       ],
     );

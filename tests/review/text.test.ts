@@ -17,7 +17,7 @@ test('the text output: a header, a unified diff with the lines of the file, and 
     'injected Pod shop/a (a.yaml:4): cilium',
     '--- a.yaml',
     '+++ a.yaml as admitted',
-    '@@ -6,7 +6,36 @@',
+    '@@ -6,7 +6,41 @@',
     ' metadata:',
     '   name: a',
     '   namespace: shop',

@@ -144,7 +144,7 @@ export const checkFacts = (more: Partial<CheckFacts> = {}): CheckFacts => ({
   probe: {
     namespace: 'shop',
     outcome: 'injected',
-    what: 'the pod comes back with cni-gate-validator (address, gateway)',
+    what: 'the pod comes back with cni-gate-validator (address, gateway, roundTrip)',
   },
   ...more,
 });
