@@ -3,7 +3,7 @@ import { suite, test } from 'node:test';
 import {
   type Lease,
   type LeaseSpec,
-  nextMove,
+  mayHold,
   type Observation,
   observe,
 } from '../../../webhook/cluster/lease/lease.ts';
@@ -16,23 +16,23 @@ const theirs = lease({
   renewTime: '1999-01-01T00:00:00.000000Z',
 });
 
-suite('what to do about a Lease', () => {
-  const cases: [what: string, observation: Observation, now: number, move: string][] = [
-    ['it is not there', seen(undefined), 0, 'create'],
-    ['it is ours', seen(lease({ holderIdentity: 'a', leaseDurationSeconds: 15 })), 99_000, 'renew'],
-    ['its holder let go of it', seen(lease({ holderIdentity: '' })), 0, 'take'],
-    ['it has no spec', seen({ metadata: {} }), 0, 'take'],
-    ['it is held, however old its times are by the wall clock', seen(theirs), 15_000, 'wait'],
-    ['it was not renewed for its duration', seen(theirs), 15_001, 'take'],
-    ['it was seen to change since', seen(theirs, 10_000), 24_000, 'wait'],
+suite('whether a replica may hold the Lease', () => {
+  const cases: [what: string, observation: Observation, now: number, may: boolean][] = [
+    ['it is not there', seen(undefined), 0, true],
+    ['it is ours', seen(lease({ holderIdentity: 'a', leaseDurationSeconds: 15 })), 0, true],
+    ['its holder released it', seen(lease({ holderIdentity: '', leaseDurationSeconds: 1 })), 0, true],
+    ['it has no spec', seen({ metadata: {} }), 0, true],
+    ['it is held, however old its times are by the wall clock', seen(theirs), 15_000, false],
+    ['it was not renewed for its duration', seen(theirs), 15_001, true],
+    ['it was seen to change since', seen(theirs, 10_000), 24_000, false],
   ];
-  for (const [what, observation, now, move] of cases) {
-    test(what, () => assert.equal(nextMove(observation, 'a', now), move));
+  for (const [what, observation, now, may] of cases) {
+    test(what, () => assert.equal(mayHold(observation, 'a', now), may));
   }
 
   test('it counts from when it was first seen as it is', () => {
-    const first = observe(undefined, lease({ holderIdentity: 'b' }, '1'), 100);
-    assert.equal(observe(first, lease({ holderIdentity: 'b' }, '1'), 900).since, 100);
+    const first = observe(undefined, theirs, 100);
+    assert.equal(observe(first, theirs, 900).since, 100);
     assert.equal(observe(first, lease({ holderIdentity: 'b' }, '2'), 900).since, 900);
     assert.equal(observe(first, undefined, 900).since, 900);
   });

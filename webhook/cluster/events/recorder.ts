@@ -23,11 +23,6 @@ const pause = 60_000;
 /** A failure of the same kind is logged again after this time, in milliseconds. */
 const again = 600_000;
 
-interface QueuedEvent {
-  event: Event;
-  failed: (() => void) | undefined;
-}
-
 /** What the queue of events works with. */
 export interface EventRecorderOptions {
   /** Undefined where there can be no leader: no event is written then. */
@@ -49,7 +44,7 @@ export class EventRecorder {
   readonly #notifier = new Notifier();
   /** Names of events that are queued or written, and until when they are not written again, on a monotonic clock. */
   readonly #known = new Map<string, number>();
-  #queue: QueuedEvent[] = [];
+  #queue: Event[] = [];
   #warned: { kind: string; at: number } | undefined;
 
   constructor(client: ApiClient, options: EventRecorderOptions) {
@@ -65,17 +60,14 @@ export class EventRecorder {
   /**
    * Queues an event, unless it was queued or written before: the caller may add what is still true again and again. If
    * the queue is full, the event is dropped.
-   *
-   * @param failed called where the event is not written
    */
-  add(event: Event, failed?: () => void): void {
-    const queued = { event, failed };
+  add(event: Event): void {
     const name = eventName(event);
     if ((this.#known.get(name) ?? 0) > performance.now()) return;
-    if (this.capacity <= 0) this.#drop(queued);
+    if (this.capacity <= 0) this.#drop(event);
     else {
       this.#remember(name, Number.POSITIVE_INFINITY);
-      this.#queue.push(queued);
+      this.#queue.push(event);
     }
     this.#notifier.notify();
   }
@@ -94,13 +86,12 @@ export class EventRecorder {
     this.#dropAll();
   }
 
-  async #write({ event, failed }: QueuedEvent, signal: AbortSignal): Promise<void> {
+  async #write(event: Event, signal: AbortSignal): Promise<void> {
     const { metrics, instance } = this.#options;
     const { result, error } = await writeEvent(this.#client, event, instance, signal);
     metrics.event(event.reason, result);
     if (result !== 'failed') return;
     this.#remember(eventName(event), performance.now() + pause);
-    failed?.();
     if (!signal.aborted) this.#warn(event, error);
   }
 
@@ -116,10 +107,9 @@ export class EventRecorder {
     this.#known.set(name, until);
   }
 
-  #drop({ event, failed }: QueuedEvent): void {
+  #drop(event: Event): void {
     this.#known.delete(eventName(event));
     this.#options.metrics.event(event.reason, 'dropped');
-    failed?.();
   }
 
   /** Logs each kind of failure once in a while: it may concern many pods. */

@@ -5,9 +5,9 @@ import type { Log } from '../../lib/deps.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { leaderLease } from '../../lib/names.ts';
 import { apiPath, pathBelow } from '../api-path.ts';
-import type { ApiClient } from '../client.ts';
+import type { ApiClient, RequestOptions } from '../client.ts';
 import { ClusterError } from '../errors.ts';
-import { heldBy, type Lease, type Move, nextMove, type Observation, observe, released } from './lease.ts';
+import { heldBy, type Lease, type LeaseSpec, mayHold, type Observation, observe, released } from './lease.ts';
 
 /** Whether this process leads. */
 export interface Leadership {
@@ -120,80 +120,70 @@ export class LeaderElector implements Leadership {
   }
 
   async #step(signal: AbortSignal): Promise<void> {
-    const timeout = this.#times.deadline / 2;
+    const { name, identity, log } = this.#options;
+    const { deadline, duration } = this.#times;
+    const options = { timeout: deadline / 2, signal };
     try {
-      const lease = await this.#get(timeout, signal);
+      const lease = await this.#read(options);
+      // the time before the next request: no other replica can measure from earlier
       const now = performance.now();
       this.#observation = observe(this.#observation, lease, now);
-      const move = nextMove(this.#observation, this.#options.identity, now);
-      if (move === 'wait') this.#renewed = Number.NEGATIVE_INFINITY;
-      else await this.#write(lease, move, now, timeout, signal);
+      if (mayHold(this.#observation, identity, now)) {
+        const written = await this.#write(
+          lease,
+          heldBy(lease, { identity, duration, time: new Date() }),
+          options,
+        );
+        this.#observation = observe(this.#observation, written, now);
+        this.#renewed = now;
+      } else this.#renewed = Number.NEGATIVE_INFINITY;
       this.#failure = undefined;
     } catch (error) {
       // another replica was faster, as the next request shows
       if (signal.aborted || (error instanceof ClusterError && error.status === 409)) return;
       const reported = messageOf(error);
-      if (reported !== this.#failure) {
-        this.#options.log.warn(
-          { lease: this.#options.name, err: error },
-          `no leader can be found: ${reported}`,
-        );
-      }
+      if (reported !== this.#failure)
+        log.warn({ lease: name, err: error }, `no leader can be found: ${reported}`);
       this.#failure = reported;
     }
   }
 
-  async #get(timeout: number, signal: AbortSignal): Promise<Lease | undefined> {
+  async #read(options: RequestOptions): Promise<Lease | undefined> {
     try {
-      const path = pathBelow(this.#path, this.#options.name);
-      return await this.#client.request<Lease>('GET', path, { timeout, signal });
+      return await this.#client.request<Lease>('GET', pathBelow(this.#path, this.#options.name), options);
     } catch (error) {
       if (error instanceof ClusterError && error.status === 404) return undefined;
       throw error;
     }
   }
 
-  async #write(
-    lease: Lease | undefined,
-    move: Exclude<Move, 'wait'>,
-    now: number,
-    timeout: number,
-    signal: AbortSignal,
-  ): Promise<void> {
-    const { identity, name, namespace } = this.#options;
-    const spec = heldBy(lease, move, { identity, duration: this.#times.duration, time: new Date() });
-    const written = await (lease === undefined
-      ? this.#client.request<Lease>('POST', this.#path, {
-          body: {
-            apiVersion: 'coordination.k8s.io/v1',
-            kind: 'Lease',
-            metadata: { name, namespace },
-            spec,
-          },
-          timeout,
-          signal,
-        })
-      : this.#client.request<Lease>('PUT', pathBelow(this.#path, name), {
-          body: { ...lease, spec },
-          timeout,
-          signal,
-        }));
-    this.#observation = observe(this.#observation, written, now);
-    // the time before the request: no other replica can have measured from earlier
-    this.#renewed = now;
+  #write(lease: Lease | undefined, spec: LeaseSpec, options: RequestOptions): Promise<Lease> {
+    const { name, namespace } = this.#options;
+    if (lease !== undefined)
+      return this.#client.request('PUT', pathBelow(this.#path, name), {
+        ...options,
+        body: { ...lease, spec },
+      });
+    const body = {
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { name, namespace },
+      spec,
+    };
+    return this.#client.request('POST', this.#path, { ...options, body });
   }
 
   async #release(): Promise<void> {
+    const { name, identity, log } = this.#options;
     const lease = this.#observation?.lease;
-    const holds = this.leads && lease?.spec?.holderIdentity === this.#options.identity;
+    const holds = this.leads && lease?.spec?.holderIdentity === identity;
     this.#renewed = Number.NEGATIVE_INFINITY;
     if (!holds) return;
     try {
-      const body = { ...lease, spec: released(lease, new Date()) };
-      await this.#client.request('PUT', pathBelow(this.#path, this.#options.name), { body, timeout: 2000 });
+      await this.#write(lease, released(lease, new Date()), { timeout: 2000 });
     } catch (error) {
-      this.#options.log.warn(
-        { lease: this.#options.name, err: error },
+      log.warn(
+        { lease: name, err: error },
         `the Lease was not released, and is free after ${this.#times.duration / 1000} s: ${messageOf(error)}`,
       );
     }

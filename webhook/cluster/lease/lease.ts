@@ -40,50 +40,41 @@ export function observe(before: Observation | undefined, lease: Lease | undefine
 
 const versionOf = (lease: Lease | undefined): string | undefined => lease?.metadata.resourceVersion;
 
-/** What to do next: create the Lease, take it over, renew it, or leave it to its holder. */
-export type Move = 'create' | 'take' | 'renew' | 'wait';
-
-/** @param now of the same clock as for {@link observe} */
-export function nextMove({ lease, since }: Observation, identity: string, now: number): Move {
-  if (lease === undefined) return 'create';
-  const { holderIdentity, leaseDurationSeconds } = lease.spec ?? {};
-  if (holderIdentity === identity) return 'renew';
-  // the holder has released it
-  if (!holderIdentity) return 'take';
-  return now - since > (leaseDurationSeconds ?? 0) * 1000 ? 'take' : 'wait';
+/**
+ * Whether this process may create the Lease, renew it, or take it over.
+ *
+ * @param now of the same clock as for {@link observe}
+ */
+export function mayHold({ lease, since }: Observation, identity: string, now: number): boolean {
+  const { holderIdentity, leaseDurationSeconds } = lease?.spec ?? {};
+  return !holderIdentity || holderIdentity === identity || now - since > (leaseDurationSeconds ?? 0) * 1000;
 }
 
 /**
- * The Lease after the move.
+ * The spec of a Lease that this process creates, renews or takes over.
  *
  * @param duration milliseconds
  * @param time of the wall clock, for people and for other implementations
  */
 export function heldBy(
   lease: Lease | undefined,
-  move: Exclude<Move, 'wait'>,
   { identity, duration, time }: { identity: string; duration: number; time: Date },
 ): LeaseSpec {
-  const { acquireTime, leaseTransitions } = lease?.spec ?? {};
+  const { holderIdentity, acquireTime, leaseTransitions } = lease?.spec ?? {};
+  const renews = holderIdentity === identity;
   const now = microTime(time);
   return {
     holderIdentity: identity,
     leaseDurationSeconds: Math.ceil(duration / 1000),
-    acquireTime: move === 'renew' ? (acquireTime ?? now) : now,
+    acquireTime: renews ? (acquireTime ?? now) : now,
     renewTime: now,
-    leaseTransitions: move === 'take' ? (leaseTransitions ?? 0) + 1 : (leaseTransitions ?? 0),
+    leaseTransitions: (leaseTransitions ?? 0) + (renews || lease === undefined ? 0 : 1),
   };
 }
 
-/** The Lease after its holder has released it, as client-go writes it. The next holder need not wait. */
-export function released(lease: Lease, time: Date): LeaseSpec {
+/** The spec after its holder has released it, as client-go writes it. The next holder need not wait. */
+export function released({ spec }: Lease, time: Date): LeaseSpec {
   const now = microTime(time);
-  const { leaseTransitions } = lease.spec ?? {};
-  return {
-    holderIdentity: '',
-    leaseDurationSeconds: 1,
-    acquireTime: now,
-    renewTime: now,
-    leaseTransitions: leaseTransitions ?? 0,
-  };
+  const leaseTransitions = spec?.leaseTransitions ?? 0;
+  return { holderIdentity: '', leaseDurationSeconds: 1, acquireTime: now, renewTime: now, leaseTransitions };
 }
