@@ -7,14 +7,13 @@ import { parseConfiguration } from '../../../webhook/config/load.ts';
 import type { Profile } from '../../../webhook/config/types.ts';
 import { blocks, pages } from '../../support/pages.ts';
 
-/* The profiles of docs/guides/istio.md, as they stand there. */
+/* The profile of docs/guides/istio.md, as it stands there. */
 
 const [guide] = pages('docs/guides/istio.md');
-const profiles = blocks(guide?.text ?? '', 'yaml').map((block) =>
-  parseConfiguration(block, 'istio.md').profiles.find(({ name }) => name === 'istio'),
-);
-const [elsewhere, byProxy] = profiles as [Profile, Profile];
-const builtIn = builtInProfiles().find(({ name }) => name === 'istio');
+const [block = ''] = blocks(guide?.text ?? '', 'yaml');
+const named = ({ name }: Profile): boolean => name === 'istio';
+const byProxy = parseConfiguration(block, 'istio.md').profiles.find(named) as Profile;
+const builtIn = builtInProfiles().find(named);
 
 const inject = 'sidecar.istio.io/inject';
 const proxy = (more: Partial<Container> = {}): Container => ({
@@ -55,17 +54,6 @@ const cases: [title: string, given: Given, promised: boolean][] = [
 ];
 
 suite('the guide of Istio', () => {
-  test('has two profiles', () =>
-    assert.deepEqual(
-      profiles.map((profile) => profile?.name),
-      ['istio', 'istio'],
-    ));
-
-  test('the profile for another namespace differs from the built-in one only in its DaemonSet', () => {
-    assert.deepEqual({ ...elsewhere, daemonSets: builtIn?.daemonSets }, builtIn);
-    assert.deepEqual(elsewhere.daemonSets, [{ namespace: 'kube-system', name: 'istio-cni-node' }]);
-  });
-
   test('the profile for templates without istio-validation differs only in its conditions', () => {
     assert.deepEqual({ ...byProxy, when: builtIn?.when }, builtIn);
   });
