@@ -14,6 +14,7 @@ RUN npm ci --ignore-scripts --no-audit --no-fund
 # the command line without node_modules
 FROM packages AS bundle
 COPY certs ./certs
+COPY manifests/base ./manifests/base
 COPY validator ./validator
 COPY webhook ./webhook
 COPY release/bundle.ts release/bundle-plugins.ts ./release/

@@ -44,6 +44,7 @@ const { metafile } = await build({
 for (const path of ['config/profiles', 'config/kinds.yaml', 'report/dashboard/page']) {
   cpSync(join(checkout, 'webhook', path), join(target, basename(path)), { recursive: true });
 }
+cpSync(join(checkout, 'manifests/base'), join(target, 'manifests'), { recursive: true });
 
 const packages = new Set(
   Object.values(metafile.outputs)

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { profileLabel, validatorContainer } from '../../webhook/lib/names.ts';
+import { profileLabel } from '../../webhook/lib/names.ts';
 import type { Status } from '../../webhook/report/status/status.ts';
 import { cniGate, type Ended } from '../support/command.ts';
 import type { Access } from './harness/access.ts';
 import { eventually } from './harness/eventually.ts';
 import { installed } from './installed/installation.ts';
-import { overlayPath, pod } from './installed/overlay.ts';
+import { overlayPath } from './installed/overlay.ts';
 import { bringNetwork, calls, makeNamespace } from './installed/working.ts';
 
 /* The overlay strict as it is installed: what `status` says while all is in order, by whose rights, and at the end. */
@@ -176,8 +176,6 @@ test('after the uninstall of the guide, the verdict is not-installed', async () 
   const labelled = status();
   assert.deepEqual([labelled.exit, labelled.verdict], [3, 'not-installed']);
   assert.match(labelled.headline, /opted in: shop\./);
-  const remove = 'kubectl label namespaces shop cni-gate.io/profile-';
-  assert.deepEqual(labelled.leftBehind, [`label cni-gate.io/profile of namespace shop: ${remove}`]);
   assert.deepEqual([labelled.nodes, labelled.daemonSets, labelled.unprovedPods], [[], [], []]);
   await kubectl('label namespaces --all cni-gate.io/profile-');
   const { status: exit, stdout } = command([]);
@@ -189,8 +187,4 @@ test('after the uninstall of the guide, the verdict is not-installed', async () 
     status().faults.map(({ code }) => code),
     ['CNI_GATE_NOT_INSTALLED'],
   );
-  const initContainers = [{ name: validatorContainer, image: 'example/validator' }];
-  const injected = pod('injected', { initContainers }, { labels: { [profileLabel]: 'cilium' } });
-  await cluster.api.post('/api/v1/namespaces/shop/pods', injected);
-  assert.match(status().leftBehind.join(), /^init container cni-gate-validator in 1 pod of namespace shop, /);
 });

@@ -2,7 +2,7 @@ import { Readiness } from '../../webhook/nodes/readiness/readiness.ts';
 import { toAgentFacts, toDaemonSetFacts, toNodeFacts } from '../../webhook/nodes/readiness/to-facts.ts';
 import { type Dashboard, dashboardOf } from '../../webhook/report/dashboard/server.ts';
 import type { StatusFacts } from '../../webhook/report/facts/collect.ts';
-import type { PodFacts } from '../../webhook/report/facts/model.ts';
+import type { PodFacts } from '../../webhook/report/facts/pods.ts';
 import { statusOf } from '../../webhook/report/status/status.ts';
 import { apiAgent, apiDaemonSet, apiNode, now } from '../unit/nodes/readiness/objects.ts';
 import {
@@ -105,7 +105,7 @@ export function clusterFacts(count: number): StatusFacts {
     cluster: { ...cluster, serverVersion: '0.1.0' },
     configuration,
     readiness,
-    installation: { ...wholeInstallation, deployment: found({ ...deployment, ready: 1 }) },
+    installation: { ...wholeInstallation, deployment: found(deployment(1)) },
     namespaces: found([
       { name: 'shop', profile: 'cilium.multus' },
       { name: 'payments', profile: 'cilium.linkerd' },

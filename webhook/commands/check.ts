@@ -12,7 +12,7 @@ interface Flags extends ClusterFlags {
   wait?: number;
   config?: string;
   ownNamespace: string;
-  output: 'text' | 'json' | 'short';
+  output: 'text' | 'json';
 }
 
 const more = `
@@ -35,9 +35,7 @@ export function checkCommand(): Command {
     .option('--pre', 'before installing: check the cluster, and propose profiles')
     .option('--no-probe', 'create no pod as a dry run')
     .option('--wait <duration>', 'repeat until no check fails, at most this long', milliseconds)
-    .addOption(
-      new Option('-o, --output <form>', 'what to print').choices(['text', 'json', 'short']).default('text'),
-    )
+    .addOption(new Option('-o, --output <form>', 'what to print').choices(['text', 'json']).default('text'))
     .action(run);
 }
 
@@ -59,30 +57,23 @@ async function run(flags: Flags): Promise<void> {
 async function reporter(flags: Flags): Promise<(client: ApiClient) => Promise<CheckReport>> {
   const { config, ownNamespace, probe } = flags;
   const given = config === undefined ? undefined : { policy: readPolicy(config), source: config };
-  const { reportOf } = await import('../report/checks/report.ts');
+  const [{ reportOf }, { readCheck, readPre }] = await Promise.all([
+    import('../report/checks/report.ts'),
+    import('../report/facts/collect.ts'),
+  ]);
   if (flags.pre) {
-    const [{ readPre }, { checkPre }] = await Promise.all([
-      import('../report/facts/before-install.ts'),
-      import('../report/checks/before-install.ts'),
-    ]);
-    const { policy, source } = given ?? { policy: readPolicy(undefined), source: 'the built-in profiles' };
+    const { checkPre } = await import('../report/checks/before-install.ts');
     return async (client) => {
-      const facts = await readPre(client, { ownNamespace, policy, source });
+      const facts = await readPre(client, { ownNamespace, given });
       const now = Date.now();
-      const { cluster } = facts;
-      return reportOf({ ...checkPre(facts, now), mode: 'pre', cluster, configuration: source, now });
+      return reportOf({ facts, mode: 'pre', now, ...checkPre(facts, now) });
     };
   }
-  const [{ readCheck }, { checkInstalled }] = await Promise.all([
-    import('../report/facts/collect.ts'),
-    import('../report/checks/installed.ts'),
-  ]);
+  const { checkInstalled } = await import('../report/checks/installed.ts');
   return async (client) => {
     const facts = await readCheck(client, { ownNamespace, given, probe });
     const now = Date.now();
-    const { cluster, configuration } = facts;
-    const findings = checkInstalled(facts, now);
-    return reportOf({ findings, mode: 'installed', cluster, configuration: configuration.source, now });
+    return reportOf({ facts, mode: 'installed', now, findings: checkInstalled(facts, now) });
   };
 }
 
@@ -112,6 +103,6 @@ async function waitFor(make: () => Promise<CheckReport>, wait: number): Promise<
 
 async function textOf(report: CheckReport, output: Flags['output']): Promise<string> {
   if (output === 'json') return `${JSON.stringify(report, null, 2)}\n`;
-  const { checkShort, checkText } = await import('../report/check/text.ts');
-  return output === 'short' ? checkShort(report, terminal()) : checkText(report, terminal());
+  const { checkText } = await import('../report/text/check.ts');
+  return checkText(report, terminal());
 }

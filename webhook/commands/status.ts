@@ -48,7 +48,7 @@ async function run(flags: Flags): Promise<void> {
   const [{ follow, withStatus }, { statusOf }, { statusText }] = await Promise.all([
     import('../report/facts/follow.ts'),
     import('../report/status/status.ts'),
-    import('../report/status/text.ts'),
+    import('../report/text/status.ts'),
   ]);
   await withStatus(flags, async (read) => {
     const show = printer(flags, statusText);
@@ -71,7 +71,7 @@ const redraw = '\u001b[H\u001b[J';
 /** Returns the function that prints a status where it differs from the last one, and sets the exit code. */
 function printer(
   { output, all, watch }: Flags,
-  statusText: typeof import('../report/status/text.ts').statusText,
+  statusText: typeof import('../report/text/status.ts').statusText,
 ): (status: Status) => void {
   const { isTTY } = process.stdout;
   const form = (status: Status): string => {

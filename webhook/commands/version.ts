@@ -1,3 +1,4 @@
+import type { V1Deployment } from '@kubernetes/client-node';
 import { Command } from 'commander';
 import type { ApiClient } from '../cluster/client.ts';
 import { installedDeployment } from '../lib/names.ts';
@@ -49,15 +50,15 @@ async function run({ client: only, kubeconfig, context, ownNamespace }: Flags): 
 
 /** The version of the installation, and where that is. @throws ClusterError where the cluster does not answer, or a right is missing */
 async function serverText(client: ApiClient, namespace: string): Promise<string> {
-  const [{ apiPath }, { ClusterError }, { pickDeployment }, { clean }] = await Promise.all([
+  const [{ apiPath }, { ClusterError }, { versionIn }, { clean }] = await Promise.all([
     import('../cluster/api-path.ts'),
     import('../cluster/errors.ts'),
-    import('../report/facts/objects.ts'),
+    import('../report/facts/deployment.ts'),
     import('../lib/clean.ts'),
   ]);
   const path = apiPath`/apis/apps/v1/namespaces/${namespace}/deployments/${installedDeployment}`;
-  const found = await client.request<Parameters<typeof pickDeployment>[0]>('GET', path).then(
-    (deployment) => pickDeployment(deployment).version ?? 'not known: its image has no tag',
+  const found = await client.request<V1Deployment>('GET', path).then(
+    (deployment) => versionIn(deployment) ?? 'not known: its image has no tag',
     (error: unknown) => {
       if (error instanceof ClusterError && error.status === 404) return 'not installed';
       throw error;

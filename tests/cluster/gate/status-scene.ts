@@ -18,7 +18,7 @@ import { podsOf, stepsIn } from './steps.ts';
 /** The list of one pod of the namespace that opted in. */
 export const named = (name: string): string => `${podsOf(optedIn)}?fieldSelector=metadata.name%3D${name}`;
 
-export const stateOfN1 = ({ nodes }: Status) => nodes.find(({ node }) => node === 'n1')?.state;
+const stateOfN1 = ({ nodes }: Status) => nodes.find(({ node }) => node === 'n1')?.state;
 
 /** Whether the agent of n1 is not Ready: `starting` while its pod is young, `broken` on a machine that took longer. */
 export const isN1Down = (seen: Status): boolean => ['starting', 'broken'].includes(stateOfN1(seen) ?? '');

@@ -43,7 +43,8 @@ const rules: Record<string, Rule> = {
   },
   'webhook/report': {
     folders: [...view, 'certs'],
-    packages: ['node', ...libraries, 'fastify'],
+    // of the client, types of the API's objects
+    packages: ['node', ...libraries, 'fastify', '@kubernetes/client-node'],
   },
   'webhook/server': { folders: [...view, 'certs'], packages: ['node', ...libraries, 'fastify', 'pino'] },
   certs: { folders: [...lib, 'webhook/cluster'], packages: ['node', ...libraries, 'node-forge'] },

@@ -87,7 +87,7 @@ test('input that cannot be used is an error with a code', async (t) => {
     [statusCommand, ['-n', ''], /'' is invalid\. expected the name of a namespace\. \(CNI_GATE_USAGE\)/],
     [statusCommand, ['--output', 'yaml'], /Allowed choices are text, wide, json\. \(CNI_GATE_USAGE\)/],
     [checkCommand, ['--wait', 'soon'], /'soon' is invalid\. expected a duration .* \(CNI_GATE_USAGE\)/],
-    [checkCommand, ['--output', 'yaml'], /Allowed choices are text, json, short\. \(CNI_GATE_USAGE\)/],
+    [checkCommand, ['--output', 'yaml'], /Allowed choices are text, json\. \(CNI_GATE_USAGE\)/],
     [
       dashboardCommand,
       ['--out', 'x.html', '--port', '0'],

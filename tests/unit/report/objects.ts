@@ -1,14 +1,18 @@
+import type { V1Deployment } from '@kubernetes/client-node';
 import { installedPolicies, installedWebhooks } from '../../../webhook/lib/names.ts';
 import type { PodEvidence } from '../../../webhook/nodes/evidence/facts.ts';
 import { toDaemonSetFacts } from '../../../webhook/nodes/readiness/to-facts.ts';
-import { expectedPolicies, expectedWebhooks } from '../../../webhook/report/checks/manifests.ts';
-import type { PreFacts } from '../../../webhook/report/facts/before-install.ts';
-import type { CheckFacts, Facts, StatusFacts } from '../../../webhook/report/facts/collect.ts';
+import { expectedPolicies, expectedWebhooks } from '../../../webhook/report/checks/registration.ts';
+import type { CheckFacts, Facts, PreFacts, StatusFacts } from '../../../webhook/report/facts/collect.ts';
 import { neededApis } from '../../../webhook/report/facts/environment.ts';
-import type { InstallationFacts, PolicyPair } from '../../../webhook/report/facts/installation.ts';
-import type { Hold } from '../../../webhook/report/facts/model.ts';
-import { installRights, serverRights } from '../../../webhook/report/facts/needed-rights.ts';
-import type { Registered, RegisteredWebhook } from '../../../webhook/report/facts/webhooks.ts';
+import type {
+  InstallationFacts,
+  PolicyPair,
+  Registered,
+  Webhook,
+} from '../../../webhook/report/facts/installation.ts';
+import type { Hold } from '../../../webhook/report/facts/pods.ts';
+import { installRights, serverRights } from '../../../webhook/report/facts/rights.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { clusterWith } from '../admission/gate/support.ts';
 import { apiDaemonSet, now } from '../nodes/readiness/objects.ts';
@@ -24,9 +28,11 @@ export const forbidden = (what: string, resource = 'things') => ({
   },
 });
 
-/** Webhooks of which the API server has all that it needs to call them. */
-export const called = (names: readonly (keyof typeof expectedWebhooks)[]): RegisteredWebhook[] =>
-  names.map((name) => ({ name, trusted: true, rules: expectedWebhooks[name] }));
+/** Webhooks of the manifests, of which the API server has all that it needs to call them. */
+const called = (names: readonly string[]): Webhook[] =>
+  expectedWebhooks
+    .filter(({ name }) => names.includes(name))
+    .map((one) => ({ ...one, clientConfig: { ...one.clientConfig, caBundle: 'eA==' } }));
 
 /** All that an installation registers. */
 export const allRegistered: Registered = {
@@ -36,19 +42,34 @@ export const allRegistered: Registered = {
 
 /** A policy as the manifests bring it. */
 const bound = (name: (typeof installedPolicies)[number]): PolicyPair => ({
-  policy: found({ ...expectedPolicies[name], hasParams: false }),
-  binding: found({ policyName: name, actions: ['Deny'], narrowed: false }),
+  policy: found({ spec: expectedPolicies[name] }),
+  binding: found({ spec: { policyName: name, validationActions: ['Deny'] } }),
 });
 
-/** A Deployment whose replicas are ready. */
-export const deployment = {
-  desired: 2,
-  ready: 2,
-  updated: 2,
-  stuck: undefined,
-  version: '0.1.0',
-  account: 'cni-gate',
-};
+/** A Deployment of 2 replicas, of which so many are ready. */
+export const deployment = (
+  readyReplicas = 2,
+  { replicas = 2, ...status }: { replicas?: number } & V1Deployment['status'] = {},
+): V1Deployment => ({
+  metadata: { generation: 1 },
+  spec: {
+    replicas,
+    selector: {},
+    template: {
+      spec: {
+        serviceAccountName: 'cni-gate',
+        containers: [{ name: 'cni-gate', image: 'cni-gate:0.1.0', args: ['serve', '--port=8443'] }],
+      },
+    },
+  },
+  status: { observedGeneration: 1, readyReplicas, updatedReplicas: 2, ...status },
+});
+
+/** The EndpointSlice of a Service with so many endpoints, of which some are ready. */
+export const slice = (ready: number, all = 2, ports: object[] = [{ name: 'https', port: 8443 }]) => ({
+  ports,
+  endpoints: Array.from({ length: all }, (_, at) => ({ addresses: [], conditions: { ready: at < ready } })),
+});
 
 /** An installation in which all is in order at {@link now}. */
 export const wholeInstallation: InstallationFacts = {
@@ -58,12 +79,12 @@ export const wholeInstallation: InstallationFacts = {
       namespace: 'cni-gate',
       name: 'cni-gate',
       port: 443,
-      service: found({ ports: [443], externalName: undefined }),
-      endpoints: found({ all: 2, withPort: 2, ready: 2, targetPorts: [8443] }),
+      service: found({ spec: { ports: [{ name: 'https', port: 443 }] } }),
+      slices: found([slice(2)]),
     },
   ],
   urls: [],
-  deployment: found(deployment),
+  deployment: found(deployment()),
   certificate: found({ secret: 'cni-gate/cni-gate-tls', webhooks: [] }),
   policies: { pods: bound(installedPolicies[0]), serviceAccount: bound(installedPolicies[1]) },
   lease: found({ holder: 'cni-gate-5d9f_1', renewed: now - 1000, duration: 15_000 }),
@@ -100,7 +121,7 @@ const environment: Pick<CheckFacts, 'version' | 'apis' | 'nodes' | 'heartbeats' 
     usesNominations: true,
     nominationsFrom: '1.35',
   }),
-  apis: new Map(Object.entries(neededApis).map(([version, names]) => [version, found(names)])),
+  apis: new Map(Object.entries(neededApis).map(([version, names]) => [version, found([...names])])),
   nodes: found([
     { name: 'n1', os: 'linux', architecture: 'amd64' },
     { name: 'n2', os: 'linux', architecture: 'arm64' },
@@ -140,7 +161,7 @@ export const checkFacts = (more: Partial<CheckFacts> = {}): CheckFacts => ({
     ),
   ),
   namespaces: found([{ name: 'shop', profile: 'cilium' }]),
-  daemonSets: found([{ ...toDaemonSetFacts(apiDaemonSet('cilium')), namespace: 'kube-system' }]),
+  daemonSets: found([daemonSet('kube-system', 'cilium')]),
   probe: {
     namespace: 'shop',
     outcome: 'injected',
@@ -149,43 +170,26 @@ export const checkFacts = (more: Partial<CheckFacts> = {}): CheckFacts => ({
   ...more,
 });
 
-/** A namespace, and the profiles that apply to a pod of it. */
-export const usedBy =
-  (...profilesOfPods: string[]) =>
-  (name: string): [string, Set<string>] => [name, new Set(profilesOfPods)];
-
 /** A cluster that cni-gate can be installed in, with Cilium and linkerd. */
 export const preFacts = (more: Partial<PreFacts> = {}): PreFacts => ({
   ...environment,
   ...nothingInstalled,
   cluster: { ...cluster, serverVersion: null },
-  ownNamespace: 'cni-gate',
-  policy,
-  source: 'the built-in profiles',
-  priorityClass: found(true as const),
+  configuration: { policy, source: 'the built-in profiles' },
   rights: allowed(installRights()),
   apiServers: found([['kube-apiserver', '--disable-admission-plugins=DefaultStorageClass']]),
   servedApis: found([
     { name: 'v1beta1.metrics.k8s.io', service: 'kube-system/metrics-server', available: true, message: '' },
   ]),
-  daemonSets: found([
-    { namespace: 'kube-system', name: 'cilium' },
-    { namespace: 'linkerd-cni', name: 'linkerd-cni' },
-  ]),
-  namespaces: found([
-    ...['kube-system', 'linkerd-cni', 'cni-gate', 'default', 'empty', 'bank', 'shop', 'tools'].map(
-      (name) => ({ name, profile: undefined, labels: {} }),
-    ),
-    { name: 'done', profile: 'cilium', labels: {} },
-  ]),
-  used: found(
-    new Map([
-      ...['kube-system', 'linkerd-cni', 'cni-gate', 'default', 'done'].map(usedBy('cilium')),
-      ...['bank', 'shop'].map(usedBy('linkerd', 'multus', 'cilium')),
-      usedBy('multus', 'cilium')('tools'),
-    ]),
-  ),
+  daemonSets: found([daemonSet('kube-system', 'cilium'), daemonSet('linkerd-cni', 'linkerd-cni')]),
+  namespaces: found([]),
   ...more,
+});
+
+/** What is known of a DaemonSet. */
+export const daemonSet = (namespace: string, name: string) => ({
+  ...toDaemonSetFacts(apiDaemonSet(name)),
+  namespace,
 });
 
 /** Two profiles with a DaemonSet each; that of `lost` does not exist. */

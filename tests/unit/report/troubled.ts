@@ -1,5 +1,5 @@
 import type { StatusFacts } from '../../../webhook/report/facts/collect.ts';
-import type { PodFacts } from '../../../webhook/report/facts/model.ts';
+import type { PodFacts } from '../../../webhook/report/facts/pods.ts';
 import { clusterWith } from '../admission/gate/support.ts';
 import { now } from '../nodes/readiness/objects.ts';
 import {
@@ -33,7 +33,7 @@ const twin = (name: string): PodFacts => {
 export const troubled = (): StatusFacts =>
   statusFacts({
     registered: { ...allRegistered, validating: [] },
-    installation: { ...wholeInstallation, deployment: found({ ...deployment, ready: 1 }) },
+    installation: { ...wholeInstallation, deployment: found(deployment(1)) },
     readiness: clusterWith({
       n1: {},
       n3: { ready: false, waiting: 'CrashLoopBackOff' },

@@ -1,38 +1,29 @@
-import type { PreFacts } from '../facts/before-install.ts';
-import { rightText } from '../facts/needed-rights.ts';
+import type { Policy } from '../../config/policy.ts';
+import type { DaemonSetRef } from '../../config/types.ts';
+import { CniGateError } from '../../lib/errors.ts';
+import { profileLabel } from '../../lib/names.ts';
+import type { PreFacts } from '../facts/collect.ts';
 import { foundIn } from '../facts/observation.ts';
+import { rightText } from '../facts/rights.ts';
 import type { CheckId } from './catalogue.ts';
-import { type Finding, failed, few, passed, warning } from './finding.ts';
+import { type Finding, failed, few, judged, passed, warning } from './finding.ts';
 import { checkPresence } from './installed.ts';
-import {
-  checkApis,
-  checkClocks,
-  checkNodes,
-  checkOwnClock,
-  checkPlugins,
-  checkPriorityClass,
-  checkReach,
-  checkVersion,
-} from './kubernetes.ts';
-import { checkNetworks, networksOf, proposalsFor } from './networks.ts';
+import { checkPlugins, checkReach, environmentChecks } from './kubernetes.ts';
 
 /** Checks a cluster before cni-gate is installed. @param now milliseconds since the epoch */
 export function checkPre(facts: PreFacts, now: number) {
-  const networks = networksOf(facts.policy, foundIn(facts.daemonSets) ?? []);
+  const { policy } = facts.configuration;
+  const networks = networksOf(policy, foundIn(facts.daemonSets) ?? []);
   const findings: Partial<Record<CheckId, Finding>> = {
-    'kubernetes-version': checkVersion(facts),
-    'kubernetes-apis': checkApis(facts),
+    ...environmentChecks(facts, now),
     'admission-plugins': checkPlugins(facts),
     'api-server-reach': checkReach(facts),
-    'cluster-clocks': checkClocks(facts, undefined, now),
-    'own-clock': checkOwnClock(facts),
-    nodes: checkNodes(facts),
-    'priority-class': checkPriorityClass(facts.priorityClass),
     'install-rights': checkRights(facts),
     'not-installed-yet': checkAbsence(facts),
     networks: checkNetworks(facts, networks),
   };
-  return { findings, networks, proposals: proposalsFor(facts, networks) };
+  const complete = networks.flatMap((network) => (network.complete ? network.profile : []));
+  return { findings, networks, proposals: complete.length === 0 ? [] : [proposal(policy, complete)] };
 }
 
 function checkRights({ rights }: PreFacts): Finding {
@@ -47,4 +38,65 @@ function checkAbsence(facts: PreFacts): Finding {
   if (presence.result === 'failed') return passed('nothing of it is there');
   if (presence.result !== 'passed') return { ...presence, essential: false };
   return warning('cni-gate is installed already', 'Run "cni-gate check" without --pre');
+}
+
+/** What a cluster has of the network that a profile describes. */
+export type Network = ReturnType<typeof networksOf>[number];
+
+/** The networks of a cluster of which some DaemonSet is there. A profile without DaemonSets describes none. */
+function networksOf({ profiles }: Policy, daemonSets: readonly DaemonSetRef[]) {
+  const existing = new Set(daemonSets.map(keyOf));
+  return [...profiles.values()].flatMap(({ name: profile, daemonSets: wanted }) => {
+    const missing = wanted.map(keyOf).filter((key) => !existing.has(key));
+    return missing.length === wanted.length ? [] : [{ profile, complete: missing.length === 0, missing }];
+  });
+}
+
+const keyOf = ({ namespace, name }: DaemonSetRef): string => `${namespace}/${name}`;
+
+/** Whether the cluster has a network that a profile describes. */
+const checkNetworks = ({ daemonSets }: PreFacts, networks: readonly Network[]): Finding =>
+  judged(daemonSets, () => {
+    const complete = networks.filter((network) => network.complete).map(({ profile }) => profile);
+    const what = [
+      complete.length > 0
+        ? `profiles that fit: ${few(complete, 10)}`
+        : 'no built-in or configured profile fits',
+      ...networks
+        .filter((network) => !network.complete)
+        .map(({ profile, missing }) => `${profile} lacks ${few(missing)}`),
+    ].join('; ');
+    if (complete.length > 0) return passed(what);
+    const hint = 'Write a profile that names the DaemonSets of your network, and give it with --config';
+    return warning(what, hint);
+  });
+
+/** The label for namespaces of a cluster, and the command that sets it. */
+export type Proposal = ReturnType<typeof proposal>;
+
+/**
+ * The profiles of complete networks as one label, which fits every namespace: each profile says to which pods it
+ * applies. Networks of all pods come first, then those on top of them, such as meshes.
+ */
+function proposal(policy: Policy, names: readonly string[]) {
+  const isForAll = (name: string): boolean => {
+    const when = policy.profiles.get(name)?.when ?? {};
+    return ![when].flat().some((one) => one.container ?? one.namespaceLabels);
+  };
+  const sorted = names.toSorted();
+  const profile = [...sorted.filter(isForAll), ...sorted.filter((name) => !isForAll(name))].join('.');
+  const problem = problemOf(policy, profile);
+  const command = problem === '' ? `kubectl label namespace NAMESPACE ${profileLabel}=${profile}` : '';
+  return { profile, command, problem };
+}
+
+/** Why profiles cannot be combined; empty where they can. */
+function problemOf(policy: Policy, profile: string): string {
+  try {
+    policy.combineProfiles(profile);
+    return '';
+  } catch (error) {
+    if (error instanceof CniGateError) return error.message;
+    throw error;
+  }
 }

@@ -12,7 +12,6 @@ export const catalogue = {
   'cluster-clocks': { group: 'kubernetes', expects: 'the clocks of nodes and leader are right' },
   'own-clock': { group: 'kubernetes', expects: 'the clock of this machine is right' },
   nodes: { group: 'kubernetes', expects: 'there are nodes on which cni-gate can run' },
-  'priority-class': { group: 'before installing', expects: 'the PriorityClass of the replicas exists' },
   'install-rights': { group: 'before installing', expects: 'you may create all objects of the manifests' },
   'not-installed-yet': { group: 'before installing', expects: 'the cluster has nothing of cni-gate' },
   networks: { group: 'before installing', expects: 'the cluster has networks that profiles describe' },

@@ -1,7 +1,6 @@
-import type { InstallationFacts } from '../facts/installation.ts';
+import type { InstallationFacts, Registered } from '../facts/installation.ts';
 import { foundIn, unknownIn } from '../facts/observation.ts';
 import type { ProbeFacts } from '../facts/probe.ts';
-import type { Registered } from '../facts/webhooks.ts';
 import { type Finding, failed, judged, passed, skipped } from './finding.ts';
 
 /**
@@ -38,6 +37,8 @@ export function checkCertificate(
 }
 
 function hasOneBundle({ mutating, validating }: Registered): boolean {
-  const bundles = [...(mutating ?? []), ...(validating ?? [])].map(({ caBundle }) => caBundle);
+  const bundles = [...(mutating ?? []), ...(validating ?? [])].map(
+    ({ clientConfig: { caBundle } }) => caBundle,
+  );
   return mutating !== undefined && validating !== undefined && new Set(bundles).size === 1;
 }

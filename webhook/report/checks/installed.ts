@@ -1,12 +1,12 @@
 import { installedPolicies } from '../../lib/names.ts';
 import type { CheckFacts, Facts } from '../facts/collect.ts';
-import { rightText } from '../facts/needed-rights.ts';
+import { accountIn } from '../facts/deployment.ts';
 import { foundIn, type Observation, unknownIn } from '../facts/observation.ts';
-import type { RightFacts } from '../facts/rights.ts';
+import { type RightFacts, rightText } from '../facts/rights.ts';
 import type { CheckId } from './catalogue.ts';
 import { checkCertificate } from './certificate.ts';
 import { applyAgain, type Finding, failed, few, judged, notKnown, passed, skipped } from './finding.ts';
-import { checkApis, checkClocks, checkNodes, checkOwnClock, checkVersion } from './kubernetes.ts';
+import { environmentChecks } from './kubernetes.ts';
 import { checkLeader } from './leader.ts';
 import { checkDaemonSets, checkLabels } from './namespaces.ts';
 import { checkPolicy } from './policies.ts';
@@ -20,11 +20,7 @@ export function checkInstalled(facts: CheckFacts, now: number): Partial<Record<C
   const isGone = presence.result === 'failed';
   const parts = checkAdmission(facts, now);
   return {
-    'kubernetes-version': checkVersion(facts),
-    'kubernetes-apis': checkApis(facts),
-    'cluster-clocks': checkClocks(facts, foundIn(facts.installation.lease), now),
-    'own-clock': checkOwnClock(facts),
-    nodes: checkNodes(facts),
+    ...environmentChecks(facts, now),
     installed: presence,
     ...(!isGone && {
       ...parts,
@@ -95,7 +91,8 @@ function checkConfiguration({ configuration: { source, trouble } }: Facts): Find
 }
 
 function checkServerRights({ serverRights, installation }: CheckFacts): Finding {
-  const account = `${installation.namespace}/${foundIn(installation.deployment)?.account}`;
+  const deployment = foundIn(installation.deployment);
+  const account = `${installation.namespace}/${deployment && accountIn(deployment)}`;
   return judged(serverRights, (asked: readonly RightFacts[] | undefined) => {
     if (asked === undefined) return skipped('there is no Deployment that names its service account');
     const missing = asked.filter(({ allowed }) => !allowed).map(({ right }) => rightText(right));

@@ -1,8 +1,8 @@
-import type { PreFacts } from '../facts/before-install.ts';
+import type { PreFacts } from '../facts/collect.ts';
 import type { EnvironmentFacts, NodeBrief } from '../facts/environment.ts';
 import { neededApis } from '../facts/environment.ts';
-import type { LeaseFacts } from '../facts/objects.ts';
-import { foundIn, type Observation, unknownIn } from '../facts/observation.ts';
+import type { InstallationFacts } from '../facts/installation.ts';
+import { foundIn, unknownIn } from '../facts/observation.ts';
 import { counted, type Finding, failed, few, judged, notKnown, passed, skipped, warning } from './finding.ts';
 
 /** The oldest Kubernetes on which the manifests work: ValidatingAdmissionPolicy is v1 from 1.30 on. */
@@ -11,8 +11,20 @@ const least = { major: 1, minor: 30 };
 /** Milliseconds by which a clock may be off: a Lease is believed for 30 s. Beyond a minute, certificates fail too. */
 const tolerance = 60_000;
 
+/** What does not depend on an installation. @param now milliseconds since the epoch */
+export const environmentChecks = (
+  facts: EnvironmentFacts & { installation: InstallationFacts },
+  now: number,
+) => ({
+  'kubernetes-version': checkVersion(facts),
+  'kubernetes-apis': checkApis(facts),
+  'cluster-clocks': checkClocks(facts, now),
+  'own-clock': checkOwnClock(facts),
+  nodes: checkNodes(facts),
+});
+
 /** Whether the version is one that is supported. */
-export function checkVersion({ version }: Pick<EnvironmentFacts, 'version'>): Finding {
+function checkVersion({ version }: Pick<EnvironmentFacts, 'version'>): Finding {
   return judged(version, (found) => {
     if (found === undefined) return skipped('the API server does not say its version');
     const { major, minor, text, usesNominations, nominationsFrom } = found;
@@ -30,7 +42,7 @@ export function checkVersion({ version }: Pick<EnvironmentFacts, 'version'>): Fi
 }
 
 /** Whether the API server serves what cni-gate uses. */
-export function checkApis({ apis }: Pick<EnvironmentFacts, 'apis'>): Finding {
+function checkApis({ apis }: Pick<EnvironmentFacts, 'apis'>): Finding {
   const missing: string[] = [];
   for (const [version, names] of Object.entries(neededApis)) {
     const seen = apis.get(version) ?? 'absent';
@@ -80,17 +92,12 @@ export function checkReach({ servedApis }: Pick<PreFacts, 'servedApis'>): Findin
   });
 }
 
-/**
- * Whether no clock of a node or of the leader is ahead of the API server's.
- *
- * @param lease of the leader; undefined before an installation
- * @param now milliseconds since the epoch, by our clock
- */
-export function checkClocks(
-  { heartbeats }: Pick<EnvironmentFacts, 'heartbeats'>,
-  lease: LeaseFacts | undefined,
+/** Whether no clock of a node or of the leader is ahead of the API server's. */
+function checkClocks(
+  { heartbeats, installation }: Pick<EnvironmentFacts, 'heartbeats'> & { installation: InstallationFacts },
   now: number,
 ): Finding {
+  const lease = foundIn(installation.lease);
   if (lease?.renewed !== undefined && lease.renewed - now > tolerance)
     return ahead(`the leader ${lease.holder}`, lease.renewed - now);
   return judged(heartbeats, (found = []) => {
@@ -116,7 +123,7 @@ const ahead = (who: string, by: number): Finding =>
   );
 
 /** Whether this machine's clock agrees with the API server's. What cni-gate itself does is not touched by it. */
-export function checkOwnClock({ clockSkew }: Pick<EnvironmentFacts, 'clockSkew'>): Finding {
+function checkOwnClock({ clockSkew }: Pick<EnvironmentFacts, 'clockSkew'>): Finding {
   if (Math.abs(clockSkew) <= tolerance) return passed('it agrees with the API server');
   const [seconds, way] = [Math.round(Math.abs(clockSkew) / 1000), clockSkew > 0 ? 'behind' : 'ahead of'];
   return warning(
@@ -129,7 +136,7 @@ export function checkOwnClock({ clockSkew }: Pick<EnvironmentFacts, 'clockSkew'>
 const architectures = ['amd64', 'arm64'];
 
 /** Whether replicas and init containers can run on the nodes. */
-export function checkNodes({ nodes }: Pick<EnvironmentFacts, 'nodes'>): Finding {
+function checkNodes({ nodes }: Pick<EnvironmentFacts, 'nodes'>): Finding {
   return judged(nodes, (found: readonly NodeBrief[] = []) => {
     const linux = found.filter(({ os }) => os === 'linux' || os === '');
     if (linux.length === 0) return warning('there is no Linux node, so no replica can start', 'Add a node');
@@ -142,17 +149,4 @@ export function checkNodes({ nodes }: Pick<EnvironmentFacts, 'nodes'>): Finding 
       'Do not opt in namespaces whose pods run there',
     );
   });
-}
-
-/** Whether the PriorityClass of the replicas is there. */
-export function checkPriorityClass(seen: Observation<true>): Finding {
-  return judged(seen, (found) =>
-    found
-      ? passed('system-cluster-critical exists')
-      : failed(
-          'CNI_GATE_KUBERNETES',
-          'PriorityClass system-cluster-critical does not exist, so no replica can be created',
-          'Restart kube-apiserver: it creates the class',
-        ),
-  );
 }

@@ -1,7 +1,7 @@
 import { leaderLease } from '../../lib/names.ts';
 import { timeText } from '../../lib/time-text.ts';
 import type { Facts } from '../facts/collect.ts';
-import type { LeaseFacts } from '../facts/objects.ts';
+import type { LeaseFacts } from '../facts/installation.ts';
 import { foundIn } from '../facts/observation.ts';
 import { type Finding, failed, judged, notKnown, passed } from './finding.ts';
 

@@ -1,10 +1,10 @@
+import type { V1ValidatingAdmissionPolicyBindingSpec } from '@kubernetes/client-node';
 import type { installedPolicies } from '../../lib/names.ts';
 import { version } from '../../lib/version.ts';
 import type { PolicyPair } from '../facts/installation.ts';
-import type { BindingFacts, PolicyFacts } from '../facts/objects.ts';
 import { foundIn, unknownIn } from '../facts/observation.ts';
 import { applyAgain, type Finding, failed, notKnown, orApplyAgain, passed } from './finding.ts';
-import { expectedPolicies } from './manifests.ts';
+import { changesOfPolicy, isNarrowed } from './registration.ts';
 
 type PolicyName = (typeof installedPolicies)[number];
 
@@ -38,14 +38,14 @@ export function checkPolicy(
   if (binding === 'absent') return fault('its binding does not exist');
   const unknown = unknownIn(policy) ?? unknownIn(binding);
   if (unknown !== undefined) return notKnown({ ...unknown, why: `${object}: ${unknown.why}` }, true);
-  const [rules, bound] = [foundIn(policy), foundIn(binding)];
+  const [rules, bound] = [foundIn(policy)?.spec, foundIn(binding)?.spec];
   if (rules === undefined || bound === undefined) return fault('it does not exist');
-  if (rules.hasParams)
+  if (rules.paramKind)
     return fault(hasParams, wayOutOfParams, 'every pod of namespaces that opted in may be refused');
-  const change = changeOf(name, rules);
-  if (change !== undefined) {
+  const changes = changesOfPolicy(name, rules);
+  if (changes.length > 0) {
     const other = `If another release is installed, run the command of that release, ${orApplyAgain}`;
-    return fault(change, other);
+    return fault(`its ${changes.join(', ')} are not those of cni-gate ${version}`, other);
   }
   const loose = bindingFault(name, bound, enforced !== false);
   if (loose !== undefined) {
@@ -55,22 +55,17 @@ export function checkPolicy(
   }
   const open =
     rules.failurePolicy === 'Ignore' ? '; failurePolicy Ignore: an error in it refuses no pod' : '';
-  return passed(`bound: ${bound.actions.join(', ')}${open}`);
+  return passed(`bound: ${bound.validationActions?.join(', ')}${open}`);
 }
 
-function changeOf(name: PolicyName, { digest, conditions }: PolicyFacts): string | undefined {
-  const expected = expectedPolicies[name];
-  if (digest !== expected.digest) return `its rules are not those of cni-gate ${version}`;
-  const foreign = conditions.filter((condition) => !expected.conditions.includes(condition));
-  if (foreign.length === 0) return undefined;
-  const names = foreign.map((condition) => condition.split(':')[0]).join(', ');
-  return `its matchConditions (${names}) are not those of cni-gate ${version}`;
-}
-
-function bindingFault(name: PolicyName, bound: BindingFacts, enforced: boolean): string | undefined {
-  const { policyName, actions, narrowed } = bound;
+function bindingFault(
+  name: PolicyName,
+  bound: V1ValidatingAdmissionPolicyBindingSpec,
+  enforced: boolean,
+): string | undefined {
+  const { policyName, validationActions: actions = [] } = bound;
   if (policyName !== name) return `its binding is one of policy ${policyName}`;
-  if (narrowed) return 'its binding has matchResources, which leave objects out';
+  if (isNarrowed(bound)) return 'its binding has matchResources, which leave objects out';
   const mayWarn = name === 'pods.cni-gate.io' && !enforced;
   if (actions.includes('Deny') || mayWarn) return undefined;
   return `its binding does not deny (validationActions: ${actions.join(', ') || 'none'})`;

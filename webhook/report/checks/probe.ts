@@ -1,4 +1,4 @@
-import { docsUrl, installedPolicies } from '../../lib/names.ts';
+import { docsUrl } from '../../lib/names.ts';
 import type { Facts } from '../facts/collect.ts';
 import { unknownIn } from '../facts/observation.ts';
 import type { ProbeReason } from '../facts/probe.ts';
@@ -40,8 +40,6 @@ const refusals = `See ${docsUrl}guides/break-glass.md#what-the-refusals-say`;
 /** What to do about a probe that failed. */
 function probeHint(reason: ProbeReason | undefined): string {
   switch (reason) {
-    case 'policy-configuration':
-      return `The API server no longer has the parameters of this policy, which is one of an older release (kubernetes#130887). Remove its binding, "kubectl delete validatingadmissionpolicybinding ${installedPolicies[0]}", and apply this release, whose policies have no parameters`;
     case 'policy':
     case 'changed':
       return `Look for a webhook that is called after cni-gate and changes its container. ${refusals}`;

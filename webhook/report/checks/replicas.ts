@@ -1,4 +1,6 @@
+import type { DiscoveryV1EndpointPort, V1Service, V1ServicePort } from '@kubernetes/client-node';
 import { installedDeployment } from '../../lib/names.ts';
+import { listeningPorts } from '../facts/deployment.ts';
 import type { InstallationFacts, ServiceFacts } from '../facts/installation.ts';
 import { foundIn, unknownIn } from '../facts/observation.ts';
 import {
@@ -34,13 +36,12 @@ export function checkDeployment(installation: InstallationFacts): Finding {
     (found) => {
       if (found === undefined)
         return skipped(`${object}: it does not exist; the endpoints of the Service are run in another way`);
-      const { desired, ready, updated, stuck } = found;
-      const fault = (what: string, hint: string): Finding =>
-        failed(
-          'CNI_GATE_DEPLOYMENT',
-          `${object}: ${what}${ready === 0 ? `, so ${withoutAnswer(installation)}` : ''}`,
-          hint,
-        );
+      const { readyReplicas: ready = 0, updatedReplicas: updated = 0, conditions } = found.status ?? {};
+      const desired = found.spec?.replicas ?? 1;
+      const fault = (what: string, hint: string): Finding => {
+        const comes = ready === 0 ? `, so ${withoutAnswer(installation)}` : '';
+        return failed('CNI_GATE_DEPLOYMENT', `${object}: ${what}${comes}`, hint);
+      };
       if (desired === 0) {
         const scale = `kubectl -n ${namespace} scale deployment ${installedDeployment} --replicas=2`;
         return fault('it is scaled to 0 replicas', `Run "${scale}"`);
@@ -48,7 +49,8 @@ export function checkDeployment(installation: InstallationFacts): Finding {
       const pods = `Look at "kubectl -n ${namespace} get pods"`;
       const count = `${ready} of ${desired} replicas are ready`;
       if (ready < desired) return fault(count, pods);
-      if (stuck !== undefined) return fault(`its rollout got stuck: ${stuck}`, pods);
+      const stuck = conditions?.find(({ reason }) => reason === 'ProgressDeadlineExceeded');
+      if (stuck) return fault(`its rollout got stuck: ${stuck.message}`, pods);
       return passed(updated < desired ? `${count}, ${updated} updated` : count);
     },
     false,
@@ -78,14 +80,14 @@ function checkService(facts: ServiceFacts, installation: InstallationFacts): Fin
     facts.service,
     (service) => {
       if (service === undefined) return fault('it does not exist, and webhooks call it', applyAgain);
+      const { type, externalName, ports = [] } = service.spec ?? {};
       // a Service of this type has no endpoints: the API server goes to the name
-      if (service.externalName !== undefined)
-        return onlyProbe(`${object}: it leads to ${service.externalName}`);
-      if (!service.ports.includes(port))
+      if (type === 'ExternalName') return onlyProbe(`${object}: it leads to ${externalName}`);
+      if (!ports.some((one) => one.port === port))
         return fault(`it has no port ${port}, which webhooks call`, applyAgain);
-      const unseen = unknownIn(facts.endpoints);
+      const unseen = unknownIn(facts.slices);
       if (unseen !== undefined) return notKnown({ ...unseen, why: `${object}: ${unseen.why}` }, true);
-      return checkEndpoints(facts, installation, fault);
+      return checkEndpoints(facts, service, installation, fault);
     },
     true,
     object,
@@ -93,13 +95,16 @@ function checkService(facts: ServiceFacts, installation: InstallationFacts): Fin
 }
 
 function checkEndpoints(
-  { namespace, port, endpoints }: ServiceFacts,
+  facts: ServiceFacts,
+  service: V1Service,
   installation: InstallationFacts,
   fault: (what: string, hint: string) => Finding,
 ): Finding {
-  const { all = 0, withPort = 0, ready = 0, targetPorts = [] } = foundIn(endpoints) ?? {};
+  const { namespace, port } = facts;
+  const { all, withPort, ready, targetPorts } = endpointsOf(facts, service);
+  const deployment = foundIn(installation.deployment);
+  const listening = deployment && listeningPorts(deployment);
   // also where the probe was answered: the API server keeps its connections for a while
-  const listening = foundIn(installation.deployment)?.ports;
   if (ready > 0 && listening && !targetPorts.some((one) => listening.includes(one))) {
     return fault(
       `its endpoints have port ${targetPorts.join(', ')}, and the replicas listen on ${listening.join(', ')}`,
@@ -121,4 +126,28 @@ function checkEndpoints(
     all === 0 ? 'it has no endpoint' : `none of its ${all} endpoints is ready`,
     `Look at "kubectl -n ${namespace} get pods,endpointslices" and at the selector of the Service`,
   );
+}
+
+/**
+ * Counts the endpoints of a Service: all, those with a TCP port for the port that webhooks call, and how many of these
+ * are ready, also those that do not say so. `targetPorts` are these ports.
+ * https://kubernetes.io/docs/reference/kubernetes-api/service-resources/endpoint-slice-v1/
+ */
+function endpointsOf({ port, slices }: ServiceFacts, { spec }: V1Service) {
+  const isTcp = ({ protocol }: V1ServicePort | DiscoveryV1EndpointPort) => (protocol ?? 'TCP') === 'TCP';
+  // a port of a Service and of its EndpointSlices have the name in common, which may be empty
+  const called = (spec?.ports ?? []).filter((one) => one.port === port && isTcp(one));
+  const names = called.map(({ name }) => name ?? '');
+  const found = foundIn(slices) ?? [];
+  const serving = found.flatMap(({ ports, endpoints }) => {
+    const its = ports.filter((one) => isTcp(one) && one.port && names.includes(one.name ?? ''));
+    return its.length === 0 ? [] : [{ ports: its.map((one) => one.port ?? 0), endpoints }];
+  });
+  const withPort = serving.flatMap(({ endpoints }) => endpoints);
+  return {
+    all: found.flatMap(({ endpoints }) => endpoints).length,
+    withPort: withPort.length,
+    ready: withPort.filter(({ conditions }) => conditions?.ready !== false).length,
+    targetPorts: [...new Set(serving.flatMap(({ ports }) => ports))],
+  };
 }

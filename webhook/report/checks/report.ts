@@ -1,8 +1,8 @@
 import { timeText } from '../../lib/time-text.ts';
-import type { ClusterIdentity } from '../facts/cluster-identity.ts';
+import type { Facts } from '../facts/collect.ts';
+import type { Network, Proposal } from './before-install.ts';
 import { type CheckId, catalogue, checkIds, checkPage } from './catalogue.ts';
 import type { CheckResult, Finding } from './finding.ts';
-import type { Network, Proposal } from './networks.ts';
 
 /** A check with its result. */
 export type Check = ReturnType<typeof checksFrom>[number];
@@ -15,12 +15,10 @@ export type CheckReport = ReturnType<typeof reportOf>;
 
 /** What a report is made of. */
 export interface ReportOptions {
+  facts: Pick<Facts, 'cluster' | 'configuration'>;
   findings: Partial<Record<CheckId, Finding>>;
   /** Whether it was made before installing (`--pre`). */
   mode: 'pre' | 'installed';
-  cluster: ClusterIdentity;
-  /** Where the configuration is from. */
-  configuration: string;
   networks?: Network[];
   proposals?: Proposal[];
   /** Milliseconds since the epoch. */
@@ -28,8 +26,7 @@ export interface ReportOptions {
 }
 
 /** The report of checks, in the order of the catalogue. */
-export function reportOf({ findings, now, ...options }: ReportOptions) {
-  const { mode, cluster, configuration, networks = [], proposals = [] } = options;
+export function reportOf({ facts, findings, mode, networks = [], proposals = [], now }: ReportOptions) {
   const checks = checksFrom(findings);
   const verdict = verdictOf(findings);
   return {
@@ -37,8 +34,8 @@ export function reportOf({ findings, now, ...options }: ReportOptions) {
     mode,
     verdict,
     headline: headlineOf(verdict, checks),
-    cluster,
-    configuration,
+    cluster: facts.cluster,
+    configuration: facts.configuration.source,
     counts: countOf(checks),
     checks,
     networks,
@@ -63,13 +60,7 @@ function verdictOf(findings: ReportOptions['findings']): CheckVerdict {
 }
 
 function countOf(checks: readonly Check[]): Record<CheckResult, number> {
-  const counts: Record<CheckResult, number> = {
-    passed: 0,
-    failed: 0,
-    warning: 0,
-    'not-known': 0,
-    skipped: 0,
-  };
+  const counts = { passed: 0, failed: 0, warning: 0, 'not-known': 0, skipped: 0 };
   for (const { result } of checks) counts[result] += 1;
   return counts;
 }

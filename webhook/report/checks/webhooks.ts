@@ -1,8 +1,8 @@
 import { gateWebhooks, installedWebhooks, webhookConfiguration } from '../../lib/names.ts';
 import { version } from '../../lib/version.ts';
-import type { Registered, RegisteredWebhook } from '../facts/webhooks.ts';
+import type { Registered, Webhook } from '../facts/installation.ts';
 import { applyAgain, type Finding, failed, notKnown, passed } from './finding.ts';
-import { changesOf } from './manifests.ts';
+import { changesOfWebhook } from './registration.ts';
 
 /** Whether the API server calls the webhook for pods as the manifests ask. */
 export const checkPodWebhook = ({ mutating }: Registered): Finding =>
@@ -19,22 +19,22 @@ export const checkGateWebhooks = ({ validating }: Registered): Finding =>
 function registrationOf(
   kind: keyof typeof installedWebhooks,
   names: readonly string[],
-  found: readonly RegisteredWebhook[] | undefined,
+  found: readonly Webhook[] | undefined,
 ): Finding {
   const where = `${kind}webhookconfiguration/${webhookConfiguration}`;
   if (found === undefined) {
     const right = `verb "list" on resource "${kind}webhookconfigurations" of API group "admissionregistration.k8s.io"`;
     return notKnown({ why: `${where} may not be read`, right }, true);
   }
-  const trust = new Map(found.map(({ name, trusted }) => [name, trusted]));
-  const missing = names.filter((name) => !trust.has(name));
+  const ours = found.filter(({ name }) => names.includes(name));
+  const missing = names.filter((name) => !ours.some((one) => one.name === name));
   if (missing.length > 0) return fault(`there is no webhook ${missing.join(', ')} in ${where}`);
-  const distrusted = names.filter((name) => !trust.get(name));
-  if (distrusted.length > 0) return fault(`there is no caBundle for ${distrusted.join(', ')} in ${where}`);
-  return comparison(
-    where,
-    found.filter(({ name }) => names.includes(name)),
-  );
+  // Without a caBundle the API server goes by the authorities of its own machine. None of those signs for the name of a
+  // Service; for a URL it may.
+  const distrusted = ours.filter(({ clientConfig: { service, caBundle } }) => service && !caBundle);
+  if (distrusted.length > 0)
+    return fault(`there is no caBundle for ${distrusted.map(({ name }) => name).join(', ')} in ${where}`);
+  return comparison(where, ours);
 }
 
 const writers = 'and look at what writes the caBundle: the replicas once they run, or cert-manager';
@@ -42,10 +42,10 @@ const writers = 'and look at what writes the caBundle: the replicas once they ru
 const fault = (what: string): Finding => failed('CNI_GATE_NOT_REGISTERED', what, `${applyAgain}, ${writers}`);
 
 /** Whether webhooks are as in the manifests. Any difference is a fault. */
-function comparison(where: string, webhooks: readonly RegisteredWebhook[]): Finding {
-  const texts = webhooks.flatMap(({ name, rules }) => {
-    const fields = changesOf(name, rules);
-    return fields.length > 0 ? `${fields.join(', ')} of ${name}` : [];
+function comparison(where: string, webhooks: readonly Webhook[]): Finding {
+  const texts = webhooks.flatMap((webhook) => {
+    const fields = changesOfWebhook(webhook);
+    return fields.length > 0 ? `${fields.join(', ')} of ${webhook.name}` : [];
   });
   if (texts.length === 0) return passed('registered as in the manifests');
   const what = `${where} is not as in the manifests of cni-gate ${version}: ${texts.join('; ')}`;

@@ -3,9 +3,9 @@ import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import { quoted } from '../../lib/clean.ts';
 import type { ErrorCode } from '../../lib/errors.ts';
 import { dashboardLimits } from '../../lib/limits.ts';
-import { clusterText } from '../facts/cluster-identity.ts';
 import type { Status } from '../status/status.ts';
-import { tablesOf } from '../status/tables.ts';
+import { clusterText } from '../text/table.ts';
+import { tablesOf } from '../text/tables.ts';
 import type { Page } from './page.ts';
 
 /** What the page shows, as JSON. Every text in it comes from the cluster and is not trusted. */

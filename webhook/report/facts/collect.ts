@@ -1,19 +1,20 @@
 import type { ApiClient } from '../../cluster/client.ts';
-import { agentSources, daemonSetSources, nodeSource } from '../../cluster/view/sources.ts';
+import type { ApiObject } from '../../cluster/informer/object.ts';
+import { agentSources, daemonSetSources, namespaceSource, nodeSource } from '../../cluster/view/sources.ts';
 import { CniGateError } from '../../lib/errors.ts';
-import { clusterIdentity } from './cluster-identity.ts';
-import { type FoundPolicy, usablePolicy } from './configuration.ts';
-import { readEnvironment, readVersion } from './environment.ts';
-import { readInstallation } from './installation.ts';
-import { serverRights } from './needed-rights.ts';
+import { profileLabel } from '../../lib/names.ts';
+import { version as clientVersion } from '../../lib/version.ts';
+import { Readiness } from '../../nodes/readiness/readiness.ts';
+import { builtInPolicy, type FoundPolicy, usablePolicy } from './configuration.ts';
+import { accountIn, servingSecret, versionIn } from './deployment.ts';
+import { apiServerSource, readEnvironment, readVersion, servedApiSource } from './environment.ts';
+import { type InstallationFacts, readInstallation, readRegistered } from './installation.ts';
 import { foundIn, mapObservation, type Observation, observe } from './observation.ts';
 import { podEvents } from './pod-events.ts';
+import { type OptIn, optInOf, podSources } from './pods.ts';
 import { makeProbe, type ProbeFacts } from './probe.ts';
 import { readList, readLists } from './reader.ts';
-import { ReadinessHistory } from './readiness-history.ts';
-import { rightsOf } from './rights.ts';
-import { optInSource, podSources } from './sources.ts';
-import { readRegistered } from './webhooks.ts';
+import { installRights, ownRights, rightsOf, serverRights } from './rights.ts';
 
 /** What is read. */
 export interface CollectOptions {
@@ -31,6 +32,28 @@ export interface CollectOptions {
 type Seeing = <T>(asked: Promise<T>, what: string) => Promise<Observation<T>>;
 
 const requiringRights: Seeing = async (asked) => ({ found: await asked });
+
+/** What a check before an installation is made of. */
+export type PreFacts = Awaited<ReturnType<typeof readPre>>;
+
+/**
+ * Reads all that a check before an installation is about. What may not be read is in the facts.
+ *
+ * @throws ClusterError where the cluster does not answer
+ */
+export async function readPre(client: ApiClient, options: Pick<CollectOptions, 'ownNamespace' | 'given'>) {
+  const { given = builtInPolicy() } = options;
+  const { facts } = await readFacts(client, { ...options, given, probe: false }, observe);
+  const [environment, rights, apiServers, servedApis] = await Promise.all([
+    readEnvironment(client),
+    ownRights(client, installRights()),
+    observe(readList(client, apiServerSource), 'the pods of the API server'),
+    observe(readList(client, servedApiSource), 'APIServices'),
+  ]);
+  return { ...facts, ...environment, rights, apiServers, servedApis: mapObservation(servedApis, flat) };
+}
+
+const flat = <T>(lists: readonly T[][]): T[] => lists.flat();
 
 /** What a check of an installation is made of. */
 export type CheckFacts = Awaited<ReturnType<typeof readCheck>>;
@@ -52,14 +75,9 @@ export type StatusFacts = Awaited<ReturnType<typeof readStatus>>;
 /**
  * Reads all that a status is made of.
  *
- * @param history what earlier readings showed of the nodes
  * @throws CniGateError where the cluster does not answer, a right is missing, or the namespace does not exist
  */
-export async function readStatus(
-  client: ApiClient,
-  options: CollectOptions,
-  history = new ReadinessHistory(),
-) {
+export async function readStatus(client: ApiClient, options: CollectOptions) {
   const { facts, snapshots } = await readFacts(client, options, requiringRights);
   const { namespace, ownNamespace } = options;
   const { policy } = facts.configuration;
@@ -71,36 +89,50 @@ export async function readStatus(
     readLists(client, agentSources(snapshots, policy).values()),
     readLists(client, podSources(namespaces, { policy, ownNamespace })),
   ]);
-  const daemonSets = snapshots.map((one) => one.facts);
+  const readiness = new Readiness();
+  const now = Date.now();
+  for (const one of nodes) readiness.apply({ kind: 'node', facts: one, listed: true }, now);
+  for (const one of snapshots) readiness.apply({ kind: 'daemonset', facts: one.facts }, now);
+  for (const one of agents) readiness.apply({ kind: 'agent', facts: one }, now);
   return {
     ...facts,
     // the only one that was asked about: the pods of others are not known
     namespace,
-    readiness: history.update({ nodes, daemonSets, agents }, Date.now()),
+    readiness,
     pods,
     events: await podEvents(client, { policy, pods }),
     ...(await probed(client, facts, options)),
   };
 }
 
-/** What is read of an installation in any case. */
+/** What is read in any case. */
 export type Facts = Awaited<ReturnType<typeof readFacts>>['facts'] & Awaited<ReturnType<typeof probed>>;
 
 /** Reads the installation and what its profiles are about. @param see how lists are read */
 async function readFacts(client: ApiClient, { ownNamespace, given, namespace }: CollectOptions, see: Seeing) {
   // also what makes an API server that is gone an error of one request, and not of many
   const version = await readVersion(client);
+  const optIns = {
+    resource: 'namespaces',
+    path: namespaceSource.path,
+    // one namespace, whether it opted in or not
+    query:
+      namespace === undefined
+        ? { labelSelector: profileLabel }
+        : { fieldSelector: `metadata.name=${namespace}` },
+    pick: ({ metadata }: ApiObject): OptIn => optInOf(metadata),
+  };
   const [configuration, registered, namespaces] = await Promise.all([
     given ?? usablePolicy(client, ownNamespace, see === observe),
     readRegistered(client),
-    see(readList(client, optInSource(namespace)), 'namespaces'),
+    see(readList(client, optIns), 'namespaces'),
   ]);
   const [installation, daemonSets] = await Promise.all([
     readInstallation(client, registered, ownNamespace),
     see(readLists(client, daemonSetSources(configuration.policy).values()), 'DaemonSets'),
   ]);
   const facts = {
-    cluster: clusterIdentity(client, installation.deployment),
+    cluster: clusterIdentity(client, installation),
     version,
     configuration,
     registered,
@@ -109,6 +141,17 @@ async function readFacts(client: ApiClient, { ownNamespace, given, namespace }: 
     daemonSets: mapObservation(daemonSets, (all) => all.map((one) => one.facts)),
   };
   return { facts, snapshots: foundIn(daemonSets) ?? [] };
+}
+
+/** Which cluster an output is about, and the versions of cni-gate on both sides. Every JSON output has it as `cluster`. */
+export type ClusterIdentity = ReturnType<typeof clusterIdentity>;
+
+/** @param client one that has got an answer: its address is known since the first request */
+function clusterIdentity({ context, server }: ApiClient, { deployment }: InstallationFacts) {
+  const found = foundIn(deployment);
+  // null without an installation, without a tag, and where the Deployment may not be read
+  const serverVersion = (found && versionIn(found)) ?? null;
+  return { context: context ?? null, server, clientVersion, serverVersion };
 }
 
 /** Makes the probe if it was asked for. */
@@ -130,7 +173,8 @@ async function readServerRights(
   }: Pick<Facts, 'installation' | 'configuration'>,
 ): Promise<Awaited<ReturnType<typeof rightsOf>>> {
   if (deployment === 'absent' || 'unknown' in deployment) return deployment;
-  const { account, secret } = deployment.found;
-  const managed = secret?.isAuthority ? secret.name : undefined;
-  return rightsOf(client, { namespace, name: account }, serverRights({ namespace, policy, secret: managed }));
+  const name = accountIn(deployment.found);
+  const serving = servingSecret(deployment.found);
+  const secret = serving?.isAuthority ? serving.name : undefined;
+  return rightsOf(client, { namespace, name }, serverRights({ namespace, policy, secret }));
 }

@@ -1,16 +1,13 @@
+import type { V1APIResourceList, V1APIService, V1Lease, V1Node, V1Pod } from '@kubernetes/client-node';
+import { apiPath } from '../../cluster/api-path.ts';
 import type { ApiClient } from '../../cluster/client.ts';
 import type { ApiObject } from '../../cluster/informer/object.ts';
-import type { Lease } from '../../cluster/lease/lease.ts';
 import { type ApiVersion, leastVersion, usesNominations } from '../../leader/nominate/eligibility.ts';
 import { nodes, objectBytes } from '../../lib/limits.ts';
 import { mapObservation, type Observation, observe } from './observation.ts';
 import { atMost, mapEach, readList, readOne } from './reader.ts';
 
-type ApiNode = ApiObject & {
-  status?: {
-    nodeInfo?: { operatingSystem?: string; architecture?: string } | null;
-  } | null;
-};
+/* What is read of a cluster around an installation. */
 
 /** What is kept of a node. */
 export type NodeBrief = ReturnType<typeof nodeSource.pick>;
@@ -19,7 +16,7 @@ const nodeSource = {
   resource: 'nodes',
   path: '/api/v1/nodes',
   objectBytes: objectBytes.node,
-  pick: ({ metadata, status }: ApiNode) => ({
+  pick: ({ metadata, status }: ApiObject & Pick<V1Node, 'status'>) => ({
     name: metadata.name,
     os: status?.nodeInfo?.operatingSystem ?? '',
     architecture: status?.nodeInfo?.architecture ?? '',
@@ -31,10 +28,10 @@ const nodeSource = {
 const heartbeatSource = (client: ApiClient) => ({
   resource: 'leases of nodes',
   path: '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases',
-  pick: ({ metadata, spec }: ApiObject & Lease) => ({
-    node: String(metadata.name),
+  pick: ({ metadata, spec }: ApiObject & Pick<V1Lease, 'spec'>) => ({
+    node: metadata.name,
     // moved to our own clock
-    renewed: Date.parse(spec?.renewTime ?? '') - client.clockSkew,
+    renewed: Date.parse(String(spec?.renewTime)) - client.clockSkew,
   }),
   retention: atMost(nodes.max.count),
 });
@@ -65,6 +62,15 @@ export type VersionFacts = ReturnType<typeof versionFacts>;
 export const readVersion = async (client: ApiClient) =>
   mapObservation(await readOne<ApiVersion>(client, '/version', 'the version'), versionFacts);
 
+/** Numbers such as `36+` are those of some providers. */
+const versionFacts = (version: ApiVersion) => ({
+  major: Number.parseInt(version.major, 10),
+  minor: Number.parseInt(version.minor, 10),
+  text: version.gitVersion,
+  usesNominations: usesNominations(version),
+  nominationsFrom: leastVersion,
+});
+
 /** What is read of a cluster, installed or not. */
 export type EnvironmentFacts = Awaited<ReturnType<typeof readEnvironment>> & {
   version: Observation<VersionFacts>;
@@ -76,11 +82,8 @@ export async function readEnvironment(client: ApiClient) {
     observe(readList(client, nodeSource), 'nodes'),
     observe(readList(client, heartbeatSource(client)), 'the Leases of nodes'),
     mapEach(Object.keys(neededApis), async (version) => {
-      const found = await readOne<ApiResources>(client, `/apis/${version}`, `API ${version}`);
-      const names: Observation<readonly string[]> = mapObservation(found, ({ resources }) =>
-        (resources ?? []).map(({ name }) => name),
-      );
-      return [version, names] as const;
+      const found = await readOne<V1APIResourceList>(client, `/apis/${version}`, `API ${version}`);
+      return [version, mapObservation(found, ({ resources }) => resources.map(({ name }) => name))] as const;
     }),
   ]);
   return {
@@ -92,15 +95,29 @@ export async function readEnvironment(client: ApiClient) {
   };
 }
 
-interface ApiResources {
-  resources?: { name: string }[];
-}
+/** API servers, and APIs that Services serve: their writers administer the cluster. */
+const retention = atMost<object>(1000);
 
-/** Numbers such as `36+` are those of some providers. */
-const versionFacts = (version: ApiVersion) => ({
-  major: Number.parseInt(version.major, 10),
-  minor: Number.parseInt(version.minor, 10),
-  text: version.gitVersion,
-  usesNominations: usesNominations(version),
-  nominationsFrom: leastVersion,
-});
+/** Flags of the API servers that kubeadm and others run as static pods. Elsewhere they are not visible. */
+export const apiServerSource = {
+  resource: 'pods of the API server',
+  path: apiPath`/api/v1/namespaces/${'kube-system'}/pods`,
+  query: { labelSelector: 'component=kube-apiserver' },
+  pick: ({ spec }: ApiObject & Pick<V1Pod, 'spec'>) =>
+    (spec?.containers ?? []).flatMap(({ command = [], args = [] }) => [...command, ...args]),
+  retention,
+};
+
+/** APIs that Services of the cluster serve, which the API server calls as it calls webhooks. */
+export const servedApiSource = {
+  resource: 'apiservices',
+  path: '/apis/apiregistration.k8s.io/v1/apiservices',
+  pick: ({ metadata, spec, status }: ApiObject & Pick<V1APIService, 'spec' | 'status'>) => {
+    if (!spec?.service) return [];
+    const condition = status?.conditions?.find(({ type }) => type === 'Available');
+    const service = `${spec.service.namespace}/${spec.service.name}`;
+    const [available, message] = [condition?.status === 'True', condition?.message ?? ''];
+    return [{ name: metadata.name, service, available, message }];
+  },
+  retention,
+};

@@ -6,7 +6,6 @@ import { CniGateError } from '../../lib/errors.ts';
 import { dashboardLimits } from '../../lib/limits.ts';
 import { statusRole } from '../../lib/names.ts';
 import { readStatus, type StatusFacts } from './collect.ts';
-import { ReadinessHistory } from './readiness-history.ts';
 
 /** Flags that `status` and `dashboard` have in common. */
 export interface StatusFlags {
@@ -19,7 +18,7 @@ export interface StatusFlags {
   probe?: true;
 }
 
-/** Reads what a status is made of. Each reading remembers what the ones before showed. */
+/** Reads what a status is made of. */
 export type ReadStatus = () => Promise<StatusFacts>;
 
 /** Opens the cluster of the flags for readings. @throws CniGateError that names the role where a right is missing */
@@ -29,20 +28,13 @@ export async function withStatus(
 ): Promise<void> {
   const { config, ownNamespace, namespace, probe = false } = flags;
   const given = config === undefined ? undefined : { policy: readPolicy(config), source: config };
-  const history = new ReadinessHistory();
   const client = await openCluster(flags.kubeconfig, flags.context);
   try {
-    await use(() => readStatus(client, { ownNamespace, given, namespace, probe }, history));
+    await use(() => readStatus(client, { ownNamespace, given, namespace, probe }));
   } catch (error) {
     const role = roleFor(error);
-    if (!(error instanceof ClusterError) || role === '') throw error;
-    const { code, message, status, reason, missingRight } = error;
-    throw new ClusterError(code, message + role, {
-      status: status ?? 403,
-      reason,
-      missingRight,
-      cause: error,
-    });
+    if (!(error instanceof CniGateError) || role === '') throw error;
+    throw new CniGateError(error.code, error.message + role, { cause: error });
   } finally {
     client.close();
   }
@@ -84,20 +76,8 @@ export async function follow(
   }
 }
 
-/**
- * How to get the rights that were missing, to be added to an error's text: the ClusterRole of the manifests, and the
- * command that binds it to who asked. Empty for an error that is no refusal by RBAC.
- */
+/** How to get the rights that were missing, to be added to an error's text; empty for an error that is no refusal by RBAC. */
 function roleFor(error: unknown): string {
   if (!(error instanceof ClusterError) || error.status !== 403) return '';
-  return `. ClusterRole ${statusRole} of the manifests has every right that status needs; who may bind it runs: kubectl create clusterrolebinding ${statusRole} --clusterrole=${statusRole} ${subjectIn(error.message)}`;
-}
-
-/** Who asked, as the API server names them in its refusal, as a flag of kubectl. */
-function subjectIn(message: string): string {
-  const user = /\bUser "([^"]+)" cannot /.exec(message)?.[1] ?? 'NAME';
-  const account = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(user);
-  if (account) return `--serviceaccount=${account[1]}:${account[2]}`;
-  // what a shell would take apart is quoted
-  return `--user=${/^[\w@.:/-]+$/.test(user) ? user : `'${user.replaceAll("'", `'\\''`)}'`}`;
+  return `. ClusterRole ${statusRole} of the manifests has every right that status needs. To bind it: kubectl create clusterrolebinding ${statusRole} --clusterrole=${statusRole} --user=NAME`;
 }

@@ -1,36 +1,51 @@
+import type {
+  V1Deployment,
+  V1EndpointSlice,
+  V1MutatingWebhook,
+  V1Secret,
+  V1Service,
+  V1ValidatingAdmissionPolicy,
+  V1ValidatingAdmissionPolicyBinding,
+} from '@kubernetes/client-node';
 import { verifyChain } from '../../../certs/verify.ts';
-import type { Pod } from '../../admission/pod.ts';
 import { apiPath, pathBelow } from '../../cluster/api-path.ts';
 import type { ApiClient } from '../../cluster/client.ts';
 import type { ApiObject } from '../../cluster/informer/object.ts';
 import type { Lease } from '../../cluster/lease/lease.ts';
+import { configurationsPath, type WebhookKind } from '../../cluster/webhook-configurations.ts';
 import {
   installedDeployment,
   installedPolicies,
   installedService,
   leaderLease,
-  profileLabel,
-  validatorContainer,
+  webhookConfiguration,
 } from '../../lib/names.ts';
 import { own } from '../../lib/own.ts';
-import {
-  type ApiBinding,
-  type ApiDeployment,
-  type ApiEndpointSlice,
-  type ApiPolicy,
-  type ApiService,
-  type DeploymentFacts,
-  pickBinding,
-  pickDeployment,
-  pickEndpoints,
-  pickLease,
-  pickPolicy,
-  pickService,
-  pickSlice,
-} from './objects.ts';
-import { foundIn, mapObservation, type Observation, observe } from './observation.ts';
+import { servingSecret } from './deployment.ts';
+import { ifAllowed, mapObservation, type Observation, observe } from './observation.ts';
 import { readList, readOne } from './reader.ts';
-import type { Registered, RegisteredWebhook } from './webhooks.ts';
+
+/** A webhook of either kind, as the API has it. */
+export type Webhook = V1MutatingWebhook;
+
+/** What is in our webhook configurations; undefined where that may not be read. */
+export type Registered = Record<WebhookKind, Webhook[] | undefined>;
+
+/** Reads our webhook configurations. @throws ClusterError where the cluster does not answer */
+export async function readRegistered(client: ApiClient): Promise<Registered> {
+  const webhooks = async (kind: WebhookKind): Promise<Webhook[] | undefined> => {
+    const source = {
+      resource: `${kind}webhookconfigurations`,
+      path: configurationsPath(kind),
+      // also what a role may be held to
+      query: { fieldSelector: `metadata.name=${webhookConfiguration}` },
+      pick: (found: ApiObject & { webhooks?: Webhook[] }) => found.webhooks ?? [],
+    };
+    return (await ifAllowed(readList(client, source)))?.flat();
+  };
+  const [mutating, validating] = await Promise.all([webhooks('mutating'), webhooks('validating')]);
+  return { mutating, validating };
+}
 
 /** All that admission depends on in a cluster, besides the webhook configurations. */
 export type InstallationFacts = Awaited<ReturnType<typeof readInstallation>>;
@@ -44,16 +59,14 @@ export type InstallationFacts = Awaited<ReturnType<typeof readInstallation>>;
  */
 export async function readInstallation(client: ApiClient, registered: Registered, ownNamespace: string) {
   const webhooks = [...(registered.mutating ?? []), ...(registered.validating ?? [])];
-  const services = servicesOf(webhooks);
-  const urls = [...new Set(webhooks.flatMap(({ url }) => url ?? []))];
-  const namespace = services[0]?.namespace ?? ownNamespace;
+  const called = servicesOf(webhooks);
+  const urls = [...new Set(webhooks.flatMap(({ clientConfig: { url } }) => url ?? []))];
+  const namespace = called[0]?.namespace ?? ownNamespace;
   // where nothing is registered, the Service shows whether anything is installed
-  const asked =
-    services.length > 0 || urls.length > 0
-      ? services
-      : [{ namespace: ownNamespace, name: installedService, port: 443 }];
-  const [stored, lease, read, pods, serviceAccount] = await Promise.all([
-    readOne<ApiDeployment>(
+  const isBare = called.length === 0 && urls.length === 0;
+  const asked = isBare ? [{ namespace, name: installedService, port: 443 }] : called;
+  const [deployment, lease, services, pods, serviceAccount] = await Promise.all([
+    readOne<V1Deployment>(
       client,
       apiPath`/apis/apps/v1/namespaces/${namespace}/deployments/${installedDeployment}`,
     ),
@@ -65,76 +78,56 @@ export async function readInstallation(client: ApiClient, registered: Registered
     readPolicy(client, installedPolicies[0]),
     readPolicy(client, installedPolicies[1]),
   ]);
-  const deployment = mapObservation(stored, pickDeployment);
-  const certificate = await readCertificate(client, namespace, deployment, webhooks);
-  const isGone =
-    webhooks.length === 0 && deployment === 'absent' && read.every(({ service }) => service === 'absent');
   return {
     namespace,
-    services: read,
+    services,
     urls,
     deployment,
-    certificate,
+    certificate: await readCertificate(client, namespace, deployment, webhooks),
     policies: { pods, serviceAccount },
-    lease: mapObservation(lease, (found) => pickLease(found, client.clockSkew)),
+    lease: mapObservation(lease, (found) => leaseFacts(found, client.clockSkew)),
     // what the API server does with a new pod while the webhook for pods does not answer; undefined: not known
     failurePolicy: registered.mutating?.[0]?.failurePolicy,
-    ...(isGone && { injected: await observe(injectedPods(client), 'pods') }),
   };
-}
-
-/** By namespace, the number of pods that run with the injected init container: also where the namespace has no label. */
-async function injectedPods(client: ApiClient): Promise<Map<string, number>> {
-  const counts = new Map<string, number>();
-  await readList<ApiObject & Pod, boolean>(client, {
-    resource: 'pods',
-    path: '/api/v1/pods',
-    // each pod with the container has the label
-    query: { labelSelector: profileLabel, fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed' },
-    pick: ({ metadata: { namespace = '' }, spec }) => {
-      if (spec.initContainers?.some(({ name }) => name === validatorContainer))
-        counts.set(namespace, (counts.get(namespace) ?? 0) + 1);
-      return false;
-    },
-    // nothing of a pod is kept: there may be very many
-    fits: (isKept) => isKept,
-  });
-  return counts;
 }
 
 /** A Service by its name, and the port that webhooks call. */
-type CalledService = NonNullable<RegisteredWebhook['service']>;
+interface CalledService {
+  namespace: string;
+  name: string;
+  port: number;
+}
 
 /** The Services that webhooks call, each once for each port. There are as many as webhooks of ours at most. */
-function servicesOf(webhooks: readonly RegisteredWebhook[]): CalledService[] {
-  const called = new Map(
-    webhooks.flatMap(({ service }) =>
-      service === undefined ? [] : [[`${service.namespace}/${service.name}:${service.port}`, service]],
-    ),
-  );
+function servicesOf(webhooks: readonly Webhook[]): CalledService[] {
+  const called = new Map<string, CalledService>();
+  for (const { clientConfig } of webhooks) {
+    if (!clientConfig.service) continue;
+    const { namespace, name, port = 443 } = clientConfig.service;
+    called.set(`${namespace}/${name}:${port}`, { namespace, name, port });
+  }
   return [...called.values()];
 }
 
-/** A Service that our webhooks call, and its endpoints. */
+/** A Service that our webhooks call, and its EndpointSlices. */
 export type ServiceFacts = Awaited<ReturnType<typeof readService>>;
 
 async function readService(client: ApiClient, called: CalledService) {
-  const { namespace, name, port } = called;
-  const slices = {
+  const { namespace, name } = called;
+  const source = {
     resource: 'endpointslices',
     path: apiPath`/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`,
     query: { labelSelector: `kubernetes.io/service-name=${name}` },
-    pick: (slice: ApiEndpointSlice) => pickSlice(slice),
+    pick: ({ ports, endpoints }: ApiObject & Pick<V1EndpointSlice, 'ports' | 'endpoints'>) => ({
+      ports: ports ?? [],
+      endpoints: endpoints ?? [],
+    }),
   };
-  const [service, listed] = await Promise.all([
-    readOne<ApiService>(client, apiPath`/api/v1/namespaces/${namespace}/services/${name}`),
-    observe(readList(client, slices), 'its EndpointSlices'),
+  const [service, slices] = await Promise.all([
+    readOne<V1Service>(client, apiPath`/api/v1/namespaces/${namespace}/services/${name}`),
+    observe(readList(client, source), 'its EndpointSlices'),
   ]);
-  return {
-    ...called,
-    service: mapObservation(service, pickService),
-    endpoints: mapObservation(listed, (found) => pickEndpoints(found, foundIn(service), port)),
-  };
+  return { ...called, service, slices };
 }
 
 /** A policy of ours, and the binding of the same name. */
@@ -142,15 +135,29 @@ export type PolicyPair = Awaited<ReturnType<typeof readPolicy>>;
 
 async function readPolicy(client: ApiClient, name: string) {
   const folder = '/apis/admissionregistration.k8s.io/v1';
+  const path = (resource: string): string => pathBelow(`${folder}/${resource}`, name);
   const [policy, binding] = await Promise.all([
-    readOne<ApiPolicy>(client, pathBelow(`${folder}/validatingadmissionpolicies`, name)),
-    readOne<ApiBinding>(
+    readOne<V1ValidatingAdmissionPolicy>(client, path('validatingadmissionpolicies')),
+    readOne<V1ValidatingAdmissionPolicyBinding>(
       client,
-      pathBelow(`${folder}/validatingadmissionpolicybindings`, name),
+      path('validatingadmissionpolicybindings'),
       'its binding',
     ),
   ]);
-  return { policy: mapObservation(policy, pickPolicy), binding: mapObservation(binding, pickBinding) };
+  return { policy, binding };
+}
+
+/** The Lease of the replica that leads; times in milliseconds since the epoch. */
+export type LeaseFacts = ReturnType<typeof leaseFacts>;
+
+/** @param clockSkew the API server's clock minus ours, in milliseconds: the holder's clock is taken to agree with it */
+function leaseFacts({ spec }: Lease, clockSkew: number) {
+  const renewed = Date.parse(spec?.renewTime ?? '');
+  return {
+    holder: spec?.holderIdentity ?? '',
+    renewed: Number.isNaN(renewed) ? undefined : renewed - clockSkew,
+    duration: (spec?.leaseDurationSeconds ?? 0) * 1000,
+  };
 }
 
 const notSaid = (why: string): Observation<never> => ({ unknown: { why, forbidden: false } });
@@ -164,19 +171,19 @@ const notSaid = (why: string): Observation<never> => ({ unknown: { why, forbidde
 async function readCertificate(
   client: ApiClient,
   namespace: string,
-  deployment: Observation<DeploymentFacts>,
-  webhooks: readonly RegisteredWebhook[],
+  deployment: Observation<V1Deployment>,
+  webhooks: readonly Webhook[],
 ) {
   if (deployment === 'absent') return notSaid('there is no Deployment that says in which Secret it is');
   if ('unknown' in deployment) {
     const why = 'the Deployment, which says in which Secret it is, may not be read';
     return { unknown: { ...deployment.unknown, why } };
   }
-  const at = deployment.found.secret;
+  const at = servingSecret(deployment.found);
   if (at === undefined) return notSaid('the Deployment does not say in which Secret it is');
   const secret = `${namespace}/${at.name}`;
   const path = apiPath`/api/v1/namespaces/${namespace}/secrets/${at.name}`;
-  const read = await readOne<{ data?: Record<string, string> | null }>(client, path, `Secret ${secret}`);
+  const read = await readOne<V1Secret>(client, path, `Secret ${secret}`);
   if (read === 'absent') return notSaid(`Secret ${secret} does not exist`);
   // the API server's time
   const now = new Date(Date.now() + client.clockSkew);
@@ -184,8 +191,8 @@ async function readCertificate(
     const chain = decoded(own(data, at.key));
     return {
       secret,
-      webhooks: webhooks.flatMap(({ name, service, caBundle }) => {
-        if (service === undefined) return [];
+      webhooks: webhooks.flatMap(({ name, clientConfig: { service, caBundle } }) => {
+        if (!service) return [];
         const host = at.isAuthority ? undefined : `${service.name}.${service.namespace}.svc`;
         return [{ name, fault: verifyChain(chain, decoded(caBundle), host, now) }];
       }),

@@ -5,19 +5,30 @@ import { clean } from '../../lib/clean.ts';
 import { texts } from '../../lib/limits.ts';
 import { eventReasons, eventReporter } from '../../lib/names.ts';
 import type { PodEvidence } from '../../nodes/evidence/facts.ts';
-import type { PodEvent, PodFacts } from './model.ts';
 import { ifAllowed } from './observation.ts';
+import type { PodFacts } from './pods.ts';
 
-/** Reasons of a kubelet's events on a pod that has no sandbox (pkg/kubelet/events/event.go). */
-const ofKubelets = ['FailedCreatePodSandBox', 'FailedMount', 'FailedAttachVolume'];
+/** The last event about a pod. */
+export interface PodEvent {
+  /** Milliseconds since the epoch. */
+  at: number;
+  reason: string;
+  note: string;
+  /** Whether the leader says that repair has stopped. */
+  stopped: boolean;
+}
 
-/** Reasons of the leader's events on a pod whose proof failed. */
-const ofRepair = [eventReasons.recreated, eventReasons.wouldRecreate, eventReasons.notRecreated];
+const { recreated, wouldRecreate, notRecreated, nominated, heldForLong, notNominated } = eventReasons;
 
-/** Reasons of the leader's events on a pod that is held. */
-const ofHolds = [eventReasons.nominated, eventReasons.heldForLong, eventReasons.notNominated];
-
-const ofLeader: ReadonlySet<string> = new Set([...ofRepair, ...ofHolds]);
+/** Reasons of events that say what a pod waits for, or what became of its failed proof. */
+const reasons = {
+  /** A kubelet's, on a pod that has no sandbox (pkg/kubelet/events/event.go). */
+  waiting: ['FailedCreatePodSandBox', 'FailedMount', 'FailedAttachVolume'],
+  /** The leader's, on a pod whose proof failed. */
+  failed: [recreated, wouldRecreate, notRecreated],
+  /** The leader's, on a pod that is held. */
+  held: [nominated, heldForLong, notNominated],
+};
 
 /** So many namespaces are asked about, and so many events of each are read. */
 const [mostNamespaces, mostEvents] = [10, 500];
@@ -45,22 +56,24 @@ export async function podEvents(
   client: ApiClient,
   { policy, pods }: { policy: Policy; pods: readonly PodFacts[] },
 ): Promise<Map<string, PodEvent>> {
-  const asked = pods.flatMap((pod) => {
-    const reasons = reasonsFor(pod, policy);
-    const uid = pod.held?.uid ?? pod.evidence?.uid;
-    return reasons.length === 0 || uid === undefined ? [] : [{ namespace: pod.namespace, uid, reasons }];
-  });
-  const uids = new Set(asked.map(({ uid }) => uid));
-  const pages = await Promise.all(
-    questions(asked).map(([namespace, reason]) => ifAllowed(eventsOf(client, namespace, reason))),
-  );
+  const asked = new Map<string, Set<string>>();
+  const uids = new Set<string>();
+  for (const pod of pods) {
+    const kind = kindOf(pod, policy);
+    if (kind === undefined) continue;
+    uids.add(pod.held?.uid ?? pod.evidence?.uid ?? '');
+    const before = asked.get(pod.namespace) ?? [];
+    asked.set(pod.namespace, new Set([...before, ...reasons[kind]]));
+  }
+  const questions = [...asked]
+    .slice(0, mostNamespaces)
+    .flatMap(([namespace, some]) => Array.from(some, (reason) => eventsOf(client, namespace, reason)));
+  const found = await Promise.all(questions.map(ifAllowed));
   const last = new Map<string, PodEvent>();
-  for (const event of pages.flatMap((items) => items ?? [])) {
+  for (const event of found.flatMap((items) => items ?? [])) {
     const uid = event.regarding?.uid ?? '';
     const picked = pickEvent(event);
-    const before = last.get(uid);
-    if (picked === undefined || !uids.has(uid) || isLess(picked, before)) continue;
-    last.set(uid, picked);
+    if (picked && uids.has(uid) && !saysLess(picked, last.get(uid))) last.set(uid, picked);
   }
   return last;
 }
@@ -74,40 +87,35 @@ export const hasWaitedLong = (
   now: number,
 ): boolean => verdict === 'waiting' && !leaving && !ended && now - (at ?? createdAt) >= long;
 
-/** The reasons of events that say what a pod waits for, or what became of its failed proof. */
-function reasonsFor({ proof, evidence, held }: PodFacts, { steer, repair }: Policy): readonly string[] {
-  if (held !== undefined) return steer.mode === 'off' || held.nominated !== '' ? [] : ofHolds;
-  if (evidence === undefined) return [];
-  if (proof === 'failed') return repair.mode === 'off' ? [] : ofRepair;
-  return proof === 'waiting' && !evidence.hasSandbox && hasWaitedLong(evidence, Date.now()) ? ofKubelets : [];
+/** Which events are about this pod; undefined where none is wanted. */
+function kindOf(
+  { proof, evidence, held }: PodFacts,
+  { steer, repair }: Policy,
+): keyof typeof reasons | undefined {
+  if (held !== undefined) return steer.mode === 'off' || held.nominated !== '' ? undefined : 'held';
+  if (evidence === undefined) return undefined;
+  if (proof === 'failed') return repair.mode === 'off' ? undefined : 'failed';
+  return !evidence.hasSandbox && hasWaitedLong(evidence, Date.now()) ? 'waiting' : undefined;
 }
 
 /** Whether an event says less than the one that is known: why a pod is not nominated says more than that it is held. */
-const isLess = (one: PodEvent, known: PodEvent | undefined): boolean => {
-  const rank = ({ reason }: PodEvent): number => (reason === eventReasons.heldForLong ? 0 : 1);
+const saysLess = (one: PodEvent, known: PodEvent | undefined): boolean => {
+  const rank = ({ reason }: PodEvent): number => (reason === heldForLong ? 0 : 1);
   return known !== undefined && (rank(one) - rank(known) || one.at - known.at) < 0;
 };
+
+const ofLeader: ReadonlySet<string> = new Set([...reasons.failed, ...reasons.held]);
 
 /** Undefined for an event that another client wrote with a reason of the leader, or that says nothing. */
 function pickEvent(event: ApiEvent): PodEvent | undefined {
   const { metadata, reason = '', note, reportingController } = event;
   const isOurs = ofLeader.has(reason);
-  const at = Date.parse(
-    event.series?.lastObservedTime ?? event.deprecatedLastTimestamp ?? event.eventTime ?? '',
-  );
+  const time = event.series?.lastObservedTime ?? event.deprecatedLastTimestamp ?? event.eventTime;
+  const at = Date.parse(time ?? '');
   if (!note || Number.isNaN(at) || (isOurs && reportingController !== eventReporter)) return undefined;
   // the last part of the name is why the pod is left alone
   const stopped = isOurs && metadata?.name?.endsWith('.breaker') === true;
   return { at, reason, note: clean(note.slice(0, texts.quoted)), stopped };
-}
-
-/** Namespaces and reasons, each pair once. */
-function questions(asked: readonly { namespace: string; reasons: readonly string[] }[]): [string, string][] {
-  const namespaces = Map.groupBy(asked, ({ namespace }) => namespace);
-  return [...namespaces].slice(0, mostNamespaces).flatMap(([namespace, pods]) => {
-    const reasons = new Set(pods.flatMap((pod) => pod.reasons));
-    return Array.from(reasons, (reason): [string, string] => [namespace, reason]);
-  });
 }
 
 async function eventsOf(client: ApiClient, namespace: string, reason: string): Promise<ApiEvent[]> {

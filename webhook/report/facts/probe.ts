@@ -11,7 +11,7 @@ import {
   statusAnnotation,
   validatorContainer,
 } from '../../lib/names.ts';
-import type { OptIn } from './model.ts';
+import type { OptIn } from './pods.ts';
 import { probePod } from './probe-pod.ts';
 
 /**
@@ -40,8 +40,6 @@ export type ProbeReason =
   | 'rights'
   /** A ValidatingAdmissionPolicy denied it. */
   | 'policy'
-  /** A ValidatingAdmissionPolicy cannot be evaluated, for example without its parameters. */
-  | 'policy-configuration'
   /** A webhook denied it. */
   | 'webhook'
   /** The API server got no usable answer of a webhook. */
@@ -177,8 +175,7 @@ const callFailed = /^failed calling webhook "([^"]+)"/;
 const untrusted = / x509: /;
 
 /** The cause of a Status. Source: k8s.io/apiserver, pkg/admission/plugin/policy/validating/dispatcher.go. */
-const deniedByPolicy =
-  /^ValidatingAdmissionPolicy '([^']+)' (?:with binding '[^']+' )?denied request: (failed to configure )?/;
+const deniedByPolicy = /^ValidatingAdmissionPolicy '([^']+)' (?:with binding '[^']+' )?denied request: /;
 
 /**
  * What refused a request, and the name of the policy or webhook: by the reason and the causes of the API server's
@@ -199,8 +196,8 @@ function refusedBy({
   for (const cause of causes) {
     const [, called] = (reason === 'InternalError' && callFailed.exec(cause)) || [];
     if (called !== undefined) return [untrusted.test(cause) ? 'webhook-trust' : 'webhook-call', called];
-    const [, policy, configuration] = deniedByPolicy.exec(cause) ?? [];
-    if (policy !== undefined) return [configuration ? 'policy-configuration' : 'policy', policy];
+    const [, policy] = deniedByPolicy.exec(cause) ?? [];
+    if (policy !== undefined) return ['policy', policy];
   }
   return ['other', ''];
 }

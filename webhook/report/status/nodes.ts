@@ -5,7 +5,7 @@ import { Evidence } from '../../nodes/evidence/evidence.ts';
 import { profileProof } from '../../nodes/evidence/profile-proof.ts';
 import type { Readiness } from '../../nodes/readiness/readiness.ts';
 import { noneYet, open, type State } from '../../nodes/readiness/state.ts';
-import type { PodFacts } from '../facts/model.ts';
+import type { PodFacts } from '../facts/pods.ts';
 
 /** What a network is known by: a DaemonSet with the profiles that name it, or a profile without one. */
 interface Network {

@@ -2,8 +2,8 @@ import { eventReasons, validatorContainer } from '../../lib/names.ts';
 import { duplicateAddresses as findDuplicates } from '../../nodes/evidence/duplicates.ts';
 import type { Verdict } from '../../nodes/evidence/facts.ts';
 import type { StatusFacts } from '../facts/collect.ts';
-import type { PodFacts } from '../facts/model.ts';
 import { hasWaitedLong } from '../facts/pod-events.ts';
+import type { PodFacts } from '../facts/pods.ts';
 import { unprovedText } from '../facts/proof.ts';
 import { compare, textOf } from './nodes.ts';
 

@@ -9,9 +9,8 @@ import { checkProbe } from '../checks/probe.ts';
 import { checksFrom } from '../checks/report.ts';
 import type { StatusFacts } from '../facts/collect.ts';
 import { countProofs } from '../facts/proof.ts';
+import { headline } from '../text/headline.ts';
 import { featuresOf } from './features.ts';
-import { headline } from './headline.ts';
-import { leftBehind } from './left-behind.ts';
 import { compare, judgeNodes } from './nodes.ts';
 import { duplicateAddresses, failedPods, heldPods, unprovedPods, waitingPods, waitsOf } from './pods.ts';
 
@@ -104,7 +103,6 @@ function judge(facts: StatusFacts, { now, all }: StatusOptions) {
     nodes: nodes.nodes,
     faults,
     ...troubles,
-    leftBehind: isGone ? leftBehind(facts.installation, namespaces) : [],
   };
 }
 

@@ -1,4 +1,5 @@
 import { wrap } from '../../lib/wrap.ts';
+import type { ClusterIdentity } from '../facts/collect.ts';
 
 /** How a text looks. */
 export interface TextOptions {
@@ -13,6 +14,34 @@ export type Paint = (style: 'bold' | 'dim' | 'red' | 'yellow' | 'green', text: s
 
 /** Without colours. */
 export const plain: Paint = (_style, text) => text;
+
+/**
+ * Which cluster an output is about, in one line.
+ *
+ * @param isGone whether it is known that cni-gate is not installed
+ */
+export function clusterText(
+  { context, server, clientVersion, serverVersion }: ClusterIdentity,
+  isGone: boolean,
+): string {
+  const where = context === null ? 'service account of the pod' : `context ${context}`;
+  return `Cluster: ${server} (${where}). cni-gate: client ${clientVersion}, server ${serverVersion ?? (isGone ? 'not installed' : 'not known')}`;
+}
+
+/** Seconds of each unit, the largest first. */
+const units = { y: 365 * 86_400, d: 86_400, h: 3600, m: 60, s: 1 };
+
+/**
+ * An age in its largest unit of which there are two, as `kubectl get` writes most ages: `45s`, `12m`, `5h`, `3d`. Times
+ * to come, as by a clock that is ahead, read `0s`.
+ *
+ * @param milliseconds how long ago
+ */
+export function ageText(milliseconds: number): string {
+  const seconds = Math.max(0, Math.floor(milliseconds / 1000));
+  const [unit, size] = Object.entries(units).find(([, one]) => seconds >= 2 * one) ?? ['s', 1];
+  return `${Math.floor(seconds / size)}${unit}`;
+}
 
 /** What a cell shows; null and an empty text show as `-`. */
 export type Cell = string | null;
@@ -49,16 +78,11 @@ export function layTable(
 
 /** Lines whose cells stand below each other. Blanks at the end are not written. */
 function aligned(lines: readonly (readonly string[])[]): string[] {
-  const widths = lines.reduce<number[]>(
-    (most, line) => line.map((cell, at) => Math.max(cell.length, most[at] ?? 0)),
-    [],
-  );
-  return lines.map((line) =>
-    line
-      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
-      .join(gap)
-      .trimEnd(),
-  );
+  const widths: number[] = [];
+  for (const line of lines)
+    for (const [at, cell] of line.entries()) widths[at] = Math.max(cell.length, widths[at] ?? 0);
+  const laid = lines.map((line) => line.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join(gap));
+  return laid.map((line) => line.trimEnd());
 }
 
 /** Sentences, each on lines of its own, with its column's name before it where there are several. */

@@ -20,18 +20,6 @@ test('the link of each check leads to its section', () => {
   }
 });
 
-/** Names on which scripts rely: one may be added, and none may go or change. */
-const stable =
-  'kubernetes-version kubernetes-apis admission-plugins api-server-reach cluster-clocks own-clock nodes priority-class install-rights not-installed-yet networks installed configuration webhook-pods webhook-bindings deployment service certificate policy-pods policy-service-account server-rights leader namespace-labels daemonsets probe';
-
-test('no name of a check was taken away', () => {
-  const names: readonly string[] = checkIds;
-  assert.deepEqual(
-    stable.split(' ').filter((name) => !names.includes(name)),
-    [],
-  );
-});
-
 test('the schema has the names and groups of the catalogue', () => {
   const { properties } = JSON.parse(text('schemas/check.json')).properties.checks.items;
   assert.deepEqual(properties.id.enum, checkIds);

@@ -4,7 +4,8 @@ import type { CheckId } from '../../../../webhook/report/checks/catalogue.ts';
 import type { Finding } from '../../../../webhook/report/checks/finding.ts';
 import { checkInstalled } from '../../../../webhook/report/checks/installed.ts';
 import type { CheckFacts } from '../../../../webhook/report/facts/collect.ts';
-import type { InstallationFacts } from '../../../../webhook/report/facts/installation.ts';
+import type { InstallationFacts, Webhook } from '../../../../webhook/report/facts/installation.ts';
+import { foundIn, type Observation } from '../../../../webhook/report/facts/observation.ts';
 import { now } from '../../nodes/readiness/objects.ts';
 import {
   allRegistered,
@@ -14,6 +15,7 @@ import {
   forbidden,
   found,
   nothingInstalled,
+  slice,
   wholeInstallation,
 } from '../objects.ts';
 
@@ -27,25 +29,29 @@ const having = (findings: Findings, wanted: Finding['result']): string[] =>
 
 const [service] = wholeInstallation.services;
 assert.ok(service);
-const endpoints = (
-  ready: number,
-  all = 2,
-  withPort = all,
-  targetPorts = [8443],
-): Partial<InstallationFacts> => ({
-  services: [{ ...service, endpoints: found({ all, withPort, ready, targetPorts }) }],
+/** An installation whose Service has this slice. */
+const endpoints = (...sliced: Parameters<typeof slice>): Partial<InstallationFacts> => ({
+  services: [{ ...service, slices: found([slice(...sliced)]) }],
+});
+const withService = (spec: object, more: object = {}): Partial<InstallationFacts> => ({
+  services: [{ ...service, service: found({ spec }), ...more }],
 });
 const { pods, serviceAccount } = wholeInstallation.policies;
 const policies = (more: object): Partial<InstallationFacts> => ({
   policies: { pods: { ...pods, ...more }, serviceAccount },
 });
-const partOf = <T>(seen: unknown): T => (seen as { found: T }).found;
-const binding = (more: object) => policies({ binding: found({ ...partOf<object>(pods.binding), ...more }) });
-const rules = (more: object) => policies({ policy: found({ ...partOf<object>(pods.policy), ...more }) });
+const specIn = <T extends object>(seen: Observation<{ spec?: T }>): T => foundIn(seen)?.spec ?? ({} as T);
+const binding = (more: object) =>
+  policies({ binding: found({ spec: { ...specIn(pods.binding), ...more } }) });
+const spec = specIn(pods.policy);
+const rules = (more: object) => policies({ policy: found({ spec: { ...spec, ...more } }) });
+const constraints = (more: object) => rules({ matchConstraints: { ...spec.matchConstraints, ...more } });
 const lease = (more: object) => ({
   lease: found({ holder: 'x_1', renewed: now - 31_000, duration: 15_000, ...more }),
 });
 const certificate = { secret: 'a/b', webhooks: [{ name: 'pods.cni-gate.io', fault: 'it is old' }] };
+const stuck = { type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded', message: 'late' };
+const never = { matchLabels: { on: 'nothing' } };
 
 test('an installation in order passes every check', () => {
   const findings = judge({});
@@ -65,26 +71,48 @@ const codes: Partial<Record<CheckId, string>> = {
 const faults: Record<string, [CheckId, Partial<InstallationFacts>, text: RegExp]> = {
   'a Deployment scaled to 0': [
     'deployment',
-    { deployment: found({ ...deployment, desired: 0, ready: 0 }) },
+    { deployment: found(deployment(0, { replicas: 0 })) },
     /^Deployment cni-gate\/cni-gate: it is scaled to 0 replicas, so every new pod .* is refused$/,
   ],
   'replicas that are not ready': [
     'deployment',
-    { deployment: found({ ...deployment, ready: 1 }) },
+    { deployment: found(deployment(1)) },
     /1 of 2 replicas are ready$/,
   ],
   'a rollout that got stuck': [
     'deployment',
-    { deployment: found({ ...deployment, updated: 1, stuck: 'timed out' }) },
-    /its rollout got stuck: timed out$/,
+    { deployment: found(deployment(2, { updatedReplicas: 1, conditions: [stuck] })) },
+    /its rollout got stuck: late$/,
   ],
   'endpoints that are gone': ['service', endpoints(0, 0), /it has no endpoint, so every/],
   'endpoints that are not ready': ['service', endpoints(0), /none of its 2 endpoints is/],
-  'endpoints without the port': ['service', endpoints(0, 2, 0), /has a TCP port for/],
+  'endpoints without the port': [
+    'service',
+    endpoints(1, 2, []),
+    /none of its 2 endpoints has a TCP port for/,
+  ],
   'endpoints with another port than the replicas': [
     'service',
-    { ...endpoints(2, 2, 2, [9999]), deployment: found({ ...deployment, ports: [8443] }) },
+    endpoints(2, 2, [{ name: 'https', port: 9999 }]),
     /its endpoints have port 9999, and the replicas listen on 8443/,
+  ],
+  'endpoints with the port of another name': [
+    'service',
+    endpoints(2, 2, [{ name: 'metrics', port: 8443 }]),
+    /has a TCP port for/,
+  ],
+  'a Service of UDP': [
+    'service',
+    {
+      services: [
+        {
+          ...service,
+          service: found({ spec: { ports: [{ name: 'https', port: 443, protocol: 'UDP' }] } }),
+          slices: found([slice(2, 2, [{ name: 'https', port: 8443, protocol: 'UDP' }])]),
+        },
+      ],
+    },
+    /has a TCP port for/,
   ],
   'a Service that is gone': [
     'service',
@@ -105,17 +133,35 @@ const faults: Record<string, [CheckId, Partial<InstallationFacts>, text: RegExp]
   'a binding that is gone': ['policy-pods', policies({ binding: 'absent' }), /its binding does not/],
   'a binding that only warns': [
     'policy-pods',
-    binding({ actions: ['Warn', 'Audit'] }),
+    binding({ validationActions: ['Warn', 'Audit'] }),
     /its binding does not deny \(validationActions: Warn, Audit\)/,
   ],
   'a binding of another policy': ['policy-pods', binding({ policyName: 'x' }), /one of policy x/],
-  'a binding that leaves objects out': ['policy-pods', binding({ narrowed: true }), /matchRes/],
-  'a policy of earlier manifests': ['policy-pods', rules({ hasParams: true }), /it has a paramKind/],
-  'rules that were changed': ['policy-pods', rules({ digest: '0' }), /its rules are not those/],
+  'a binding that leaves objects out': [
+    'policy-pods',
+    binding({ matchResources: { namespaceSelector: never } }),
+    /matchRes/,
+  ],
+  'a policy of earlier manifests': [
+    'policy-pods',
+    rules({ paramKind: { apiVersion: 'v1', kind: 'ConfigMap' } }),
+    /it has a paramKind/,
+  ],
+  'a rule that is missing': [
+    'policy-pods',
+    rules({ validations: spec.validations?.slice(1) }),
+    /its validations are not those of cni-gate/,
+  ],
+  'a variable with another value': [
+    'policy-pods',
+    rules({ variables: [{ name: 'status', expression: "'x'" }] }),
+    /its variables are not those/,
+  ],
+  'other objects': ['policy-pods', constraints({ namespaceSelector: never }), /its matchConstraints are not/],
   'a condition that was added': [
     'policy-pods',
-    rules({ conditions: ['not-mine:0000'] }),
-    /its matchConditions \(not-mine\) are not those/,
+    rules({ matchConditions: [{ name: 'not-mine', expression: 'false' }] }),
+    /its matchConditions are not those/,
   ],
   'a Lease that is not renewed': [
     'leader',
@@ -137,11 +183,11 @@ for (const [name, [id, installation, text]] of Object.entries(faults))
 
 suite('around the installation, each fault fails its check alone', () => {
   const { serverRights } = checkFacts();
-  const denied = partOf<{ right: object }[]>(serverRights).map((one) => ({ ...one, allowed: false }));
+  const denied = (foundIn(serverRights) ?? []).map((one) => ({ ...one, allowed: false }));
   const cases: Partial<Record<CheckId, Partial<CheckFacts>>> = {
     'webhook-pods': { registered: { ...allRegistered, mutating: [] } },
     'webhook-bindings': { registered: { ...allRegistered, validating: allRegistered.validating?.slice(1) } },
-    'server-rights': { serverRights: found(denied as never) },
+    'server-rights': { serverRights: found(denied) },
     'namespace-labels': { namespaces: found([{ name: 'shop', profile: 'cillium' }]) },
     daemonsets: { daemonSets: found([]) },
     'kubernetes-apis': { apis: new Map() },
@@ -162,19 +208,76 @@ suite('around the installation, each fault fails its check alone', () => {
   });
 });
 
+/** The fields in which the webhook for pods is found to differ. */
+function changedIn(more: Partial<Webhook>): string | undefined {
+  const mutating = allRegistered.mutating?.map((webhook) => ({ ...webhook, ...more }));
+  const { what = '' } = judge({}, { registered: { ...allRegistered, mutating } })['webhook-pods'] ?? {};
+  return / of cni-gate \S+: (.*) of pods\.cni-gate\.io$/.exec(what)?.[1];
+}
+const [ours] = allRegistered.mutating ?? [];
+assert.ok(ours);
+const { clientConfig, rules: rulesOfPods, matchConditions, namespaceSelector } = ours;
+
+suite('a difference of a webhook', () => {
+  const cases: Record<string, Partial<Webhook>> = {
+    objectSelector: { objectSelector: never },
+    namespaceSelector: { namespaceSelector: never },
+    matchConditions: { matchConditions: [{ name: 'never', expression: 'false' }] },
+    rules: { rules: (rulesOfPods ?? []).map((rule) => ({ ...rule, operations: ['DELETE'] })) },
+    'clientConfig.service.path': {
+      clientConfig: { ...clientConfig, service: { name: 'x', namespace: 'y', path: '/nope' } },
+    },
+    matchPolicy: { matchPolicy: 'Exact' },
+    reinvocationPolicy: { reinvocationPolicy: 'Never' },
+  };
+  for (const [field, more] of Object.entries(cases)) test(field, () => assert.equal(changedIn(more), field));
+});
+
+suite('no difference of a webhook', () => {
+  const cases: Record<string, Partial<Webhook>> = {
+    'what the API server fills in': { objectSelector: {}, matchPolicy: 'Equivalent' },
+    'a failurePolicy and a timeout of ones own': { failurePolicy: 'Ignore', timeoutSeconds: 5 },
+    'a condition that the component no-opt-out takes away': {
+      matchConditions: (matchConditions ?? []).filter(({ name }) => name !== 'not-opted-out'),
+    },
+    'a URL, with any path': { clientConfig: { url: 'https://gate.example/somewhere' } },
+    'what Azure Kubernetes Service writes into every namespaceSelector': {
+      namespaceSelector: {
+        matchExpressions: [
+          { key: 'kubernetes.azure.com/managedby', operator: 'NotIn', values: ['aks'] },
+          { key: 'control-plane', operator: 'NotIn', values: ['true'] },
+          { key: 'control-plane', operator: 'DoesNotExist' },
+          ...(namespaceSelector?.matchExpressions ?? []),
+        ],
+      },
+    },
+  };
+  for (const [name, more] of Object.entries(cases))
+    test(name, () => assert.equal(changedIn(more), undefined));
+});
+
 suite('no fault', () => {
   const cases: Record<string, [Partial<InstallationFacts>, settings?: object]> = {
-    'a replica more than asked for': [{ deployment: found({ ...deployment, ready: 3 }) }],
-    'a rollout that goes on': [{ deployment: found({ ...deployment, updated: 1 }) }],
+    'a replica more than asked for': [{ deployment: found(deployment(3)) }],
+    'a rollout that goes on': [{ deployment: found(deployment(2, { updatedReplicas: 1 })) }],
     'an endpoint that is not ready beside one that is': [endpoints(1)],
     'a Lease renewed late, or by a clock that is behind': [lease({ renewed: now - 29_000 })],
     'no leader where nothing is steered or recreated': [{ lease: 'absent' }, { steer: { mode: 'off' } }],
     'no leader where the gate only reports': [{ lease: 'absent' }, { gate: { mode: 'audit' } }],
     'a binding that only warns where the proof does too': [
-      binding({ actions: ['Warn', 'Audit'] }),
+      binding({ validationActions: ['Warn', 'Audit'] }),
       { proof: { mode: 'warn' } },
     ],
-    'a condition that the component no-opt-out takes away': [rules({ conditions: [] })],
+    'a condition that the component no-opt-out takes away': [rules({ matchConditions: [] })],
+    'what the API server fills in of a policy': [
+      constraints({ matchPolicy: 'Equivalent', objectSelector: {} }),
+    ],
+    'endpoints in two slices, as of a Service with IPv4 and IPv6': [
+      { services: [{ ...service, slices: found([slice(0), slice(1)]) }] },
+    ],
+    'ports without a name': [
+      withService({ ports: [{ port: 443 }] }, { slices: found([slice(1, 2, [{ port: 8443 }])]) }),
+    ],
   };
   for (const [name, [installation, settings = {}]] of Object.entries(cases))
     test(name, () =>
@@ -184,7 +287,9 @@ suite('no fault', () => {
   test('what nothing in the cluster shows is skipped: replicas run in another way, and servers elsewhere', () => {
     const elsewhere: Partial<InstallationFacts> = {
       deployment: 'absent',
-      services: [{ ...service, service: found({ ports: [], externalName: 'gate.example' }) }],
+      services: [
+        { ...service, service: found({ spec: { type: 'ExternalName', externalName: 'gate.example' } }) },
+      ],
       certificate: { unknown: { why: 'there is no Deployment', forbidden: false } },
     };
     const findings = judge(elsewhere, { probe: undefined });
@@ -230,7 +335,7 @@ suite('what may not be read is not known, never a pass', () => {
     const configuration = { ...configured({}), trouble };
     const namespaces = found([{ name: 'shop', profile: 'of-their-own' }]);
     const findings = judge(
-      { ...binding({ actions: ['Warn'] }), lease: 'absent' },
+      { ...binding({ validationActions: ['Warn'] }), lease: 'absent' },
       { configuration, namespaces },
     );
     const expected = ['configuration', 'policy-pods', 'leader', 'namespace-labels', 'daemonsets'];
@@ -245,7 +350,7 @@ suite('the probe', () => {
     judge({}, { probe, ...more }).probe;
 
   test('that failed has a hint for each reason', () => {
-    const reasons = ['policy', 'policy-configuration', 'webhook', 'webhook-call', 'webhook-trust', 'silence'];
+    const reasons = ['policy', 'webhook', 'webhook-call', 'webhook-trust', 'silence'];
     const hints = reasons.map(
       (reason) => made({ namespace: 'shop', outcome: 'failed', what: 'no', reason } as never)?.hint ?? '',
     );

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, type TestContext, test } from 'node:test';
-import type { PodEvent, PodFacts } from '../../../../webhook/report/facts/model.ts';
-import { podEvents } from '../../../../webhook/report/facts/pod-events.ts';
+import { type PodEvent, podEvents } from '../../../../webhook/report/facts/pod-events.ts';
+import type { PodFacts } from '../../../../webhook/report/facts/pods.ts';
 import { policyOf } from '../../../support/configurations.ts';
 import { json, startFakeApi } from '../../../support/fake-api-server.ts';
 import { evidenceOf, holdOf } from '../objects.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { reasonText } from '../../../../webhook/admission/mutate/status-annotation.ts';
 import { timeText } from '../../../../webhook/lib/time-text.ts';
-import { type ApiStatusPod, pickPod } from '../../../../webhook/report/facts/pick-pod.ts';
+import { type ApiStatusPod, pickPod } from '../../../../webhook/report/facts/pods.ts';
 import { policyOf } from '../../../support/configurations.ts';
 import { now } from '../../nodes/readiness/objects.ts';
 import { annotationOf as statusOf } from '../objects.ts';

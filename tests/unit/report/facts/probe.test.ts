@@ -4,7 +4,7 @@ import { suite, type TestContext, test } from 'node:test';
 import { builtInProfiles } from '../../../../webhook/config/builtin.ts';
 import type { Profile } from '../../../../webhook/config/types.ts';
 import { statusAnnotation, validatorContainer } from '../../../../webhook/lib/names.ts';
-import type { OptIn } from '../../../../webhook/report/facts/model.ts';
+import type { OptIn } from '../../../../webhook/report/facts/pods.ts';
 import { makeProbe, type ProbeFacts } from '../../../../webhook/report/facts/probe.ts';
 import { probePod } from '../../../../webhook/report/facts/probe-pod.ts';
 import { policyOf } from '../../../support/configurations.ts';
@@ -149,12 +149,6 @@ suite('the probe', () => {
       'webhook',
     ],
     ['our policy denied the pod', byPolicy(`${policyName} denied request: no`), 'failed', 'policy'],
-    [
-      'our policy has lost its parameters',
-      byPolicy(`${policyName} denied request: failed to configure binding: no params found`),
-      'failed',
-      'policy-configuration',
-    ],
     ['the API server took too long', status(504, 'Timeout', 'it did not complete'), 'failed', 'silence'],
     [
       'a webhook of others denied the pod, and its text names ours',

@@ -8,7 +8,7 @@ import {
   type Right,
   rightText,
   serverRights,
-} from '../../../../webhook/report/facts/needed-rights.ts';
+} from '../../../../webhook/report/facts/rights.ts';
 import { policyOf } from '../../../support/configurations.ts';
 
 const root = fileURLToPath(new URL('../../../../manifests/base/', import.meta.url));

@@ -3,10 +3,10 @@ import { suite, test } from 'node:test';
 import { Readiness } from '../../../../webhook/nodes/readiness/readiness.ts';
 import { toDaemonSetFacts, toNodeFacts } from '../../../../webhook/nodes/readiness/to-facts.ts';
 import type { StatusFacts } from '../../../../webhook/report/facts/collect.ts';
-import type { PodFacts } from '../../../../webhook/report/facts/model.ts';
+import type { PodFacts } from '../../../../webhook/report/facts/pods.ts';
 import type { Status } from '../../../../webhook/report/status/status.ts';
 import { statusOf } from '../../../../webhook/report/status/status.ts';
-import { statusText } from '../../../../webhook/report/status/text.ts';
+import { statusText } from '../../../../webhook/report/text/status.ts';
 import { clusterWith } from '../../admission/gate/support.ts';
 import { apiDaemonSet, apiNode, now } from '../../nodes/readiness/objects.ts';
 import { compareGolden } from '../golden.ts';
@@ -93,7 +93,7 @@ test('urgent nodes come first, and those of unused profiles last', () => {
 suite('a fault of the installation', () => {
   const noEndpoints = wholeInstallation.services.map((service) => ({
     ...service,
-    endpoints: found({ all: 0, withPort: 0, ready: 0, targetPorts: [] }),
+    slices: found([]),
   }));
 
   test('is that of the check, in the first line, and says why features are not in force', () => {
@@ -119,7 +119,7 @@ suite('a fault of the installation', () => {
       ...wholeInstallation,
       services: noEndpoints,
       lease: 'absent' as const,
-      deployment: found({ ...deployment, desired: 0, ready: 0 }),
+      deployment: found(deployment(0, { replicas: 0 })),
     };
     const status = tell(statusFacts({ installation }));
     assert.deepEqual(codes(status), ['CNI_GATE_DEPLOYMENT', 'CNI_GATE_NO_ENDPOINTS', 'CNI_GATE_NO_LEADER']);
@@ -269,28 +269,17 @@ suite('namespaces and profiles', () => {
 });
 
 suite('without an installation', () => {
-  test('nothing else is judged, and what is left behind is named with its removal', () => {
+  test('nothing else is judged, and namespaces that opted in are named', () => {
     const facts = statusFacts({
       ...nothingInstalled,
       pods: troubled().pods,
       readiness: new Readiness(),
-      installation: {
-        ...nothingInstalled.installation,
-        injected: found(new Map([['shop', 2]])),
-      },
     });
     const status = tell(facts);
     assert.equal(status.verdict, 'not-installed');
     assert.deepEqual([status.heldPods, status.installation, status.daemonSets], [[], [], []]);
     assert.equal(codes(status)[0], 'CNI_GATE_NOT_INSTALLED');
     assert.match(firstLine(status), /^cni-gate is not installed: .*opted in: shop\./);
-    assert.deepEqual(
-      status.leftBehind.map((what) => what.split(':')[0]?.replace(/,.*/, '')),
-      [
-        'label cni-gate.io/profile of namespace shop',
-        'init container cni-gate-validator in 2 pods of namespace shop',
-      ],
-    );
   });
 
   test('a binding of the policy over pods counts as an installation: alone, it refuses every pod', () => {

@@ -1,4 +1,4 @@
-import type { Judged } from './status.ts';
+import type { Judged } from '../status/status.ts';
 
 /** The result of a status in one line. */
 export function headline(status: Judged): string {

@@ -1,10 +1,9 @@
 import { clean } from '../../lib/clean.ts';
 import { statusRole } from '../../lib/names.ts';
 import { wrap } from '../../lib/wrap.ts';
-import { clusterText } from '../facts/cluster-identity.ts';
-import { layTable, plain, type TextOptions } from '../text/table.ts';
+import type { Status } from '../status/status.ts';
 import { countsOf } from './headline.ts';
-import type { Status } from './status.ts';
+import { clusterText, layTable, plain, type TextOptions } from './table.ts';
 import { type Table, tablesOf } from './tables.ts';
 
 /** Rows of a table that are shown where not all are asked for: what fits on a screen or two. */
@@ -26,7 +25,7 @@ export function statusText(
   const width = Math.max(asked, leastWidth);
   const { verdict, headline, cluster } = status;
   const isGone = verdict === 'not-installed';
-  const shown = tablesOf(status, all).filter(({ id }) => !isGone || id === 'leftBehind' || id === 'faults');
+  const shown = tablesOf(status, all).filter(({ id }) => !isGone || id === 'faults');
   const max = all || isGone ? Number.POSITIVE_INFINITY : mostRows;
   const sentences = [
     ...summary(status),

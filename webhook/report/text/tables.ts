@@ -1,8 +1,7 @@
 import { states } from '../../nodes/readiness/state.ts';
 import { proofStates } from '../facts/proof.ts';
-import { ageText } from '../text/age.ts';
-import type { Cell } from '../text/table.ts';
-import type { Status } from './status.ts';
+import type { Status } from '../status/status.ts';
+import { ageText, type Cell } from './table.ts';
 
 /** A table of a status, in a text and on the dashboard; it is left out without rows. */
 export interface Table {
@@ -21,17 +20,10 @@ export interface Table {
  * @param all checks that passed as well
  */
 export function tablesOf(status: Status, all: boolean): Table[] {
-  const { verdict, features, installation, leftBehind } = status;
+  const { verdict, features, installation } = status;
   // without an installation the first line has the first one
   const faults = status.faults.slice(verdict === 'not-installed' ? 1 : 0);
   return [
-    {
-      id: 'leftBehind',
-      title: 'Left behind',
-      head: ['LEFT BEHIND'],
-      rows: leftBehind.map((what) => [what]),
-      sentences: 1,
-    },
     {
       id: 'features',
       title: 'Features',

@@ -1,8 +1,11 @@
 import { type ApiGatePod, toGatePod, waitsBy } from '../../admission/gate/gate-pod.ts';
 import { type Refused, refusedFor } from '../../admission/gate/refusal.ts';
 import { exemption } from '../../admission/mutate/exempt.ts';
+import { optedInTo } from '../../admission/mutate/profile-selection.ts';
 import { readStatus } from '../../admission/mutate/status-annotation.ts';
 import type { Pod } from '../../admission/pod.ts';
+import type { ApiObject, Metadata, Source } from '../../cluster/informer/object.ts';
+import { podsPath } from '../../cluster/view/sources.ts';
 import type { Policy } from '../../config/policy.ts';
 import { texts } from '../../lib/limits.ts';
 import { optOutValue, profileLabel } from '../../lib/names.ts';
@@ -10,8 +13,48 @@ import { own } from '../../lib/own.ts';
 import type { PodEvidence } from '../../nodes/evidence/facts.ts';
 import { type ApiEvidencePod, evidencePick } from '../../nodes/evidence/to-facts.ts';
 import { type ProofStatus, resultOf } from '../../nodes/evidence/verdict.ts';
-import type { Hold, PodFacts } from './model.ts';
-import { type ProofState, proofState, unproved } from './proof.ts';
+import { type ProofState, proofState, type Unproved, unproved } from './proof.ts';
+
+/** What is kept of a namespace. */
+export interface OptIn {
+  name: string;
+  /** What its label asks for; undefined where it did not opt in. */
+  profile: string | undefined;
+}
+
+/** Picks what is kept of a namespace. */
+export const optInOf = ({ name, labels }: Metadata): OptIn => ({ name, profile: optedInTo(labels ?? {}) });
+
+/** What is kept of a pod in a namespace that opted in. */
+export interface PodFacts {
+  namespace: string;
+  name: string;
+  /** Absent while it waits for one. */
+  node?: string;
+  /** The profile that its own label asks for, where that overrides the namespace's. */
+  profile?: string;
+  /** The state of its check. */
+  proof: ProofState;
+  held?: Hold;
+  unproved?: Unproved;
+  /** What its init container found out, and its addresses; absent where the pod has no node or does not carry our label. */
+  evidence?: PodEvidence;
+  /** What a check that did not pass saw, from the container's message; absent where that says nothing. */
+  seen?: string;
+}
+
+/** A pod that waits because the gate refused its node. */
+export interface Hold {
+  uid: string;
+  /** The node that it was refused for. */
+  refused: string;
+  /** What was not ready there at its last try, as the refusal says; empty where that is cut off. */
+  why: string;
+  /** Since when it waits for a node, milliseconds since the epoch; undefined where the pod does not say. */
+  since: number | undefined;
+  /** The node that it is to try next, `status.nominatedNodeName`; empty where no node is nominated. */
+  nominated: string;
+}
 
 /** The parts of a pod that {@link pickPod} reads, as the API gives them. */
 export type ApiStatusPod = Pod &
@@ -21,40 +64,53 @@ export type ApiStatusPod = Pod &
     status?: ProofStatus & { nominatedNodeName?: string };
   };
 
-/** What decides who is left alone. */
-export interface Exempting {
+/** What decides which pods are left alone. */
+interface Exempting {
   policy: Policy;
   /** The namespace that cni-gate runs in. */
   ownNamespace: string;
 }
 
-/**
- * What status keeps of a pod in a namespace that opted in.
- *
- * @param toEvidence shares equal texts of the pods that it is called for
- */
+/** The pods of each namespace that opted in. Pods that came to their end prove and hold nothing. */
+export function podSources(
+  namespaces: Iterable<OptIn>,
+  exempting: Exempting,
+): Source<ApiObject & ApiStatusPod, PodFacts>[] {
+  // shares equal texts of all these pods
+  const toEvidence = evidencePick();
+  const optedIn = [...namespaces].filter(({ profile }) => profile !== undefined);
+  return optedIn.map(({ name }) => ({
+    resource: `pods of namespace ${name}`,
+    path: podsPath(name),
+    query: { fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed' },
+    pick: (pod) => pickPod(pod, exempting, toEvidence),
+  }));
+}
+
+/** What status keeps of a pod in a namespace that opted in. */
 export function pickPod(
   pod: ApiStatusPod,
   exempting: Exempting,
   toEvidence: (pod: ApiEvidencePod) => PodEvidence = evidencePick(),
 ): PodFacts {
-  const { namespace = '', name } = pod.metadata;
+  const { metadata, spec, status = {} } = pod;
+  const { namespace = '', name, labels } = metadata;
   const refused = refusedFor(waitsBy(pod)?.message ?? '');
-  const held = refused !== undefined && holdOf(pod, refused);
   const exempt = whyExempt(pod, exempting);
-  const without = exempt === undefined ? unproved(pod, pod.status ?? {}) : undefined;
-  const proof: ProofState = exempt ?? (without ? 'unproved' : proofState(pod, pod.status ?? {}));
-  const profile = readStatus(pod)?.chosenBy === 'pod' && own(pod.metadata.labels, profileLabel);
+  const without = exempt === undefined ? unproved(pod, status) : undefined;
+  const proof: ProofState = exempt ?? (without ? 'unproved' : proofState(pod, status));
+  const label = own(labels, profileLabel);
+  const profile = readStatus(pod)?.chosenBy === 'pod' && label;
   // a pod without our label has no init container of ours either
-  const isMarked = own(pod.metadata.labels, profileLabel) !== undefined && !!pod.spec.nodeName;
-  const seen = proof === 'failed' ? seenBy(pod.status ?? {}) : undefined;
+  const isMarked = label !== undefined && !!spec.nodeName;
+  const seen = proof === 'failed' ? seenIn(resultOf(status).ended?.message ?? '') : undefined;
   return {
     namespace,
     name,
-    ...(pod.spec.nodeName && { node: pod.spec.nodeName }),
+    ...(spec.nodeName && { node: spec.nodeName }),
     ...(profile && { profile }),
     proof,
-    ...(held && { held }),
+    ...(refused && { held: holdOf(pod, refused) }),
     ...(without && { unproved: without }),
     ...(exempt === undefined && isMarked && { evidence: toEvidence(pod) }),
     ...(seen && { seen }),
@@ -86,8 +142,6 @@ function seenIn(message: string): string | undefined {
   const name = words.filter((word) => typeof word === 'string').join(' ');
   return (typeof found.seen === 'string' ? `${name}: saw ${found.seen}` : name).slice(0, texts.quoted);
 }
-
-const seenBy = (status: ProofStatus): string | undefined => seenIn(resultOf(status).ended?.message ?? '');
 
 function holdOf(pod: ApiStatusPod, { node, why }: Refused): Hold {
   const { uid, heldSince } = toGatePod(pod);
