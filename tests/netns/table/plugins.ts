@@ -75,8 +75,9 @@ const standIn = { gateway: 'stand-in', families: 'ipv4' } as const;
 /** A permanent neighbour entry represents the gateway, so no host is asked, and nothing arrives late. */
 export const awsCells: Cells = {
   'correct rules': { shape: standIn, ends: 0 },
-  "no default route, only the subnet's": { shape: { ...standIn, defaultRoute: false }, ends: 0 },
-  "no default route, only the services'": { shape: { ...standIn, defaultRoute: 'services' }, ends: 0 },
+  // its plugin always writes one
+  "no default route, only the subnet's": { shape: { ...standIn, defaultRoute: false }, ends: 95 },
+  "no default route, only the services'": { shape: { ...standIn, defaultRoute: 'services' }, ends: 95 },
   'sandbox without the interface': { shape: { ...standIn, gateway: 'none' }, ends: 95 },
   'interface appears after 2 s': lateInterface(standIn, []),
   'address of another pod': { shape: { ...standIn, podAddress: otherPodAddress }, ends: 95 },

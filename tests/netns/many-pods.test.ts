@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { before, test } from 'node:test';
+import { env } from '../../validator/shared/contract.ts';
+import { run } from '../support/run.ts';
+import { gatewayAddress, nodeAddress } from './harness/addresses.ts';
+import { requireMachine } from './harness/machine.ts';
+import { addNamespace, pathOf, removeNamespace } from './harness/namespaces.ts';
+import { validator } from './harness/proof.ts';
+import { Sandbox } from './harness/sandbox.ts';
+
+/*
+ * As many pods as a node has by default start at once: the node limits its ICMP messages, and all get their answer. A
+ * namespace has the limits of a node, and these are its own since Linux 6.12; before, all namespaces shared them.
+ */
+
+before(requireMachine);
+
+const count = 110;
+const checks = [{ profile: 'cilium', roundTrip: { mode: 'require', timeout: '10s' } }];
+
+/** A pod of the node, as Cilium connects it. Returns its namespace and addresses. */
+async function addPod(node: Sandbox, index: number): Promise<{ name: string; addresses: string[] }> {
+  const name = await addNamespace('pod');
+  node.onRemoval(() => removeNamespace(name));
+  const addresses = [`10.244.2.${index + 1}`, `fd00:10:244:2::${(index + 1).toString(16)}`];
+  const gateways = Object.values(gatewayAddress);
+  await node.ip(
+    'node',
+    `link add name pod${index} type veth peer name eth0 netns ${name}`,
+    `link set pod${index} up`,
+    ...gateways.map(
+      (address) => `addr add ${address} dev pod${index}${address.includes(':') ? ' nodad' : ''}`,
+    ),
+    ...addresses.map((address) => `route add ${address} dev pod${index}`),
+  );
+  const lines = [
+    'link set lo up',
+    'link set eth0 up',
+    ...addresses.map((address) => `addr add ${address} dev eth0${address.includes(':') ? ' nodad' : ''}`),
+    ...gateways.flatMap((gateway) => [
+      `route add ${gateway} dev eth0 scope link`,
+      `route add default via ${gateway} dev eth0`,
+    ]),
+  ];
+  await run('ip', ['-netns', name, '-batch', '-'], `${lines.join('\n')}\n`);
+  return { name, addresses };
+}
+
+test(`${count} validators at once on one node, with roundTrip required: all pass within 2 s`, async (t) => {
+  await using node = await Sandbox.make({ gateway: 'none' });
+  const pods: Awaited<ReturnType<typeof addPod>>[] = [];
+  for (let index = 0; index < count; index++) pods.push(await addPod(node, index));
+  const runs = pods.map(({ name, addresses }) => {
+    const environment = {
+      [env.checks]: JSON.stringify(checks),
+      [env.podIPs]: addresses.join(','),
+      [env.nodeIPs]: Object.values(nodeAddress).join(','),
+    };
+    const ids = ['--reuid=65532', '--regid=65532', '--clear-groups', '--bounding-set=-all'];
+    const command = ['nsenter', `--net=${pathOf(name)}`, 'setpriv', ...ids, validator, 'validate'];
+    // all wait for the end of their input
+    return spawn('sh', ['-c', `read _; exec ${command.join(' ')}`], {
+      env: { ...process.env, ...environment },
+    });
+  });
+  const ends = runs.map(async (child) => {
+    let log = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
+      log += text;
+    });
+    const [code] = await once(child, 'close');
+    assert.equal(code, 0, log);
+    return Number(/after ([\d.]+) s/.exec(log)?.[1]);
+  });
+  for (const child of runs) child.stdin.end();
+  const seconds = (await Promise.all(ends)).toSorted((a, b) => a - b);
+  t.diagnostic(`start to verdict: median ${seconds[count / 2]} s, longest ${seconds.at(-1)} s`);
+  assert.ok((seconds.at(-1) ?? 9) <= 2, `${seconds}`);
+});
