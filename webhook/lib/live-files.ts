@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { CniGateError, type ErrorCode, errnoOf, messageOf } from './errors.ts';
 
 /** What {@link LiveFiles} reads, and who is told of changes. */
@@ -14,7 +14,7 @@ export interface LiveFilesOptions<T> {
   onReload?: (value: T) => void;
   /** Called when a change cannot be used; the last good value stays in force. */
   onError?: (error: unknown) => void;
-  /** Milliseconds between two reads of the files' metadata; 1,000 where nothing is given. */
+  /** Milliseconds between two reads of the files; 1,000 where nothing is given. */
   interval?: number;
 }
 
@@ -25,23 +25,22 @@ export type ReloadListener = Pick<LiveFilesOptions<unknown>, 'interval'> & {
 };
 
 /**
- * A value that is made from files, and made again when they change. It polls them with `stat`, which follows links: a
- * mounted ConfigMap or Secret changes by replacing a link two folders up, and a watch on the file itself would miss that.
+ * A value that is made from files, and made again when they change. It reads them again and again: a mounted ConfigMap or
+ * Secret changes by replacing a link two folders up, and a watch on the file itself would miss that.
  */
 export class LiveFiles<T> {
   readonly #options: LiveFilesOptions<T>;
-  #texts: string[];
+  /** The texts as they were last read, or why that failed: what stays the same is reported once. */
+  #seen: string[];
   #value: T;
-  /** Metadata of the files before they were last read; empty before the first poll, which always reads. */
-  #fingerprint = '';
   #timer: NodeJS.Timeout | undefined;
   #closed = false;
 
   /** @throws CniGateError when the first reading fails: there is no last good value yet */
   constructor(options: LiveFilesOptions<T>) {
     this.#options = options;
-    this.#texts = this.#read();
-    this.#value = options.parse(this.#texts);
+    this.#seen = options.paths.map((path) => readText(path, options.unreadable));
+    this.#value = options.parse(this.#seen);
     this.#next();
   }
 
@@ -59,46 +58,24 @@ export class LiveFiles<T> {
   }
 
   async #poll(): Promise<void> {
-    // taken before reading: a change in between shows at the next poll
-    const fingerprint = (await Promise.all(this.#options.paths.map(fingerprintOf))).join('\n');
+    const { paths, unreadable, parse, onReload, onError } = this.#options;
+    const read = await Promise.all(
+      paths.map((path) => readFile(path, 'utf8').catch((error) => unreadableFile(path, unreadable, error))),
+    );
     if (this.#closed) return;
-    if (fingerprint !== this.#fingerprint) this.#reload();
-    this.#fingerprint = fingerprint;
-    this.#next();
-  }
-
-  #reload(): void {
-    const { onReload, onError, parse } = this.#options;
-    try {
-      const before = this.#texts;
-      // a file that was unreadable counts as changed when it is back, whatever it contains
-      this.#texts = [];
-      const texts = this.#read();
-      if (texts.every((text, index) => text === before[index])) {
-        this.#texts = texts;
-        return;
+    const failure = read.find((each) => each instanceof Error);
+    const texts = read.map(String);
+    if (texts.some((text, index) => text !== this.#seen[index])) {
+      this.#seen = texts;
+      try {
+        if (failure) throw failure;
+        this.#value = parse(texts);
+        onReload?.(this.#value);
+      } catch (error) {
+        onError?.(error);
       }
-      // kept before parsing: a wrong file is reported once, not at each poll
-      this.#texts = texts;
-      this.#value = parse(texts);
-      onReload?.(this.#value);
-    } catch (error) {
-      onError?.(error);
     }
-  }
-
-  #read(): string[] {
-    return this.#options.paths.map((path) => readText(path, this.#options.unreadable));
-  }
-}
-
-/** Metadata that changes when the file does, or the reason why it cannot be read. */
-async function fingerprintOf(path: string): Promise<string> {
-  try {
-    const { dev, ino, size, mtimeMs, ctimeMs } = await stat(path);
-    return [dev, ino, size, mtimeMs, ctimeMs].join(' ');
-  } catch (error) {
-    return errnoOf(error) ?? messageOf(error);
+    this.#next();
   }
 }
 
@@ -111,8 +88,9 @@ export function readText(path: string, code: ErrorCode): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    throw new CniGateError(code, `cannot read ${path}: ${errnoOf(error) ?? messageOf(error)}`, {
-      cause: error,
-    });
+    throw unreadableFile(path, code, error);
   }
 }
+
+const unreadableFile = (path: string, code: ErrorCode, cause: unknown): CniGateError =>
+  new CniGateError(code, `cannot read ${path}: ${errnoOf(cause) ?? messageOf(cause)}`, { cause });

@@ -23,23 +23,18 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
  * proportion to the product of both lengths.
  */
 export function distance(one: string, other: string): number {
-  let rowBefore: number[] = [];
-  let row = Array.from({ length: other.length + 1 }, (_, column) => column);
-  for (const [line, letter] of [...one].entries()) {
-    const next = [line + 1];
-    for (const [column, otherLetter] of [...other].entries()) {
-      const at = (of: number[], index: number): number => of[index] ?? Number.POSITIVE_INFINITY;
-      const swapped = letter === other[column - 1] && one[line - 1] === otherLetter;
-      next.push(
-        Math.min(
-          at(row, column + 1) + 1,
-          at(next, column) + 1,
-          at(row, column) + (letter === otherLetter ? 0 : 1),
-          swapped ? at(rowBefore, column - 1) + 1 : Number.POSITIVE_INFINITY,
-        ),
-      );
+  // the distance of the first letters of one from the first letters of the other
+  const rows = [Array.from({ length: other.length + 1 }, (_, column) => column)];
+  const at = (line: number, column: number): number => rows[line]?.[column] ?? Number.POSITIVE_INFINITY;
+  for (let line = 1; line <= one.length; line++) {
+    const row = [line];
+    rows.push(row);
+    for (let column = 1; column <= other.length; column++) {
+      const replaced = at(line - 1, column - 1) + (one[line - 1] === other[column - 1] ? 0 : 1);
+      const isSwap = one[line - 1] === other[column - 2] && one[line - 2] === other[column - 1];
+      const swapped = isSwap ? at(line - 2, column - 2) + 1 : replaced;
+      row.push(Math.min(at(line - 1, column) + 1, at(line, column - 1) + 1, replaced, swapped));
     }
-    [rowBefore, row] = [row, next];
   }
-  return row[other.length] ?? 0;
+  return at(one.length, other.length);
 }
