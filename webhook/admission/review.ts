@@ -1,6 +1,6 @@
 import { clean, quoted } from '../lib/clean.ts';
 import { CniGateError } from '../lib/errors.ts';
-import { reviews } from '../lib/limits.ts';
+import { nameCharacters } from '../lib/limits.ts';
 import { isNamespaceName, isUid } from '../lib/object-names.ts';
 
 /** Version of the admission API. This file has the parts of it that cni-gate reads or writes. */
@@ -98,7 +98,7 @@ export function openEnvelope<Kind extends string>(body: unknown, ...kinds: Kind[
     return typeof value === 'string' ? value : '';
   };
   for (const field of ['operation', 'subResource']) {
-    if (text(field).length > reviews.word)
+    if (text(field).length > nameCharacters)
       throw invalid(`request.${field} is too long: ${describe(text(field))}`);
   }
   const served = kindOf(request.kind, kinds);

@@ -112,7 +112,7 @@ export class Lookup<O, T> {
 
   async #get(key: string, timeout: number, signal: AbortSignal): Promise<T> {
     const { path, pick, fits } = this.#asked;
-    const options = { timeout, signal, maxBytes: objectBytes.lookup };
+    const options = { timeout, signal, maxBytes: objectBytes.default };
     const picked = pick(await this.#client.request<O>('GET', path(key), options));
     if (fits?.(picked) !== false) return picked;
     const message = `${this.#cannot(key)}: it has more labels and annotations than cni-gate reads`;

@@ -187,24 +187,21 @@ export const repairLimits = declareLimits('Repair', {
  * (etcd, `--max-request-bytes`), which JSON may write in up to six times as many bytes.
  */
 export const objectBytes = declareLimits('Objects of the cluster', {
-  /** Pods of a network's DaemonSet and all that has no entry of its own: their writers are trusted more than tenants. */
+  /** Single requests, and kinds whose writers are trusted more than tenants. */
   default: bytes(3 * MiB, 'any other object'),
   /**
-   * A kubelet may give its Node any labels, and writes its status. Ordinary ones have 10 to 60 KiB, with 50 images and
-   * 256 KiB of annotations at most 350 KiB.
+   * A kubelet may give its Node any labels, and writes its status; ordinary ones have 10 to 60 KiB, with 50 images and
+   * 256 KiB of annotations at most 350 KiB. Labels of a namespace have no bound.
    */
-  node: bytes(512 * KiB, 'node'),
-  /** Labels have no bound. Annotations have at most 256 KiB. */
-  namespace: bytes(512 * KiB, 'namespace that opted in'),
-  /** 55,000 tolerations have 1.4 MB. */
-  daemonSet: bytes(256 * KiB, 'DaemonSet that a profile names'),
-  /** Any tenant of a namespace that opted in can create it. */
-  pendingPod: bytes(256 * KiB, 'pod that waits for a node'),
-  /** Any tenant of a namespace that opted in can create it. */
-  evidencePod: bytes(256 * KiB, 'pod with our label on a node'),
-  /** Only the amounts that it requests are kept. */
-  placedPod: bytes(3 * MiB, 'pod on a node, for its requests'),
-  lookup: bytes(3 * MiB, 'object of a single request'),
+  node: bytes(512 * KiB, 'node, or namespace that opted in'),
+  /** Any tenant of a namespace that opted in can create pods. 55,000 tolerations of a DaemonSet have 1.4 MB. */
+  pod: bytes(256 * KiB, 'pod that waits for a node or has our label, or DaemonSet that a profile names'),
+});
+
+/** What is kept of one object, whatever it has. */
+export const { listItems } = declareLimits('Objects of the cluster', {
+  /** The largest network DaemonSets have fewer than ten containers. */
+  listItems: count(64, 'containers, addresses or requested resources of one object'),
 });
 
 /** Bytes of a list without its items: its version and the token of the next page. */
@@ -233,9 +230,6 @@ export const evidencePods = declareLimits('Verdicts of pods', {
   },
   /** Pods in a page of a list: the API server keeps a whole page in memory. */
   pageSize: 100,
-  /** Characters of a reason or name in the text that says what a pod waits for. */
-  waitingCharacters: 63,
-  addresses: count(32, 'addresses of one pod'),
   /** Different texts that are kept once for all pods, of each kind. */
   sharedTexts: 50_000,
   /** As JSON. Ordinary pods have about 400. */
@@ -290,12 +284,11 @@ export const nodes = declareLimits('Nodes and namespaces', {
   bytes: bytes(256 * KiB, 'labels, taints and resources of a node'),
 });
 
-/** Characters of a name that comes from an object: Kubernetes allows 253 for a DNS subdomain. */
+/** Characters of a name, UID or word that comes from an object or a call: Kubernetes allows 253 for a DNS subdomain. */
 export const nameCharacters = 253;
 
 /** What is kept of each pod on a node. */
 export const placedPods = declareLimits('Free capacity of nodes', {
-  resources: count(64, 'resources that one pod requests'),
   listBytes: bytes(512 * MiB, "list of one node's pods", 'the node counts as full'),
   /** So many bytes of such a list cost as much of the rate of requests as one request. */
   bytesOfAQuestion: 4 * MiB,
@@ -318,32 +311,15 @@ export const texts = declareLimits('Quoted texts', {
   /** Kubernetes cuts event notes at 1,024 bytes. */
   quoted: count(512, 'characters of a quoted text', 'cut'),
   /**
-   * Characters of a pod's `PodScheduled` condition that are searched for our refusal. The scheduler writes about 1,000;
-   * other writers of conditions may write a megabyte.
-   */
-  condition: 8192,
-  /**
-   * Also of our container's variable. Kubernetes takes 256 KiB for all annotations of an object
+   * Also of our container's variable, and of the condition `PodScheduled`, of which the scheduler writes about 1,000. Kubernetes takes 256 KiB for all annotations of an object
    * (`TotalAnnotationSizeLimitB`), after the webhooks. 100 networks as JSON have about 10 KiB.
    */
-  annotation: count(64 * KiB, 'characters of an annotation with a list or JSON', 'counts as unreadable'),
+  annotation: count(
+    64 * KiB,
+    'characters of an annotation with a list or JSON, or of a condition',
+    'counts as unreadable',
+  ),
   quantity: count(256, 'characters of a quantity, such as `250m`', 'counts as unreadable'),
-});
-
-/** What is kept of the status of a DaemonSet's pod, which its kubelet writes. */
-export const agentStatus = {
-  /** Containers; the largest network DaemonSets have fewer than ten. */
-  containers: 64,
-  /** Characters of a container's ID: the runtime's name and a hash of 64 characters in practice. */
-  containerId: 256,
-} as const;
-
-/** What a call of `/mutate`, `/gate` or `/namespaces` may name. Kubernetes has no longer values. */
-export const reviews = declareLimits('Quoted texts', {
-  /** The API server uses 36. */
-  uid: count(128, 'characters of a UID', '`CNI_GATE_REVIEW_NAME`'),
-  /** Characters of an operation or a subresource: Kubernetes' own have at most 19. */
-  word: 63,
 });
 
 /**

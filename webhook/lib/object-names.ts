@@ -1,4 +1,4 @@
-import { reviews } from './limits.ts';
+import { nameCharacters } from './limits.ts';
 
 /** Letters, digits and hyphens, with a letter or digit at both ends; one way to match only, so never slow. */
 const label = /^[a-z0-9]+(?:-+[a-z0-9]+)*$/;
@@ -9,7 +9,7 @@ const uid = /^[A-Za-z0-9][-A-Za-z0-9._:]*$/;
 export const isNamespaceName = (text: string): boolean => text.length <= 63 && label.test(text);
 
 /** Whether a text is the name of a pod or node: an RFC 1123 subdomain. Source: apimachinery, `NameIsDNSSubdomain`. */
-export const isObjectName = (text: string): boolean => text.length <= 253 && subdomain.test(text);
+export const isObjectName = (text: string): boolean => text.length <= nameCharacters && subdomain.test(text);
 
 /** Whether a text can be a UID. Those of the API server are UUIDs; a test or another caller may use other words. */
-export const isUid = (text: string): boolean => text.length <= reviews.uid && uid.test(text);
+export const isUid = (text: string): boolean => text.length <= nameCharacters && uid.test(text);

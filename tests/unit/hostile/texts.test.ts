@@ -6,7 +6,7 @@ import { mergeNetworks } from '../../../webhook/admission/mutate/merge-networks.
 import { readStatus } from '../../../webhook/admission/mutate/status-annotation.ts';
 import { fitWarnings, respond } from '../../../webhook/admission/respond.ts';
 import { clean, quoted } from '../../../webhook/lib/clean.ts';
-import { agentStatus, texts } from '../../../webhook/lib/limits.ts';
+import { listItems, texts } from '../../../webhook/lib/limits.ts';
 import { statusAnnotation } from '../../../webhook/lib/names.ts';
 import { quantity } from '../../../webhook/lib/quantity.ts';
 import { toAgentFacts } from '../../../webhook/nodes/readiness/to-facts.ts';
@@ -80,7 +80,7 @@ suite('texts of others', () => {
 
   test('of the containers that a kubelet tells of, only so many and so much is kept', () => {
     const containers = Array.from({ length: 10_000 }, (_, index) => `c${index}`);
-    assert.equal(toAgentFacts(apiAgent('n1', { containers })).containers.length, agentStatus.containers);
+    assert.equal(toAgentFacts(apiAgent('n1', { containers })).containers.length, listItems);
     assert.deepEqual(toAgentFacts(apiAgent('n1', { containers: [long, 'c1'] })).containers, ['c1']);
   });
 

@@ -19,8 +19,8 @@ suite('names that Kubernetes allows', () => {
   });
 
   test('UIDs', () => {
-    for (const uid of ['3c0f6d3e-9a37-4b0c-8d5c-0b1f6f0f3a11', 'u1', 'UPPER', 'x'.repeat(128)])
+    for (const uid of ['3c0f6d3e-9a37-4b0c-8d5c-0b1f6f0f3a11', 'u1', 'UPPER', 'x'.repeat(253)])
       assert.ok(isUid(uid), uid);
-    for (const uid of ['', '.', '../..', 'a/b', 'a b', 'a\nb', 'x'.repeat(129)]) assert.ok(!isUid(uid), uid);
+    for (const uid of ['', '.', '../..', 'a/b', 'a b', 'a\nb', 'x'.repeat(254)]) assert.ok(!isUid(uid), uid);
   });
 });

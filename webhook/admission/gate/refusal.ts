@@ -60,7 +60,7 @@ export interface Refused {
  * @param message of the pod's PodScheduled condition, into which the scheduler writes the answer of the API server
  */
 export function refusedFor(message: string): Refused | undefined {
-  const start = message.length > texts.condition ? -1 : message.indexOf(denied);
+  const start = message.length > texts.annotation ? -1 : message.indexOf(denied);
   if (start === -1) return undefined;
   const tag = parseTag(message.slice(start + denied.length), code, keys);
   return tag !== undefined && isObjectName(tag.fields.node)

@@ -65,7 +65,7 @@ export const namespaceSource: Source<ApiObject, NamespaceFacts> = {
   resource: 'namespaces',
   path: '/api/v1/namespaces',
   query: { labelSelector: profileLabel },
-  objectBytes: objectBytes.namespace,
+  objectBytes: objectBytes.node,
   pick: ({ metadata }) => ({ labels: metadata.labels ?? {}, ...annotationsOf(metadata.annotations) }),
   fits: (facts) => weightOfNamespace(facts) <= namespaces.bytes,
   retention: { max: namespaces.max, weigh: weightOfNamespace },
@@ -98,7 +98,7 @@ const daemonSetSource = ({
   resource: `daemonset ${namespace}/${name}`,
   path: apiPath`/apis/apps/v1/namespaces/${namespace}/daemonsets`,
   query: { fieldSelector: `metadata.name=${name}` },
-  objectBytes: objectBytes.daemonSet,
+  objectBytes: objectBytes.pod,
   pick: (object) => ({ facts: toDaemonSetFacts(object), selector: selectorText(object.spec.selector ?? {}) }),
 });
 
@@ -152,7 +152,7 @@ export const pendingSource = (optedIn?: Pick<OptedIn, 'has'>): Source<ApiPending
   query: { labelSelector: profileLabel, fieldSelector: 'spec.nodeName=' },
   // an object may have 1.5 MB, and the API server keeps a whole page in memory
   pageSize: 20,
-  objectBytes: objectBytes.pendingPod,
+  objectBytes: objectBytes.pod,
   ...(optedIn && { wants: ({ namespace = '' }) => optedIn.has(namespace) }),
   pick: toPendingPod,
   retention: { max: pendingPods.max, weigh: ({ weight }) => weight },
@@ -168,7 +168,7 @@ export const evidenceSource = (optedIn?: Pick<OptedIn, 'has'>): Source<ApiEviden
   path: '/api/v1/pods',
   query: { labelSelector: profileLabel, fieldSelector: 'spec.nodeName!=' },
   pageSize: evidencePods.pageSize,
-  objectBytes: objectBytes.evidencePod,
+  objectBytes: objectBytes.pod,
   ...(optedIn && { wants: ({ namespace = '' }) => optedIn.has(namespace) }),
   pick: evidencePick(),
   retention: { max: evidencePods.max, weigh: weightOfEvidence },

@@ -1,6 +1,6 @@
 import type { ApiClient } from '../../cluster/client.ts';
 import { TooLarge } from '../../cluster/exchange.ts';
-import { objectBytes, placedPods } from '../../lib/limits.ts';
+import { listItems, objectBytes, placedPods } from '../../lib/limits.ts';
 import { TokenBucket } from '../../lib/token-bucket.ts';
 import type { NodeFacts } from '../../nodes/readiness/facts.ts';
 import { type Amounts, addAll, fits, subtract } from '../../nodes/scheduling/amounts.ts';
@@ -82,13 +82,13 @@ export class Capacity {
   async #taken(node: string, signal: AbortSignal): Promise<{ taken: Amounts; bytes: number }> {
     const fieldSelector = `spec.nodeName=${node},status.phase!=Succeeded,status.phase!=Failed`;
     const query = { fieldSelector, resourceVersion: '0' };
-    const { listBytes: maxBytes, resources } = placedPods;
+    const { listBytes: maxBytes } = placedPods;
     const all: Amounts[] = [];
-    const options = { query, maxBytes, objectBytes: objectBytes.placedPod, signal };
+    const options = { query, maxBytes, objectBytes: objectBytes.default, signal };
     try {
       const { bytes } = await this.#client.list('/api/v1/pods', options, (item) => {
         if (item.isTooLarge()) all.push({ pods: 1 });
-        else all.push(requestsOf(JSON.parse(item.text) as { spec: RequestingSpec }, resources));
+        else all.push(requestsOf(JSON.parse(item.text) as { spec: RequestingSpec }));
       });
       return { taken: addAll(all), bytes };
     } catch (error) {
@@ -100,7 +100,7 @@ export class Capacity {
 }
 
 /** What a pod requests, of no more than some resources. */
-function requestsOf({ spec }: { spec: RequestingSpec }, resources: number): Amounts {
+function requestsOf({ spec }: { spec: RequestingSpec }): Amounts {
   const { pods = 1, ...others } = podRequests(spec);
-  return { pods, ...Object.fromEntries(Object.entries(others).slice(0, resources)) };
+  return { pods, ...Object.fromEntries(Object.entries(others).slice(0, listItems)) };
 }

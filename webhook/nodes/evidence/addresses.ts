@@ -1,6 +1,6 @@
 import { formatAddress, parseAddress } from '../../../validator/shared/addresses.ts';
 import type { ObjectMeta } from '../../admission/pod.ts';
-import { evidencePods, texts } from '../../lib/limits.ts';
+import { listItems, texts } from '../../lib/limits.ts';
 import { foreign } from '../../lib/names.ts';
 import { own } from '../../lib/own.ts';
 
@@ -24,7 +24,7 @@ export function addressesOf(
   const found: string[] = [];
   const add = (network: string, ip: unknown): void => {
     const address = typeof ip === 'string' && ip.length <= longest ? parseAddress(ip) : undefined;
-    if (address === undefined || found.length >= evidencePods.addresses) return;
+    if (address === undefined || found.length >= listItems) return;
     const spelled = formatAddress(address);
     found.push(network === '' ? spelled : `${share(network)}/${spelled}`);
   };

@@ -182,4 +182,4 @@ function waitOf(
 }
 
 /** A text that others wrote, safe to show. */
-const short = (value: string): string => clean(value.slice(0, evidencePods.waitingCharacters));
+const short = (value: string): string => clean(value.slice(0, nameCharacters));

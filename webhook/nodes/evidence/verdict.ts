@@ -168,7 +168,7 @@ export function failedIn(message: string | null | undefined): string[] {
 
 /** The kubelet cuts messages at 4 KiB; who may write a pod's status may write longer ones. */
 const parsed = (message: string | null | undefined): { code?: unknown; checks?: unknown } | null =>
-  JSON.parse((message ?? '').length <= texts.condition ? (message ?? 'null') : 'null');
+  JSON.parse((message ?? '').length <= texts.annotation ? (message ?? 'null') : 'null');
 
 /** A time of an object in milliseconds since the epoch; undefined if there is none. */
 export function timeOf(text: string | null | undefined): number | undefined {

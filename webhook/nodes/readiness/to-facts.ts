@@ -1,5 +1,5 @@
 import { quoted } from '../../lib/clean.ts';
-import { agentStatus } from '../../lib/limits.ts';
+import { listItems, nameCharacters } from '../../lib/limits.ts';
 import { type ContainerStatus, type ProofStatus, timeOf } from '../evidence/verdict.ts';
 import { amountsOf } from '../scheduling/amounts.ts';
 import type { DaemonTemplate } from '../scheduling/daemon.ts';
@@ -100,8 +100,8 @@ export function toAgentFacts({ metadata, spec, status }: ApiPod): AgentFacts {
     readySince: timeOf(ready?.lastTransitionTime),
     containers: containers
       .flatMap(({ containerID }) => (containerID ? [containerID] : []))
-      .filter((id) => id.length <= agentStatus.containerId)
-      .slice(0, agentStatus.containers),
+      .filter((id) => id.length <= nameCharacters)
+      .slice(0, listItems),
     ...(started > Number.NEGATIVE_INFINITY && { startedAt: started }),
     reason: quoted(all.flatMap(lackOf).join(', ')),
   };

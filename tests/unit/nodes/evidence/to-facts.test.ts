@@ -198,8 +198,8 @@ suite('what is kept of a pod', () => {
     const annotations = { 'k8s.v1.cni.cncf.io/network-status': JSON.stringify(networks) };
     const status = ours({ waiting: { reason: long } });
     const found = pick(apiPod({ metadata: { annotations }, status }));
-    assert.ok(found.waitingFor.length < 100);
-    assert.equal(found.addresses.length, 32);
+    assert.ok(found.waitingFor.length < 300);
+    assert.equal(found.addresses.length, 64);
     annotations['k8s.v1.cni.cncf.io/network-status'] = JSON.stringify(entries.slice(0, 1));
     assert.deepEqual(pick(apiPod({ metadata: { annotations } })).addresses, []);
     const again = pick(apiPod());
