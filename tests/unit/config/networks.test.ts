@@ -1,31 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { commaText, parseNetworks } from '../../../webhook/config/networks.ts';
+import { parseNetworks } from '../../../webhook/config/networks.ts';
 
-test('a comma list, with namespaces and interfaces', () => {
-  assert.deepEqual(parseNetworks(' a , net/b@net1,c.d@x.1'), {
-    form: 'comma',
-    entries: [
-      { name: 'a' },
-      { name: 'b', namespace: 'net', interface: 'net1' },
-      { name: 'c.d', interface: 'x.1' },
-    ],
-  });
-  assert.deepEqual(parseNetworks(''), { form: 'comma', entries: [] });
-  assert.deepEqual(parseNetworks('  '), { form: 'comma', entries: [] });
-});
-
-test('a JSON list with further fields', () => {
-  assert.deepEqual(parseNetworks(' [{"name":"a","ips":["10.0.0.1"]}, {"name":"b","namespace":"net"}] '), {
-    form: 'json',
-    entries: [
-      { name: 'a', ips: ['10.0.0.1'] },
-      { name: 'b', namespace: 'net' },
-    ],
-  });
-  assert.deepEqual(parseNetworks('[]'), { form: 'json', entries: [] });
-});
-
+// what Multus reads, and how lists are joined: tests/unit/admission/mutate/merge-networks.test.ts
 test('an empty namespace or interface counts as absent, as in Multus', () => {
   const entries = [{ name: 'a' }];
   assert.deepEqual(parseNetworks('[{"name":"a","namespace":"","interface":null}]')?.entries, entries);
@@ -44,10 +21,4 @@ test('texts that Multus cannot read', () => {
     ],
   ];
   for (const text of unreadable) assert.equal(parseNetworks(text), undefined, text);
-});
-
-test('an entry in the form of the comma list, if that form can express it', () => {
-  assert.equal(commaText({ name: 'a' }), 'a');
-  assert.equal(commaText({ name: 'a', namespace: 'net', interface: 'net1' }), 'net/a@net1');
-  assert.equal(commaText({ name: 'a', mac: 'c2:b0:57:49:47:f1' }), undefined);
 });

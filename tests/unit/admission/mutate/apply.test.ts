@@ -26,13 +26,6 @@ const doesNotApply: [Operation, RegExp][] = [
 ];
 
 suite('a patch is applied before it is sent', () => {
-  test('one that applies: the decision does not change', () => {
-    const decision = deciding({ op: 'add', path: '/metadata/labels', value: { a: 'b' } });
-    const changed = pod();
-    assert.equal(applyOnce(decision, changed, policyOf()), decision);
-    assert.deepEqual(changed.metadata.labels, { a: 'b' });
-  });
-
   for (const [operation, cause] of doesNotApply) {
     test(`one that does not (${operation.path}): a refusal without a patch`, () => {
       const { response } = respond('uid-1', applyOnce(deciding(operation), pod(), policyOf()));

@@ -59,13 +59,4 @@ suite('exemption', () => {
     ];
     for (const spec of others) assert.equal(exempt(spec), undefined, JSON.stringify(spec));
   });
-
-  test("pods of a profile's DaemonSet, by controller, namespace and name", () => {
-    const owner = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent', controller: true };
-    const inNet = { namespace: 'net' };
-    assert.equal(exempt({}, { ownerReferences: [owner] }, inNet), 'network-daemonset');
-    assert.equal(exempt({}, { ownerReferences: [owner] }), undefined);
-    for (const other of [{ controller: false }, { kind: 'ReplicaSet' }, { name: 'agent-2' }])
-      assert.equal(exempt({}, { ownerReferences: [{ ...owner, ...other }] }, inNet), undefined);
-  });
 });

@@ -4,7 +4,6 @@ import { reviewNamespace } from '../../../../webhook/admission/mutate/namespace-
 import { respond } from '../../../../webhook/admission/respond.ts';
 import { policyOf } from '../../../support/configurations.ts';
 import { namespaceReview, namespaceWith } from '../../../support/namespace-reviews.ts';
-import { recorded } from '../../../support/reviews.ts';
 
 const strict = policyOf();
 const list = 'the configuration has: aws-vpc-cni, cilium, istio-ambient, istio, linkerd, multus';
@@ -56,10 +55,4 @@ test('a valid, empty or absent label: no warning', () => {
     assert.deepEqual(warningsFor(label), [], String(label));
   }
   assert.deepEqual(warningsFor('mine', policyOf({ profiles: [{ name: 'mine' }] })), []);
-});
-
-test('a review of another kind is an error that says what to check', () => {
-  for (const name of ['pod-meshed', 'binding-meshed']) {
-    assert.throws(() => reviewNamespace(recorded(name), strict), { code: 'CNI_GATE_REVIEW_KIND' });
-  }
 });
