@@ -19,16 +19,20 @@ export interface LeaderDeps<View> {
   log: Log;
 }
 
-/** What a {@link Controller} works with. */
-export interface ControllerOptions extends Pick<LeaderDeps<unknown>, 'leader' | 'log'> {
-  queue: Omit<WorkQueueOptions, 'failed'>;
+/** What is done with one kind of objects. */
+export interface Work {
   /** Calls back with the keys of objects that changed. @returns ends the subscription */
-  subscribe(changed: (keys: Iterable<string>) => void): () => void;
+  subscribe(add: (keys: Iterable<string>) => void): () => void;
   /** The keys of all objects. Called for each resync, whether this process leads or not. */
   keys(signal: AbortSignal): Promise<Iterable<string>>;
   reconcile: Reconcile;
-  /** Forgets what was learned: the lead changed hands. */
-  forget(): void;
+}
+
+/** What a {@link Controller} works with. */
+export interface ControllerOptions extends Pick<LeaderDeps<unknown>, 'leader' | 'log'> {
+  queue: Omit<WorkQueueOptions, 'failed'>;
+  /** Begins anew whenever this process begins to lead, or no longer leads: what was learned before is forgotten. */
+  begin(): Work;
   /** What a failure means, for the log: `refused pods cannot be steered`. */
   failure: string;
 }
@@ -43,55 +47,53 @@ const warnAgain = 600_000;
 /** Runs a {@link WorkQueue} while this process leads: events and a resync add keys, the reconciler looks at them. */
 export class Controller {
   readonly #options: ControllerOptions;
-  readonly #queue: WorkQueue;
   /** The end of the pause after an outage, on a monotonic clock. */
   #outageEnds = 0;
   #warned: { kind: string; at: number } | undefined;
 
   constructor(options: ControllerOptions) {
     this.#options = options;
-    this.#queue = new WorkQueue({ ...options.queue, failed: (error) => this.#warn(error) });
   }
 
   /** Runs until the signal is aborted, and what was begun has ended. Never throws. */
   async run(signal: AbortSignal): Promise<void> {
-    const { leader, subscribe, forget } = this.#options;
-    const unsubscribe = [
-      subscribe((keys) => this.#add(keys)),
-      leader?.subscribe(() => {
-        this.#queue.clear();
-        forget();
-        void this.#resync(signal);
-      }),
-    ];
-    const running = this.#queue.run((key, ended) => this.#reconcile(key, ended), signal);
     while (!signal.aborted) {
-      await this.#resync(signal);
+      const term = new AbortController();
+      const unsubscribe = this.#options.leader?.subscribe(() => term.abort());
+      await this.#serve(AbortSignal.any([signal, term.signal]));
+      unsubscribe?.();
+    }
+  }
+
+  /** Works until the lead changes hands. */
+  async #serve(signal: AbortSignal): Promise<void> {
+    const { leader, queue: options, begin } = this.#options;
+    const queue = new WorkQueue({ ...options, failed: (error) => this.#warn(error) });
+    const work = begin();
+    const add = (keys: Iterable<string>): void => {
+      if (leader?.leads !== true || performance.now() < this.#outageEnds) return;
+      for (const key of keys) queue.add(key);
+    };
+    const unsubscribe = work.subscribe(add);
+    const running = queue.run((key, ended) => this.#reconcile(work, key, ended), signal);
+    while (!signal.aborted) {
+      try {
+        add(await work.keys(signal));
+      } catch (error) {
+        if (!signal.aborted) this.#warn(error);
+      }
       await sleep(resync, undefined, { signal }).catch(() => {});
     }
-    for (const end of unsubscribe) end?.();
+    unsubscribe();
     await running;
   }
 
-  #add(keys: Iterable<string>): void {
-    if (this.#options.leader?.leads !== true || performance.now() < this.#outageEnds) return;
-    for (const key of keys) this.#queue.add(key);
-  }
-
-  async #resync(signal: AbortSignal): Promise<void> {
-    try {
-      this.#add(await this.#options.keys(signal));
-    } catch (error) {
-      if (!signal.aborted) this.#warn(error);
-    }
-  }
-
-  async #reconcile(key: string, signal: AbortSignal): Promise<Result> {
+  async #reconcile(work: Work, key: string, signal: AbortSignal): Promise<Result> {
     if (this.#options.leader?.leads !== true) return undefined;
     const after = this.#outageEnds - performance.now();
     if (after > 0) return { after };
     try {
-      return await this.#options.reconcile(key, signal);
+      return await work.reconcile(key, signal);
     } catch (error) {
       if (!isOutage(error)) throw error;
       if (!signal.aborted) this.#warn(error);

@@ -58,16 +58,13 @@ export function steeringController(
   registry: Registry,
 ): Controller {
   const bucket = new TokenBucket(planLimits.perSecond, planLimits.burst);
-  const nominator = new Nominator(client, { ...deps, metrics: new SteerMetrics(registry), bucket });
+  const options = { ...deps, metrics: new SteerMetrics(registry), bucket };
   return new Controller({
     ...deps,
     failure: 'refused pods cannot be steered',
     // it backs off after a nomination that the scheduler ignored
     queue: { inFlight: 10, baseDelay: 10_000, maxDelay: 300_000, bucket },
-    subscribe: (add) => deps.view.subscribe((pods) => add(nominator.observe(pods))),
-    keys: (signal) => nominator.keys(signal),
-    reconcile: (key, signal) => nominator.reconcile(key, signal),
-    forget: () => nominator.forget(),
+    begin: () => new Nominator(client, options),
   });
 }
 
@@ -77,15 +74,12 @@ export function repairController(
   deps: LeaderDeps<RepairView>,
   registry: Registry,
 ): Controller {
-  const reconciler = new Reconciler(client, { ...deps, metrics: new RepairMetrics(registry) });
+  const options = { ...deps, metrics: new RepairMetrics(registry) };
   return new Controller({
     ...deps,
     failure: 'failed pods cannot be recreated',
     // it backs off after a deletion that failed
     queue: { inFlight: 5, baseDelay: 1000, maxDelay: 300_000 },
-    subscribe: (add) => deps.view.evidence.subscribe((changes) => add(reconciler.observe(changes))),
-    keys: async () => reconciler.keys(),
-    reconcile: (key) => reconciler.reconcile(key),
-    forget: () => reconciler.forget(),
+    begin: () => new Reconciler(client, options),
   });
 }

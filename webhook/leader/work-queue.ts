@@ -44,7 +44,6 @@ export class WorkQueue {
   readonly #again = new Set<string>();
   readonly #failures = new Map<string, number>();
   readonly #changed = new Notifier();
-  #term = new AbortController();
 
   constructor(options: WorkQueueOptions) {
     this.#options = options;
@@ -64,17 +63,7 @@ export class WorkQueue {
     this.#changed.notify();
   }
 
-  /** Forgets all keys and back-offs, and aborts what runs: another process leads. */
-  clear(): void {
-    this.#term.abort();
-    this.#term = new AbortController();
-    for (const key of [...this.#pausing.keys()]) this.#endPause(key);
-    this.#waiting.clear();
-    this.#again.clear();
-    this.#failures.clear();
-  }
-
-  /** Hands out keys until the signal is aborted, and waits for what still runs then. Never throws. */
+  /** Hands out keys until the signal is aborted, and waits for what still runs then. Call it once. Never throws. */
   async run(reconcile: Reconcile, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const key = this.#next();
@@ -86,8 +75,8 @@ export class WorkQueue {
         await nextTurn();
       }
     }
+    for (const { timer } of this.#pausing.values()) clearTimeout(timer);
     await Promise.all(this.#running.values());
-    this.clear();
   }
 
   /** The next key to look at, if there is one and the bounds allow it. The next time, it is another namespace's turn. */
@@ -106,16 +95,16 @@ export class WorkQueue {
   }
 
   async #process(key: string, reconcile: Reconcile, signal: AbortSignal): Promise<void> {
-    const term = this.#term;
     let result: Result;
     try {
-      result = await reconcile(key, AbortSignal.any([signal, term.signal]));
+      result = await reconcile(key, signal);
     } catch (error) {
       result = 'back-off';
-      if (!signal.aborted && !term.signal.aborted) this.#options.failed?.(error, key);
+      if (!signal.aborted) this.#options.failed?.(error, key);
     }
     this.#running.delete(key);
-    if (!term.signal.aborted) this.#finish(key, result);
+    if (signal.aborted) return;
+    this.#finish(key, result);
     if (this.#again.delete(key)) this.add(key);
     this.#changed.notify();
   }

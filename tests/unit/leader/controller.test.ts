@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { suite, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ClusterError } from '../../../webhook/cluster/errors.ts';
-import { Controller, type ControllerOptions } from '../../../webhook/leader/controller.ts';
+import { Controller, type Work } from '../../../webhook/leader/controller.ts';
 
 interface Scene {
   leads?: boolean;
   keys?: string[];
-  reconcile?: ControllerOptions['reconcile'];
+  reconcile?: Work['reconcile'];
 }
 
 function controlled(t: TestContext, { leads = true, keys = [], reconcile }: Scene) {
@@ -21,22 +21,24 @@ function controlled(t: TestContext, { leads = true, keys = [], reconcile }: Scen
       return () => {};
     }
   })();
-  let forgotten = 0;
+  let begun = 0;
   let changed = (_: Iterable<string>): void => {};
   const controller = new Controller({
     leader,
     queue: { inFlight: 2, baseDelay: 10, maxDelay: 10 },
-    subscribe: (subscriber) => {
-      changed = subscriber;
-      return () => {};
-    },
-    keys: async () => keys,
-    reconcile: async (key, signal) => {
-      seen.push(key);
-      return reconcile?.(key, signal);
-    },
-    forget: () => {
-      forgotten += 1;
+    begin: () => {
+      begun += 1;
+      return {
+        subscribe: (subscriber) => {
+          changed = subscriber;
+          return () => {};
+        },
+        keys: async () => keys,
+        reconcile: async (key, signal) => {
+          seen.push(key);
+          return reconcile?.(key, signal);
+        },
+      };
     },
     log: { info: () => {}, warn: (_, text) => warnings.push(text), error: () => {} },
     failure: 'pods cannot be steered',
@@ -51,7 +53,7 @@ function controlled(t: TestContext, { leads = true, keys = [], reconcile }: Scen
     leader.leads = now;
     leader.changed();
   };
-  return { seen, warnings, lead, changed: (...some: string[]) => changed(some), forgotten: () => forgotten };
+  return { seen, warnings, lead, changed: (...some: string[]) => changed(some), begun: () => begun };
 }
 
 async function until(isTrue: () => boolean): Promise<void> {
@@ -66,16 +68,15 @@ suite('a controller', () => {
     await until(() => seen.includes('c/1'));
   });
 
-  test('does nothing while another process leads, and forgets what it knew when the lead changes', async (t) => {
-    const { seen, changed, lead, forgotten } = controlled(t, { leads: false, keys: ['a/1'] });
+  test('does nothing while another process leads, and begins anew when the lead changes', async (t) => {
+    const { seen, changed, lead, begun } = controlled(t, { leads: false, keys: ['a/1'] });
     changed('b/1');
     await sleep(50);
     assert.deepEqual(seen, []);
     lead(true);
     await until(() => seen.length > 0);
-    const before = forgotten();
     lead(false);
-    assert.equal(forgotten(), before + 1);
+    await until(() => begun() === 3);
     const { length } = seen;
     changed('b/1');
     await sleep(50);
@@ -84,7 +85,7 @@ suite('a controller', () => {
 
   test('aborts what runs when it no longer leads', async (t) => {
     let aborted = false;
-    const reconcile: ControllerOptions['reconcile'] = async (_, signal) => {
+    const reconcile: Work['reconcile'] = async (_, signal) => {
       await new Promise((resolve) => signal.addEventListener('abort', resolve));
       aborted = true;
       return undefined;
@@ -96,7 +97,7 @@ suite('a controller', () => {
   });
 
   test('after an outage it logs once, and looks at no key for a while', async (t) => {
-    const reconcile: ControllerOptions['reconcile'] = async () => {
+    const reconcile: Work['reconcile'] = async () => {
       throw new ClusterError('CNI_GATE_CLUSTER_UNREACHABLE', 'connect ECONNREFUSED', {});
     };
     const { seen, warnings, changed } = controlled(t, { keys: ['a/1', 'a/2', 'a/3', 'a/4'], reconcile });
@@ -108,7 +109,7 @@ suite('a controller', () => {
   });
 
   test('a failure of one key is logged once, and does not stop the others', async (t) => {
-    const reconcile: ControllerOptions['reconcile'] = async (key) => {
+    const reconcile: Work['reconcile'] = async (key) => {
       if (key !== 'good/1') throw new Error('broken');
       return undefined;
     };

@@ -127,28 +127,6 @@ suite('a work queue', () => {
     assert.deepEqual(seen, ['a', 'b', 'c']);
   });
 
-  test('forgets everything when it is cleared, and aborts what runs', async (t) => {
-    const signals: AbortSignal[] = [];
-    const reconcile: Reconcile = async (key, signal) => {
-      signals.push(signal);
-      if (key === 'slow') await new Promise((resolve) => signal.addEventListener('abort', resolve));
-      return 'back-off';
-    };
-    const { queue, seen } = running(t, reconcile);
-    queue.add('a');
-    await settled();
-    for (const key of ['slow', 'b']) queue.add(key);
-    await settled();
-    assert.deepEqual(seen, ['a', 'slow']);
-    queue.clear();
-    await pass(10_000);
-    assert.deepEqual([seen, signals[1]?.aborted], [['a', 'slow'], true]);
-    queue.add('a');
-    await settled();
-    await pass(1000);
-    assert.deepEqual(seen, ['a', 'slow', 'a', 'a'], 'the first pause again');
-  });
-
   test('leaves the event loop to others after each key', async (t) => {
     const { queue, seen } = running(t, done, { inFlight: 10 });
     for (let index = 0; index < 10_000; index += 1) queue.add(`shop/${index}`);

@@ -1,7 +1,5 @@
 import type { ApiClient } from '../../cluster/client.ts';
-import type { Leadership } from '../../cluster/lease/leadership.ts';
-import type { Policy } from '../../config/policy.ts';
-import type { Log } from '../../lib/deps.ts';
+import type { LeaderDeps } from '../controller.ts';
 import type { SteerState } from '../metrics.ts';
 
 /**
@@ -29,45 +27,33 @@ export function usesNominations({ major, minor }: Pick<ApiVersion, 'major' | 'mi
 /** How often the leader asks for the API server's version, in milliseconds: it may be upgraded. */
 const askAgain = 600_000;
 
-/** Finds out whether this replica steers. */
-export class Eligibility {
-  readonly #client: ApiClient;
-  readonly #leader: Leadership | undefined;
-  readonly #log: Log;
+/**
+ * Returns the function that finds out whether this replica steers. It throws a ClusterError where the API server does not
+ * tell its version.
+ */
+export function eligibility(
+  client: ApiClient,
+  { leader, policy, log }: Pick<LeaderDeps<unknown>, 'leader' | 'policy' | 'log'>,
+): (signal: AbortSignal) => Promise<SteerState> {
   /** Whether the API server is new enough, and until when that is known, on a monotonic clock. */
-  #version: { enough: boolean; until: number } | undefined;
-
-  /** @param leader undefined where there can be none */
-  constructor(client: ApiClient, leader: Leadership | undefined, log: Log) {
-    this.#client = client;
-    this.#leader = leader;
-    this.#log = log;
-  }
-
-  /**
-   * Finds out the state.
-   *
-   * @throws ClusterError where the API server does not tell its version
-   */
-  async check({ steer }: Policy, signal: AbortSignal): Promise<SteerState> {
-    if (steer.mode === 'off') return 'off';
-    if (this.#leader === undefined) return 'no-namespace';
-    if (!this.#leader.leads) return 'standby';
-    return (await this.#isNewEnough(signal)) ? 'steering' : 'api-server-too-old';
-  }
-
-  async #isNewEnough(signal: AbortSignal): Promise<boolean> {
-    const known = this.#version;
+  let known: { enough: boolean; until: number } | undefined;
+  const isNewEnough = async (signal: AbortSignal): Promise<boolean> => {
     if (known !== undefined && performance.now() < known.until) return known.enough;
-    const version = await this.#client.request<ApiVersion>('GET', '/version', { signal });
+    const version = await client.request<ApiVersion>('GET', '/version', { signal });
     const enough = usesNominations(version);
-    this.#version = { enough, until: performance.now() + askAgain };
     if (!enough && known?.enough !== false) {
       const { gitVersion } = version;
       const why = `the API server is ${gitVersion}, and schedulers use nominations from ${leastVersion} on`;
       // no warning: these versions are supported; status and the metric show it too
-      this.#log.info({ gitVersion }, `refused pods are not steered: ${why}`);
+      log.info({ gitVersion }, `refused pods are not steered: ${why}`);
     }
+    known = { enough, until: performance.now() + askAgain };
     return enough;
-  }
+  };
+  return async (signal) => {
+    if (policy().steer.mode === 'off') return 'off';
+    if (leader === undefined) return 'no-namespace';
+    if (!leader.leads) return 'standby';
+    return (await isNewEnough(signal)) ? 'steering' : 'api-server-too-old';
+  };
 }

@@ -2,12 +2,12 @@ import type { ClusterView } from '../../admission/gate/cluster-view.ts';
 import type { ApiClient } from '../../cluster/client.ts';
 import { planLimits } from '../../lib/limits.ts';
 import type { TokenBucket } from '../../lib/token-bucket.ts';
-import type { LeaderDeps } from '../controller.ts';
+import type { LeaderDeps, Work } from '../controller.ts';
 import { type Gate, gateBy } from '../filters.ts';
 import type { SteerMetrics, SteerState } from '../metrics.ts';
 import type { Result } from '../work-queue.ts';
 import { Capacity } from './capacity.ts';
-import { Eligibility, leastVersion } from './eligibility.ts';
+import { eligibility, leastVersion } from './eligibility.ts';
 import { longHold } from './long-hold.ts';
 import { nominate, nominatedEvent, notNominatedEvent } from './nominate.ts';
 import { Nominations } from './nominations.ts';
@@ -47,32 +47,28 @@ const unsteered: Partial<Record<SteerState, string>> = {
 type RefusedPod = PendingPod & { refused: string };
 
 /** Nominates nodes for the refused pods of one key, which are alike, and writes events about pods that wait. */
-export class Nominator {
+export class Nominator implements Work {
   readonly #client: ApiClient;
   readonly #options: NominatorOptions;
   readonly #capacity: Capacity;
-  readonly #eligibility: Eligibility;
+  readonly #eligibility: ReturnType<typeof eligibility>;
   readonly #pods: PendingIndex;
-  #nominations = new Nominations();
+  readonly #nominations = new Nominations();
   #state: SteerState | undefined;
 
   constructor(client: ApiClient, options: NominatorOptions) {
     this.#client = client;
     this.#options = options;
     this.#capacity = new Capacity(client);
-    this.#eligibility = new Eligibility(client, options.leader, options.log);
+    this.#eligibility = eligibility(client, options);
     this.#pods = new PendingIndex(() => options.view.pending());
   }
 
-  /** Forgets its nominations: another leader may have nominated meanwhile. */
-  forget(): void {
-    this.#nominations = new Nominations();
-  }
-
-  /** Pods changed. @returns the keys to look at because of that */
-  observe(changed: readonly PendingPod[]): string[] {
-    this.#pods.changed();
-    return changed.filter(isRefused).map(({ key }) => key);
+  subscribe(add: (keys: Iterable<string>) => void): () => void {
+    return this.#options.view.subscribe((changed) => {
+      this.#pods.changed();
+      add(changed.filter(isRefused).map(({ key }) => key));
+    });
   }
 
   /**
@@ -81,9 +77,8 @@ export class Nominator {
    * @throws ClusterError where the API server does not tell its version
    */
   async keys(signal: AbortSignal): Promise<Set<string>> {
-    const { metrics, policy } = this.#options;
-    this.#state = await this.#eligibility.check(policy(), signal);
-    metrics.state(this.#state);
+    this.#state = await this.#eligibility(signal);
+    this.#options.metrics.state(this.#state);
     return new Set([...this.#pods.refused(), ...this.#nominations.keys()]);
   }
 

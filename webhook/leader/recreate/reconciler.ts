@@ -3,7 +3,7 @@ import type { ApiClient } from '../../cluster/client.ts';
 import { ClusterError, unansweredBy } from '../../cluster/errors.ts';
 import type { EvidenceChange } from '../../nodes/evidence/evidence.ts';
 import type { PodEvidence } from '../../nodes/evidence/facts.ts';
-import type { LeaderDeps } from '../controller.ts';
+import type { LeaderDeps, Work } from '../controller.ts';
 import type { RepairMetrics, RepairState } from '../metrics.ts';
 import type { Result } from '../work-queue.ts';
 import { type Decision, decide } from './decide.ts';
@@ -25,7 +25,7 @@ export interface RepairOptions extends LeaderDeps<RepairView> {
 const found = 5000;
 
 /** Recreates failed pods: looks at one pod, decides, deletes it and says so. */
-export class Reconciler {
+export class Reconciler implements Work {
   readonly #client: ApiClient;
   readonly #options: RepairOptions;
   #memory = new RepairMemory();
@@ -46,13 +46,13 @@ export class Reconciler {
    *
    * @returns the keys of the pods that there may be something to do about
    */
-  keys(): Iterable<string> {
+  async keys(): Promise<Iterable<string>> {
     const { metrics, view } = this.#options;
     const state = this.#stateNow();
     if (state !== this.#state) {
       this.#state = state;
       metrics.state(state);
-      this.forget();
+      this.#forget();
     }
     const now = performance.now();
     metrics.outcomes.inc({ outcome: 'unknown' }, this.#memory.sweep(now));
@@ -67,19 +67,19 @@ export class Reconciler {
     return isWorking(this.#state) && unsynced() === undefined && evidence.synced;
   }
 
-  /** Forgets deletions, pauses and events: another leader may have recreated pods meanwhile. */
-  forget(): void {
+  /** Forgets deletions, pauses and events: the mode is another one. */
+  #forget(): void {
     this.#memory = new RepairMemory();
     this.#reporter = new Reporter(this.#client, this.#options);
     this.#done.clear();
   }
 
-  /**
-   * Has to hear of all changes of the evidence, before pods are looked at because of them.
-   *
-   * @returns the keys of pods that failed, and, where a pod has passed, of those of its controller
-   */
-  observe(changes: readonly EvidenceChange[]): string[] {
+  subscribe(add: (keys: Iterable<string>) => void): () => void {
+    return this.#options.view.evidence.subscribe((changes) => add(this.#observe(changes)));
+  }
+
+  /** @returns the keys of pods that failed, and, where a pod has passed, of those of its controller */
+  #observe(changes: readonly EvidenceChange[]): string[] {
     const { evidence } = this.#options.view;
     return changes.flatMap((change) => {
       const outcome = this.#memory.observe(change, performance.now());

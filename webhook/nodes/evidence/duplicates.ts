@@ -13,9 +13,6 @@ export interface DuplicateAddress {
 /** What is read of a pod here. */
 type Addressed = Pick<PodEvidence, 'uid' | 'ended' | 'leaving' | 'hasSandbox' | 'addresses' | 'createdAt'>;
 
-/** One pod, or several with the same address. */
-type Holders = PodEvidence | PodEvidence[];
-
 /**
  * Finds the addresses that more than one live pod has. A pod that ended or has no sandbox has given its addresses back,
  * whatever its status still shows, and one that is being deleted may have. Of several pods with one address, each is reported once: with the oldest.
@@ -23,29 +20,25 @@ type Holders = PodEvidence | PodEvidence[];
  * @returns the trustworthy ones first; then by network, address and age
  */
 export function duplicateAddresses(pods: Iterable<PodEvidence>): DuplicateAddress[] {
-  const holders = new Map<string, Holders>();
-  const several = new Set<string>();
-  for (const pod of pods) {
-    if (!holdsAddresses(pod)) continue;
+  const live = [...pods].filter(holdsAddresses);
+  const oldest = new Map<string, PodEvidence>();
+  for (const pod of live) {
     for (const address of pod.addresses) {
-      const others = holders.get(address);
-      if (others === undefined) holders.set(address, pod);
-      // the same address twice in one pod is no duplicate
-      else if (Array.isArray(others)) {
-        if (!others.includes(pod)) others.push(pod);
-      } else if (others !== pod) {
-        holders.set(address, [others, pod]);
-        several.add(address);
-      }
+      const known = oldest.get(address);
+      if (known === undefined || byAge(pod, known) < 0) oldest.set(address, pod);
     }
   }
-  const found = Array.from(several, (key): DuplicateAddress[] => {
-    const [older, ...younger] = [holders.get(key) ?? []].flat().toSorted(byAge);
-    const at = key.lastIndexOf('/');
-    const [network, address] = [key.slice(0, Math.max(at, 0)), key.slice(at + 1)];
-    return older === undefined ? [] : younger.map((one) => ({ network, address, older, younger: one }));
-  });
-  return found.flat().toSorted(inOrder);
+  const found: DuplicateAddress[] = [];
+  for (const younger of live) {
+    for (const [index, key] of younger.addresses.entries()) {
+      const older = oldest.get(key);
+      // the same address twice in one pod is one
+      if (older === undefined || older === younger || younger.addresses.indexOf(key) < index) continue;
+      const at = key.lastIndexOf('/');
+      found.push({ network: key.slice(0, Math.max(at, 0)), address: key.slice(at + 1), older, younger });
+    }
+  }
+  return found.toSorted(inOrder);
 }
 
 const holdsAddresses = ({ ended, leaving, hasSandbox }: Addressed): boolean =>

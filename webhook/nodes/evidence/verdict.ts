@@ -143,32 +143,28 @@ function verdictOfRun(run: Terminated, { foreign, deletedAt }: ProofContext): Ve
 
 /** In warn mode the program ends with 0 whatever it found, and its message has the code that it would have ended with. */
 function inWarnMode({ message }: Terminated): Verdict {
-  try {
-    const { code } = parsed(message) ?? {};
-    if (code === undefined) return 'passed';
-    return (typeof code === 'number' ? verdictsByCode.get(code) : undefined) ?? 'crashed';
-  } catch {
-    // another program writes what it likes
-    return 'passed';
-  }
+  const { code } = parsed(message);
+  if (code === undefined) return 'passed';
+  return (typeof code === 'number' ? verdictsByCode.get(code) : undefined) ?? 'crashed';
 }
 
 /** The profiles of the checks that did not pass, as the message of our program names them; none if it cannot be read. */
 export function failedIn(message: string | null | undefined): string[] {
-  try {
-    const { checks } = parsed(message) ?? {};
-    if (!Array.isArray(checks)) return [];
-    return checks.flatMap((check) =>
-      check?.passed === false && typeof check.profile === 'string' ? [check.profile] : [],
-    );
-  } catch {
-    return [];
-  }
+  const { checks } = parsed(message);
+  if (!Array.isArray(checks)) return [];
+  return checks.flatMap((check) =>
+    check?.passed === false && typeof check.profile === 'string' ? [check.profile] : [],
+  );
 }
 
-/** The kubelet cuts messages at 4 KiB; who may write a pod's status may write longer ones. */
-const parsed = (message: string | null | undefined): { code?: unknown; checks?: unknown } | null =>
-  JSON.parse((message ?? '').length <= texts.annotation ? (message ?? 'null') : 'null');
+/** The kubelet cuts messages at 4 KiB; who may write a pod's status may write longer ones, and anything else. */
+function parsed(message: string | null | undefined): { code?: unknown; checks?: unknown } {
+  try {
+    return JSON.parse((message ?? '').length <= texts.annotation ? (message ?? '{}') : '{}') ?? {};
+  } catch {
+    return {};
+  }
+}
 
 /** A time of an object in milliseconds since the epoch; undefined if there is none. */
 export function timeOf(text: string | null | undefined): number | undefined {

@@ -13,19 +13,19 @@ export interface DaemonTemplate extends NodeConstraints {
  * Tolerations that the controller adds to every pod of a DaemonSet. Source: Kubernetes, `AddOrUpdateDaemonPodTolerations` in
  * `pkg/controller/daemon/util`.
  */
-const automatic: readonly Toleration[] = [
-  { key: 'node.kubernetes.io/not-ready', operator: 'Exists', effect: 'NoExecute' },
-  { key: 'node.kubernetes.io/unreachable', operator: 'Exists', effect: 'NoExecute' },
-  { key: 'node.kubernetes.io/disk-pressure', operator: 'Exists', effect: 'NoSchedule' },
-  { key: 'node.kubernetes.io/memory-pressure', operator: 'Exists', effect: 'NoSchedule' },
-  { key: 'node.kubernetes.io/pid-pressure', operator: 'Exists', effect: 'NoSchedule' },
-  { key: 'node.kubernetes.io/unschedulable', operator: 'Exists', effect: 'NoSchedule' },
+const automatic = [
+  tolerating('not-ready', 'NoExecute'),
+  tolerating('unreachable', 'NoExecute'),
+  tolerating('disk-pressure', 'NoSchedule'),
+  tolerating('memory-pressure', 'NoSchedule'),
+  tolerating('pid-pressure', 'NoSchedule'),
+  tolerating('unschedulable', 'NoSchedule'),
 ];
-const onHostNetwork: Toleration = {
-  key: 'node.kubernetes.io/network-unavailable',
-  operator: 'Exists',
-  effect: 'NoSchedule',
-};
+const onHostNetwork = tolerating('network-unavailable', 'NoSchedule');
+
+function tolerating(name: string, effect: string): Toleration {
+  return { key: `node.kubernetes.io/${name}`, operator: 'Exists', effect };
+}
 
 /**
  * Whether the DaemonSet controller would put a pod of this template on the node. Source: Kubernetes,

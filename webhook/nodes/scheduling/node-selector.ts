@@ -77,20 +77,12 @@ export function matches({ operator, values }: Requirement, value: string | undef
 }
 
 /**
- * Both sides are whole numbers of 64 bits, or the requirement is not met. Source: Kubernetes, `Requirement.Matches` in
+ * Both sides are whole numbers, or the requirement is not met. Source: Kubernetes, `Requirement.Matches` in
  * `apimachinery/pkg/labels`.
  */
-function compares(operator: 'Gt' | 'Lt', left: string | undefined, right: string | undefined): boolean {
-  const [one, other] = [wholeOf(left), wholeOf(right)];
-  if (one === undefined || other === undefined) return false;
-  return operator === 'Gt' ? one > other : one < other;
-}
-
-/** Longer texts are not numbers of 64 bits, apart from leading zeros, and take long to parse. */
-const longestNumber = 64;
-
-function wholeOf(text: string | undefined): bigint | undefined {
-  if (text === undefined || text.length > longestNumber || !/^[+-]?\d+$/.test(text)) return undefined;
-  const value = BigInt(text);
-  return BigInt.asIntN(64, value) === value ? value : undefined;
+function compares(operator: 'Gt' | 'Lt', left = '', right = ''): boolean {
+  // an int64 has up to 19 digits
+  const isWhole = [left, right].every((text) => /^[+-]?\d{1,19}$/.test(text));
+  if (!isWhole) return false;
+  return operator === 'Gt' ? BigInt(left) > BigInt(right) : BigInt(left) < BigInt(right);
 }

@@ -30,8 +30,6 @@ suite('which nodes a pod wants', () => {
     ['Lt of what is no number', required(expression('zone', 'Lt', '10')), false],
     ['Gt, signed and with leading zeros', required(expression('size', 'Gt', '+007')), true],
     ['Lt the largest number of 64 bits', required(expression('size', 'Lt', '9223372036854775807')), true],
-    ['Lt one more than that', required(expression('size', 'Lt', '9223372036854775808')), false],
-    ['Gt less than the smallest', required(expression('size', 'Gt', '-9223372036854775809')), false],
     [
       'Lt a number of 100 digits, which is not read',
       required(expression('size', 'Lt', '9'.padStart(100, '0'))),
