@@ -3,22 +3,6 @@ import type { Controller, PodEvidence } from '../../nodes/evidence/facts.ts';
 import { howToRecreate, isBoundToNode, isOrdered, ordinalOf } from './owners.ts';
 import type { DeletionMethod, NodeForProfile, Recreation, Skipped, SkipReason } from './types.ts';
 
-/** What the leader did before, as far as it keeps a pod waiting. */
-export interface Limits {
-  /** Whether all repair has stopped. */
-  isStopped(): boolean;
-  /** How long the pods of its controller pause, in milliseconds; 0 where they do not. */
-  pauseOf(pod: PodEvidence): number;
-  /**
-   * Whether another pod of its controller may be recreated, besides those without a verdict.
-   *
-   * @param eligible `proven`: whether a proof has passed on its node since it failed
-   */
-  hasTurn(pod: PodEvidence, eligible: { proven: boolean; ordered: boolean }): boolean;
-  /** Whether the budgets allow it. */
-  hasBudget(pod: PodEvidence): boolean;
-}
-
 /** What decides about a failed pod. */
 export interface RepairFacts {
   /** Further kinds of controllers that recreate a deleted pod. */
@@ -29,17 +13,30 @@ export interface RepairFacts {
   elsewhere(pod: PodEvidence): boolean;
   /** The pods of a controller, by `PodEvidence.owner`. */
   ownedBy(owner: string): Iterable<PodEvidence>;
-  limits: Limits;
+  /**
+   * What the leader did before that keeps the pod waiting now, and for how many milliseconds, where that is known;
+   * undefined if nothing does.
+   */
+  limit(pod: PodEvidence, eligible: Turn): Limit | undefined;
 }
 
-/**
- * What to do about a failed pod: to recreate it now, to look again after so many milliseconds, or to leave it until
- * something changes.
- */
-export type Decision =
-  | ({ decision: 'recreate' } & Recreation)
-  | ({ decision: 'wait'; ms: number } & Skipped)
-  | ({ decision: 'leave' } & Skipped);
+/** What decides about the turn of a pod among those of its controller. */
+export interface Turn {
+  /** Whether a proof has passed on its node since it failed. */
+  proven: boolean;
+  /** Whether its controller recreates pods one after the other. */
+  ordered: boolean;
+}
+
+/** Why a pod has to wait. */
+export interface Limit {
+  reason: SkipReason;
+  /** Milliseconds. */
+  ms?: number;
+}
+
+/** What to do about a failed pod: to recreate it now, or to leave it for so long or until something changes. */
+export type Decision = ({ decision: 'recreate' } & Recreation) | ({ decision: 'leave' } & Skipped & Limit);
 
 /** A failed pod that would be better off as a new pod. */
 interface Eligible {
@@ -59,18 +56,13 @@ interface Eligible {
 export function decide(pod: PodEvidence, facts: RepairFacts): Decision {
   const eligible = judge(pod, facts);
   if ('reason' in eligible) return { decision: 'leave', ...eligible };
-  const { limits } = facts;
-  const leave = (reason: SkipReason): Decision => ({ decision: 'leave', reason, why: '' });
-  if (limits.isStopped()) return leave('breaker');
-  const pause = limits.pauseOf(pod);
-  if (pause > 0) return { decision: 'wait', ms: pause, reason: 'owner-pause', why: '' };
+  const { how, why, moves, proven } = eligible;
+  const leave = (limit: Limit): Decision => ({ decision: 'leave', why: '', ...limit });
   const ordered = pod.controller !== undefined && isOrdered(pod.controller);
-  if (ordered && !isFirst(pod, facts)) return leave('owner-turn');
-  if (!limits.hasTurn(pod, { proven: eligible.proven, ordered })) return leave('owner-turn');
-  const hasPlace = eligible.moves || eligible.proven || mayProbe(pod, facts);
-  if (!hasPlace) return leave('node-to-prove');
-  if (!limits.hasBudget(pod)) return leave('budget');
-  return { decision: 'recreate', pod, how: eligible.how, why: eligible.why };
+  if (ordered && !isFirst(pod, facts)) return leave({ reason: 'owner-turn' });
+  if (!moves && !proven && !mayProbe(pod, facts)) return leave({ reason: 'node-to-prove' });
+  const limit = facts.limit(pod, { proven, ordered });
+  return limit === undefined ? { decision: 'recreate', pod, how, why } : leave(limit);
 }
 
 /** How the pod is recreated and why that helps, or why it is left alone, whatever was done before. */

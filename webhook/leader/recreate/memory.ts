@@ -4,7 +4,7 @@ import { repairLimits } from '../../lib/limits.ts';
 import { TokenBucket } from '../../lib/token-bucket.ts';
 import type { EvidenceChange } from '../../nodes/evidence/evidence.ts';
 import type { PodEvidence } from '../../nodes/evidence/facts.ts';
-import type { Limits } from './decide.ts';
+import type { Limit, Turn } from './decide.ts';
 
 /** What became of a recreation: the verdict of the pod that replaced it. `unknown`: none came, or it says nothing. */
 export type Outcome = 'passed' | 'failed' | 'unknown';
@@ -30,8 +30,11 @@ class Owner {
     this.namespace = namespace;
   }
 
-  /** See {@link Limits.hasTurn}. One is tried first, and a second one if the first has no verdict for long. */
-  hasTurn(uid: string, { proven, ordered }: { proven: boolean; ordered: boolean }, now: number): boolean {
+  /**
+   * Whether another pod may be recreated, besides those without a verdict. One is tried first, and a second one if the
+   * first has no verdict for long.
+   */
+  hasTurn(uid: string, { proven, ordered }: Turn, now: number): boolean {
     // a pod does not wait for itself
     const others = this.attempts.size - (this.attempts.has(uid) ? 1 : 0);
     if (others === 0) return true;
@@ -76,15 +79,14 @@ export class RepairMemory {
   readonly #owners = new Map<string, Owner>();
   #stoppedUntil = Number.NEGATIVE_INFINITY;
 
-  /** What keeps failed pods waiting now. */
-  limits(budgets: Budgets, now: number): Limits {
-    const of = ({ owner }: PodEvidence): Owner => this.#owners.get(owner) ?? newOwner;
-    return {
-      isStopped: () => this.isStopped(now),
-      pauseOf: (pod) => Math.max(0, of(pod).retryAt - now),
-      hasTurn: (pod, eligible) => of(pod).hasTurn(pod.uid, eligible, now),
-      hasBudget: (pod) => this.#bucketsOf(pod, budgets).every((bucket) => bucket.left(now) >= 1),
-    };
+  /** What keeps a failed pod waiting now; undefined if nothing does. */
+  limit(pod: PodEvidence, eligible: Turn, budgets: Budgets, now: number): Limit | undefined {
+    const owner = this.#owners.get(pod.owner) ?? newOwner;
+    if (this.isStopped(now)) return { reason: 'breaker' };
+    if (owner.retryAt > now) return { reason: 'owner-pause', ms: owner.retryAt - now };
+    if (!owner.hasTurn(pod.uid, eligible, now)) return { reason: 'owner-turn' };
+    const isFree = this.#bucketsOf(pod, budgets).every((bucket) => bucket.left(now) >= 1);
+    return isFree ? undefined : { reason: 'budget' };
   }
 
   /** Whether all repair has stopped, because recreated pods of most controllers failed again. */

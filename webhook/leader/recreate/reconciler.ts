@@ -110,7 +110,7 @@ export class Reconciler implements Work {
       return this.#state === 'audit' ? this.#audit(decision) : this.#recreate(decision);
     }
     await this.#reporter.skipped({ pod, ...decision });
-    return decision.decision === 'wait' ? { after: decision.ms } : undefined;
+    return decision.ms === undefined ? undefined : { after: decision.ms };
   }
 
   #decide(pod: PodEvidence): Decision {
@@ -127,7 +127,7 @@ export class Reconciler implements Work {
       node: (node, profile) => networkOn(node, profile, known),
       elsewhere: (one) => nodes.has(one),
       ownedBy: (owner) => view.evidence.ownedBy(owner),
-      limits: this.#memory.limits(repair, now),
+      limit: (one, turn) => this.#memory.limit(one, turn, repair, now),
     });
   }
 

@@ -36,41 +36,39 @@ export interface Recreation {
   why: string;
 }
 
-/** Why a failed pod is not recreated now. */
-export type SkipReason = (typeof skipReasons)[number];
+const look = 'look at what the proofs saw: "cni-gate status"';
 
 /**
- * All reasons, in the order in which they are looked at. The first group lasts as long as the pod or its node stays as
- * it is; the second ends by itself.
+ * Why a failed pod is not recreated now, and what to do, for people. The first group lasts as long as the pod or its node
+ * stays as it is; the second, from `under-way` on, ends by itself.
  */
-export const skipReasons = [
-  /** It is being deleted. */
-  'leaving',
-  /** Its phase is Failed or Succeeded: its controller replaces it without help. */
-  'ended',
-  /** Its controller is its Node. */
-  'static-pod',
-  /** It has no controller that would recreate it. */
-  'no-controller',
-  /** Its controller is of a kind that is not known to recreate it. */
-  'unknown-controller',
-  /** Its node is gone or does not report. */
-  'node-unreachable',
-  /** Its node is not ready for it, and no other is. */
-  'node-not-ready',
-  /** It could not be deleted, and is tried again; in audit, it was reported. */
-  'under-way',
-  /** Most recreated pods failed again: all repair has stopped. */
-  'breaker',
-  /** Recreated pods of its controller failed again: the next attempt follows after a pause. */
-  'owner-pause',
-  /** Pods of its controller are recreated one after the other, or one first. */
-  'owner-turn',
-  /** Its node has to be proved first, and it is not its turn: another pod tries, or the pause after one that failed. */
-  'node-to-prove',
-  /** As many pods as a budget allows were recreated. */
-  'budget',
-] as const;
+export const skipTexts = {
+  leaving: 'it is being deleted',
+  ended:
+    'it has ended, so only its controller can replace it. A Job counts it as failed, unless its podFailurePolicy ignores exit code 95 (and 255, with which a loss of power ends a pod)',
+  'static-pod':
+    'it is a static pod, which only the kubelet can make again: move its manifest out of the folder of static pods on the node, and back',
+  'no-controller': 'it has no controller that would recreate it: delete it and create it again',
+  'unknown-controller':
+    'its controller is of a kind that is not known to recreate it: delete it, or name the kind in repair.owners',
+  'node-unreachable': 'its node does not report: look at the node',
+  'node-not-ready':
+    'its node is not ready for it, and no other node is: look at the DaemonSet of its network',
+  'under-way':
+    'it could not be deleted, or its deletion has not happened yet, and it is tried again: the log of the leader says more',
+  breaker: `recreated pods of most controllers failed again, so repair has stopped for five minutes: ${look}`,
+  'owner-pause': `pods of its controller that were recreated failed again, and the next one follows after a pause: ${look}, or delete the pod`,
+  'owner-turn': `pods of its controller are recreated one after the other, or one first: if that takes long, ${look}`,
+  'node-to-prove': `another pod finds out first whether its node works: if that takes long, ${look}`,
+  budget:
+    'as many pods are recreated as repair.perMinute, perNodePerMinute or perOwnerPerMinute allow, and it follows: wait, or delete the pod',
+};
+
+/** A key of {@link skipTexts}. */
+export type SkipReason = keyof typeof skipTexts;
+
+/** All reasons. */
+export const skipReasons = Object.keys(skipTexts) as SkipReason[];
 
 /** Why a failed pod is left alone. */
 export interface Skipped {

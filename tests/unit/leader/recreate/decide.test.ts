@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { decide, type Limits } from '../../../../webhook/leader/recreate/decide.ts';
+import { decide } from '../../../../webhook/leader/recreate/decide.ts';
 import { controllerOf, factsWith, failedPod, openNode, start } from './support.ts';
 
 const second = 1000;
@@ -99,18 +99,9 @@ suite('where it helps', () => {
 });
 
 suite('what keeps it', () => {
-  for (const [limits, expected] of [
-    [{ isStopped: () => true }, 'breaker'],
-    [{ hasTurn: () => false }, 'owner-turn'],
-    [{ hasBudget: () => false }, 'budget'],
-  ] as [Partial<Limits>, string][]) {
-    test(`${Object.keys(limits)}: ${expected}`, () =>
-      assert.equal(wordFor(pod, factsWith({}, { limits })), expected));
-  }
-
-  test('its controller pauses: it waits for that long', () => {
-    const decision = decide(pod, factsWith({}, { limits: { pauseOf: () => 5000 } }));
-    assert.deepEqual(decision, { decision: 'wait', ms: 5000, reason: 'owner-pause', why: '' });
+  test('what the leader did before: it waits, for as long as that is known', () => {
+    const decision = decide(pod, factsWith({}, { limit: { reason: 'owner-pause', ms: 5000 } }));
+    assert.deepEqual(decision, { decision: 'leave', ms: 5000, reason: 'owner-pause', why: '' });
   });
 
   test('a StatefulSet: the lowest ordinal that can be helped, and no other', () => {

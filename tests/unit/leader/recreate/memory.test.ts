@@ -38,7 +38,7 @@ class Leader {
       ...factsWith(),
       node: () => ({ ...openNode, ...this.node }),
       ownedBy: (owner) => this.evidence.ownedBy(owner),
-      limits: this.memory.limits(this.budgets, this.now),
+      limit: (one, turn) => this.memory.limit(one, turn, this.budgets, this.now),
     });
   }
 
@@ -50,7 +50,7 @@ class Leader {
     for (const pod of [...this.evidence.pods()].filter(({ verdict }) => verdict === 'failed')) {
       const decision = this.decide(pod);
       if (decision.decision !== 'recreate') {
-        left ||= decision.decision === 'wait' ? `${decision.reason} ${decision.ms}` : decision.reason;
+        left ||= [decision.reason, decision.ms ?? []].flat().join(' ');
         continue;
       }
       this.memory.begin(pod, this.budgets, this.now);

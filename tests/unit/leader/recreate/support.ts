@@ -1,5 +1,5 @@
 import type { RepairSettings } from '../../../../webhook/config/types.ts';
-import type { Limits, RepairFacts } from '../../../../webhook/leader/recreate/decide.ts';
+import type { Limit, RepairFacts } from '../../../../webhook/leader/recreate/decide.ts';
 import type { NodeForProfile } from '../../../../webhook/leader/recreate/types.ts';
 import type { Controller, PodEvidence } from '../../../../webhook/nodes/evidence/facts.ts';
 import { ownerKey } from '../../../../webhook/nodes/evidence/owner.ts';
@@ -42,20 +42,13 @@ export function failedPod(given: Partial<PodEvidence> & { name: string }): PodEv
 
 export const openNode: NodeForProfile = { state: 'open', why: '', turn: true, passedAt: undefined };
 
-const noLimits: Limits = {
-  isStopped: () => false,
-  pauseOf: () => 0,
-  hasTurn: () => true,
-  hasBudget: () => true,
-};
-
 export const factsWith = (
   given: Partial<NodeForProfile> = {},
-  { elsewhere = false, limits = {} }: { elsewhere?: boolean; limits?: Partial<Limits> } = {},
+  { elsewhere = false, limit }: { elsewhere?: boolean; limit?: Limit } = {},
 ): RepairFacts => ({
   owners: [],
   node: () => ({ ...openNode, ...given }),
   elsewhere: () => elsewhere,
   ownedBy: () => [],
-  limits: { ...noLimits, ...limits },
+  limit: () => limit,
 });
