@@ -1,5 +1,5 @@
 import { quoted } from '../lib/clean.ts';
-import type { ObjectMeta, Pod } from './pod.ts';
+import type { Pod } from './pod.ts';
 import { isPod } from './pod-schema.ts';
 import { invalid, namespaceName, openEnvelope, type RequestHead } from './review.ts';
 
@@ -55,26 +55,19 @@ export function podOf(object: unknown): Pod {
  * @param pod as it was sent; it is changed in place
  */
 function fillNulls({ metadata, spec }: Pod): void {
-  const names: ('name' | 'generateName' | 'namespace')[] = ['name', 'generateName', 'namespace'];
-  for (const name of names) {
-    if ((metadata as Nullable<ObjectMeta>)[name] === null) metadata[name] = '';
-  }
+  fill(metadata, '', ['name', 'generateName', 'namespace']);
   for (const map of [metadata.labels, metadata.annotations, spec.nodeSelector]) fill(map, '');
   for (const { resources } of [spec, ...(spec.initContainers ?? []), ...(spec.containers ?? [])]) {
     fill(resources?.requests, '0');
     fill(resources?.limits, '0');
   }
-  for (const [index, secret] of (spec.imagePullSecrets ?? []).entries()) {
-    if (secret === null) spec.imagePullSecrets?.splice(index, 1, {});
-  }
+  fill(spec.imagePullSecrets, {});
 }
 
-type Nullable<T> = { [K in keyof T]: T[K] | null };
-
-function fill(map: Record<string, unknown> | null | undefined, value: string): void {
-  for (const [key, found] of Object.entries(map ?? {})) {
+function fill(map: object | null | undefined, value: unknown, keys = Object.keys(map ?? {})): void {
+  for (const key of keys) {
     // `__proto__` is a key like any other, but an assignment would not set it
-    if (found === null)
+    if (map && Reflect.get(map, key) === null)
       Object.defineProperty(map, key, { value, configurable: true, enumerable: true, writable: true });
   }
 }

@@ -36,9 +36,7 @@ export interface Namespaces {
 
 /** Namespaces that are known from the start, such as those of a file. */
 export class FixedNamespaces implements Namespaces {
-  readonly #labels: ReadonlyMap<string, Record<string, string>>;
-  readonly #annotations: ReadonlyMap<string, Record<string, string>>;
-  readonly #profile: string | undefined;
+  readonly facts: (name: string) => NamespaceFacts | undefined;
 
   /**
    * @param labels labels by namespace
@@ -50,15 +48,11 @@ export class FixedNamespaces implements Namespaces {
     profile?: string,
     annotations: ReadonlyMap<string, Record<string, string>> = new Map(),
   ) {
-    this.#labels = labels;
-    this.#profile = profile;
-    this.#annotations = annotations;
-  }
-
-  facts(name: string): NamespaceFacts | undefined {
-    const own = this.#labels.get(name);
-    const known = own && annotationsOf(this.#annotations.get(name));
-    if (this.#profile !== undefined) return { labels: { ...own, [profileLabel]: this.#profile }, ...known };
-    return own && { labels: own, ...known };
+    this.facts = (name) => {
+      const own = labels.get(name);
+      const known = own && annotationsOf(annotations.get(name));
+      if (profile !== undefined) return { labels: { ...own, [profileLabel]: profile }, ...known };
+      return own && { labels: own, ...known };
+    };
   }
 }

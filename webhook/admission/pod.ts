@@ -60,13 +60,6 @@ export interface OwnerReference {
   controller?: boolean | null;
 }
 
-/** A condition on a label of a node. */
-export interface NodeSelectorRequirement {
-  key: string;
-  operator: string;
-  values?: string[] | null;
-}
-
 /** The spec of a pod. */
 export interface PodSpec {
   containers: Container[];

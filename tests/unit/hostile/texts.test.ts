@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { fitText } from '../../../validator/shared/fit-text.ts';
 import { refusalText, refusedFor } from '../../../webhook/admission/gate/refusal.ts';
-import { mergeNetworks } from '../../../webhook/admission/mutate/merge-networks.ts';
+import { mergeNetworks } from '../../../webhook/admission/mutate/annotations.ts';
 import { readStatus } from '../../../webhook/admission/mutate/status-annotation.ts';
 import { fitWarnings, respond } from '../../../webhook/admission/respond.ts';
 import { clean, quoted } from '../../../webhook/lib/clean.ts';

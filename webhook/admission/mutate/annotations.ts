@@ -1,10 +1,10 @@
-import { parseNetworks } from '../../config/networks.ts';
+import { isDeepStrictEqual as same } from 'node:util';
+import { commaText, type NetworkEntry, type NetworkList, parseNetworks } from '../../config/networks.ts';
 import { quoted } from '../../lib/clean.ts';
 import { texts } from '../../lib/limits.ts';
 import { foreign } from '../../lib/names.ts';
 import { own } from '../../lib/own.ts';
 import type { Pod } from '../pod.ts';
-import { mergeNetworks } from './merge-networks.ts';
 import type { ProofRequirements } from './proof-requirements.ts';
 
 /** Changes to the annotations of a pod. */
@@ -53,4 +53,103 @@ function unreadableNetworks(pod: Pod, requirements: ProofRequirements): string[]
           : `${foreign.networks} is neither a comma list nor a JSON list that Multus can read: the pod cannot start`,
       ]
     : [];
+}
+
+/** The result of merging a profile's networks into a pod's. */
+export interface MergedNetworks {
+  /** The pod's annotation afterwards; existing entries stay as they were written. */
+  value: string;
+  /** Warnings about values of the pod that were kept instead of the profile's. */
+  kept: string[];
+}
+
+/**
+ * Adds the networks that a pod lacks to those that it requests. The pod's entries, their order and their form stay; an
+ * existing network is not added again. A comma list becomes JSON only if an entry cannot be written in that form.
+ *
+ * @param podNamespace the namespace of entries that name none
+ */
+export function mergeNetworks(podText: string, profileText: string, podNamespace: string): MergedNetworks {
+  const pod = parseNetworks(podText);
+  const profile = parseNetworks(profileText);
+  if (pod === undefined || profile === undefined) {
+    return { value: podText, kept: ["the pod's own list cannot be read, so nothing was added"] };
+  }
+  const kept: string[] = [];
+  const missing = missingEntries(pod.entries, profile.entries, podNamespace, kept);
+  return { value: missing.length === 0 ? podText : append(podText, pod, missing), kept };
+}
+
+const identity = (entry: NetworkEntry, podNamespace: string): string =>
+  `${entry.namespace || podNamespace}/${entry.name}`;
+
+/** Exact pairs first: each entry of the pod matches only one of the profile's. */
+function missingEntries(
+  have: NetworkEntry[],
+  want: NetworkEntry[],
+  podNamespace: string,
+  kept: string[],
+): NetworkEntry[] {
+  const free = new Set(have);
+  const take = (entry: NetworkEntry, exact: boolean): NetworkEntry | undefined => {
+    const found = [...free].find(
+      (candidate) =>
+        identity(candidate, podNamespace) === identity(entry, podNamespace) &&
+        (!exact || candidate.interface === entry.interface),
+    );
+    if (found !== undefined) free.delete(found);
+    return found;
+  };
+  const devices = new Set(have.map((entry) => entry.interface));
+  return want
+    .map((entry) => ({ entry, exact: take(entry, true) }))
+    .filter(({ entry, exact }) => {
+      const found = exact ?? take(entry, false);
+      if (found !== undefined) {
+        kept.push(...differences(found, entry, podNamespace));
+        return false;
+      }
+      if (entry.interface === undefined || !devices.has(entry.interface)) return true;
+      kept.push(
+        `the pod's own entry wins: ${entry.interface} is taken, so ${identity(entry, podNamespace)} was not added`,
+      );
+      return false;
+    })
+    .map(({ entry }) => entry);
+}
+
+/** The fields of a profile's entry that differ in the pod's entry of the same network. */
+function differences(kept: NetworkEntry, asked: NetworkEntry, podNamespace: string): string[] {
+  const { name: _, namespace: __, ...rest } = asked;
+  return Object.entries(rest)
+    .filter(([key, value]) => !same(kept[key], value))
+    .map(
+      ([key, value]) =>
+        `the pod's own entry wins: ${identity(asked, podNamespace)}: ${key} is ${show(kept[key])}, not ${show(value)}`,
+    );
+}
+
+/** A value for a warning. */
+function show(value: unknown): string {
+  if (value === undefined) return 'not set';
+  if (typeof value === 'string') return quoted(value);
+  try {
+    return quoted(JSON.stringify(value));
+  } catch {
+    // the annotation has room for more levels than the stack
+    return 'a value of too many levels';
+  }
+}
+
+/** The pod's text with entries appended. */
+function append(text: string, list: NetworkList, entries: NetworkEntry[]): string {
+  const empty = list.entries.length === 0;
+  const short = entries.map(commaText);
+  if (list.form === 'comma' && short.every((item) => item !== undefined)) {
+    return empty ? short.join(', ') : `${text.trimEnd()}, ${short.join(', ')}`;
+  }
+  if (list.form === 'comma') return JSON.stringify([...list.entries, ...entries]);
+  const items = entries.map((entry) => JSON.stringify(entry)).join(',');
+  const open = text.slice(0, text.lastIndexOf(']')).trimEnd();
+  return `${open}${empty ? '' : ','}${items}]`;
 }

@@ -1,7 +1,8 @@
 import { foreign } from '../../lib/names.ts';
 import { own } from '../../lib/own.ts';
 import type { PodRequest } from '../decode.ts';
-import type { NodeSelectorRequirement, Pod } from '../pod.ts';
+import type { Pod } from '../pod.ts';
+import { isObject } from '../review.ts';
 
 /** Why a pod is exempt. The audit annotation and the metric's label have the same value. */
 export type Exemption =
@@ -60,34 +61,29 @@ export function isUntouchable(reason: Exemption): boolean {
   return reason === 'operation' || reason === 'mirror-pod' || reason === 'exempt-namespace';
 }
 
-interface NodeAffinity {
-  requiredDuringSchedulingIgnoredDuringExecution?: {
-    nodeSelectorTerms?: { matchExpressions?: NodeSelectorRequirement[] | null }[] | null;
-  } | null;
-}
-
 /** By `spec.os`, by node selector, or because every required node affinity term selects Windows. */
-function isWindows(pod: Pod): boolean {
-  const { os, nodeSelector, affinity } = pod.spec;
-  if (os?.name === 'windows') return true;
-  if (foreign.osLabels.some((label) => own(nodeSelector, label) === 'windows')) return true;
-  const terms = (affinity as { nodeAffinity?: NodeAffinity | null } | null | undefined)?.nodeAffinity
-    ?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
+function isWindows({ spec }: Pod): boolean {
+  if (spec.os?.name === 'windows') return true;
+  if (foreign.osLabels.some((label) => own(spec.nodeSelector, label) === 'windows')) return true;
+  const required = at(at(spec.affinity, 'nodeAffinity'), 'requiredDuringSchedulingIgnoredDuringExecution');
+  const terms = listAt(required, 'nodeSelectorTerms');
+  return terms.length > 0 && terms.every((term) => listAt(term, 'matchExpressions').some(selectsWindows));
+}
+
+function selectsWindows(requirement: unknown): boolean {
+  const values = listAt(requirement, 'values');
   return (
-    Array.isArray(terms) && terms.length > 0 && terms.every((term) => asksForWindows(term?.matchExpressions))
+    foreign.osLabels.some((label) => label === at(requirement, 'key')) &&
+    at(requirement, 'operator') === 'In' &&
+    values.length > 0 &&
+    values.every((value) => value === 'windows')
   );
 }
 
-function asksForWindows(requirements: NodeSelectorRequirement[] | null | undefined): boolean {
-  return (
-    Array.isArray(requirements) &&
-    requirements.some(
-      (requirement) =>
-        foreign.osLabels.some((label) => label === requirement?.key) &&
-        requirement.operator === 'In' &&
-        Array.isArray(requirement.values) &&
-        requirement.values.length > 0 &&
-        requirement.values.every((value) => value === 'windows'),
-    )
-  );
+/** A field of a value that decoding did not look into. */
+const at = (value: unknown, key: string): unknown => (isObject(value) ? value[key] : undefined);
+
+function listAt(value: unknown, key: string): unknown[] {
+  const found = at(value, key);
+  return Array.isArray(found) ? found : [];
 }

@@ -26,28 +26,23 @@ export function familiesIn(pod: Pod, { families: source }: ProfileProof): Served
   const read = (name: string): string | undefined => container && variableOf(container, name);
   if ('dualStackEnv' in source) return goTrue.has(read(source.dualStackEnv) ?? '') ? 'all' : 'first';
   const value = read(source.env);
-  return value === undefined ? undefined : listeningOnAll(value);
+  return value === undefined ? undefined : listeningOn(value);
 }
 
-/** The families of a list of addresses and ports, or undefined if a part of it is invalid. */
-function listeningOnAll(value: string): Families | undefined {
-  const listening = value.split(',').map((address) => listeningOn(address.trim()));
-  if (listening.includes(undefined)) return undefined;
-  return {
-    ipv4: listening.some((families) => families?.ipv4),
-    ipv6: listening.some((families) => families?.ipv6),
-  };
-}
-
-/** The families that a listener on `address:port` accepts, or undefined if the text is invalid. */
-function listeningOn(text: string): Families | undefined {
-  const host = parseTarget(text)?.host;
-  const address = host === undefined ? undefined : parseAddress(host);
-  if (address === undefined) return undefined;
-  // an IPv4-mapped IPv6 address is IPv4; a listener on [::] accepts both, unless its host says otherwise: Linux,
-  // ipv6(7), IPV6_V6ONLY
-  const ipv6 = address.family === 'IPv6';
-  return { ipv4: !ipv6 || /^0+$/.test(address.hex), ipv6 };
+/** The families that listeners on a list of `address:port` accept, or undefined if a part of it is invalid. */
+function listeningOn(list: string): Families | undefined {
+  const families = { ipv4: false, ipv6: false };
+  for (const text of list.split(',')) {
+    const host = parseTarget(text.trim())?.host;
+    const address = host === undefined ? undefined : parseAddress(host);
+    if (address === undefined) return undefined;
+    // an IPv4-mapped IPv6 address is IPv4; a listener on [::] accepts both, unless its host says otherwise: Linux,
+    // ipv6(7), IPV6_V6ONLY
+    const isIPv6 = address.family === 'IPv6';
+    families.ipv6 ||= isIPv6;
+    families.ipv4 ||= !isIPv6 || /^0+$/.test(address.hex);
+  }
+  return families;
 }
 
 /** The settings of a redirect for these families: it keeps their targets, or all if none would be left. */

@@ -102,25 +102,17 @@ function profilesFor(
 }
 
 /** Compares ids that come from the pod. Ids that profiles name were compared when the profiles were joined. */
-function refuseContradiction({
-  profiles,
-  asUser,
-  asGroup,
-  notAsUsers,
-  notAsGroups,
-}: ProofRequirements): void {
-  const group = asGroup ?? asUser;
-  const clash =
-    asUser !== undefined && notAsUsers.includes(asUser)
-      ? `user ${asUser}`
-      : group !== undefined && notAsGroups.includes(group)
-        ? `group ${group}`
-        : undefined;
-  if (clash === undefined) return;
+function refuseContradiction(requirements: ProofRequirements): void {
+  const { profiles, asUser, asGroup = asUser, notAsUsers, notAsGroups } = requirements;
+  const clashes = [
+    ...notAsUsers.filter((id) => id === asUser).map((id) => `user ${id}`),
+    ...notAsGroups.filter((id) => id === asGroup).map((id) => `group ${id}`),
+  ];
+  if (clashes.length === 0) return;
   const names = profiles.map(({ name }) => `"${name}"`).join(' and ');
   throw new CniGateError(
     'CNI_GATE_PROFILE_JOIN',
-    `the proof of this pod would have to run as ${clash}, which another of its checks (profiles ${names}) excludes: ` +
+    `the proof of this pod would have to run as ${clashes[0]}, which another of its checks (profiles ${names}) excludes: ` +
       'give the proxies of the pod different ids, or use only one of the profiles',
   );
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { mergeNetworks } from '../../../../webhook/admission/mutate/merge-networks.ts';
+import { mergeNetworks } from '../../../../webhook/admission/mutate/annotations.ts';
 
 /** [the pod's, the profile's, what comes of it, warnings] */
 const cases: [string, string, string, string[]?][] = [
