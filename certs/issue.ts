@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
 import { CniGateError } from '../webhook/lib/errors.ts';
+import { isObjectName } from '../webhook/lib/object-names.ts';
 import { checkPair, type Period, usualAddress } from './verify.ts';
 import { encodeCommonName, generateKey, issuerFields, signCertificate } from './x509.ts';
 
@@ -98,9 +99,6 @@ export function periodFrom(now: Date, days: number, within?: Period): Period {
 
 const wholeSeconds = (ms: number): number => Math.floor(ms / 1000) * 1000;
 
-/** Labels of letters, digits and inner hyphens (RFC 1123, 2.1). */
-const dnsName = /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.|$))+(?<!\.)$/;
-
 /**
  * A name in one spelling: lower case, IPv6 in its shortest form.
  *
@@ -111,7 +109,7 @@ const dnsName = /^(?=.{1,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.|$))+(?<!\.
 function usualName(name: string): string {
   if (isIP(name) !== 0 && !name.includes('%')) return usualAddress(name);
   const text = name.toLowerCase();
-  if (dnsName.test(text) && !/(^|\.)\d+$/.test(text)) return text;
+  if (isObjectName(text) && !/(^|\.)\d+$/.test(text)) return text;
   throw new CniGateError(
     'CNI_GATE_USAGE',
     `A serving certificate is for DNS names (such as cni-gate.cni-gate.svc) and IP addresses; ${JSON.stringify(name)} is neither.`,

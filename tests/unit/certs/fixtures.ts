@@ -3,8 +3,6 @@ import { generateKeyPairSync, X509Certificate } from 'node:crypto';
 import forge from 'node-forge';
 import { CniGateError, type ErrorCode } from '../../../webhook/lib/errors.ts';
 
-const { asn1 } = forge;
-
 /** For assert.throws and assert.rejects: a CniGateError of this code, with a message that says this. */
 export function refusal(code: ErrorCode, message: RegExp): (error: unknown) => true {
   return (error) => {
@@ -17,17 +15,11 @@ export function refusal(code: ErrorCode, message: RegExp): (error: unknown) => t
 
 /** What forge reads in an extension, by the extension's name. */
 export function extensionsOf(pem: string): Record<string, Record<string, unknown>> {
-  const unsigned = partsOf(pem)[0]?.value as forge.asn1.Asn1[];
+  const der = forge.asn1.fromDer(new X509Certificate(pem).raw.toString('latin1'));
+  const unsigned = (der.value as forge.asn1.Asn1[])[0]?.value as forge.asn1.Asn1[];
   // the last field of a TBSCertificate (RFC 5280, 4.1)
   const extensions = (forge.pki as unknown as Untyped).certificateExtensionsFromAsn1(unsigned.at(-1));
   return Object.fromEntries(extensions.map((extension) => [extension.name, extension]));
-}
-
-/** The OID of the algorithm that signed a certificate. */
-export function signatureAlgorithmOf(pem: string): string {
-  const algorithm = partsOf(pem)[1]?.value;
-  assert.ok(Array.isArray(algorithm));
-  return asn1.derToOid(String(algorithm[0]?.value));
 }
 
 /** An RSA key with a CA certificate that it signed itself. */
@@ -44,12 +36,6 @@ export function rsaAuthority(now: Date, bits = 2048): { certificate: string; key
   certificate.setExtensions([{ name: 'basicConstraints', cA: true }, { name: 'subjectKeyIdentifier' }]);
   certificate.sign(forge.pki.privateKeyFromPem(privateKey), forge.md.sha256.create());
   return { certificate: forge.pki.certificateToPem(certificate).replaceAll('\r', ''), key: privateKey };
-}
-
-/** What a certificate consists of: the part that is signed, the algorithm and the signature. */
-function partsOf(pem: string): forge.asn1.Asn1[] {
-  const der = new X509Certificate(pem).raw.toString('latin1');
-  return asn1.fromDer(der).value as forge.asn1.Asn1[];
 }
 
 /** Exported by node-forge and missing from its types. */

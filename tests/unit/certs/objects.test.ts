@@ -62,13 +62,6 @@ test('a Secret is replaced over the one that was read', async (t) => {
   assert.deepEqual(data, { 'tls.crt': Buffer.from('new').toString('base64') });
 });
 
-test('a Secret that another replica created first is a reason to read again', async (t) => {
-  const { api, shared } = await answering(t, gone, [409, status(409, 'AlreadyExists', 'already exists')]);
-  assert.equal(await shared.secret(), undefined);
-  await assert.rejects(shared.write({}, undefined), isConflict);
-  assert.equal(api.asked[1]?.method, 'POST');
-});
-
 const webhooks = [
   { name: 'ours', clientConfig: { service, caBundle: Buffer.from('ours').toString('base64') } },
   { name: 'another-name', clientConfig: { service: { ...service, name: 'other' }, caBundle: 'eA==' } },
@@ -77,20 +70,6 @@ const webhooks = [
   { name: 'ours-too', clientConfig: { service } },
 ];
 const configuration = { metadata: { uid: 'a', resourceVersion: '7', generation: 3 }, webhooks };
-
-test('a configuration is read with those of its webhooks that call our Service, by namespace and name', async (t) => {
-  const { shared } = await answering(t, [200, configuration]);
-  const { found } = await shared.configurations();
-  assert.deepEqual(found, [
-    {
-      name: 'mutating/cni-gate',
-      version: 'a/3',
-      resourceVersion: '7',
-      webhooks: [0, 4],
-      bundles: ['ours', ''],
-    },
-  ]);
-});
 
 for (const [what, code, answer, message] of [
   [
@@ -132,22 +111,26 @@ const seen: ConfigurationSnapshot = {
   bundles: ['ours', ''],
 };
 
-test('a caBundle is written into those alone, and only over the version that was read', async (t) => {
-  const { api, shared } = await answering(t, [200, configuration]);
+test('a caBundle is read and written in those webhooks that call our Service, over the version that was read', async (t) => {
+  const { api, shared } = await answering(t, [200, configuration], [200, configuration]);
+  assert.deepEqual((await shared.configurations()).found, [seen]);
   await shared.trust(seen, 'both');
-  const { method, path, headers } = api.asked[0] ?? {};
+  const { method, path, headers } = api.asked[1] ?? {};
   assert.deepEqual([method, path], ['PATCH', configurationPath]);
   assert.equal(headers?.['content-type'], 'application/json-patch+json');
   const value = Buffer.from('both').toString('base64');
-  assert.deepEqual(bodyOf(api, 0), [
+  assert.deepEqual(bodyOf(api, 1), [
     { op: 'replace', path: '/metadata/resourceVersion', value: '7' },
     { op: 'add', path: '/webhooks/0/clientConfig/caBundle', value },
     { op: 'add', path: '/webhooks/4/clientConfig/caBundle', value },
   ]);
 });
 
-test('a write over an older version is a conflict: a reason to read again', async (t) => {
-  const { shared } = await answering(t, [200, secret('a', '1')], conflict, conflict);
+test('a write over an older version, or of what another replica created first, is a conflict', async (t) => {
+  const { api, shared } = await answering(t, gone, conflict, [200, secret('a', '1')], conflict, conflict);
+  assert.equal(await shared.secret(), undefined);
+  await assert.rejects(shared.write({}, undefined), isConflict);
+  assert.equal(api.asked[1]?.method, 'POST');
   await assert.rejects(shared.write({}, await shared.secret()), isConflict);
   await assert.rejects(shared.trust(seen, 'both'), isConflict);
 });

@@ -78,15 +78,6 @@ test('a configuration that may not be patched is reported, and the other is patc
   assert.deepEqual(reported, [`${one} CNI_GATE_CA_BUNDLE`, 'state']);
 });
 
-test('a configuration that changed meanwhile is read again at once, without a report', async () => {
-  world.setBundle(one, undefined);
-  patching(() => {
-    throw conflict;
-  });
-  assert.equal(await reconciler.reconcile(), 'again');
-  assert.deepEqual(reported, ['state']);
-});
-
 test('a Secret without our label stays as it is, and so does what is served', async () => {
   const { leaf } = reconciler;
   world.setSecret({ password: 'x' }, { labelled: false, sameUid: false });
@@ -168,23 +159,6 @@ test('a configuration that cannot be read holds the rotation, and does not start
   instead = {};
   assert.equal(await reconciler.reconcile(), 'again');
   assert.deepEqual(reported, ['state', 'promote', 'state']);
-});
-
-test('memory counts only while the serving certificate that goes with it is valid', async () => {
-  world.monotonicNow += 7 * day;
-  world.setSecret(undefined);
-  assert.equal(await reconciler.reconcile(), 'again');
-  world.monotonicNow += 7 * day + 1;
-  world.setSecret(undefined);
-  assert.equal(await reconciler.reconcile(), 'again');
-  assert.deepEqual(reported.splice(0), [
-    'restore',
-    'state',
-    'create',
-    `${one} foreign`,
-    `${other} foreign`,
-    'state',
-  ]);
 });
 
 test('a clock that is wrong until the API server answers replaces no authority', async () => {

@@ -99,13 +99,6 @@ suite('what a replica remembers', () => {
     assert.equal(step(other, { ...more, configurations: trusting(first, other) }), 'none');
   });
 
-  test('gives way to what followed it', () => {
-    const begun = apply({ do: 'begin', state: first });
-    const promoted = apply({ do: 'promote', state: begun });
-    assert.equal(step(promoted, { remembered: begun, configurations: trusting(begun) }), 'none');
-    assert.equal(step(promoted, { remembered: first, configurations: trusting(begun) }), 'none');
-  });
-
   test('is not written back once it has expired', () => {
     const reading = readSecret({ ...secretData(first), 'tls.crt': '' });
     assert.equal(step(first, { reading, remembered: first }), 'restore');
@@ -128,11 +121,6 @@ suite('a damaged Secret', () => {
       assert.deepEqual(reasons(first, { reading }), [reason]);
     });
   }
-
-  test('that is empty is one fault', () => {
-    const reading = readSecret({ 'tls.crt': ' ', 'tls.key': '' });
-    assert.deepEqual([step(first, { reading }), ...reasons(first, { reading })], ['create', 'empty']);
-  });
 
   test('with an expired authority is replaced', () => {
     assert.equal(step(first, { now: later(400) }), 'create');
