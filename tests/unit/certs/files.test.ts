@@ -2,19 +2,15 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, statSync, unlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { checkPair, verifyChain } from '../../../certs/verify.ts';
 import { cniGate } from '../../support/command.ts';
 
-function issue(t: TestContext): { folder: string; run: (...more: string[]) => ReturnType<typeof cniGate> } {
+test('an authority and a certificate are issued into files, and the authority is used again', (t) => {
   const parent = mkdtempSync(join(tmpdir(), 'cni-gate-'));
   t.after(() => rmSync(parent, { recursive: true }));
   const folder = join(parent, 'pki');
-  return { folder, run: (...more) => cniGate(['certs', 'issue', '--out', folder, ...more]) };
-}
-
-test('an authority and a certificate are issued into files, and the authority is used again', (t) => {
-  const { folder, run } = issue(t);
+  const run = (...more: string[]) => cniGate(['certs', 'issue', '--out', folder, ...more]);
   const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
   const { status, stdout } = run('--tls-days', '3');
   assert.equal(status, 0);
@@ -33,13 +29,9 @@ test('an authority and a certificate are issued into files, and the authority is
   assert.equal(read('ca.crt'), authority);
   assert.notEqual(read('tls.crt'), before);
   assert.equal(fault('localhost'), undefined);
-});
 
-test('half an authority is not replaced', (t) => {
-  const { folder, run } = issue(t);
-  assert.equal(run().status, 0);
   unlinkSync(join(folder, 'ca.key'));
-  const { status, stderr } = run();
-  assert.equal(status, 2);
+  const { status: half, stderr } = run();
+  assert.equal(half, 2, 'half an authority is not replaced');
   assert.match(stderr, /no such file or directory, open '.*ca\.key' \(CNI_GATE_TLS_UNREADABLE\)/);
 });

@@ -45,11 +45,3 @@ test('sample outputs of status show the modes that the default overlay sets', ()
   const others = shown.filter(({ verb, mode }) => mode !== modes[verb]);
   assert.deepEqual(others, []);
 });
-
-test('README.md installs the overlay permissive before strict', () => {
-  const [page] = pages('README.md');
-  const overlays = [...(page?.text ?? '').matchAll(/kustomize manifests\/overlays\/(\w+)/g)].map(
-    ([, name]) => name,
-  );
-  assert.deepEqual(overlays, ['permissive', 'strict']);
-});

@@ -49,10 +49,3 @@ test('variables are those that the queries use; the data source is one of them',
   for (const one of new Set(used.map((name) => name.replace(/^\$\{?/, ''))))
     assert.ok([...names, ...builtIn].includes(one), one);
 });
-
-test('panels have numbers of their own and descriptions', () => {
-  const { panels } = dashboard;
-  assert.equal(new Set(panels.map(({ id }) => id)).size, panels.length);
-  for (const { type, title, description } of panels)
-    assert.ok(type === 'row' || String(description).length > 10, title);
-});
