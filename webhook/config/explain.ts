@@ -24,46 +24,38 @@ const list = (values: unknown): string => (Array.isArray(values) ? values.join('
 
 /** The text of an ajv error: what is allowed and what was seen. Needs ajv's option `verbose`. */
 export function explain(error: ErrorObject): Fault {
-  const path = segments(error.instancePath);
-  const schema = (error.parentSchema ?? {}) as {
-    properties?: object;
-    description?: string;
-    type?: unknown;
+  const { additionalProperty, propertyName } = error.params as Record<string, unknown>;
+  const key = additionalProperty ?? propertyName;
+  return {
+    path: [...segments(error.instancePath), ...(key === undefined ? [] : [String(key)])],
+    text: textOf(error),
   };
-  const params = error.params as Record<string, unknown>;
-  const hint = schema.description === undefined ? '' : ` (${schema.description})`;
-  switch (error.keyword) {
-    case 'additionalProperties': {
-      const allowed = Object.keys(schema.properties ?? {});
-      return {
-        path: [...path, String(params.additionalProperty)],
-        text: `unknown field; allowed here: ${allowed.join(', ')}`,
-      };
-    }
+}
+
+function textOf({ keyword, params, parentSchema = {}, data, message = keyword }: ErrorObject): string {
+  const { properties = {}, description } = parentSchema as { properties?: object; description?: string };
+  const hint = description === undefined ? '' : ` (${description})`;
+  switch (keyword) {
+    case 'additionalProperties':
+      return `unknown field; allowed here: ${Object.keys(properties).join(', ')}`;
     case 'required':
-      return { path, text: `"${String(params.missingProperty)}" is missing` };
+      return `"${params.missingProperty}" is missing`;
     case 'type':
-      return { path, text: `must be ${list(params.type)}, is ${show(error.data)}${hint}` };
+      return `must be ${list(params.type)}, is ${show(data)}${hint}`;
     case 'enum':
-      return { path, text: `must be one of ${list(params.allowedValues)}, is ${show(error.data)}` };
+      return `must be one of ${list(params.allowedValues)}, is ${show(data)}`;
     case 'const':
-      return { path, text: `must be ${show(params.allowedValue)}, is ${show(error.data)}` };
+      return `must be ${show(params.allowedValue)}, is ${show(data)}`;
     case 'propertyNames':
-      return {
-        path: [...path, String(params.propertyName)],
-        text: 'is not a label or annotation key: at most 63 characters, after an optional DNS prefix and a slash',
-      };
+      return 'is not a label or annotation key: at most 63 characters, after an optional DNS prefix and a slash';
     case 'minProperties':
     case 'maxProperties':
-      return {
-        path,
-        text: `must be ${schema.description ?? 'an object'}, has ${list(Object.keys(Object(error.data))) || 'nothing'}`,
-      };
+      return `must be ${description ?? 'an object'}, has ${list(Object.keys(Object(data))) || 'nothing'}`;
     case 'pattern':
     case 'maxLength':
-      return { path, text: `${show(error.data)} is not allowed${hint}` };
+      return `${show(data)} is not allowed${hint}`;
     default:
-      return { path, text: `${error.message ?? error.keyword}, is ${show(error.data)}${hint}` };
+      return `${message}, is ${show(data)}${hint}`;
   }
 }
 

@@ -1,8 +1,28 @@
 import type { Policy } from '../../config/policy.ts';
+import type { Profile } from '../../config/types.ts';
 import { messageOf } from '../../lib/errors.ts';
+import type { State } from '../../nodes/readiness/state.ts';
+import { type AdmissionDecision, decision, type ProfileScope } from '../decision.ts';
+import { blockedBy, type KnownStatus, statusesOn } from './blocked.ts';
 import type { ClusterView } from './cluster-view.ts';
-import { allowUnknown, decidePlacement, type GateDecision } from './decide.ts';
+import { type GatePod, holdBegan } from './gate-pod.ts';
 import { decodePlacement, type Placement } from './placement.ts';
+import { type Blocker, notReadyText, refusalText } from './refusal.ts';
+
+/** Why the gate allows a placement although it does not know whether the node is ready. */
+export type UnknownReason = 'not-synced' | 'pod-unknown' | 'node-unknown' | 'daemonset-unknown';
+
+/** Why the gate has nothing to check. */
+export type Skipped = 'operation' | 'no-profile-applies';
+
+/**
+ * The decision about a placement. `audited`: `gate.mode: enforce` would have refused it. `unknown`: allowed, because the
+ * state of the node is not known. `released`: allowed, because the pod was held for `gate.maxHold`.
+ */
+export type GateDecision = AdmissionDecision<
+  'allowed' | 'refused' | 'audited' | 'released' | 'unknown' | 'skipped',
+  State | UnknownReason | Skipped | 'held-long-enough'
+>;
 
 /** The part of a {@link ClusterView} that `/gate` reads. */
 export type GateView = Pick<
@@ -43,4 +63,101 @@ export async function gate(
     // the gate may fail open; the proof in the pod never does
     return { request, decision: allowUnknown('pod-unknown', messageOf(error)) };
   }
+}
+
+/**
+ * Decides whether a pod may be bound to a node. Each DaemonSet of the pod's profiles must be ready on the node, or exempt
+ * it. What cannot be known is allowed with a warning: the proof in the pod still verifies the network.
+ *
+ * @param pod what is known of the pod; undefined where nothing is
+ * @param now milliseconds since the epoch
+ */
+export function decidePlacement(
+  placement: Placement,
+  pod: Pick<GatePod, 'profiles' | 'heldSince' | 'group'> | undefined,
+  view: Pick<ClusterView, 'readiness' | 'evidence' | 'notSynced' | 'notObservedSince'>,
+  policy: Policy,
+  now: number,
+): GateDecision {
+  const { node } = placement;
+  const podName = `${placement.namespace}/${placement.name}`;
+  if (placement.operation !== 'CREATE' || node === '') return decision('skipped', 'operation');
+  if (pod === undefined) return allowUnknown('pod-unknown', `pod ${podName} is not known`);
+  const profiles = pod.profiles.flatMap((name) => policy.profiles.get(name) ?? []);
+  const names = profiles.map(({ name }) => name);
+  const requester = { now, pod: { key: placement.podUid || podName, owner: pod.group } };
+  const toProve: Profile[] = [];
+  let unknown: GateDecision | undefined;
+  let needed = false;
+  let exempt = true;
+  let proofState: State | undefined;
+  for (const profile of profiles) {
+    const about = { profile: profile.name, profiles: names };
+    const counted: KnownStatus[] = [];
+    for (const one of statusesOn(profile, node, view.readiness, policy, now)) {
+      needed = true;
+      const why = whyUnknown(one, node, view);
+      if (why === undefined) counted.push(one);
+      else unknown ??= allowUnknown(...why, about);
+    }
+    exempt &&= counted.every(({ status }) => status?.state !== 'ready');
+    const found = blockedBy(profile, node, view, policy, requester, counted);
+    if (found.blocker !== undefined) return stop(found.blocker, pod.heldSince, policy, now, about);
+    if (found.proofState !== undefined) toProve.push(profile);
+    proofState ??= found.proofState;
+    if (policy.evidenceOf(profile) === 'proof') {
+      needed = true;
+      if (!view.evidence.synced)
+        unknown ??= allowUnknown('not-synced', 'not listed yet: pods on nodes', about);
+    }
+  }
+  if (!needed && proofState === undefined)
+    return decision('skipped', 'no-profile-applies', { profiles: names });
+  if (!placement.dryRun) {
+    for (const { name } of toProve) view.evidence.reserve(name, node, requester.pod.key, now);
+  }
+  const [profile = ''] = names;
+  const state = proofState ?? (exempt ? 'exempt' : 'ready');
+  return unknown ?? decision('allowed', state, { profile, profiles: names });
+}
+
+/** Why the status of a DaemonSet on a node cannot be relied on to refuse the node; undefined if it can. */
+function whyUnknown(
+  { daemonSet, status }: KnownStatus,
+  node: string,
+  view: Pick<ClusterView, 'readiness' | 'notSynced' | 'notObservedSince'>,
+): [UnknownReason, why: string] | undefined {
+  const name = `DaemonSet ${daemonSet.namespace}/${daemonSet.name}`;
+  if (view.notSynced(daemonSet)) return ['not-synced', `not listed yet: pods of ${name}`];
+  if (status === undefined) {
+    return view.readiness.knows(daemonSet)
+      ? ['node-unknown', `node ${node} is not known`]
+      : ['daemonset-unknown', `${name} does not exist`];
+  }
+  return status.state === 'absent' && view.notObservedSince(daemonSet, node)
+    ? ['not-synced', `not listed yet: pods of ${name} on node ${node}`]
+    : undefined;
+}
+
+/** The gate does not know enough, so it allows the placement. @param why for people */
+const allowUnknown = (reason: UnknownReason, why: string, about?: ProfileScope): GateDecision =>
+  decision('unknown', reason, { ...about, warnings: [`allowed without a check: ${why}`] });
+
+/** Refuses the placement, unless `gate.mode` is `audit` or the pod was held for `gate.maxHold`. */
+function stop(
+  blocker: Blocker,
+  heldSince: number | undefined,
+  policy: Policy,
+  now: number,
+  about: ProfileScope,
+): GateDecision {
+  const { status } = blocker;
+  const { mode, maxHold } = policy.gate;
+  if (heldSince !== undefined && now - holdBegan(heldSince, status, now) > maxHold) {
+    const warning = `allowed, because gate.maxHold is over: ${notReadyText(blocker)}`;
+    return decision('released', 'held-long-enough', { ...about, warnings: [warning] });
+  }
+  return mode === 'audit'
+    ? decision('audited', status.state, { ...about, warnings: [`gate.mode audit: ${notReadyText(blocker)}`] })
+    : decision('refused', status.state, { ...about, message: refusalText(blocker) });
 }

@@ -5,7 +5,7 @@ import { allContainers, type Pod } from '../pod.ts';
 import { isOurContainer, isOurVolume } from './current.ts';
 import { mapOperations, removeOperations } from './patch.ts';
 import { isOurs } from './profile-selection.ts';
-import { readStatus, reasonText, saysProfiles } from './status-annotation.ts';
+import { reasonText, reportedProfiles } from './status-annotation.ts';
 
 /** The index of our init container in the pod, or -1. */
 export function injectedAt(pod: Pod): number {
@@ -14,7 +14,7 @@ export function injectedAt(pod: Pod): number {
 
 /** Whether the pod has anything of an earlier injection, of this version or another, besides the mark of a review. */
 export function carriesInjection(pod: Pod): boolean {
-  return injectedAt(pod) >= 0 || saysProfiles(readStatus(pod));
+  return injectedAt(pod) >= 0 || reportedProfiles(pod).length > 0;
 }
 
 /**

@@ -37,10 +37,9 @@ export function readStatus(pod: Pick<Pod, 'metadata'>): Partial<Status> | undefi
   }
 }
 
-/** Whether a status reports an injection. An unreadable one does not. */
-export function saysProfiles(status: Partial<Status> | undefined): boolean {
-  return Array.isArray(status?.profiles) && status.profiles.length > 0;
-}
+/** The profiles that a pod's status annotation reports; none if it is unreadable. */
+export const reportedProfiles = (pod: Pick<Pod, 'metadata'>): string[] =>
+  stringsOf(readStatus(pod)?.profiles);
 
 /** The text of the status annotation of a pod: the profiles that apply to it, and the checks of its init container. */
 export function statusText(
@@ -72,7 +71,7 @@ export interface PromisedPod {
  * container (Kubernetes, `ValidatePodUpdate`: only the image of a container may change).
  */
 export function requiredProfiles(pod: PromisedPod): string[] {
-  return [...new Set([...stringsOf(readStatus(pod)?.profiles), ...checkedIn(pod)])];
+  return [...new Set([...reportedProfiles(pod), ...checkedIn(pod)])];
 }
 
 /**
@@ -83,7 +82,7 @@ export function checkedIn(pod: PromisedPod): string[] {
   const container = pod.spec?.initContainers?.find(isOurContainer);
   const checked = new Set(profilesProvedBy(container));
   if (checked.size > 0 || container === undefined) return [...checked];
-  const reported = stringsOf(readStatus(pod)?.profiles);
+  const reported = reportedProfiles(pod);
   if (reported.length > 0) return [...new Set(reported)];
   const label = own(pod.metadata.labels, profileLabel) ?? '';
   return label !== '' && label.length <= max.characters ? label.split('.') : [];

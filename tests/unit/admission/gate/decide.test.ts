@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { decidePlacement, type GateDecision } from '../../../../webhook/admission/gate/decide.ts';
+import { decidePlacement, type GateDecision } from '../../../../webhook/admission/gate/gate.ts';
 import { type GatePod, holdBegan } from '../../../../webhook/admission/gate/gate-pod.ts';
 import { decodePlacement } from '../../../../webhook/admission/gate/placement.ts';
 import { refusedFor } from '../../../../webhook/admission/gate/refusal.ts';
