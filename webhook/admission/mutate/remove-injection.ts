@@ -27,9 +27,8 @@ export function removeInjection(pod: Pod, status?: string): Operation[] {
   const { metadata, spec } = pod;
   const label = own(metadata.labels, profileLabel);
   return [
-    ...(carriesInjection(pod)
-      ? [...removeOperations('initContainers', spec.initContainers, injectedAt(pod)), ...dropVolume(pod)]
-      : []),
+    ...removeOperations('initContainers', spec.initContainers, injectedAt(pod)),
+    ...dropVolume(pod),
     // with another status, or none, a later call would treat the label as the user's
     ...(label !== undefined && isOurs(pod, label)
       ? mapOperations(['metadata', 'labels'], metadata.labels, new Map([[profileLabel, undefined]]))
