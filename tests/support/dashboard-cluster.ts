@@ -7,6 +7,7 @@ import { statusOf } from '../../webhook/report/status/status.ts';
 import { apiAgent, apiDaemonSet, apiNode, now } from '../unit/nodes/readiness/objects.ts';
 import {
   configured,
+  daemonSet,
   deployment,
   evidenceOf,
   found,
@@ -105,6 +106,7 @@ export function clusterFacts(count: number): StatusFacts {
     cluster: { ...cluster, serverVersion: '0.1.0' },
     configuration,
     readiness,
+    daemonSets: found(networks.map((name) => daemonSet('net', name))),
     installation: { ...wholeInstallation, deployment: found(deployment(1)) },
     namespaces: found([
       { name: 'shop', profile: 'cilium.multus' },

@@ -12,7 +12,7 @@ import { statusText } from '../../../webhook/report/text/status.ts';
 import { blocks, pages } from '../../support/pages.ts';
 import { node } from '../leader/nominate/support.ts';
 import { apiAgent, apiDaemonSet, now } from '../nodes/readiness/objects.ts';
-import { configured, evidenceOf, found, holdOf, statusFacts } from './objects.ts';
+import { configured, daemonSet, evidenceOf, found, holdOf, statusFacts } from './objects.ts';
 import { troubled } from './troubled.ts';
 
 /* What the documentation shows is what the commands print. */
@@ -53,6 +53,7 @@ test('the installation guide shows the status of a healthy cluster', () => {
   const facts = statusFacts({
     configuration,
     readiness: nodesWith(['n1', 'n2', 'n3'], daemonSets),
+    daemonSets: found(daemonSets.map(({ namespace, name }) => daemonSet(namespace, name))),
     namespaces: found([{ name: 'shop', profile }]),
     namespace: 'shop',
     pods: [],
@@ -81,6 +82,7 @@ test('the reference shows a status with held pods', () => {
   const facts = statusFacts({
     configuration,
     readiness: nodesWith(['n17', 'n18', 'n19', 'n20'], [{ namespace: 'linkerd-cni', name: 'linkerd-cni' }]),
+    daemonSets: found([daemonSet('linkerd-cni', 'linkerd-cni')]),
     namespaces: found([{ name: 'shop', profile: 'linkerd' }]),
     pods: [
       ...[pod('api-1', 'passed'), pod('api-2', 'passed', 'n19'), pod('debug', 'optedOut')],

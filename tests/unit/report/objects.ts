@@ -4,7 +4,6 @@ import type { PodEvidence } from '../../../webhook/nodes/evidence/facts.ts';
 import { toDaemonSetFacts } from '../../../webhook/nodes/readiness/to-facts.ts';
 import { expectedPolicies, expectedWebhooks } from '../../../webhook/report/checks/registration.ts';
 import type { CheckFacts, Facts, PreFacts, StatusFacts } from '../../../webhook/report/facts/collect.ts';
-import { neededApis } from '../../../webhook/report/facts/environment.ts';
 import type {
   InstallationFacts,
   PolicyPair,
@@ -113,7 +112,7 @@ const cluster = {
   serverVersion: '0.1.0',
 };
 
-const environment: Pick<CheckFacts, 'version' | 'apis' | 'nodes' | 'heartbeats' | 'clockSkew'> = {
+const environment: Pick<CheckFacts, 'version' | 'nodes' | 'heartbeats' | 'clockSkew'> = {
   version: found({
     major: 1,
     minor: 36,
@@ -121,7 +120,6 @@ const environment: Pick<CheckFacts, 'version' | 'apis' | 'nodes' | 'heartbeats' 
     usesNominations: true,
     nominationsFrom: '1.35',
   }),
-  apis: new Map(Object.entries(neededApis).map(([version, names]) => [version, found([...names])])),
   nodes: found([
     { name: 'n1', os: 'linux', architecture: 'amd64' },
     { name: 'n2', os: 'linux', architecture: 'arm64' },
@@ -206,7 +204,7 @@ export const statusFacts = (more: Partial<StatusFacts> = {}): StatusFacts => ({
   registered: allRegistered,
   installation: wholeInstallation,
   namespaces: found([{ name: 'shop', profile: 'mesh' }]),
-  daemonSets: found([]),
+  daemonSets: found([daemonSet('net', 'agent')]),
   namespace: undefined,
   readiness: clusterWith({ n1: {}, n2: {} }),
   pods: [{ namespace: 'shop', name: 'web-0', node: 'n1', proof: 'passed' }],

@@ -3,6 +3,7 @@ import type { DaemonSetRef } from '../../config/types.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import { profileLabel } from '../../lib/names.ts';
 import type { PreFacts } from '../facts/collect.ts';
+import { combinedOf } from '../facts/configuration.ts';
 import { foundIn } from '../facts/observation.ts';
 import { rightText } from '../facts/rights.ts';
 import type { CheckId } from './catalogue.ts';
@@ -85,18 +86,8 @@ function proposal(policy: Policy, names: readonly string[]) {
   };
   const sorted = names.toSorted();
   const profile = [...sorted.filter(isForAll), ...sorted.filter((name) => !isForAll(name))].join('.');
-  const problem = problemOf(policy, profile);
+  const combined = combinedOf(policy, profile);
+  const problem = combined instanceof CniGateError ? combined.message : '';
   const command = problem === '' ? `kubectl label namespace NAMESPACE ${profileLabel}=${profile}` : '';
   return { profile, command, problem };
-}
-
-/** Why profiles cannot be combined; empty where they can. */
-function problemOf(policy: Policy, profile: string): string {
-  try {
-    policy.combineProfiles(profile);
-    return '';
-  } catch (error) {
-    if (error instanceof CniGateError) return error.message;
-    throw error;
-  }
 }

@@ -6,7 +6,6 @@ import { docsUrl } from '../../lib/names.ts';
  */
 export const catalogue = {
   'kubernetes-version': { group: 'kubernetes', expects: 'Kubernetes is 1.30 or later' },
-  'kubernetes-apis': { group: 'kubernetes', expects: 'the API server serves the APIs that cni-gate uses' },
   'admission-plugins': { group: 'kubernetes', expects: 'the API server calls webhooks and policies' },
   'api-server-reach': { group: 'kubernetes', expects: 'the API server can reach pods' },
   'cluster-clocks': { group: 'kubernetes', expects: 'the clocks of nodes and leader are right' },

@@ -26,7 +26,7 @@ export interface Finding {
 const mostNames = 5;
 
 /** Texts that one check puts together at most. */
-const mostTexts = 3;
+export const mostTexts = 3;
 
 const again = 'the overlay again (with Helm: "helm upgrade")';
 /** What to do about an object that is missing or changed, as a sentence and within one. */
@@ -96,7 +96,7 @@ export function worst(findings: readonly Finding[]): Finding {
 export const counted = (count: number, thing: string): string => `${count} ${thing}${count === 1 ? '' : 's'}`;
 
 /** The first names of a list, and how many more there are. */
-export function few(names: readonly string[], most = mostNames): string {
+export function few(names: readonly string[], most = mostNames, between = ', '): string {
   const more = names.length - most;
-  return names.slice(0, most).join(', ') + (more > 0 ? ` and ${more} more` : '');
+  return names.slice(0, most).join(between) + (more > 0 ? ` and ${more} more` : '');
 }

@@ -1,9 +1,8 @@
 import type { PreFacts } from '../facts/collect.ts';
 import type { EnvironmentFacts, NodeBrief } from '../facts/environment.ts';
-import { neededApis } from '../facts/environment.ts';
 import type { InstallationFacts } from '../facts/installation.ts';
-import { foundIn, unknownIn } from '../facts/observation.ts';
-import { counted, type Finding, failed, few, judged, notKnown, passed, skipped, warning } from './finding.ts';
+import { foundIn } from '../facts/observation.ts';
+import { counted, type Finding, failed, few, judged, passed, skipped, warning } from './finding.ts';
 
 /** The oldest Kubernetes on which the manifests work: ValidatingAdmissionPolicy is v1 from 1.30 on. */
 const least = { major: 1, minor: 30 };
@@ -17,7 +16,6 @@ export const environmentChecks = (
   now: number,
 ) => ({
   'kubernetes-version': checkVersion(facts),
-  'kubernetes-apis': checkApis(facts),
   'cluster-clocks': checkClocks(facts, now),
   'own-clock': checkOwnClock(facts),
   nodes: checkNodes(facts),
@@ -39,21 +37,6 @@ function checkVersion({ version }: Pick<EnvironmentFacts, 'version'>): Finding {
     const hint = 'Set gate.mode to audit where pods must not wait for one node while others are ready';
     return warning(`${text}: refused pods are not steered, which needs ${nominationsFrom}`, hint);
   });
-}
-
-/** Whether the API server serves what cni-gate uses. */
-function checkApis({ apis }: Pick<EnvironmentFacts, 'apis'>): Finding {
-  const missing: string[] = [];
-  for (const [version, names] of Object.entries(neededApis)) {
-    const seen = apis.get(version) ?? 'absent';
-    const unknown = unknownIn(seen);
-    if (unknown !== undefined) return notKnown(unknown);
-    const served = foundIn(seen) ?? [];
-    missing.push(...names.filter((name) => !served.includes(name)).map((name) => `${name} of ${version}`));
-  }
-  if (missing.length === 0) return passed('all are served');
-  const hint = 'Turn them on with --runtime-config of kube-apiserver, or upgrade it';
-  return failed('CNI_GATE_KUBERNETES', `the API server does not serve ${few(missing)}`, hint);
 }
 
 /** The admission plugins of the API server that call webhooks and evaluate policies. All are on by default. */

@@ -1,15 +1,19 @@
 import type { Policy } from '../../config/policy.ts';
-import type { DaemonSetRef } from '../../config/types.ts';
-import { CniGateError, type ErrorCode } from '../../lib/errors.ts';
+import { CniGateError } from '../../lib/errors.ts';
 import type { Facts } from '../facts/collect.ts';
+import { combinedOf } from '../facts/configuration.ts';
 import { foundIn } from '../facts/observation.ts';
-import { counted, type Finding, failed, few, judged, notKnown, passed, skipped } from './finding.ts';
-
-/** Something that is wrong, and its code. */
-export interface Fault {
-  code: ErrorCode;
-  message: string;
-}
+import {
+  counted,
+  type Finding,
+  failed,
+  few,
+  judged,
+  mostTexts,
+  notKnown,
+  passed,
+  skipped,
+} from './finding.ts';
 
 /** A namespace that opted in. */
 export interface OptedIn {
@@ -24,46 +28,14 @@ export const optedIn = ({ namespaces }: Pick<Facts, 'namespaces'>): OptedIn[] =>
     .toSorted((one, other) => (one.name < other.name ? -1 : 1));
 
 /**
- * The profiles that labels of namespaces and pods ask for, and what is wrong with those of namespaces. A wrong label of
- * a pod is no fault: the pod was refused, or the configuration has changed since.
+ * The profiles that labels ask for. A wrong label of a pod is no fault: the pod was refused, or the configuration has
+ * changed since.
  */
-export function profilesInUse(
-  policy: Policy,
-  namespaces: readonly OptedIn[],
-  ofPods: Iterable<string> = [],
-): { profiles: Set<string>; faults: Fault[] } {
-  const faults: Fault[] = [];
-  const labels = [...namespaces, ...Array.from(ofPods, (profile) => ({ name: undefined, profile }))];
-  const profiles = labels.flatMap(({ name, profile }) => {
-    try {
-      return policy.combineProfiles(profile).profiles.map((one) => one.name);
-    } catch (error) {
-      if (!(error instanceof CniGateError)) throw error;
-      if (name !== undefined)
-        faults.push({ code: error.code, message: `namespace ${name}: ${error.message}` });
-      return [];
-    }
-  });
-  return { profiles: new Set(profiles), faults };
-}
-
-/** A fault for each DaemonSet of these profiles that does not exist. */
-export function missingDaemonSets(
-  policy: Policy,
-  used: ReadonlySet<string>,
-  exists: (daemonSet: DaemonSetRef) => boolean,
-): Fault[] {
-  const asking = new Map<string, string[]>();
-  for (const { name: profile, daemonSets } of policy.profiles.values()) {
-    for (const daemonSet of used.has(profile) ? daemonSets : []) {
-      const key = `${daemonSet.namespace}/${daemonSet.name}`;
-      if (!exists(daemonSet)) asking.set(key, [...(asking.get(key) ?? []), profile]);
-    }
-  }
-  return Array.from(asking, ([key, profiles]) => ({
-    code: 'CNI_GATE_DAEMONSET_UNKNOWN',
-    message: `DaemonSet ${key} of profile ${profiles.join(', ')} does not exist: nothing is held back for it`,
-  }));
+export function profilesInUse(policy: Policy, labels: Iterable<string>): Set<string> {
+  const used = Array.from(new Set(labels), (label) => combinedOf(policy, label));
+  return new Set(
+    used.flatMap((one) => (one instanceof CniGateError ? [] : one.profiles.map(({ name }) => name))),
+  );
 }
 
 const unknownConfiguration = notKnown({ why: 'the configuration is not known' });
@@ -73,42 +45,62 @@ export function checkLabels(facts: Facts): Finding {
   const { configuration, namespaces } = facts;
   if (configuration.trouble !== undefined) return unknownConfiguration;
   const found = optedIn(facts);
-  const { faults } = profilesInUse(configuration.policy, found);
+  const wrong = [...Map.groupBy(found, ({ profile }) => profile)].flatMap(([profile, some]) => {
+    const error = combinedOf(configuration.policy, profile);
+    if (!(error instanceof CniGateError)) return [];
+    const names = few(some.map(({ name }) => name));
+    return [{ code: error.code, text: `namespace${some.length > 1 ? 's' : ''} ${names}: ${error.message}` }];
+  });
   const hint = 'Label it again: kubectl label --overwrite namespace NAME cni-gate.io/profile=PROFILE';
   return judged(
     namespaces,
-    () =>
-      byFaults(faults, hint) ??
-      (found.length === 0
+    () => {
+      const [first] = wrong;
+      if (first)
+        return failed(
+          first.code,
+          few(
+            wrong.map(({ text }) => text),
+            mostTexts,
+            '; ',
+          ),
+          hint,
+        );
+      return found.length === 0
         ? skipped('no namespace has opted in', 'Label one, and "check --pre" proposes profiles')
-        : passed(`${counted(found.length, 'namespace')} opted in`)),
+        : passed(`${counted(found.length, 'namespace')} opted in`);
+    },
     true,
   );
 }
 
-/** Whether the DaemonSets of the profiles in use exist. */
-export function checkDaemonSets(facts: Facts): Finding {
+/** Whether the DaemonSets of the profiles in use exist. @param ofPods labels of pods */
+export function checkDaemonSets(facts: Facts, ofPods: readonly string[] = []): Finding {
   const { configuration, namespaces, daemonSets } = facts;
   if (configuration.trouble !== undefined) return unknownConfiguration;
   const { policy } = configuration;
-  const { profiles } = profilesInUse(policy, optedIn(facts));
+  const used = profilesInUse(policy, [...optedIn(facts).map(({ profile }) => profile), ...ofPods]);
   return judged(namespaces, () =>
     judged(daemonSets, (found = []) => {
-      if (profiles.size === 0) return skipped('no profile is in use');
+      if (used.size === 0) return skipped('no profile is in use');
+      const existing = new Set(found.map(({ namespace, name }) => `${namespace}/${name}`));
+      const wanted = [...policy.profiles.values()].flatMap(({ name: profile, daemonSets: its }) =>
+        its.flatMap(({ namespace, name }) =>
+          used.has(profile) ? [{ key: `${namespace}/${name}`, profile }] : [],
+        ),
+      );
+      const missing = Map.groupBy(
+        wanted.filter(({ key }) => !existing.has(key)),
+        ({ key }) => key,
+      );
+      if (missing.size === 0) return passed(`those of ${few([...used].toSorted())} exist`);
+      const texts = Array.from(missing, ([key, some]) => {
+        const profiles = some.map(({ profile }) => profile).join(', ');
+        return `DaemonSet ${key} of profile ${profiles} does not exist: nothing is held back for it`;
+      });
       const hint =
         'Compare "kubectl get daemonsets -A" with the profile, and correct the profile or the label of the namespace';
-      const missing = missingDaemonSets(policy, profiles, (wanted) =>
-        found.some(({ namespace, name }) => namespace === wanted.namespace && name === wanted.name),
-      );
-      return byFaults(missing, hint) ?? passed(`those of ${few([...profiles].toSorted())} exist`);
+      return failed('CNI_GATE_DAEMONSET_UNKNOWN', few(texts, mostTexts, '; '), hint);
     }),
   );
-}
-
-/** A check that fails with the first of these faults; undefined where there are none. */
-function byFaults(faults: readonly Fault[], hint: string): Finding | undefined {
-  const [first] = faults;
-  if (first === undefined) return undefined;
-  const more = faults.length > 1 ? `; and ${faults.length - 1} more, which "cni-gate status" lists` : '';
-  return failed(first.code, first.message + more, hint);
 }

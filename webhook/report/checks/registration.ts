@@ -1,36 +1,26 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { isDeepStrictEqual } from 'node:util';
 import type {
   V1LabelSelector,
   V1ValidatingAdmissionPolicyBindingSpec,
   V1ValidatingAdmissionPolicySpec,
 } from '@kubernetes/client-node';
-import { parseAllDocuments } from 'yaml';
 import type { installedPolicies } from '../../lib/names.ts';
 import type { Webhook } from '../facts/installation.ts';
+import { objectsIn } from '../facts/manifests.ts';
 
 /* What is registered in a cluster, compared with the manifests of this release. */
-
-/** In the published bundle, and in the sources. */
-const manifests = ['./manifests/', '../../../manifests/base/']
-  .map((path) => new URL(path, import.meta.url))
-  .find((folder) => existsSync(folder));
-
-/** The first object of a manifest. */
-const objectIn = (file: string) =>
-  parseAllDocuments(readFileSync(new URL(`${file}.yaml`, manifests), 'utf8'))[0]?.toJS();
 
 type PolicyName = (typeof installedPolicies)[number];
 
 /** The specs of the policies in the manifests. */
 export const expectedPolicies: Record<PolicyName, V1ValidatingAdmissionPolicySpec> = {
-  'pods.cni-gate.io': objectIn('policy-pods').spec,
-  'service-account.cni-gate.io': objectIn('policy-service-account').spec,
+  'pods.cni-gate.io': objectsIn('policy-pods')[0].spec,
+  'service-account.cni-gate.io': objectsIn('policy-service-account')[0].spec,
 };
 
 /** The webhooks in the manifests. */
 export const expectedWebhooks: readonly Webhook[] = ['mutating-webhook', 'validating-webhook'].flatMap(
-  (file) => objectIn(file).webhooks,
+  (file) => objectsIn(file)[0].webhooks,
 );
 
 const servicePath = 'clientConfig.service.path';

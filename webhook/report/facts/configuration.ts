@@ -3,7 +3,7 @@ import { apiPath } from '../../cluster/api-path.ts';
 import type { ApiClient } from '../../cluster/client.ts';
 import { ClusterError } from '../../cluster/errors.ts';
 import { parsePolicy, readPolicy } from '../../config/load.ts';
-import type { Policy } from '../../config/policy.ts';
+import type { CombinedProfiles, Policy } from '../../config/policy.ts';
 import { CniGateError, type ErrorCode } from '../../lib/errors.ts';
 import { installedConfiguration } from '../../lib/names.ts';
 import { own } from '../../lib/own.ts';
@@ -53,5 +53,15 @@ export async function usablePolicy(
     const message = error.message.split(/\s*\n\s*/).join('; ');
     const why = `, as the configuration of the installation ${isHidden ? 'may not be read' : 'is not valid'}`;
     return { ...builtInPolicy(why), trouble: { code: error.code, message, ...(right && { right }) } };
+  }
+}
+
+/** What a label asks for, or why it cannot be had. */
+export function combinedOf(policy: Policy, label: string): CombinedProfiles | CniGateError {
+  try {
+    return policy.combineProfiles(label);
+  } catch (error) {
+    if (error instanceof CniGateError) return error;
+    throw error;
   }
 }

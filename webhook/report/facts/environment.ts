@@ -1,11 +1,11 @@
-import type { V1APIResourceList, V1APIService, V1Lease, V1Node, V1Pod } from '@kubernetes/client-node';
+import type { V1APIService, V1Lease, V1Node, V1Pod } from '@kubernetes/client-node';
 import { apiPath } from '../../cluster/api-path.ts';
 import type { ApiClient } from '../../cluster/client.ts';
 import type { ApiObject } from '../../cluster/informer/object.ts';
 import { type ApiVersion, leastVersion, usesNominations } from '../../leader/nominate/eligibility.ts';
 import { nodes, objectBytes } from '../../lib/limits.ts';
 import { mapObservation, type Observation, observe } from './observation.ts';
-import { atMost, mapEach, readList, readOne } from './reader.ts';
+import { atMost, readList, readOne } from './reader.ts';
 
 /* What is read of a cluster around an installation. */
 
@@ -36,25 +36,6 @@ const heartbeatSource = (client: ApiClient) => ({
   retention: atMost(nodes.max.count),
 });
 
-/**
- * The resources that cni-gate uses of each group and version of the API, without which the manifests cannot be applied
- * or the replicas do not work. All are on by default.
- */
-export const neededApis: Readonly<Record<string, readonly string[]>> = {
-  'admissionregistration.k8s.io/v1': [
-    'mutatingwebhookconfigurations',
-    'validatingwebhookconfigurations',
-    'validatingadmissionpolicies',
-    'validatingadmissionpolicybindings',
-  ],
-  'apps/v1': ['daemonsets', 'deployments', 'replicasets'],
-  'coordination.k8s.io/v1': ['leases'],
-  'discovery.k8s.io/v1': ['endpointslices'],
-  'events.k8s.io/v1': ['events'],
-  'policy/v1': ['poddisruptionbudgets'],
-  'rbac.authorization.k8s.io/v1': ['clusterroles', 'clusterrolebindings', 'roles', 'rolebindings'],
-};
-
 /** What an API server says of its version. */
 export type VersionFacts = ReturnType<typeof versionFacts>;
 
@@ -78,19 +59,13 @@ export type EnvironmentFacts = Awaited<ReturnType<typeof readEnvironment>> & {
 
 /** Reads the cluster around an installation. @throws ClusterError where the cluster does not answer */
 export async function readEnvironment(client: ApiClient) {
-  const [nodesFound, heartbeats, apis] = await Promise.all([
+  const [nodesFound, heartbeats] = await Promise.all([
     observe(readList(client, nodeSource), 'nodes'),
     observe(readList(client, heartbeatSource(client)), 'the Leases of nodes'),
-    mapEach(Object.keys(neededApis), async (version) => {
-      const found = await readOne<V1APIResourceList>(client, `/apis/${version}`, `API ${version}`);
-      return [version, mapObservation(found, ({ resources }) => resources.map(({ name }) => name))] as const;
-    }),
   ]);
   return {
     nodes: nodesFound,
     heartbeats: mapObservation(heartbeats, (all) => all.filter(({ renewed }) => !Number.isNaN(renewed))),
-    // for each group and version that cni-gate uses: the resources that the API server serves
-    apis: new Map(apis),
     clockSkew: client.clockSkew,
   };
 }

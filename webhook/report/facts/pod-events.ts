@@ -18,7 +18,7 @@ export interface PodEvent {
   stopped: boolean;
 }
 
-const { recreated, wouldRecreate, notRecreated, nominated, heldForLong, notNominated } = eventReasons;
+const { recreated, wouldRecreate, notRecreated, nominated, notNominated } = eventReasons;
 
 /** Reasons of events that say what a pod waits for, or what became of its failed proof. */
 const reasons = {
@@ -27,7 +27,7 @@ const reasons = {
   /** The leader's, on a pod whose proof failed. */
   failed: [recreated, wouldRecreate, notRecreated],
   /** The leader's, on a pod that is held. */
-  held: [nominated, heldForLong, notNominated],
+  held: [nominated, notNominated],
 };
 
 /** So many namespaces are asked about, and so many events of each are read. */
@@ -73,7 +73,7 @@ export async function podEvents(
   for (const event of found.flatMap((items) => items ?? [])) {
     const uid = event.regarding?.uid ?? '';
     const picked = pickEvent(event);
-    if (picked && uids.has(uid) && !saysLess(picked, last.get(uid))) last.set(uid, picked);
+    if (picked && uids.has(uid) && picked.at >= (last.get(uid)?.at ?? 0)) last.set(uid, picked);
   }
   return last;
 }
@@ -97,12 +97,6 @@ function kindOf(
   if (proof === 'failed') return repair.mode === 'off' ? undefined : 'failed';
   return !evidence.hasSandbox && hasWaitedLong(evidence, Date.now()) ? 'waiting' : undefined;
 }
-
-/** Whether an event says less than the one that is known: why a pod is not nominated says more than that it is held. */
-const saysLess = (one: PodEvent, known: PodEvent | undefined): boolean => {
-  const rank = ({ reason }: PodEvent): number => (reason === heldForLong ? 0 : 1);
-  return known !== undefined && (rank(one) - rank(known) || one.at - known.at) < 0;
-};
 
 const ofLeader: ReadonlySet<string> = new Set([...reasons.failed, ...reasons.held]);
 

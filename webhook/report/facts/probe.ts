@@ -11,6 +11,7 @@ import {
   statusAnnotation,
   validatorContainer,
 } from '../../lib/names.ts';
+import { combinedOf } from './configuration.ts';
 import type { OptIn } from './pods.ts';
 import { probePod } from './probe-pod.ts';
 
@@ -79,8 +80,10 @@ export async function makeProbe(
   // `namespaceSelector` of the manifests
   const excluded = new Set(['kube-system', ownNamespace]);
   const candidates = namespaces.flatMap(({ name, profile }) => {
-    const combined = profile === undefined || excluded.has(name) ? undefined : combinedOf(policy, profile);
-    return combined === undefined ? [] : [{ name, combined }];
+    if (profile === undefined || excluded.has(name)) return [];
+    const combined = combinedOf(policy, profile);
+    // such a pod is rejected, which another check reports
+    return combined instanceof CniGateError ? [] : [{ name, combined }];
   });
   const what = 'no namespace has opted in with a profile that exists';
   let last: ProbeFacts = { namespace: null, outcome: 'not-made', what, reason: 'no-namespace' };
@@ -105,16 +108,6 @@ async function probeIn(
     return judgeAnswer(made, promised);
   } catch (error) {
     if (error instanceof ClusterError) return judgeRefusal(error);
-    throw error;
-  }
-}
-
-/** Undefined where a label names no profile: such a pod is rejected, which status reports anyway. */
-function combinedOf(policy: Policy, profile: string): CombinedProfiles | undefined {
-  try {
-    return policy.combineProfiles(profile);
-  } catch (error) {
-    if (error instanceof CniGateError) return undefined;
     throw error;
   }
 }

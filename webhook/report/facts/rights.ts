@@ -1,7 +1,7 @@
-import type { V1SelfSubjectAccessReview } from '@kubernetes/client-node';
+import type { V1PolicyRule, V1SelfSubjectAccessReview } from '@kubernetes/client-node';
 import type { ApiClient } from '../../cluster/client.ts';
 import type { Policy } from '../../config/policy.ts';
-import { leaderLease, webhookConfiguration } from '../../lib/names.ts';
+import { allObjects, objectsIn } from './manifests.ts';
 import { type Observation, observe } from './observation.ts';
 import { mapEach } from './reader.ts';
 
@@ -32,58 +32,45 @@ interface RightsOptions {
   secret: string | undefined;
 }
 
-/** Rights to several verbs. */
-const each = (verbs: string, right: Omit<Right, 'verb'>): Right[] =>
-  verbs.split(' ').map((verb) => ({ verb, ...right }));
-
-/** The rights that the service account needs for what the configuration asks of the replicas. A test compares them with the manifests. */
+/** The rights of the manifests that the service account needs for what the configuration asks of the replicas. */
 export function serverRights({ namespace, policy, secret }: RightsOptions): Right[] {
-  const core = (resource: string) => ({ group: '', resource });
-  const configurations = { group: 'admissionregistration.k8s.io', name: webhookConfiguration };
-  const leases = { group: 'coordination.k8s.io', resource: 'leases', namespace };
-  const secrets = { ...core('secrets'), namespace };
-  return [
-    ...each('get list watch', core('namespaces')),
-    ...each('list watch', core('nodes')),
-    ...each('list watch', { group: 'apps', resource: 'daemonsets' }),
-    ...each('get list watch', core('pods')),
-    ...each('get update', { ...leases, name: leaderLease }),
-    ...each('create', leases),
-    ...each('create', { group: 'events.k8s.io', resource: 'events' }),
-    ...(policy.steer.mode === 'off' ? [] : each('patch', core('pods/status'))),
-    ...(policy.repair.mode === 'recreate'
-      ? [...each('delete patch', core('pods')), ...each('get', { group: 'apps', resource: 'replicasets' })]
-      : []),
-    ...(secret === undefined
-      ? []
-      : [
-          ...each('get list watch patch', { ...configurations, resource: 'mutatingwebhookconfigurations' }),
-          ...each('get list watch patch', { ...configurations, resource: 'validatingwebhookconfigurations' }),
-          ...each('get list watch update', { ...secrets, name: secret }),
-          ...each('create', secrets),
-        ]),
-  ];
+  const isNeeded = ({ verb, group, resource }: Right): boolean => {
+    if (resource === 'pods/status') return policy.steer.mode !== 'off';
+    if (resource === 'replicasets' || (resource === 'pods' && /delete|patch/.test(verb)))
+      return policy.repair.mode === 'recreate';
+    return secret !== undefined || (resource !== 'secrets' && group !== 'admissionregistration.k8s.io');
+  };
+  return objectsIn('rights').flatMap(({ metadata, rules = [] }) =>
+    rules.flatMap(({ apiGroups: [group = ''] = [], resources, resourceNames = [''], verbs }: V1PolicyRule) =>
+      combinations(verbs, resources ?? [], resourceNames)
+        .map(([verb, resource, name]) => ({
+          ...{ verb, group, resource },
+          ...(name && { name: resource === 'secrets' ? (secret ?? name) : name }),
+          ...(metadata.namespace && { namespace }),
+        }))
+        .filter(isNeeded),
+    ),
+  );
 }
 
-/** The resources of the manifests, by their groups. A test compares them with the manifests. */
-const installedResources: Record<string, readonly string[]> = {
-  '': ['namespaces', 'serviceaccounts', 'services', 'configmaps', 'resourcequotas'],
-  apps: ['deployments'],
-  policy: ['poddisruptionbudgets'],
-  'rbac.authorization.k8s.io': ['clusterroles', 'clusterrolebindings', 'roles', 'rolebindings'],
-  'admissionregistration.k8s.io': [
-    'mutatingwebhookconfigurations',
-    'validatingwebhookconfigurations',
-    'validatingadmissionpolicies',
-    'validatingadmissionpolicybindings',
-  ],
-};
+const combinations = (
+  verbs: readonly string[],
+  resources: readonly string[],
+  names: readonly string[],
+): [verb: string, resource: string, name: string][] =>
+  verbs.flatMap((verb) =>
+    resources.flatMap((resource) => names.map((name): [string, string, string] => [verb, resource, name])),
+  );
 
 /** The rights that `kubectl apply` of the manifests needs. */
-export const installRights = (): Right[] =>
-  Object.entries(installedResources).flatMap(([group, resources]) =>
-    resources.flatMap((resource) => each('create patch', { group, resource })),
-  );
+export function installRights(): Right[] {
+  const kinds = new Map(allObjects().map(({ apiVersion, kind }) => [kind, apiVersion]));
+  return [...kinds].flatMap(([kind, apiVersion]) => {
+    const group = apiVersion.includes('/') ? apiVersion.split('/')[0] : '';
+    const resource = `${kind.toLowerCase().replace(/y$/, 'ie')}s`;
+    return ['create', 'patch'].map((verb) => ({ verb, group, resource }));
+  });
+}
 
 /** A right, and whether the one who was asked about has it. */
 export interface RightFacts {

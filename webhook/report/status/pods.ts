@@ -5,7 +5,7 @@ import type { StatusFacts } from '../facts/collect.ts';
 import { hasWaitedLong } from '../facts/pod-events.ts';
 import type { PodFacts } from '../facts/pods.ts';
 import { unprovedText } from '../facts/proof.ts';
-import { compare, textOf } from './nodes.ts';
+import { textOf } from './nodes.ts';
 
 /** Verdicts other than `passed`, where the container says nothing itself. */
 const verdictText: Partial<Record<Verdict, string>> = {
@@ -68,19 +68,6 @@ export const waitingPods = ({ pods, events }: StatusFacts, now: number) =>
     const why = events.get(uid)?.note ?? `it waits for ${waitingFor}`;
     return [{ namespace, name, node, since: textOf(at ?? createdAt), why }];
   });
-
-/** What the pods without a verdict wait for that the gate does not hold, the most of them first. */
-export function waitsOf(pods: readonly PodFacts[]) {
-  const waiting = pods.filter(({ proof, held }) => proof === 'waiting' && held === undefined);
-  const kinds = Map.groupBy(waiting, ({ node, evidence }) => {
-    // without what the kubelet says in brackets, so that few kinds are left
-    const [what = ''] = (evidence?.waitingFor ?? '').split(' (');
-    return node === undefined ? 'a node' : what || 'the kubelet';
-  });
-  return Array.from(kinds, ([kind, some]) => ({ for: kind, pods: some.length })).toSorted(
-    (one, other) => other.pods - one.pods || compare(one.for, other.for),
-  );
-}
 
 /** The pods that run without a proof. */
 export const unprovedPods = (pods: readonly PodFacts[]) =>

@@ -1,10 +1,11 @@
 import type { Policy } from '../../config/policy.ts';
+import type { ErrorCode } from '../../lib/errors.ts';
 import { docsUrl, profileLabel } from '../../lib/names.ts';
 import { timeText } from '../../lib/time-text.ts';
 import { Readiness } from '../../nodes/readiness/readiness.ts';
 import { type Finding, few } from '../checks/finding.ts';
 import { checkAdmission, checkPresence } from '../checks/installed.ts';
-import { type Fault, missingDaemonSets, type OptedIn, optedIn, profilesInUse } from '../checks/namespaces.ts';
+import { checkDaemonSets, checkLabels, type OptedIn, optedIn, profilesInUse } from '../checks/namespaces.ts';
 import { checkProbe } from '../checks/probe.ts';
 import { checksFrom } from '../checks/report.ts';
 import type { StatusFacts } from '../facts/collect.ts';
@@ -12,7 +13,7 @@ import { countProofs } from '../facts/proof.ts';
 import { headline } from '../text/headline.ts';
 import { featuresOf } from './features.ts';
 import { compare, judgeNodes } from './nodes.ts';
-import { duplicateAddresses, failedPods, heldPods, unprovedPods, waitingPods, waitsOf } from './pods.ts';
+import { duplicateAddresses, failedPods, heldPods, unprovedPods, waitingPods } from './pods.ts';
 
 /** What a status depends on beside the facts. */
 export interface StatusOptions {
@@ -53,22 +54,23 @@ function judge(facts: StatusFacts, { now, all }: StatusOptions) {
   // without an installation no pod is held or has to be proved, and no node has to be ready
   const { readiness, pods } = isGone ? { readiness: new Readiness(), pods: [] } : facts;
   const namespaces = optedIn(facts);
-  const asked = new Set(pods.flatMap(({ profile }) => profile ?? []));
-  const { profiles, faults: ofLabels } = profilesInUse(policy, namespaces, asked);
+  const ofPods = pods.flatMap(({ profile }) => profile ?? []);
   const admission = checkAdmission(facts, now);
-  const findings = { ...admission, ...(probe && { probe: probeFinding(facts) }) };
+  const findings = {
+    ...admission,
+    ...(probe && { probe: probeFinding(facts) }),
+    'namespace-labels': checkLabels(facts),
+    daemonsets: checkDaemonSets(facts, ofPods),
+  };
   const features = featuresOf(facts, admission);
   const steer = features.find(({ feature }) => feature === 'steer');
+  const labels = isGone ? [] : [...namespaces.map(({ profile }) => profile), ...ofPods];
+  const used = profilesInUse(policy, labels);
   // with one namespace, the pods of others are not known
-  const used = isGone ? new Set<string>() : profiles;
   const nodes = judgeNodes(policy, readiness, pods, used, { now, all, whole: namespace === undefined });
   const faults = [
     ...(isGone ? [notInstalled(presence, namespaces)] : faultsOf(findings)),
     ...(namespace !== undefined && namespaces.length === 0 ? [notOptedIn(policy, namespace)] : []),
-    // what the labels ask for is not known with another configuration
-    ...(isGone || configuration.trouble
-      ? []
-      : [...ofLabels, ...missingDaemonSets(policy, profiles, (one) => readiness.knows(one))]),
   ];
   const podsOf = Map.groupBy(pods, (pod) => pod.namespace);
   const judged = { ...facts, pods };
@@ -97,13 +99,18 @@ function judge(facts: StatusFacts, { now, all }: StatusOptions) {
     namespace: namespace ?? null,
     namespaces: namespaces.map((one) => ({ ...one, pods: countProofs(podsOf.get(one.name) ?? []) })),
     pods: countProofs(pods),
-    waits: waitsOf(pods),
     unprovedNodes: nodes.unproved,
     daemonSets: nodes.daemonSets,
     nodes: nodes.nodes,
     faults,
     ...troubles,
   };
+}
+
+/** Something that is wrong, and its code. */
+interface Fault {
+  code: ErrorCode;
+  message: string;
 }
 
 /** A probe that was asked for and not made leaves the verdict open. */

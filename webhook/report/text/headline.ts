@@ -2,15 +2,16 @@ import type { Judged } from '../status/status.ts';
 
 /** The result of a status in one line. */
 export function headline(status: Judged): string {
-  const { verdict, installation, faults, notKnown } = status;
+  const { verdict, installation, faults, notKnown, unprovedNodes } = status;
   const [first] = faults;
   switch (verdict) {
     case 'well': {
       const unknown = installation.filter(({ result }) => result === 'not-known' || result === 'skipped');
-      const reported = unknown.map(({ what }) => what);
-      const [known, notSeen] =
-        unknown.length === 0 ? ['', ''] : [', as far as it is known', ` Not known: ${reported.join('; ')}.`];
-      return `All is well${known}${underWay(status)}.${unprovedText(status)}${notSeen}`;
+      const known = unknown.length === 0 ? '' : ', as far as it is known';
+      const unproved = unprovedNodes > 0 ? ` Nodes that no pod has proved yet: ${unprovedNodes}.` : '';
+      const notSeen =
+        unknown.length === 0 ? '' : ` Not known: ${unknown.map(({ what }) => what).join('; ')}.`;
+      return `All is well${known}${underWay(status)}.${unproved}${notSeen}`;
     }
     case 'not-known':
       return `It is not known whether all is well. Not known: ${notKnown.join('; ')}.`;
@@ -24,44 +25,26 @@ export function headline(status: Judged): string {
 }
 
 /** The pods that have waited for less than is a fault. */
-function underWay({ pods, waits }: Judged): string {
-  const { passed, failed, waiting, unproved } = pods;
-  const all = passed + failed + waiting + unproved;
-  return waits.length > 0 ? ` so far: ${countOf(waits)} of ${all} pods wait (${whatFor(waits)})` : '';
+function underWay({ pods: { passed, failed, waiting, unproved } }: Judged): string {
+  return waiting === 0 ? '' : ` so far: ${waiting} of ${passed + failed + waiting + unproved} pods wait`;
 }
-
-const unprovedText = ({ unprovedNodes }: Judged): string =>
-  unprovedNodes > 0 ? ` Nodes that no pod has proved yet: ${unprovedNodes}.` : '';
-
-/** So many things that pods wait for are named. */
-const mostNamed = 3;
-
-const countOf = (waits: Judged['waits']): number => waits.reduce((sum, { pods }) => sum + pods, 0);
-
-/** What pods wait for, the most of them first. */
-const whatFor = (waits: Judged['waits']): string =>
-  [
-    ...waits.slice(0, mostNamed).map((one) => `${one.pods} for ${one.for}`),
-    ...(waits.length > mostNamed ? [`${countOf(waits.slice(mostNamed))} for others`] : []),
-  ].join(', ');
 
 /** How many of each kind of trouble there are. */
 export function countsOf(status: Judged): string[] {
-  const { daemonSets, nodes, waits, unprovedNodes } = status;
-  const { heldPods, unprovedPods, failedPods, duplicateAddresses, faults } = status;
+  const { daemonSets, nodes, heldPods, pods, unprovedNodes } = status;
   const closed = daemonSets
     .filter(({ inUse }) => inUse)
     .flatMap(({ nodes: { ready, exempt, unproved, ...others } }) => Object.values(others));
   const withoutDaemonSet = nodes.filter((one) => one.daemonSet === null && one.state === 'failing').length;
-  const found: [count: number, what: string, more?: string][] = [
-    [closed.reduce((sum, one) => sum + one, withoutDaemonSet), 'not ready'],
-    [heldPods.length, 'pods held'],
-    [failedPods.length, 'failed proofs'],
-    [countOf(waits), 'pods that wait', ` (${whatFor(waits)})`],
-    [unprovedPods.length, 'pods without a proof'],
-    [duplicateAddresses.length, 'duplicate addresses'],
-    [unprovedNodes, 'nodes that no pod has proved yet'],
-    [faults.length, 'faults'],
-  ];
-  return found.filter(([count]) => count > 0).map(([count, what, more = '']) => `${what}: ${count}${more}`);
+  const counts = {
+    'not ready': closed.reduce((sum, one) => sum + one, withoutDaemonSet),
+    'pods held': heldPods.length,
+    'failed proofs': status.failedPods.length,
+    'pods that wait': pods.waiting - heldPods.length,
+    'pods without a proof': status.unprovedPods.length,
+    'duplicate addresses': status.duplicateAddresses.length,
+    'nodes that no pod has proved yet': unprovedNodes,
+    faults: status.faults.length,
+  };
+  return Object.entries(counts).flatMap(([what, count]) => (count > 0 ? [`${what}: ${count}`] : []));
 }

@@ -1,5 +1,4 @@
 import { clean } from '../../lib/clean.ts';
-import { statusRole } from '../../lib/names.ts';
 import { wrap } from '../../lib/wrap.ts';
 import type { Status } from '../status/status.ts';
 import { countsOf } from './headline.ts';
@@ -37,7 +36,6 @@ export function statusText(
     paint(verdict === 'well' ? 'green' : 'red', clean(headline)),
     ...sentences.flatMap((text) => wrap(clean(text), width)),
     ...shown.flatMap((table) => linesOf(table, max, width)),
-    ...(isGone ? [] : advice(status)).flatMap((text) => ['', ...wrap(text, width)]),
   ];
   return lines.map((line) => `${line}\n`).join('');
 }
@@ -74,15 +72,4 @@ function whoOptedIn({ namespace, namespaces }: Status, all: boolean): string {
   const max = all ? names.length : 10;
   const more = names.length - max;
   return `Opted in: ${names.slice(0, max).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-}
-
-function advice({ installation, features }: Status): string[] {
-  return [
-    ...(installation.some(({ result }) => result === 'failed')
-      ? ['To check the installation, with a hint and a link for each fault: cni-gate check']
-      : []),
-    ...(features.some(({ inForce }) => inForce === null)
-      ? [`ClusterRole ${statusRole} has the rights to all that is not known here.`]
-      : []),
-  ];
 }

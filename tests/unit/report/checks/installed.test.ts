@@ -190,7 +190,6 @@ suite('around the installation, each fault fails its check alone', () => {
     'server-rights': { serverRights: found(denied) },
     'namespace-labels': { namespaces: found([{ name: 'shop', profile: 'cillium' }]) },
     daemonsets: { daemonSets: found([]) },
-    'kubernetes-apis': { apis: new Map() },
     configuration: {
       configuration: {
         ...configured({}),

@@ -42,13 +42,6 @@ const cases: [CheckId, Partial<PreFacts>, Finding['result'], what?: RegExp][] = 
   ['kubernetes-version', version(30), 'warning', /^v1\.30\.0: refused pods are not steered, .* 1\.35$/],
   ['kubernetes-version', version(34), 'warning'],
   ['kubernetes-version', version(35), 'passed', /^v1\.35\.0$/],
-  ['kubernetes-apis', {}, 'passed'],
-  [
-    'kubernetes-apis',
-    { apis: new Map() },
-    'failed',
-    /^the API server does not serve (?:\S+ of \S+, ){4}.* and 10 more$/,
-  ],
   ['admission-plugins', {}, 'passed'],
   [
     'admission-plugins',
