@@ -3,7 +3,6 @@ import type { TestContext } from 'node:test';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { readPage } from '../../webhook/report/dashboard/page.ts';
 import { type Dashboard, dashboardServer } from '../../webhook/report/dashboard/server.ts';
-import { now } from '../unit/nodes/readiness/objects.ts';
 
 const program = '/usr/bin/chromium';
 
@@ -31,7 +30,7 @@ export interface Opened {
   stop: () => Promise<void>;
 }
 
-/** Serves a dashboard and opens it, at the time of the tests' clusters. */
+/** Serves a dashboard and opens it. */
 export async function openDashboard(
   t: TestContext,
   browser: Browser,
@@ -51,12 +50,12 @@ export async function openDashboard(
   return { ...watched, set, stop };
 }
 
-/** A page whose clock stands at the time of the tests' clusters. */
-export async function newPage(
+/** An empty page. */
+async function newPage(
   t: TestContext,
   browser: Browser,
-  scheme: 'light' | 'dark' = 'light',
-  origin = '',
+  scheme: 'light' | 'dark',
+  origin: string,
 ): Promise<Pick<Opened, 'page' | 'complaints' | 'elsewhere'>> {
   const page = await browser.newPage({
     viewport: { width: 1440, height: 1180 },
@@ -77,11 +76,8 @@ export async function newPage(
       complaints.push(message.text());
   });
   page.on('request', (request) => {
-    const address = request.url();
-    if (origin !== '' && !address.startsWith(`${origin}/`)) elsewhere.push(address);
-    else if (origin === '' && !/^(?:file|data):/.test(address)) elsewhere.push(address);
+    if (!request.url().startsWith(`${origin}/`)) elsewhere.push(request.url());
   });
-  await page.addInitScript(`Date.now = () => ${now}`);
   return { page, complaints, elsewhere };
 }
 

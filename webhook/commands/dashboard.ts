@@ -1,7 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { lstatSync, rmSync, writeFileSync } from 'node:fs';
 import { Command } from 'commander';
-import { CniGateError, messageOf } from '../lib/errors.ts';
 import type { Dashboard } from '../report/dashboard/server.ts';
 import type { StatusFacts } from '../report/facts/collect.ts';
 import type { ReadStatus, StatusFlags } from '../report/facts/follow.ts';
@@ -9,17 +7,16 @@ import { addInstallationOptions, namespaceName, port } from './options.ts';
 
 interface Flags extends StatusFlags {
   port?: number;
-  out?: string;
 }
 
 const more = `
 It listens on 127.0.0.1 alone, and installs nothing in the cluster. Who has the
 printed address sees what your kubeconfig may read. Ctrl-C ends it.
 
-Exit code: 0 ended, or the file is written; 2 wrong usage, no answer from the
+Exit code: 0 ended; 2 wrong usage, no answer from the
 cluster, or a missing right.`;
 
-/** `cni-gate dashboard`: the status of a cluster as a local page, or as a file. */
+/** `cni-gate dashboard`: the status of a cluster as a local page. */
 export function dashboardCommand(): Command {
   const command = new Command('dashboard').description(
     'show the status of all nodes and pods on a local page, which follows the cluster',
@@ -28,13 +25,10 @@ export function dashboardCommand(): Command {
   return addInstallationOptions(command)
     .option('-n, --namespace <name>', 'only this opted-in namespace', namespaceName)
     .option('--port <port>', 'port on 127.0.0.1 (default: a free one)', port)
-    .option('--out <file>', 'write the page with the current data to this file, and end')
     .action(run);
 }
 
 async function run(flags: Flags): Promise<void> {
-  if (flags.out !== undefined && flags.port !== undefined)
-    throw new CniGateError('CNI_GATE_USAGE', '--out writes a file, and --port serves: give one of the two');
   // loaded here: the other commands need none of it
   const [{ withStatus }, { statusOf }, { dashboardOf }] = await Promise.all([
     import('../report/facts/follow.ts'),
@@ -43,35 +37,11 @@ async function run(flags: Flags): Promise<void> {
   ]);
   await withStatus(flags, async (read) => {
     const show: Show = (facts) => dashboardOf(statusOf(facts, { now: Date.now(), all: true }), null);
-    const first = show(await read());
-    if (flags.out !== undefined) await write(flags.out, first);
-    else await serve(read, first, show, flags.port ?? 0);
+    await serve(read, show(await read()), show, flags.port ?? 0);
   });
 }
 
 type Show = (facts: StatusFacts) => Dashboard;
-
-/**
- * Writes the page as one file that only its owner may read: it shows what a kubeconfig may read.
- *
- * @throws CniGateError CNI_GATE_OUTPUT
- */
-async function write(file: string, dashboard: Dashboard): Promise<void> {
-  const { readPage } = await import('../report/dashboard/page.ts');
-  const { html } = readPage(dashboard);
-  const there = lstatSync(file, { throwIfNoEntry: false });
-  // it is replaced: a link such as /dev/stdout would be gone for everybody
-  if (there !== undefined && !there.isFile())
-    throw new CniGateError('CNI_GATE_OUTPUT', `cannot write ${file}: it exists and is not a regular file`);
-  try {
-    // an older file may be readable for others
-    rmSync(file, { force: true });
-    writeFileSync(file, html, { mode: 0o600, flag: 'wx' });
-  } catch (error) {
-    throw new CniGateError('CNI_GATE_OUTPUT', `cannot write ${file}: ${messageOf(error)}`, { cause: error });
-  }
-  process.stdout.write(`wrote ${file}\n`);
-}
 
 /** Serves the page until the process is asked to end. @throws CniGateError CNI_GATE_LISTEN */
 async function serve(read: ReadStatus, first: Dashboard, show: Show, atPort: number): Promise<void> {

@@ -39,7 +39,6 @@ export const errorCodes = {
     'A namespace that should opt in has no label cni-gate.io/profile, an empty one, or none.',
   CNI_GATE_DASHBOARD_HOST: 'A request to the dashboard names another host than this machine.',
   CNI_GATE_DASHBOARD_TOKEN: 'A request to the dashboard has no token, or that of an earlier run.',
-  CNI_GATE_OUTPUT: 'A file that a command should write cannot be written.',
   CNI_GATE_NODE_NOT_READY: 'A pod was refused on a node whose network is not ready.',
   CNI_GATE_NAME_TAKEN: 'A pod has its own container or volume with a name that cni-gate uses.',
   CNI_GATE_PATCH_FAILED: 'The patch that cni-gate made does not apply to the pod, so it was not sent.',

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import type { Dashboard } from './server.ts';
 
 /** The page as one HTML document, and the policy under which it runs. */
 export interface Page {
@@ -9,12 +8,8 @@ export interface Page {
   policy: string;
 }
 
-/**
- * Reads the page, which is beside this file in the sources and in the published `dist/`.
- *
- * @param dashboard the data that the page shows; without it, the page asks its server
- */
-export function readPage(dashboard?: Dashboard): Page {
+/** Reads the page, which is beside this file in the sources and in the published `dist/`. */
+export function readPage(): Page {
   const read = (name: string): string => readFileSync(new URL(`./page/${name}`, import.meta.url), 'utf8');
   const script = `\n${read('page.js')}`;
   const style = `\n${read('style.css')}`;
@@ -27,23 +22,15 @@ export function readPage(dashboard?: Dashboard): Page {
     "connect-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
+    "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
   ].join('; ');
-  const head = [
-    // a file has no headers
-    `<meta http-equiv="Content-Security-Policy" content="${policy}" />`,
-    `<link rel="icon" href="${icon}" />`,
-    `<style>${style}</style>`,
-  ].join('\n    ');
-  const data = dashboard ? `<script type="application/json" id="data">${inScript(dashboard)}</script>` : '';
-  // by functions: `$&` in the data is no pattern
+  const head = `<link rel="icon" href="${icon}" />\n    <style>${style}</style>`;
+  // by functions: `$&` in the files is no pattern
   const html = read('index.html')
     .replace('<!-- head -->', () => head)
-    .replace('<!-- script -->', () => `${data}<script type="module">${script}</script>`);
+    .replace('<!-- script -->', () => `<script type="module">${script}</script>`);
   return { html, policy };
 }
-
-/** JSON that is safe in a script element: `<` is the only character by which one ends or a comment starts. */
-const inScript = (value: unknown): string => JSON.stringify(value).replaceAll('<', '\\u003c');
 
 const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;

@@ -73,7 +73,7 @@ export function dashboardServer({ page, token, latest }: DashboardServerOptions)
   });
   app.server.maxConnections = dashboardLimits.connections;
   app.addHook('onRequest', async (request, reply) => {
-    reply.headers({ ...headers, 'content-security-policy': `${page.policy}; frame-ancestors 'none'` });
+    reply.headers({ ...headers, 'content-security-policy': page.policy });
     if (isLoopbackHost(request.headers.host)) return undefined;
     const host = quoted(request.headers.host ?? 'none');
     return refuse(

@@ -8,21 +8,10 @@ const mostRows = 200;
 const interval = 1500;
 
 /** How states and results are coloured. */
-const tones = /** @type {Record<string, string>} */ ({
-  ready: 'good',
-  passed: 'good',
-  yes: 'good',
-  starting: 'pending',
-  rebooted: 'pending',
-  unproved: 'pending',
-  warning: 'pending',
-  'not known': 'pending',
-  'not-known': 'pending',
-  broken: 'bad',
-  absent: 'bad',
-  failing: 'bad',
-  failed: 'bad',
-  no: 'bad',
+const tones = Object.entries({
+  good: ['ready', 'passed', 'yes'],
+  pending: ['starting', 'rebooted', 'unproved', 'warning', 'not known', 'not-known'],
+  bad: ['broken', 'absent', 'failing', 'failed', 'no'],
 });
 
 /** @type {Dashboard | undefined} */
@@ -60,33 +49,31 @@ function drawTables() {
 }
 
 /** @param {Table} table @param {string[]} words */
-function sectionOf({ id, title, head, rows, sentences }, words) {
+function sectionOf({ id, head, rows, sentences }, words) {
   const found = rows.filter((row) => {
     const text = row.join('\n').toLowerCase();
     return words.every((word) => text.includes(word));
   });
   const count = words.length === 0 ? String(rows.length) : `${found.length} of ${rows.length}`;
   const more = found.length - mostRows;
+  const names = head.map((name) => name.toLowerCase());
   /** @param {string | null} text @param {number} at */
   const cell = (text, at) => {
     const isText = at >= head.length - sentences;
-    const tone = tones[text ?? ''];
+    const [tone] = tones.find(([, texts]) => texts.includes(text ?? '')) ?? [];
     return h('td', { ...(tone && { 'data-tone': tone }), ...(isText && { class: 'text' }) }, text ?? '');
   };
+  const table = h(
+    'table',
+    {},
+    h('thead', {}, h('tr', {}, ...names.map((name) => h('th', { scope: 'col' }, name)))),
+    h('tbody', {}, ...found.slice(0, mostRows).map((row) => h('tr', {}, ...row.map(cell)))),
+  );
   return h(
     'section',
     { id, 'aria-labelledby': `${id}-title` },
-    h('h2', { id: `${id}-title` }, `${title} `, h('span', { class: 'muted count' }, count)),
-    h(
-      'div',
-      { class: 'scroll' },
-      h(
-        'table',
-        {},
-        h('thead', {}, h('tr', {}, ...head.map((name) => h('th', { scope: 'col' }, name.toLowerCase())))),
-        h('tbody', {}, ...found.slice(0, mostRows).map((row) => h('tr', {}, ...row.map(cell)))),
-      ),
-    ),
+    h('h2', { id: `${id}-title` }, `${names[0]} `, h('span', { class: 'muted count' }, count)),
+    h('div', { class: 'scroll' }, table),
     more > 0 ? h('p', { class: 'muted' }, `and ${more} more: filter to see them`) : '',
   );
 }
@@ -101,12 +88,11 @@ function show(next) {
   drawTables();
 }
 
-const asOf = () => (shown === undefined ? 'no data' : `as of ${shown.time}`);
-
-/** @param {string} freshness @param {string | null} trouble */
-function tell(freshness, trouble) {
-  byId('freshness').textContent = freshness;
+/** Shows whether the page follows the cluster. @param {string | null} trouble why it does not; null while it does */
+function tell(trouble, isLive = false) {
+  byId('freshness').textContent = isLive ? 'live' : shown ? `as of ${shown.time}` : 'no data';
   const element = byId('trouble');
+  // an unchanged text is not read out again
   if (element.textContent !== (trouble ?? '')) element.textContent = trouble ?? '';
   element.hidden = trouble === null;
 }
@@ -121,37 +107,23 @@ async function follow(token) {
         headers: { authorization: `Bearer ${token}`, ...(tag && { 'if-none-match': tag }) },
       });
       if (response.status === 401) {
-        tell(
-          asOf(),
-          'The token of this page is missing or is an older one: open the address that cni-gate dashboard printed.',
-        );
+        tell('The token of this page is missing or old: open the address that cni-gate dashboard printed.');
         return;
       }
       if (response.ok) {
         tag = response.headers.get('etag') ?? '';
         show(await response.json());
       }
-      const stale = shown?.stale ?? null;
-      if (response.ok || response.status === 304)
-        tell('live', stale === null ? null : `The data may be old: ${stale}`);
-      else tell(asOf(), `cni-gate dashboard answered with ${response.status}.`);
+      const stale = shown?.stale ? `The data may be old: ${shown.stale}` : null;
+      if (response.ok || response.status === 304) tell(stale, true);
+      else tell(`cni-gate dashboard answered with ${response.status}.`);
     } catch (error) {
       if (!(error instanceof TypeError)) throw error;
-      tell(
-        asOf(),
-        'cni-gate dashboard does not answer. Is it still running? This page shows what it knew last.',
-      );
+      tell('cni-gate dashboard does not answer. Is it still running? This page shows what it knew last.');
     }
     await new Promise((resolve) => setTimeout(resolve, interval));
   }
 }
 
 filter.addEventListener('input', drawTables);
-
-/** A file has its data. */
-const file = document.getElementById('data');
-if (file === null) follow(/^#token=([\w-]+)$/.exec(location.hash)?.[1] ?? '');
-else {
-  show(JSON.parse(file.textContent ?? ''));
-  tell(asOf(), null);
-}
+follow(/^#token=([\w-]+)$/.exec(location.hash)?.[1] ?? '');
