@@ -76,27 +76,12 @@ export function issueIntoFiles(
 }
 
 /** An authority, as `certs show` prints it. */
-interface ShownAuthority {
-  fingerprint: string;
-  notBefore: string;
-  notAfter: string;
-}
+type ShownAuthority = ReturnType<typeof shown>;
 
-/** What `certs show --output json` prints. */
-export interface Shown {
-  secret: { present: boolean; labelled: boolean };
-  /** `settled`, `waiting` (the next authority is not used yet), `switched` (the previous one is still trusted). */
-  phase: 'none' | 'settled' | 'waiting' | 'switched';
-  authority?: ShownAuthority;
-  next?: ShownAuthority;
-  /** The latest first. */
-  previous?: ShownAuthority[];
-  configurations: { name: string; caBundle: string }[];
-  /** What is wrong; empty if all is well. */
-  faults: { code: string; reason: string; message: string }[];
-}
+/** What `certs show --output json` prints: see schemas/certs-show.json. */
+export type Shown = Awaited<ReturnType<typeof show>>;
 
-const phases: Record<Shown['phase'], string> = {
+const phases = {
   none: 'there is no authority',
   settled: 'settled',
   waiting: 'rotating: the next authority is in the caBundles, and signs after the overlap',
@@ -108,7 +93,7 @@ const phases: Record<Shown['phase'], string> = {
  *
  * @throws CniGateError if the Secret may not be read
  */
-export async function show(shared: SharedObjects): Promise<Shown> {
+export async function show(shared: SharedObjects) {
   const { found, faults } = await shared.configurations();
   const secret = await shared.secret();
   const reading = secret ? readSecret(secret.data) : { faults: [missing] };
@@ -121,9 +106,11 @@ export async function show(shared: SharedObjects): Promise<Shown> {
     })),
     ...[...faults].map(([name, { message }]) => ({ name, caBundle: message })),
   ];
+  const settled = previous ? 'switched' : 'settled';
+  const phase: keyof typeof phases = !authority ? 'none' : next ? 'waiting' : settled;
   return {
     secret: { present: secret !== undefined, labelled: secret?.labelled ?? false },
-    phase: !authority ? 'none' : next ? 'waiting' : previous ? 'switched' : 'settled',
+    phase,
     ...(authority && { authority: shown(authority) }),
     ...(next && { next: shown(next) }),
     ...(previous && { previous: previous.map(shown) }),
@@ -158,14 +145,14 @@ export function render(it: Shown, where: string): string {
   return lines.map((line) => `${clean(line)}\n`).join('');
 }
 
-function shown({ fingerprint, notBefore, notAfter }: TrustedAuthority): ShownAuthority {
-  return { fingerprint, notBefore: notBefore.toISOString(), notAfter: notAfter.toISOString() };
-}
+const shown = ({ fingerprint, notBefore, notAfter }: TrustedAuthority) => ({
+  fingerprint,
+  notBefore: notBefore.toISOString(),
+  notAfter: notAfter.toISOString(),
+});
 
-function section(title: string, { fingerprint, notBefore, notAfter }: ShownAuthority): string[] {
-  return ['', title, row('SHA-256', fingerprint), row('valid', `${notBefore} to ${notAfter}`)];
-}
+const section = (title: string, { fingerprint, notBefore, notAfter }: ShownAuthority): string[] => [
+  ...['', title, row('SHA-256', fingerprint), row('valid', `${notBefore} to ${notAfter}`)],
+];
 
-function row(title: string, text: string): string {
-  return `  ${title.padEnd(14)} ${text}`;
-}
+const row = (title: string, text: string): string => `  ${title.padEnd(14)} ${text}`;

@@ -1,6 +1,6 @@
 import { CniGateError } from '../webhook/lib/errors.ts';
 import { LiveFiles } from '../webhook/lib/live-files.ts';
-import { checkPair, renewalDue } from './verify.ts';
+import { checkPair } from './verify.ts';
 
 /** A serving certificate (a chain, the leaf first) and its key, in PEM. */
 export interface CertificatePair {
@@ -62,35 +62,17 @@ export function fileCertificate(
   };
 }
 
-/** Milliseconds between two checks of the clock; a longer timer would not notice that the machine slept. */
-const renewalCheck = 60_000;
-
 /**
- * A certificate from an authority that lives as long as this process, renewed at two thirds of its life.
+ * A certificate from an authority that lives as long as this process. It is not renewed.
  *
  * @param names DNS names and addresses that the server is called by
- * @param days validity of the serving certificate
+ * @param days validity of both
  */
-export async function selfMadeCertificate(
-  names: string[],
-  days: number,
-  { onReload }: Pick<CertificateEvents, 'onReload'>,
-): Promise<CertificateSource> {
+export async function selfMadeCertificate(names: string[], days: number): Promise<CertificateSource> {
   // loaded here, because a certificate in files needs nothing that writes certificates
   const { createAuthority, issueServing } = await import('./issue.ts');
-  const authority = createAuthority({ days: 3650, now: new Date() });
-  const issue = () => issueServing(authority, { names, days, now: new Date() });
-  let current = issue();
-  const timer = setInterval(() => {
-    if (!renewalDue(current, new Date())) return;
-    current = issue();
-    onReload(current);
-  }, renewalCheck).unref();
-  return {
-    get current() {
-      return current;
-    },
-    authority: authority.certificate,
-    close: () => clearInterval(timer),
-  };
+  const now = new Date();
+  const authority = createAuthority({ days, now });
+  const current = issueServing(authority, { names, days, now });
+  return { current, authority: authority.certificate, close: () => {} };
 }

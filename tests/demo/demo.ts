@@ -33,7 +33,7 @@ const server = await serve({
   opsPort: 0,
   drainDelay: 0,
   drainTimeout: 1000,
-  certificate: (events) => selfMadeCertificate(['localhost', '127.0.0.1'], 1, events),
+  certificate: () => selfMadeCertificate(['localhost', '127.0.0.1'], 1),
 });
 const origin = `https://127.0.0.1:${server.port}`;
 console.log(`The server runs on ${origin}. Every namespace has the label cni-gate.io/profile: ${profile}.`);

@@ -274,9 +274,7 @@ test('a connection whose handshake ends after the timeout is cut as well', async
 test('the cluster view closes after the last request is answered, and the certificate and the second port after it', async (t) => {
   const { promise: facts, resolve } = Promise.withResolvers<{ labels: Record<string, string> }>();
   const ended: string[] = [];
-  const certificate = await selfMadeCertificate(['localhost', '127.0.0.1'], 1, {
-    onReload: () => {},
-  });
+  const certificate = await selfMadeCertificate(['localhost', '127.0.0.1'], 1);
   const server = await startServer(t, {
     cluster: () => viewOf({ facts: () => facts }, { close: async () => void ended.push('view') }),
     certificate: async () => ({
@@ -325,9 +323,9 @@ test('a start that fails ends what runs already: the certificate, then the secon
   const seen: string[] = [];
   const started = startServer(t, {
     opsPort,
-    certificate: async (events) => {
+    certificate: async () => {
       seen.push(await (await probe()).text());
-      const source = await selfMadeCertificate(['localhost'], 1, events);
+      const source = await selfMadeCertificate(['localhost'], 1);
       const close = async () => {
         seen.push(await (await probe()).text());
         source.close();

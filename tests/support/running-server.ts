@@ -43,7 +43,7 @@ export async function startServer(t: TestContext, options: Partial<ServeOptions>
     drainTimeout: 2000,
     interval: 20,
     metricsAge: 0,
-    certificate: (events) => selfMadeCertificate(['localhost', '127.0.0.1'], 1, events),
+    certificate: () => selfMadeCertificate(['localhost', '127.0.0.1'], 1),
     ...options,
   });
   const agent = new Agent({ keepAlive: true, maxSockets: 20 });

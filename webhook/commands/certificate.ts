@@ -21,8 +21,8 @@ export interface CertificateFlags {
   tlsOverlap: number;
 }
 
-/** Default validity in days of a certificate generated at start. */
-const selfMadeDays = 90;
+/** Default validity in days of a certificate generated at start, which is not renewed. */
+const selfMadeDays = 3650;
 
 /** Default validity in days of a managed serving certificate: short, because it is renewed automatically. */
 export const managedDays = 7;
@@ -102,7 +102,7 @@ export function certificateFor(
     }
     const { fileCertificate, selfMadeCertificate } = await import('../../certs/sources.ts');
     if (tlsCert !== undefined && tlsKey !== undefined) return fileCertificate(tlsCert, tlsKey, events);
-    const source = await selfMadeCertificate(names, tlsDays ?? selfMadeDays, events);
+    const source = await selfMadeCertificate(names, tlsDays ?? selfMadeDays);
     if (tlsCaOut !== undefined) writeAuthority(tlsCaOut, source.authority ?? '');
     return source;
   };

@@ -47,7 +47,7 @@ export function serveCommand(): Command {
     .option('--tls-names <name...>', 'names of a generated certificate (default: those of the Service)')
     .option(
       '--tls-days <days>',
-      'validity of a generated certificate (default: 7 in a Secret, 90 generated at start)',
+      'validity of a generated certificate (default: 7 in a Secret, 3650 generated at start)',
       days,
     )
     .addOption(
