@@ -6,7 +6,7 @@ import { Reconciler } from '../../../certs/reconcile.ts';
 import { applyStep } from '../../../certs/rotation.ts';
 import { bundleOf, type State, secretData } from '../../../certs/state.ts';
 import { CniGateError } from '../../../webhook/lib/errors.ts';
-import { conflict, World } from '../../support/certs/world.ts';
+import { World } from '../../support/certs/world.ts';
 
 const [one, other] = ['mutating/one', 'validating/other'] as const;
 const options = { authorityDays: 365, leafDays: 7, names: ['x.svc'] };
@@ -56,15 +56,6 @@ function patching(wrong: (seen: ConfigurationSnapshot) => void): void {
   };
 }
 
-test('every wrong caBundle is repaired, and read again', async () => {
-  world.setBundle(one, undefined);
-  world.setBundle(other, 'garbage');
-  assert.equal(await reconciler.reconcile(), 'again');
-  assert.deepEqual(reported, [`${one} empty`, `${other} unreadable`, 'state']);
-  assert.deepEqual(whole(), [true, true]);
-  assert.equal(await reconciler.reconcile(), 'done');
-});
-
 test('a configuration that may not be patched is reported, and the other is patched all the same', async () => {
   for (const name of [one, other]) world.setBundle(name, undefined);
   patching(({ name }) => {
@@ -83,31 +74,6 @@ test('a Secret without our label stays as it is, and so does what is served', as
   world.setSecret({ password: 'x' }, { labelled: false, sameUid: false });
   await assert.rejects(reconciler.reconcile(), { code: 'CNI_GATE_TLS_SECRET_FOREIGN' });
   assert.deepEqual([world.secret?.data, reconciler.leaf], [{ password: 'x' }, leaf]);
-});
-
-test('what another replica does between the two reads is not undone', async () => {
-  const begun = applyStep({ do: 'begin', state }, { ...options, now: world.now() });
-  const plain = world.shared(async () => {});
-  const reads: (() => void)[] = [
-    () => {},
-    () => {
-      world.setSecret(secretData(begun));
-      for (const name of [one, other]) world.setBundle(name, bundleOf(begun));
-    },
-  ];
-  instead = {
-    configurations: () => {
-      reads.shift()?.();
-      return plain.configurations();
-    },
-    secret: () => {
-      reads.shift()?.();
-      return plain.secret();
-    },
-  };
-  assert.equal(await reconciler.reconcile(), 'again');
-  assert.deepEqual(reported, ['state']);
-  for (const { bundle } of world.configurations.values()) assert.equal(bundle, bundleOf(begun));
 });
 
 const day = 86_400_000;
@@ -129,21 +95,6 @@ test('the serving certificate is for the names, and is renewed at two thirds of 
   assert.equal(await validAfter(0.1), 7);
   assert.notEqual(reconciler.leaf?.certificate, certificate);
   assert.equal(world.secret?.version, written);
-});
-
-test('a serving certificate that ends with its authority is not renewed again and again', async () => {
-  const until = (state.authority.notAfter.getTime() - world.now().getTime()) / day;
-  // the next authority, which is due, is never trusted long enough
-  patching(() => {
-    throw conflict;
-  });
-  world.monotonicNow += (until - 3) * day;
-  await reconciler.reconcile();
-  const last = reconciler.leaf;
-  assert.deepEqual(last?.notAfter, state.authority.notAfter);
-  world.monotonicNow += 2.9 * day;
-  await reconciler.reconcile();
-  assert.equal(reconciler.leaf, last);
 });
 
 test('a configuration that cannot be read holds the rotation, and does not start the overlap again', async () => {

@@ -107,20 +107,12 @@ suite('what a replica remembers', () => {
 });
 
 suite('a damaged Secret', () => {
-  const cases: [Record<string, string>, reason: string, step: Step['do']][] = [
-    [{ 'tls.crt': '', 'tls.key': '' }, 'unreadable', 'create'],
-    [{ 'tls.key': other.authority.key }, 'mismatch', 'create'],
-    [{ 'next.crt': 'x', 'next.key': 'y' }, 'unreadable', 'rewrite'],
-    [{ 'previous.crt': 'x' }, 'unreadable', 'rewrite'],
-    [{ 'ca.crt': '' }, 'inconsistent', 'rewrite'],
-  ];
-  for (const [data, reason, expected] of cases) {
-    test(`with ${JSON.stringify(data).slice(0, 60)}: ${reason}, ${expected}`, () => {
+  test('keeps what can be used', () => {
+    for (const data of [{ 'next.crt': 'x', 'next.key': 'y' }, { 'previous.crt': 'x' }]) {
       const reading = readSecret({ ...secretData(first), ...data });
-      assert.equal(step(first, { reading }), expected);
-      assert.deepEqual(reasons(first, { reading }), [reason]);
-    });
-  }
+      assert.deepEqual([step(first, { reading }), reasons(first, { reading })], ['rewrite', ['unreadable']]);
+    }
+  });
 
   test('with an expired authority is replaced', () => {
     assert.equal(step(first, { now: later(400) }), 'create');
