@@ -1,8 +1,7 @@
 import type { Operation as PatchOperation } from 'fast-json-patch';
-import { apiPath, pathBelow } from '../webhook/cluster/api-path.ts';
+import { apiPath, configurationsPath, pathBelow, type WebhookKind } from '../webhook/cluster/api-path.ts';
 import type { ApiClient } from '../webhook/cluster/client.ts';
 import { ClusterError } from '../webhook/cluster/errors.ts';
-import { configurationsPath, type WebhookKind } from '../webhook/cluster/webhook-configurations.ts';
 import { CniGateError } from '../webhook/lib/errors.ts';
 import { certificatesLabel, certificatesLabelValue } from '../webhook/lib/names.ts';
 import { type SecretData, secretType } from './state.ts';

@@ -19,6 +19,13 @@ export function apiPath(parts: TemplateStringsArray, ...names: string[]): string
  */
 export const pathBelow = (list: string, name: string): string => `${list}/${segment(name)}`;
 
+/** The two kinds of webhook configurations. */
+export type WebhookKind = 'mutating' | 'validating';
+
+/** The path of the list of a kind of webhook configurations. */
+export const configurationsPath = (kind: WebhookKind): string =>
+  `/apis/admissionregistration.k8s.io/v1/${kind}webhookconfigurations`;
+
 /** Source: https://url.spec.whatwg.org/#single-dot-path-segment and the two definitions that follow it. */
 function segment(name: string): string {
   if (name !== '' && name !== '.' && name !== '..') return encodeURIComponent(name);

@@ -12,7 +12,7 @@ export type LookupResult = 'found' | 'absent' | 'failed' | 'limited';
 
 /** The time-outs of look-ups in milliseconds, and how many there may be. */
 export const defaultLimits = {
-  /** Until the answer; half of it to wait for others. It comes before the API server stops waiting for ours. */
+  /** Until the answer, with the wait for others: it comes before the API server stops waiting for ours. */
   bound: 5000,
   /** Without a byte after which the request is sent once more, on a new connection. */
   firstTry: 2000,
@@ -89,8 +89,9 @@ export class Lookup<O, T> {
   /** Requests an object, and once more on a new connection if the first one leads nowhere. */
   async #ask(key: string): Promise<T | undefined> {
     const { bound, firstTry, inFlight } = this.#limits;
-    const signal = AbortSignal.timeout(bound);
-    if (!(await this.#inFlight.take(1, bound / 2))) throw this.#busy(key, `${inFlight} are in flight`);
+    const start = performance.now();
+    if (!(await this.#inFlight.take(1, bound))) throw this.#busy(key, `${inFlight} are in flight`);
+    const signal = AbortSignal.timeout(Math.max(1, Math.ceil(start + bound - performance.now())));
     try {
       const answer = await this.#get(key, firstTry, signal).catch((error: unknown) => {
         if (!isUnreachable(error)) throw error;

@@ -70,7 +70,15 @@ function createOps(metrics: Metrics, isReady: ReadyCheck, metricsAge: number): F
     metrics.overload(limit === 'connections' ? 'ops-connections' : limit),
   );
   connections.bound(app.server);
-  const scrape = sharedFor(metricsAge, async () => Buffer.from(await registry.metrics()));
+  // a buffer: of a string, each connection would keep a copy until its client reads
+  let text: Promise<Buffer> | undefined;
+  let madeAt = Number.NEGATIVE_INFINITY;
+  const scrape = (): Promise<Buffer> => {
+    if (text !== undefined && performance.now() - madeAt < metricsAge) return text;
+    madeAt = performance.now();
+    text = registry.metrics().then((made) => Buffer.from(made));
+    return text;
+  };
   app.get('/livez', async () => 'ok\n');
   app.get('/readyz', async (_request, reply) => {
     const reason = isReady();
@@ -84,31 +92,4 @@ function createOps(metrics: Metrics, isReady: ReadyCheck, metricsAge: number): F
     return reply.code(404).send({ code: 'CNI_GATE_NOT_FOUND' satisfies ErrorCode, message });
   });
   return app;
-}
-
-/**
- * Shares a value between callers: a caller that comes while the value is made, or before it is too old, gets the same.
- *
- * @param age milliseconds for which a value is shared, once it is made
- * @param make makes the value; it is not called again before it has ended
- */
-export function sharedFor<T>(age: number, make: () => Promise<T>): () => Promise<T> {
-  let made: Promise<T> | undefined;
-  let until = Number.POSITIVE_INFINITY;
-  return () => {
-    if (made && performance.now() < until) return made;
-    until = Number.POSITIVE_INFINITY;
-    const begun = make();
-    made = begun;
-    begun.then(
-      () => {
-        until = performance.now() + age;
-      },
-      () => {
-        // the next caller tries again
-        until = 0;
-      },
-    );
-    return begun;
-  };
 }

@@ -30,7 +30,7 @@ export function watchCluster(
   const { registry, log, clock } = deps;
   const inside = { metrics: new ClusterMetrics(registry), log };
   const namespaces = watchNamespaces(client, inside);
-  const nodes = watchGate(client, policy, inside, { optedIn: namespaces.optedIn });
+  const nodes = watchGate(client, policy, inside, namespaces.optedIn);
   const endLeading = startLeading(client, { view: nodes, policy, ownNamespace }, deps);
   const started = clock.monotonicNow();
   const unsynced = (): string | undefined => {

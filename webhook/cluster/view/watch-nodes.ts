@@ -7,7 +7,6 @@ import type { AgentFacts, NodeFacts } from '../../nodes/readiness/facts.ts';
 import { Readiness, type Change as ReadinessChange } from '../../nodes/readiness/readiness.ts';
 import type { ApiPod } from '../../nodes/readiness/to-facts.ts';
 import type { ApiClient } from '../client.ts';
-import type { InformerOptions } from '../informer/informer.ts';
 import { type InformerDeps, InformerFactory, InformerSet } from '../informer/informer-factory.ts';
 import type { Change } from '../informer/store.ts';
 import { Lookup } from '../lookup.ts';
@@ -26,20 +25,18 @@ import type { OptedIn } from './watch-namespaces.ts';
 /** The part of a {@link ClusterView} that is about nodes, DaemonSets and pods. */
 export type NodesView = Omit<ClusterView<PendingPod>, 'namespaces' | 'unready'>;
 
-/** Options of {@link watchGate}. */
-export interface GateOptions extends Omit<InformerOptions, 'observer'> {
-  /** The namespaces whose pods are read; all of them where nothing is given. */
-  optedIn?: OptedIn;
-}
-
-/** Watches nodes, the DaemonSets of the profiles with their pods, and labelled pods that wait for a node. */
+/**
+ * Watches nodes, the DaemonSets of the profiles with their pods, and labelled pods that wait for a node.
+ *
+ * @param optedIn the namespaces whose pods are read; all of them where nothing is given
+ */
 export function watchGate(
   client: ApiClient,
   policy: () => Policy,
   deps: InformerDeps,
-  { optedIn, ...options }: GateOptions = {},
+  optedIn?: OptedIn,
 ): NodesView {
-  const informers = new InformerFactory(client, deps, options);
+  const informers = new InformerFactory(client, deps);
   const readiness = new Readiness();
   const nodes = informers.start(nodeSource);
   const pending = informers.start(pendingSource(optedIn));

@@ -8,11 +8,10 @@ import type {
   V1ValidatingAdmissionPolicyBinding,
 } from '@kubernetes/client-node';
 import { verifyChain } from '../../../certs/verify.ts';
-import { apiPath, pathBelow } from '../../cluster/api-path.ts';
+import { apiPath, configurationsPath, pathBelow, type WebhookKind } from '../../cluster/api-path.ts';
 import type { ApiClient } from '../../cluster/client.ts';
 import type { ApiObject } from '../../cluster/informer/object.ts';
 import type { Lease } from '../../cluster/lease/lease.ts';
-import { configurationsPath, type WebhookKind } from '../../cluster/webhook-configurations.ts';
 import {
   installedDeployment,
   installedPolicies,

@@ -54,7 +54,7 @@ suite('the evidence of a cluster', () => {
     const policy = policyOf({ profiles: [{ name: 'mesh' }] });
     const inside = { metrics: new ClusterMetrics(new Registry()), log };
     const optedIn = { has: (namespace: string) => namespace === 'shop', subscribe: () => () => {} };
-    const view = watchGate(api.client, () => policy, inside, { optedIn });
+    const view = watchGate(api.client, () => policy, inside, optedIn);
     t.after(() => view.close());
     const changes: string[] = [];
     const { evidence } = view;

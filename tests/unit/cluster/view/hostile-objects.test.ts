@@ -53,7 +53,7 @@ async function watching(t: TestContext, there: Record<string, (object | string)[
   const log = { info: () => {}, warn: (_: object, text: string) => warned.push(text), error: () => {} };
   const inside = { metrics: new ClusterMetrics(registry), log };
   const namespaces = watchNamespaces(api.client, inside);
-  const gate = watchGate(api.client, () => policy, inside, { optedIn: namespaces.optedIn });
+  const gate = watchGate(api.client, () => policy, inside, namespaces.optedIn);
   t.after(() => Promise.all([gate.close(), namespaces.close()]));
   // once more when the namespaces are known: an event to the watch before that would be lost
   const lists = (): number =>
