@@ -3,24 +3,22 @@ import type { ServerResponse } from 'node:http';
 import { suite, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { Registry } from 'prom-client';
-import type { Event } from '../../../../webhook/cluster/events/event.ts';
 import type { RepairSettings } from '../../../../webhook/config/types.ts';
 import { repairController } from '../../../../webhook/leader/start.ts';
 import { Evidence } from '../../../../webhook/nodes/evidence/evidence.ts';
 import type { PodEvidence } from '../../../../webhook/nodes/evidence/facts.ts';
 import { policyOf } from '../../../support/configurations.ts';
-import { type Asked, json, startFakeApi, status } from '../../../support/fake-api-server.ts';
+import { json, status } from '../../../support/fake-api-server.ts';
 import { clusterWith } from '../../admission/gate/support.ts';
 import { podEvidence } from '../../nodes/evidence/support.ts';
+import { type Answer, running, switchedLead } from '../scene.ts';
 
 interface Scene {
   mode?: RepairSettings['mode'];
-  repair?: Partial<RepairSettings>;
   leads?: boolean;
   evidence?: 'ready' | 'proof';
   pods?: PodEvidence[];
-  answer?: (asked: Asked, response: ServerResponse) => void;
+  answer?: Answer;
 }
 
 const pods = '/api/v1/namespaces/shop/pods/';
@@ -38,18 +36,7 @@ const proven = podEvidence({ uid: 'proof', owner: 'other', verdict: 'passed' });
 
 const ofJob = { controller: { apiVersion: 'batch/v1', kind: 'Job', name: 'work', uid: 'job' } };
 
-async function scene(
-  t: TestContext,
-  {
-    mode = 'recreate',
-    repair = {},
-    leads = true,
-    evidence: proofs = 'ready',
-    pods: first = [],
-    answer,
-  }: Scene,
-) {
-  const api = await startFakeApi(t, answer ?? ((_, response) => json(response, 200, { metadata: {} })));
+async function scene(t: TestContext, { leads = true, pods: first = [], answer, ...more }: Scene) {
   const evidence = new Evidence();
   const put = (...some: PodEvidence[]): void =>
     evidence.apply(
@@ -58,47 +45,27 @@ async function scene(
     );
   put(...first);
   evidence.markSynced();
-  const profiles = [{ name: 'mesh', daemonSets: [], proof: { checks: [] }, evidence: proofs }];
-  const policy = policyOf({ profiles, repair: { mode, ...repair } });
-  const registry = new Registry();
-  const events: Event[] = [];
-  const lines: string[] = [];
-  const leader = { leads, subscribe: () => () => {} };
-  const say = (_: object, text: string): void => {
-    lines.push(text);
+  const profiles = [
+    { name: 'mesh', daemonSets: [], proof: { checks: [] }, evidence: more.evidence ?? 'ready' },
+  ];
+  const policy = policyOf({ profiles, repair: { mode: more.mode ?? 'recreate' } });
+  const { leader, lead } = switchedLead(leads);
+  const view = {
+    readiness: clusterWith({ n1: undefined, n2: undefined }),
+    evidence,
+    unsynced: () => undefined,
   };
-  const ended = new AbortController();
-  const running = repairController(
-    api.client,
-    {
-      view: { readiness: clusterWith({ n1: undefined, n2: undefined }), evidence, unsynced: () => undefined },
-      policy: () => policy,
-      leader,
-      events: { add: (event) => events.push(event), capacity: 100 },
-      log: { info: say, warn: say, error: say },
-    },
-    registry,
-  ).run(ended.signal);
-  t.after(() => {
-    ended.abort();
-    return running;
-  });
+  const run = await running(t, repairController, { view, policy: () => policy, leader }, answer);
   return {
-    api,
+    ...run,
     put,
-    leader,
-    events,
+    lead,
     /** What was asked of pods: `DELETE web`. */
     asked: (): string[] =>
-      api.asked
+      run.api.asked
         .filter(({ path }) => path.startsWith(pods))
         .map(({ method, path }) => `${method} ${path.slice(pods.length)}`),
-    count: async (name: string): Promise<object> => {
-      const { values } = (await registry.getSingleMetric(`cni_gate_repair_${name}`)?.get()) ?? { values: [] };
-      return Object.fromEntries(
-        values.filter(({ value }) => value > 0).map(({ labels, value }) => [Object.values(labels)[0], value]),
-      );
-    },
+    count: (name: string) => run.count(`cni_gate_repair_${name}`),
   };
 }
 
@@ -112,8 +79,7 @@ async function until(read: () => Promise<object>, expected: object): Promise<voi
 suite('a pod whose proof failed', () => {
   test('is deleted by UID and version, with its own grace period, once', async (t) => {
     const { api, asked, events, count } = await scene(t, { pods: [failed('web')] });
-    const { method, path, body } = await api.nth(0);
-    assert.deepEqual([method, path], ['DELETE', `${pods}web`]);
+    const { body } = await api.nth(0);
     assert.deepEqual(JSON.parse(body), {
       apiVersion: 'v1',
       kind: 'DeleteOptions',
@@ -126,19 +92,26 @@ suite('a pod whose proof failed', () => {
     assert.deepEqual(await count('recreations_total'), { made: 1 });
   });
 
-  test('is not deleted if it passes before its turn', async (t) => {
-    const held: ServerResponse[] = [];
-    const names = ['a', 'b', 'c', 'd', 'e', 'last'];
-    const { api, put, asked } = await scene(t, {
-      pods: [proven, ...names.map((uid, index) => failed(uid, { createdAt: index }))],
-      answer: ({ path }, response) => (path.startsWith(pods) ? held.push(response) : json(response, 200, {})),
+  const seven = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
+  for (const what of ['it passes', 'the lead is lost'] as const) {
+    test(`is not deleted if ${what} before its turn`, async (t) => {
+      const held: ServerResponse[] = [];
+      const { api, put, asked, lead } = await scene(t, {
+        pods: [proven, ...seven.map((uid, createdAt) => failed(uid, { createdAt }))],
+        answer: ({ path }, response) => (path.startsWith(pods) ? held.push(response) : false),
+      });
+      await api.nth(4);
+      if (what === 'the lead is lost') lead(false);
+      else
+        put(...['f', 'g'].map((uid): PodEvidence => ({ ...failed(uid), verdict: 'passed', version: '8' })));
+      for (const response of held) json(response, 200, {});
+      await someTime();
+      assert.deepEqual(
+        asked().toSorted(),
+        seven.slice(0, 5).map((uid) => `DELETE ${uid}`),
+      );
     });
-    await api.nth(4);
-    put({ ...failed('last'), verdict: 'passed', failedProfiles: [], version: '8' });
-    for (const response of held) json(response, 200, {});
-    await someTime();
-    assert.deepEqual(asked().toSorted(), ['DELETE a', 'DELETE b', 'DELETE c', 'DELETE d', 'DELETE e']);
-  });
+  }
 
   test('is not deleted at a version that changed, or under a UID that is another pod by now', async (t) => {
     const conflict = status(409, 'Conflict', 'the UID in the precondition does not match');
@@ -163,17 +136,13 @@ suite('a pod whose proof failed', () => {
   });
 
   test('is deleted soon, though the deletion of pods of another namespace fails for a webhook there', async (t) => {
-    const stuck = Array.from({ length: 8 }, (_, index) =>
-      failed(`stuck-${index}`, { namespace: 'other', createdAt: index }),
-    );
-    const webs = Array.from({ length: 8 }, (_, index) => failed(`web-${index}`));
+    const eight = Array.from({ length: 8 }, (_, index) => index);
+    const stuck = eight.map((createdAt) => failed(`stuck-${createdAt}`, { namespace: 'other', createdAt }));
+    const webs = eight.map((index) => failed(`web-${index}`));
+    const fault = status(500, 'InternalError', 'Internal error occurred: failed calling webhook "pods"');
     const { api, asked } = await scene(t, {
       pods: [proven, ...stuck, ...webs],
-      answer: ({ path }, response) => {
-        const fails = path.includes('stuck');
-        const message = 'Internal error occurred: failed calling webhook "pods.example.com"';
-        json(response, fails ? 500 : 200, fails ? status(500, 'InternalError', message) : {});
-      },
+      answer: ({ path }, response) => (path.includes('stuck') ? json(response, 500, fault) : false),
     });
     await until(async () => asked().toSorted(), webs.map(({ name }) => `DELETE ${name}`).toSorted());
     const others = api.asked.filter(({ path }) => path.includes('stuck')).length;
@@ -192,24 +161,12 @@ suite('a pod whose proof failed', () => {
     await until(() => count('outcomes_total'), { passed: 1 });
     assert.deepEqual(asked(), ['DELETE web']);
   });
-
-  test('is not deleted after the lead is lost', async (t) => {
-    const held: ServerResponse[] = [];
-    const { api, asked, leader } = await scene(t, {
-      pods: [proven, ...['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((uid) => failed(uid))],
-      answer: (_, response) => held.push(response),
-    });
-    await api.nth(4);
-    leader.leads = false;
-    for (const response of held) json(response, 200, {});
-    await someTime();
-    assert.equal(asked().length, 5);
-  });
 });
 
 suite('a pod of a Job', () => {
+  const released = { releasedFrom: 'work', controller: undefined };
   /** The API server with one pod, which its Job changes once after the release. */
-  function changing(): (asked: Asked, response: ServerResponse) => void {
+  function changing(): Answer {
     let version = 7;
     let changed = false;
     return ({ method, body }, response) => {
@@ -228,17 +185,14 @@ suite('a pod of a Job', () => {
   test('is released by its labels first, and deleted at its newest version then', async (t) => {
     const { api, put, asked } = await scene(t, { pods: [failed('work-1', ofJob)], answer: changing() });
     const { body } = await api.nth(0);
-    put(failed('work-1', { releasedFrom: 'work', controller: undefined, version: '8' }));
+    put(failed('work-1', { ...released, version: '8' }));
+    const keys = ['batch.kubernetes.io/controller-uid', 'batch.kubernetes.io/job-name'];
+    const labels = [...keys, 'controller-uid', 'job-name'].map((key) => [key, null]);
     assert.deepEqual(JSON.parse(body), {
       metadata: {
         uid: 'work-1',
         resourceVersion: '7',
-        labels: {
-          'batch.kubernetes.io/controller-uid': null,
-          'batch.kubernetes.io/job-name': null,
-          'controller-uid': null,
-          'job-name': null,
-        },
+        labels: Object.fromEntries(labels),
         annotations: { 'cni-gate.io/released-from': 'work' },
       },
     });
@@ -247,22 +201,17 @@ suite('a pod of a Job', () => {
   });
 
   test('that was released and not deleted is deleted by the next leader, even if it passed', async (t) => {
-    const released = { releasedFrom: 'work', controller: undefined };
-    const { api, asked } = await scene(t, {
-      pods: [{ ...failed('work-1', released), verdict: 'passed' }],
-      answer: changing(),
-    });
+    const pod: PodEvidence = { ...failed('work-1', released), verdict: 'passed' };
+    const { api, asked } = await scene(t, { pods: [pod], answer: changing() });
     await api.nth(3);
     assert.deepEqual(asked(), ['GET work-1', 'DELETE work-1', 'GET work-1', 'DELETE work-1']);
   });
 
   test('that was released and is being deleted is not deleted again', async (t) => {
+    const metadata = { uid: 'work-1', resourceVersion: '9', deletionTimestamp: '2026-11-22T12:00:00Z' };
     const { api, asked } = await scene(t, {
-      pods: [failed('work-1', { releasedFrom: 'work', controller: undefined })],
-      answer: (_, response) =>
-        json(response, 200, {
-          metadata: { uid: 'work-1', resourceVersion: '9', deletionTimestamp: '2026-11-22T12:00:00Z' },
-        }),
+      pods: [failed('work-1', released)],
+      answer: (_, response) => json(response, 200, { metadata }),
     });
     await api.nth(0);
     await someTime();
@@ -271,8 +220,10 @@ suite('a pod of a Job', () => {
 });
 
 test('where one pod at a time finds out, one is deleted until the watch reports its replacement', async (t) => {
-  const owners = ['a', 'b', 'c'];
-  const { api, asked } = await scene(t, { pods: owners.map((uid) => failed(uid)), evidence: 'proof' });
+  const { api, asked } = await scene(t, {
+    pods: ['a', 'b', 'c'].map((uid) => failed(uid)),
+    evidence: 'proof',
+  });
   await api.nth(0);
   await someTime();
   assert.deepEqual(asked(), ['DELETE a']);

@@ -1,0 +1,71 @@
+import type { ServerResponse } from 'node:http';
+import type { TestContext } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Registry } from 'prom-client';
+import type { ApiClient } from '../../../webhook/cluster/client.ts';
+import type { Event } from '../../../webhook/cluster/events/event.ts';
+import type { Controller, LeaderDeps } from '../../../webhook/leader/controller.ts';
+import { type Asked, json, startFakeApi } from '../../support/fake-api-server.ts';
+
+/** Answers a request. @returns false where it does not, so that it is taken */
+export type Answer = (asked: Asked, response: ServerResponse) => unknown;
+
+export async function until(isTrue: () => boolean): Promise<void> {
+  while (!isTrue()) await sleep(5);
+}
+
+export function switchedLead(leads = true) {
+  const changed = new Set<() => void>();
+  const leader = {
+    leads,
+    subscribe: (call: () => void) => {
+      changed.add(call);
+      return () => changed.delete(call);
+    },
+  };
+  const lead = (now: boolean): void => {
+    leader.leads = now;
+    for (const call of changed) call();
+  };
+  return { leader, lead };
+}
+
+/** Runs a controller of the leader until the test ends. */
+export async function running<View>(
+  t: TestContext,
+  make: (client: ApiClient, deps: LeaderDeps<View>, registry: Registry) => Controller,
+  deps: Pick<LeaderDeps<View>, 'view' | 'policy' | 'leader'>,
+  answer?: Answer,
+) {
+  const api = await startFakeApi(t, (asked, response) => {
+    if (answer === undefined || answer(asked, response) === false)
+      json(response, 200, asked.method === 'GET' ? { items: [] } : { metadata: { resourceVersion: '11' } });
+  });
+  const registry = new Registry();
+  const events: Event[] = [];
+  const lines: { level: string; text: string }[] = [];
+  const say =
+    (level: string) =>
+    (_: object, text: string): void =>
+      void lines.push({ level, text });
+  const log = { info: say('info'), warn: say('warn'), error: say('error') };
+  const queue = { capacity: 200, add: (event: Event) => events.push(event) };
+  const ended = new AbortController();
+  const over = make(api.client, { ...deps, events: queue, log }, registry).run(ended.signal);
+  t.after(() => {
+    ended.abort();
+    return over;
+  });
+  return {
+    api,
+    events,
+    lines,
+    /** The values of a metric that are not 0, by its label. */
+    count: async (name: string): Promise<Record<string, number>> => {
+      const { values } = (await registry.getSingleMetric(name)?.get()) ?? { values: [] };
+      return Object.fromEntries(
+        values.filter(({ value }) => value > 0).map(({ labels, value }) => [Object.values(labels)[0], value]),
+      );
+    },
+  };
+}
