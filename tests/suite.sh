@@ -31,7 +31,7 @@ case $name in
     fi
     in_turn 240 tests/attack/*.test.ts
     ;;
-  chart) node tests/chart/build-programs.ts && exec node tests/cluster/suite/main.ts tests/chart/*.test.ts ;;
+  chart) node tests/chart/programs.ts && exec node tests/cluster/suite/main.ts tests/chart/*.test.ts ;;
   cluster) shift && exec node tests/cluster/suite/main.ts "$@" ;;
   dashboard) in_turn 180 tests/dashboard/*.test.ts ;;
   image)

@@ -11,8 +11,7 @@ import { startCluster } from '../cluster/harness/start.ts';
 import { shell as shellOf } from '../cluster/installed/guide.ts';
 import { trusted } from '../cluster/installed/installation.ts';
 import { held, Kubelet } from '../cluster/installed/kubelet.ts';
-import { ownKustomization } from '../cluster/installed/kustomization.ts';
-import { pod, tryPod } from '../cluster/installed/overlay.ts';
+import { applyOwn, pod, tryPod } from '../cluster/installed/overlay.ts';
 import { bringNetwork, initNames, makeNamespace, type UserPod } from '../cluster/installed/working.ts';
 import { blocks, pages } from '../support/pages.ts';
 import { helmProgram } from './programs.ts';
@@ -43,26 +42,23 @@ const [toHelm = '', fromHelm = ''] = blocks(section, 'console');
 const shell = (command: string): Promise<string> =>
   shellOf(cluster, command, { folder, path: [dirname(helmProgram.path)] });
 
-const own = ownKustomization({
-  components: [],
-  fields: {
-    patches: [
-      {
-        target: { kind: 'Deployment', name: 'cni-gate' },
-        patch: JSON.stringify({
-          apiVersion: 'apps/v1',
-          kind: 'Deployment',
-          metadata: { name: 'cni-gate' },
-          spec: { template: { metadata: { annotations: held } } },
-        }),
-      },
-    ],
-  },
-});
-
-const applyOverlay = async (): Promise<void> => {
-  await cluster.kubectl(['apply', '--validate=strict', '-k', own]);
-};
+const applyOverlay = (): Promise<void> =>
+  applyOwn(cluster, {
+    overlay: 'strict',
+    fields: {
+      patches: [
+        {
+          target: { kind: 'Deployment', name: 'cni-gate' },
+          patch: JSON.stringify({
+            apiVersion: 'apps/v1',
+            kind: 'Deployment',
+            metadata: { name: 'cni-gate' },
+            spec: { template: { metadata: { annotations: held } } },
+          }),
+        },
+      ],
+    },
+  });
 
 const ready = (): Promise<string> =>
   cluster.kubectl(['-n', 'cni-gate', 'rollout', 'status', 'deployment/cni-gate', '--timeout=60s']);

@@ -8,3 +8,6 @@ export const helm = (args: string[], input?: string): Promise<string> => helmPro
 
 /** The chart in this checkout. */
 export const chart = fileURLToPath(new URL('../../charts/cni-gate', import.meta.url));
+
+// before the tests run, which have no network: node tests/chart/programs.ts
+if (import.meta.main) await helmProgram.build();

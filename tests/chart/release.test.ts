@@ -5,10 +5,10 @@ import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
+import { kustomize, objectsOf } from '../../release/kustomize.ts';
 import { version } from '../../webhook/lib/version.ts';
 import { run } from '../support/run.ts';
 import { chart, helm, helmProgram } from './programs.ts';
-import { startRegistry } from './registry.ts';
 
 /* The steps of the release workflow that need neither GitHub nor a network. */
 
@@ -63,6 +63,13 @@ test('the steps make the files of a release, with checksums that agree', async (
   await run('bash', ['-c', `cd '${files}' && sha256sum --check --strict SHA256SUMS`]);
   assert.match(readFileSync(join(files, 'SHA256SUMS'), 'utf8'), new RegExp(`${packed}$`, 'm'));
   assert.match(readFileSync(join(files, 'notes.md'), 'utf8'), /Helm chart/);
+  for (const [name, overlay] of [
+    ['install.yaml', 'strict'],
+    ['install-permissive.yaml', 'permissive'],
+  ] as const) {
+    const written = readFileSync(join(files, name), 'utf8');
+    assert.deepEqual(objectsOf(written), objectsOf(await kustomize({ overlay })), name);
+  }
   const template = (from: string): Promise<string> =>
     helm(['template', 'x', from, '--namespace', 'cni-gate']);
   assert.equal(await template(join(files, packed)), await template(chart));
@@ -70,29 +77,3 @@ test('the steps make the files of a release, with checksums that agree', async (
 
 test('a tag of another version stops the release', () =>
   assert.rejects(runSteps(releasedCheckout(), 'v99.0.0'), /The tag is v99\.0\.0, and package\.json has/));
-
-test('the chart is pushed, and the digest that cosign signs is the one in the registry', async (t) => {
-  const registry = await startRegistry();
-  t.after(() => registry.close());
-  const folder = mkdtempSync(join(tmpdir(), 'push-'));
-  await helm(['package', chart, '--destination', folder]);
-  const output = join(folder, 'output');
-  const charts = `${registry.address}/owner/charts`;
-  const env = {
-    ...process.env,
-    PATH: path,
-    GITHUB_REF_NAME: `v${version}`,
-    GITHUB_OUTPUT: output,
-    CHARTS: charts,
-  };
-  const step = jobs.chart?.steps.find(({ id }) => id === 'push')?.run ?? '';
-  assert.match(step, /^helm push /m);
-  // the registry here has no certificate
-  const plain = `helm() { command helm "$@" --plain-http; }; cd '${folder}'`;
-  await run('bash', ['-e', '-o', 'pipefail', '-c', `${plain}\n${step}`], '', env);
-  const digest = registry.tags.get(`owner/charts/cni-gate:${version}`) ?? '';
-  assert.equal(readFileSync(output, 'utf8'), `digest=${digest}\n`);
-  const { layers } = JSON.parse(String(registry.contents.get(digest)));
-  const packed = readFileSync(join(folder, `cni-gate-${version}.tgz`));
-  assert.ok(registry.contents.get(layers[0].digest)?.equals(packed));
-});

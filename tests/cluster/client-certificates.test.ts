@@ -13,8 +13,7 @@ import { addNode } from './harness/nodes.ts';
 import { programPath } from './harness/programs.ts';
 import { startCluster } from './harness/start.ts';
 import { runningPods, trusted } from './installed/installation.ts';
-import { ownKustomization } from './installed/kustomization.ts';
-import { namespace, pod, tryPod } from './installed/overlay.ts';
+import { applyOwn, namespace, pod, tryPod } from './installed/overlay.ts';
 import { startPod } from './installed/pod.ts';
 import { initNames, makeNamespace, type UserPod } from './installed/working.ts';
 
@@ -61,8 +60,7 @@ const kubectl = {
 await Promise.all([addNode(cluster, 'n1'), addNode(cluster, 'n2')]);
 await cluster.apply(namespace('cni-gate'));
 bash(makeConfigMap, kubectl);
-const own = ownKustomization({ components: ['client-certificates'] });
-await cluster.kubectl(['apply', '--validate=strict', '-k', own]);
+await applyOwn(cluster, { overlay: 'strict', components: ['client-certificates'] });
 const replicas = await Promise.all((await runningPods(cluster, 2)).map((one) => startPod(cluster, one)));
 after(() => Promise.all(replicas.map((replica) => replica.end('SIGKILL'))));
 await trusted(cluster);

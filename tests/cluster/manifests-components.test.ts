@@ -8,8 +8,7 @@ import { eventually } from './harness/eventually.ts';
 import { addNode } from './harness/nodes.ts';
 import { startCluster } from './harness/start.ts';
 import { runningPods, trusted } from './installed/installation.ts';
-import { ownKustomization } from './installed/kustomization.ts';
-import { pod, tryPod } from './installed/overlay.ts';
+import { applyOwn, pod, tryPod } from './installed/overlay.ts';
 import { type StoredPod, startPod } from './installed/pod.ts';
 import { initNames, makeNamespace, type UserPod } from './installed/working.ts';
 
@@ -37,7 +36,8 @@ assert.ok(narrow);
 
 const cluster = await startCluster();
 await Promise.all([addNode(cluster, 'n1'), addNode(cluster, 'n2')]);
-const own = ownKustomization({
+await applyOwn(cluster, {
+  overlay: 'strict',
   components: ['host-network', 'network-policy', 'no-opt-out'],
   fields: {
     images: [{ name: 'ghcr.io/cni-gate/cni-gate-validator', newName: mirror }],
@@ -45,7 +45,6 @@ const own = ownKustomization({
   },
   transformers: ['image'],
 });
-await cluster.kubectl(['apply', '--validate=strict', '-k', own]);
 const pods = await runningPods(cluster, 2);
 assert.ok(pods[0]);
 // both nodes have one address here, and its ports are there once

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type Kustomization, kustomize } from '../../../release/kustomize.ts';
 import { validatorImage } from '../../../webhook/lib/images.ts';
 import { profileLabel } from '../../../webhook/lib/names.ts';
 import { ApiError } from '../harness/api.ts';
 import type { Cluster } from '../harness/cluster.ts';
 import { eventually } from '../harness/eventually.ts';
+import { programPath } from '../harness/programs.ts';
 
 export type Overlay = 'strict' | 'permissive' | 'files' | 'cert-manager';
 
@@ -18,6 +20,12 @@ export const overlayPath = (overlay: Overlay, checkout = own): string =>
 /** Applies an overlay as it is. @param checkout another one than this */
 export async function apply(cluster: Cluster, overlay: Overlay, checkout?: string): Promise<void> {
   await cluster.kubectl(['apply', '--validate=strict', '-k', overlayPath(overlay, checkout)]);
+}
+
+/** Applies a kustomization of a user's own on top of an overlay, as the install guide has it. */
+export async function applyOwn(cluster: Cluster, kustomization: Kustomization): Promise<void> {
+  const input = await kustomize(kustomization, programPath('kubectl'));
+  await cluster.kubectl(['apply', '--validate=strict', '-f', '-'], { input });
 }
 
 export const policyName = 'pods.cni-gate.io';

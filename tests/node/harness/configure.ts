@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Cluster } from '../../cluster/harness/cluster.ts';
 import { eventually } from '../../cluster/harness/eventually.ts';
-import { ownKustomization } from '../../cluster/installed/kustomization.ts';
+import { applyOwn } from '../../cluster/installed/overlay.ts';
 import type { RunningPod } from '../../cluster/installed/pod.ts';
 import { ownMetric } from './own-metrics.ts';
 
@@ -12,12 +12,7 @@ const fileOf = (settings: object): string =>
 export async function applyWith(cluster: Cluster, settings: object): Promise<void> {
   const patch = JSON.stringify([{ op: 'add', path: '/data/config.yaml', value: fileOf(settings) }]);
   const patches = [{ target: { kind: 'ConfigMap', name: 'cni-gate' }, patch }];
-  await cluster.kubectl([
-    'apply',
-    '--validate=strict',
-    '-k',
-    ownKustomization({ components: [], fields: { patches } }),
-  ]);
+  await applyOwn(cluster, { overlay: 'strict', fields: { patches } });
 }
 
 const path = '/api/v1/namespaces/cni-gate/configmaps/cni-gate';
