@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { writePlugin } from '../../release/krew.ts';
 import { version } from '../../webhook/lib/version.ts';
-import { programPath } from '../cluster/harness/programs.ts';
+import { programPath } from '../cluster/binaries/ensure.ts';
 import { run } from '../support/run.ts';
 
 /* The plugin `kubectl cni-gate` as a release has it, installed as krew installs it. */

@@ -6,8 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { messageOf } from '../../webhook/lib/errors.ts';
 import { mortal } from '../support/mortal.ts';
-import { ensurePrograms } from './binaries/ensure.ts';
-import { programs } from './binaries/programs.ts';
+import { ensurePrograms, programs } from './binaries/ensure.ts';
 
 /**
  * Runs a command, and everything that it starts, in network, mount and PID namespaces of its own, with the

@@ -9,7 +9,7 @@ import { run } from '../../support/run.ts';
 export const moduleFolder = fileURLToPath(new URL('./', import.meta.url));
 
 /** How the programs are built is part of what they are. */
-const recipe = ['go.mod', 'go.sum', 'build.ts'];
+const recipe = ['go.mod', 'go.sum', 'build.sh'];
 
 /**
  * Where the programs are kept once they are built: a folder outside the checkout, whose name changes with

@@ -5,9 +5,21 @@ import { fileURLToPath } from 'node:url';
 import { messageOf } from '../../../webhook/lib/errors.ts';
 import { mortal } from '../../support/mortal.ts';
 import { cacheFolder } from './cache.ts';
-import { type Program, programs } from './programs.ts';
 
-const builder = fileURLToPath(new URL('./build.ts', import.meta.url));
+/** The programs of a control plane, and the one of a node, by the names that Kubernetes' own releases give them. */
+export const programs = [
+  'etcd',
+  'kube-apiserver',
+  'kube-controller-manager',
+  'kube-scheduler',
+  'kubectl',
+  'kubelet',
+  'kwok',
+] as const;
+
+export type Program = (typeof programs)[number];
+
+const builder = fileURLToPath(new URL('./build.sh', import.meta.url));
 /** `flock` ends with this where another process holds the lock. */
 const heldByAnother = 75;
 
@@ -44,7 +56,7 @@ async function built(): Promise<string> {
   const lock = `${folder}.lock`;
   const first = spawnSync('flock', ['--nonblock', `--conflict-exit-code=${heldByAnother}`, lock, 'true']);
   if (first.status === heldByAnother) console.error('Another run builds the programs; waiting for it.');
-  const building = mortal('flock', [lock, ...mortal(process.execPath, [builder, folder]).flat()]);
+  const building = mortal('flock', [lock, ...mortal(builder, [folder]).flat()]);
   const { status } = spawnSync(...building, { stdio: 'inherit' });
   if (status !== 0) {
     throw new Error(
@@ -64,4 +76,18 @@ export function find(folders: readonly string[], program: Program): string {
   const path = folders.map((folder) => join(folder, program)).find(existsSync);
   if (path === undefined) throw new Error(`There is no ${program} in ${folders.join(' or ')}.`);
   return path;
+}
+
+/**
+ * The path of a program that the runner made sure of.
+ *
+ * @throws Error outside the runner, where a control plane would be the machine's own business
+ */
+export function programPath(program: Program): string {
+  const folders = process.env.CNI_GATE_PROGRAMS;
+  if (folders !== undefined) return find(folders.split(':'), program);
+  throw new Error(
+    'NOT RUN: a control plane is started inside the runner only. Whole suite: npm run suite cluster. ' +
+      'One file: npx node tests/cluster/run.ts node --test FILE',
+  );
 }

@@ -1,6 +1,6 @@
 import { run } from '../../support/run.ts';
+import { programPath } from '../binaries/ensure.ts';
 import type { Access } from './access.ts';
-import { programPath } from './programs.ts';
 
 /** What kubectl is told beside its arguments. */
 export interface KubectlOptions {

@@ -1,12 +1,12 @@
 import { request } from 'node:https';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { programPath } from '../binaries/ensure.ts';
 import type { Access } from './access.ts';
 import { apiServer } from './api-server.ts';
 import type { ComponentPlan, Start } from './component.ts';
 import type { Layout } from './layout.ts';
 import type { ComponentName } from './options.ts';
-import { programPath } from './programs.ts';
 
 const stages = fileURLToPath(new URL('./stages.yaml', import.meta.url));
 

@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { run } from '../../support/run.ts';
+import { programPath } from '../binaries/ensure.ts';
 import type { Cluster } from '../harness/cluster.ts';
-import { programPath } from '../harness/programs.ts';
 
 const checkout = fileURLToPath(new URL('../../../', import.meta.url));
 

@@ -4,10 +4,10 @@ import { fileURLToPath } from 'node:url';
 import { type Kustomization, kustomize } from '../../../release/kustomize.ts';
 import { validatorImage } from '../../../webhook/lib/images.ts';
 import { profileLabel } from '../../../webhook/lib/names.ts';
+import { programPath } from '../binaries/ensure.ts';
 import { ApiError } from '../harness/api.ts';
 import type { Cluster } from '../harness/cluster.ts';
 import { eventually } from '../harness/eventually.ts';
-import { programPath } from '../harness/programs.ts';
 
 export type Overlay = 'strict' | 'permissive' | 'files' | 'cert-manager';
 

@@ -11,8 +11,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { programs } from '../../cluster/binaries/programs.ts';
-import { programPath } from '../../cluster/harness/programs.ts';
+import { programPath, programs } from '../../cluster/binaries/ensure.ts';
 import { run } from '../../support/run.ts';
 
 /**
