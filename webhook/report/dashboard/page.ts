@@ -22,8 +22,8 @@ export function readPage(): Page {
     "connect-src 'self'",
     "base-uri 'none'",
     "form-action 'none'",
-    "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
+    "frame-ancestors 'none'",
   ].join('; ');
   const head = `<link rel="icon" href="${icon}" />\n    <style>${style}</style>`;
   // by functions: `$&` in the files is no pattern
