@@ -33,9 +33,7 @@ assert.ok(service);
 const endpoints = (...sliced: Parameters<typeof slice>): Partial<InstallationFacts> => ({
   services: [{ ...service, slices: found([slice(...sliced)]) }],
 });
-const withService = (spec: object, more: object = {}): Partial<InstallationFacts> => ({
-  services: [{ ...service, service: found({ spec }), ...more }],
-});
+const replicas = (...of: Parameters<typeof deployment>) => ({ deployment: found(deployment(...of)) });
 const { pods, serviceAccount } = wholeInstallation.policies;
 const policies = (more: object): Partial<InstallationFacts> => ({
   policies: { pods: { ...pods, ...more }, serviceAccount },
@@ -58,144 +56,75 @@ test('an installation in order passes every check', () => {
   assert.deepEqual(having(findings, 'passed'), Object.keys(findings));
 });
 
-/** The code of each check. */
-const codes: Partial<Record<CheckId, string>> = {
-  deployment: 'CNI_GATE_DEPLOYMENT',
-  service: 'CNI_GATE_NO_ENDPOINTS',
-  certificate: 'CNI_GATE_CA_BUNDLE',
-  'policy-pods': 'CNI_GATE_POLICY',
-  leader: 'CNI_GATE_NO_LEADER',
-};
-
-/** By what is wrong: the check that fails, and what it says. */
-const faults: Record<string, [CheckId, Partial<InstallationFacts>, text: RegExp]> = {
-  'a Deployment scaled to 0': [
+/** What is wrong, the check that fails, and what it says. */
+const faults: [CheckId, Partial<InstallationFacts>, RegExp][] = [
+  [
     'deployment',
-    { deployment: found(deployment(0, { replicas: 0 })) },
-    /^Deployment cni-gate\/cni-gate: it is scaled to 0 replicas, so every new pod .* is refused$/,
+    replicas(0, { replicas: 0 }),
+    /^Deployment cni-gate\/cni-gate: .* 0 replicas, so every new pod/,
   ],
-  'replicas that are not ready': [
-    'deployment',
-    { deployment: found(deployment(1)) },
-    /1 of 2 replicas are ready$/,
-  ],
-  'a rollout that got stuck': [
-    'deployment',
-    { deployment: found(deployment(2, { updatedReplicas: 1, conditions: [stuck] })) },
-    /its rollout got stuck: late$/,
-  ],
-  'endpoints that are gone': ['service', endpoints(0, 0), /it has no endpoint, so every/],
-  'endpoints that are not ready': ['service', endpoints(0), /none of its 2 endpoints is/],
-  'endpoints without the port': [
-    'service',
-    endpoints(1, 2, []),
-    /none of its 2 endpoints has a TCP port for/,
-  ],
-  'endpoints with another port than the replicas': [
+  ['deployment', replicas(1), /1 of 2 replicas are ready$/],
+  ['deployment', replicas(2, { updatedReplicas: 1, conditions: [stuck] }), /its rollout got stuck: late$/],
+  ['service', endpoints(0, 0), /it has no endpoint, so every/],
+  ['service', endpoints(0), /none of its 2 endpoints is ready/],
+  ['service', endpoints(1, 2, []), /none of its 2 endpoints has a TCP port for/],
+  [
     'service',
     endpoints(2, 2, [{ name: 'https', port: 9999 }]),
-    /its endpoints have port 9999, and the replicas listen on 8443/,
+    /have port 9999, and the replicas listen on 8443/,
   ],
-  'endpoints with the port of another name': [
-    'service',
-    endpoints(2, 2, [{ name: 'metrics', port: 8443 }]),
-    /has a TCP port for/,
-  ],
-  'a Service of UDP': [
-    'service',
-    {
-      services: [
-        {
-          ...service,
-          service: found({ spec: { ports: [{ name: 'https', port: 443, protocol: 'UDP' }] } }),
-          slices: found([slice(2, 2, [{ name: 'https', port: 8443, protocol: 'UDP' }])]),
-        },
-      ],
-    },
-    /has a TCP port for/,
-  ],
-  'a Service that is gone': [
-    'service',
-    { services: [{ ...service, service: 'absent' }] },
-    /it does not exist, and webhooks call it/,
-  ],
-  'a Service without the port': [
-    'service',
-    { services: [{ ...service, port: 8443 }] },
-    /it has no port 8443/,
-  ],
-  'a certificate that is not accepted': [
-    'certificate',
-    { certificate: found(certificate) },
-    /^Secret a\/b: .* for pods\.cni-gate\.io: it is old$/,
-  ],
-  'a policy that is gone': ['policy-pods', policies({ policy: 'absent' }), /it does not exist, so/],
-  'a binding that is gone': ['policy-pods', policies({ binding: 'absent' }), /its binding does not/],
-  'a binding that only warns': [
-    'policy-pods',
-    binding({ validationActions: ['Warn', 'Audit'] }),
-    /its binding does not deny \(validationActions: Warn, Audit\)/,
-  ],
-  'a binding of another policy': ['policy-pods', binding({ policyName: 'x' }), /one of policy x/],
-  'a binding that leaves objects out': [
-    'policy-pods',
-    binding({ matchResources: { namespaceSelector: never } }),
-    /matchRes/,
-  ],
-  'a policy of earlier manifests': [
-    'policy-pods',
-    rules({ paramKind: { apiVersion: 'v1', kind: 'ConfigMap' } }),
-    /it has a paramKind/,
-  ],
-  'a rule that is missing': [
+  ['service', endpoints(2, 2, [{ name: 'metrics', port: 8443 }]), /has a TCP port for/],
+  ['service', endpoints(2, 2, [{ name: 'https', port: 8443, protocol: 'UDP' }]), /has a TCP port for/],
+  ['service', { services: [{ ...service, service: 'absent' }] }, /it does not exist, and webhooks call it/],
+  ['service', { services: [{ ...service, port: 8443 }] }, /it has no port 8443/],
+  ['certificate', { certificate: found(certificate) }, /^Secret a\/b: .* for pods\.cni-gate\.io: it is old$/],
+  ['policy-pods', policies({ policy: 'absent' }), /it does not exist, so/],
+  ['policy-pods', policies({ binding: 'absent' }), /its binding does not/],
+  ['policy-pods', binding({ validationActions: ['Warn'] }), /does not deny \(validationActions: Warn\)/],
+  ['policy-pods', binding({ policyName: 'x' }), /one of policy x/],
+  ['policy-pods', binding({ matchResources: { namespaceSelector: never } }), /has matchResources/],
+  ['policy-pods', rules({ paramKind: { apiVersion: 'v1', kind: 'ConfigMap' } }), /it has a paramKind/],
+  [
     'policy-pods',
     rules({ validations: spec.validations?.slice(1) }),
     /its validations are not those of cni-gate/,
   ],
-  'a variable with another value': [
+  ['policy-pods', rules({ variables: [{ name: 'status', expression: "'x'" }] }), /its variables are not/],
+  ['policy-pods', constraints({ namespaceSelector: never }), /its matchConstraints are not/],
+  [
     'policy-pods',
-    rules({ variables: [{ name: 'status', expression: "'x'" }] }),
-    /its variables are not those/,
+    rules({ matchConditions: [{ name: 'x', expression: 'false' }] }),
+    /its matchConditions are not/,
   ],
-  'other objects': ['policy-pods', constraints({ namespaceSelector: never }), /its matchConstraints are not/],
-  'a condition that was added': [
-    'policy-pods',
-    rules({ matchConditions: [{ name: 'not-mine', expression: 'false' }] }),
-    /its matchConditions are not those/,
-  ],
-  'a Lease that is not renewed': [
+  [
     'leader',
     lease({}),
-    /x_1 holds it and has not renewed it since 2026-11-21T11:59:29Z, so pods that are refused are sent nowhere/,
+    /x_1 holds it and has not renewed it since 2026-11-21T11:59:29Z, so pods that are refused/,
   ],
-  'a Lease without a holder': ['leader', lease({ holder: '' }), /no replica holds it/],
-  'a Lease that is not there': ['leader', { lease: 'absent' }, /no replica has led yet/],
-};
-for (const [name, [id, installation, text]] of Object.entries(faults))
-  test(`${name}: ${id} fails, and nothing else`, () => {
+  ['leader', lease({ holder: '' }), /no replica holds it/],
+  ['leader', { lease: 'absent' }, /no replica has led yet/],
+];
+for (const [id, installation, text] of faults)
+  test(`${id} fails, and nothing else: ${text}`, () => {
     const findings = judge(installation);
     assert.deepEqual(having(findings, 'failed'), [id]);
     const { code, what = '', hint } = findings[id] ?? {};
     assert.match(what, text);
-    assert.equal(code, codes[id]);
+    assert.match(code ?? '', /^CNI_GATE_/);
     assert.notEqual(hint, '');
   });
 
 suite('around the installation, each fault fails its check alone', () => {
   const { serverRights } = checkFacts();
   const denied = (foundIn(serverRights) ?? []).map((one) => ({ ...one, allowed: false }));
+  const trouble = { code: 'CNI_GATE_CONFIG_INVALID', message: 'gate.mode' } as const;
   const cases: Partial<Record<CheckId, Partial<CheckFacts>>> = {
     'webhook-pods': { registered: { ...allRegistered, mutating: [] } },
     'webhook-bindings': { registered: { ...allRegistered, validating: allRegistered.validating?.slice(1) } },
     'server-rights': { serverRights: found(denied) },
     'namespace-labels': { namespaces: found([{ name: 'shop', profile: 'cillium' }]) },
     daemonsets: { daemonSets: found([]) },
-    configuration: {
-      configuration: {
-        ...configured({}),
-        trouble: { code: 'CNI_GATE_CONFIG_INVALID', message: 'gate.mode' },
-      },
-    },
+    configuration: { configuration: { ...configured({}), trouble } },
   };
   for (const [id, facts] of Object.entries(cases))
     test(id, () => assert.deepEqual(having(judge({}, facts), 'failed'), [id]));
@@ -257,8 +186,8 @@ suite('no difference of a webhook', () => {
 
 suite('no fault', () => {
   const cases: Record<string, [Partial<InstallationFacts>, settings?: object]> = {
-    'a replica more than asked for': [{ deployment: found(deployment(3)) }],
-    'a rollout that goes on': [{ deployment: found(deployment(2, { updatedReplicas: 1 })) }],
+    'a replica more than asked for': [replicas(3)],
+    'a rollout that goes on': [replicas(2, { updatedReplicas: 1 })],
     'an endpoint that is not ready beside one that is': [endpoints(1)],
     'a Lease renewed late, or by a clock that is behind': [lease({ renewed: now - 29_000 })],
     'no leader where nothing is steered or recreated': [{ lease: 'absent' }, { steer: { mode: 'off' } }],
@@ -275,7 +204,15 @@ suite('no fault', () => {
       { services: [{ ...service, slices: found([slice(0), slice(1)]) }] },
     ],
     'ports without a name': [
-      withService({ ports: [{ port: 443 }] }, { slices: found([slice(1, 2, [{ port: 8443 }])]) }),
+      {
+        services: [
+          {
+            ...service,
+            service: found({ spec: { ports: [{ port: 443 }] } }),
+            slices: found([slice(1, 2, [{ port: 8443 }])]),
+          },
+        ],
+      },
     ],
   };
   for (const [name, [installation, settings = {}]] of Object.entries(cases))
