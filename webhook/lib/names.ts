@@ -70,9 +70,6 @@ export const eventReasons = {
   waitingForSandbox: 'WaitingForSandbox',
 } as const;
 
-/** ClusterRole of the manifests for people who run `cni-gate status`. */
-export const statusRole = 'cni-gate-status';
-
 /** ConfigMap in cni-gate's own namespace with the configuration of an installation, and the key in it. */
 export const installedConfiguration = { name: 'cni-gate', key: 'config.yaml' } as const;
 

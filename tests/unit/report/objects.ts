@@ -112,7 +112,7 @@ const cluster = {
   serverVersion: '0.1.0',
 };
 
-const environment: Pick<CheckFacts, 'version' | 'nodes' | 'heartbeats' | 'clockSkew'> = {
+const environment: Pick<CheckFacts, 'version' | 'heartbeats' | 'clockSkew'> = {
   version: found({
     major: 1,
     minor: 36,
@@ -120,10 +120,6 @@ const environment: Pick<CheckFacts, 'version' | 'nodes' | 'heartbeats' | 'clockS
     usesNominations: true,
     nominationsFrom: '1.35',
   }),
-  nodes: found([
-    { name: 'n1', os: 'linux', architecture: 'amd64' },
-    { name: 'n2', os: 'linux', architecture: 'arm64' },
-  ]),
   heartbeats: found([
     { node: 'n1', renewed: now - 5000 },
     { node: 'n2', renewed: now - 9000 },

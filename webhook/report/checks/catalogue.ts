@@ -10,7 +10,6 @@ export const catalogue = {
   'api-server-reach': { group: 'kubernetes', expects: 'the API server can reach pods' },
   'cluster-clocks': { group: 'kubernetes', expects: 'the clocks of nodes and leader are right' },
   'own-clock': { group: 'kubernetes', expects: 'the clock of this machine is right' },
-  nodes: { group: 'kubernetes', expects: 'there are nodes on which cni-gate can run' },
   'install-rights': { group: 'before installing', expects: 'you may create all objects of the manifests' },
   'not-installed-yet': { group: 'before installing', expects: 'the cluster has nothing of cni-gate' },
   networks: { group: 'before installing', expects: 'the cluster has networks that profiles describe' },

@@ -4,7 +4,6 @@ import { accountIn } from '../facts/deployment.ts';
 import { foundIn, type Observation, unknownIn } from '../facts/observation.ts';
 import { type RightFacts, rightText } from '../facts/rights.ts';
 import type { CheckId } from './catalogue.ts';
-import { checkCertificate } from './certificate.ts';
 import { applyAgain, type Finding, failed, few, judged, notKnown, passed, skipped } from './finding.ts';
 import { environmentChecks } from './kubernetes.ts';
 import { checkLeader } from './leader.ts';
@@ -12,20 +11,19 @@ import { checkDaemonSets, checkLabels } from './namespaces.ts';
 import { checkPolicy } from './policies.ts';
 import { checkProbe } from './probe.ts';
 import { checkDeployment, checkServices } from './replicas.ts';
-import { checkGateWebhooks, checkPodWebhook } from './webhooks.ts';
+import { checkCertificate, checkGateWebhooks, checkPodWebhook } from './webhooks.ts';
 
 /** Checks an installation. @param now milliseconds since the epoch */
 export function checkInstalled(facts: CheckFacts, now: number): Partial<Record<CheckId, Finding>> {
   const presence = checkPresence(facts);
   const isGone = presence.result === 'failed';
-  const parts = checkAdmission(facts, now);
   return {
     ...environmentChecks(facts, now),
     installed: presence,
     ...(!isGone && {
-      ...parts,
+      ...checkAdmission(facts, now),
       'server-rights': checkServerRights(facts),
-      probe: checkProbe(facts, parts.service.result === 'failed'),
+      probe: checkProbe(facts),
     }),
     'namespace-labels': checkLabels(facts),
     daemonsets: checkDaemonSets(facts),

@@ -1,5 +1,5 @@
 import type { PreFacts } from '../facts/collect.ts';
-import type { EnvironmentFacts, NodeBrief } from '../facts/environment.ts';
+import type { EnvironmentFacts } from '../facts/environment.ts';
 import type { InstallationFacts } from '../facts/installation.ts';
 import { foundIn } from '../facts/observation.ts';
 import { counted, type Finding, failed, few, judged, passed, skipped, warning } from './finding.ts';
@@ -18,7 +18,6 @@ export const environmentChecks = (
   'kubernetes-version': checkVersion(facts),
   'cluster-clocks': checkClocks(facts, now),
   'own-clock': checkOwnClock(facts),
-  nodes: checkNodes(facts),
 });
 
 /** Whether the version is one that is supported. */
@@ -113,23 +112,4 @@ function checkOwnClock({ clockSkew }: Pick<EnvironmentFacts, 'clockSkew'>): Find
     `this machine's clock is ${seconds} s ${way} the API server's`,
     'Synchronize the clock of this machine: ages and times that cni-gate prints are off',
   );
-}
-
-/** The architectures of the image. */
-const architectures = ['amd64', 'arm64'];
-
-/** Whether replicas and init containers can run on the nodes. */
-function checkNodes({ nodes }: Pick<EnvironmentFacts, 'nodes'>): Finding {
-  return judged(nodes, (found: readonly NodeBrief[] = []) => {
-    const linux = found.filter(({ os }) => os === 'linux' || os === '');
-    if (linux.length === 0) return warning('there is no Linux node, so no replica can start', 'Add a node');
-    const other = linux.filter(
-      ({ architecture }) => architecture !== '' && !architectures.includes(architecture),
-    );
-    if (other.length === 0) return passed(`${counted(linux.length, 'Linux node')} of amd64 or arm64`);
-    return warning(
-      `the image is for ${architectures.join(' and ')} only, and not for ${few(other.map(({ name, architecture }) => `${name} (${architecture})`))}`,
-      'Do not opt in namespaces whose pods run there',
-    );
-  });
 }

@@ -10,17 +10,13 @@ const refusedByOthers =
 /**
  * Whether a new pod comes back with its proof. Only a try shows that pods are admitted, so a verdict needs one, unless
  * none was asked for.
- *
- * @param isCut whether the Service leads to no replica: the API server keeps connections that it has
  */
-export function checkProbe({ probe, namespaces }: Facts, isCut: boolean): Finding {
+export function checkProbe({ probe, namespaces }: Facts): Finding {
   if (probe === undefined) return notKnown({ why: 'no pod was tried, as --no-probe asks' });
   const { namespace, outcome, what, reason } = probe;
   switch (outcome) {
     case 'injected':
-      return passed(
-        `in namespace ${namespace}, ${what}${isCut ? ', over a connection that the API server opened before: a new one fails' : ''}`,
-      );
+      return passed(`in namespace ${namespace}, ${what}`);
     case 'no-profile-applies':
       return skipped(`in namespace ${namespace}, ${what}`);
     case 'failed':

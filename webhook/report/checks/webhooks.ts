@@ -1,7 +1,9 @@
 import { gateWebhooks, installedWebhooks, webhookConfiguration } from '../../lib/names.ts';
 import { version } from '../../lib/version.ts';
-import type { Registered, Webhook } from '../facts/installation.ts';
-import { applyAgain, type Finding, failed, notKnown, passed } from './finding.ts';
+import type { InstallationFacts, Registered, Webhook } from '../facts/installation.ts';
+import { foundIn, unknownIn } from '../facts/observation.ts';
+import type { ProbeFacts } from '../facts/probe.ts';
+import { applyAgain, type Finding, failed, judged, notKnown, passed, skipped } from './finding.ts';
 import { changesOfWebhook } from './registration.ts';
 
 /** Whether the API server calls the webhook for pods as the manifests ask. */
@@ -53,4 +55,44 @@ function comparison(where: string, webhooks: readonly Webhook[]): Finding {
     `Apply the manifests again; apply keeps fields that others added: remove those with "kubectl edit ${where}". ` +
     'If another release is installed, run the command of that release';
   return failed('CNI_GATE_NOT_REGISTERED', what, hint);
+}
+
+/**
+ * Whether the API server accepts the certificate that the replicas serve, webhook by webhook. A caller who may not read
+ * the Secret does not know: the API does not show what is really served.
+ */
+export function checkCertificate(
+  { certificate }: InstallationFacts,
+  registered: Registered,
+  probe: ProbeFacts | undefined,
+): Finding {
+  const isProved = probe?.outcome === 'injected' && hasOneBundle(registered);
+  if (foundIn(certificate) === undefined && isProved)
+    return passed('the API server accepted it when it made the probe');
+  const unknown = unknownIn(certificate);
+  if (unknown?.forbidden === false) return skipped(`Certificate: ${unknown.why}`);
+  return judged(
+    certificate,
+    (found) => {
+      const faults = found?.webhooks.filter(({ fault }) => fault !== undefined) ?? [];
+      const [first] = faults;
+      if (first === undefined)
+        return passed(`every caBundle trusts the certificate in Secret ${found?.secret}`);
+      const names = faults.filter(({ fault }) => fault === first.fault).map(({ name }) => name);
+      return failed(
+        'CNI_GATE_CA_BUNDLE',
+        `Secret ${found?.secret}: the API server does not accept its certificate for ${names.join(', ')}: ${first.fault}`,
+        'Run "cni-gate certs show", or check what writes your certificate and caBundle',
+      );
+    },
+    false,
+    'Certificate',
+  );
+}
+
+function hasOneBundle({ mutating, validating }: Registered): boolean {
+  const bundles = [...(mutating ?? []), ...(validating ?? [])].map(
+    ({ clientConfig: { caBundle } }) => caBundle,
+  );
+  return mutating !== undefined && validating !== undefined && new Set(bundles).size === 1;
 }

@@ -1,28 +1,13 @@
-import type { V1APIService, V1Lease, V1Node, V1Pod } from '@kubernetes/client-node';
+import type { V1APIService, V1Lease, V1Pod } from '@kubernetes/client-node';
 import { apiPath } from '../../cluster/api-path.ts';
 import type { ApiClient } from '../../cluster/client.ts';
 import type { ApiObject } from '../../cluster/informer/object.ts';
 import { type ApiVersion, leastVersion, usesNominations } from '../../leader/nominate/eligibility.ts';
-import { nodes, objectBytes } from '../../lib/limits.ts';
+import { nodes } from '../../lib/limits.ts';
 import { mapObservation, type Observation, observe } from './observation.ts';
 import { atMost, readList, readOne } from './reader.ts';
 
 /* What is read of a cluster around an installation. */
-
-/** What is kept of a node. */
-export type NodeBrief = ReturnType<typeof nodeSource.pick>;
-
-const nodeSource = {
-  resource: 'nodes',
-  path: '/api/v1/nodes',
-  objectBytes: objectBytes.node,
-  pick: ({ metadata, status }: ApiObject & Pick<V1Node, 'status'>) => ({
-    name: metadata.name,
-    os: status?.nodeInfo?.operatingSystem ?? '',
-    architecture: status?.nodeInfo?.architecture ?? '',
-  }),
-  retention: atMost(nodes.max.count),
-};
 
 /** The Leases by which kubelets show that they live: each has the name of its node. */
 const heartbeatSource = (client: ApiClient) => ({
@@ -59,12 +44,8 @@ export type EnvironmentFacts = Awaited<ReturnType<typeof readEnvironment>> & {
 
 /** Reads the cluster around an installation. @throws ClusterError where the cluster does not answer */
 export async function readEnvironment(client: ApiClient) {
-  const [nodesFound, heartbeats] = await Promise.all([
-    observe(readList(client, nodeSource), 'nodes'),
-    observe(readList(client, heartbeatSource(client)), 'the Leases of nodes'),
-  ]);
+  const heartbeats = await observe(readList(client, heartbeatSource(client)), 'the Leases of nodes');
   return {
-    nodes: nodesFound,
     heartbeats: mapObservation(heartbeats, (all) => all.filter(({ renewed }) => !Number.isNaN(renewed))),
     clockSkew: client.clockSkew,
   };

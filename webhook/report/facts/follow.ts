@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ClusterError } from '../../cluster/errors.ts';
 import { openCluster } from '../../cluster/open.ts';
 import { readPolicy } from '../../config/load.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import { dashboardLimits } from '../../lib/limits.ts';
-import { statusRole } from '../../lib/names.ts';
 import { readStatus, type StatusFacts } from './collect.ts';
 
 /** Flags that `status` and `dashboard` have in common. */
@@ -21,7 +19,7 @@ export interface StatusFlags {
 /** Reads what a status is made of. */
 export type ReadStatus = () => Promise<StatusFacts>;
 
-/** Opens the cluster of the flags for readings. @throws CniGateError that names the role where a right is missing */
+/** Opens the cluster of the flags for readings. @throws CniGateError as {@link readStatus} */
 export async function withStatus(
   flags: StatusFlags,
   use: (read: ReadStatus) => Promise<void>,
@@ -31,10 +29,6 @@ export async function withStatus(
   const client = await openCluster(flags.kubeconfig, flags.context);
   try {
     await use(() => readStatus(client, { ownNamespace, given, namespace, probe }));
-  } catch (error) {
-    const role = roleFor(error);
-    if (!(error instanceof CniGateError) || role === '') throw error;
-    throw new CniGateError(error.code, error.message + role, { cause: error });
   } finally {
     client.close();
   }
@@ -69,15 +63,9 @@ export async function follow(
       onFacts(facts);
     } catch (error) {
       if (!(error instanceof CniGateError)) throw error;
-      if (error.message !== trouble) onTrouble(`${error.message}${roleFor(error)}`);
+      if (error.message !== trouble) onTrouble(error.message);
       trouble = error.message;
     }
     pause = Math.max(dashboardLimits.pause, pauseFactor * (performance.now() - began));
   }
-}
-
-/** How to get the rights that were missing, to be added to an error's text; empty for an error that is no refusal by RBAC. */
-function roleFor(error: unknown): string {
-  if (!(error instanceof ClusterError) || error.status !== 403) return '';
-  return `. ClusterRole ${statusRole} of the manifests has every right that status needs. To bind it: kubectl create clusterrolebinding ${statusRole} --clusterrole=${statusRole} --user=NAME`;
 }

@@ -15,69 +15,67 @@ interface FeatureStatus {
   why: string;
 }
 
-/** Whether something holds, and why not, or why that is not known. */
-type InForce = Pick<FeatureStatus, 'inForce' | 'why'>;
+/** Why something is not in force, or why that is not known; undefined where it is. */
+type Reason = { why: string; isUnknown?: boolean } | undefined;
 
-const yes: InForce = { inForce: true, why: '' };
-const no = (why: string): InForce => ({ inForce: false, why });
+const because = (why: string | false): Reason => (why === false ? undefined : { why });
 
 /** What cni-gate does in the cluster: by its configuration, by its registration, and by whether calls succeed. */
 export function featuresOf(facts: StatusFacts, checks: AdmissionChecks): FeatureStatus[] {
-  const { configuration } = facts;
-  const { proof, gate, steer, repair } = configuration.policy;
-  const proving = called(facts, checks, 'mutating', checks['webhook-pods']);
-  const gating =
-    gate.mode === 'audit'
-      ? no('it reports what it would reject, and allows it')
-      : called(facts, checks, 'validating', checks['webhook-bindings']);
-  const warns = no('it reports failed checks, and lets the pod start');
-  const { what, result } = checks.leader;
-  const led = (is: InForce): InForce => (is.inForce && result === 'failed' ? no(causeOf(what)) : is);
+  const { proof, gate, steer, repair } = facts.configuration.policy;
+  const { leader } = checks;
+  const leaderless = because(leader.result === 'failed' && leader.what);
+  const ungated =
+    because(gate.mode === 'audit' && 'it reports what it would reject, and allows it') ??
+    notCalled(facts, checks, 'validating', checks['webhook-bindings']);
+  const unproving =
+    because(proof.mode === 'warn' && 'it reports failed checks, and lets the pod start') ??
+    notCalled(facts, checks, 'mutating', checks['webhook-pods']);
+  const judge = (feature: FeatureStatus['feature'], mode: string, reason: Reason): FeatureStatus => {
+    const inForce = reason === undefined || (reason.isUnknown ? null : false);
+    return { feature, mode, inForce, why: reason?.why ?? '' };
+  };
   return [
-    { feature: 'prove', mode: proof.mode, ...(proof.mode === 'warn' ? warns : proving) },
-    { feature: 'gate', mode: gate.mode, ...gating },
-    { feature: 'steer', mode: steer.mode, ...led(steering(facts, gating)) },
-    { feature: 'repair', mode: repair.mode, ...led(repairing(facts)) },
+    judge('prove', proof.mode, unproving),
+    judge('gate', gate.mode, ungated),
+    judge('steer', steer.mode, notSteering(facts, ungated) ?? leaderless),
+    judge('repair', repair.mode, notRepairing(facts) ?? leaderless),
   ];
 }
 
-/** Whether the API server calls the webhooks of a kind, and accepts what answers. */
-function called(
+/** Why the API server does not call the webhooks of a kind, or does not accept what answers. */
+function notCalled(
   { installation }: StatusFacts,
   { service }: AdmissionChecks,
   kind: keyof typeof installedWebhooks,
   { result, what }: Finding,
-): InForce {
-  if (result === 'not-known') return { inForce: null, why: what };
-  if (result === 'failed') return no(what);
-  if (service.result === 'failed') return no(causeOf(service.what));
+): Reason {
+  if (result === 'not-known') return { why: what, isUnknown: true };
+  if (result === 'failed') return { why: what };
+  if (service.result === 'failed') return { why: service.what };
   const names: readonly string[] = installedWebhooks[kind];
-  const distrusted = foundIn(installation.certificate)?.webhooks.find(
+  const found = foundIn(installation.certificate)?.webhooks.find(
     ({ name, fault }) => fault !== undefined && names.includes(name),
   );
-  return distrusted
-    ? no(`the API server does not accept the certificate for ${distrusted.name}: ${distrusted.fault}`)
-    : yes;
+  return found && because(`the API server does not accept the certificate for ${found.name}: ${found.fault}`);
 }
 
-/** What is wrong, without what comes of it. */
-const causeOf = (what: string): string => what.split(', so ')[0] ?? what;
-
-function repairing({ configuration, pods, events }: StatusFacts): InForce {
+function notRepairing({ configuration, pods, events }: StatusFacts): Reason {
   const { repair, proof } = configuration.policy;
-  if (repair.mode === 'off') return no('pods whose proof failed stay as they are');
-  if (repair.mode === 'audit') return no('it reports what it would delete, and deletes nothing');
-  if (proof.mode === 'warn')
-    return no('with proof.mode warn it reports what it would delete, and deletes nothing');
   const stopped = pods.some(({ evidence }) => evidence && events.get(evidence.uid)?.stopped === true);
-  return stopped ? no('it has stopped: most recreated pods failed again') : yes;
+  if (repair.mode === 'off') return { why: 'pods whose proof failed stay as they are' };
+  if (repair.mode === 'audit' || proof.mode === 'warn')
+    return { why: 'it reports what it would delete, and deletes nothing' };
+  return because(stopped && 'it has stopped: most recreated pods failed again');
 }
 
-function steering({ configuration, version }: StatusFacts, gating: InForce): InForce {
-  if (configuration.policy.steer.mode === 'off') return no('pods that are refused wait');
-  if (gating.inForce === false) return no('the gate is not in force, so no pod is refused');
+function notSteering({ configuration, version }: StatusFacts, ungated: Reason): Reason {
+  if (configuration.policy.steer.mode === 'off') return { why: 'pods that are refused wait' };
+  if (ungated?.isUnknown) return { why: 'whether the gate is in force is not known', isUnknown: true };
+  if (ungated) return { why: 'the gate is not in force, so no pod is refused' };
   const found = foundIn(version);
-  if (found === undefined) return { inForce: null, why: "the cluster's version may not be read" };
-  if (!found.usesNominations) return no(`the scheduler of Kubernetes ${found.text} does not use nominations`);
-  return gating.inForce === null ? { inForce: null, why: 'whether the gate is in force is not known' } : yes;
+  if (found === undefined) return { why: "the cluster's version may not be read", isUnknown: true };
+  return because(
+    !found.usesNominations && `the scheduler of Kubernetes ${found.text} does not use nominations`,
+  );
 }

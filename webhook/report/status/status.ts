@@ -115,7 +115,7 @@ interface Fault {
 
 /** A probe that was asked for and not made leaves the verdict open. */
 function probeFinding(facts: StatusFacts): Finding {
-  const finding = checkProbe(facts, false);
+  const finding = checkProbe(facts);
   return finding.result === 'skipped' && facts.probe?.outcome === 'not-made'
     ? { ...finding, result: 'not-known', essential: true }
     : finding;

@@ -1,5 +1,6 @@
 import { clean } from '../../lib/clean.ts';
 import { wrap } from '../../lib/wrap.ts';
+import { few } from '../checks/finding.ts';
 import type { Status } from '../status/status.ts';
 import { countsOf } from './headline.ts';
 import { clusterText, layTable, plain, type TextOptions } from './table.ts';
@@ -69,7 +70,5 @@ function whoOptedIn({ namespace, namespaces }: Status, all: boolean): string {
   const names = namespaces.map(({ name, profile }) => `${name} (${profile})`);
   if (names.length === 0)
     return namespace === null ? 'No namespace has opted in.' : `Namespace ${namespace} has not opted in.`;
-  const max = all ? names.length : 10;
-  const more = names.length - max;
-  return `Opted in: ${names.slice(0, max).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  return `Opted in: ${few(names, all ? names.length : 10)}`;
 }

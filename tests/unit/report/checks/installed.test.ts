@@ -308,10 +308,4 @@ suite('the probe', () => {
     assert.equal(made(notMade('no-namespace'), { namespaces: forbidden('namespaces') })?.result, 'not-known');
     assert.equal(made(undefined)?.essential, false);
   });
-
-  test('that passed while the Service has no endpoint says over which connection', () => {
-    const { result, what } = judge(endpoints(0, 0)).probe ?? {};
-    assert.equal(result, 'passed');
-    assert.match(what ?? '', /, over a connection that the API server opened before: a new one fails$/);
-  });
 });
