@@ -26,10 +26,6 @@ for (const command of withCommandsOf(program)) {
 }
 
 try {
-  const [asked, topic] = process.argv.slice(2);
-  // commander would print the help of the program, and not that the topic does not exist
-  if (asked === 'help' && topic !== undefined && !isHelpTopic(topic))
-    program.error(`error: unknown command '${topic}'`, { code: 'commander.unknownCommand' });
   await program.parseAsync();
 } catch (error) {
   if (error instanceof CommanderError) {
@@ -42,11 +38,6 @@ try {
     console.error('cni-gate: a defect in cni-gate, please report it (CNI_GATE_INTERNAL)', error);
     process.exitCode = defect;
   }
-}
-
-/** Whether `cni-gate help` has an answer to a word: a command, or an option of `help` itself. */
-function isHelpTopic(word: string): boolean {
-  return word.startsWith('-') || program.commands.some((command) => command.name() === word);
 }
 
 /** A command and all below it. */

@@ -103,9 +103,8 @@ test('wrong usage: the message says what is wrong', async () => {
     [['-f', 'x', '--profile', 'nowhere'], /profile "nowhere" does not exist; the configuration has: /],
     [['-f', 'x', '--config', 'none.yaml'], /none\.yaml/],
     [['-f', 'x', '--summary', '-o', 'json'], /--summary is text: it does not go with --output json/],
-    [['-f', '-', '--changed-since', 'x'], /does not go with -k, nor with -f -/],
+    [['-f', '-', '--changed-since', 'x'], /does not go with -f -/],
     [['-f', 'x', '--changed-since', 'x', '-o', 'yaml'], /does not go with --output yaml/],
-    [['-k', 'x', '--changed-since', 'x'], /does not go with -k/],
   ] as const) {
     await assert.rejects(command(...args), (error) => {
       assert.ok(error instanceof CommanderError || error instanceof CniGateError);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { suite, type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { readPolicy } from '../../webhook/config/load.ts';
 import { expandInputs } from '../../webhook/review/input/files.ts';
-import { command, folderWith, pod, type Reviewed, reviewNames, reviewText } from './support.ts';
+import { folderWith, pod, type Reviewed, reviewNames, reviewText } from './support.ts';
 
 /** Inputs with the folder cut off; of faults the message. */
 const found = (folder: string, names: string[]): string[] =>
@@ -154,55 +154,15 @@ test('names that begin with a dot, links to folders and node_modules are skipped
   assert.deepEqual((await asked([folder])).reported, ['injected promised Pod shop/a']);
 });
 
-suite('a folder with a kustomization', () => {
-  const files = {
+test('a folder with a kustomization is one error that says to render it; other folders are read', async (t) => {
+  const folder = folderWith(t, {
     'app/kustomization.yaml': 'resources: [pod.yaml]\npatches: [{path: patches/web.yaml}]\n',
     'app/pod.yaml': pod('a'),
     'app/patches/web.yaml': 'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\n',
     'other/pod.yaml': pod('b'),
-  };
-
-  /** Puts a program `kubectl` into the PATH. */
-  const kubectl = (t: TestContext, script: string): void => {
-    const bin = folderWith(t, { kubectl: `#!/bin/sh\n${script}\n` });
-    chmodSync(join(bin, 'kubectl'), 0o755);
-    withPath(t, `${bin}:/usr/bin:/bin`);
-  };
-  const withPath = (t: TestContext, path: string): void => {
-    const { PATH } = process.env;
-    t.after(() => {
-      process.env.PATH = PATH;
-    });
-    process.env.PATH = path;
-  };
-
-  test('is one error that says to render it; other folders are read', async (t) => {
-    const { faults, reported } = await asked([folderWith(t, files)]);
-    assert.equal(faults.length, 1);
-    assert.match(faults[0] ?? '', /the folder has a kustomization, so its files are not read: .* with -k/);
-    assert.deepEqual(reported, ['injected promised Pod shop/b']);
   });
-
-  test('with -k: what kubectl kustomize renders is reviewed', async (t) => {
-    const folder = folderWith(t, files);
-    kubectl(t, `[ "$1 $2" = "kustomize ${folder}/app" ] && cat "$2/pod.yaml"`);
-    const { status, output, messages } = await command('-k', `${folder}/app`, '--profile', 'cilium');
-    assert.equal(status, 0, messages);
-    assert.ok(output.startsWith(`injected Pod shop/a (${folder}/app:1): cilium\n`), output);
-  });
-
-  test('with -k: a folder that cannot be rendered, and no program, are errors', async (t) => {
-    const folder = folderWith(t, files);
-    kubectl(t, 'echo "error: no such resource" >&2; exit 1');
-    const failed = await command('-k', folder);
-    assert.equal(failed.status, 2);
-    assert.match(
-      failed.messages,
-      /: cannot render the folder: error: no such resource \(CNI_GATE_INPUT_KUSTOMIZE\)\n$/,
-    );
-    withPath(t, '/nowhere');
-    const none = await command('-k', folder);
-    assert.equal(none.status, 2);
-    assert.match(none.messages, /found neither kubectl nor kustomize in the PATH/);
-  });
+  const { faults, reported } = await asked([folder]);
+  assert.equal(faults.length, 1);
+  assert.match(faults[0] ?? '', /the folder has a kustomization, so its files are not read: .* kustomize/);
+  assert.deepEqual(reported, ['injected promised Pod shop/b']);
 });

@@ -7,7 +7,6 @@ import { dashboardCommand } from './dashboard.ts';
 import { reviewCommand } from './review.ts';
 import { serveCommand } from './serve.ts';
 import { statusCommand } from './status.ts';
-import { versionCommand } from './version.ts';
 
 const more = `
 Examples:
@@ -29,7 +28,6 @@ export function createProgram(): Command {
     .addCommand(checkCommand())
     .addCommand(statusCommand())
     .addCommand(dashboardCommand())
-    .addCommand(certsCommand())
-    .addCommand(versionCommand());
+    .addCommand(certsCommand());
   return program.addHelpText('after', more);
 }

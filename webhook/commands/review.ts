@@ -40,12 +40,6 @@ export function reviewCommand(): Command {
       .description('show what admission would do to manifests; needs no cluster')
       .argument('[path...]', 'files, folders (.yaml .yml .json), globs, or - for standard input')
       .addOption(new Option('-f, --filename <path...>', 'the same, as for kubectl').default([], 'none'))
-      .addOption(
-        new Option('-k, --kustomize <folder...>', 'folders to render with kubectl or kustomize').default(
-          [],
-          'none',
-        ),
-      )
       .option('-n, --namespace <namespace>', 'namespace of objects that name none', 'default')
       .option('--config <file>', 'configuration (default: built-in profiles)')
       .option('--profile <profile>', 'profile of every namespace, instead of its label')
@@ -56,7 +50,7 @@ export function reviewCommand(): Command {
       .option('--assume-meshed', 'assume that the injector of linkerd or Istio has run')
       .option(
         '--changed-since <revision>',
-        'only workloads in files that changed since a Git revision; not with -k, -f - or -o yaml',
+        'only workloads in files that changed since a Git revision; not with -f - or -o yaml',
       )
       // loaded here, because the other commands do not need it
       .action(async (paths: string[], flags: ReviewFlags) =>

@@ -21,7 +21,6 @@ import type { OutputForm } from './review.ts';
 export interface ReviewFlags {
   /** What the arguments and `-f` name. */
   filename: string[];
-  kustomize: string[];
   profile?: string;
   namespace: string;
   config?: string;
@@ -58,9 +57,9 @@ export async function runReview(flags: ReviewFlags): Promise<void> {
  */
 export async function resultOf(flags: ReviewFlags): Promise<ReviewResult> {
   checkFlags(flags);
-  const { filename: names, kustomize, namespace, assumeMeshed = false, changedSince } = flags;
+  const { filename: names, namespace, assumeMeshed = false, changedSince } = flags;
   const admission = admissionOf(flags);
-  const report = await review({ names, kustomize, namespace, admission, assumeMeshed, changedSince });
+  const report = await review({ names, namespace, admission, assumeMeshed, changedSince });
   const summary = summarize(report);
   return {
     status: exitCodeOf(summary, flags.strict === true),
@@ -69,17 +68,14 @@ export async function resultOf(flags: ReviewFlags): Promise<ReviewResult> {
   };
 }
 
-function checkFlags({ filename, kustomize, summary, output, changedSince }: ReviewFlags): void {
+function checkFlags({ filename, summary, output, changedSince }: ReviewFlags): void {
   const sincePast = changedSince !== undefined;
   const wrong: [boolean, string][] = [
-    [
-      filename.length + kustomize.length === 0,
-      'expected a file or folder to review, or - for standard input',
-    ],
+    [filename.length === 0, 'expected a file or folder to review, or - for standard input'],
     [summary === true && output !== 'text', `--summary is text: it does not go with --output ${output}`],
     [
-      sincePast && (kustomize.length > 0 || filename.includes(standardInput)),
-      '--changed-since compares files: it does not go with -k, nor with -f -',
+      sincePast && filename.includes(standardInput),
+      '--changed-since compares files: it does not go with -f -',
     ],
     [
       sincePast && output === 'yaml',

@@ -2,11 +2,10 @@ import { existsSync, realpathSync } from 'node:fs';
 import { relative, sep } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { CniGateError } from '../lib/errors.ts';
+import { git, gitOutput } from './git.ts';
 import { readStream } from './input/documents.ts';
 import { decodeText, isManifest } from './input/files.ts';
-import { mostInput } from './input/limits.ts';
 import type { ManifestReader, NamespaceObject } from './input/manifest-reader.ts';
-import { type Ended, run } from './input/program.ts';
 import type { Finding, Report, Workload } from './model.ts';
 
 /** What changed since a revision. */
@@ -101,20 +100,4 @@ export function onlyChanged(report: Report, { differs, namespaces, touched }: Ch
     findings,
     unchanged: report.reviewed.length - reviewed.length,
   };
-}
-
-/** Runs git without programs that the repository's configuration names, and without questions for a password. */
-const git = (...args: string[]): Promise<Ended> =>
-  run('git', ['-c', 'core.fsmonitor=false', ...args], mostInput(), {
-    GIT_TERMINAL_PROMPT: '0',
-    GIT_OPTIONAL_LOCKS: '0',
-    LC_ALL: 'C',
-  });
-
-/** What git prints. @throws CniGateError CNI_GATE_GIT */
-async function gitOutput(...args: string[]): Promise<string> {
-  const ended = await git(...args);
-  if ('output' in ended) return ended.output.toString();
-  const message = `--changed-since needs git, and the current folder to be in a working tree: ${ended.failure}`;
-  throw new CniGateError('CNI_GATE_GIT', message);
 }

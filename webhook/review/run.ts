@@ -1,12 +1,11 @@
 import { type AdmissionOptions, Judge } from './ask/judge.ts';
 import { changesSince, onlyChanged } from './changes.ts';
-import { coverageFindings, lostOptIns, withoutRepeated } from './findings/coverage.ts';
+import { coverageFindings, lostOptIns, nothingChecked } from './findings/coverage.ts';
 import { jobFindings } from './findings/jobs.ts';
 import { readStream } from './input/documents.ts';
 import { expandInputs, readInput, standardInput, standardInputName } from './input/files.ts';
 import { mostInput } from './input/limits.ts';
 import { ManifestReader } from './input/manifest-reader.ts';
-import { renderKustomization } from './input/program.ts';
 import { proxyMissing } from './mesh/gaps.ts';
 import { faultAt, type Report, type Reviewed } from './model.ts';
 
@@ -14,8 +13,6 @@ import { faultAt, type Report, type Reviewed } from './model.ts';
 export interface ReviewOptions {
   /** Files, folders, globs, and `-` for standard input. */
   names: readonly string[];
-  /** Folders to render with kustomize. */
-  kustomize?: readonly string[];
   /** The namespace of objects that name none. */
   namespace: string;
   admission: AdmissionOptions;
@@ -35,7 +32,7 @@ export async function review(options: ReviewOptions): Promise<Report> {
   const { policy, profile } = admission;
   const newReader = (): ManifestReader => new ManifestReader(namespace, policy.templateKinds);
   const reader = newReader();
-  await readAll(options, reader);
+  await readAll(options.names, reader);
   const changes =
     changedSince === undefined ? undefined : await changesSince(changedSince, reader, newReader());
   const judge = new Judge(admission, reader.namespaces);
@@ -50,19 +47,16 @@ export async function review(options: ReviewOptions): Promise<Report> {
     ...(policy.proof.mode === 'warn' ? [] : jobFindings(reviewed)),
     ...coverageFindings(reviewed, reader.namespaces, policy, profile === undefined),
   ];
+  if (!findings.some((one) => one.namespace !== undefined)) findings.push(...nothingChecked(reviewed));
   const { documents, faults, otherObjects, namespaces } = reader;
   const report = { reviewed, documents, faults, findings, otherObjects, namespaces: namespaces.size };
-  return withoutRepeated(changes === undefined ? report : onlyChanged(report, changes));
+  return changes === undefined ? report : onlyChanged(report, changes);
 }
 
-async function readAll({ names, kustomize = [] }: ReviewOptions, reader: ManifestReader): Promise<void> {
+async function readAll(names: readonly string[], reader: ManifestReader): Promise<void> {
   let left = mostInput();
-  const inputs = [
-    ...expandInputs(names).map((found) => () => (typeof found === 'string' ? readInput(found, left) : found)),
-    ...kustomize.map((folder) => () => renderKustomization(folder, left)),
-  ];
-  for (const next of inputs) {
-    const input = await next();
+  for (const found of expandInputs(names)) {
+    const input = typeof found === 'string' ? await readInput(found, left) : found;
     if ('code' in input) {
       reader.faults.push(input);
       continue;
@@ -77,7 +71,7 @@ async function readAll({ names, kustomize = [] }: ReviewOptions, reader: Manifes
   const nothing = reader.workloads.length + reader.namespaces.size + reader.otherObjects.size === 0;
   if (nothing && reader.faults.length === 0) {
     // an empty pipe means that the command before it failed
-    const [only = standardInput, ...others] = [...names, ...kustomize];
+    const [only = standardInput, ...others] = names;
     const file = others.length === 0 && only !== standardInput ? only : standardInputName;
     reader.faults.push(faultAt({ file }, 'CNI_GATE_INPUT_UNREADABLE', 'there are no objects in the input'));
   }

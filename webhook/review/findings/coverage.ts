@@ -5,12 +5,11 @@ import { profileLabel } from '../../lib/names.ts';
 import type { Uncalled } from '../ask/judge.ts';
 import { lineOf } from '../input/documents.ts';
 import type { NamespaceObject } from '../input/manifest-reader.ts';
-import { type Finding, nameOf, type Report, type Reviewed } from '../model.ts';
+import { type Finding, nameOf, type Reviewed } from '../model.ts';
 
 /**
- * Finds what a review did not check: a namespace that opted in and of which no workload gets a check, an input in which
- * no workload gets one, a namespace that is not in the input, a profile that does not exist, a label of pods whose
- * namespace did not opt in.
+ * Finds what a review did not check: a namespace that opted in and of which no workload gets a check, a namespace that
+ * is not in the input, a profile that does not exist, a label of pods whose namespace did not opt in.
  *
  * @param byLabel whether labels opt namespaces in, rather than `--profile`
  */
@@ -33,24 +32,18 @@ export function coverageFindings(
     if (fault !== undefined) findings.push(about(name, namespace, fault));
     if (isUnchecked(group)) findings.push(about(name, namespace, noCheck(group, profile)));
   }
-  const [first] = reviewed;
-  if (first !== undefined && isUnchecked(reviewed)) {
-    const { document, line } = first.workload;
-    findings.push({ subject: 'the input', file: document.file, line, ...noCheckAtAll(reviewed) });
-  }
   return findings;
 }
 
-const isUnchecked = (group: readonly Reviewed[]): boolean => group.length > 0 && !group.some(isChecked);
-
-/** A report without the finding that nothing in the input is checked, if one of a namespace says why. */
-export function withoutRepeated(report: Report): Report {
-  const { findings } = report;
-  if (!findings.some(({ namespace }) => namespace !== undefined)) return report;
-  const isOfInput = ({ code, namespace }: Finding): boolean =>
-    code === 'CNI_GATE_NOTHING_CHECKED' && namespace === undefined;
-  return { ...report, findings: findings.filter((finding) => !isOfInput(finding)) };
+/** The finding that nothing in the input is checked: for a review without a finding about a namespace, which says why. */
+export function nothingChecked(reviewed: readonly Reviewed[]): Finding[] {
+  const [first] = reviewed;
+  if (first === undefined || !isUnchecked(reviewed)) return [];
+  const { document, line } = first.workload;
+  return [{ subject: 'the input', file: document.file, line, ...noCheckAtAll(reviewed) }];
 }
+
+const isUnchecked = (group: readonly Reviewed[]): boolean => group.length > 0 && !group.some(isChecked);
 
 /** A refusal is reported as such: the pipeline did check something. */
 const isChecked = ({ verdict }: Reviewed): boolean => !['skipped', 'removed'].includes(verdict.outcome);

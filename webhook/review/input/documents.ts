@@ -2,7 +2,7 @@ import { isMap, isScalar } from 'yaml';
 import { readYaml, type YamlDocument, YamlError } from '../../lib/yaml.ts';
 import { type Fault, faultAt, type Path, type SourceDocument } from '../model.ts';
 import { inMebi, largestObject } from './limits.ts';
-import { behindMarker, isBlank, newlines, type Part, partsOf, unrendered, withoutMarker } from './split.ts';
+import { isJson, newlines, partsOf, unrendered, withoutMarker } from './split.ts';
 
 /** A document's value, and its nodes if it is YAML. */
 type Parsed = Pick<YamlDocument, 'value' | 'lineOf'> & { source?: YamlDocument['source'] };
@@ -15,8 +15,8 @@ type Parsed = Pick<YamlDocument, 'value' | 'lineOf'> & { source?: YamlDocument['
  */
 export function* readStream(file: string, text: string): Generator<SourceDocument | Fault, undefined> {
   let isTemplate = false;
-  for (const part of partsOf(text)) {
-    const document = documentOf(file, part);
+  for (const { between, ...part } of partsOf(text)) {
+    const document = { file, ...part, json: isJson(part.text), blank: between };
     const fault = document.blank ? undefined : faultIn(document);
     if (fault !== undefined && !isTemplate) yield fault;
     isTemplate ||= fault?.code === 'CNI_GATE_INPUT_TEMPLATE';
@@ -24,32 +24,8 @@ export function* readStream(file: string, text: string): Generator<SourceDocumen
   }
 }
 
-const documentOf = (file: string, { text, start, continues, between }: Part): SourceDocument => ({
-  file,
-  start,
-  text,
-  continues,
-  json: isJson(withoutMarker(text)),
-  blank: between || isBlank(text),
-});
-
-function isJson(text: string): boolean {
-  if (!/^\s*[{[]/.test(text)) return false;
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 function faultIn(document: SourceDocument): Fault | undefined {
   const { file, start, text, json } = document;
-  const behind = behindMarker(text);
-  if (behind !== undefined) {
-    const message = `expected the end of the line or a comment after "---", as kubectl does; found ${behind.slice(0, 40)}`;
-    return faultAt({ file, line: start }, 'CNI_GATE_INPUT_SYNTAX', message);
-  }
   if (!json && text.length > largestObject) {
     const line = firstLine(withoutMarker(text), start);
     const message = `a document or an item of a List has ${inMebi(text.length)}; review accepts ${inMebi(largestObject)}, and larger Lists only as kubectl prints them: split it`;

@@ -65,7 +65,7 @@ function manifestsIn(folder: string): (string | Fault)[] {
     ...matching('*.{yaml,yml,json}').filter(isRead),
     ...kustomized.filter(isRead).map((file) => {
       const message =
-        'the folder has a kustomization, so its files are not read: review what it renders with -k, or with `kustomize build` and -f -';
+        'the folder has a kustomization, so its files are not read: review what `kubectl kustomize` renders with -f -';
       return faultAt({ file }, 'CNI_GATE_INPUT_KUSTOMIZE', message);
     }),
   ];

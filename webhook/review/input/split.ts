@@ -31,32 +31,26 @@ export function* partsOf(text: string): Generator<Part, undefined> {
   }
 }
 
-/** The parts of a text that begins with several JSON values; undefined for flow YAML, which looks similar. */
+/**
+ * JSON values, each of which begins on a line of its own; undefined for other texts, such as flow YAML. Inside of a value,
+ * a comma is between such brackets.
+ */
 function jsonValues(text: string): string[] | undefined {
-  const own = withoutMarker(text);
-  if (!/^\s*[{[]/.test(own)) return undefined;
-  const starts = valueStarts(own);
-  if (starts.length < 2) return undefined;
-  const texts = starts.map((from, index) => text.slice(index === 0 ? 0 : from, starts[index + 1]));
-  try {
-    JSON.parse(withoutMarker(texts[0] ?? ''));
-    return texts;
-  } catch {
-    return undefined;
-  }
+  if (!/^\s*[{[]/.test(withoutMarker(text))) return undefined;
+  const texts = text.split(/(?=[{[])(?<=[}\]][ \t\r]*\n\s*)/);
+  return texts.length > 1 && isJson(texts[0] ?? '') ? texts : undefined;
 }
 
-/** Where JSON values behind one another begin, by their brackets. */
-function valueStarts(text: string): number[] {
-  const starts: number[] = [];
-  let depth = 0;
-  for (const { 0: token, index } of text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]]/gs)) {
-    const opens = token === '{' || token === '[';
-    if (opens && depth === 0) starts.push(index);
-    if (opens) depth += 1;
-    if (token === '}' || token === ']') depth -= 1;
+/** Whether a part is JSON. */
+export function isJson(part: string): boolean {
+  const text = withoutMarker(part);
+  if (!/^\s*[{[]/.test(text)) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
   }
-  return starts;
 }
 
 /**
@@ -75,17 +69,6 @@ function listParts(text: string): string[] | undefined {
 /** The part without its marker; offsets do not change. */
 export const withoutMarker = (part: string): string =>
   part.replace(/^(?:---|\.\.\.)[ \t]*(?=[\s#]|$)/, (marker) => ' '.repeat(marker.length));
-
-/** Whether there are only markers, comments and directives. */
-export function isBlank(part: string): boolean {
-  return !/^(?:[^\S\n]*[^\s#%]|[^\S\n]+%)/m.test(withoutMarker(part));
-}
-
-/** The text after a marker in its line, where only a comment is allowed. */
-export function behindMarker(part: string): string | undefined {
-  const rest = /^---(.*)/.exec(part)?.[1]?.trim() ?? '';
-  return rest === '' || rest.startsWith('#') ? undefined : rest;
-}
 
 /** The number of line ends in a text. */
 export function newlines(text: string): number {
