@@ -21,7 +21,6 @@ const shared: Record<string, readonly string[]> = {
   check: installation,
   status: installation,
   dashboard: installation,
-  version: installation,
   'certs show': [...inCluster, '--tls-secret'],
   'certs rotate': [...inCluster, '--tls-secret'],
   'certs issue': inCluster,
