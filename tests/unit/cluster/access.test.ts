@@ -50,7 +50,7 @@ clusters: [{name: c, cluster: {server: "https://api:6443"${cluster}}}]
 users: [{name: u, user: {${user}}}]
 `;
 
-test('kubeconfig: address, authority, token, name of the certificate', async (t) => {
+test('kubeconfig: address, authority, token, name of the certificate, proxy', async (t) => {
   const ca = Buffer.from('CA').toString('base64');
   const more = `, certificate-authority-data: ${ca}, tls-server-name: kubernetes`;
   const file = join(folder(t, { config: kubeconfig('token: abc', more) }), 'config');
@@ -59,6 +59,8 @@ test('kubeconfig: address, authority, token, name of the certificate', async (t)
   assert.deepEqual(headers, { Authorization: 'Bearer abc' });
   assert.deepEqual(tls, { ca: Buffer.from('CA'), servername: 'kubernetes' });
   assert.equal(agent, undefined);
+  const proxied = folder(t, { config: kubeconfig('token: abc', ', proxy-url: http://proxy:3128') });
+  assert.notEqual((await fromKubeconfig(join(proxied, 'config')).connection()).agent, undefined);
 });
 
 test('kubeconfig: client certificates and basic auth', async (t) => {
@@ -97,14 +99,6 @@ test('kubeconfig: a plugin runs again after its token was rejected', async (t) =
   assert.equal(await token(), 'Bearer x');
   access.refresh();
   assert.equal(await token(), 'Bearer xx');
-});
-
-test('kubeconfig: connections use its proxy', async (t) => {
-  const file = join(
-    folder(t, { config: kubeconfig('token: abc', ', proxy-url: http://proxy:3128') }),
-    'config',
-  );
-  assert.notEqual((await fromKubeconfig(file).connection()).agent, undefined);
 });
 
 test('the error of a kubeconfig that is not YAML shows nothing of its lines: they may have a token', (t) => {

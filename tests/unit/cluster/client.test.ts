@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { Readable } from 'node:stream';
 import { test } from 'node:test';
 import { ApiClient } from '../../../webhook/cluster/client.ts';
 import { type ClusterError, type Unanswered, unansweredBy } from '../../../webhook/cluster/errors.ts';
@@ -176,27 +175,6 @@ test('after a time-out no idle connection is used again', async (t) => {
   await assert.rejects(silent, /no byte/);
   await api.client.request('GET', '/version');
   assert.equal(sockets.size, 2, 'the last one came over a new connection');
-});
-
-test("an aborted request throws the signal's reason", async (t) => {
-  const api = await startFakeApi(t, () => {});
-  const abort = new AbortController();
-  const asked = api.client.request('GET', '/version', { signal: abort.signal });
-  await api.nth(0);
-  abort.abort(new Error('enough'));
-  await assert.rejects(asked, /^Error: enough$/);
-});
-
-test('a watch yields lines as they arrive, however the chunks are cut', async (t) => {
-  const api = await startFakeApi(t, async ({ query }, response) => {
-    assert.equal(query.watch, 'true');
-    response.writeHead(200).write('{"a":');
-    setImmediate(() => response.write('"ä"}\n{"b":1}\n{'));
-    setImmediate(() => setImmediate(() => response.end('}\n')));
-  });
-  const watch = await api.client.watch('/api/v1/namespaces', { objectBytes: 1000 });
-  const lines = (await Readable.from(watch).toArray()).map(({ text }) => text);
-  assert.deepEqual(lines, ['{"a":"ä"}', '{"b":1}', '{}']);
 });
 
 test('a watch that is refused or aborted ends with an error', async (t) => {

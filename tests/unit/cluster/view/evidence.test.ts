@@ -2,8 +2,6 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { Registry } from 'prom-client';
 import { ClusterMetrics } from '../../../../webhook/cluster/metrics.ts';
-import { parseClusterState } from '../../../../webhook/cluster/view/cluster-state.ts';
-import { viewOfFlag } from '../../../../webhook/cluster/view/from-file.ts';
 import { watchGate } from '../../../../webhook/cluster/view/watch-nodes.ts';
 import { policyOf } from '../../../support/configurations.ts';
 import type { Asked } from '../../../support/fake-api-server.ts';
@@ -85,16 +83,5 @@ suite('the evidence of a cluster', () => {
     assert.equal(evidence.of('mesh', 'n1')?.lastPass, undefined);
     await tell('/api/v1/nodes ', 'DELETED', apiNode('n1', 'b2', 61));
     assert.equal(evidence.of('mesh', 'n1'), undefined);
-  });
-
-  test('of a file has its pods on nodes; without a cluster there is none', () => {
-    const pod = { ...ended('a', 95), kind: 'Pod' };
-    const { evidence: ofFile } = parseClusterState(JSON.stringify(pod), 'cluster.yaml');
-    assert.deepEqual(
-      Array.from(ofFile.pods(), ({ verdict }) => verdict),
-      ['failed'],
-    );
-    const { evidence } = viewOfFlag('mesh');
-    assert.deepEqual([evidence.synced, [...evidence.pods()]], [false, []]);
   });
 });
