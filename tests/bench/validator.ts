@@ -28,6 +28,8 @@ const rounds = Number(process.env.CNI_GATE_BENCH_ROUNDS ?? 25);
 /** The most pods of a node: https://kubernetes.io/docs/setup/best-practices/cluster-large/ */
 const pods = Number(process.env.CNI_GATE_BENCH_PODS ?? 110);
 const bare = 'node -e 0';
+/** All checks of two profiles: `address`, `gateway`, `roundTrip` and `redirect`. */
+const specimen = { ...specimens.linkerd, profile: 'cilium.linkerd' };
 
 interface Subject {
   /** @param message where the program writes its termination message */
@@ -45,7 +47,7 @@ function proof(sandbox: Sandbox): Subject {
   return {
     start: async (message) => {
       const options = message === undefined ? {} : { messageTo: message };
-      const { ended, started } = startProof(sandbox, specimens.linkerd, options);
+      const { ended, started } = startProof(sandbox, specimen, options);
       if (message === undefined) return sound(await ended);
       // it waits for a reader of the pipe, and meanwhile its peak is read
       await started;
@@ -72,7 +74,7 @@ function childrenSeconds(): number {
 
 /** Starts a command in every sandbox at once. Returns seconds of processor time, and until the last one ended. */
 async function atOnce(sandboxes: Sandbox[], command: string[]): Promise<{ processor: number; all: number }> {
-  const { pod, container } = injected(specimens.linkerd);
+  const { pod, container } = injected(specimen);
   const env = environmentOf(container, { pod, podIPs: ['10.244.1.7'] });
   const [before, since] = [childrenSeconds(), performance.now()];
   const children = sandboxes.map((sandbox) => {
@@ -88,7 +90,14 @@ async function atOnce(sandboxes: Sandbox[], command: string[]): Promise<{ proces
 await requireMachine();
 await using dual = await Sandbox.make();
 await using ipv4 = await Sandbox.make({ families: 'ipv4' });
-for (const sandbox of [dual, ipv4]) await writeRules(sandbox, linkerd());
+for (const sandbox of [dual, ipv4]) {
+  await writeRules(sandbox, linkerd());
+  // a pod asks its node once, not in every round
+  await sandbox.exec('node', 'sh', [
+    '-c',
+    'echo 0 | tee /proc/sys/net/ipv4/icmp_ratelimit /proc/sys/net/ipv6/icmp/ratelimit',
+  ]);
+}
 const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
 dual.onRemoval(() => rmSync(folder, { recursive: true }));
 const message = join(folder, 'message');
