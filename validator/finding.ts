@@ -12,7 +12,7 @@ export interface Passed {
   /** What was not checked, and why. */
   note?: string;
   /** `roundTrip` got no answer, and the profile does not require one. */
-  unshown?: true;
+  wayNotShown?: true;
   /** Another attempt may find more. It counts when the time of the check is over. */
   preliminary?: true;
 }

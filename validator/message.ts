@@ -53,6 +53,7 @@ export function terminationMessage(report: Report): string {
     ...(warn && { mode: 'warn' }),
     sandbox,
     seconds: Math.round(seconds * 1000) / 1000,
+    ...(results.some(({ finding }) => finding.passed && finding.wayNotShown) && { wayNotShown: true }),
     ...(problem !== undefined && { problem: cut(problem, 300) }),
   };
   const lineOf = (checks: Entry[]): string => {

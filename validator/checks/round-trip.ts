@@ -123,5 +123,5 @@ function silenceOf(destinations: Destination[], errors: (string | undefined)[]):
 /** Silence where an answer is not required: it counts when the time is over. */
 function withoutAnswer({ seen }: Failed): Passed {
   const note = 'the way to the node and back is not shown: it is broken, or a network policy denies it';
-  return { ...passed(seen, note), unshown: true, preliminary: true };
+  return { ...passed(seen, note), wayNotShown: true, preliminary: true };
 }

@@ -84,6 +84,13 @@ export function measureEvidence(
       for (const [verdict, count] of counts) this.set({ verdict }, count);
     },
   });
+  const passed = 'Labelled pods that passed without an answer of their node, and have not ended.';
+  register(registry, 'cni_gate_proofs_way_not_shown', passed, () => {
+    if (!evidence.synced) return undefined;
+    let count = 0;
+    for (const { wayNotShown, ended } of evidence.pods()) if (wayNotShown && !ended) count += 1;
+    return count;
+  });
   const help = 'Pods that have waited for a sandbox for a minute or more.';
   register(registry, 'cni_gate_pods_without_sandbox', help, () => {
     if (!evidence.synced) return undefined;

@@ -90,7 +90,7 @@ async function scrape(pods: PodEvidence[], synced = true): Promise<string[]> {
 
 test('pods are counted by verdict; those that ended are not', async () => {
   const samples = await scrape([
-    evidencePod('a'),
+    evidencePod('a', { wayNotShown: true }),
     evidencePod('b', { verdict: 'failed', failedProfiles: ['multus'] }),
     evidencePod('c', { ended: true }),
     evidencePod('d', { verdict: 'waiting', hasSandbox: false, at: now - 60_000 }),
@@ -103,6 +103,7 @@ test('pods are counted by verdict; those that ended are not', async () => {
     'cni_gate_proofs{verdict="wrong-usage"} 0',
     'cni_gate_proofs{verdict="crashed"} 0',
     'cni_gate_proofs{verdict="waiting"} 2',
+    'cni_gate_proofs_way_not_shown 1',
     'cni_gate_pods_without_sandbox 1',
     'cni_gate_duplicate_addresses 0',
   ]);

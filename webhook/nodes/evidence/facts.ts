@@ -58,6 +58,8 @@ export interface PodEvidence {
   /** Whether its phase is Succeeded or Failed. */
   ended: boolean;
   verdict: Verdict;
+  /** It passed without an answer of the node. */
+  wayNotShown?: true;
   /**
    * When the container ended with the verdict, by the node's clock: a container that fails again and again in one
    * sandbox keeps the time of its first failure seen. For `waiting`, since when the pod waits for what it waits for.

@@ -19,6 +19,7 @@ import type { NodeRequired, PodEvidence } from './facts.ts';
 import { controllerOf, type OwnedMetadata, ownerKeyOf } from './owner.ts';
 import {
   failedIn,
+  lacksAnswer,
   type ProofStatus,
   resultOf,
   sandboxCondition,
@@ -91,6 +92,7 @@ export function evidencePick(): (pod: ApiEvidencePod) => PodEvidence {
       addresses: spec.hostNetwork === true ? none : addressesOf(pod, text),
     };
     // few pods have these, so the others do not pay for the fields
+    if (verdict === 'passed' && lacksAnswer(ended?.message)) kept.wayNotShown = true;
     const job = releasedFrom(metadata);
     if (job !== undefined) kept.releasedFrom = job;
     if (verdict === 'failed') {

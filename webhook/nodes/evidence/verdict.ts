@@ -157,8 +157,14 @@ export function failedIn(message: string | null | undefined): string[] {
   );
 }
 
+/** Whether no answer of the node came to a proof that passed without one (`roundTrip` with `mode: prefer`). */
+export const lacksAnswer = (message: string | null | undefined): boolean =>
+  parsed(message).wayNotShown === true;
+
 /** The kubelet cuts messages at 4 KiB; who may write a pod's status may write longer ones, and anything else. */
-function parsed(message: string | null | undefined): { code?: unknown; checks?: unknown } {
+function parsed(
+  message: string | null | undefined,
+): Partial<Record<'code' | 'checks' | 'wayNotShown', unknown>> {
   try {
     return JSON.parse((message ?? '').length <= texts.annotation ? (message ?? '{}') : '{}') ?? {};
   } catch {

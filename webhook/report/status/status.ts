@@ -100,6 +100,7 @@ function judge(facts: StatusFacts, { now, all }: StatusOptions) {
     namespaces: namespaces.map((one) => ({ ...one, pods: countProofs(podsOf.get(one.name) ?? []) })),
     pods: countProofs(pods),
     unprovedNodes: nodes.unproved,
+    wayNotShown: pods.filter(({ evidence }) => evidence?.wayNotShown).length,
     daemonSets: nodes.daemonSets,
     nodes: nodes.nodes,
     faults,

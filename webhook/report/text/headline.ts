@@ -2,7 +2,7 @@ import type { Judged } from '../status/status.ts';
 
 /** The result of a status in one line. */
 export function headline(status: Judged): string {
-  const { verdict, installation, faults, notKnown, unprovedNodes } = status;
+  const { verdict, installation, faults, notKnown, unprovedNodes, wayNotShown } = status;
   const [first] = faults;
   switch (verdict) {
     case 'well': {
@@ -11,7 +11,9 @@ export function headline(status: Judged): string {
       const unproved = unprovedNodes > 0 ? ` Nodes that no pod has proved yet: ${unprovedNodes}.` : '';
       const notSeen =
         unknown.length === 0 ? '' : ` Not known: ${unknown.map(({ what }) => what).join('; ')}.`;
-      return `All is well${known}${underWay(status)}.${unproved}${notSeen}`;
+      const silent =
+        wayNotShown > 0 ? ` Pods that passed without an answer of their node: ${wayNotShown}.` : '';
+      return `All is well${known}${underWay(status)}.${unproved}${silent}${notSeen}`;
     }
     case 'not-known':
       return `It is not known whether all is well. Not known: ${notKnown.join('; ')}.`;
