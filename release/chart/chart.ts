@@ -39,7 +39,7 @@ const options: Option[] = [
 /** A file of the chart: its name, and its text. */
 export type File = [name: string, text: string];
 
-const header = '# Generated from manifests/ by `npm run build:chart`. Do not edit.\n';
+const header = '# Generated from manifests/ by `npm run generate`. Do not edit.\n';
 
 /** Generates the templates of the chart: one for each object of the kustomize manifests, and the default configuration. */
 export async function templates(kubectl?: string): Promise<File[]> {

@@ -16,6 +16,6 @@ for (const name of globSync('*.dot', { cwd: folder }).sort()) {
   else if (readFileSync(target, { encoding: 'utf8', flag: 'a+' }) !== svg) outdated.push(target);
 }
 if (outdated.length > 0) {
-  console.error(`not what their text gives; run npm run build:diagrams:\n${outdated.join('\n')}`);
+  console.error(`not what their text gives; run its script diagrams:\n${outdated.join('\n')}`);
   process.exitCode = 1;
 }

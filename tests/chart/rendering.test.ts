@@ -199,7 +199,7 @@ test('the generated part is up to date', async () => {
   const folder = join(chart, 'templates/generated');
   const read = (name: string): string => readFileSync(join(folder, name), 'utf8');
   const written = Object.fromEntries(readdirSync(folder).map((name) => [name, read(name)]));
-  assert.deepEqual(written, Object.fromEntries(await templates()), 'run: npm run build:chart');
+  assert.deepEqual(written, Object.fromEntries(await templates()), 'run: npm run generate');
   assert.equal(readFileSync(join(chart, 'values.schema.json'), 'utf8'), valuesSchema());
 });
 

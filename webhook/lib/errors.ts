@@ -1,7 +1,7 @@
 import { docsUrl } from './names.ts';
 
 /**
- * All error codes of cni-gate, with what each means. `npm run docs` writes the sentences into docs/reference/errors.md.
+ * All error codes of cni-gate, with what each means. `npm run generate` writes the sentences into docs/reference/errors.md.
  */
 export const errorCodes = {
   CNI_GATE_USAGE: 'A command, flag or combination of flags is invalid.',

@@ -1,6 +1,6 @@
 /**
  * cni-gate bounds what others can send or create before it stores it or computes with it. This file declares every
- * limit with its unit and its reason. `npm run docs` writes the texts of the declarations into docs/reference/limits.md.
+ * limit with its unit and its reason. `npm run generate` writes the texts of the declarations into docs/reference/limits.md.
  */
 import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';

@@ -12,7 +12,11 @@ const text = (name: string): string =>
 suite('the reference has what the code declares', () => {
   for (const [name, generate] of Object.entries(generatedPages)) {
     test(name, () => {
-      assert.equal(text(name), generate(text(name)), `docs/reference/${name} is out of date: npm run docs`);
+      assert.equal(
+        text(name),
+        generate(text(name)),
+        `docs/reference/${name} is out of date: npm run generate`,
+      );
     });
   }
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 
-/** Compares a text with a file in `golden/`, which `npm run test:update` writes. */
+/** Compares a text with a file in `golden/`, which `UPDATE_GOLDEN=1 npm test` writes. */
 export function compareGolden(name: string, text: string): void {
   const file = new URL(`./golden/${name}`, import.meta.url);
   if (process.env.UPDATE_GOLDEN) writeFileSync(file, text);

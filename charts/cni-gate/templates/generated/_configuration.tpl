@@ -1,5 +1,5 @@
 {{- define "cni-gate.configuration" -}}
-# Generated from manifests/ by `npm run build:chart`. Do not edit.
+# Generated from manifests/ by `npm run generate`. Do not edit.
 apiVersion: cni-gate.io/v1alpha1
 kind: Configuration
 proof:
