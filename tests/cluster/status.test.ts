@@ -162,10 +162,7 @@ test('after a reboot, pods of which nothing runs are failed or waiting, whatever
       ['failed', 'n1', 'failed'],
     ],
   );
-  assert.equal(
-    headline,
-    'Not all is well: failed proofs: 2, pods that wait: 1 (1 for the start of cni-gate-validator).',
-  );
+  assert.equal(headline, 'Not all is well: failed proofs: 2, pods that wait: 1.');
   await measured(/^cni_gate_proofs\{verdict="passed"\} 2$/m);
   await measured(/^cni_gate_proofs\{verdict="failed"\} 2$/m);
   await measured(/^cni_gate_proofs\{verdict="waiting"\} 1$/m);
@@ -190,21 +187,15 @@ test('a pod older than the opt-in of its namespace is listed without a proof; -n
 
 test('a profile in use whose DaemonSet does not exist is a fault, with or without a ConfigMap', async () => {
   await apply(namespace('meshed', { [profileLabel]: 'linkerd' }));
-  const { exit, faults } = status();
-  assert.equal(exit, 1);
-  assert.deepEqual(faults, [
-    {
-      code: 'CNI_GATE_DAEMONSET_UNKNOWN',
-      message:
-        'DaemonSet linkerd-cni/linkerd-cni of profile linkerd does not exist: nothing is held back for it',
-    },
-  ]);
   const builtIn = status('-n', 'meshed', '--own-namespace', 'nowhere');
   assert.match(
     builtIn.configuration,
     /^the built-in profiles \(there is no config\.yaml of ConfigMap nowhere\//,
   );
-  assert.deepEqual(builtIn.faults, faults);
+  for (const { exit, faults } of [status(), builtIn]) {
+    assert.deepEqual([exit, faults.map(({ code }) => code)], [1, ['CNI_GATE_DAEMONSET_UNKNOWN']]);
+    assert.match(faults[0]?.message ?? '', /^DaemonSet linkerd-cni\/linkerd-cni of profile linkerd does not/);
+  }
   await cluster.kubectl(['delete', 'namespace', 'meshed']);
 });
 

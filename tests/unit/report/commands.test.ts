@@ -67,24 +67,17 @@ async function unreachable(): Promise<string> {
 test('input that cannot be used is an error with a code', async (t) => {
   const config = join(folder, 'config.yaml');
   writeFileSync(config, 'kind: Nonsense\n');
+  const [nowhere, yaml] = ['/nowhere', ['--output', 'yaml']];
   const cases: [() => Command, string[], RegExp][] = [
     [statusCommand, [], /no cluster to ask: .*\(CNI_GATE_CLUSTER_CONFIG\)$/],
-    [
-      statusCommand,
-      ['--kubeconfig', '/nowhere'],
-      /cannot use kubeconfig \/nowhere: ENOENT.*\(CNI_GATE_CLUSTER_CONFIG\)$/,
-    ],
-    [
-      statusCommand,
-      ['--config', '/nowhere'],
-      /cannot read \/nowhere: ENOENT \(CNI_GATE_CONFIG_UNREADABLE\)$/,
-    ],
+    [statusCommand, ['--kubeconfig', nowhere], /cannot use kubeconfig .* ENOENT.*_CLUSTER_CONFIG\)$/],
+    [statusCommand, ['--config', nowhere], /cannot read \/nowhere: ENOENT \(CNI_GATE_CONFIG_UNREADABLE\)$/],
     [statusCommand, ['--config', config], /\(CNI_GATE_CONFIG_INVALID\)$/],
     [statusCommand, ['--probe', '--watch'], /--probe asks once, .* \(CNI_GATE_USAGE\)$/],
     [statusCommand, ['-n', ''], /'' is invalid\. expected the name of a namespace\. \(CNI_GATE_USAGE\)/],
-    [statusCommand, ['--output', 'yaml'], /Allowed choices are text, wide, json\. \(CNI_GATE_USAGE\)/],
+    [statusCommand, yaml, /Allowed choices are text, wide, json\. \(CNI_GATE_USAGE\)/],
     [checkCommand, ['--wait', 'soon'], /'soon' is invalid\. expected a duration .* \(CNI_GATE_USAGE\)/],
-    [checkCommand, ['--output', 'yaml'], /Allowed choices are text, json\. \(CNI_GATE_USAGE\)/],
+    [checkCommand, yaml, /Allowed choices are text, json\. \(CNI_GATE_USAGE\)/],
     [dashboardCommand, ['--port', '99999'], /expected a port, 0 to 65535\. \(CNI_GATE_USAGE\)$/],
   ];
   for (const [make, args, expected] of cases) assert.match(await errorOf(t, make(), args), expected);
@@ -132,52 +125,18 @@ suite('a way to the API server that is wrong: one sentence with a code, and not 
     return error.replace(address, 'SERVER').replace(file, 'FILE');
   }
 
-  const cases: Record<string, [serving: Authority, ca: string, user: object, expected: RegExp]> = {
-    'the authority of another cluster': [
-      good,
-      another.certificate,
-      {},
-      /at SERVER: its certificate is not signed by the certificate-authority that is configured: .*\(CNI_GATE_CLUSTER_UNTRUSTED\)$/,
-    ],
-    'a certificate for another name': [
-      signed(authority, ['api.example.com']),
-      authority.certificate,
-      {},
-      /its certificate is for other names: set server or tls-server-name .*\(CNI_GATE_CLUSTER_UNTRUSTED\)$/,
-    ],
-    'a certificate of the API server that has expired': [
-      signed(authority, ['127.0.0.1'], ago(10)),
-      authority.certificate,
-      {},
-      /its certificate has expired: renew it, or correct the clock .*\(CNI_GATE_CLUSTER_UNTRUSTED\)$/,
-    ],
-    'a client certificate that has expired': [
-      good,
-      authority.certificate,
-      shown(signed(authority, ['me'], ago(10))),
-      /^cannot get \/version: Unauthorized: the client certificate in FILE expired at 20\S+Z: .*\(CNI_GATE_CLUSTER_UNAUTHORIZED\)$/,
-    ],
-    'a client certificate of another cluster': [
-      good,
-      authority.certificate,
-      shown(signed(another, ['me'])),
-      /the client certificate in FILE is signed by no authority that the API server knows: .*\(CNI_GATE_CLUSTER_UNAUTHORIZED\)$/,
-    ],
-    'a token that is not accepted': [
-      good,
-      authority.certificate,
-      { token: 's3cret' },
-      /the token or password in FILE has expired, or is of another cluster: .*\(CNI_GATE_CLUSTER_UNAUTHORIZED\)$/,
-    ],
-    'a key of another certificate': [
-      good,
-      authority.certificate,
-      shown({ ...signed(authority, ['me']), key: another.key }),
-      /the certificates or the key for it are damaged, or not of one pair .*\(CNI_GATE_CLUSTER_CONFIG\)$/,
-    ],
-  };
-  for (const [name, [serving, ca, user, expected]] of Object.entries(cases))
-    test(name, async (t) => assert.match(await said(t, serving, ca, user), expected));
+  const [ca, client] = [authority.certificate, signed(authority, ['me'], ago(10))];
+  const cases: [serving: Authority, ca: string, user: object, expected: RegExp][] = [
+    [good, another.certificate, {}, /not signed by the certificate-authority that .*UNTRUSTED\)$/],
+    [signed(authority, ['api.example.com']), ca, {}, /its certificate is for other names: .*UNTRUSTED\)$/],
+    [signed(authority, ['127.0.0.1'], ago(10)), ca, {}, /its certificate has expired: .*UNTRUSTED\)$/],
+    [good, ca, shown(client), /the client certificate in FILE expired at 20\S+Z: .*UNAUTHORIZED\)$/],
+    [good, ca, shown(signed(another, ['me'])), /in FILE is signed by no authority that .*UNAUTHORIZED\)$/],
+    [good, ca, { token: 's3cret' }, /the token or password in FILE has expired, .*UNAUTHORIZED\)$/],
+    [good, ca, shown({ ...client, key: another.key }), /the key for it are damaged, .*CLUSTER_CONFIG\)$/],
+  ];
+  for (const [serving, trusted, user, expected] of cases)
+    test(String(expected), async (t) => assert.match(await said(t, serving, trusted, user), expected));
 });
 
 test('as a program: the error on standard error alone, exit code 2; --wait says once what it waits for', async () => {
