@@ -16,23 +16,24 @@ const network: Record<string, string> = {
   ERR_SSL_WRONG_VERSION_NUMBER: 'it does not speak TLS there',
 };
 
-const anotherAuthority =
-  'its certificate is not signed by the certificate-authority that is configured: is that of another cluster, or does a proxy answer?';
-
 /** Errors about the server's certificate. Source: https://nodejs.org/api/tls.html#x509-certificate-error-codes */
 const trust: Record<string, string> = {
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: anotherAuthority,
-  UNABLE_TO_GET_ISSUER_CERT: anotherAuthority,
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: anotherAuthority,
-  SELF_SIGNED_CERT_IN_CHAIN: anotherAuthority,
-  DEPTH_ZERO_SELF_SIGNED_CERT: anotherAuthority,
-  CERT_SIGNATURE_FAILURE: anotherAuthority,
-  CERT_UNTRUSTED: anotherAuthority,
   CERT_HAS_EXPIRED: 'its certificate has expired: renew it, or correct the clock of this machine',
   CERT_NOT_YET_VALID: 'its certificate is not valid yet: correct the clock of this machine',
   ERR_TLS_CERT_ALTNAME_INVALID:
     'its certificate is for other names: set server or tls-server-name in the kubeconfig to one of them',
 };
+for (const code of [
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'CERT_SIGNATURE_FAILURE',
+  'CERT_UNTRUSTED',
+])
+  trust[code] =
+    'its certificate is not signed by the certificate-authority that is configured: is that of another cluster, or does a proxy answer?';
 
 /**
  * What an error of a connection means, in a sentence of ours with Node's code.
@@ -63,22 +64,18 @@ export function credentialFault({ headers, tls }: Connection, source: string, no
   const hasHeader = Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
   if (hasHeader)
     return `the token or password in ${source} has expired, or is of another cluster: log in again`;
-  const [from, to] = periodOf(tls.cert) ?? [];
-  if (from === undefined || to === undefined) return `${source} has no credentials for this cluster`;
-  const certificate = `the client certificate in ${source}`;
-  if (to < now.getTime()) return `${certificate} expired at ${timeText(to)}: renew it, or log in again`;
-  if (from > now.getTime())
-    return `${certificate} is valid from ${timeText(from)} only: correct the clock of this machine`;
-  return `${certificate} is signed by no authority that the API server knows: is it of another cluster?`;
+  if (tls.cert === undefined) return `${source} has no credentials for this cluster`;
+  const end = endOf(tls.cert);
+  return end < now.getTime()
+    ? `the client certificate in ${source} expired at ${timeText(end)}: renew it, or log in again`
+    : `the client certificate in ${source} is signed by no authority that the API server knows: is it of another cluster?`;
 }
 
-/** From when to when a certificate is valid, in milliseconds; undefined for one that cannot be read. */
-function periodOf(cert: Connection['tls']['cert']): [from: number, to: number] | undefined {
-  if (typeof cert !== 'string' && !Buffer.isBuffer(cert)) return undefined;
+/** When a certificate expires, in milliseconds; not a number where it cannot be read. */
+function endOf(cert: Connection['tls']['cert']): number {
   try {
-    const { validFrom, validTo } = new X509Certificate(cert);
-    return [Date.parse(validFrom), Date.parse(validTo)];
+    return new X509Certificate(String(cert)).validToDate.getTime();
   } catch {
-    return undefined;
+    return Number.NaN;
   }
 }

@@ -77,7 +77,7 @@ export class Bodies {
     let received = 0;
     const take = (chunk: Buffer): void => {
       if (received + chunk.length > size) {
-        reject(tooLarge(limit));
+        reject(tooLong(limit));
         return;
       }
       if (chunk.length === size) text = chunk;
@@ -108,10 +108,18 @@ export class Bodies {
   #estimate(text: Buffer): number {
     if (text.length === 0) throw emptyBody();
     const { heap, isTooDeep, slow } = jsonCost(text);
-    if (isTooDeep) throw tooDeep();
+    if (isTooDeep)
+      throw new CniGateError(
+        'CNI_GATE_REVIEW_INVALID',
+        `expected at most ${serverLimits.depth} levels of lists and objects in the body, got more; no object of Kubernetes has so many`,
+      );
     if (slow === undefined && heap <= this.#largest) return heap;
     this.#overload('cost');
-    throw slow === undefined ? tooCostly(heap, this.#largest) : tooSlow(slow);
+    throw tooLarge(
+      slow === undefined
+        ? `the body has so many lists, objects and values that it may take ${mebibytes(heap)} MiB of memory; the server has ${mebibytes(this.#largest)} MiB for one call`
+        : `expected at most ${slow} in the body, got more; no object of Kubernetes has so many`,
+    );
   }
 
   #busy(limit: OverloadLimit): CniGateError {
@@ -129,7 +137,7 @@ function sizeOf({ headers }: IncomingMessage, limit: number): number {
   if (announced === undefined) return limit;
   // Node's parser of HTTP lets nothing but digits pass
   const size = Number(announced);
-  if (size > limit) throw tooLarge(limit);
+  if (size > limit) throw tooLong(limit);
   if (size === 0) throw emptyBody();
   return size;
 }
@@ -139,38 +147,16 @@ function parse(text: Buffer): unknown {
     return JSON.parse(text.toString());
   } catch (error) {
     const [firstLine = ''] = messageOf(error).split('\n');
-    throw new CniGateError('CNI_GATE_REVIEW_SYNTAX', `the body is not JSON: ${firstLine.slice(0, 200)}`);
+    throw brokenBody(`the body is not JSON: ${firstLine.slice(0, 200)}`);
   }
 }
 
-const emptyBody = (): CniGateError =>
-  new CniGateError('CNI_GATE_REVIEW_SYNTAX', 'expected an AdmissionReview, got an empty body');
+const brokenBody = (text: string): CniGateError => new CniGateError('CNI_GATE_REVIEW_SYNTAX', text);
+const tooLarge = (text: string): CniGateError => new CniGateError('CNI_GATE_REVIEW_TOO_LARGE', text);
 
-const incomplete = (): CniGateError =>
-  new CniGateError('CNI_GATE_REVIEW_SYNTAX', 'the body is shorter than its Content-Length');
-
-const tooLarge = (limit: number): CniGateError =>
-  new CniGateError(
-    'CNI_GATE_REVIEW_TOO_LARGE',
-    `the body is larger than ${limit} bytes; no AdmissionReview needs more`,
-  );
-
-const tooDeep = (): CniGateError =>
-  new CniGateError(
-    'CNI_GATE_REVIEW_INVALID',
-    `expected at most ${serverLimits.depth} levels of lists and objects in the body, got more; no object of Kubernetes has so many`,
-  );
-
-const tooSlow = (what: string): CniGateError =>
-  new CniGateError(
-    'CNI_GATE_REVIEW_TOO_LARGE',
-    `expected at most ${what} in the body, got more; no object of Kubernetes has so many`,
-  );
+const emptyBody = (): CniGateError => brokenBody('expected an AdmissionReview, got an empty body');
+const incomplete = (): CniGateError => brokenBody('the body is shorter than its Content-Length');
+const tooLong = (limit: number): CniGateError =>
+  tooLarge(`the body is larger than ${limit} bytes; no AdmissionReview needs more`);
 
 const mebibytes = (bytes: number): string => (bytes / 1024 / 1024).toFixed(0);
-
-const tooCostly = (bytes: number, max: number): CniGateError =>
-  new CniGateError(
-    'CNI_GATE_REVIEW_TOO_LARGE',
-    `the body has so many lists, objects and values that it may take ${mebibytes(bytes)} MiB of memory; the server has ${mebibytes(max)} MiB for one call`,
-  );
