@@ -50,15 +50,3 @@ function lint(path?: string, edit: (text: string) => string = (text) => text): s
 test('actionlint finds nothing in the workflows and in action.yml', () => {
   assert.equal(lint(), '');
 });
-
-test('actionlint finds a wrong input of the action, and a wrong action', () => {
-  const workflow = '.github/workflows/ci.yml';
-  assert.match(
-    lint(workflow, (text) => text.replace('files: examples/', 'file: examples/')),
-    /input "file" is not defined in action "cni-gate review"/,
-  );
-  assert.match(
-    lint('action.yml', (text) => text.replace('using: composite', 'using: composit')),
-    /invalid runner name/,
-  );
-});

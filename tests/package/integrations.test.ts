@@ -81,14 +81,6 @@ suite('GitHub action', () => {
     assert.equal(review(folder, { files, strict: 'false' }).status, 0);
   });
 
-  test('only what changed', (t) => {
-    const repository = repositoryWith(t, { ...manifests, 'deploy/bad.yaml': misspelled });
-    const inputs = { files: 'deploy', 'changed-since': 'HEAD' };
-    assert.equal(review(repository.folder, inputs).status, 0);
-    repository.write({ 'deploy/bad.yaml': misspelled.replace('app:1', 'app:2') });
-    assert.equal(review(repository.folder, inputs).status, 1);
-  });
-
   test('names and values that a shell or the command line would read as something else', (t) => {
     const name = 'deploy/$(touch run) `touch run`;touch run #.yaml';
     const { folder } = repositoryWith(t, { ...manifests, [name]: misspelled, '-x.yaml': pod('dash') });

@@ -115,12 +115,3 @@ test('JUnit: a suite for each file and a case for each workload', async (t) => {
   assert.deepEqual(counts(a), ['5', '1', '0']);
   assert.deepEqual(counts(b), ['2', '0', '2']);
 });
-
-test('JUnit with --strict: a warning is a failure', async (t) => {
-  const reviewed = await reviewFiles(t, files, { config: strictConfig });
-  const [a] = suitesOf(reviewed.junit(true));
-  assert.match(a?.testcase[1]?.failure?.['@message'] ?? '', /is not allowed/);
-  const finding = a?.testcase.at(-1)?.failure;
-  assert.equal(finding?.['@type'], 'CNI_GATE_NAMESPACE_NOT_GIVEN');
-  assert.match(finding?.['@message'] ?? '', /^is not in the input, .*\(CNI_GATE_NAMESPACE_NOT_GIVEN\)$/);
-});

@@ -93,18 +93,6 @@ test('a custom resource with spec.template.spec.containers is reviewed as an unk
   assert.equal(parse(reviewed.yaml()).spec.template.spec.initContainers[0].name, 'cni-gate-validator');
 });
 
-test('an invalid template is an error with its position', async (t) => {
-  const text =
-    'apiVersion: argoproj.io/v1alpha1\nkind: Rollout\nmetadata: {name: a}\nspec:\n  template: web\n';
-  const { faults } = await reviewText(t, text, { profile: 'cilium' });
-  assert.deepEqual(faults, ['1: Rollout default/a: expected a pod template in spec.template, got a string']);
-  const spec = text.replace('web', '{spec: {containers: [{name: 1}]}}');
-  assert.match(
-    (await reviewText(t, spec, { profile: 'cilium' })).faults[0] ?? '',
-    /^5: Rollout default\/a: spec\.template\.spec\.containers\[0\]\.name must be string/,
-  );
-});
-
 test('review.kinds adds kinds, and replaces the built-in entries of a kind', async (t) => {
   const config = stringify({
     apiVersion: 'cni-gate.io/v1alpha1',

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readInput } from '../../webhook/review/input/files.ts';
-import { largestObject, mostInput, mostObjects } from '../../webhook/review/input/limits.ts';
+import { largestObject, mostObjects } from '../../webhook/review/input/limits.ts';
 import { jsonListOfDeployments, listOfDeployments } from '../support/large-inputs.ts';
-import { folderWith, pod, type Reviewed, readYaml, reviewFiles, reviewText } from './support.ts';
+import { pod, type Reviewed, readYaml, reviewFiles, reviewText } from './support.ts';
 
 const codes = ({ report }: Reviewed): string[] => report.faults.map((fault) => fault.code);
 
@@ -45,16 +44,6 @@ interface Deployment {
   spec: { template: { spec: { initContainers: { name: string }[] } } };
 }
 
-test('a broken item of a large List does not affect the others', async (t) => {
-  const item = (name: string): string =>
-    `- apiVersion: v1\n  kind: Pod\n  metadata:\n    name: ${name}\n    namespace: shop\n  spec:\n    containers:\n    - name: app\n      image: app:1\n`;
-  const text = `apiVersion: v1\nkind: List\nitems:\n${item('a')}${item('b: c')}${item('d')}metadata: {}\n${filler}`;
-  const reviewed = await reviewText(t, text, { profile: 'cilium' });
-  assert.deepEqual(reviewed.reported, ['injected promised Pod shop/a', 'injected promised Pod shop/d']);
-  assert.equal(reviewed.faults.length, 1);
-  assert.match(reviewed.faults[0] ?? '', /^16: neither YAML nor JSON/);
-});
-
 test('a document beyond the limit is an error with a code, and the others are reviewed', async (t) => {
   const huge = `kind: ConfigMap\napiVersion: v1\ndata:\n  a: ${'x'.repeat(largestObject)}\n`;
   const reviewed = await reviewText(t, `${pod('a')}---\n${huge}---\n${pod('b')}`, { profile: 'cilium' });
@@ -86,13 +75,4 @@ test('depth, aliases and the number of documents are bounded', async (t) => {
     assert.equal(reported.length, 1);
     assert.ok(reviewed.faults.length <= mostObjects + 1);
   }
-});
-
-test("the size of the input is bounded by Node's heap limit", async (t) => {
-  assert.equal(mostInput(2 ** 40), 256 * 2 ** 20);
-  assert.equal(mostInput(2 ** 30), 128 * 2 ** 20);
-  const folder = folderWith(t, { 'a.yaml': 'a: 1\n' });
-  assert.ok('text' in (await readInput(`${folder}/a.yaml`, 5)));
-  const fault = await readInput(`${folder}/a.yaml`, 4);
-  assert.ok('code' in fault && fault.code === 'CNI_GATE_INPUT_TOO_LARGE');
 });

@@ -36,13 +36,6 @@ test("a Namespace's annotations set the ids that a mesh exempts", async (t) => {
   assert.match(reviewed.yaml(), /runAsUser: 65534\n\s*runAsGroup: 65534\n/);
 });
 
-test('objects without a namespace are in that of -n', async (t) => {
-  const text = [pod('a').replace('  namespace: shop\n', ''), namespaceOf('tools', 'cilium')].join('---\n');
-  const { reported } = await reviewText(t, text, { namespace: 'tools' });
-  assert.deepEqual(reported, ['injected promised Pod tools/a']);
-  assert.deepEqual((await reviewText(t, text)).reported, ['skipped namespace-not-given Pod default/a']);
-});
-
 test("cni-gate's own namespace is exempt, as for the server", async (t) => {
   const text = manifests(
     ['cni-gate', 'proofs'].flatMap((name) => [`Namespace ${name} cilium`, `Pod a ${name}`]),
@@ -88,9 +81,4 @@ test('an invalid Namespace is an error, and the rest is reviewed', async (t) => 
     '7: a Namespace has no metadata.name',
   ]);
   assert.deepEqual(reported, ['injected promised Pod shop/a']);
-});
-
-test('an invalid pod is an error in any namespace', async (t) => {
-  const { faults } = await reviewText(t, pod('a', 'bare').replace('containers:', 'container:'));
-  assert.deepEqual(faults, ["6: Pod bare/a: spec must have required property 'containers'"]);
 });

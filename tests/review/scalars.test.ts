@@ -40,13 +40,6 @@ test('plain scalars have the values of Kubernetes', () => {
   assert.deepEqual(readYaml(text), Object.fromEntries(cases.map(([, value], index) => [`k${index}`, value])));
 });
 
-test('merge keys are merged; of two equal keys the last one counts', () => {
-  const text = 'a: &a {p: 1, q: 2}\nb: &b {q: 3, r: 4}\nc: {<<: [*a, *b], p: 5}\nd: 1\nd: 2\n';
-  const { c, d } = readYaml(text) as Record<string, unknown>;
-  assert.deepEqual(c, { p: 5, q: 2, r: 4 });
-  assert.equal(d, 2);
-});
-
 test('any written text is read as the same value', () => {
   for (const text of [...cases.map(([plain]) => plain), '- a', '#', '1_0', '0b1', '.5_0', '=', '?', ': ']) {
     const value = { [`key ${text}`]: text, list: [text], inner: { [text === '' ? 'empty' : text]: text } };

@@ -101,26 +101,6 @@ suite('SARIF', () => {
     assert.match(run.results[2]?.message.text ?? '', /^Pod shop\/misspelled: label cni-gate\.io\/profil is/);
     for (const { id, helpUri } of driver.rules) assert.ok(helpUri.endsWith(`errors.md#${id.toLowerCase()}`));
   });
-
-  test('any name of a file, and any text: valid, and the address leads to the file', () => {
-    fc.assert(
-      fc.property(
-        fc.string({ unit: 'binary', minLength: 1 }),
-        fc.string({ unit: 'binary' }),
-        (name, message) => {
-          const file = `/repository/${name}`;
-          const fault = { code: 'CNI_GATE_INPUT_SYNTAX', message, file, line: 1, column: 1 } as const;
-          const log: SarifLog = JSON.parse(sarifOutput(reportOf(fault), false, root));
-          assert.equal(sarifFaults(log), undefined);
-          const { uri = '' } = log.runs[0]?.results[0]?.locations[0]?.physicalLocation.artifactLocation ?? {};
-          if (!uri.startsWith('file:')) {
-            assert.equal(`/repository/${decodeURIComponent(uri)}`.replace(/\/$/, ''), resolve(file));
-          }
-        },
-      ),
-      { numRuns: 50 },
-    );
-  });
 });
 
 const reportOf = (...faults: Report['faults']): Report => ({
@@ -172,20 +152,6 @@ suite('GitHub annotations', () => {
       }),
       { numRuns: 500 },
     );
-  });
-
-  test('a problem on standard input: its place is in the text, because there is no file', () => {
-    const read = reportOf({
-      code: 'CNI_GATE_INPUT_SYNTAX',
-      message: 'no',
-      file: 'stdin',
-      line: 3,
-      column: 4,
-    });
-    const { commands } = commandsIn(githubOutput(read, summarize(read), false, root));
-    assert.deepEqual(commands, [
-      { name: 'error', properties: { title: 'CNI_GATE_INPUT_SYNTAX' }, text: 'stdin:3:4: no' },
-    ]);
   });
 });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pod, reviewFiles, reviewText } from './support.ts';
+import { pod, reviewText } from './support.ts';
 
 const helm = `{{- if .Values.enabled }}
 apiVersion: apps/v1
@@ -53,17 +53,6 @@ test('an unrendered template is one error with the line of its first action', as
     assert.equal(fault?.line, line, text);
     assert.match(fault?.message ?? '', /render it first, for example with helm template/);
   }
-});
-
-test('unrendered templates: one error for each file, and manifests are reviewed', async (t) => {
-  const files = { 'a.yaml': helm, 'b.yaml': pod('b'), 'c.yaml': helm };
-  const { report, reported, summary } = await reviewFiles(t, files, { profile: 'cilium' });
-  assert.deepEqual(reported, ['injected promised Pod shop/b']);
-  assert.equal(summary.errors, 2);
-  assert.deepEqual(
-    report.faults.map((fault) => fault.file.slice(-6)),
-    ['a.yaml', 'c.yaml'],
-  );
 });
 
 test('template actions in quotes, block scalars and comments are data', async (t) => {

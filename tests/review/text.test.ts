@@ -27,34 +27,6 @@ test('the text output: a header, a unified diff with the lines of the file, and 
   assert.deepEqual(lines.slice(-3), ['0 warnings, 0 other objects', 'passed', '']);
 });
 
-test('a skipped workload: one line with the reason', async (t) => {
-  const host = pod('a').replace('spec:', 'spec:\n  hostNetwork: true');
-  const windows = pod('b').replace('spec:', 'spec:\n  os: {name: windows}');
-  const unmeshed = pod('c', 'mesh');
-  const out = pod('d').replace('metadata:', 'metadata:\n  labels: {cni-gate.io/profile: none}');
-  const namespaces = [namespaceOf('shop', 'cilium'), namespaceOf('mesh', 'linkerd')];
-  const config = 'apiVersion: cni-gate.io/v1alpha1\nkind: Configuration\nproof: {allowOptOut: true}\n';
-  const text = [host, windows, unmeshed, out, pod('e', 'else'), ...namespaces].join('---\n');
-  const output = (await reviewText(t, text, { config })).text().replaceAll(/\(.*?(?=:\d+\))/g, '(f');
-  assert.equal(
-    output
-      .split('\n')
-      .slice(0, 5)
-      .map((line) => `${line}\n`)
-      .join(''),
-    `skipped Pod shop/a (f:1): host-network
-skipped Pod shop/b (f:12): windows
-skipped Pod mesh/c (f:23): no-profile-applies
-skipped Pod shop/d (f:33): opted-out
-skipped Pod else/e (f:44): namespace-not-given
-`,
-  );
-  assert.equal(
-    output.split('\n').slice(-4).join('\n'),
-    'reviewed 5 workloads: 0 injected, 5 skipped (host-network 1, windows 1, no-profile-applies 1, opted-out 1, namespace-not-given 1), 0 refused\n3 warnings, 0 other objects\npassed\n',
-  );
-});
-
 test('control characters in names do not reach the terminal', async (t) => {
   const text = pod('a').replace('name: a', 'name: "\\e[2Ja\\u009b1mb\\a"');
   const reviewed = await reviewText(t, text, { profile: 'cilium' });
