@@ -83,19 +83,6 @@ suite('a controller', () => {
     assert.equal(seen.length, length);
   });
 
-  test('aborts what runs when it no longer leads', async (t) => {
-    let aborted = false;
-    const reconcile: Work['reconcile'] = async (_, signal) => {
-      await new Promise((resolve) => signal.addEventListener('abort', resolve));
-      aborted = true;
-      return undefined;
-    };
-    const { seen, lead } = controlled(t, { keys: ['a/1'], reconcile });
-    await until(() => seen.length > 0);
-    lead(false);
-    await until(() => aborted);
-  });
-
   test('after an outage it logs once, and looks at no key for a while', async (t) => {
     const reconcile: Work['reconcile'] = async () => {
       throw new ClusterError('CNI_GATE_CLUSTER_UNREACHABLE', 'connect ECONNREFUSED', {});

@@ -135,21 +135,4 @@ suite('a work queue', () => {
     await nextTurn();
     assert.ok(seen.length - before <= 1, `${seen.length - before} keys in one turn`);
   });
-
-  test('waits for what runs when it ends', async (t) => {
-    const steps: string[] = [];
-    const reconcile: Reconcile = async (_key, signal) => {
-      await new Promise((resolve) => signal.addEventListener('abort', resolve));
-      await nextTurn();
-      steps.push('reconciled');
-      return undefined;
-    };
-    const { queue, ended, over } = running(t, reconcile);
-    queue.add('a');
-    await settled();
-    ended.abort();
-    await over;
-    steps.push('over');
-    assert.deepEqual(steps, ['reconciled', 'over']);
-  });
 });

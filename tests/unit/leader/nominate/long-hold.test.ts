@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { type Event, longest } from '../../../../webhook/cluster/events/event.ts';
+import type { Event } from '../../../../webhook/cluster/events/event.ts';
 import type { Configuration } from '../../../../webhook/config/types.ts';
 import { gateBy } from '../../../../webhook/leader/filters.ts';
 import { longHold } from '../../../../webhook/leader/nominate/long-hold.ts';
@@ -71,31 +71,6 @@ suite('the event of a long hold', () => {
     assert.equal(
       event?.note,
       'waiting since 2026-11-21T11:55:00Z: node n1 is not ready for profile mesh: DaemonSet net/agent is broken there since 2026-11-21T11:30:00Z (pod agent-n1): its pod is not Ready: install-cni (CNI_GATE_NODE_NOT_READY). The pod is bound when that is ready, or after 2026-11-21T12:05:00Z by gate.maxHold. Look at "kubectl describe pod -n net agent-n1" and "cni-gate status"',
-    );
-  });
-
-  test('names the DaemonSet if it has no pod on the node', () =>
-    assert.match(
-      eventOn(heldFor(5, { refused: 'n3' }))?.note ?? '',
-      / Look at "kubectl describe daemonset -n net agent" and /,
-    ));
-
-  test('fits an event, and keeps where to look', () => {
-    const name = 'n'.repeat(63);
-    const broken = clusterWith({
-      [name]: { ready: false, name: `agent-${name}`, waiting: 'é'.repeat(900) },
-    });
-    const policy = policyOf({ profiles, gate });
-    const view = {
-      limits: policy.gate,
-      gate: gateBy(policy, { readiness: broken }, now),
-      unsteered: undefined,
-    };
-    const note = longHold(heldFor(5, { refused: name }), view, now)?.note ?? '';
-    assert.ok(Buffer.byteLength(note) <= longest && Buffer.byteLength(note) > longest - 5, note);
-    assert.match(
-      note,
-      /é… \(CNI_GATE_NODE_NOT_READY\)\. The pod is bound when .* Look at .* and "cni-gate status"$/,
     );
   });
 });

@@ -67,27 +67,6 @@ suite('what is read of a waiting pod', () => {
     }
   });
 
-  test('an invalid name of its owner, a nomination or a refusal is not kept', () => {
-    const long = 'x'.repeat(254);
-    const text = `admission webhook "bindings.cni-gate.io" denied the request: it is not ready (CNI_GATE_NODE_NOT_READY node=${long} profile=mesh state=broken)`;
-    const conditions = [{ type: 'PodScheduled', status: 'False', message: text }];
-    const one = api({}, { ownerReferences: [{ uid: long, controller: true }] });
-    const pod = toPendingPod({ ...one, status: { conditions, nominatedNodeName: long } });
-    assert.deepEqual([pod.group, pod.nominated, pod.refused], ['u1', '', undefined]);
-    const short = text.replace(long, long.slice(1));
-    const refused = { conditions: [{ type: 'PodScheduled', status: 'False', message: short }] };
-    assert.equal(toPendingPod({ ...one, status: refused }).refused, long.slice(1));
-  });
-
-  test('its weight grows with its requirements', () => {
-    const weight = (spec: object): number => toPendingPod(api(spec)).weight;
-    const none = weight({});
-    const tolerations = Array(90).fill({ operator: 'Exists' });
-    assert.ok(weight({ tolerations }) > none + 90 * 100, 'an object takes more than its text');
-    assert.ok(weight({ nodeSelector: { a: 'x'.repeat(1000) } }) > none + 2000);
-    assert.ok(none < 4096);
-  });
-
   test('pods of one owner with the same profiles and requirements have the same key', () => {
     const key = (spec: object, more: object = {}): string => toPendingPod(api(spec, more)).key;
     const selector = { nodeSelector: { a: 'b' } };

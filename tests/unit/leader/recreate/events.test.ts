@@ -63,24 +63,6 @@ suite('an event about a pod that is left alone', () => {
     assert.equal(notes.filter((note) => note !== undefined).length, 1);
   });
 
-  test('does not come where the pod ended long ago', async (t) => {
-    const { skipped } = await reporter(t);
-    assert.equal(await skipped('ended', 0, { ended: true, at: start - 600_001 }), undefined);
-    assert.ok(await skipped('ended', 0, { ended: true, at: start - 600_000 }));
-  });
-
-  test('says why, and what will be, however long the reason', async (t) => {
-    const { skipped } = await reporter(t);
-    await skipped('node-not-ready', 0);
-    assert.match(
-      (await skipped('node-not-ready', 60_000, {}, 'its agent fails')) ?? '',
-      /no other node is: look at the DaemonSet of its network \(its agent fails\)\. It is recreated when a node is ready$/,
-    );
-    await skipped('node-not-ready', 0, { uid: 'other' });
-    const note = await skipped('node-not-ready', 60_000, { uid: 'other' }, 'x'.repeat(2000));
-    assert.ok(Buffer.byteLength(note ?? '') <= 1024);
-  });
-
   test('is also on the workload, once a minute', async (t) => {
     const { events, skipped, reports } = await reporter(t);
     const web = controllerOf('web', 'StatefulSet');

@@ -126,13 +126,6 @@ suite('the pods of a controller', () => {
     assert.equal(leader.look(), 'web-1 web-2');
   });
 
-  test('a verdict that says nothing of the network: the next one is tried', () => {
-    const leader = new Leader(...web(2));
-    leader.look();
-    leader.comes({ name: 'new', verdict: 'crashed' });
-    assert.equal(leader.look(), 'web-1');
-  });
-
   test('a deletion that was refused keeps no other pod waiting', () => {
     const leader = new Leader(...web(2));
     const [pod] = leader.evidence.pods();
@@ -194,19 +187,5 @@ suite('the breaker', () => {
     assert.equal(leader.look(), 'breaker');
     leader.now += 5 * minute;
     assert.match(leader.look(), /good-0/);
-  });
-
-  test('as many controllers passed: repair goes on', () => {
-    const leader = new Leader();
-    leader.node = { passedAt: start };
-    leader.put(...Array.from({ length: 10 }, (_, index) => web(1, `well${index}`)).flat());
-    leader.look();
-    for (let index = 0; index < 10; index += 1) {
-      leader.comes({ name: `new${index}`, controller: controllerOf(`well${index}`), verdict: 'passed' });
-    }
-    failAgain(leader, 'one', 5);
-    failAgain(leader, 'two', 5);
-    leader.put(...good);
-    assert.equal(leader.look(), 'good-0');
   });
 });

@@ -123,15 +123,4 @@ suite('the network of a node', () => {
     const { state, turn } = networks([], {}, { evidence: 'proof' }).on('n1');
     assert.deepEqual([state, turn], ['unproved', true]);
   });
-
-  test('lets no pod try while the verdict of another is expected, for 30 s', () => {
-    const turn = (at: number): boolean =>
-      networks([{ node: 'n1', verdict: 'waiting', at }], {}, { evidence: 'proof' }).on('n1').turn;
-    assert.deepEqual([turn(0), turn(-31)], [false, true]);
-  });
-
-  test('tells when a proof last passed', () => {
-    const { passedAt } = networks([{ node: 'n1', verdict: 'passed', at: 7 }]).on('n1');
-    assert.equal(passedAt, start + 7000);
-  });
 });

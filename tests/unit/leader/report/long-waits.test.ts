@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { type Event, longest } from '../../../../webhook/cluster/events/event.ts';
+import type { Event } from '../../../../webhook/cluster/events/event.ts';
 import { longWait } from '../../../../webhook/leader/report/long-waits.ts';
 import type { PodEvidence } from '../../../../webhook/nodes/evidence/facts.ts';
 import { policyOf } from '../../../support/configurations.ts';
@@ -55,15 +55,4 @@ test('there is one event for each wait', () => {
   const occasion = eventOn(waits())?.occasion;
   assert.equal(eventOn(waits(), now + 3_600_000)?.occasion, occasion);
   assert.notEqual(eventOn(waits({ at: now }), now + 60_000)?.occasion, occasion, 'of another sandbox');
-});
-
-test('the advice is whole however long the names are', () => {
-  const many = Array.from({ length: 20 }, (_, at) => ({
-    namespace: 'n'.repeat(60),
-    name: `${'d'.repeat(60)}${at}`,
-  }));
-  const long = policyOf({ profiles: [{ name: 'mesh', daemonSets: many }] });
-  const event = longWait(waits(), { policy: long, readiness }, now);
-  assert.ok(Buffer.byteLength(event?.note ?? '') <= longest);
-  assert.match(event?.note ?? '', /recreating the pod does not help$/);
 });

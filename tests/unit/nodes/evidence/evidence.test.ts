@@ -33,27 +33,6 @@ suite('evidence', () => {
     assert.deepEqual([uids('set'), uids('other')], [[], ['a']]);
   });
 
-  test('calls back with what changed, once for each batch', () => {
-    const evidence = new Evidence();
-    const seen: string[] = [];
-    const end = evidence.subscribe((changes) =>
-      seen.push(changes.map(({ before, now }) => `${before?.verdict} ${now?.verdict}`).join(', ')),
-    );
-    const [pod, passed] = [podEvidence({ uid: 'a' }), podEvidence({ uid: 'a', verdict: 'passed' })];
-    evidence.apply(
-      [
-        { type: 'put', pod, listed: false },
-        { type: 'put', pod: passed, listed: false },
-      ],
-      start,
-    );
-    evidence.apply([{ type: 'gone', uid: 'a' }], start);
-    evidence.apply([{ type: 'gone', uid: 'a' }], start);
-    end();
-    put(evidence, { uid: 'b' });
-    assert.deepEqual(seen, ['undefined waiting, waiting passed', 'passed undefined']);
-  });
-
   test('a profile that comes is counted, one that goes is forgotten, and the others keep what is remembered', () => {
     const profiles = new Set(['mesh']);
     const evidence = new Evidence((name) => profiles.has(name));

@@ -170,26 +170,6 @@ suite('what is kept of a pod', () => {
     assert.deepEqual(evidencePick()(apiPod({ status, hostNetwork: true })).addresses, []);
   });
 
-  test('pods that name one UID as their owner have different owners in two namespaces, kinds and API versions', () => {
-    const pick = evidencePick();
-    const status = ours({ terminated: { exitCode: 95 } });
-    const web = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'rs1', controller: true };
-    const claims = [
-      { namespace: 'aaa', owner: web },
-      { namespace: 'shop', owner: { ...web, kind: 'Foo' } },
-      { namespace: 'shop', owner: { ...web, apiVersion: 'example.com/v1' } },
-      { namespace: 'shop', owner: web },
-    ];
-    const found = claims.map(({ namespace, owner }) =>
-      pick(apiPod({ metadata: { namespace, ownerReferences: [owner] }, status })),
-    );
-    assert.equal(new Set(found.map(({ owner }) => owner)).size, claims.length);
-    assert.deepEqual(
-      found.map(({ controller }) => `${controller?.apiVersion} ${controller?.kind}`),
-      claims.map(({ owner }) => `${owner.apiVersion} ${owner.kind}`),
-    );
-  });
-
   test('texts of others are bounded, and equal ones are kept once', () => {
     const pick = evidencePick();
     const long = 'x'.repeat(100_000);

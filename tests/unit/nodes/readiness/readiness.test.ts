@@ -125,14 +125,6 @@ suite('the status of a DaemonSet on a node', () => {
   for (const [what, changes, expected] of cases) {
     test(what, () => assert.deepEqual(status(after(...changes)), expected));
   }
-
-  test('a pod that is bound later, or to another node with the same UID, counts for its current node', () => {
-    const readiness = after(node(), daemonSet());
-    readiness.apply({ kind: 'agent', facts: toAgentFacts({ ...apiAgent('n1'), spec: {} }) }, now);
-    assert.equal(status(readiness)?.state, 'absent');
-    readiness.apply(agent(), now);
-    assert.equal(status(readiness)?.state, 'ready');
-  });
 });
 
 suite('a reboot', () => {
