@@ -218,15 +218,6 @@ suite('several pods', () => {
     if (bound !== undefined) changed(bound);
     await until(() => nominated().length === 3);
   });
-
-  test('with volumes stay in the zone of the refused node', async (t) => {
-    const readiness = clusterWith({ n1: { ready: false }, n2: {}, n3: {} });
-    for (const node of readiness.nodes())
-      node.labels['topology.kubernetes.io/zone'] = node.name === 'n2' ? 'b' : 'a';
-    const { nominated } = await steering(t, { pods: crowd(1, { hasVolumes: true }), readiness });
-    await until(() => nominated().length > 0);
-    assert.deepEqual(nominated(), [['web-0', 'n3']]);
-  });
 });
 
 suite('a pod that no node is nominated for', () => {

@@ -38,13 +38,11 @@ suite('which pods', () => {
     });
   }
 
-  for (const apiVersion of ['example.com/v1', 'example.com/*']) {
-    test(`of another kind that the configuration names as ${apiVersion}: recreated`, () => {
-      const controller = { apiVersion: 'example.com/v1', kind: 'Set', name: 'a', uid: 'a' };
-      const facts = { ...factsWith(), owners: [{ apiVersion, kind: 'Set' }] };
-      assert.equal(wordFor(failedPod({ name: 'a', controller }), facts), 'recreate');
-    });
-  }
+  test('of another kind that the configuration names: recreated', () => {
+    const controller = { apiVersion: 'example.com/v1', kind: 'Set', name: 'a', uid: 'a' };
+    const facts = { ...factsWith(), owners: [{ apiVersion: 'example.com/*', kind: 'Set' }] };
+    assert.equal(wordFor(failedPod({ name: 'a', controller }), facts), 'recreate');
+  });
 });
 
 suite('where it helps', () => {

@@ -206,17 +206,6 @@ suite('a pod of a Job', () => {
     await api.nth(3);
     assert.deepEqual(asked(), ['GET work-1', 'DELETE work-1', 'GET work-1', 'DELETE work-1']);
   });
-
-  test('that was released and is being deleted is not deleted again', async (t) => {
-    const metadata = { uid: 'work-1', resourceVersion: '9', deletionTimestamp: '2026-11-22T12:00:00Z' };
-    const { api, asked } = await scene(t, {
-      pods: [failed('work-1', released)],
-      answer: (_, response) => json(response, 200, { metadata }),
-    });
-    await api.nth(0);
-    await someTime();
-    assert.deepEqual(asked(), ['GET work-1']);
-  });
 });
 
 test('where one pod at a time finds out, one is deleted until the watch reports its replacement', async (t) => {

@@ -77,16 +77,6 @@ suite('a duplicate counts', () => {
       [3, 60],
     ));
 
-  test('not of an address that moves: the new pod is seen two seconds before the end of the old one', () => {
-    const [old, next] = [pod('a', ['10.0.0.1']), pod('b', ['10.0.0.1'])];
-    const ends = (second: number): PodEvidence[] => [{ ...old, ended: second >= 2 }, next];
-    assert.deepEqual(counts(60, ends), []);
-    assert.deepEqual(
-      counts(60, (second) => (second < 2 ? [old, next] : [next])),
-      [],
-    );
-  });
-
   test('not with statuses from before a reboot', () => {
     const stale = (second: number): PodEvidence[] => (second < 20 ? twoPods : [pod('a', ['10.0.0.1'])]);
     const bootedAt = (node: string): number | undefined => (node === 'node-of-b' ? now - 1000 : undefined);

@@ -109,24 +109,6 @@ suite('what is kept of a pod', () => {
       '12:00:02',
     ],
     [
-      'the image',
-      { conditions: [scheduled], ...ours({ waiting: { reason: 'ImagePullBackOff' } }) },
-      'its image (ImagePullBackOff)',
-      '12:00:01',
-    ],
-    ['the verdict', ours({ running: { startedAt: '2026-11-21T12:00:05Z' } }), 'the verdict', '12:00:05'],
-    [
-      'another init container',
-      {
-        initContainerStatuses: [
-          { name: 'setup', state: { running: {} } },
-          { name: 'cni-gate-validator', state: { waiting: { reason: 'PodInitializing' } } },
-        ],
-      },
-      'init container setup',
-      undefined,
-    ],
-    [
       'our container',
       ours({ waiting: { reason: 'CreateContainerConfigError' } }),
       'cni-gate-validator (CreateContainerConfigError)',

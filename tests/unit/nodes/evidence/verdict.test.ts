@@ -57,6 +57,11 @@ const cases: [name: string, status: ProofStatus, expected: string, context?: Pro
     'waiting',
   ],
   [
+    'a pass, and the sandbox is newer',
+    pod({ state: ended(0) }, { conditions: sandbox('True', '01:00') }),
+    'waiting',
+  ],
+  [
     'a pass of a pod that ended, whose sandbox is gone',
     pod({ state: ended(0) }, { phase: 'Succeeded', conditions: sandbox('False', '01:00') }),
     'passed',

@@ -76,36 +76,9 @@ suite('the status of a DaemonSet on a node', () => {
       [node(), daemonSet(), agent({ ready: false, createdAt: young })],
       unready('starting'),
     ],
-    [
-      'the node is new',
-      [
-        node('b1', 1, { metadata: { ...apiNode('n1', '', 1).metadata, creationTimestamp: young } }),
-        daemonSet(),
-        agent({ ready: false }),
-      ],
-      unready('starting'),
-    ],
-    [
-      'its pod has no Ready condition yet',
-      [
-        node(),
-        daemonSet(),
-        {
-          kind: 'agent',
-          facts: { ...toAgentFacts(apiAgent('n1', { ready: false })), readySince: undefined },
-        },
-      ],
-      {
-        state: 'broken',
-        pod: 'agent-n1',
-        reason: 'its pod is not Ready: install-cni',
-        since: at('2026-11-21T11:00:00Z'),
-      },
-    ],
     ['no pod of it is there', [node(), daemonSet()], none],
     ['a pod of another DaemonSet is no pod of it', [node(), daemonSet(), agent({ owner: 'other' })], none],
     ['its pod is being deleted', [node(), daemonSet(), agent({ deleted: true })], ended],
-    ['its pod was evicted', [node(), daemonSet(), agent({ phase: 'Failed', ready: false })], ended],
     [
       'its pod is replaced, the old one still Ready beside the new one',
       [node(), daemonSet(), agent(), agent({ name: 'agent-new', ready: false, createdAt: young })],
@@ -115,11 +88,6 @@ suite('the status of a DaemonSet on a node', () => {
       'it does not want the node',
       [node(), daemonSet({ nodeSelector: { pool: 'a' } })],
       { state: 'exempt', reason: '' },
-    ],
-    [
-      'a pod is there although it does not want the node any more',
-      [node(), daemonSet({ nodeSelector: { pool: 'a' } }), agent({ ready: false })],
-      unready('broken'),
     ],
   ];
   for (const [what, changes, expected] of cases) {

