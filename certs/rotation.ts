@@ -159,9 +159,8 @@ export function newAuthority(days: number, now: Date): SigningAuthority {
 
 /** Since when one replica has observed an authority in every caBundle, without interruption. */
 export interface TrustedSince {
-  fingerprint: string;
-  /** The versions of the configurations: after a change of one the time starts again. */
-  versions: string;
+  /** The authority, and the versions of the configurations: after a change of one the time starts again. */
+  what: string;
   /** Milliseconds of a monotonic clock. */
   since: number;
 }
@@ -184,7 +183,7 @@ export function measureTrust(
   if (fingerprint === undefined) return undefined;
   const bundles = configurations.flatMap((each) => each.bundles);
   if (!bundles.every((bundle) => fingerprintsIn(bundle).has(fingerprint))) return undefined;
-  const versions = configurations.map(({ name, version }) => `${name} ${version}`).join('\n');
-  const same = before?.fingerprint === fingerprint && before.versions === versions;
-  return { fingerprint, versions, since: same ? before.since : monotonicNow };
+  const versions = configurations.map(({ name, version }) => `${name} ${version}`);
+  const what = [fingerprint, ...versions].join('\n');
+  return before?.what === what ? before : { what, since: monotonicNow };
 }
