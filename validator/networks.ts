@@ -10,15 +10,19 @@ export interface AskedNetwork {
   asksAddress?: true;
 }
 
+/** The most networks that are checked. Of thousands, reading alone would take longer than the check may. */
+const mostNetworks = 100;
+
 /**
  * The networks in `k8s.v1.cni.cncf.io/networks`, which is a comma list `namespace/name@interface` or a JSON list
- * (Multus, `pkg/k8sclient`, `parsePodNetworkAnnotation`), or undefined if it is neither. Multus has already created the
+ * (Multus, `pkg/k8sclient`, `parsePodNetworkAnnotation`), or undefined if it is neither, or names too many. Multus has already created the
  * interfaces from this text, so only the needed fields are read.
  *
  * @param podNamespace the namespace of entries that name none
  */
 export function readNetworks(text: string, podNamespace: string): AskedNetwork[] | undefined {
   const entries = /[[{"]/.test(text) ? fromJson(text) : fromCommaList(text);
+  if (entries && entries.length > mostNetworks) return undefined;
   return entries?.map(({ namespace, name, interface: device, asksAddress }, index) => ({
     name: `${namespace || podNamespace}/${name}`,
     ...(device && { interface: device }),
@@ -53,7 +57,9 @@ function fromJson(text: string): Entry[] | undefined {
 
 function fromCommaList(text: string): Entry[] | undefined {
   if (text.trim() === '') return [];
-  const entries = text.split(',').map((item) => {
+  const items = text.split(',');
+  if (items.length > mostNetworks) return undefined;
+  const entries = items.map((item) => {
     const match = /^(?:([^/@\s]*)\/)?([^/@\s]+)(?:@([^/@\s]*))?$/.exec(item.trim());
     return { namespace: match?.[1], name: match?.[2] ?? '', interface: match?.[3] };
   });

@@ -34,12 +34,18 @@ export const reasons = {
       "`asUser`, `notAsUser` and `notAsGroup` of the profile's check: the rule does not apply to this id.",
     'networks-unreadable':
       "Check the pod's annotation `k8s.v1.cni.cncf.io/networks`: it is neither a comma list nor a JSON " +
-      'list of networks.',
+      'list of networks, or it names more than 100.',
     'address-unknown':
       "Check `status.podIPs` of the pod and the CNI plugin's log for this sandbox: no address is known.",
     'send-refused':
       "Check for rules in the pod's network namespace that drop what it sends, and for addresses that `ip " +
       '-6 addr` shows as tentative or dadfailed: neither gateway nor node could be asked.',
+    starved:
+      "Check the node's load and the CPU limit of this container: it did not run for so long that an answer may " +
+      'have come and gone. Recreate the pod.',
+    'not-readable':
+      'Check the container runtime: a sandboxed one (gVisor, Kata), or a profile of AppArmor or SELinux, hides ' +
+      'the tables of the network from this container. Use a profile without this check.',
     unexpected: 'This is a defect of the validator: please report it with this log.',
   }),
   ...meaning(exitCode.failed, {

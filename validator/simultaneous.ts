@@ -1,4 +1,5 @@
 import { type Failed, type Finding, failed } from './finding.ts';
+import { NotReadable } from './proc/tables.ts';
 import { type Attempt, now, untilPassed } from './waiting.ts';
 
 /** A check that must pass together with others. */
@@ -111,7 +112,9 @@ function withoutThrowing(attempt: Attempt): Attempt {
     try {
       return await attempt(deadline);
     } catch (error) {
-      return { ...failed('unexpected', String(error)), final: true };
+      const isKnown = error instanceof NotReadable;
+      const found = isKnown ? failed('not-readable', error.message) : failed('unexpected', String(error));
+      return { ...found, final: true };
     }
   };
 }

@@ -21,12 +21,13 @@ export function judgeAddresses(wanted: Address[], devices: Device[]): Finding {
   const missing = wanted.filter(({ hex }) => !there.some((address) => address.hex === hex));
   if (missing.length === 0) return passed('it there');
   const list = (addresses: Address[]): string => addresses.map(formatAddress).join(', ') || 'no address';
-  const seen = `no ${list(missing)}: the interfaces have ${list(there)}`;
   const down = devices.find(
     ({ up, addresses }) => !up && addresses.some(({ hex }) => hex === missing[0]?.hex),
   );
   return failed(
     'address-missing',
-    down ? `${seen}, and ${down.name}, which has it, is down or has no carrier` : seen,
+    down
+      ? `${list(missing)} on ${down.name}, which is down or has no carrier`
+      : `no ${list(missing)}: the interfaces have ${list(there)}`,
   );
 }

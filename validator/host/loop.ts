@@ -21,6 +21,10 @@ const timers = new Set<Timer>();
 const ready: (() => void)[] = [];
 /** Called after that many more polls. */
 let later: { polls: number; act: () => void }[] = [];
+/** The longest time that the program took from one poll to the next, or slept too long, in milliseconds. */
+let stall = 0;
+/** When the last poll ended. */
+let resumed = 0;
 let onDefect = (error: unknown): void => {
   throw error;
 };
@@ -79,6 +83,14 @@ export function afterPending(): Promise<void> {
   });
 }
 
+/** How long the program had no processor time, at most, since it was last asked; 0 from now on. */
+export function takeStall(): number {
+  const taken = Math.max(stall, native.now() - resumed);
+  stall = 0;
+  resumed = native.now();
+  return taken;
+}
+
 /** Handles one event; waits for one if there is none. */
 export function turn(): void {
   try {
@@ -97,11 +109,15 @@ function gather(): void {
   const descriptors = [...watches.keys()];
   const busy = timers.size > 0 || later.length > 0 || [...watches.values()].some(({ idle }) => !idle);
   if (!busy) throw new Error('there is nothing left to wait for, and no verdict');
+  const wait = patience();
+  const begun = native.now();
   const seen = native.poll(
     descriptors,
     [...watches.values()].map(({ wanted }) => wanted),
-    patience(),
+    wait,
   );
+  stall = Math.max(stall, begun - resumed, wait < 0 ? 0 : native.now() - begun - wait);
+  resumed = native.now();
   for (const [index, descriptor] of descriptors.entries()) {
     const watched = watches.get(descriptor);
     if (seen[index] === 0 || watched === undefined) continue;

@@ -1,6 +1,6 @@
 import { codeOf, native } from '../host/native.ts';
 import { type Address, addressOf, type Family, parseAddress } from '../shared/addresses.ts';
-import { bytesOfWords, readTable, rowsOf } from './tables.ts';
+import { bytesOfWords, NotReadable, readTable, rowsOf } from './tables.ts';
 
 /** An address outside of every cluster: those are for documentation (RFC 5737, RFC 3849). */
 export const outside: Record<Family, string> = { IPv4: '192.0.2.2', IPv6: '2001:db8::2' };
@@ -24,7 +24,8 @@ export function defaultRoute(family: Family): { device: string; gateway?: Addres
   } catch (error) {
     const code = codeOf(error);
     if (code === 'ENETUNREACH') return 'no default route';
-    if (!Object.hasOwn(discarding, code)) throw error;
+    if (!Object.hasOwn(discarding, code))
+      throw new NotReadable(`the kernel's routes cannot be read: ${code}`);
     return `a default route of type ${discarding[code]}`;
   }
 }

@@ -1,5 +1,8 @@
 import { codeOf, native } from '../host/native.ts';
 
+/** What the kernel shows of the network cannot be read. */
+export class NotReadable extends Error {}
+
 /** Returns the text of a file, or an empty text if /proc or the volume does not have it. */
 export function readText(path: string): string {
   try {
@@ -17,7 +20,7 @@ export function readTable(path: string): string {
   try {
     return native.readFile(path);
   } catch (error) {
-    throw new Error(`${path} cannot be read: ${codeOf(error)}`);
+    throw new NotReadable(`${path} cannot be read: ${codeOf(error)}`);
   }
 }
 

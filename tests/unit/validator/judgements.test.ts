@@ -29,7 +29,7 @@ test('an address of the pod is on an interface, and not on lo', () => {
   assert.equal(word(judgeAddresses([], devices)), 'address-unknown');
   const withoutCarrier = judgeAddresses(addresses('10.9.0.4'), devices);
   assert.equal(word(withoutCarrier), 'address-missing');
-  assert.match(withoutCarrier.seen, /, and eth1, which has it, is down or has no carrier$/);
+  assert.equal(withoutCarrier.seen, '10.9.0.4 on eth1, which is down or has no carrier');
 });
 
 const redirect: RedirectCheck = { direction: 'outbound', listen: 4140, connect: [], timeout: '1s' };

@@ -26,6 +26,9 @@ test('an annotation that Multus cannot read differs from an empty one', () => {
   assert.deepEqual(readNetworks('[]', 'apps'), []);
   for (const text of ['[{', '{"name":"lan"}', '["lan"]', 'a,,b', 'a@b@c', 'a b'])
     assert.equal(readNetworks(text, 'apps'), undefined, text);
+  const many = (count: number): string => Array(count).fill('a').join();
+  assert.equal(readNetworks(many(100), 'apps')?.length, 100);
+  assert.equal(readNetworks(many(50_000), 'apps'), undefined, 'too many');
 });
 
 const status = JSON.stringify([

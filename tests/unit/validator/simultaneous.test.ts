@@ -76,6 +76,18 @@ test('a failed check is tried ten times a second until its time is over, or unti
   assert.deepEqual(final.attempts.a, [0]);
 });
 
+test('the last attempt without processor time shows nothing; one with little does', async () => {
+  const stopped = (milliseconds: number) => (): Finding => {
+    kernel.now += milliseconds;
+    return no;
+  };
+  const starved = await run({ name: 'a', timeout: 500, finds: stopped(5000) });
+  assert.deepEqual(verdictOf(starved), ['starved']);
+  assert.match(starved.findings[0]?.seen ?? '', /^nothing, and no processor time for 5\.0 s$/);
+  const slow = await run({ name: 'a', timeout: 500, finds: stopped(300) });
+  assert.deepEqual(verdictOf(slow), ['not-redirected']);
+});
+
 test('checks that passed early are repeated when the last one passes', async () => {
   const ended = await run(
     { name: 'a', timeout: 5000, finds: always },
