@@ -88,10 +88,8 @@ async function run(flags: Flags): Promise<void> {
     import('../server/serve.ts'),
   ]);
   const log = openLog(flags.logLevel);
-  const { logLevel: _, kubeconfig, context, ...rest } = flags;
-  const cluster = clusterNeeded(flags)
-    ? await openCluster({ kubeconfig, context }, flags.ownNamespace)
-    : undefined;
+  const { logLevel: _, kubeconfig: __, context: ___, ...rest } = flags;
+  const cluster = clusterNeeded(flags) ? await openCluster(flags) : undefined;
   const certificate = certificateFor(flags, cluster?.client);
   const stopping = new AbortController();
   let server: RunningServer | undefined;
@@ -123,10 +121,7 @@ const labelsFromCluster = ({ clusterState, profile }: Flags): boolean =>
 const clusterNeeded = (flags: Flags): boolean => labelsFromCluster(flags) || flags.tlsSecret !== undefined;
 
 /** Opens the cluster, whose code is loaded only here. @returns its client, and the view for the server */
-async function openCluster(
-  { kubeconfig, context }: { kubeconfig: string | undefined; context: string | undefined },
-  ownNamespace: string | undefined,
-) {
+async function openCluster({ kubeconfig, context, ownNamespace }: Flags) {
   const [cluster, { watchCluster }] = await Promise.all([
     import('../cluster/open.ts'),
     import('../server/watch-cluster.ts'),

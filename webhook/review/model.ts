@@ -106,14 +106,10 @@ export interface Report {
   unchanged?: number;
 }
 
-interface FilePlace {
-  file: string;
-  line?: number | undefined;
-  column?: number | undefined;
-}
+type Place = { file: string; line?: number | undefined; column?: number | undefined };
 
 /** `file:line:column`, as far as known. */
-export function placeOf({ file, line, column }: FilePlace): string {
+export function placeOf({ file, line, column }: Place): string {
   return [file, line, column].filter((part) => part !== undefined).join(':');
 }
 
