@@ -14,12 +14,6 @@ const guards: Record<PolicyName, string> = {
   'service-account.cni-gate.io': 'only RBAC limits what the service account of cni-gate may write',
 };
 
-/** A policy of an earlier release: see docs/reference/upstream-faults.md. */
-const hasParams =
-  'it has a paramKind, as earlier manifests had, and the API server can lose its parameters (kubernetes#130887)';
-const wayOutOfParams =
-  'Apply the manifests of this release, or run "helm upgrade". If pods are refused meanwhile, run "kubectl delete validatingadmissionpolicybinding pods.cni-gate.io".';
-
 /**
  * Whether one of our policies is there with its binding, asks what the manifests ask, and denies.
  *
@@ -32,16 +26,14 @@ export function checkPolicy(
   enforced: boolean | undefined,
 ): Finding {
   const object = `Policy ${name}`;
-  const fault = (what: string, hint = applyAgain, comes = guards[name]): Finding =>
-    failed('CNI_GATE_POLICY', `${object}: ${what}, so ${comes}`, hint);
+  const fault = (what: string, hint = applyAgain): Finding =>
+    failed('CNI_GATE_POLICY', `${object}: ${what}, so ${guards[name]}`, hint);
   if (policy === 'absent') return fault('it does not exist');
   if (binding === 'absent') return fault('its binding does not exist');
   const unknown = unknownIn(policy) ?? unknownIn(binding);
   if (unknown !== undefined) return notKnown({ ...unknown, why: `${object}: ${unknown.why}` }, true);
   const [rules, bound] = [foundIn(policy)?.spec, foundIn(binding)?.spec];
   if (rules === undefined || bound === undefined) return fault('it does not exist');
-  if (rules.paramKind)
-    return fault(hasParams, wayOutOfParams, 'every pod of namespaces that opted in may be refused');
   const changes = changesOfPolicy(name, rules);
   if (changes.length > 0) {
     const other = `If another release is installed, run the command of that release, ${orApplyAgain}`;

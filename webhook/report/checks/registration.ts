@@ -47,6 +47,7 @@ export function changesOfWebhook(found: Webhook): string[] {
 /** The fields in which a policy differs from the manifests. An installation sets the variable `images`. */
 export function changesOfPolicy(name: PolicyName, found: V1ValidatingAdmissionPolicySpec): string[] {
   const parts = (spec: V1ValidatingAdmissionPolicySpec) => ({
+    paramKind: spec.paramKind,
     matchConstraints: spec.matchConstraints,
     matchConditions: spec.matchConditions,
     variables: spec.variables?.filter((variable) => variable.name !== 'images'),

@@ -11,17 +11,6 @@ import type { Page } from './page.ts';
 /** What the page shows, as JSON. Every text in it comes from the cluster and is not trusted. */
 export type Dashboard = ReturnType<typeof dashboardOf>;
 
-/** What needs attention, in the page's order; other tables follow. */
-const first = [
-  'faults',
-  'heldPods',
-  'failedPods',
-  'waitingPods',
-  'unprovedPods',
-  'duplicateAddresses',
-  'nodes',
-];
-
 /**
  * The page's data for a status with all nodes.
  *
@@ -29,7 +18,6 @@ const first = [
  */
 export function dashboardOf(status: Status, stale: string | null) {
   const { time, verdict, headline, cluster, namespace } = status;
-  const place = (id: string): number => first.indexOf(id) + 1 || first.length + 1;
   return {
     time,
     verdict,
@@ -37,7 +25,7 @@ export function dashboardOf(status: Status, stale: string | null) {
     stale,
     name: cluster.context ?? cluster.server,
     about: `${clusterText(cluster, verdict === 'not-installed')}${namespace === null ? '' : ` Namespace ${namespace}.`}`,
-    tables: tablesOf(status, true).toSorted((one, other) => place(one.id) - place(other.id)),
+    tables: tablesOf(status, true),
   };
 }
 
@@ -112,9 +100,9 @@ const refuse = (reply: FastifyReply, status: number, code: ErrorCode, message: s
   reply.code(status).send({ code, message });
 
 /** Whether two texts are the same, in a time that does not say where they differ. */
-function isSame(one: string | undefined, other: string): boolean {
-  const [first, second] = [one ?? '', other].map((text) => createHash('sha256').update(text).digest());
-  return first !== undefined && second !== undefined && timingSafeEqual(first, second);
+function isSame(one = '', other = ''): boolean {
+  const [first, second] = [one, other].map((text) => createHash('sha256').update(text).digest());
+  return !!first && !!second && timingSafeEqual(first, second);
 }
 
 /**

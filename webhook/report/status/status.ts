@@ -81,7 +81,7 @@ function judge(facts: StatusFacts, { now, all }: StatusOptions) {
     waitingPods: waitingPods(judged, now),
     duplicateAddresses: duplicateAddresses(pods),
   };
-  const isRight = nodes.areReady && [faults, ...Object.values(troubles)].every(({ length }) => length === 0);
+  const isRight = nodes.areReady && [faults, ...Object.values(troubles)].every((list) => list.length === 0);
   const notKnown = Object.values(findings).flatMap(({ result, essential, what }) =>
     result === 'not-known' && essential ? [what] : [],
   );

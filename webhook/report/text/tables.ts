@@ -46,7 +46,7 @@ const columns = {
 } satisfies { [List in keyof Status]?: Record<string, string> };
 
 /**
- * The tables of a status, in the order of a text.
+ * The tables of a status: first what is wrong and pods with a problem.
  *
  * @param all checks that passed as well
  */
@@ -81,6 +81,17 @@ export function tablesOf(status: Status, all: boolean): Table[] {
   }));
   const failing = status.installation.filter(({ result }) => all || result !== 'passed');
   return [
+    {
+      id: 'faults',
+      head: ['FAULT'],
+      rows: faults.map(({ code, message }) => [`${message} (${code})`]),
+      sentences: 1,
+    },
+    table('heldPods', status.heldPods, 2),
+    table('failedPods', status.failedPods, 2),
+    table('waitingPods', status.waitingPods),
+    table('unprovedPods', status.unprovedPods),
+    table('duplicateAddresses', duplicates, 0),
     table('features', status.features),
     table('installation', failing),
     {
@@ -101,17 +112,6 @@ export function tablesOf(status: Status, all: boolean): Table[] {
       // the sum comes first: it stays where rows are left out
       rows: withPods.length > 1 ? [proofs('all', pods), ...withPods] : withPods,
       sentences: 0,
-    },
-    table('heldPods', status.heldPods, 2),
-    table('failedPods', status.failedPods, 2),
-    table('waitingPods', status.waitingPods),
-    table('unprovedPods', status.unprovedPods),
-    table('duplicateAddresses', duplicates, 0),
-    {
-      id: 'faults',
-      head: ['FAULT'],
-      rows: faults.map(({ code, message }) => [`${message} (${code})`]),
-      sentences: 1,
     },
   ];
 }

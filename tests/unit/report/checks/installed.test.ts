@@ -83,7 +83,7 @@ const faults: [CheckId, Partial<InstallationFacts>, RegExp][] = [
   ['policy-pods', binding({ validationActions: ['Warn'] }), /does not deny \(validationActions: Warn\)/],
   ['policy-pods', binding({ policyName: 'x' }), /one of policy x/],
   ['policy-pods', binding({ matchResources: { namespaceSelector: never } }), /has matchResources/],
-  ['policy-pods', rules({ paramKind: { apiVersion: 'v1', kind: 'ConfigMap' } }), /it has a paramKind/],
+  ['policy-pods', rules({ paramKind: { apiVersion: 'v1', kind: 'ConfigMap' } }), /its paramKind are not/],
   [
     'policy-pods',
     rules({ validations: spec.validations?.slice(1) }),
