@@ -4,8 +4,8 @@ import type { Policy } from '../config/policy.ts';
 import { noEvidence } from '../nodes/evidence/evidence.ts';
 import type { Known } from '../nodes/evidence/profile-proof.ts';
 import type { NodeFacts } from '../nodes/readiness/facts.ts';
-import { type Amounts, fits } from '../nodes/scheduling/amounts.ts';
 import { matchesNode } from '../nodes/scheduling/node-selector.ts';
+import { type Amounts, fits } from '../nodes/scheduling/requests.ts';
 import { type Required, zoneLabel } from '../nodes/scheduling/required.ts';
 import { type Taint, toleratesAll } from '../nodes/scheduling/taints.ts';
 

@@ -20,7 +20,7 @@ import {
   toDaemonSetFacts,
   toNodeFacts,
 } from '../../nodes/readiness/to-facts.ts';
-import { type LabelSelector, selectorText } from '../../nodes/scheduling/label-selector.ts';
+import { type LabelSelector, selectorText } from '../../nodes/scheduling/node-selector.ts';
 import { apiPath } from '../api-path.ts';
 import type { ApiObject, Source } from '../informer/object.ts';
 import type { OptedIn } from './watch-namespaces.ts';

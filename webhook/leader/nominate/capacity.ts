@@ -3,8 +3,14 @@ import { TooLarge } from '../../cluster/exchange.ts';
 import { listItems, objectBytes, placedPods } from '../../lib/limits.ts';
 import { TokenBucket } from '../../lib/token-bucket.ts';
 import type { NodeFacts } from '../../nodes/readiness/facts.ts';
-import { type Amounts, addAll, fits, subtract } from '../../nodes/scheduling/amounts.ts';
-import { podRequests, type RequestingSpec } from '../../nodes/scheduling/requests.ts';
+import {
+  type Amounts,
+  addAll,
+  fits,
+  podRequests,
+  type RequestingSpec,
+  subtract,
+} from '../../nodes/scheduling/requests.ts';
 
 /** How long an answer is used, in milliseconds. */
 const remember = 5000;

@@ -1,9 +1,13 @@
 import { createHash } from 'node:crypto';
 import { type ApiGatePod, type GatePod, toGatePod } from '../../admission/gate/gate-pod.ts';
 import { nameCharacters, pendingPods, planLimits } from '../../lib/limits.ts';
-import type { Amounts } from '../../nodes/scheduling/amounts.ts';
 import type { NodeConstraints } from '../../nodes/scheduling/node-selector.ts';
-import { type Asking, podRequests, type RequestingSpec } from '../../nodes/scheduling/requests.ts';
+import {
+  type Amounts,
+  type Asking,
+  podRequests,
+  type RequestingSpec,
+} from '../../nodes/scheduling/requests.ts';
 import {
   type ConstrainedSpec,
   countTerms,

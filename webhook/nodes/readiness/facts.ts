@@ -1,5 +1,5 @@
-import type { Amounts } from '../scheduling/amounts.ts';
 import type { DaemonTemplate } from '../scheduling/daemon.ts';
+import type { Amounts } from '../scheduling/requests.ts';
 import type { Taint } from '../scheduling/taints.ts';
 
 /** The kept facts of a Node, for readiness and for steering. */

@@ -1,8 +1,8 @@
 import { quoted } from '../../lib/clean.ts';
 import { listItems, nameCharacters } from '../../lib/limits.ts';
 import { type ContainerStatus, type ProofStatus, timeOf } from '../evidence/verdict.ts';
-import { amountsOf } from '../scheduling/amounts.ts';
 import type { DaemonTemplate } from '../scheduling/daemon.ts';
+import { amountsOf } from '../scheduling/requests.ts';
 import type { Taint } from '../scheduling/taints.ts';
 import type { AgentFacts, DaemonSetFacts, NodeFacts } from './facts.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { DuplicateWatch } from '../../../../webhook/leader/report/duplicate-watch.ts';
+import { DuplicateWatch } from '../../../../webhook/leader/report/watch.ts';
 import { duplicateAddresses } from '../../../../webhook/nodes/evidence/duplicates.ts';
 import type { PodEvidence } from '../../../../webhook/nodes/evidence/facts.ts';
 import { evidencePod, now } from '../../nodes/evidence/pods.ts';

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { matchesNode, type NodeSelectorTerm } from '../../../../webhook/nodes/scheduling/node-selector.ts';
+import {
+  matchesNode,
+  type NodeSelectorTerm,
+  selectorText,
+} from '../../../../webhook/nodes/scheduling/node-selector.ts';
 import { requiring } from '../../../support/affinity.ts';
 
 const node = { name: 'n1', labels: { zone: 'a', size: '8', 'kubernetes.io/os': 'linux' } };
@@ -50,4 +54,22 @@ suite('which nodes a pod wants', () => {
   ];
   for (const [what, constraints, wanted] of cases)
     test(what, () => assert.equal(matchesNode(constraints, node), wanted));
+});
+
+test('a selector is written in the form of a query', () => {
+  const matchExpressions = [
+    { key: 'tier', operator: 'In', values: ['a', 'b'] },
+    { key: 'zone', operator: 'NotIn', values: ['c'] },
+    { key: 'node', operator: 'Exists' },
+    { key: 'old', operator: 'DoesNotExist' },
+  ];
+  assert.equal(
+    selectorText({ matchLabels: { app: 'agent' }, matchExpressions }),
+    'app=agent,tier in (a,b),zone notin (c),node,!old',
+  );
+});
+
+test('an empty selector has no query, which would select every pod', () => {
+  assert.equal(selectorText({}), undefined);
+  assert.equal(selectorText({ matchLabels: {}, matchExpressions: null }), undefined);
 });

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { amountsOf, fits } from '../../../../webhook/nodes/scheduling/amounts.ts';
-import { podRequests, type RequestingSpec } from '../../../../webhook/nodes/scheduling/requests.ts';
+import {
+  amountsOf,
+  fits,
+  podRequests,
+  type RequestingSpec,
+} from '../../../../webhook/nodes/scheduling/requests.ts';
 
 const asks = (cpu: string, memory?: string) => ({
   resources: { requests: { cpu, ...(memory !== undefined && { memory }) } },
