@@ -115,3 +115,9 @@ test('JUnit: a suite for each file and a case for each workload', async (t) => {
   assert.deepEqual(counts(a), ['5', '1', '0']);
   assert.deepEqual(counts(b), ['2', '0', '2']);
 });
+
+test('JUnit with --strict: a warning and a finding are failures', async (t) => {
+  const [a] = suitesOf((await reviewFiles(t, files, { config: strictConfig })).junit(true));
+  assert.match(a?.testcase[1]?.failure?.['@message'] ?? '', /is not allowed/);
+  assert.equal(a?.testcase.at(-1)?.failure?.['@type'], 'CNI_GATE_NAMESPACE_NOT_GIVEN');
+});
