@@ -24,3 +24,11 @@ test('a log line has its level as a word and its time in ISO 8601', () => {
     assert.ok(String(time) >= before);
   }
 });
+
+test('an untrusted text is one line of the log, whatever it contains', () => {
+  const lines: string[] = [];
+  const log = openLog('info', { write: (line) => void lines.push(line) });
+  log.info({ pod: 'web\n{"level":"error"}' }, 'refused\r\n{"level":"error","msg":"forged"}\u2028');
+  assert.equal(lines.length, 1);
+  assert.match(lines[0] ?? '', /^[^\r\n]*\n$/);
+});
