@@ -2,7 +2,7 @@ import type { Command, Option } from 'commander';
 import { type Metric, Registry } from 'prom-client';
 import { certificateMetrics } from '../../certs/report.ts';
 import type { ClusterView } from '../../webhook/admission/gate/cluster-view.ts';
-import { EventMetrics } from '../../webhook/cluster/events/metrics.ts';
+import { EventMetrics } from '../../webhook/cluster/events/recorder.ts';
 import { ClusterMetrics } from '../../webhook/cluster/metrics.ts';
 import { createProgram } from '../../webhook/commands/program.ts';
 import type { Policy } from '../../webhook/config/policy.ts';

@@ -26,7 +26,16 @@ export function fromKubeconfig(file: string | undefined, context?: string): Acce
     } catch (error) {
       throw unusable(source, error);
     }
-    if (chosen !== undefined) choose(config, chosen, source);
+    if (chosen === undefined) return config;
+    const names = config.getContexts().map(({ name }) => name);
+    if (!names.includes(chosen)) {
+      const known =
+        names.length === 0
+          ? 'no contexts'
+          : `the context${names.length === 1 ? '' : 's'} ${names.join(', ')}`;
+      throw unusable(source, `it has no context ${chosen}; it has ${known}`);
+    }
+    config.setCurrentContext(chosen);
     return config;
   };
   if (file === undefined && named === '' && !existsSync(source)) throw nowhere(source);
@@ -55,17 +64,6 @@ export function fromKubeconfig(file: string | undefined, context?: string): Acce
       stale = true;
     },
   };
-}
-
-/** Makes a context the current one. */
-function choose(config: KubeConfig, context: string, source: string): void {
-  const names = config.getContexts().map(({ name }) => name);
-  if (!names.includes(context)) {
-    const known =
-      names.length === 0 ? 'no contexts' : `the context${names.length === 1 ? '' : 's'} ${names.join(', ')}`;
-    throw unusable(source, `it has no context ${context}; it has ${known}`);
-  }
-  config.setCurrentContext(context);
 }
 
 async function connectionOf(config: KubeConfig): Promise<Connection> {

@@ -1,7 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { ApiClient } from '../cluster/client.ts';
-import { EventMetrics } from '../cluster/events/metrics.ts';
-import { EventRecorder } from '../cluster/events/recorder.ts';
+import { EventMetrics, EventRecorder } from '../cluster/events/recorder.ts';
 import { runForLeader } from '../cluster/lease/leadership.ts';
 import type { Policy } from '../config/policy.ts';
 import type { Deps } from '../lib/deps.ts';

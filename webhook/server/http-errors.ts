@@ -47,13 +47,11 @@ function translate(error: FastifyError, request: Request): CniGateError {
         `expected a path such as /mutate, got ${quoted(request.url)}, which is no URL`,
       );
   }
-  if (error.statusCode === 400) {
-    return new CniGateError('CNI_GATE_REVIEW_SYNTAX', `the body is not JSON: ${firstLine(error)}`);
-  }
-  return new CniGateError('CNI_GATE_INTERNAL', `a defect in cni-gate: ${firstLine(error)}`, { cause: error });
+  const [firstLine = ''] = messageOf(error).split('\n');
+  return new CniGateError('CNI_GATE_INTERNAL', `a defect in cni-gate: ${firstLine.slice(0, 200)}`, {
+    cause: error,
+  });
 }
-
-const firstLine = (error: unknown): string => (messageOf(error).split('\n')[0] ?? '').slice(0, 200);
 
 /** Answers with an error once the client has sent all of its request; it is counted and logged. */
 async function answer(error: CniGateError, request: Request, reply: Reply, metrics: Metrics): Promise<Reply> {

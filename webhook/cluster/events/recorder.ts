@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Counter, type Registry } from 'prom-client';
 import type { Log } from '../../lib/deps.ts';
 import { CniGateError, messageOf } from '../../lib/errors.ts';
 import { eventLimits } from '../../lib/limits.ts';
@@ -11,7 +12,6 @@ import type { ApiClient } from '../client.ts';
 import { ClusterError } from '../errors.ts';
 import type { Leadership } from '../lease/leadership.ts';
 import type { Event } from './event.ts';
-import type { EventMetrics, EventResult } from './metrics.ts';
 
 const { perSecond, burst, inParallel } = eventLimits;
 /** The largest number of waiting events. */
@@ -22,6 +22,30 @@ const mostNames = 20_000;
 const pause = 60_000;
 /** A failure of the same kind is logged again after this time, in milliseconds. */
 const again = 600_000;
+
+/**
+ * What became of an event. `exists`: this replica or another has written it before; `dropped`: too many events waited,
+ * or this replica no longer leads.
+ */
+export type EventResult = 'written' | 'exists' | 'failed' | 'dropped';
+
+/** The metric of events: docs/reference/metrics.md. */
+export class EventMetrics {
+  readonly #events: Counter<'reason' | 'result'>;
+
+  constructor(registry: Registry) {
+    this.#events = new Counter({
+      name: 'cni_gate_events_total',
+      help: 'Events on pods and their controllers.',
+      labelNames: ['reason', 'result'],
+      registers: [registry],
+    });
+  }
+
+  event(reason: Event['reason'], result: EventResult): void {
+    this.#events.inc({ reason, result });
+  }
+}
 
 /** What the queue of events works with. */
 export interface EventRecorderOptions {
