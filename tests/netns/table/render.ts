@@ -2,6 +2,7 @@ import { table } from '../../../release/reference/tables.ts';
 import { networkNames } from './networks.ts';
 import { type Outcome, verdictOf } from './outcome.ts';
 import { situations } from './plan.ts';
+import { states } from './states.ts';
 import { familyColumns, writerRows } from './writers.ts';
 
 /** Outcomes by row and column of a table. */
@@ -32,12 +33,35 @@ ${renderTable(situations, networkNames, outcomes)}
 
 A dash: [the situation does not apply](../../tests/netns/table/networks.ts).
 
+## The way to the node and back
+
+What each check says, beside the truth: whether a connection of the node, such as the kubelet's, reaches the pod and its
+answer the node. \`round-trip.test.ts\` makes each state in namespaces; in parentheses are the states of Cilium 1.20.2 and
+the AWS plugin 1.23.1 that it stands for. With \`mode: prefer\`, \`node-silent\` passes with a note. A mesh's own validator
+does not leave the pod: it passes in each row, except linkerd's without a default route.
+
+${renderStates()}
+
+No check sees that the second NIC of a pod is gone (AWS with several NICs): \`roundTrip\` shows the way of the default route
+only.
+
 ## Rule writers and address families
 
 With a correct network:
 
 ${renderTable(writerRows, familyColumns, outcomes)}
 `;
+}
+
+function renderStates(): string {
+  const rows = states.map(({ what, real, works, address = 'passed', gateway = 'passed', roundTrip }) => [
+    real === undefined ? what : `${what} (${real})`,
+    works ? 'works' : 'broken',
+    address,
+    gateway,
+    roundTrip,
+  ]);
+  return table(['', 'truth', '`address`', '`gateway`', '`roundTrip`'], rows);
 }
 
 function renderTable(rows: readonly string[], columns: readonly string[], outcomes: Outcomes): string {
