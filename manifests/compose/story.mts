@@ -1,9 +1,9 @@
 import { ask, eventually, type Thing } from './api.mts';
-import { cilium, setReady } from './network.mts';
 
 /* Demonstrates in a cluster what cni-gate does: run docker compose up and read the output. */
 
 const pods = '/api/v1/namespaces/shop/pods';
+const agents = '/api/v1/namespaces/kube-system/pods';
 
 const namespace = (name: string, labels: Record<string, string>): object => ({
   apiVersion: 'v1',
@@ -25,31 +25,66 @@ const deployment = {
 
 const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'alone' }, spec: template };
 
-const initContainers = ({ spec }: Thing): string =>
-  (spec.initContainers ?? []).map(({ name }) => name).join(', ') || 'none';
+/** The DaemonSet of the network, by the name that profile `cilium` has for it. kwok simulates its pods. */
+const cilium = {
+  apiVersion: 'apps/v1',
+  kind: 'DaemonSet',
+  metadata: { name: 'cilium' },
+  spec: {
+    selector: { matchLabels: { app: 'cilium' } },
+    template: {
+      metadata: { labels: { app: 'cilium' } },
+      spec: {
+        hostNetwork: true,
+        tolerations: [{ operator: 'Exists' }],
+        containers: [{ name: 'cilium-agent', image: 'example/cilium' }],
+      },
+    },
+  },
+};
 
-/** Makes something once; a second `docker compose up` finds it there. */
-async function make(path: string, object: object): Promise<void> {
-  await ask('POST', path, object).catch((error: Error) => {
-    if (!error.message.includes(' 409 ')) throw error;
+/** Makes Cilium's pod on a node read as Ready or not, and waits until cni-gate knows it. */
+async function setReady(node: string, ready: boolean): Promise<void> {
+  const agent = await eventually(async () => {
+    const { items } = await ask(
+      'GET',
+      `${agents}?labelSelector=app%3Dcilium&fieldSelector=spec.nodeName%3D${node}`,
+    );
+    return items?.find(({ status }) => status.phase === 'Running');
+  });
+  const lastTransitionTime = new Date().toISOString();
+  const conditions = [{ type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime }];
+  await ask('PATCH', `${agents}/${agent.metadata.name}/status`, { status: { conditions } });
+  // the watch reports this after a moment
+  await eventually(async () => {
+    const metrics = await (await fetch('http://cni-gate:8080/metrics')).text();
+    const notReady = /^cni_gate_nodes\{profile="cilium",.*,state="(starting|broken)"\} [1-9]/m.test(metrics);
+    return notReady !== ready || undefined;
   });
 }
 
+const initContainers = ({ spec }: Thing): string =>
+  (spec.initContainers ?? []).map(({ name }) => name).join(', ') || 'none';
+
+/** Makes something once, as soon as it can be made; a second `docker compose up` finds it there. */
+async function make(path: string, object: object): Promise<void> {
+  await eventually(() =>
+    ask('POST', path, object).catch((error: Error) => {
+      if (!error.message.includes(' 409 ')) throw error;
+      return true;
+    }),
+  );
+}
+
 async function deployTo(where: string): Promise<Thing> {
-  await eventually(async () => {
-    await make(`/apis/apps/v1/namespaces/${where}/deployments`, deployment);
-    return true;
-  });
+  await make(`/apis/apps/v1/namespaces/${where}/deployments`, deployment);
   return eventually(async () => {
     const { items } = await ask('GET', `/api/v1/namespaces/${where}/pods?labelSelector=app%3Dweb`);
     return items?.find(({ status }) => status.phase === 'Running');
   });
 }
 
-await eventually(async () => {
-  await make('/apis/apps/v1/namespaces/kube-system/daemonsets', cilium);
-  return true;
-});
+await make('/apis/apps/v1/namespaces/kube-system/daemonsets', cilium);
 await make('/api/v1/namespaces', namespace('plain', {}));
 await make('/api/v1/namespaces', namespace('shop', { 'cni-gate.io/profile': 'cilium' }));
 console.log('Namespace shop opted in: cni-gate.io/profile: cilium. Namespace plain did not.');
