@@ -11,6 +11,7 @@ import {
   type RequestingSpec,
   subtract,
 } from '../../nodes/scheduling/requests.ts';
+import type { PendingIndex } from './pending-pod.ts';
 
 /** How long an answer is used, in milliseconds. */
 const remember = 5000;
@@ -30,27 +31,24 @@ interface Free {
  */
 export class Capacity {
   readonly #client: ApiClient;
+  readonly #pods: Pick<PendingIndex, 'nominatedFor'>;
   readonly #free = new Map<string, Free>();
   readonly #rate = new TokenBucket(placedPods.perSecond, placedPods.burst);
 
-  constructor(client: ApiClient) {
+  /** @param pods those that are nominated for a node and still wait: they are expected there */
+  constructor(client: ApiClient, pods: Pick<PendingIndex, 'nominatedFor'>) {
     this.#client = client;
+    this.#pods = pods;
   }
 
   /**
    * Reserves amounts on a node, for as long as its answer is used.
    *
-   * @param expected the requests of pods that are nominated for the node and still wait
    * @returns whether they are free; undefined where the rate of requests does not allow to find out
    * @throws ClusterError
    */
-  async reserve(
-    node: NodeFacts,
-    requests: Amounts,
-    expected: () => Iterable<Amounts>,
-    signal: AbortSignal,
-  ): Promise<boolean | undefined> {
-    const free = this.#known(node.name) ?? (await this.#ask(node, expected, signal));
+  async reserve(node: NodeFacts, requests: Amounts, signal: AbortSignal): Promise<boolean | undefined> {
+    const free = this.#known(node.name) ?? (await this.#ask(node, signal));
     if (free === undefined) return undefined;
     if (!fits(requests, free.amounts)) return false;
     free.amounts = subtract(free.amounts, requests);
@@ -62,11 +60,7 @@ export class Capacity {
     return free !== undefined && performance.now() < free.until ? free : undefined;
   }
 
-  async #ask(
-    { name, allocatable }: NodeFacts,
-    expected: () => Iterable<Amounts>,
-    signal: AbortSignal,
-  ): Promise<Free | undefined> {
+  async #ask({ name, allocatable }: NodeFacts, signal: AbortSignal): Promise<Free | undefined> {
     if (this.#rate.left(performance.now()) < 1) return undefined;
     this.#rate.take(1);
     const { taken, bytes } = await this.#taken(name, signal);
@@ -77,10 +71,8 @@ export class Capacity {
     if (known !== undefined) return known;
     const now = performance.now();
     for (const [node, { until }] of this.#free) if (until <= now) this.#free.delete(node);
-    const free = {
-      amounts: subtract(allocatable, addAll([taken, ...expected()])),
-      until: now + remember,
-    };
+    const expected = this.#pods.nominatedFor(name).map(({ requests }) => requests);
+    const free = { amounts: subtract(allocatable, addAll([taken, ...expected])), until: now + remember };
     this.#free.set(name, free);
     return free;
   }

@@ -59,9 +59,9 @@ export class Nominator implements Work {
   constructor(client: ApiClient, options: NominatorOptions) {
     this.#client = client;
     this.#options = options;
-    this.#capacity = new Capacity(client);
     this.#eligibility = eligibility(client, options);
     this.#pods = new PendingIndex(() => options.view.pending());
+    this.#capacity = new Capacity(client, this.#pods);
   }
 
   subscribe(add: (keys: Iterable<string>) => void): () => void {

@@ -70,6 +70,7 @@ export function toPendingPod(pod: ApiPendingPod): PendingPod {
   const terms = countTerms(required) + Object.keys(required.requests).length;
   const tooLarge = kind.length > pendingPods.requiredCharacters || terms > planLimits.terms;
   const hasVolumes = hasClaims(spec.volumes);
+  const nominated = status?.nominatedNodeName ?? '';
   return {
     ...pending,
     ...(tooLarge ? nothingRequired : required),
@@ -77,7 +78,7 @@ export function toPendingPod(pod: ApiPendingPod): PendingPod {
     key: `${pending.namespace}/${digest(pending.group, kind)}`,
     weight: ownWeight + (tooLarge ? 0 : weightOfKind(kind)),
     version: metadata.resourceVersion,
-    nominated: shortOf(status?.nominatedNodeName ?? '', ''),
+    nominated: nominated.length <= nameCharacters ? nominated : '',
     leaving: typeof metadata.deletionTimestamp === 'string',
     hasVolumes,
     unverifiable: hasVolumes || isUnverifiable(spec),
@@ -88,8 +89,6 @@ const nothingRequired = { constraints: {}, tolerations: [], requests: {} };
 
 const digest = (...texts: string[]): string =>
   createHash('sha256').update(JSON.stringify(texts)).digest('base64url');
-
-const shortOf = (text: string, other: string): string => (text.length <= nameCharacters ? text : other);
 
 /**
  * Whether it depends on other pods or on devices where the pod fits. The scheduler may ignore a nomination because of

@@ -51,12 +51,10 @@ export class NodeSearch {
     const { fitting, counts } = await this.#nodesFor(pod, signal);
     const { gate, capacity, pods } = this.#inputs;
     for (const node of this.#inOrder(fitting, pod.key)) {
-      const nominated = pods.nominatedFor(node.name);
-      const isChosen = nominated.length > 0 || this.#chosen.has(node.name);
+      const isChosen = pods.nominatedFor(node.name).length > 0 || this.#chosen.has(node.name);
       // the gate would refuse a second pod
       if (isChosen && gate(pod.profiles, node.name).onePod) continue;
-      const expected = () => pods.nominatedFor(node.name).map(({ requests }) => requests);
-      const isFree = await capacity.reserve(node, pod.requests, expected, signal);
+      const isFree = await capacity.reserve(node, pod.requests, signal);
       if (isFree === undefined) return 'unknown';
       if (!isFree) continue;
       this.#chosen.add(node.name);

@@ -16,16 +16,11 @@ async function capacityWith(t: TestContext, itemsOf: (node: string) => object[])
     const [, name = ''] = /^spec\.nodeName=([^,]+),/.exec(query.fieldSelector ?? '') ?? [];
     json(response, 200, { metadata: {}, items: itemsOf(name) });
   });
-  const capacity = new Capacity(api.client);
+  const capacity = new Capacity(api.client, { nominatedFor: () => [] });
   return {
     api,
-    reserve: (name: string, cpu: number, expected: { cpu: number }[] = []) =>
-      capacity.reserve(
-        node(name, { allocatable: { cpu: 1000, pods: 110 } }),
-        { cpu },
-        () => expected,
-        signal,
-      ),
+    reserve: (name: string, cpu: number) =>
+      capacity.reserve(node(name, { allocatable: { cpu: 1000, pods: 110 } }), { cpu }, signal),
   };
 }
 

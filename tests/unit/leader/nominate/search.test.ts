@@ -15,6 +15,7 @@ suite('the comparison with 10,000 nodes', () => {
 
   test('leaves the event loop to others in between, and ends when it is aborted', async (t) => {
     const { client } = await startFakeApi(t, (_, response) => json(response, 200, { items: [] }));
+    const pods = { nominatedFor: () => [] };
     let compared = 0;
     const gate = (): GateAnswer => {
       compared += 1;
@@ -24,8 +25,8 @@ suite('the comparison with 10,000 nodes', () => {
       new NodeSearch({
         readiness: { nodes: () => all, node: () => undefined },
         gate,
-        pods: { nominatedFor: () => [] },
-        capacity: new Capacity(client),
+        pods,
+        capacity: new Capacity(client, pods),
         bucket: new TokenBucket(1, 1),
       }).place(waiting('web'), signal);
     const over = place(new AbortController().signal);
