@@ -90,6 +90,7 @@ test('a node that is not ready is listed, with the pod held for it and a pod sen
         state: 'starting',
         pod: 'agent-',
         why: 'its pod is not Ready: install-cni',
+        inUse: true,
       },
     ],
   );

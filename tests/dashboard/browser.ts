@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import type { TestContext } from 'node:test';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { readPage } from '../../webhook/report/dashboard/page.ts';
 import { type Dashboard, dashboardServer } from '../../webhook/report/dashboard/server.ts';
 
 const program = '/usr/bin/chromium';
@@ -38,7 +37,7 @@ export async function openDashboard(
   { scheme = 'light' as 'light' | 'dark', token = 'right' } = {},
 ): Promise<Opened> {
   let sent = dashboard;
-  const app = dashboardServer({ page: readPage(), token: 'right', latest: () => sent });
+  const app = dashboardServer({ token: 'right', latest: () => sent });
   const url = await app.listen({ port: 0, host: '127.0.0.1' });
   const stop = async (): Promise<void> => void (await app.close());
   t.after(stop);

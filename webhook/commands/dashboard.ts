@@ -45,10 +45,9 @@ type Show = (facts: StatusFacts) => Dashboard;
 
 /** Serves the page until the process is asked to end. @throws CniGateError CNI_GATE_LISTEN */
 async function serve(read: ReadStatus, first: Dashboard, show: Show, atPort: number): Promise<void> {
-  const [{ follow }, { dashboardServer }, { readPage }, { listen }] = await Promise.all([
+  const [{ follow }, { dashboardServer }, { listen }] = await Promise.all([
     import('../report/facts/follow.ts'),
     import('../report/dashboard/server.ts'),
-    import('../report/dashboard/page.ts'),
     import('../server/listen.ts'),
   ]);
   let dashboard = first;
@@ -60,7 +59,7 @@ async function serve(read: ReadStatus, first: Dashboard, show: Show, atPort: num
     process.stderr.write(`cni-gate: ${stale}\n`);
   };
   const token = randomBytes(24).toString('base64url');
-  const app = dashboardServer({ page: readPage(), token, latest: () => dashboard });
+  const app = dashboardServer({ token, latest: () => dashboard });
   try {
     const opened = await listen(app, '127.0.0.1', atPort, '--port');
     process.stdout.write(`http://127.0.0.1:${opened}/#token=${token}\n`);

@@ -1,4 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import { quoted } from '../../lib/clean.ts';
 import type { ErrorCode } from '../../lib/errors.ts';
@@ -6,7 +7,6 @@ import { dashboardLimits } from '../../lib/limits.ts';
 import type { Status } from '../status/status.ts';
 import { clusterText } from '../text/table.ts';
 import { tablesOf } from '../text/tables.ts';
-import type { Page } from './page.ts';
 
 /** What the page shows, as JSON. Every text in it comes from the cluster and is not trusted. */
 export type Dashboard = ReturnType<typeof dashboardOf>;
@@ -29,9 +29,38 @@ export function dashboardOf(status: Status, stale: string | null) {
   };
 }
 
+/**
+ * Reads the page, which is beside this file in the sources and in the published `dist/`, as one HTML document. Its policy
+ * allows its own script and style alone.
+ */
+function readPage(): { html: string; policy: string } {
+  const read = (name: string): string => readFileSync(new URL(`./page/${name}`, import.meta.url), 'utf8');
+  const script = `\n${read('page.js')}`;
+  const style = `\n${read('style.css')}`;
+  const icon = `data:image/svg+xml;base64,${Buffer.from(read('icon.svg')).toString('base64')}`;
+  const policy = [
+    "default-src 'none'",
+    `script-src ${hashOf(script)}`,
+    `style-src ${hashOf(style)}`,
+    'img-src data:',
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "require-trusted-types-for 'script'",
+    "frame-ancestors 'none'",
+  ].join('; ');
+  const head = `<link rel="icon" href="${icon}" />\n    <style>${style}</style>`;
+  // by functions: `$&` in the files is no pattern
+  const html = read('index.html')
+    .replace('<!-- head -->', () => head)
+    .replace('<!-- script -->', () => `<script type="module">${script}</script>`);
+  return { html, policy };
+}
+
+const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+
 /** What the page's server needs. */
 export interface DashboardServerOptions {
-  page: Page;
   /** What a call for the data has to bring, `Authorization: Bearer TOKEN`. */
   token: string;
   /** The dashboard of now. */
@@ -53,7 +82,8 @@ const headers = {
  * The page itself is public. The data takes a token, which the page has from the fragment of its address: the browser
  * does not send that. A name that an attacker has point to this machine (DNS rebinding) is refused by the Host header.
  */
-export function dashboardServer({ page, token, latest }: DashboardServerOptions): FastifyInstance {
+export function dashboardServer({ token, latest }: DashboardServerOptions): FastifyInstance {
+  const { html, policy } = readPage();
   const app = fastify({
     logger: false,
     bodyLimit: 1024,
@@ -61,7 +91,7 @@ export function dashboardServer({ page, token, latest }: DashboardServerOptions)
   });
   app.server.maxConnections = dashboardLimits.connections;
   app.addHook('onRequest', async (request, reply) => {
-    reply.headers({ ...headers, 'content-security-policy': page.policy });
+    reply.headers({ ...headers, 'content-security-policy': policy });
     if (isLoopbackHost(request.headers.host)) return undefined;
     const host = quoted(request.headers.host ?? 'none');
     return refuse(
@@ -71,7 +101,7 @@ export function dashboardServer({ page, token, latest }: DashboardServerOptions)
       `expected Host localhost, 127.0.0.1 or [::1], got ${host}`,
     );
   });
-  app.get('/', async (_request, reply) => reply.type('text/html; charset=utf-8').send(page.html));
+  app.get('/', async (_request, reply) => reply.type('text/html; charset=utf-8').send(html));
   app.get('/data', async (request, reply) => {
     if (!isSame(request.headers.authorization, `Bearer ${token}`)) {
       const message =

@@ -35,27 +35,20 @@ interface Outcome {
   reason?: ProbeReason;
 }
 
-/** Why a probe shows no pod with its proof. */
+/**
+ * Why a probe shows no pod with its proof: what refused it (`other`: for example a quota, or a policy or webhook that is
+ * not ours), that the API server got no usable answer of a webhook, or what is not as expected of the pod.
+ */
 export type ProbeReason =
-  /** RBAC refused it. */
   | 'rights'
-  /** A ValidatingAdmissionPolicy denied it. */
   | 'policy'
-  /** A webhook denied it. */
   | 'webhook'
-  /** The API server got no usable answer of a webhook. */
   | 'webhook-call'
-  /** The API server does not accept the certificate of a webhook's server. */
   | 'webhook-trust'
-  /** The API server did not answer in time. */
   | 'silence'
-  /** Another admission plugin refused it, for example a quota, or a policy or webhook that is not ours. */
   | 'other'
-  /** The pod came back without anything of cni-gate. */
   | 'not-called'
-  /** Another webhook changed the pod, or the replicas have another configuration. */
   | 'changed'
-  /** No namespace to try it in. */
   | 'no-namespace';
 
 /** Namespaces that are asked about at most, where the first ones cannot be. */
@@ -129,10 +122,8 @@ function judgeAnswer(pod: Pod, promised: readonly string[]): Outcome {
     return { outcome: 'failed', what, reason: 'not-called' };
   }
   if (promised.length === 0) {
-    return {
-      outcome: 'no-profile-applies',
-      what: 'cni-gate answered; the profile promises nothing to a made-up pod',
-    };
+    const what = 'cni-gate answered; the profile promises nothing to a made-up pod';
+    return { outcome: 'no-profile-applies', what };
   }
   const instead = first === undefined ? 'has no init container' : `has ${first} as its first init container`;
   const what = `the pod was to come back with ${validatorContainer} (${promised.join(', ')}) and ${instead}`;
@@ -150,12 +141,9 @@ const ours: ReadonlySet<string> = new Set([
 function judgeRefusal(error: ClusterError): Outcome {
   const [reason, name] = refusedBy(error);
   const isFault = reason === 'silence' || ours.has(name);
-  const isForeign = !isFault && name !== '';
-  return {
-    outcome: isFault ? 'failed' : 'not-made',
-    what: error.message,
-    reason: isForeign ? 'other' : reason,
-  };
+  const what = error.message;
+  if (isFault) return { outcome: 'failed', what, reason };
+  return { outcome: 'not-made', what, reason: name === '' ? reason : 'other' };
 }
 
 /** The message of a Status. Source: k8s.io/apiserver, pkg/admission/plugin/webhook/errors/statuserror.go. */

@@ -1,4 +1,4 @@
-import type { V1PolicyRule, V1SelfSubjectAccessReview } from '@kubernetes/client-node';
+import type { V1Role, V1SelfSubjectAccessReview } from '@kubernetes/client-node';
 import type { ApiClient } from '../../cluster/client.ts';
 import type { Policy } from '../../config/policy.ts';
 import { allObjects, objectsIn } from './manifests.ts';
@@ -40,27 +40,26 @@ export function serverRights({ namespace, policy, secret }: RightsOptions): Righ
       return policy.repair.mode === 'recreate';
     return secret !== undefined || (resource !== 'secrets' && group !== 'admissionregistration.k8s.io');
   };
-  return objectsIn('rights').flatMap(({ metadata, rules = [] }) =>
-    rules.flatMap(({ apiGroups: [group = ''] = [], resources, resourceNames = [''], verbs }: V1PolicyRule) =>
-      combinations(verbs, resources ?? [], resourceNames)
-        .map(([verb, resource, name]) => ({
-          ...{ verb, group, resource },
-          ...(name && { name: resource === 'secrets' ? (secret ?? name) : name }),
-          ...(metadata.namespace && { namespace }),
-        }))
-        .filter(isNeeded),
-    ),
-  );
+  const rightsIn = ({ metadata, rules = [] }: Role): Right[] =>
+    rules.flatMap(({ apiGroups: [group = ''] = [], resources = [], resourceNames = [''], verbs }) =>
+      resources.flatMap((resource) =>
+        resourceNames.flatMap((name) =>
+          each(verbs, {
+            ...{ group, resource },
+            ...(name && { name: resource === 'secrets' ? (secret ?? name) : name }),
+            ...(metadata?.namespace && { namespace }),
+          }),
+        ),
+      ),
+    );
+  return objectsIn('rights').flatMap(rightsIn).filter(isNeeded);
 }
 
-const combinations = (
-  verbs: readonly string[],
-  resources: readonly string[],
-  names: readonly string[],
-): [verb: string, resource: string, name: string][] =>
-  verbs.flatMap((verb) =>
-    resources.flatMap((resource) => names.map((name): [string, string, string] => [verb, resource, name])),
-  );
+type Role = Pick<V1Role, 'metadata' | 'rules'>;
+
+/** Rights to several verbs. */
+const each = (verbs: readonly string[], right: Omit<Right, 'verb'>): Right[] =>
+  verbs.map((verb) => ({ verb, ...right }));
 
 /** The rights that `kubectl apply` of the manifests needs. */
 export function installRights(): Right[] {
@@ -68,7 +67,7 @@ export function installRights(): Right[] {
   return [...kinds].flatMap(([kind, apiVersion]) => {
     const group = apiVersion.includes('/') ? apiVersion.split('/')[0] : '';
     const resource = `${kind.toLowerCase().replace(/y$/, 'ie')}s`;
-    return ['create', 'patch'].map((verb) => ({ verb, group, resource }));
+    return each(['create', 'patch'], { group, resource });
   });
 }
 

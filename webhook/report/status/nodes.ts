@@ -37,6 +37,8 @@ interface NodeStatus {
   pod: string | null;
   /** What is missing; empty where nothing is. */
   why: string;
+  /** Whether a label asks for one of its profiles. */
+  inUse: boolean;
 }
 
 /**
@@ -71,7 +73,7 @@ export function judgeNodes(
   const nodeNames = [...readiness.nodes()].map(({ name }) => name).toSorted(compare);
   const daemonSets = [];
   const unproved = new Set<string>();
-  const nodes: (NodeStatus & { inUse: boolean })[] = [];
+  const nodes: NodeStatus[] = [];
   for (const { daemonSet, profiles } of networksOf(policy)) {
     const names = profiles.map(({ name }) => name);
     const inUse = names.some((name) => used.has(name));
@@ -104,14 +106,8 @@ export function judgeNodes(
   }
   return {
     daemonSets,
-    nodes: nodes
-      .toSorted(
-        (one, other) =>
-          rank(one) - rank(other) ||
-          compare(one.node, other.node) ||
-          compare(one.daemonSet ?? '', other.daemonSet ?? ''),
-      )
-      .map(({ inUse: _, ...reported }): NodeStatus => reported),
+    // in the order of names, and of DaemonSets for one node
+    nodes: nodes.toSorted((one, other) => rank(one) - rank(other) || compare(one.node, other.node)),
     areReady: nodes.every(({ inUse, state }) => !inUse || isHarmless(state)),
     unproved: unproved.size,
   };

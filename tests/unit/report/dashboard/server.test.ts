@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { readPage } from '../../../../webhook/report/dashboard/page.ts';
 import { dashboardServer } from '../../../../webhook/report/dashboard/server.ts';
 import { clusterFacts, dashboardFrom } from '../../../support/dashboard-cluster.ts';
 
@@ -8,7 +7,7 @@ const token = 'secret-of-the-test';
 const authorization = `Bearer ${token}`;
 const host = '127.0.0.1:4000';
 let dashboard = dashboardFrom(clusterFacts(5));
-const app = dashboardServer({ page: readPage(), token, latest: () => dashboard });
+const app = dashboardServer({ token, latest: () => dashboard });
 
 suite('the Host header, against names that are made to point here', () => {
   for (const good of ['127.0.0.1:4000', 'localhost:8080', 'LOCALHOST', '[::1]:4000', '127.0.0.1'])
@@ -42,11 +41,15 @@ suite('the token', () => {
       assert.equal(answer.statusCode, 401);
       assert.equal(answer.json().code, 'CNI_GATE_DASHBOARD_TOKEN');
     });
+});
 
-  test('the page itself has no data of the cluster', async () => {
-    const answer = await app.inject({ url: '/', headers: { host } });
-    assert.doesNotMatch(answer.body, /eu-west-1/);
-  });
+test('the page has no data, makes no markup or code of texts, and loads nothing', async () => {
+  const { body } = await app.inject({ url: '/', headers: { host } });
+  const hazards =
+    /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|setHTML|DOMParser|srcdoc/;
+  assert.doesNotMatch(body, hazards);
+  assert.doesNotMatch(body, /eu-west-1|^\s*(?:import|export) /m);
+  assert.doesNotMatch(body, /src="|href="(?!data:)|https?:\/\/|\son\w+=|style=/);
 });
 
 test('data that has not changed is not sent again; another time alone is no change', async () => {
