@@ -50,27 +50,6 @@ test("cni-gate's own namespace is exempt, as for the server", async (t) => {
   }
 });
 
-test("pods of a network's DaemonSet are exempt, those of a Deployment of the same name are not", async (t) => {
-  const of = (kind: string): object => ({ kind, name: 'linkerd-cni', namespace_: 'linkerd-cni' });
-  const kruise = {
-    apiVersion: 'apps.kruise.io/v1alpha1',
-    kind: 'DaemonSet',
-    metadata: { name: 'linkerd-cni', namespace: 'linkerd-cni' },
-    spec: { template: '$template' },
-  };
-  const text = manifests([
-    'Namespace linkerd-cni cilium',
-    { ...of('DaemonSet') },
-    kruise,
-    { ...of('Deployment') },
-  ]);
-  assert.deepEqual((await reviewText(t, text)).reported, [
-    'skipped network-daemonset DaemonSet linkerd-cni/linkerd-cni',
-    'skipped network-daemonset DaemonSet linkerd-cni/linkerd-cni',
-    'injected promised Deployment linkerd-cni/linkerd-cni',
-  ]);
-});
-
 test('an invalid Namespace is an error, and the rest is reviewed', async (t) => {
   const wrong = 'apiVersion: v1\nkind: Namespace\nmetadata:\n  name: one\n  labels: {a: 1.10}\n';
   const nameless = 'apiVersion: v1\nkind: Namespace\nmetadata: {}\n';
