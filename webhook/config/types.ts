@@ -52,8 +52,10 @@ export interface Identity {
 }
 
 /** A redirect as a profile describes it: ids and families may depend on the pod. */
-export type RedirectSettings = Identity &
-  Omit<RedirectCheck, 'asUser' | 'asGroup' | 'notAsUser' | 'notAsGroup' | 'families'>;
+export type RedirectSettings = Identity & {
+  /** An annotation of the pod or its namespace with ports that the rule leaves out. */
+  skippedPorts?: string;
+} & Omit<RedirectCheck, 'asUser' | 'asGroup' | 'notAsUser' | 'notAsGroup' | 'families'>;
 
 /** A check as a profile describes it. */
 export type CheckOfProfile = Exclude<Check, { redirect: unknown }> | { redirect: RedirectSettings };

@@ -8,6 +8,7 @@ import type { Pod } from '../pod.ts';
 import { familiesIn, narrow } from './families.ts';
 import { type Ids, idsIn } from './ids.ts';
 import { applies } from './profile-selection.ts';
+import { targetsIn } from './skipped-ports.ts';
 
 /** The combined requirements of the profiles that apply to a pod. */
 export interface ProofRequirements {
@@ -52,7 +53,12 @@ export function requirementsFor(
         const found = idsIn(check.redirect, { pod, namespace });
         ids.push(found);
         // JSON omits undefined values
-        const redirect = { ...narrow(check.redirect, served), ...found };
+        const connect = targetsIn(check.redirect, { pod, namespace });
+        const redirect = {
+          ...narrow({ ...check.redirect, connect }, served),
+          ...found,
+          skippedPorts: undefined,
+        };
         checks.push({ profile: name, redirect } as ProfileCheck);
       } else {
         checks.push({ profile: name, ...check });
