@@ -10,10 +10,12 @@ import { profileLabel, validatorContainer } from '../../webhook/lib/names.ts';
 import { blocks } from '../support/pages.ts';
 import { programPath } from './binaries/ensure.ts';
 import { eventually } from './harness/eventually.ts';
+import { ownMetric } from './harness/metrics.ts';
 import { addNode } from './harness/nodes.ts';
+import { namespace, pod } from './harness/objects.ts';
 import { startCluster } from './harness/start.ts';
 import { runningPods, trusted } from './installed/installation.ts';
-import { applyOwn, namespace, pod, tryPod } from './installed/overlay.ts';
+import { applyOwn, tryPod } from './installed/overlay.ts';
 import { startPod } from './installed/pod.ts';
 import { initNames, makeNamespace, type UserPod } from './installed/working.ts';
 
@@ -155,11 +157,8 @@ async function trust(authorities: string): Promise<void> {
     data: { 'ca.crt': authorities },
   });
   for (const replica of replicas) {
-    const reloads = async (): Promise<number> => {
-      const text = await (await replica.ops('/metrics')).text();
-      const found = /cni_gate_reloads_total\{source="client-ca",result="success"\} (\d+)/.exec(text);
-      return Number(found?.[1] ?? 0);
-    };
+    const labels = { source: 'client-ca', result: 'success' };
+    const reloads = (): Promise<number> => ownMetric([replica], 'cni_gate_reloads_total', labels);
     const before = await reloads();
     await replica.refresh();
     await eventually(async () => assert.ok((await reloads()) > before));

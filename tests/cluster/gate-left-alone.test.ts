@@ -6,6 +6,7 @@ import { daemonSet, networkNamespace, onNode, optedIn, type Pod, podOn, sceneIn 
 import { podsOf, scheduled, stepsIn } from './gate/steps.ts';
 import { Api } from './harness/api.ts';
 import { eventually } from './harness/eventually.ts';
+import { sumIn } from './harness/metrics.ts';
 import { addNode } from './harness/nodes.ts';
 import { startCluster } from './harness/start.ts';
 
@@ -173,7 +174,5 @@ test('whoever takes what the webhook wrote from a pod that waits gets it past th
 async function lookups(): Promise<number> {
   const { host, opsPort } = scene.server;
   const text = await (await fetch(`http://${host}:${opsPort}/metrics`)).text();
-  return Number(
-    /^cni_gate_cluster_lookups_total\{resource="pods",result="found"\} (\d+)$/m.exec(text)?.[1] ?? 0,
-  );
+  return sumIn(text, 'cni_gate_cluster_lookups_total', { resource: 'pods', result: 'found' });
 }

@@ -7,8 +7,9 @@ import { contexts } from '../support/arbitrary/contexts.ts';
 import { pods } from '../support/arbitrary/pods.ts';
 import { qosClass } from '../support/qos.ts';
 import { ApiError } from './harness/api.ts';
+import { namespace } from './harness/objects.ts';
 import { startCluster } from './harness/start.ts';
-import { namespace, tryPod } from './installed/overlay.ts';
+import { tryPod } from './installed/overlay.ts';
 
 /*
  * The API server judges patches of random pods. It also checks `qosClass`, by which the unit tests of properties judge

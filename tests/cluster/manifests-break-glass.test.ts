@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { optOutValue, profileLabel, validatorContainer } from '../../webhook/lib/names.ts';
 import { eventually } from './harness/eventually.ts';
+import { pod } from './harness/objects.ts';
 import { commandsOf, shell } from './installed/guide.ts';
 import { installed } from './installed/installation.ts';
-import { pod, tryPod } from './installed/overlay.ts';
+import { tryPod } from './installed/overlay.ts';
 import { deployment, initNames, makeNamespace, runningPod, type UserPod } from './installed/working.ts';
 
 /*

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { profileLabel, validatorContainer } from '../../webhook/lib/names.ts';
 import { addNode } from './harness/nodes.ts';
+import { workload } from './harness/objects.ts';
 import { startCluster } from './harness/start.ts';
 import { install, runningPods } from './installed/installation.ts';
 import { startPod } from './installed/pod.ts';
@@ -25,7 +26,9 @@ after(() => Promise.all(before.replicas.map((replica) => replica.end('SIGKILL'))
 await makeNamespace(cluster, 'linkerd-cni', { [profileLabel]: 'cilium' });
 await makeNamespace(cluster, 'shop', { [profileLabel]: 'cilium' });
 for (const { namespace, name } of networks) {
-  await cluster.kubectl(['-n', namespace, 'apply', '-f', '-'], { input: [daemonSet(name)] });
+  await cluster.kubectl(['-n', namespace, 'apply', '-f', '-'], {
+    input: [workload('DaemonSet', name)],
+  });
   await runningPod(cluster, namespace, name);
 }
 await cluster.kubectl(['-n', 'shop', 'apply', '-f', '-'], { input: [deployment('web')] });
@@ -65,9 +68,4 @@ async function turnOff(): Promise<void> {
 
 async function podsOf(where: string): Promise<unknown[]> {
   return (await cluster.api.get<{ items: unknown[] }>(`/api/v1/namespaces/${where}/pods`)).items;
-}
-
-function daemonSet(name: string): object {
-  const containers = [{ name: 'agent', image: 'example/agent' }];
-  return { ...deployment(name, { initContainers: [], containers }), kind: 'DaemonSet' };
 }

@@ -6,9 +6,10 @@ import { optOutValue, profileLabel, validatorContainer } from '../../webhook/lib
 import { blocks } from '../support/pages.ts';
 import { eventually } from './harness/eventually.ts';
 import { addNode } from './harness/nodes.ts';
+import { pod } from './harness/objects.ts';
 import { startCluster } from './harness/start.ts';
 import { runningPods, trusted } from './installed/installation.ts';
-import { applyOwn, pod, tryPod } from './installed/overlay.ts';
+import { applyOwn, tryPod } from './installed/overlay.ts';
 import { type StoredPod, startPod } from './installed/pod.ts';
 import { initNames, makeNamespace, type UserPod } from './installed/working.ts';
 

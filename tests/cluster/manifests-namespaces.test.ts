@@ -5,8 +5,8 @@ import { namespacesWebhook, profileLabel } from '../../webhook/lib/names.ts';
 import { signal } from '../support/container/container.ts';
 import { eventually } from './harness/eventually.ts';
 import { metric } from './harness/metrics.ts';
+import { namespace } from './harness/objects.ts';
 import { installed } from './installed/installation.ts';
-import { namespace } from './installed/overlay.ts';
 
 /* The warning that whoever labels a namespace reads, and that it never keeps a namespace from anybody. */
 

@@ -7,9 +7,10 @@ import { profileLabel, validatorContainer } from '../../webhook/lib/names.ts';
 import { answerTo } from '../support/answers.ts';
 import { policyOf } from '../support/configurations.ts';
 import { eventually } from './harness/eventually.ts';
+import { pod } from './harness/objects.ts';
 import { installed } from './installed/installation.ts';
 import { firstInit, meshProxy, type ReviewedPod, startNeighbour } from './installed/neighbour.ts';
-import { byPolicy, pod, tryPod } from './installed/overlay.ts';
+import { byPolicy, tryPod } from './installed/overlay.ts';
 import { calls, initNames, makeNamespace, type UserPod } from './installed/working.ts';
 
 /* Webhooks are called in the order of their configurations' names: `a…` before ours, `z…` behind it. */

@@ -3,9 +3,9 @@ import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { profileLabel } from '../../webhook/lib/names.ts';
 import { cniGate } from '../support/command.ts';
+import { pod } from './harness/objects.ts';
 import { cutOff, restoreAll } from './harness/unreachable.ts';
 import { installed } from './installed/installation.ts';
-import { pod } from './installed/overlay.ts';
 import { deployment, makeNamespace, runningPod } from './installed/working.ts';
 
 /*

@@ -3,8 +3,9 @@ import { test } from 'node:test';
 import { messageOf } from '../../webhook/lib/errors.ts';
 import { profileLabel, statusAnnotation, validatorContainer } from '../../webhook/lib/names.ts';
 import { eventually } from './harness/eventually.ts';
+import { pod } from './harness/objects.ts';
 import { installed } from './installed/installation.ts';
-import { pod, policyName, tryPod } from './installed/overlay.ts';
+import { policyName, tryPod } from './installed/overlay.ts';
 import { initNames, makeNamespace, testThatItWorks, type UserPod } from './installed/working.ts';
 
 const { cluster, replicas } = await installed('permissive');

@@ -5,8 +5,9 @@ import { V1PodStatus } from '@kubernetes/client-node';
 import { eventReasons, eventReporter, profileLabel } from '../../webhook/lib/names.ts';
 import { microTime } from '../../webhook/lib/time-text.ts';
 import { eventually } from './harness/eventually.ts';
+import { pod } from './harness/objects.ts';
 import { metadata, policy, refused, startWithTooMuch } from './installed/account.ts';
-import { byPolicy, pod } from './installed/overlay.ts';
+import { byPolicy } from './installed/overlay.ts';
 
 /* The policy has to hold our service account, with every right there is, to nominations and to events of held pods. */
 

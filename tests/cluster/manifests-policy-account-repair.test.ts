@@ -4,8 +4,9 @@ import { eventReasons, eventReporter, profileLabel, releasedAnnotation } from '.
 import { microTime } from '../../webhook/lib/time-text.ts';
 import { eventually } from './harness/eventually.ts';
 import { addNode } from './harness/nodes.ts';
+import { pod } from './harness/objects.ts';
 import { policy, refused, startWithTooMuch } from './installed/account.ts';
-import { byPolicy, pod } from './installed/overlay.ts';
+import { byPolicy } from './installed/overlay.ts';
 
 /* The policy has to hold our service account, with every right there is, to the repair of pods whose proof failed. */
 

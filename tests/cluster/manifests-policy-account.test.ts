@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { V1MutatingWebhook } from '@kubernetes/client-node';
 import { certificatesLabel, certificatesLabelValue } from '../../webhook/lib/names.ts';
+import { namespace, pod } from './harness/objects.ts';
 import { metadata, policy, refused, startWithTooMuch } from './installed/account.ts';
-import { namespace, pod } from './installed/overlay.ts';
 
 /*
  * The policy has to hold our service account to its fields even where it is given every right there is: webhook

@@ -8,8 +8,9 @@ import { beginningOf, contextOf, type GoldenCase, readCase } from '../golden/cas
 import { answerTo, patched } from '../support/answers.ts';
 import { policyOf } from '../support/configurations.ts';
 import { ApiError } from './harness/api.ts';
+import { namespace } from './harness/objects.ts';
 import { startCluster } from './harness/start.ts';
-import { acceptImages, apply, byPolicy, namespace, policyAlone, tryPod } from './installed/overlay.ts';
+import { acceptImages, apply, byPolicy, policyAlone, tryPod } from './installed/overlay.ts';
 
 /*
  * The policy has to agree with cni-gate about every golden case: what it lets through passes, and what it would have

@@ -6,8 +6,9 @@ import type { Container, Pod, Volume } from '../../webhook/admission/pod.ts';
 import { profileLabel, statusAnnotation } from '../../webhook/lib/names.ts';
 import { answerTo, copyOf, patched } from '../support/answers.ts';
 import { policyOf } from '../support/configurations.ts';
+import { pod } from './harness/objects.ts';
 import { startCluster } from './harness/start.ts';
-import { acceptImages, apply, byPolicy, pod, policyAlone, tryPod } from './installed/overlay.ts';
+import { acceptImages, apply, byPolicy, policyAlone, tryPod } from './installed/overlay.ts';
 import { makeNamespace } from './installed/working.ts';
 
 /* What another webhook might do to a pod after cni-gate had it. */

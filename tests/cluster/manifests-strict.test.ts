@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { profileLabel, validatorContainer } from '../../webhook/lib/names.ts';
 import { eventually } from './harness/eventually.ts';
+import { pod } from './harness/objects.ts';
 import { installed } from './installed/installation.ts';
-import { byPolicy, overlayPath, pod, tryPod } from './installed/overlay.ts';
+import { byPolicy, overlayPath, tryPod } from './installed/overlay.ts';
 import { initNames, makeNamespace, testThatItWorks, type UserPod } from './installed/working.ts';
 
 const { cluster, replicas } = await installed('strict');

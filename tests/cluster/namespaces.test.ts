@@ -8,6 +8,8 @@ import { accessWith } from './harness/access.ts';
 import type { ApiError } from './harness/api.ts';
 import { compact } from './harness/etcd.ts';
 import { eventually } from './harness/eventually.ts';
+import { sumIn } from './harness/metrics.ts';
+import { namespace as namespaceObject } from './harness/objects.ts';
 import { registration } from './harness/registration.ts';
 import { startServer } from './harness/server.ts';
 import { serviceAt } from './harness/service.ts';
@@ -46,18 +48,12 @@ const ops = async (path: string): Promise<{ status: number; body: string }> => {
   return { status: answer.status, body: await answer.text() };
 };
 
-/** The value of a metric of the gate, 0 where it is not there yet. */
-async function metricOf(name: string): Promise<number> {
-  const { body } = await ops('/metrics');
-  const line = body.split('\n').find((text) => text.startsWith(`${name} `));
-  return Number(line?.slice(name.length + 1) ?? 0);
-}
-const ends = (reason: string): Promise<number> =>
-  metricOf(`cni_gate_cluster_watch_ends_total{resource="namespaces",reason="${reason}"}`);
+const metricOf = async (name: string, reason?: string): Promise<number> =>
+  sumIn((await ops('/metrics')).body, name, { resource: 'namespaces', ...(reason && { reason }) });
+const ends = (reason: string): Promise<number> => metricOf('cni_gate_cluster_watch_ends_total', reason);
 
 function namespace(name: string, profile?: string): object {
-  const labels = profile === undefined ? {} : { [profileLabel]: profile };
-  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } };
+  return namespaceObject(name, profile === undefined ? {} : { [profileLabel]: profile });
 }
 
 /** Makes a namespace in which pods can be made at once: the controllers would make its service account later. */
@@ -255,7 +251,7 @@ test('410 after a compaction: everything is listed anew', async () => {
   await eventually(async () => assert.equal(await known(), await optedIn()));
 });
 
-const known = (): Promise<number> => metricOf('cni_gate_cluster_objects{resource="namespaces"}');
+const known = (): Promise<number> => metricOf('cni_gate_cluster_objects');
 // the server reads no others
 const optedIn = async (): Promise<number> =>
   (await api.get<{ items: object[] }>(`/api/v1/namespaces?labelSelector=${profileLabel}`)).items.length;

@@ -11,43 +11,20 @@ import { accountOfManifests, daemonSet, optedIn, type Pod, podOn, sceneIn } from
 import { podsOf, stepsIn } from './gate/steps.ts';
 import { eventually } from './harness/eventually.ts';
 import { addNode } from './harness/nodes.ts';
+import { boundVolume } from './harness/objects.ts';
 import { startCluster } from './harness/start.ts';
 import { counted, refusals } from './steer/crowd.ts';
 
 const cluster = await startCluster();
 const { api } = cluster;
-const kubeconfig = await accountOfManifests(cluster);
+const { kubeconfig } = await accountOfManifests(cluster);
 const scene = await sceneIn(cluster, { host: '10.254.4.3', kubeconfig });
 const { agentOn, apply, named, setReady } = stepsIn(cluster);
 
 /** A pod with a volume that can be used on these nodes only. */
 function withVolume(name: string, ...nodes: string[]): object[] {
-  const here = [{ key: 'kubernetes.io/hostname', operator: 'In', values: nodes }];
-  const accessModes = ['ReadWriteOnce'];
   return [
-    {
-      apiVersion: 'v1',
-      kind: 'PersistentVolume',
-      metadata: { name },
-      spec: {
-        capacity: { storage: '1Gi' },
-        accessModes,
-        claimRef: { namespace: optedIn, name },
-        local: { path: '/none' },
-        nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: here }] } },
-      },
-    },
-    {
-      apiVersion: 'v1',
-      kind: 'PersistentVolumeClaim',
-      metadata: { namespace: optedIn, name },
-      spec: {
-        accessModes,
-        storageClassName: '',
-        volumeName: name,
-        resources: { requests: { storage: '1Gi' } },
-      },
-    },
+    ...boundVolume(optedIn, name, nodes),
     podOn(name, {
       spec: {
         containers: [{ name: 'web', image: 'example/web', resources: { requests: { cpu: '100m' } } }],

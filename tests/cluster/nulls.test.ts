@@ -6,8 +6,8 @@ import { copyOf } from '../support/answers.ts';
 import { reviewOf } from '../support/reviews.ts';
 import { Cluster } from './harness/cluster.ts';
 import { eventually } from './harness/eventually.ts';
+import { pod } from './harness/objects.ts';
 import { type ReviewedPod, startNeighbour } from './installed/neighbour.ts';
-import { pod } from './installed/overlay.ts';
 
 /*
  * What the API server makes of null before it calls a webhook, beside what our decoder makes of the same object:

@@ -20,9 +20,9 @@ import { run } from '../support/run.ts';
 import { programPath } from './binaries/ensure.ts';
 import { eventually } from './harness/eventually.ts';
 import { addNode } from './harness/nodes.ts';
+import { pod, workload } from './harness/objects.ts';
 import { startCluster } from './harness/start.ts';
 import { runningPods, trusted } from './installed/installation.ts';
-import { pod } from './installed/overlay.ts';
 import { type RunningPod, startPod } from './installed/pod.ts';
 import { deployment, initNames, makeNamespace, runningPod, type UserPod } from './installed/working.ts';
 
@@ -53,9 +53,7 @@ for (const [where, name] of [
   ['linkerd-cni', 'linkerd-cni'],
 ] as const) {
   if (where !== 'kube-system') await makeNamespace(cluster, where);
-  const containers = [{ name: 'agent', image: 'example/agent' }];
-  const daemonSet = { ...deployment(name, { initContainers: [], containers }), kind: 'DaemonSet' };
-  await cluster.kubectl(['-n', where, 'apply', '-f', '-'], { input: [daemonSet] });
+  await cluster.apply(workload('DaemonSet', name, { namespace: where }));
   await runningPod(cluster, where, name);
 }
 const { bin, work } = scratch();

@@ -5,8 +5,8 @@ import { parse } from 'yaml';
 import { profileLabel } from '../../webhook/lib/names.ts';
 import { eventually } from './harness/eventually.ts';
 import { addNode } from './harness/nodes.ts';
+import { pod, workload } from './harness/objects.ts';
 import { installed } from './installed/installation.ts';
-import { pod } from './installed/overlay.ts';
 import { type RunningPod, startPod } from './installed/pod.ts';
 import { makeNamespace } from './installed/working.ts';
 import { decide, type Kubelet, ours, type Pod, startKubelet } from './repair/kubelet.ts';
@@ -42,19 +42,12 @@ const guide = readFileSync(new URL('../../docs/guides/repair.md', import.meta.ur
 const noBudgets = 'perMinute: 1000, perNodePerMinute: 1000, perOwnerPerMinute: 1000';
 
 /** A workload whose pods are ours. */
-const workload = (kind: 'Deployment' | 'StatefulSet', name: string, count: number): object => ({
-  apiVersion: 'apps/v1',
-  kind,
-  metadata: { namespace: where, name },
-  spec: {
-    replicas: count,
-    selector: { matchLabels: { app: name } },
-    template: {
-      metadata: { labels: { app: name }, ...ours },
-      spec: { containers: [{ name: 'web', image: 'example/web' }] },
-    },
-  },
-});
+const ourWorkload = (
+  kind: 'Deployment' | 'StatefulSet',
+  name: string,
+  replicas: number,
+  spec?: object,
+): object => workload(kind, name, { namespace: where, replicas, ...ours, ...(spec && { spec }) });
 
 const podsOf = async (name: string): Promise<Pod[]> =>
   (await api.get<{ items: Pod[] }>(pods)).items.filter(
@@ -123,7 +116,7 @@ const failFirst = (name: string, count: number, others: Kubelet['fate'] = () => 
 /** Makes a Deployment, of which the proofs of all pods fail at once; those of later pods pass. */
 async function allFail(name: string, count: number): Promise<Pod[]> {
   kubelet.fate = () => undefined;
-  await apply(workload('Deployment', name, count));
+  await apply(ourWorkload('Deployment', name, count));
   const first = await placed(name, count);
   kubelet.fate = () => 'passed';
   await Promise.all(first.map((one) => decide(cluster, one, 95)));
@@ -150,7 +143,7 @@ await leader();
 
 test('pods whose proof failed are recreated, and no others', async () => {
   kubelet.fate = () => undefined;
-  await apply(workload('Deployment', 'mixed', 5), pod('bare-1', {}, { namespace: where, ...ours }));
+  await apply(ourWorkload('Deployment', 'mixed', 5), pod('bare-1', {}, { namespace: where, ...ours }));
   const first = await placed('mixed', 5);
   const [bare] = await placed('bare', 1);
   assert.ok(bare);
@@ -179,7 +172,7 @@ test('a pod in another namespace that claims the ReplicaSet as its owner, under 
   const other = 'aaa';
   await makeNamespace(cluster, other, { [profileLabel]: 'cilium' });
   kubelet.fate = () => undefined;
-  await apply(workload('Deployment', 'claimed', 2));
+  await apply(ourWorkload('Deployment', 'claimed', 2));
   const first = await placed('claimed', 2);
   const owner = first[0]?.metadata.ownerReferences?.[0];
   assert.equal(owner?.kind, 'ReplicaSet');
@@ -298,10 +291,12 @@ test('nothing is deleted on a node that does not report, and an event says so wi
     assert.match(text, /^cni_gate_cluster_objects\{resource="nodes"\} 3$/m);
   });
   failFirst('silent', 3);
-  const tolerant = workload('StatefulSet', 'silent', 1) as { spec: { template: { spec: object } } };
-  const nodeSelector = { 'kubernetes.io/hostname': 'n1' };
-  Object.assign(tolerant.spec.template.spec, { nodeSelector, tolerations: [{ operator: 'Exists' }] });
-  await apply(tolerant);
+  const spec = {
+    nodeSelector: { 'kubernetes.io/hostname': 'n1' },
+    tolerations: [{ operator: 'Exists' }],
+    containers: [{ name: 'web', image: 'example/web' }],
+  };
+  await apply(ourWorkload('StatefulSet', 'silent', 1, spec));
   const [first] = await placed('silent', 1);
   assert.ok(first);
   const { lines } = await leader();
@@ -328,7 +323,7 @@ test('a new node whose plugin never comes, and another node is ready: a Deployme
   t.after(() => cordon(false));
   kubelet.fate = ({ spec }) => (spec.nodeName === 'bad' ? 95 : 'passed');
   const began = performance.now();
-  await apply(workload('Deployment', 'moves', 20));
+  await apply(ourWorkload('Deployment', 'moves', 20));
   await eventually(async () => {
     const running = (await podsOf('moves')).filter(({ status }) => status.phase === 'Running');
     assert.deepEqual(
@@ -395,7 +390,7 @@ test('the leader is killed in the middle of a repair of 50 pods: the next one go
 test('with repair.mode audit, nothing is deleted, and an event says what would be', async () => {
   await configure(`mode: audit, ${noBudgets}`, 'audit');
   failFirst('audited', 2);
-  await apply(workload('Deployment', 'audited', 2));
+  await apply(ourWorkload('Deployment', 'audited', 2));
   const first = await placed('audited', 2);
   await eventually(async () => {
     const [event] = await eventsOn('Deployment', 'audited');

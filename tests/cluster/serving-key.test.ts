@@ -5,10 +5,11 @@ import { after, test } from 'node:test';
 import { issueServing } from '../../certs/issue.ts';
 import { profileLabel } from '../../webhook/lib/names.ts';
 import { eventually } from './harness/eventually.ts';
+import { pod } from './harness/objects.ts';
 import { startCluster } from './harness/start.ts';
 import { install } from './installed/installation.ts';
 import { answering, type Patch } from './installed/neighbour.ts';
-import { byPolicy, pod, tryPod } from './installed/overlay.ts';
+import { byPolicy, tryPod } from './installed/overlay.ts';
 import { initNames, makeNamespace, type UserPod } from './installed/working.ts';
 
 /*

@@ -6,7 +6,7 @@ import { profileLabel } from '../../webhook/lib/names.ts';
 import { main, startCniGate } from '../support/command.ts';
 import { podOn } from './gate/scene.ts';
 import { isN1Down, setStatusScene } from './gate/status-scene.ts';
-import { namespace } from './installed/overlay.ts';
+import { namespace } from './harness/objects.ts';
 
 /* `cni-gate status --watch` on a real control plane. */
 

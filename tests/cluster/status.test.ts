@@ -9,8 +9,8 @@ import { bystander, onNode, optedIn, type Pod, podOn } from './gate/scene.ts';
 import { named, setStatusScene } from './gate/status-scene.ts';
 import { podsOf } from './gate/steps.ts';
 import { eventually } from './harness/eventually.ts';
+import { namespace } from './harness/objects.ts';
 import { startServer } from './harness/server.ts';
-import { namespace } from './installed/overlay.ts';
 import { ours as held } from './repair/kubelet.ts';
 
 /* What `cni-gate status` tells of a real control plane. */

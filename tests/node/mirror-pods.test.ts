@@ -3,7 +3,7 @@ import { after, test } from 'node:test';
 import { foreign } from '../../webhook/lib/names.ts';
 import { Cluster } from '../cluster/harness/cluster.ts';
 import { eventually } from '../cluster/harness/eventually.ts';
-import { pod } from '../cluster/installed/overlay.ts';
+import { pod } from '../cluster/harness/objects.ts';
 import { makeNamespace } from '../cluster/installed/working.ts';
 import { forNodes } from './harness/network.ts';
 import { RealNode } from './harness/node.ts';

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { exitCode } from '../../validator/shared/contract.ts';
 import { Cluster } from '../cluster/harness/cluster.ts';
 import { eventually } from '../cluster/harness/eventually.ts';
+import { ownMetric } from '../cluster/harness/metrics.ts';
 import { install } from '../cluster/installed/installation.ts';
 import { configure } from './harness/configure.ts';
 import { type Deletion, deletionsIn, ownAccount } from './harness/deletions.ts';
@@ -13,7 +14,6 @@ import { Fleet } from './harness/fleet.ts';
 import { History, type PodWrite } from './harness/history.ts';
 import { forNodes, primaryChain } from './harness/network.ts';
 import { RealNode } from './harness/node.ts';
-import { ownMetric } from './harness/own-metrics.ts';
 import { Times } from './harness/times.ts';
 import { openedAt, type Window, windowOf } from './harness/window.ts';
 import { whoAnswersAt } from './harness/workload.ts';
@@ -252,11 +252,11 @@ async function reboot(booted: () => Promise<void> = async () => {}): Promise<Boo
 }
 
 const refusals = (): Promise<number> =>
-  ownMetric(
-    replicas,
-    'cni_gate_admission_reviews_total',
-    'webhook="gate",profile="linkerd",outcome="refused"',
-  );
+  ownMetric(replicas, 'cni_gate_admission_reviews_total', {
+    webhook: 'gate',
+    profile: 'linkerd',
+    outcome: 'refused',
+  });
 
 /** Deletions in the Deployment's namespace, the kubelet's and the garbage collector's last word left out. */
 function deletionsSince(since: number): Deletion[] {

@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { exitCode } from '../../validator/shared/contract.ts';
 import { profileLabel } from '../../webhook/lib/names.ts';
 import { Cluster } from '../cluster/harness/cluster.ts';
+import { pod, workload } from '../cluster/harness/objects.ts';
 import { install } from '../cluster/installed/installation.ts';
-import { pod } from '../cluster/installed/overlay.ts';
 import { makeNamespace } from '../cluster/installed/working.ts';
 import { configure } from './harness/configure.ts';
 import { History } from './harness/history.ts';
@@ -45,16 +45,13 @@ const spec = {
 };
 
 /** A Deployment for whose pods the mesh's plugin writes no rules. */
-const wrong = (name: string): object => ({
-  apiVersion: 'apps/v1',
-  kind: 'Deployment',
-  metadata: { namespace: 'wrong', name },
-  spec: {
+const wrong = (name: string): object =>
+  workload('Deployment', name, {
+    namespace: 'wrong',
     replicas: 2,
-    selector: { matchLabels: { app: name } },
-    template: { metadata: { labels: { app: name }, annotations: { 'example.com/no-rules': '' } }, spec },
-  },
-});
+    annotations: { 'example.com/no-rules': '' },
+    spec,
+  });
 
 test('two Deployments that never pass hold the pods of others for gate.maxHold at most', async (t) => {
   await configure(cluster, replicas, {

@@ -1,4 +1,5 @@
 import { profileLabel } from '../../../webhook/lib/names.ts';
+import { workload } from '../../cluster/harness/objects.ts';
 import { requiring } from '../../support/affinity.ts';
 
 /** The namespace whose pods are the innocent ones, one of a tenant that opted in, and one of a tenant that did not. */
@@ -89,42 +90,24 @@ export const largeOn = (node: string, name: string, bytes: number): object =>
   });
 
 export function daemonSetWith(name: string, tolerations: number): object {
-  const labels = { app: name };
-  return {
-    apiVersion: 'apps/v1',
-    kind: 'DaemonSet',
-    metadata: { name },
+  return workload('DaemonSet', name, {
     spec: {
-      selector: { matchLabels: labels },
-      template: {
-        metadata: { labels },
-        spec: {
-          nodeSelector: { 'tenant.example.com/no': 'node' },
-          tolerations: Array(tolerations).fill({ key: 'a', operator: 'Exists' }),
-          containers: [{ name: 'agent', image: 'example/agent' }],
-        },
-      },
+      nodeSelector: { 'tenant.example.com/no': 'node' },
+      tolerations: Array(tolerations).fill({ key: 'a', operator: 'Exists' }),
+      containers: [{ name: 'agent', image: 'example/agent' }],
     },
-  };
+  });
 }
 
 /** Label of the nodes that the network's DaemonSet wants: the others are only there to be compared with. */
 export const networkLabel = 'tenant.example.com/network';
 
-export const networkDaemonSet: object = {
-  apiVersion: 'apps/v1',
-  kind: 'DaemonSet',
-  metadata: network,
+export const networkDaemonSet: object = workload('DaemonSet', network.name, {
+  namespace: network.namespace,
   spec: {
-    selector: { matchLabels: { app: network.name } },
-    template: {
-      metadata: { labels: { app: network.name } },
-      spec: {
-        hostNetwork: true,
-        nodeSelector: { [networkLabel]: network.name },
-        tolerations: [{ operator: 'Exists' }],
-        containers: [{ name: 'cilium-agent', image: 'example/cilium' }],
-      },
-    },
+    hostNetwork: true,
+    nodeSelector: { [networkLabel]: network.name },
+    tolerations: [{ operator: 'Exists' }],
+    containers: [{ name: 'cilium-agent', image: 'example/cilium' }],
   },
-};
+});

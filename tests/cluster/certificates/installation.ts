@@ -1,9 +1,10 @@
 import { type Reading, readSecret } from '../../../certs/state.ts';
 import { certificatesLabel, certificatesLabelValue } from '../../../webhook/lib/names.ts';
+import { accountOfManifests } from '../gate/scene.ts';
 import type { Access } from '../harness/access.ts';
 import { ApiError } from '../harness/api.ts';
 import type { Cluster } from '../harness/cluster.ts';
-import { endpoints } from '../harness/service.ts';
+import { endpoints, serviceAt } from '../harness/service.ts';
 import { port, Replica } from './replica.ts';
 
 export const namespace = 'cni-gate';
@@ -41,8 +42,18 @@ export class Installation {
   }
 
   static async make(cluster: Cluster): Promise<Installation> {
-    await cluster.apply(...objects());
-    return new Installation(cluster, await cluster.serviceAccount(namespace, 'cni-gate'));
+    const installation = new Installation(cluster, await accountOfManifests(cluster));
+    await cluster.apply(
+      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels: { opted: 'in' } } },
+      ...serviceAt(namespace, 'cni-gate', [{ host: '10.254.1.1', port }]),
+      registration('Mutating', [webhook('pods.cni-gate.io', 'cni-gate', 'pods')]),
+      registration('Validating', [
+        webhook('somebody.example.com', 'somebody', 'nothing'),
+        webhook('bindings.cni-gate.io', 'cni-gate', 'nothing'),
+      ]),
+    );
+    await installation.endpoints([]);
+    return installation;
   }
 
   /** Starts a replica at an address of its own. It is not called before {@link endpoints} names it. */
@@ -78,10 +89,7 @@ export class Installation {
 
   /** The Secret's data as text. */
   async data(): Promise<Record<string, string>> {
-    const { data = {} } = await this.secret();
-    return Object.fromEntries(
-      Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]),
-    );
+    return decoded((await this.secret()).data);
   }
 
   async reading(): Promise<Reading> {
@@ -138,68 +146,6 @@ function decoded(data: Record<string, string> = {}): Record<string, string> {
   return Object.fromEntries(
     Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString()]),
   );
-}
-
-/** Everything that an installation has. The rights are all that managed certificates need. */
-function objects(): object[] {
-  const metadata = { namespace, name: 'cni-gate' };
-  const subjects = [{ kind: 'ServiceAccount', namespace, name: 'cni-gate' }];
-  const apiGroup = 'rbac.authorization.k8s.io';
-  const configurations = {
-    apiGroups: ['admissionregistration.k8s.io'],
-    resources: ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations'],
-    resourceNames: ['cni-gate'],
-    verbs: ['get', 'list', 'watch', 'patch'],
-  };
-  const secrets = { apiGroups: [''], resources: ['secrets'] };
-  return [
-    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } },
-    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels: { opted: 'in' } } },
-    { apiVersion: 'v1', kind: 'ServiceAccount', metadata },
-    {
-      apiVersion: `${apiGroup}/v1`,
-      kind: 'Role',
-      metadata,
-      rules: [
-        // a name cannot be asked of what does not exist yet
-        { ...secrets, verbs: ['create'] },
-        { ...secrets, resourceNames: [secretName], verbs: ['get', 'list', 'watch', 'update'] },
-      ],
-    },
-    { apiVersion: `${apiGroup}/v1`, kind: 'RoleBinding', metadata, subjects, roleRef: role('Role') },
-    {
-      apiVersion: `${apiGroup}/v1`,
-      kind: 'ClusterRole',
-      metadata: { name: 'cni-gate' },
-      rules: [configurations],
-    },
-    {
-      apiVersion: `${apiGroup}/v1`,
-      kind: 'ClusterRoleBinding',
-      metadata: { name: 'cni-gate' },
-      subjects,
-      roleRef: role('ClusterRole'),
-    },
-    { apiVersion: 'v1', kind: 'Service', metadata, spec: { ports: [{ name: 'https', port: 443 }] } },
-    {
-      apiVersion: 'discovery.k8s.io/v1',
-      kind: 'EndpointSlice',
-      metadata: { ...metadata, labels: { 'kubernetes.io/service-name': 'cni-gate' } },
-      addressType: 'IPv4',
-      ports: [{ name: 'https', port }],
-      endpoints: [],
-    },
-    endpoints(namespace, 'cni-gate', []),
-    registration('Mutating', [webhook('pods.cni-gate.io', 'cni-gate', 'pods')]),
-    registration('Validating', [
-      webhook('somebody.example.com', 'somebody', 'nothing'),
-      webhook('bindings.cni-gate.io', 'cni-gate', 'nothing'),
-    ]),
-  ];
-}
-
-function role(kind: string): object {
-  return { apiGroup: 'rbac.authorization.k8s.io', kind, name: 'cni-gate' };
 }
 
 function registration(kind: string, webhooks: object[]): object {

@@ -11,6 +11,7 @@ import { opsLimits } from '../../../webhook/lib/limits.ts';
 import { mortal } from '../../support/mortal.ts';
 import type { Access } from '../harness/access.ts';
 import { eventually } from '../harness/eventually.ts';
+import { sumIn } from '../harness/metrics.ts';
 import { LoggingProcess } from '../harness/process.ts';
 
 const main = fileURLToPath(new URL('../../../webhook/main.ts', import.meta.url));
@@ -68,15 +69,9 @@ export class Replica extends LoggingProcess {
   }
 
   /** The sum of a metric's series that have these labels. */
-  async metric(name: string, labels: Record<string, string> = {}): Promise<number> {
+  async metric(name: string, labels?: Record<string, string>): Promise<number> {
     // scrapes share a text that is younger than this
     await sleep(opsLimits.metricsAge + 100);
-    const { body } = await this.ops('/metrics');
-    const wanted = Object.entries(labels).map(([key, value]) => `${key}="${value}"`);
-    return body
-      .split('\n')
-      .filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
-      .filter((line) => wanted.every((each) => line.includes(each)))
-      .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+    return sumIn((await this.ops('/metrics')).body, name, labels);
   }
 }

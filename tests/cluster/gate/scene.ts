@@ -4,8 +4,10 @@ import { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { EvidenceMode } from '../../../webhook/config/types.ts';
 import { profileLabel } from '../../../webhook/lib/names.ts';
+import type { Access } from '../harness/access.ts';
 import type { Cluster } from '../harness/cluster.ts';
 import { eventually } from '../harness/eventually.ts';
+import { namespace, pod, workload } from '../harness/objects.ts';
 import { gateRegistration, registration } from '../harness/registration.ts';
 import { type GateServer, startServer } from '../harness/server.ts';
 import { serviceAt } from '../harness/service.ts';
@@ -70,17 +72,12 @@ export async function setTheScene(
   const authorityFile = join(cluster.folder, 'webhook-authority.pem');
   const configFile = join(cluster.folder, 'cni-gate.yaml');
   writeFileSync(configFile, configuration(['agent'], 'nominate'));
-  const namespace = (name: string, labels: Record<string, string> = {}): object => ({
-    apiVersion: 'v1',
-    kind: 'Namespace',
-    metadata: { name, labels },
-  });
-  const input = [
+  await cluster.apply(
     namespace(own.namespace),
     namespace(networkNamespace),
     namespace(optedIn, { [profileLabel]: 'mesh' }),
-  ];
-  await cluster.apply(...input, namespace(bystander));
+    namespace(bystander),
+  );
   const replica = (at: string, ...more: string[]): Promise<GateServer> => {
     const files = ['--kubeconfig', kubeconfig, '--config', configFile];
     return startServer({ host: at, args: [...files, '--own-namespace', own.namespace, ...more] });
@@ -110,11 +107,11 @@ export async function setTheScene(
 export const manifest = (name: string): string =>
   fileURLToPath(new URL(`../../../manifests/base/${name}.yaml`, import.meta.url));
 
-/** The service account of the manifests, with its rights; its kubeconfig. */
-export async function accountOfManifests(cluster: Cluster): Promise<string> {
+/** Makes the namespace and service account of the manifests, with its rights. */
+export async function accountOfManifests(cluster: Cluster): Promise<Access> {
   await cluster.kubectl(['create', 'namespace', own.namespace]);
   for (const name of ['service-account', 'rights']) await cluster.kubectl(['apply', '-f', manifest(name)]);
-  return (await cluster.serviceAccount(own.namespace, own.name)).kubeconfig;
+  return await cluster.serviceAccount(own.namespace, own.name);
 }
 
 /** {@link setTheScene}, until the tests of the file end. */
@@ -137,24 +134,13 @@ async function logged({ lines }: GateServer, message: string, from = 0): Promise
 
 /** The network's DaemonSet: on the node's own network, and on every node that its selector wants. */
 export function daemonSet(name: string, template: object = {}): object {
-  const labels = { app: name };
-  return {
-    apiVersion: 'apps/v1',
-    kind: 'DaemonSet',
-    metadata: { namespace: networkNamespace, name },
-    spec: {
-      selector: { matchLabels: labels },
-      template: {
-        metadata: { labels },
-        spec: {
-          hostNetwork: true,
-          tolerations: [{ operator: 'Exists' }],
-          containers: [{ name: 'install-cni', image: 'example/agent' }],
-          ...template,
-        },
-      },
-    },
+  const spec = {
+    hostNetwork: true,
+    tolerations: [{ operator: 'Exists' }],
+    containers: [{ name: 'install-cni', image: 'example/agent' }],
+    ...template,
   };
+  return workload('DaemonSet', name, { namespace: networkNamespace, spec });
 }
 
 /** A pod of a workload. */
@@ -162,12 +148,7 @@ export function podOn(
   name: string,
   more: { namespace?: string; spec?: object; labels?: object } = {},
 ): object {
-  return {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { namespace: more.namespace ?? optedIn, name, labels: more.labels ?? {} },
-    spec: { containers: [{ name: 'web', image: 'example/web' }], ...more.spec },
-  };
+  return pod(name, more.spec, { namespace: more.namespace ?? optedIn, labels: more.labels ?? {} });
 }
 
 /** A node selector for one node: what a pod is sent to and nowhere else. */

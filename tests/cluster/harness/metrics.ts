@@ -1,15 +1,30 @@
 import type { Api } from './api.ts';
 
 /**
- * The sum of a metric of the API server over all series that carry the labels; 0 where there is none.
+ * The sum of a metric over all series that carry the labels; 0 where there is none.
  *
+ * @param text as a `/metrics` answers
  * @param name with `_total`, `_count` or `_sum` where it has one
  */
-export async function metric(api: Api, name: string, labels: Record<string, string> = {}): Promise<number> {
+export function sumIn(text: string, name: string, labels: Record<string, string> = {}): number {
   const wanted = Object.entries(labels).map(([key, value]) => `${key}="${value}"`);
-  const lines = (await api.text('/metrics')).split('\n');
-  return lines
+  return text
+    .split('\n')
     .filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `))
     .filter((line) => wanted.every((label) => line.includes(label)))
     .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
+}
+
+/** {@link sumIn} of the API server's metrics. */
+export const metric = async (api: Api, name: string, labels?: Record<string, string>): Promise<number> =>
+  sumIn(await api.text('/metrics'), name, labels);
+
+/** {@link sumIn} of cni-gate's metrics, over all replicas. */
+export async function ownMetric(
+  replicas: readonly { ops(path: string): Promise<Response> }[],
+  name: string,
+  labels?: Record<string, string>,
+): Promise<number> {
+  const sums = replicas.map(async ({ ops }) => sumIn(await (await ops('/metrics')).text(), name, labels));
+  return (await Promise.all(sums)).reduce((all, one) => all + one, 0);
 }

@@ -4,8 +4,9 @@ import { profileLabel } from '../../../webhook/lib/names.ts';
 import { Api } from '../harness/api.ts';
 import type { Cluster } from '../harness/cluster.ts';
 import { eventually } from '../harness/eventually.ts';
+import { namespace } from '../harness/objects.ts';
 import { startCluster } from '../harness/start.ts';
-import { apply, byPolicy, namespace } from './overlay.ts';
+import { apply, byPolicy } from './overlay.ts';
 
 /** The policy that limits what the service account of cni-gate may write. */
 export const policy = 'service-account.cni-gate.io';

@@ -1,6 +1,6 @@
 import { profileLabel } from '../../../webhook/lib/names.ts';
 import type { Cluster } from '../harness/cluster.ts';
-import { pod } from './overlay.ts';
+import { boundVolume, pod, workload } from '../harness/objects.ts';
 import { makeNamespace } from './working.ts';
 
 interface Pod {
@@ -17,39 +17,13 @@ const network = 'kube-system';
  */
 export async function useTheGate(cluster: Cluster): Promise<void> {
   const { api } = cluster;
-  const labels = { app: 'cilium' };
-  const agent = { hostNetwork: true, tolerations: [{ operator: 'Exists' }] };
-  const spec = { ...agent, containers: [{ name: 'cilium-agent', image: 'example/cilium' }] };
+  const containers = [{ name: 'cilium-agent', image: 'example/cilium' }];
+  const spec = { hostNetwork: true, tolerations: [{ operator: 'Exists' }], containers };
   const pvc = 'data';
   await makeNamespace(cluster, 'unmeshed', { [profileLabel]: 'linkerd' });
   await cluster.apply(
-    {
-      apiVersion: 'apps/v1',
-      kind: 'DaemonSet',
-      metadata: { namespace: network, name: 'cilium' },
-      spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec } },
-    },
-    {
-      apiVersion: 'v1',
-      kind: 'PersistentVolume',
-      metadata: { name: pvc },
-      spec: {
-        capacity: { storage: '1Gi' },
-        accessModes: ['ReadWriteOnce'],
-        storageClassName: 'none',
-        hostPath: { path: '/data' },
-      },
-    },
-    {
-      apiVersion: 'v1',
-      kind: 'PersistentVolumeClaim',
-      metadata: { namespace: 'shop', name: pvc },
-      spec: {
-        accessModes: ['ReadWriteOnce'],
-        storageClassName: 'none',
-        resources: { requests: { storage: '1Gi' } },
-      },
-    },
+    workload('DaemonSet', 'cilium', { namespace: network, spec }),
+    ...boundVolume('shop', pvc),
   );
   const claims = '/api/v1/namespaces/shop/persistentvolumeclaims';
   await api.until<{ status: { phase: string } }>(claims, ({ status }) => status.phase === 'Bound');

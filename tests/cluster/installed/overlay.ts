@@ -8,6 +8,7 @@ import { programPath } from '../binaries/ensure.ts';
 import { ApiError } from '../harness/api.ts';
 import type { Cluster } from '../harness/cluster.ts';
 import { eventually } from '../harness/eventually.ts';
+import { namespace, pod } from '../harness/objects.ts';
 
 export type Overlay = 'strict' | 'permissive' | 'files' | 'cert-manager';
 
@@ -43,21 +44,6 @@ export async function acceptImages(cluster: Cluster, ...images: string[]): Promi
 /** Whether an error is a refusal by a policy of ours. */
 export const byPolicy = (error: unknown, name = policyName): error is ApiError =>
   error instanceof ApiError && error.message.includes(`ValidatingAdmissionPolicy '${name}'`);
-
-/** A namespace with these labels. */
-export const namespace = (name: string, labels: Record<string, string> = {}): object => ({
-  apiVersion: 'v1',
-  kind: 'Namespace',
-  metadata: { name, labels },
-});
-
-/** A pod of one container, with more in its metadata and spec where that is given. */
-export const pod = (name: string, spec: object = {}, metadata: object = {}): object => ({
-  apiVersion: 'v1',
-  kind: 'Pod',
-  metadata: { name, ...metadata },
-  spec: { containers: [{ name: 'web', image: 'example/web' }], ...spec },
-});
 
 /** Asks the API server to make a pod, without making it. */
 export const tryPod = <T>(cluster: Cluster, where: string, object: object): Promise<T> =>

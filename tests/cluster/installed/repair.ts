@@ -1,30 +1,19 @@
 import type { Cluster } from '../harness/cluster.ts';
+import { workload } from '../harness/objects.ts';
 import { decide, ours, type Pod } from '../repair/kubelet.ts';
 
 const pods = '/api/v1/namespaces/shop/pods';
 
 /** Makes a Deployment and a Job, lets the proofs of their pods fail, and waits until both pods are replaced. */
 export async function useRepair(cluster: Cluster): Promise<void> {
-  const labels = { app: 'failing' };
-  const template = (more: object = {}): object => ({
-    metadata: { labels, ...ours },
-    spec: { containers: [{ name: 'web', image: 'example/web' }], ...more },
-  });
   const namespace = 'shop';
-  await cluster.apply(
-    {
-      apiVersion: 'apps/v1',
-      kind: 'Deployment',
-      metadata: { namespace, name: 'failing' },
-      spec: { selector: { matchLabels: labels }, template: template() },
-    },
-    {
-      apiVersion: 'batch/v1',
-      kind: 'Job',
-      metadata: { namespace, name: 'failing-job' },
-      spec: { template: template({ restartPolicy: 'OnFailure' }) },
-    },
-  );
+  const spec = { restartPolicy: 'OnFailure', containers: [{ name: 'web', image: 'example/web' }] };
+  await cluster.apply(workload('Deployment', 'failing', { namespace, ...ours }), {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { namespace, name: 'failing-job' },
+    spec: { template: { metadata: { labels: { app: 'failing' }, ...ours }, spec } },
+  });
   const placed = (kind: string, not = ''): Promise<Pod> =>
     cluster.api.until<Pod>(
       `${pods}?labelSelector=app%3Dfailing`,

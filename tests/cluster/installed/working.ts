@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { profileLabel, validatorContainer } from '../../../webhook/lib/names.ts';
 import type { Cluster } from '../harness/cluster.ts';
 import { metric } from '../harness/metrics.ts';
-import { namespace, pod } from './overlay.ts';
+import { namespace, pod, workload } from '../harness/objects.ts';
 
 /** What is read of a user's pod. */
 export interface UserPod {
@@ -33,32 +33,18 @@ export async function makeNamespace(
 
 /** The network that profile cilium waits for, ready on both nodes. */
 export async function bringNetwork(cluster: Cluster): Promise<void> {
-  const labels = { app: 'cilium' };
   const spec = { hostNetwork: true, containers: [{ name: 'cilium-agent', image: 'example/cilium' }] };
-  await cluster.apply({
-    apiVersion: 'apps/v1',
-    kind: 'DaemonSet',
-    metadata: { namespace: 'kube-system', name: 'cilium' },
-    spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec } },
-  });
+  await cluster.apply(workload('DaemonSet', 'cilium', { namespace: 'kube-system', spec }));
 }
 
-export const deployment = (name: string, spec: object = {}): object => ({
-  apiVersion: 'apps/v1',
-  kind: 'Deployment',
-  metadata: { name },
-  spec: {
-    selector: { matchLabels: { app: name } },
-    template: {
-      metadata: { labels: { app: name } },
-      spec: {
-        initContainers: [{ name: 'migrate', image: 'example/web' }],
-        containers: [{ name: 'web', image: 'example/web' }],
-        ...spec,
-      },
+/** A Deployment with an init container. */
+export const deployment = (name: string): object =>
+  workload('Deployment', name, {
+    spec: {
+      initContainers: [{ name: 'migrate', image: 'example/web' }],
+      containers: [{ name: 'web', image: 'example/web' }],
     },
-  },
-});
+  });
 
 /** The pod of a Deployment once it runs. */
 export const runningPod = (cluster: Cluster, where: string, app: string): Promise<UserPod> =>

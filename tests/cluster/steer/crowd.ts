@@ -1,35 +1,25 @@
 import assert from 'node:assert/strict';
 import { optedIn, type Pod, type Scene } from '../gate/scene.ts';
 import type { Cluster } from '../harness/cluster.ts';
+import { workload } from '../harness/objects.ts';
 
 /** Pods of each Deployment here. */
 export const replicas = 50;
 
 /** A Deployment of many small pods, spread over hosts. */
 export function crowd(name: string, whenUnsatisfiable: 'ScheduleAnyway' | 'DoNotSchedule'): object {
-  const labels = { app: name };
   const spread = {
     maxSkew: 1,
     topologyKey: 'kubernetes.io/hostname',
     whenUnsatisfiable,
-    labelSelector: { matchLabels: labels },
+    labelSelector: { matchLabels: { app: name } },
   };
-  return {
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    metadata: { namespace: optedIn, name },
-    spec: {
-      replicas,
-      selector: { matchLabels: labels },
-      template: {
-        metadata: { labels },
-        spec: {
-          topologySpreadConstraints: [spread],
-          containers: [{ name: 'web', image: 'example/web', resources: { requests: { cpu: '50m' } } }],
-        },
-      },
-    },
+  const resources = { requests: { cpu: '50m' } };
+  const spec = {
+    topologySpreadConstraints: [spread],
+    containers: [{ name: 'web', image: 'example/web', resources }],
   };
+  return workload('Deployment', name, { namespace: optedIn, replicas, spec });
 }
 
 /** Where the pods of such a Deployment are; those that wait are not among them. */

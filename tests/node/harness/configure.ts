@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { Cluster } from '../../cluster/harness/cluster.ts';
 import { eventually } from '../../cluster/harness/eventually.ts';
+import { ownMetric } from '../../cluster/harness/metrics.ts';
 import { applyOwn } from '../../cluster/installed/overlay.ts';
 import type { RunningPod } from '../../cluster/installed/pod.ts';
-import { ownMetric } from './own-metrics.ts';
 
 const fileOf = (settings: object): string =>
   JSON.stringify({ apiVersion: 'cni-gate.io/v1alpha1', kind: 'Configuration', ...settings });
@@ -45,6 +45,6 @@ async function takeUp(replica: RunningPod): Promise<void> {
 /** How often a replica took up a changed configuration, and how often it refused one. */
 async function reloads(replica: RunningPod): Promise<{ success: number; failure: number }> {
   const count = (result: string): Promise<number> =>
-    ownMetric([replica], 'cni_gate_reloads_total', `source="configuration",result="${result}"`);
+    ownMetric([replica], 'cni_gate_reloads_total', { source: 'configuration', result });
   return { success: await count('success'), failure: await count('failure') };
 }

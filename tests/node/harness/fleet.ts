@@ -1,6 +1,7 @@
 import { exitCode } from '../../../validator/shared/contract.ts';
 import { profileLabel } from '../../../webhook/lib/names.ts';
 import type { Cluster } from '../../cluster/harness/cluster.ts';
+import { workload } from '../../cluster/harness/objects.ts';
 import { makeNamespace } from '../../cluster/installed/working.ts';
 import { standIn } from '../images/images.ts';
 import type { History, PodWrite } from './history.ts';
@@ -25,26 +26,16 @@ export class Fleet {
    */
   async create(node: string, elsewhere: string): Promise<void> {
     await makeNamespace(this.#cluster, this.namespace, { [profileLabel]: 'linkerd' });
-    const labels = { app: 'web' };
     const container = {
       name: 'linkerd-proxy',
       image: Fleet.image.name,
       env: [{ name: 'ELSEWHERE', value: elsewhere }],
       securityContext: { runAsUser: 1000 },
     };
-    await this.#cluster.apply({
-      apiVersion: 'apps/v1',
-      kind: 'Deployment',
-      metadata: { namespace: this.namespace, name: 'web' },
-      spec: {
-        replicas: 0,
-        selector: { matchLabels: labels },
-        template: {
-          metadata: { labels },
-          spec: { nodeSelector: { 'kubernetes.io/hostname': node }, containers: [container] },
-        },
-      },
-    });
+    const spec = { nodeSelector: { 'kubernetes.io/hostname': node }, containers: [container] };
+    await this.#cluster.apply(
+      workload('Deployment', 'web', { namespace: this.namespace, replicas: 0, spec }),
+    );
   }
 
   /** Says how many pods there are to be; waits for nothing. */

@@ -1,5 +1,6 @@
 import { profileLabel, validatorContainer } from '../../../webhook/lib/names.ts';
 import type { Cluster } from '../../cluster/harness/cluster.ts';
+import { namespace as namespaceObject, workload } from '../../cluster/harness/objects.ts';
 import { standIn } from '../images/images.ts';
 import type { Image } from '../images/layout.ts';
 
@@ -52,10 +53,7 @@ export class Workload {
    */
   async create(elsewhere: string, profile?: string): Promise<void> {
     const labels = profile === undefined ? {} : { [profileLabel]: profile };
-    await this.#cluster.apply(
-      { apiVersion: 'v1', kind: 'Namespace', metadata: { name: this.namespace, labels } },
-      this.#deployment(elsewhere),
-    );
+    await this.#cluster.apply(namespaceObject(this.namespace, labels), this.#deployment(elsewhere));
   }
 
   /** Its pod, as soon as something is so. @param seconds how long that may take */
@@ -72,7 +70,6 @@ export class Workload {
   }
 
   #deployment(elsewhere: string): object {
-    const labels = { app: 'web' };
     const [app, proxy] = this.images.map(({ name }) => name);
     const containers = [
       {
@@ -84,15 +81,7 @@ export class Workload {
       // where linkerd's injector would have put it
       { name: 'linkerd-proxy', image: proxy, securityContext: { runAsUser: 2102 } },
     ];
-    return {
-      apiVersion: 'apps/v1',
-      kind: 'Deployment',
-      metadata: { namespace: this.namespace, name: 'web' },
-      spec: {
-        selector: { matchLabels: labels },
-        template: { metadata: { labels }, spec: { containers } },
-      },
-    };
+    return workload('Deployment', 'web', { namespace: this.namespace, spec: { containers } });
   }
 }
 

@@ -1,0 +1,81 @@
+/** A namespace with these labels. */
+export const namespace = (name: string, labels: Record<string, string> = {}): object => ({
+  apiVersion: 'v1',
+  kind: 'Namespace',
+  metadata: { name, labels },
+});
+
+/** A pod of one container, with more in its metadata and spec where that is given. */
+export const pod = (name: string, spec: object = {}, metadata: object = {}): object => ({
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: { name, ...metadata },
+  spec: { containers: [{ name: 'web', image: 'example/web' }], ...spec },
+});
+
+/** What a workload has beside its name. */
+export interface WorkloadParts {
+  namespace?: string;
+  replicas?: number;
+  /** Of its pods. */
+  annotations?: Record<string, string>;
+  /** Of its pods; one container if it is not given. */
+  spec?: object;
+}
+
+/** A workload. Its pods have the label `app` with its name. */
+export function workload(
+  kind: 'DaemonSet' | 'Deployment' | 'StatefulSet',
+  name: string,
+  { namespace: where, replicas, annotations, spec }: WorkloadParts = {},
+): object {
+  const labels = { app: name };
+  return {
+    apiVersion: 'apps/v1',
+    kind,
+    metadata: { namespace: where, name },
+    spec: {
+      replicas,
+      selector: { matchLabels: labels },
+      template: {
+        metadata: { labels, annotations },
+        spec: spec ?? { containers: [{ name: 'web', image: 'example/web' }] },
+      },
+    },
+  };
+}
+
+/** A volume and a claim that are bound to each other, for pods of a namespace. @param nodes where it can be used */
+export function boundVolume(where: string, name: string, nodes?: string[]): object[] {
+  const accessModes = ['ReadWriteOnce'];
+  const here = [{ key: 'kubernetes.io/hostname', operator: 'In', values: nodes }];
+  return [
+    {
+      apiVersion: 'v1',
+      kind: 'PersistentVolume',
+      metadata: { name },
+      spec: {
+        capacity: { storage: '1Gi' },
+        accessModes,
+        claimRef: { namespace: where, name },
+        ...(nodes
+          ? {
+              local: { path: '/none' },
+              nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: here }] } },
+            }
+          : { hostPath: { path: '/data' } }),
+      },
+    },
+    {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { namespace: where, name },
+      spec: {
+        accessModes,
+        storageClassName: '',
+        volumeName: name,
+        resources: { requests: { storage: '1Gi' } },
+      },
+    },
+  ];
+}
