@@ -100,28 +100,6 @@ async function events(api: ChildProcess, order: SendEvents): Promise<SentEvents>
   return sent;
 }
 
-const mib = (value: number): string => `${value.toFixed(0)} MiB`;
-
-function textOf({ nodes, sets, ready, start, synced, took, perSecond, pods, full, load }: Figures): string {
-  const us = ({ p50, p99 }: { p50: number; p99: number }): string =>
-    `${p50.toFixed(0)} / ${p99.toFixed(0)} us`;
-  return [
-    `${nodes} nodes x ${sets}:`.padEnd(18),
-    `ready in ${ready.toFixed(2)} s, ${start.seconds.toFixed(2)} s of processor time`,
-    `memory ${mib(synced.memory)}, peak ${mib(synced.peak)}`,
-    ...(load === undefined
-      ? []
-      : [`full load: ${(1e6 / load.rate).toFixed(0)} us for each call, peak ${mib(load.peak)}`]),
-    ...(took === undefined
-      ? []
-      : [
-          `decision p50 / p99 ${us(took.decision)}, call ${us(took.call)}`,
-          `${perSecond.toFixed(0)} events/s`,
-          `with ${pods} pods memory ${mib(full.memory)}, peak ${mib(full.peak)}`,
-        ]),
-  ].join('   ');
-}
-
 console.log(
   `Node ${process.version} ${nodeArguments.join(' ')}, ${cpus().length} cores (${cpus()[0]?.model}); ${steady.events} events and ${steady.calls} calls a second`,
 );
@@ -130,7 +108,7 @@ for (const sets of numbers(values['daemon-sets'])) {
   for (const nodes of numbers(values.nodes)) {
     const figures = await measure(nodes, sets, all.length === 0 ? Number(values.load) : 0);
     all.push(figures);
-    console.log(textOf(figures));
+    console.log(`${nodes} nodes × ${sets}: ready in ${figures.ready.toFixed(2)} s`);
   }
 }
 report('scale', rowsOf(all));

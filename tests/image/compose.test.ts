@@ -5,8 +5,7 @@ import { createInterface } from 'node:readline';
 import { after, test } from 'node:test';
 import { blocks, pages } from '../support/pages.ts';
 import { run } from '../support/run.ts';
-import { checkout, compose, composeArgs, docker, ownImage } from './docker.ts';
-import { serviceImages } from './stand-ins/names.ts';
+import { checkout, compose, composeArgs, docker, ownImage, serviceImages } from './docker.ts';
 
 const guide = pages('docs/guides/compose.md')[0]?.text ?? '';
 const commands = blocks(guide, 'console');

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { run } from '../support/run.ts';
+import { baseImages } from './dockerfile.ts';
 
 /** The checkout: the build context, and where docker-compose.yml is. */
 export const checkout = fileURLToPath(new URL('../../', import.meta.url));
@@ -31,6 +32,21 @@ export const runImage = (...args: string[]) => tryDocker('run', '--rm', ...restr
 export const compose = (...args: string[]): Promise<string> => docker(...composeArgs, ...args);
 
 export const composeArgs = ['compose', '--project-directory', checkout];
+
+/** Images by the services of docker-compose.yml. */
+export async function serviceImages(): Promise<string[]> {
+  const { services }: { services: Record<string, { image: string }> } = JSON.parse(
+    await compose('config', '--format', 'json'),
+  );
+  return Object.values(services).map(({ image }) => image);
+}
+
+/** What a registry would be asked for: each image that the Dockerfile and docker-compose.yml name. */
+export async function namedImages(): Promise<string[]> {
+  const images = new Set([...baseImages(), ...(await serviceImages())]);
+  images.delete(ownImage);
+  return [...images];
+}
 
 /** Builds the server's image by the Dockerfile, as {@link ownImage}. Needs npm's registry. */
 export const buildServer = (): Promise<string> => compose('build', '--quiet');

@@ -1,7 +1,10 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { version } from '../../webhook/lib/version.ts';
 import { run } from '../support/run.ts';
-import { buildServer, buildValidator, docker, ownImage, validatorImage } from './docker.ts';
+import { buildServer, buildValidator, checkout, docker, ownImage, validatorImage } from './docker.ts';
 
 /** `Config` of `docker image inspect`: how the image is run. */
 export interface ImageConfig {
@@ -17,6 +20,16 @@ export interface ImageConfig {
 /** @returns what the engine knows of the image; `Size` in bytes, of all layers unpacked */
 export async function inspectImage(image: string): Promise<{ Config: ImageConfig; Size: number }> {
   return JSON.parse(await docker('image', 'inspect', image))[0];
+}
+
+/** @throws AssertionError if the image's labels do not tell its title, this release's version, license and source */
+export function assertLabels({ Labels: labels }: ImageConfig, title: string): void {
+  const { license } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'));
+  const label = (name: string): string | undefined => labels[`org.opencontainers.image.${name}`];
+  assert.equal(label('version'), version);
+  assert.equal(label('title'), title);
+  assert.equal(label('licenses'), license);
+  assert.ok(label('source')?.startsWith('https://'));
 }
 
 /** Writes an image's files into a folder. */

@@ -8,8 +8,7 @@ import { eventually } from '../cluster/harness/eventually.ts';
 import { run } from '../support/run.ts';
 import { buildServer, checkout, docker, ownImage, restricted, runImage, tryDocker } from './docker.ts';
 import { copiedSources } from './dockerfile.ts';
-import { exportFiles, inspectImage } from './exported.ts';
-import { assertLabels } from './labels.ts';
+import { assertLabels, exportFiles, inspectImage } from './exported.ts';
 
 await buildServer();
 const { Config: config, Size: size } = await inspectImage(ownImage);

@@ -7,8 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { env, exitCode } from '../../validator/shared/contract.ts';
 import { minRequests } from '../../webhook/admission/mutate/resources.ts';
 import { buildValidator, runImage, tryDocker, validatorImage } from './docker.ts';
-import { exportFiles, inspectImage } from './exported.ts';
-import { assertLabels } from './labels.ts';
+import { assertLabels, exportFiles, inspectImage } from './exported.ts';
 
 await buildValidator();
 const { Config: config, Size: size } = await inspectImage(validatorImage);

@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
+import { text as textOf } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../../webhook/lib/errors.ts';
 import type { Access } from './access.ts';
-import { answered, linesOf, readAll } from './http.ts';
 
 /** A refusal of the API server, with the Status object that it sent. */
 export class ApiError extends Error {
@@ -72,13 +72,13 @@ export class Api {
   }
 
   /** Text where there is no JSON: `/metrics`, `/readyz`. */
-  async text(path: string): Promise<string> {
-    return readAll(await this.#answer('GET', path));
+  async text(path: string, method = 'GET', extras: RequestExtras = {}): Promise<string> {
+    return textOf(await this.#answer(method, path, extras));
   }
 
   /** @throws ApiError where the API server refuses */
   async request<T>(method: string, path: string, extras: RequestExtras = {}): Promise<T> {
-    return JSON.parse(await readAll(await this.#answer(method, path, extras)));
+    return JSON.parse(await this.text(path, method, extras));
   }
 
   /**
@@ -143,10 +143,25 @@ export class Api {
       agent: this.#agent,
       ...(signal && { signal }),
     });
-    const answer = await answered(sent, body === undefined ? undefined : JSON.stringify(body));
+    const text = body === undefined ? undefined : JSON.stringify(body);
+    // Node announces no length by itself for a DELETE, and the body would be read as the next request
+    if (text !== undefined) sent.setHeader('content-length', Buffer.byteLength(text));
+    const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+    sent.on('response', resolve).on('error', reject).end(text);
+    const answer = await promise;
     const status = answer.statusCode ?? 0;
-    if (status >= 400) throw new ApiError(`${method} ${path}`, status, await readAll(answer));
+    if (status >= 400) throw new ApiError(`${method} ${path}`, status, await textOf(answer));
     return answer;
+  }
+}
+
+/** Whole lines as they come. `readline` would not hand on the error of a connection that breaks. */
+async function* linesOf(answer: IncomingMessage): AsyncGenerator<string> {
+  let rest = '';
+  for await (const text of answer.setEncoding('utf8')) {
+    const lines = (rest + text).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
   }
 }
 

@@ -1,11 +1,12 @@
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { run } from '../../support/run.ts';
+import { programPath } from '../binaries/ensure.ts';
 import { type Access, accessWith, type Server } from './access.ts';
 import { Api } from './api.ts';
 import { auditLog } from './api-server.ts';
 import { Component } from './component.ts';
-import { type Kubectl, kubectlFor } from './kubectl.ts';
 import { type Layout, layOut } from './layout.ts';
 import { type ClusterOptions, type ComponentName, componentNames } from './options.ts';
 import { ClusterAuthority } from './pki.ts';
@@ -100,8 +101,17 @@ export class Cluster {
     rmSync(join(this.folder, 'etcd'), { recursive: true, force: true });
   }
 
-  /** Runs kubectl as the administrator. */
-  readonly kubectl: Kubectl = (args, options) => kubectlFor(this.admin)(args, options);
+  /**
+   * Runs kubectl as the administrator: its standard output.
+   *
+   * @param options.input standard input: text, or objects that are sent as one List in JSON, for `-f -`
+   * @throws Error with its arguments and standard error if it does not end with 0
+   */
+  kubectl(args: string[], { input = '' }: { input?: string | object[] } = {}): Promise<string> {
+    const text =
+      typeof input === 'string' ? input : JSON.stringify({ apiVersion: 'v1', kind: 'List', items: input });
+    return run(programPath('kubectl'), ['--kubeconfig', this.admin.kubeconfig, ...args], text);
+  }
 
   /** Applies objects as the administrator. */
   readonly apply = (...input: object[]): Promise<string> => this.kubectl(['apply', '-f', '-'], { input });

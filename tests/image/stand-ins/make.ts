@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run } from '../../support/run.ts';
+import { namedImages } from '../docker.ts';
 import { layFiles } from './files.ts';
-import { namedImages } from './names.ts';
 
 /**
  * Makes a local image under the name of each image that the Dockerfile and docker-compose.yml name.
