@@ -80,8 +80,6 @@ const ordinary = (): Objects => ({
   ],
   '/api/v1/nodes': [node('n1'), node('n2')],
   '/apis/apps/v1/namespaces/kube-system/daemonsets': [cilium],
-  // asked for by servers that do not watch them one by one: see CNI_GATE_ATTACK_CHECKOUT
-  '/apis/apps/v1/daemonsets': [cilium],
   [agentsPath]: [agentOn('n1', 'CrashLoopBackOff'), agentOn('n2')],
   '/api/v1/pods': [pendingPod()],
 });

@@ -2,19 +2,14 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
+import { main } from '../../support/command.ts';
 import { mortal } from '../../support/mortal.ts';
 import { ControlGroup, containerMemory } from './control-group.ts';
 import type { Endpoint } from './direct-innocents.ts';
 import type { Target } from './observer.ts';
-
-/** The checkout whose server is attacked: another one's, to see that an attack finds what was fixed since. */
-export const checkout = resolve(
-  process.env.CNI_GATE_ATTACK_CHECKOUT ?? fileURLToPath(new URL('../../../', import.meta.url)),
-);
 
 export interface AttackedServer extends Target, Endpoint {
   opsPort: number;
@@ -38,7 +33,7 @@ export async function startAttackedServer(t: TestContext, api: string): Promise<
   const group = new ControlGroup('server', { memory: containerMemory });
   const command = group.inside(
     mortal(process.execPath, [
-      ...[join(checkout, 'webhook/main.ts'), 'serve', '--tls-ca-out', authority],
+      ...[main, 'serve', '--tls-ca-out', authority],
       ...[
         '--config',
         file('config.yaml', configuration),

@@ -5,7 +5,6 @@ import { endpoints } from '../../cluster/installed/installation.ts';
 import { type RunningPod, type StoredPod, startPod } from '../../cluster/installed/pod.ts';
 import { ControlGroup, containerMemory } from '../harness/control-group.ts';
 import { type Observation, type Observed, observe } from '../harness/observer.ts';
-import { checkout } from '../harness/server.ts';
 import { podsOf } from './objects.ts';
 
 /** A pod of the Deployment as a process that has as much memory as its container, and is looked at. */
@@ -97,7 +96,6 @@ export class Replica {
   async #run(): Promise<void> {
     this.#running = await startPod(this.#cluster, this.#pod, {
       enclose: (command) => this.#group.inside(command),
-      checkout,
     });
   }
 

@@ -6,7 +6,6 @@ import { endpoints, runningPods, trusted } from '../../cluster/installed/install
 import { apply } from '../../cluster/installed/overlay.ts';
 import { makeNamespace } from '../../cluster/installed/working.ts';
 import { ControlGroup } from '../harness/control-group.ts';
-import { checkout } from '../harness/server.ts';
 import {
   broken,
   innocent,
@@ -51,7 +50,7 @@ export async function setTheStage(): Promise<Stage> {
   const capacity = { cpu: '1000', memory: '1000Gi', pods: '10000' };
   const labels = { [networkLabel]: network.name };
   for (const name of [broken, spare, other]) await addNode(cluster, name, { capacity, labels });
-  await apply(cluster, 'strict', checkout);
+  await apply(cluster, 'strict');
   await cluster.apply(networkDaemonSet);
   const pods = await runningPods(cluster, 2);
   const replicas = await Promise.all(pods.map((pod) => Replica.start(cluster, pod)));

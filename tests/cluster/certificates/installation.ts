@@ -4,6 +4,7 @@ import { accountOfManifests } from '../gate/scene.ts';
 import type { Access } from '../harness/access.ts';
 import { ApiError } from '../harness/api.ts';
 import type { Cluster } from '../harness/cluster.ts';
+import { configurationOf, webhookFor } from '../harness/registration.ts';
 import { endpoints, serviceAt } from '../harness/service.ts';
 import { port, Replica } from './replica.ts';
 
@@ -46,8 +47,8 @@ export class Installation {
     await cluster.apply(
       { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop', labels: { opted: 'in' } } },
       ...serviceAt(namespace, 'cni-gate', [{ host: '10.254.1.1', port }]),
-      registration('Mutating', [webhook('pods.cni-gate.io', 'cni-gate', 'pods')]),
-      registration('Validating', [
+      configurationOf('Mutating', 'cni-gate', [webhook('pods.cni-gate.io', 'cni-gate', 'pods')]),
+      configurationOf('Validating', 'cni-gate', [
         webhook('somebody.example.com', 'somebody', 'nothing'),
         webhook('bindings.cni-gate.io', 'cni-gate', 'nothing'),
       ]),
@@ -148,24 +149,8 @@ function decoded(data: Record<string, string> = {}): Record<string, string> {
   );
 }
 
-function registration(kind: string, webhooks: object[]): object {
-  return {
-    apiVersion: 'admissionregistration.k8s.io/v1',
-    kind: `${kind}WebhookConfiguration`,
-    metadata: { name: 'cni-gate' },
-    webhooks,
-  };
-}
-
 function webhook(name: string, service: string, resource: string): object {
-  return {
-    name,
-    clientConfig: { service: { namespace, name: service, path: '/mutate', port: 443 } },
-    rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: [resource] }],
-    namespaceSelector: { matchLabels: { opted: 'in' } },
-    failurePolicy: 'Fail',
-    sideEffects: 'None',
-    admissionReviewVersions: ['v1'],
-    timeoutSeconds: 10,
-  };
+  const clientConfig = { service: { namespace, name: service, path: '/mutate', port: 443 } };
+  const namespaceSelector = { matchLabels: { opted: 'in' } };
+  return webhookFor([resource], { name, clientConfig, namespaceSelector, timeoutSeconds: 10 });
 }

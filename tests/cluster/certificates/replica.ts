@@ -8,13 +8,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { opsLimits } from '../../../webhook/lib/limits.ts';
+import { main } from '../../support/command.ts';
 import { mortal } from '../../support/mortal.ts';
 import type { Access } from '../harness/access.ts';
 import { eventually } from '../harness/eventually.ts';
 import { sumIn } from '../harness/metrics.ts';
 import { LoggingProcess } from '../harness/process.ts';
 
-const main = fileURLToPath(new URL('../../../webhook/main.ts', import.meta.url));
 const clock = fileURLToPath(new URL('./set-clock.ts', import.meta.url));
 
 /** All replicas have the same ports, each at an address of its own: an EndpointSlice names one port. */

@@ -5,27 +5,16 @@ import { fakeNode } from './plans.ts';
 /** What a fake node is like. */
 export interface NodeOptions {
   labels?: Record<string, string>;
-  annotations?: Record<string, string>;
   taints?: { key: string; value?: string; effect: string }[];
   /** What it has room for. */
   capacity?: Record<string, string>;
-  /** Changes with each boot: `status.nodeInfo.bootID`. */
-  bootID?: string;
   /** Without kwok its lease is not renewed, and nothing becomes of its pods. */
   kwok?: boolean;
 }
 
-/** A node that is an object and nothing else. */
-export interface FakeNode {
-  name: string;
-  /** Gives it a new boot id, as a kubelet does in its first status after a boot. Pods are left as they are. */
-  reboot(bootID?: string): Promise<void>;
-}
-
 /** Adds a node that is Ready and takes pods. */
-export async function addNode(cluster: Cluster, name: string, options: NodeOptions = {}): Promise<FakeNode> {
+export async function addNode(cluster: Cluster, name: string, options: NodeOptions = {}): Promise<void> {
   const { api } = cluster;
-  const path = `/api/v1/nodes/${name}`;
   await api.post('/api/v1/nodes', nodeObject(name, options));
   if (cluster.options.nodeLifecycle) {
     // the controller takes it away once it has seen that the node is Ready
@@ -34,14 +23,8 @@ export async function addNode(cluster: Cluster, name: string, options: NodeOptio
     );
   } else {
     // the API server gives it to every new node (admission plugin TaintNodesByCondition)
-    await api.patch(path, { spec: { taints: options.taints ?? null } });
+    await api.patch(`/api/v1/nodes/${name}`, { spec: { taints: options.taints ?? null } });
   }
-  return {
-    name,
-    reboot: async (bootID = randomUUID()) => {
-      await api.patch(`${path}/status`, { status: { nodeInfo: { bootID } } });
-    },
-  };
 }
 
 const notReady = 'node.kubernetes.io/not-ready';
@@ -51,7 +34,7 @@ interface NodeSpec {
 }
 
 function nodeObject(name: string, options: NodeOptions): object {
-  const { labels, annotations, taints = [], bootID = randomUUID(), kwok = true } = options;
+  const { labels, taints = [], kwok = true } = options;
   const capacity = {
     cpu: '4',
     memory: '8Gi',
@@ -71,7 +54,7 @@ function nodeObject(name: string, options: NodeOptions): object {
         'kubernetes.io/arch': 'amd64',
         ...labels,
       },
-      annotations: { ...(kwok && { [fakeNode.key]: fakeNode.value }), ...annotations },
+      annotations: kwok ? { [fakeNode.key]: fakeNode.value } : {},
     },
     spec: { taints },
     status: {
@@ -88,7 +71,7 @@ function nodeObject(name: string, options: NodeOptions): object {
       ],
       addresses: [{ type: 'Hostname', address: name }],
       nodeInfo: {
-        bootID,
+        bootID: randomUUID(),
         machineID: name,
         systemUUID: name,
         operatingSystem: 'linux',

@@ -1,68 +1,64 @@
 import { installedWebhooks, profileLabel, webhookConfiguration } from '../../../webhook/lib/names.ts';
 
-/** The webhook's name in {@link registration}. */
-export const [webhookName] = installedWebhooks.mutating;
+/** A webhook configuration. */
+export const configurationOf = (
+  kind: 'Mutating' | 'Validating',
+  name: string,
+  webhooks: object[],
+): object => ({
+  apiVersion: 'admissionregistration.k8s.io/v1',
+  kind: `${kind}WebhookConfiguration`,
+  metadata: { name },
+  webhooks,
+});
 
-const [bindings, placedPods] = installedWebhooks.validating;
+/** A webhook that is called when some resources are created. @param more what differs from the usual */
+export const webhookFor = (
+  resources: string[],
+  more: { name: string; clientConfig: object; [field: string]: unknown },
+): object => ({
+  rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources }],
+  namespaceSelector: { matchExpressions: [{ key: profileLabel, operator: 'Exists' }] },
+  failurePolicy: 'Fail',
+  sideEffects: 'None',
+  admissionReviewVersions: ['v1'],
+  ...more,
+});
+
+interface Service {
+  namespace: string;
+  name: string;
+}
+
+const behind = (service: Service, authority: Buffer, path: string): object => ({
+  service: { ...service, path, port: 443 },
+  caBundle: authority.toString('base64'),
+});
 
 /**
  * A MutatingWebhookConfiguration for `/mutate` behind a Service, for pods of namespaces that opted in. The API
  * server calls it a moment after it was applied: make sure of it, with `eventually`, before something rests on it.
  *
  * @param authority of the server's certificate, PEM
- * @param other another name of the webhook, which its configuration then has too, and another label that opts in
  */
-export function registration(
-  service: { namespace: string; name: string },
-  authority: Buffer,
-  { name = webhookName, label = profileLabel }: { name?: string; label?: string } = {},
-): object {
-  return {
-    apiVersion: 'admissionregistration.k8s.io/v1',
-    kind: 'MutatingWebhookConfiguration',
-    metadata: { name: name === webhookName ? webhookConfiguration : name },
-    webhooks: [
-      {
-        name,
-        clientConfig: {
-          service: { ...service, path: '/mutate', port: 443 },
-          caBundle: authority.toString('base64'),
-        },
-        rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] }],
-        namespaceSelector: { matchExpressions: [{ key: label, operator: 'Exists' }] },
-        failurePolicy: 'Fail',
-        sideEffects: 'None',
-        admissionReviewVersions: ['v1'],
-        reinvocationPolicy: 'IfNeeded',
-      },
-    ],
-  };
+export function registration(service: Service, authority: Buffer): object {
+  const [name] = installedWebhooks.mutating;
+  const clientConfig = behind(service, authority, '/mutate');
+  const webhook = webhookFor(['pods'], { name, clientConfig, reinvocationPolicy: 'IfNeeded' });
+  return configurationOf('Mutating', webhookConfiguration, [webhook]);
 }
 
 /** A ValidatingWebhookConfiguration for `/gate` behind the same Service. */
-export function gateRegistration(service: { namespace: string; name: string }, authority: Buffer): object {
-  const webhook = (name: string, resources: string[], more: object = {}): object => ({
-    name,
-    clientConfig: {
-      service: { ...service, path: '/gate', port: 443 },
-      caBundle: authority.toString('base64'),
-    },
-    rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources }],
-    namespaceSelector: { matchExpressions: [{ key: profileLabel, operator: 'Exists' }] },
+export function gateRegistration(service: Service, authority: Buffer): object {
+  const [bindings, placedPods] = installedWebhooks.validating;
+  const usual = {
+    clientConfig: behind(service, authority, '/gate'),
     failurePolicy: 'Ignore',
     timeoutSeconds: 3,
-    sideEffects: 'None',
-    admissionReviewVersions: ['v1'],
-    ...more,
-  });
-  const placed = { name: 'placed', expression: "has(object.spec.nodeName) && object.spec.nodeName != ''" };
-  return {
-    apiVersion: 'admissionregistration.k8s.io/v1',
-    kind: 'ValidatingWebhookConfiguration',
-    metadata: { name: webhookConfiguration },
-    webhooks: [
-      webhook(bindings, ['pods/binding', 'bindings']),
-      webhook(placedPods, ['pods'], { matchConditions: [placed] }),
-    ],
   };
+  const placed = { name: 'placed', expression: "has(object.spec.nodeName) && object.spec.nodeName != ''" };
+  return configurationOf('Validating', webhookConfiguration, [
+    webhookFor(['pods/binding', 'bindings'], { name: bindings, ...usual }),
+    webhookFor(['pods'], { name: placedPods, ...usual, matchConditions: [placed] }),
+  ]);
 }

@@ -1,10 +1,7 @@
 import { spawn } from 'node:child_process';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { main } from '../../support/command.ts';
 import { mortal } from '../../support/mortal.ts';
 import { LoggingProcess } from './process.ts';
-
-const own = fileURLToPath(new URL('../../../', import.meta.url));
 
 /** How `cni-gate serve` is run. */
 export interface ServerOptions {
@@ -12,10 +9,6 @@ export interface ServerOptions {
   args: string[];
   /** Address to listen on: one of 10.254.0.0/16, or that of a pod which it stands for. */
   host: string;
-  /** Environment beside PATH. */
-  environment?: Record<string, string>;
-  /** Another checkout than this, with its packages installed. */
-  checkout?: string | undefined;
 }
 
 /** A running `cni-gate serve`, from the sources. */
@@ -36,18 +29,13 @@ export interface GateServer {
  *
  * @throws Error with what it wrote where it ends before that
  */
-export async function startServer({
-  args,
-  host,
-  environment = {},
-  checkout = own,
-}: ServerOptions): Promise<GateServer> {
+export async function startServer({ args, host }: ServerOptions): Promise<GateServer> {
   // the API server keeps its idle connections for 90 s: the end of a test does not wait for them
   const drain = ['--drain-delay', '0s', '--drain-timeout', '1s'];
   const flags = ['serve', '--host', host, '--port', '0', '--ops-port', '0', ...drain, ...args];
-  const child = spawn(...mortal(process.execPath, [join(checkout, 'webhook/main.ts'), ...flags]), {
+  const child = spawn(...mortal(process.execPath, [main, ...flags]), {
     stdio: ['ignore', 'pipe', 'pipe'],
-    env: { PATH: process.env.PATH, ...environment },
+    env: { PATH: process.env.PATH },
   });
   const server = new LoggingProcess(child);
   const ports = await server.serving();

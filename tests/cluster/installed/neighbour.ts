@@ -2,6 +2,7 @@ import type { RequestListener } from 'node:http';
 import { createServer } from 'node:https';
 import { json } from 'node:stream/consumers';
 import type { Cluster } from '../harness/cluster.ts';
+import { configurationOf, webhookFor } from '../harness/registration.ts';
 
 /** What is read of the pod in a review. */
 export interface ReviewedPod {
@@ -42,24 +43,14 @@ export async function startWebhook(
   await new Promise<void>((resolve, reject) => server.on('error', reject).listen(0, address, resolve));
   const { port } = server.address() as { port: number };
   const caBundle = Buffer.from(cluster.authority.pair.certificate).toString('base64');
-  await cluster.apply({
-    apiVersion: 'admissionregistration.k8s.io/v1',
-    kind: 'MutatingWebhookConfiguration',
-    metadata: { name },
-    webhooks: [
-      {
-        name: `${name}.example.com`,
-        clientConfig: { url: `https://${address}:${port}/`, caBundle },
-        rules: [{ apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources }],
-        namespaceSelector: { matchLabels: { neighbours: 'yes' } },
-        failurePolicy: 'Fail',
-        sideEffects: 'None',
-        admissionReviewVersions: ['v1'],
-        reinvocationPolicy: 'IfNeeded',
-        timeoutSeconds,
-      },
-    ],
+  const webhook = webhookFor(resources, {
+    name: `${name}.example.com`,
+    clientConfig: { url: `https://${address}:${port}/`, caBundle },
+    namespaceSelector: { matchLabels: { neighbours: 'yes' } },
+    reinvocationPolicy: 'IfNeeded',
+    timeoutSeconds,
   });
+  await cluster.apply(configurationOf('Mutating', name, [webhook]));
   const end = async (): Promise<void> => {
     server.closeAllConnections();
     await server[Symbol.asyncDispose]();

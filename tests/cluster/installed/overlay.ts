@@ -18,9 +18,9 @@ const own = fileURLToPath(new URL('../../../', import.meta.url));
 export const overlayPath = (overlay: Overlay, checkout = own): string =>
   join(checkout, 'manifests/overlays', overlay);
 
-/** Applies an overlay as it is. @param checkout another one than this */
-export async function apply(cluster: Cluster, overlay: Overlay, checkout?: string): Promise<void> {
-  await cluster.kubectl(['apply', '--validate=strict', '-k', overlayPath(overlay, checkout)]);
+/** Applies an overlay as it is. */
+export async function apply(cluster: Cluster, overlay: Overlay): Promise<void> {
+  await cluster.kubectl(['apply', '--validate=strict', '-k', overlayPath(overlay)]);
 }
 
 /** Applies a kustomization of a user's own on top of an overlay, as the install guide has it. */
