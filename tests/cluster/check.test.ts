@@ -8,7 +8,6 @@ import { cniGate, type Ended, startCniGate } from '../support/command.ts';
 import { schemaFaults } from '../support/schemas.ts';
 import type { Access } from './harness/access.ts';
 import { eventually } from './harness/eventually.ts';
-import { pod } from './harness/objects.ts';
 import { startCluster } from './harness/start.ts';
 import { install } from './installed/installation.ts';
 import { overlayPath } from './installed/overlay.ts';

@@ -5,7 +5,6 @@ import type { Status } from '../../webhook/report/status/status.ts';
 import { cniGate, type Ended } from '../support/command.ts';
 import type { Access } from './harness/access.ts';
 import { eventually } from './harness/eventually.ts';
-import { pod } from './harness/objects.ts';
 import { installed } from './installed/installation.ts';
 import { overlayPath } from './installed/overlay.ts';
 import { bringNetwork, calls, makeNamespace } from './installed/working.ts';
