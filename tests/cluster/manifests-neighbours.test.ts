@@ -74,7 +74,7 @@ for (const [init, mesh] of names) {
   test(`beside ${init} and ${mesh} ours is first, with the checks of both profiles`, async () => {
     const stored = await besides({ [init]: firstInit, [mesh]: meshProxy }, 'shared');
     assert.deepEqual(initNames(stored), [validatorContainer, 'neighbour-init']);
-    assert.deepEqual(checksOf(stored), ['address', 'gateway', 'redirect']);
+    assert.deepEqual(checksOf(stored), ['address', 'gateway', 'roundTrip', 'redirect']);
     assert.deepEqual(await changesLeft(stored, profile), []);
   });
 }
