@@ -29,6 +29,7 @@ const long = [
   'status-watch',
   'status',
   'manifests-node-death',
+  'gate-proofs',
 ].map((name) => at(`../${name}.test.ts`));
 
 const folder = mkdtempSync(join(tmpdir(), 'cni-gate-suite-'));

@@ -14,12 +14,11 @@ import { share, sharedBy } from '../harness/shared.ts';
  * another, each in a process of its own. The names of those that passed are added to the file `passed` in the folder.
  */
 const [folder = '', ...files] = process.argv.slice(2);
-// the runner's own test has no use for one
-const cluster = process.env[sharedBy] === 'none' ? undefined : await Cluster.start({ own: true });
-const env = { ...process.env, [sharedBy]: cluster && (await share(cluster)) };
+const cluster = await Cluster.start({ own: true });
+const env = { ...process.env, [sharedBy]: await share(cluster) };
 let code = 0;
 for (const file of files) if (isOurs(file)) await run(file);
-await cluster?.stop();
+await cluster.stop();
 process.exitCode = code;
 
 function isOurs(file: string): boolean {
