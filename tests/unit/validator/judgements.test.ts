@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { judgeAddresses } from '../../../validator/checks/address.ts';
 import { withoutListener } from '../../../validator/checks/captured.ts';
 import { worstFailure, wrongUser } from '../../../validator/checks/redirect.ts';
+import { answerIn } from '../../../validator/checks/round-trip.ts';
 import type { Device } from '../../../validator/devices.ts';
 import { type Finding, failed } from '../../../validator/finding.ts';
 import { endedAt, liveOrClosed, type TcpSocket, tcpState } from '../../../validator/proc/sockets.ts';
@@ -108,4 +109,29 @@ test('sockets left from an earlier connection with the same port do not count', 
   assert.deepEqual([established, synReceived, finWait1, finWait2].map(counts), [true, true, true, true]);
   assert.deepEqual([timeWait, closeWait, listen].map(counts), [false, false, false]);
   assert.equal(endedAt(from, 40_000, [{ ...left, state: timeWait }], liveOrClosed), 15_001, 'who answered');
+});
+
+test("an answer of the node quotes our token, is no filter's word, and comes from where it can", () => {
+  const token = new Uint8Array([1, 2, 3]);
+  const asked = [
+    { host: '10.9.0.1', isOutside: false },
+    { host: '192.0.2.2', isOutside: true },
+  ];
+  const word = (type: number, code: number, from: string, quoted = [1, 2, 3, 4]): string | undefined => {
+    const [sender] = addresses(from);
+    const message = { type, code, from: sender, quoted: new Uint8Array(quoted) };
+    return answerIn([message], asked, token, addresses('10.9.0.2'));
+  };
+  assert.equal(word(3, 3, '10.9.0.1'), 'the answer "port unreachable" of 10.9.0.1');
+  assert.equal(word(11, 0, '10.9.0.9'), 'the answer "time exceeded" of 10.9.0.9', 'the first router');
+  assert.equal(word(1, 0, 'fd09::1'), 'the answer "no route" of fd09::1');
+  const refused = {
+    'of the pod itself': word(11, 0, '10.9.0.2'),
+    'to another datagram': word(3, 3, '10.9.0.1', [1, 2, 4]),
+    'that quotes too little': word(3, 3, '10.9.0.1', [1, 2]),
+    'of a filter': word(3, 13, '10.9.0.1'),
+    'of another host for its port': word(3, 3, '10.9.0.9'),
+    'without a sender': word(3, 3, ''),
+  };
+  assert.deepEqual(Object.values(refused), Array(6).fill(undefined), JSON.stringify(refused));
 });
