@@ -39,7 +39,8 @@ FROM scratch AS cni-gate-validator
 COPY LICENSE /app/
 # in a folder that the policy over final pods lets no volume cover
 COPY --from=compile /src/dist/host/cni-gate-validator /src/dist/host/LICENSES /app/
-USER 65532:65532
+# ids that no proxy has, unlike distroless' 65532: a mesh's rule exempts those of its proxy
+USER 64532:64532
 ENTRYPOINT ["/app/cni-gate-validator"]
 LABEL org.opencontainers.image.title="cni-gate-validator" \
     org.opencontainers.image.description="Verifies the network of the pod in which it runs, for cni-gate" \

@@ -39,7 +39,7 @@ interface Subject {
 }
 
 function node(sandbox: Sandbox, ...args: string[]): Subject {
-  const identity = { user: 65_532, group: 65_532, environment: {}, mounts: {} };
+  const identity = { user: 64_532, group: 64_532, environment: {}, mounts: {} };
   return { start: () => startContainer(sandbox, { args, ...identity }).ended };
 }
 

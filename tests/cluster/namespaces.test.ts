@@ -149,7 +149,7 @@ test('the watch follows annotations that say whom a mesh exempts', async () => {
       metadata: { annotations: { 'config.linkerd.io/proxy-gid': value, note: 'of no interest' } },
     });
   // the group of our own image
-  await annotate('65532');
+  await annotate('64532');
   await eventually(async () => assert.equal(await groupSet(), 65_534), promised);
   await annotate(null);
   await eventually(async () => assert.equal(await groupSet(), undefined), promised);

@@ -64,7 +64,7 @@ test('the least memory limit that is injected is enough for the runtime and for 
 });
 
 test('it runs as a number that is not root, as runAsNonRoot asks for', () => {
-  assert.equal(config.User, '65532:65532');
+  assert.equal(config.User, '64532:64532');
 });
 
 test('the entrypoint is the program, so that the arguments of the container are its own', () => {

@@ -20,7 +20,7 @@ const proxyGid = 'config.linkerd.io/proxy-gid';
 /** The last id of a namespace's range on OpenShift. */
 const ofRange = 1_000_629_999;
 /** User and group of our image. */
-const ours = 65_532;
+const ours = 64_532;
 
 const cases: [title: string, rules: RuleSet, pod: PodSpecimen, code: number][] = [
   [

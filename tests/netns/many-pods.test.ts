@@ -58,7 +58,7 @@ test(`${count} validators at once on one node, with roundTrip required: all pass
       [env.podIPs]: addresses.join(','),
       [env.nodeIPs]: Object.values(nodeAddress).join(','),
     };
-    const ids = ['--reuid=65532', '--regid=65532', '--clear-groups', '--bounding-set=-all'];
+    const ids = ['--reuid=64532', '--regid=64532', '--clear-groups', '--bounding-set=-all'];
     const command = ['nsenter', `--net=${pathOf(name)}`, 'setpriv', ...ids, validator, 'validate'];
     // all wait for the end of their input
     return spawn('sh', ['-c', `read _; exec ${command.join(' ')}`], {

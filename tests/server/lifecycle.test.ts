@@ -88,7 +88,7 @@ test('a configuration is reloaded when a ConfigMap mount replaces its link, and 
 
 test('labels and annotations of namespaces come from a file of cluster objects', async (t) => {
   const file = join(folder(t), 'state.yaml');
-  const annotations = '{config.linkerd.io/proxy-gid: "65532"}';
+  const annotations = '{config.linkerd.io/proxy-gid: "64532"}';
   const labels = '{cni-gate.io/profile: linkerd}';
   writeFileSync(
     file,

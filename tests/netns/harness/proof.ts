@@ -15,7 +15,7 @@ import type { Sandbox } from './sandbox.ts';
 export const validator = fileURLToPath(new URL('../../../dist/host/cni-gate-validator', import.meta.url));
 const program = '/cni-gate-validator';
 /** The user of the image, if neither the pod nor the webhook sets one. */
-const imageUser = 65_532;
+const imageUser = 64_532;
 
 /** Differences from a start by webhook and kubelet. */
 export interface ProofOptions {

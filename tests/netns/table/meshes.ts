@@ -16,7 +16,7 @@ import {
   write,
 } from './steps.ts';
 
-const uninvolvedUser = 65_532;
+const uninvolvedUser = 64_532;
 /** Neither the usual user of a mesh nor that of our image. */
 const otherUser = { runAsUser: 2000, runAsGroup: 3000 };
 const otherRules = { proxyUser: 2000, proxyGroup: 3000 };

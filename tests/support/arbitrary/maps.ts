@@ -110,7 +110,7 @@ export const annotations = map(
       fc.option(fc.constant<[string, string]>(['sidecar.istio.io/status', '{}']), { freq: 3 }),
       fc.option(
         fc
-          .constantFrom('65534', '65532', '1337', '0', '-1', 'x', '')
+          .constantFrom('65534', '64532', '1337', '0', '-1', 'x', '')
           .map((value): [string, string] => ['config.linkerd.io/proxy-uid', value]),
         { freq: 3 },
       ),

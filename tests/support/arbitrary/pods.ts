@@ -20,8 +20,8 @@ const image = fc.constantFrom(
 const securityContext: Arbitrary<SecurityContext | null> = fc.option(
   fc.record(
     {
-      runAsUser: fc.constantFrom(null, 0, 1000, 1337, 2102, 65_532, 65_534),
-      runAsGroup: fc.constantFrom(null, 0, 1337, 2102, 65_532),
+      runAsUser: fc.constantFrom(null, 0, 1000, 1337, 2102, 64_532, 65_534),
+      runAsGroup: fc.constantFrom(null, 0, 1337, 2102, 64_532),
       runAsNonRoot: fc.constantFrom(null, false),
     },
     { requiredKeys: [] },

@@ -38,7 +38,7 @@ const expectations = new Set(
         [env.podNamespace]: 'shop',
         [env.networks]: networks,
       };
-      const pod = readPod(environment, 65_532, () => []);
+      const pod = readPod(environment, 64_532, () => []);
       const asked = readChecks(JSON.stringify([...loadBuiltInChecks(), ...ownChecks]));
       return plan(asked, pod).map(
         (step) => `${step.profile}: ${nameOf(step.word, step.family)}: ${expectedOf(step, pod)}`,

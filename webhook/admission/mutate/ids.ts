@@ -80,7 +80,7 @@ function idIn(value: unknown): number | undefined {
 }
 
 /** User and group of our own image (`USER` of the Dockerfile). */
-const ofImage = 65_532;
+const ofImage = 64_532;
 
 /**
  * Returns the user and group to set on the init container. They are set only if a check needs them, or if the container
