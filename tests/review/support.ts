@@ -7,7 +7,7 @@ import { type ReviewFlags, type ReviewResult, resultOf } from '../../webhook/com
 import { readPolicy } from '../../webhook/config/load.ts';
 import * as yaml from '../../webhook/lib/yaml.ts';
 import type { Report } from '../../webhook/review/model.ts';
-import { jsonOutput } from '../../webhook/review/output/json.ts';
+import { answersOutput, jsonOutput } from '../../webhook/review/output/json.ts';
 import { junitOutput } from '../../webhook/review/output/junit.ts';
 import { tableOutput, textOutput } from '../../webhook/review/output/text.ts';
 import { yamlOutput } from '../../webhook/review/output/yaml.ts';
@@ -37,6 +37,7 @@ export interface Reviewed {
   /** `code subject` of each finding. */
   findings: string[];
   json(): JsonReport;
+  answers(): string;
   yaml(): string;
   junit(strict?: boolean): string;
 }
@@ -113,6 +114,7 @@ export async function reviewNames(options: ReviewOptions): Promise<Reviewed> {
     table: () => tableOutput(report, summary, { paint, strict: false }),
     findings: report.findings.map(({ code, subject }) => `${code.slice('CNI_GATE_'.length)} ${subject}`),
     json: () => JSON.parse(jsonOutput(report, summary)),
+    answers: () => answersOutput(report),
     yaml: () => yamlOutput(report),
     junit: (strict = false) => junitOutput(report, strict),
   };

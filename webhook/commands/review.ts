@@ -11,7 +11,8 @@ const more = `
 Reviewed objects: Pod, Deployment, StatefulSet, DaemonSet, ReplicaSet,
 ReplicationController, Job, CronJob, PodTemplate; kinds of Argo, Knative,
 Kubeflow, OpenShift, OpenKruise and others, and those that the configuration
-adds; any custom resource with spec.template.spec.containers; Lists of them.
+adds; any custom resource with spec.template.spec.containers; Lists of them, and
+AdmissionReviews about pods.
 All other objects are only counted.
 A namespace opts in by the label cni-gate.io/profile of a Namespace anywhere in
 the input, or by --profile.
@@ -19,7 +20,8 @@ the input, or by --profile.
 Output:
   text   a unified diff for each workload, then counts; with --summary a line
          for each workload, then counts
-  json   a report
+  json   a report; if the input is AdmissionReviews, their answers instead, one on
+         each line
   yaml   the patched input, with its comments and order; messages go to standard
          error
   junit  a test suite for each file, a test case for each workload

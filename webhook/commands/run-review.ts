@@ -3,10 +3,10 @@ import { clean } from '../lib/clean.ts';
 import { CniGateError } from '../lib/errors.ts';
 import type { AdmissionOptions } from '../review/ask/judge.ts';
 import { standardInput } from '../review/input/files.ts';
-import { placeOf, type Report } from '../review/model.ts';
+import { isRecorded, placeOf, type Report } from '../review/model.ts';
 import { githubOutput } from '../review/output/github.ts';
 import { gitlabOutput } from '../review/output/gitlab.ts';
-import { jsonOutput } from '../review/output/json.ts';
+import { answersOutput, jsonOutput } from '../review/output/json.ts';
 import { junitOutput } from '../review/output/junit.ts';
 import { problemsOf, reportRoot } from '../review/output/problems.ts';
 import { sarifOutput } from '../review/output/sarif.ts';
@@ -97,7 +97,7 @@ function outputOf(report: Report, summary: Summary, flags: ReviewFlags): string 
   const root = reportRoot(process.env);
   switch (flags.output) {
     case 'json':
-      return jsonOutput(report, summary);
+      return isRecorded(report) ? answersOutput(report) : jsonOutput(report, summary);
     case 'yaml':
       return yamlOutput(report);
     case 'junit':
@@ -115,11 +115,12 @@ function outputOf(report: Report, summary: Summary, flags: ReviewFlags): string 
   }
 }
 
-/** What belongs on standard error: unreadable input, and of `--output yaml` all problems. */
+/** What belongs on standard error: unreadable input, and all problems if the output is manifests or answers. */
 function messagesFor(report: Report, { output, strict }: ReviewFlags): string {
   // a step of GitHub Actions shows both streams in one log, where the annotations say it
   if (output === 'github') return '';
-  const shown = output === 'yaml' ? report : { ...report, reviewed: [], findings: [] };
+  const all = output === 'yaml' || (output === 'json' && isRecorded(report));
+  const shown = all ? report : { ...report, reviewed: [], findings: [] };
   return problemsOf(shown, strict === true, '.')
     .map((problem) => {
       const { level, text, code } = problem;

@@ -1,5 +1,6 @@
 import type { Operation } from 'fast-json-patch';
 import type { Outcome } from '../admission/mutate/decide.ts';
+import type { AdmissionReview } from '../admission/review.ts';
 import type { ErrorCode } from '../lib/errors.ts';
 
 /** Keys and indexes from a value to one inside it. */
@@ -47,6 +48,8 @@ export interface Workload extends Position {
   body: () => unknown;
   /** Operations to apply before the patch: the template may lack the metadata of a pod. */
   prelude: Operation[];
+  /** Whether it is a recorded AdmissionReview, which is answered whatever its namespace is. */
+  recorded?: true;
 }
 
 /** The answer of admission. */
@@ -66,6 +69,8 @@ export interface Verdict {
   message?: string;
   /** The patch, with paths from the workload's object. */
   operations: Operation[];
+  /** What the server would send, for a recorded AdmissionReview. */
+  answer?: AdmissionReview;
 }
 
 /** A workload with its verdict. */
@@ -105,6 +110,10 @@ export interface Report {
   /** The number of workloads that are left out because they did not change; absent if all are reported. */
   unchanged?: number;
 }
+
+/** Whether the input is AdmissionReviews: the JSON output is then their answers. */
+export const isRecorded = ({ reviewed }: Report): boolean =>
+  reviewed.length > 0 && reviewed.every(({ workload }) => workload.recorded);
 
 type Place = { file: string; line?: number | undefined; column?: number | undefined };
 

@@ -39,15 +39,16 @@ export async function review(options: ReviewOptions): Promise<Report> {
   const reviewed = await judgeAll(reader, judge, options.assumeMeshed === true);
   const isExpected = (name: string): boolean =>
     [undefined, 'namespace-not-given'].includes(judge.uncalled(name));
+  const manifests = reviewed.filter(({ workload }) => !workload.recorded);
   const findings = [
     ...reader.findings,
     ...(changes !== undefined && profile === undefined ? lostOptIns(changes.before, reader.namespaces) : []),
     ...reader.unknownObjects.filter((finding) => isExpected(finding.namespace)),
     // in this mode a proof that fails ends with 0
     ...(policy.proof.mode === 'warn' ? [] : jobFindings(reviewed)),
-    ...coverageFindings(reviewed, reader.namespaces, policy, profile === undefined),
+    ...coverageFindings(manifests, reader.namespaces, policy, profile === undefined),
   ];
-  if (!findings.some((one) => one.namespace !== undefined)) findings.push(...nothingChecked(reviewed));
+  if (!findings.some((one) => one.namespace !== undefined)) findings.push(...nothingChecked(manifests));
   const { documents, faults, otherObjects, namespaces } = reader;
   const report = { reviewed, documents, faults, findings, otherObjects, namespaces: namespaces.size };
   return changes === undefined ? report : onlyChanged(report, changes);

@@ -70,6 +70,7 @@ export class Judge {
     try {
       // an invalid pod is reported in any namespace: no cluster would accept it
       const request = decodePodRequest(body);
+      if (workload.recorded) return { verdict: await this.#verdictOn(workload, body, []), gaps: [] };
       const label = podLabelOf(request.pod);
       const uncalled = this.uncalled(workload.namespace);
       if (uncalled !== undefined) return { verdict: { ...notCalled(uncalled), ...label }, gaps: [] };
@@ -104,6 +105,7 @@ export class Judge {
       operations: moved.length > 0 ? [...workload.prelude, ...moved] : [],
       ...(status !== undefined && { message: status.message }),
       ...(meshes.length > 0 && { assumed: meshes.map(({ name }) => name) }),
+      ...(workload.recorded && { answer: review }),
     };
   }
 
@@ -160,7 +162,8 @@ function malformed(workload: Workload, error: CniGateError): Fault {
   const said = error.message.slice(match?.[0].length ?? 0);
   const what = match === null ? said : `${dotted(inObject) || 'the object'} ${said}`;
   const message = `${nameOf(workload)}: ${what}${seenInstead(what, valueAt(parsed(document).value, full))}`;
-  return faultAt({ file: document.file, line: lineOf(document, full) }, 'CNI_GATE_INPUT_SYNTAX', message);
+  const code = workload.recorded ? error.code : 'CNI_GATE_INPUT_SYNTAX';
+  return faultAt({ file: document.file, line: lineOf(document, full) }, code, message);
 }
 
 /** YAML reads `1.10` as a number and `yes` as a boolean, the most common mistake in labels. */

@@ -1,3 +1,4 @@
+import { reviewKind } from '../../admission/review.ts';
 import type { TemplateKind } from '../../config/types.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import { profileLabel } from '../../lib/names.ts';
@@ -15,7 +16,7 @@ import { describe, type Fields, fieldsOf, isObject } from '../values.ts';
 import { lineOf, parsed, repeatedKey } from './documents.ts';
 import { mostObjects } from './limits.ts';
 import { groupOf, kubernetesKinds, templatesIn } from './templates.ts';
-import { nameIn, workloadOf } from './workload.ts';
+import { nameIn, recordedWorkload, workloadOf } from './workload.ts';
 
 /** A Namespace of the input. */
 export interface NamespaceObject {
@@ -27,8 +28,8 @@ export interface NamespaceObject {
 }
 
 /**
- * Sorts the objects of documents: workloads to review, Namespaces for their labels, and the rest, which it counts.
- * Namespaces may come after their workloads, so everything is read before any decision.
+ * Sorts the objects of documents: workloads and AdmissionReviews to review, Namespaces for their labels, and the rest,
+ * which it counts. Namespaces may come after their workloads, so everything is read before any decision.
  */
 export class ManifestReader {
   readonly documents: SourceDocument[] = [];
@@ -110,7 +111,9 @@ export class ManifestReader {
     const { kind, apiVersion } = value;
     if (typeof kind !== 'string') this.#countOther('no kind');
     else if (kind === 'Namespace' && groupOf(String(apiVersion)) === '') this.#namespace(value, position);
-    else if (typeof apiVersion !== 'string' && kubernetesKinds.some((one) => one.kind === kind)) {
+    else if (kind === reviewKind && groupOf(String(apiVersion)) === 'admission.k8s.io') {
+      this.#review(value, position);
+    } else if (typeof apiVersion !== 'string' && kubernetesKinds.some((one) => one.kind === kind)) {
       throw wrong(`a ${kind} has no apiVersion`);
     } else this.#workloads(value, position);
   }
@@ -126,6 +129,13 @@ export class ManifestReader {
     const line = lineOf(document, [...path, 'metadata', 'labels', profileLabel]);
     this.namespaces.set(name, { ...maps, file: document.file, line });
     this.findings.push(...namespaceKeys(object, name, position));
+  }
+
+  /** Counts a review of another kind than Pod. A broken one is a fault when it is judged. */
+  #review(review: Fields, position: Position): void {
+    const { kind = 'Pod' } = fieldsOf(fieldsOf(review.request).kind);
+    if (kind === 'Pod') this.workloads.push(recordedWorkload(review, position));
+    else this.#countOther(`${reviewKind} of ${kind}`);
   }
 
   /** An object is a workload for each of its templates. */

@@ -42,6 +42,23 @@ export function workloadOf(
   };
 }
 
+/** A workload from an AdmissionReview about a pod, which `/mutate` decodes. */
+export function recordedWorkload(review: Fields, position: Position): Workload {
+  const { object, namespace, name } = fieldsOf(review.request);
+  const pod = nameIn(fieldsOf(object), '');
+  return {
+    ...position,
+    apiVersion: 'v1',
+    kind: 'Pod',
+    namespace: String(namespace || pod.namespace),
+    name: String(name || pod.name),
+    podPath: ['request', 'object'],
+    body: keptAsText(review),
+    prelude: [],
+    recorded: true,
+  };
+}
+
 /** The name and namespace of an object, for messages also of one without a name. */
 export function nameIn(object: Fields, defaultNamespace: string): { namespace: string; name: string } {
   const metadata = fieldsOf(object.metadata);

@@ -5,11 +5,15 @@ import type { Summary } from '../summary.ts';
 export function jsonOutput(report: Report, summary: Summary): string {
   const workloads = report.reviewed.map(({ workload, verdict }) => {
     const { apiVersion, kind, namespace, name, part, unknownKind, document, line } = workload;
-    const { operations: patch, podLabel: _, ...answer } = verdict;
+    const { operations: patch, podLabel: _, answer: __, ...outcome } = verdict;
     const place = { file: document.file, line };
-    return { apiVersion, kind, namespace, name, part, unknownKind, ...place, ...answer, patch };
+    return { apiVersion, kind, namespace, name, part, unknownKind, ...place, ...outcome, patch };
   });
   // subject and line name the workload of a finding
   const findings = report.findings.map(({ workload: _, namespace: __, ...finding }) => finding);
   return `${JSON.stringify({ summary, workloads, findings, errors: report.faults }, null, 2)}\n`;
 }
+
+/** The AdmissionReviews that a server would send, one on each line, in the order of the input. */
+export const answersOutput = (report: Report): string =>
+  report.reviewed.map(({ verdict }) => `${JSON.stringify(verdict.answer)}\n`).join('');
