@@ -1,14 +1,10 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent } from 'node:https';
-import { connect as connectTcp } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { duplexPair } from 'node:stream';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connect } from 'node:tls';
 import { ClusterAuthority } from '../cluster/harness/pki.ts';
 import { recorded } from '../support/reviews.ts';
 import { type Answer, startServer, type TestServer } from '../support/running-server.ts';
@@ -82,34 +78,6 @@ test('authorities are reloaded: open connections have one call more, new ones ar
   writeFileSync(file, 'garbage');
   while (!server.lines.some(({ msg }) => /last good client-ca stays/.test(String(msg)))) await sleep(20);
   assert.equal((await call(server, await stranger.client('kube-apiserver'))).status, 200);
-});
-
-test('a connection whose handshake began before a reload and ended after it closes after one call', async (t) => {
-  const { server, file } = await start(t);
-  const shown = await trusted.client('kube-apiserver');
-  const [near, far] = duplexPair();
-  const tcp = connectTcp(server.port, '127.0.0.1');
-  t.after(() => tcp.destroy());
-  tcp.pipe(far);
-  far.once('data', (hello: Buffer) => {
-    tcp.write(hello);
-    far.pause();
-  });
-  const socket = connect({
-    socket: near,
-    ...{ rejectUnauthorized: false, cert: shown.certificate, key: shown.key },
-  });
-  await once(tcp, 'data');
-  writeFileSync(file, stranger.pair.certificate);
-  while (!server.lines.some(({ msg, source }) => msg === 'reloaded' && source === 'client-ca'))
-    await sleep(20);
-  far.pipe(tcp);
-  const length = Buffer.byteLength(body);
-  socket.write(
-    `POST /mutate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n${body}`,
-  );
-  const [answer] = (await once(socket, 'data')) as [Buffer];
-  assert.match(answer.toString(), /^HTTP\/1\.1 200 .*\r\nconnection: close\r\n/is);
 });
 
 test('a file of authorities that cannot be read ends the start', async (t) => {

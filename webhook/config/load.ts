@@ -71,16 +71,21 @@ export function readPolicy(path: string | undefined, image?: string): Policy {
 export const parsePolicy = (text: string, source: string): Policy =>
   new Policy(parseConfiguration(text, source));
 
-/** The policy of a configuration file, recreated when the file changes. */
+/** The policy of a configuration file, recreated when the file changes; of the built-in defaults without a file. */
 export function livePolicy(
-  path: string,
+  path: string | undefined,
   image: string | undefined,
   options: Pick<LiveFilesOptions<Policy>, 'onReload' | 'onError' | 'interval'>,
 ): LiveFiles<Policy> {
   return new LiveFiles({
     ...options,
-    paths: [path],
+    paths: path === undefined ? [] : [path],
     unreadable: 'CNI_GATE_CONFIG_UNREADABLE',
-    parse: ([text = '']) => new Policy(parseConfiguration(text, path, image)),
+    parse: ([text]) =>
+      new Policy(
+        path === undefined || text === undefined
+          ? defaultConfiguration(image)
+          : parseConfiguration(text, path, image),
+      ),
   });
 }

@@ -69,9 +69,6 @@ export const jsonShape = declareLimits('Bodies of admission calls', {
   strings: count(262_144, 'strings and keys in such a body', '`CNI_GATE_REVIEW_TOO_LARGE`; limit `cost`'),
 });
 
-/** What is read of a request that was refused, and thrown away, before it is answered: bytes and milliseconds. */
-export const unreadBody = { bytes: 16 * MiB, time: 2_000 } as const;
-
 export const { mostPipelined, knownAddresses } = declareLimits('Connections', {
   /**
    * The API server, the kubelet and Prometheus have one; the next may come while the end of an answer is still being
@@ -99,7 +96,6 @@ export const opsLimits = declareLimits('Connections', {
   ),
   /** No request to this port has a body. */
   body: 1 * KiB,
-  headersTimeout: 5_000,
   requestTimeout: time(5_000, 'request to the ops port, from connecting'),
   keepAliveTimeout: time(75_000, 'idle connection to the ops port'),
   metricsAge: time(1_000, 'age of shared metrics'),

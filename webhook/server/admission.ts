@@ -1,22 +1,28 @@
 import type { FastifyRequest } from 'fastify';
 import { parseDuration } from '../../validator/shared/duration.ts';
 import type { AdmissionDecision } from '../admission/decision.ts';
+import type { ClusterView } from '../admission/gate/cluster-view.ts';
 import { gate } from '../admission/gate/gate.ts';
 import { mutate } from '../admission/mutate/mutate.ts';
 import { reviewNamespace } from '../admission/mutate/namespace-label.ts';
 import { respond } from '../admission/respond.ts';
+import type { Policy } from '../config/policy.ts';
 import { CniGateError } from '../lib/errors.ts';
 import { memoryLimits, serverLimits } from '../lib/limits.ts';
 import { Bodies } from './bodies.ts';
 import { Connections } from './connections.ts';
 import { type AnsweredRequest, logDecision, type WebhookName } from './decision-log.ts';
+import type { App, ServerDeps } from './deps.ts';
 import { answerErrors } from './http-errors.ts';
-import { plugin } from './plugin.ts';
+import type { OverloadLimit } from './metrics.ts';
 
-/** Options of the plugin {@link admission}. */
-export interface AdmissionOptions {
+/** What the webhooks decide by. */
+export interface AdmissionContext {
+  /** In force now. */
+  policy: () => Policy;
+  view: ClusterView;
   /** The namespace that cni-gate runs in: its pods are exempt. */
-  ownNamespace?: string | undefined;
+  ownNamespace: string | undefined;
 }
 
 /** What the API server adds to the URL. */
@@ -24,32 +30,22 @@ interface Timed {
   Querystring: { timeout?: string };
 }
 
-/** The routes `POST /mutate`, `/gate` and `/namespaces`, within bounds of memory and connections. */
-export const admission = plugin<AdmissionOptions>('admission', async (app, { ownNamespace, deps }) => {
-  const { metrics, clock } = deps;
-  const { policy, view } = app;
+/** Adds the routes `POST /mutate`, `/gate` and `/namespaces`, within bounds of memory and connections. */
+export function addWebhooks(app: App, context: AdmissionContext, { metrics, clock }: ServerDeps): void {
+  const { policy, view, ownNamespace } = context;
   const limits = memoryLimits();
-  const bodies = new Bodies(limits, (limit) => metrics.overload(limit));
+  const overload = (limit: OverloadLimit): void => metrics.overload(limit);
+  const bodies = new Bodies(limits, overload);
   metrics.measureBodies(() => bodies.inFlight);
-  const connections = new Connections(
-    limits.connections,
-    (limit) => metrics.overload(limit),
-    serverLimits.handshakeTimeout,
-  );
-  connections.bound(app.server);
+  new Connections(limits.connections, overload, serverLimits.handshakeTimeout).bound(app.server);
   // `bodies` reads them: a pod can have any key, `__proto__` too, and Fastify would copy keys by assignment
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', (_request, _payload, done) => done(null));
   answerErrors(app, metrics);
   app.addHook('onRequest', (request, _reply, done) => {
-    const encoding = request.headers['content-encoding'] ?? 'identity';
-    if (request.headers.host === undefined && request.raw.httpVersion === '1.1')
-      done(new CniGateError('CNI_GATE_HTTP', 'expected the header Host, as HTTP/1.1 does, got none'));
-    else if (encoding === 'identity') done();
-    else {
-      const message = `expected an uncompressed body, got Content-Encoding ${encoding}`;
-      done(new CniGateError('CNI_GATE_REVIEW_MEDIA', message));
-    }
+    const isWithoutHost = request.headers.host === undefined && request.raw.httpVersion === '1.1';
+    const message = 'expected the header Host, as HTTP/1.1 does, got none';
+    done(isWithoutHost ? new CniGateError('CNI_GATE_HTTP', message) : undefined);
   });
 
   /** Decides while the memory of the body is reserved; counts and logs the decision. */
@@ -72,9 +68,8 @@ export const admission = plugin<AdmissionOptions>('admission', async (app, { own
       'mutate',
       request,
       (body) => {
-        const { namespaces } = view;
-        const context = { policy: policy.current(), namespaces, ownNamespace };
-        return mutate(body, context, timeToAnswer(request.query.timeout));
+        const inForce = { policy: policy(), namespaces: view.namespaces, ownNamespace };
+        return mutate(body, inForce, timeToAnswer(request.query.timeout));
       },
       ({ review }) => review,
     ),
@@ -83,7 +78,7 @@ export const admission = plugin<AdmissionOptions>('admission', async (app, { own
     answer(
       'gate',
       request,
-      (body) => gate(body, view, policy.current(), clock.now()),
+      (body) => gate(body, view, policy(), clock.now()),
       ({ request: { uid }, decision }) => respond(uid, decision),
     ),
   );
@@ -91,11 +86,11 @@ export const admission = plugin<AdmissionOptions>('admission', async (app, { own
     answer(
       'namespaces',
       request,
-      (body) => reviewNamespace(body, policy.current()),
+      (body) => reviewNamespace(body, policy()),
       ({ request: { uid }, decision }) => respond(uid, decision),
     ),
   );
-});
+}
 
 /** The API server's own limits on `timeoutSeconds`: 1 to 30, default 10. */
 const defaultTimeout = 10_000;

@@ -1,17 +1,21 @@
-import type { FastifyBaseLogger } from 'fastify';
+import type { Server } from 'node:https';
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { type Clock, type Deps, systemClock } from '../lib/deps.ts';
 import { messageOf } from '../lib/errors.ts';
 import type { ReloadListener } from '../lib/live-files.ts';
 import { Metrics, type ReloadSource } from './metrics.ts';
 
-/** What every plugin of the server gets. */
+/** The admission server: the Fastify instance of the HTTPS port. Its `onClose` hooks end everything else that runs. */
+export type App = FastifyInstance<Server>;
+
+/** What every part of the server gets. */
 export interface ServerDeps extends Deps {
   log: FastifyBaseLogger;
   metrics: Metrics;
   /** What `/readyz` asks. The reason of an earlier check hides those of later ones. */
   ready: ReadyCheck[];
-  /** Makes the listener that reports the reloads of a source in the log and the metrics. */
-  reload: (source: ReloadSource) => ReloadListener;
+  /** Makes the listener that reports the reloads of a source in the log and the metrics, after it called `changed`. */
+  reload: (source: ReloadSource, changed?: () => void) => ReloadListener;
 }
 
 /** What {@link ServerDeps} are made of. */
@@ -25,7 +29,7 @@ export interface DepsOptions {
   interval?: number;
 }
 
-/** Makes what the plugins of one server share. */
+/** Makes what the parts of one server share. */
 export function serverDeps({ log, clock = systemClock, signal, interval }: DepsOptions): ServerDeps {
   const metrics = new Metrics();
   return {
@@ -35,9 +39,10 @@ export function serverDeps({ log, clock = systemClock, signal, interval }: DepsO
     signal: signal ?? new AbortController().signal,
     metrics,
     ready: [],
-    reload: (source) => ({
+    reload: (source, changed) => ({
       ...(interval !== undefined && { interval }),
       onReload: () => {
+        changed?.();
         metrics.reloaded(source, 'success');
         log.info({ source }, 'reloaded');
       },

@@ -1,8 +1,8 @@
 import { Server, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { plugin } from './plugin.ts';
+import type { App, ServerDeps } from './deps.ts';
 
-/** Options of the plugin {@link drain}. */
+/** Options of {@link drainOnClose}. */
 export interface DrainOptions {
   /** Milliseconds between "not ready" and the closing of the port: the API server needs time to drop the endpoint. */
   drainDelay: number;
@@ -13,11 +13,10 @@ export interface DrainOptions {
 /**
  * What happens when the instance closes: `/readyz` fails, and after a delay Fastify closes the port and waits for
  * requests that still run and for idle connections. Each connection ends with its next answer, or when its client
- * closes it. Connections that are open at the end of the timeout are cut. Register it first: then its reason comes
- * before others in `/readyz`, and it ends when everything else has ended.
+ * closes it. Connections that are open at the end of the timeout are cut. Call it first: then its reason comes before
+ * others in `/readyz`, and it ends when everything else has ended.
  */
-export const drain = plugin<DrainOptions>('drain', async (app, options) => {
-  const { log, ready } = options.deps;
+export function drainOnClose(app: App, options: DrainOptions, { log, ready }: ServerDeps): void {
   let cut: NodeJS.Timeout | undefined;
   ready.push(() => (cut === undefined ? undefined : 'shutting down'));
   // Fastify tells clients from here on to close their connections
@@ -38,7 +37,7 @@ export const drain = plugin<DrainOptions>('drain', async (app, options) => {
     clearTimeout(cut);
     log.info('drained');
   });
-});
+}
 
 /**
  * Closes the port, and waits until all connections have ended. The `close()` of an HTTP server also closes idle

@@ -1,7 +1,5 @@
-import type { IncomingMessage } from 'node:http';
 import type { Server } from 'node:https';
 import type { Socket } from 'node:net';
-import { finished } from 'node:stream/promises';
 import type {
   FastifyError,
   FastifyInstance,
@@ -11,7 +9,6 @@ import type {
 } from 'fastify';
 import { quoted } from '../lib/clean.ts';
 import { CniGateError, type ErrorCode, messageOf } from '../lib/errors.ts';
-import { unreadBody } from '../lib/limits.ts';
 import { http } from '../lib/node-http.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -53,8 +50,8 @@ function translate(error: FastifyError, request: Request): CniGateError {
   });
 }
 
-/** Answers with an error once the client has sent all of its request; it is counted and logged. */
-async function answer(error: CniGateError, request: Request, reply: Reply, metrics: Metrics): Promise<Reply> {
+/** Answers with an error, which is counted and logged. Node throws away what is left of the request's body. */
+function answer(error: CniGateError, request: Request, reply: Reply, metrics: Metrics): Reply {
   const status = statusOf[error.code] ?? 500;
   metrics.badRequests.inc({ code: error.code });
   const { ip: remote, method, url } = request;
@@ -63,30 +60,7 @@ async function answer(error: CniGateError, request: Request, reply: Reply, metri
   else request.log.warn(facts, error.message);
   // client-go waits for so many seconds and asks again, within the webhook's timeoutSeconds: `checkWait` of rest
   if (status === 429) reply.header('retry-after', '1');
-  await drainBody(request.raw);
   return reply.code(status).send({ code: error.code, message: error.message });
-}
-
-/**
- * Reads what is left of a request's body, and throws it away. A client that still writes when the server answers and
- * closes does not read the answer: it sees a broken connection. The wait is bounded, as a client may announce any size
- * and send slowly.
- */
-async function drainBody(request: IncomingMessage): Promise<void> {
-  if (request.readableEnded || request.destroyed) return;
-  const enough = new AbortController();
-  const late = setTimeout(() => enough.abort(), unreadBody.time);
-  let bytes = 0;
-  const count = (chunk: Buffer): void => {
-    bytes += chunk.length;
-    if (bytes > unreadBody.bytes) enough.abort();
-  };
-  request.on('data', count);
-  // aborted, or closed by the client: either way there is no more to wait for
-  await finished(request, { signal: enough.signal, cleanup: true }).catch(() => {});
-  clearTimeout(late);
-  // it flows on, and Node drops what comes
-  request.off('data', count);
 }
 
 /**
@@ -107,7 +81,7 @@ export function answerErrors(app: FastifyInstance<Server>, metrics: Metrics): vo
 export const errorOptions = (metrics: Metrics) => ({
   /** A URL that cannot be decoded. No hook runs for it, so the connection is not counted on: it is closed. */
   frameworkErrors: (error: FastifyError, request: Request, reply: Reply): void => {
-    void answer(translate(error, request), request, reply.header('connection', 'close'), metrics);
+    answer(translate(error, request), request, reply.header('connection', 'close'), metrics);
   },
   clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket): void =>
     refuseHttp(error, socket, metrics),
@@ -119,7 +93,7 @@ export const errorOptions = (metrics: Metrics) => ({
  *
  * Source: `queueForDial` and `tryPutIdleConn` in https://github.com/golang/go/blob/master/src/net/http/transport.go
  */
-function refuseHttp({ code = '', message }: NodeJS.ErrnoException, socket: Socket, metrics: Metrics): void {
+function refuseHttp({ code = '' }: NodeJS.ErrnoException, socket: Socket, metrics: Metrics): void {
   const isLate = code === 'ERR_HTTP_REQUEST_TIMEOUT';
   if (!socket.writable || !(isLate || code.startsWith('HPE_'))) {
     socket.destroy();
@@ -127,18 +101,8 @@ function refuseHttp({ code = '', message }: NodeJS.ErrnoException, socket: Socke
   }
   // Go's HTTP client dials for a request, and keeps the connection unused if another one is free first: it is idle
   if (isLate && socket.bytesRead === 0) return;
-  const [status, text] = isLate
-    ? [408, 'the request did not come in time']
-    : code === 'HPE_HEADER_OVERFLOW'
-      ? [431, 'the path and the headers are larger than 16 KiB']
-      : [400, `expected a request of HTTP/1.1, got something else: ${message}`];
   metrics.badRequests.inc({ code: 'CNI_GATE_HTTP' });
-  const body = JSON.stringify({ code: 'CNI_GATE_HTTP' satisfies ErrorCode, message: text });
-  const head = [
-    `HTTP/1.1 ${status} ${http.STATUS_CODES[status]}`,
-    'Content-Type: application/json; charset=utf-8',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    'Connection: close',
-  ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+  const status = isLate ? 408 : code === 'HPE_HEADER_OVERFLOW' ? 431 : 400;
+  const line = `HTTP/1.1 ${status} ${http.STATUS_CODES[status]}`;
+  socket.end(`${line}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`, () => socket.destroy());
 }

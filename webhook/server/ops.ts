@@ -2,13 +2,13 @@ import fastify, { type FastifyInstance } from 'fastify';
 import type { ErrorCode } from '../lib/errors.ts';
 import { opsLimits } from '../lib/limits.ts';
 import { Connections } from './connections.ts';
-import type { ReadyCheck } from './deps.ts';
+import type { App, ReadyCheck, ServerDeps } from './deps.ts';
 import { listen } from './listen.ts';
 import type { Metrics } from './metrics.ts';
-import { plugin } from './plugin.ts';
 
-/** Options of the plugin {@link ops}. */
+/** Options of {@link openOps}. */
 export interface OpsOptions {
+  /** Address of both ports; every address of the machine where nothing is given. */
   host?: string | undefined;
   /** Port for probes and metrics, plain HTTP. */
   opsPort: number;
@@ -16,21 +16,18 @@ export interface OpsOptions {
   metricsAge?: number;
 }
 
-declare module 'fastify' {
-  interface FastifyInstance {
-    /** The port for probes and metrics that is open. Decorated by the plugin `ops`. */
-    opsPort: number;
-  }
-}
-
 /**
- * The second port, for the kubelet and Prometheus: `/livez`, `/readyz` and `/metrics`. It opens before everything that
- * can wait, so that `/readyz` says what the server waits for, and it closes after everything else.
+ * Opens the second port, for the kubelet and Prometheus: `/livez`, `/readyz` and `/metrics`. It opens before everything
+ * that can wait, so that `/readyz` says what the server waits for, and it closes after everything else.
  *
+ * @returns the port
  * @throws CniGateError CNI_GATE_LISTEN
  */
-export const ops = plugin<OpsOptions>('ops', async (app, { host, opsPort, metricsAge, deps }) => {
-  const { metrics, ready } = deps;
+export async function openOps(
+  app: App,
+  { host, opsPort, metricsAge }: OpsOptions,
+  { metrics, ready }: ServerDeps,
+): Promise<number> {
   const isReady = (): string | undefined => {
     for (const check of ready) {
       const reason = check();
@@ -40,9 +37,8 @@ export const ops = plugin<OpsOptions>('ops', async (app, { host, opsPort, metric
   };
   const server = createOps(metrics, isReady, metricsAge ?? opsLimits.metricsAge);
   app.addHook('onClose', () => server.close());
-  app.decorate('opsPort', await listen(server, host, opsPort, '--ops-port'));
-  app.addHook('onListen', async () => metrics.measureEventLoop());
-});
+  return listen(server, host, opsPort, '--ops-port');
+}
 
 /**
  * The instance of the second port.
@@ -59,8 +55,6 @@ function createOps(metrics: Metrics, isReady: ReadyCheck, metricsAge: number): F
     connectionTimeout: opsLimits.keepAliveTimeout,
     requestTimeout: opsLimits.requestTimeout,
     http: {
-      headersTimeout: opsLimits.headersTimeout,
-      requestTimeout: opsLimits.requestTimeout,
       connectionsCheckingInterval: opsLimits.requestTimeout,
       // Node would answer by itself, with no bound on how many stand one behind the other
       requireHostHeader: false,

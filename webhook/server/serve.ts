@@ -1,30 +1,36 @@
 import fastify, { LogController } from 'fastify';
 import type { CertificateSource } from '../../certs/sources.ts';
+import type { ClusterView } from '../admission/gate/cluster-view.ts';
+import { viewOfFile, viewOfFlag } from '../cluster/view/from-file.ts';
+import { livePolicy } from '../config/load.ts';
+import type { Policy } from '../config/policy.ts';
+import type { Deps } from '../lib/deps.ts';
 import { serverLimits } from '../lib/limits.ts';
-import { type AdmissionOptions, admission } from './admission.ts';
-import { type ClusterOptions, cluster } from './cluster.ts';
-import { type ConfigurationOptions, configuration } from './configuration.ts';
-import { type DepsOptions, type ServerDeps, serverDeps } from './deps.ts';
-import { type DrainOptions, drain } from './drain.ts';
+import { addWebhooks } from './admission.ts';
+import { logReadiness, measureEvidence, measureReadiness } from './cluster-metrics.ts';
+import { type App, type DepsOptions, type ServerDeps, serverDeps } from './deps.ts';
+import { type DrainOptions, drainOnClose } from './drain.ts';
 import { errorOptions } from './http-errors.ts';
 import { listen } from './listen.ts';
-import { type OpsOptions, ops } from './ops.ts';
-import type { App } from './plugin.ts';
-import { type SecureContextOptions, secureContext } from './secure-context.ts';
+import { type OpsOptions, openOps } from './ops.ts';
+import { type SecureContextOptions, secure } from './secure-context.ts';
 
-/** What the server is started with: the options of its plugins, and these. */
-export interface ServeOptions
-  extends DepsOptions,
-    DrainOptions,
-    ConfigurationOptions,
-    OpsOptions,
-    SecureContextOptions,
-    ClusterOptions,
-    AdmissionOptions {
-  /** Address of both ports; every address of the machine where nothing is given. */
-  host?: string | undefined;
+/** What the server is started with. */
+export interface ServeOptions extends DepsOptions, DrainOptions, OpsOptions, SecureContextOptions {
   /** Port for admission requests, HTTPS. */
   port: number;
+  /** Configuration file, reloaded when it changes; the built-in defaults where there is none. */
+  config?: string | undefined;
+  /** Image to inject if the configuration names none; the image of this release where it is not given either. */
+  image?: string | undefined;
+  /** The namespace that cni-gate runs in: its pods are exempt. */
+  ownNamespace?: string | undefined;
+  /** Watches a cluster. It wins over the file and the flag. */
+  cluster?: ((policy: () => Policy, deps: Deps) => ClusterView) | undefined;
+  /** File of Kubernetes objects that stand for a cluster, reloaded when it changes. */
+  clusterState?: string | undefined;
+  /** Profile of every namespace, instead of its label. */
+  profile?: string | undefined;
 }
 
 /** A server that answers. */
@@ -44,24 +50,21 @@ export interface RunningServer {
  */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   const deps = serverDeps(options);
-  const { log } = deps;
-  const parts = { ...options, deps };
   const app = createApp(deps, options.clientCa !== undefined);
-  // The server starts in this order, and then opens its port. It stops in the reverse order: the port first, then,
-  // when the last request is answered, what the plugins keep.
-  app
-    .register(drain, parts)
-    .register(configuration, parts)
-    .register(ops, parts)
-    .register(secureContext, parts)
-    .register(cluster, parts)
-    .register(admission, parts);
   try {
-    await app.ready();
+    // Each part adds an `onClose` hook for what it has to end. Fastify runs these hooks in the reverse order, after the
+    // port is closed and the last request is answered.
+    drainOnClose(app, options, deps);
+    let view: ClusterView | undefined;
+    const policy = openPolicy(app, options, deps, () => view?.policyChanged());
+    const opsPort = await openOps(app, options, deps);
+    const certificate = await secure(app, options, deps);
+    // after all that can fail for other reasons: it sends requests to the API server
+    view = openView(app, options, deps, policy);
+    addWebhooks(app, { policy, view, ownNamespace: options.ownNamespace }, deps);
     const port = await listen(app, options.host, options.port, '--port');
-    const { opsPort, certificate, policy } = app;
-    const profiles = [...policy.current().profiles.keys()];
-    log.info({ port, opsPort, profiles }, 'serving admission reviews');
+    deps.metrics.measureEventLoop();
+    deps.log.info({ port, opsPort, profiles: [...policy().profiles.keys()] }, 'serving admission reviews');
     return { port, opsPort, certificate, drain: () => app.close() };
   } catch (error) {
     await app.close();
@@ -70,19 +73,18 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
 }
 
 /**
- * The instance of the HTTPS port, without plugins: HTTP/1.1 with the time limits of the server. It has no certificate
- * until the plugin `secure-context` sets one.
+ * The instance of the HTTPS port, without routes: HTTP/1.1 with the time limits of the server. It has no certificate
+ * until {@link secure} sets one.
  *
  * @param requestCert whether callers are asked for a certificate. A caller without one gets an answer that says so,
  *   instead of a failed handshake
  */
-export function createApp({ log, metrics }: Pick<ServerDeps, 'log' | 'metrics'>, requestCert: boolean): App {
+function createApp({ log, metrics }: ServerDeps, requestCert: boolean): App {
   return fastify({
     https: {
       // of a connection that waits for its handshake, only the first bytes are read: TLS has its own buffers
       highWaterMark: 1,
       headersTimeout: serverLimits.headersTimeout,
-      requestTimeout: serverLimits.requestTimeout,
       connectionsCheckingInterval: serverLimits.timeoutCheck,
       // Node would answer by itself, with no bound on how many stand one behind the other
       requireHostHeader: false,
@@ -97,7 +99,48 @@ export function createApp({ log, metrics }: Pick<ServerDeps, 'log' | 'metrics'>,
     ...errorOptions(metrics),
     // while the server closes, a request on an open connection is still answered
     return503OnClosing: false,
-    // a plugin may wait for the certificate as long as it takes
-    pluginTimeout: 0,
   });
+}
+
+/**
+ * Reads the configuration, and reloads it when its file changes.
+ *
+ * @returns the policy in force, to be read for each request
+ * @throws CniGateError where the file cannot be used, and CNI_GATE_PROFILE_UNKNOWN where `profile` does not exist: the
+ *   start fails, instead of each pod later
+ */
+function openPolicy(
+  app: App,
+  { config, image, profile }: ServeOptions,
+  deps: ServerDeps,
+  changed: () => void,
+): () => Policy {
+  const file = livePolicy(config, image, deps.reload('configuration', changed));
+  app.addHook('onClose', async () => file.close());
+  if (profile !== undefined) file.value.combineProfiles(profile);
+  return () => file.value;
+}
+
+/**
+ * What the server knows of a cluster: from watches, from a file or from a flag.
+ *
+ * @throws CniGateError CNI_GATE_STATE_INVALID where the file cannot be used
+ */
+function openView(
+  app: App,
+  { cluster, clusterState, profile }: ServeOptions,
+  deps: ServerDeps,
+  policy: () => Policy,
+): ClusterView {
+  const view =
+    cluster?.(policy, deps) ??
+    (clusterState === undefined
+      ? viewOfFlag(profile)
+      : viewOfFile(clusterState, profile, deps.reload('cluster-state')));
+  app.addHook('onClose', () => view.close());
+  deps.ready.push(() => view.unready());
+  measureReadiness(deps, policy, view);
+  measureEvidence(deps, view);
+  void logReadiness(deps, policy, view);
+  return view;
 }
