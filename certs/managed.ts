@@ -1,15 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Counter, Gauge, type Registry } from 'prom-client';
 import { apiPath } from '../webhook/cluster/api-path.ts';
 import type { ApiClient } from '../webhook/cluster/client.ts';
 import { Informer } from '../webhook/cluster/informer/informer.ts';
 import type { ApiObject } from '../webhook/cluster/informer/object.ts';
-import type { Deps } from '../webhook/lib/deps.ts';
+import type { Deps, Log } from '../webhook/lib/deps.ts';
 import { CniGateError, messageOf } from '../webhook/lib/errors.ts';
 import { Notifier } from '../webhook/lib/notifier.ts';
+import type { CertificateEvents, CertificateSource } from './files.ts';
 import { ApiObjects, type ManagedObjects, placeOf } from './objects.ts';
-import { type Leaf, Reconciler, type ReconcilerOptions } from './reconcile.ts';
-import { Report } from './report.ts';
-import type { CertificateEvents, CertificateSource } from './sources.ts';
+import { type Leaf, Reconciler, type ReconcilerOptions, type Reporter } from './reconcile.ts';
+import { type Plan, trustedIn } from './rotation.ts';
 import { inForce } from './verify.ts';
 
 interface ManagedOptions
@@ -27,6 +28,9 @@ const firstWait = 500;
 /** All replicas hear of a change at once: each waits a random time up to this, so that one is first. */
 const longestDelay = 200;
 
+/** Seconds by which a clock may be wrong without a log line. */
+const allowedSkew = 30;
+
 /**
  * The serving certificate that this replica signs with the authority that all replicas share in a Secret of the
  * cluster. It waits for a cluster that does not answer yet.
@@ -40,14 +44,14 @@ export async function managedCertificate(
 ): Promise<CertificateSource> {
   const stop = new AbortController();
   const shared = new ApiObjects(options.client, options, stop.signal);
-  const report = new Report(log, registry, () => options.client.clockSkew);
+  const report = reporter(log, registry, options.client);
   const monotonicNow = (): number => clock.monotonicNow();
   const reconciler = new Reconciler({ ...options, shared, report, monotonicNow });
   events.addReadyCheck(() => {
     const { leaf } = reconciler;
-    if (!leaf) return `no serving certificate yet: ${report.trouble ?? 'the Secret was not read yet'}`;
+    if (!leaf) return `no serving certificate yet: ${report.trouble() ?? 'the Secret was not read yet'}`;
     if (inForce(leaf, shared.now())) return undefined;
-    return `the serving certificate is not valid: ${report.trouble ?? 'a new one is being issued'}`;
+    return `the serving certificate is not valid: ${report.trouble() ?? 'a new one is being issued'}`;
   });
   const changes = watchChanges(options.client, options, stop.signal);
   const first = Promise.withResolvers<Leaf>();
@@ -81,7 +85,7 @@ export async function managedCertificate(
  */
 async function run(
   reconciler: Reconciler,
-  report: Report,
+  report: Reporter,
   changes: Notifier,
   onLeaf: (leaf: Leaf, isFirst: boolean) => void,
   signal: AbortSignal,
@@ -125,4 +129,111 @@ function watchChanges(
     void informer.run(signal);
   }
   return changes;
+}
+
+const sentences: Record<Plan['step'], string> = {
+  none: 'nothing to do',
+  restore: 'written back what this replica remembered',
+  create: 'created a new authority',
+  begin: 'created the next authority; it signs nothing until every API server trusts it',
+  promote: 'the next authority signs from now on; the one before it is still trusted',
+  drop: 'the previous authority is no longer trusted',
+  rewrite: 'removed what could not be used',
+};
+
+/** Logs and counts what a {@link Reconciler} does. A condition that stays the same is logged once. */
+function reporter(log: Log, registry: Registry, client: Pick<ApiClient, 'clockSkew'>) {
+  const metrics = certificateMetrics(registry);
+  /** What is wrong, by what it is about. */
+  const wrong = new Map<string, string>();
+  const logOnce = (level: 'warn' | 'error', about: string, facts: object, text: string, key = text): void => {
+    if (wrong.get(about) !== key) log[level](facts, text);
+    wrong.set(about, key);
+  };
+  const well = (about: string): void => {
+    if (about.includes('/')) metrics.bundleComplete.set({ configuration: about }, 1);
+    if (wrong.delete(about)) log.info({ about }, `certificates: all is well again with the ${about}`);
+  };
+  return {
+    /** What failed last with the Secret; undefined if nothing is wrong. */
+    trouble: () => wrong.get('secret'),
+    well,
+    wrote({ step, faults }) {
+      metrics.steps.inc({ step });
+      for (const { reason, message } of faults) {
+        const code = 'CNI_GATE_TLS_SECRET';
+        metrics.repairs.inc({ object: 'secret', reason });
+        log.warn({ code, reason, step }, `${message} (${code}); repaired: ${sentences[step]}`);
+      }
+      if (faults.length === 0) log.info({ step }, `certificates: ${sentences[step]}`);
+    },
+    repaired(configuration, reason) {
+      metrics.repairs.inc({ object: 'webhook-configuration', reason });
+      // manifests bring no caBundle
+      const level = reason === 'empty' ? 'info' : 'warn';
+      log[level]({ configuration, reason }, `the caBundle of ${configuration} was ${reason}; written`);
+    },
+    failed(about, { code, message }) {
+      if (about.includes('/')) metrics.bundleComplete.set({ configuration: about }, 0);
+      metrics.failures.inc({ code });
+      logOnce('error', about, { about, code }, `${message} (${code}); it is tried again`, message);
+    },
+    agreed(state) {
+      metrics.authorityExpiry.set(state.authority.notAfter.getTime() / 1000);
+      metrics.authorities.set(trustedIn(state).length);
+      well('secret');
+      const skew = client.clockSkew / 1000;
+      metrics.clockSkew.set(skew);
+      if (Math.abs(skew) <= allowedSkew) return well('clock');
+      const seconds = Math.round(Math.abs(skew));
+      const message = `the clock of this machine is ${seconds} s ${skew > 0 ? 'behind' : 'ahead of'} the API server's, which is the one that certificates are issued for`;
+      logOnce('warn', 'clock', { skew }, message, 'wrong');
+    },
+  } satisfies Reporter & { trouble: () => string | undefined };
+}
+
+/** Metrics of managed certificates. Names follow https://prometheus.io/docs/practices/naming/. */
+export function certificateMetrics(registry: Registry) {
+  const registers = [registry];
+  return {
+    authorityExpiry: new Gauge({
+      name: 'cni_gate_authority_not_after_timestamp_seconds',
+      help: 'When the signing authority expires, as Unix time.',
+      registers,
+    }),
+    authorities: new Gauge({
+      name: 'cni_gate_authorities',
+      help: 'Authorities that the caBundles should contain: more than 1 during a rotation.',
+      registers,
+    }),
+    steps: new Counter({
+      name: 'cni_gate_certificate_steps_total',
+      help: 'Steps that this replica wrote into the Secret.',
+      labelNames: ['step'],
+      registers,
+    }),
+    repairs: new Counter({
+      name: 'cni_gate_certificate_repairs_total',
+      help: 'Faults of Secret or caBundle that this replica repaired.',
+      labelNames: ['object', 'reason'],
+      registers,
+    }),
+    failures: new Counter({
+      name: 'cni_gate_certificate_failures_total',
+      help: 'Failed reads, writes and repairs, which are retried.',
+      labelNames: ['code'],
+      registers,
+    }),
+    bundleComplete: new Gauge({
+      name: 'cni_gate_ca_bundle_complete',
+      help: '1 if the caBundle is right.',
+      labelNames: ['configuration'],
+      registers,
+    }),
+    clockSkew: new Gauge({
+      name: 'cni_gate_api_server_clock_skew_seconds',
+      help: "API server's clock minus this machine's, to about a second.",
+      registers,
+    }),
+  };
 }

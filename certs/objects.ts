@@ -4,7 +4,7 @@ import type { ApiClient } from '../webhook/cluster/client.ts';
 import { ClusterError } from '../webhook/cluster/errors.ts';
 import { CniGateError } from '../webhook/lib/errors.ts';
 import { certificatesLabel, certificatesLabelValue } from '../webhook/lib/names.ts';
-import { type SecretData, secretType } from './state.ts';
+import type { SecretData } from './rotation.ts';
 
 /** The name of a webhook configuration whose caBundle to maintain: `mutating/NAME` or `validating/NAME`. */
 export type ConfigurationName = `${WebhookKind}/${string}`;
@@ -97,12 +97,8 @@ export class ApiObjects {
 
   /** @throws CniGateError if it cannot be read */
   async secret(): Promise<SecretSnapshot | undefined> {
-    try {
-      return snapshot(await this.#client.request('GET', this.#secretPath, { signal: this.#signal }));
-    } catch (error) {
-      if (isMissing(error)) return undefined;
-      throw error;
-    }
+    const read = await this.#read<Secret>(this.#secretPath);
+    return read && snapshot(read);
   }
 
   /**
@@ -118,7 +114,8 @@ export class ApiObjects {
     const body = {
       apiVersion: 'v1',
       kind: 'Secret',
-      type: secretType,
+      // the API server requires `tls.crt` and `tls.key` in this type, which cannot be changed later
+      type: 'kubernetes.io/tls',
       ...read,
       // by the uid and version in it, the API server rejects another Secret and another version of this one
       metadata: {
@@ -135,9 +132,8 @@ export class ApiObjects {
 
   /** Reads the webhook configurations; what cannot be read is in the result. */
   async configurations(): Promise<Configurations> {
-    const { configurations } = this.#objects;
     const faults: Configurations['faults'] = new Map();
-    const read = configurations.map((name) =>
+    const read = this.#objects.configurations.map((name) =>
       this.#readConfiguration(name).catch((error: unknown) => {
         if (!(error instanceof CniGateError)) throw error;
         faults.set(name, error);
@@ -168,24 +164,33 @@ export class ApiObjects {
   /** @throws CniGateError CNI_GATE_CA_BUNDLE if the API server does not call us by it; others if it cannot be read */
   async #readConfiguration(name: ConfigurationName): Promise<ConfigurationSnapshot> {
     const { namespace, service } = this.#objects;
-    try {
-      const read = await this.#client.request<Configuration>('GET', pathOf(name), { signal: this.#signal });
-      const own = [...(read.webhooks ?? []).entries()].filter(([, webhook]) => calls(webhook, this.#objects));
-      if (own.length === 0) {
-        const message = `${name} has no webhook that calls the Service ${namespace}/${service}`;
-        throw new CniGateError('CNI_GATE_CA_BUNDLE', message);
-      }
-      return {
-        name,
-        version: `${read.metadata.uid}/${read.metadata.generation}`,
-        resourceVersion: read.metadata.resourceVersion,
-        webhooks: own.map(([index]) => index),
-        bundles: own.map(([, { clientConfig }]) => decoded(clientConfig.caBundle ?? '')),
-      };
-    } catch (error) {
-      if (!isMissing(error)) throw error;
-      const message = `${name} does not exist, so the API server does not call it`;
+    const read = await this.#read<Configuration>(pathOf(name));
+    if (!read)
+      throw new CniGateError(
+        'CNI_GATE_CA_BUNDLE',
+        `${name} does not exist, so the API server does not call it`,
+      );
+    const own = [...(read.webhooks ?? []).entries()].filter(([, webhook]) => calls(webhook, this.#objects));
+    if (own.length === 0) {
+      const message = `${name} has no webhook that calls the Service ${namespace}/${service}`;
       throw new CniGateError('CNI_GATE_CA_BUNDLE', message);
+    }
+    return {
+      name,
+      version: `${read.metadata.uid}/${read.metadata.generation}`,
+      resourceVersion: read.metadata.resourceVersion,
+      webhooks: own.map(([index]) => index),
+      bundles: own.map(([, { clientConfig }]) => decoded(clientConfig.caBundle ?? '')),
+    };
+  }
+
+  /** An object; undefined if it does not exist. */
+  async #read<O>(path: string): Promise<O | undefined> {
+    try {
+      return await this.#client.request<O>('GET', path, { signal: this.#signal });
+    } catch (error) {
+      if (error instanceof ClusterError && error.status === 404) return undefined;
+      throw error;
     }
   }
 
@@ -239,7 +244,5 @@ export function placeOf(configuration: ConfigurationName): [folder: string, name
   const [kind, name] = configuration.split('/') as [WebhookKind, string];
   return [configurationsPath(kind), name];
 }
-
-const isMissing = (error: unknown): boolean => error instanceof ClusterError && error.status === 404;
 
 const decoded = (base64: string): string => Buffer.from(base64, 'base64').toString();

@@ -7,16 +7,19 @@ import {
   type SecretSnapshot,
   type SharedObjects,
 } from './objects.ts';
-import type { Report } from './report.ts';
 import {
-  applyStep,
-  type IssueOptions,
+  bundleFault,
+  bundleOf,
+  type FaultReason,
+  isEmpty,
   measureTrust,
   type Plan,
   planStep,
+  readSecret,
+  type State,
+  secretData,
   type TrustedSince,
 } from './rotation.ts';
-import { bundleFault, bundleOf, isEmpty, readSecret, type State, secretData } from './state.ts';
 import { inForce, renewalDue } from './verify.ts';
 
 /** A replica's own serving certificate, and the authority that signed it. */
@@ -25,14 +28,30 @@ export interface Leaf extends ServingCertificate {
   signedBy: string;
 }
 
+/** Hears what a {@link Reconciler} does. Each is about `secret` or a webhook configuration. */
+export interface Reporter {
+  /** A step was written into the Secret. */
+  wrote: (plan: Plan) => void;
+  /** A caBundle was written, because of what was wrong with it. */
+  repaired: (configuration: string, reason: FaultReason) => void;
+  /** Something failed; the next reconciliation tries it again. */
+  failed: (about: string, error: CniGateError) => void;
+  /** Nothing is wrong with it. */
+  well: (about: string) => void;
+  /** The Secret was read or written, and says this. */
+  agreed: (state: State) => void;
+}
+
 /** What a {@link Reconciler} needs from the replica that it works for. */
-export interface ReconcilerOptions extends Omit<IssueOptions, 'now'> {
+export interface ReconcilerOptions {
   shared: SharedObjects;
-  report: Pick<Report, 'wrote' | 'repaired' | 'current' | 'observed' | 'failed'>;
+  report: Reporter;
   /** What the serving certificate is for. */
   names: readonly string[];
   /** Days that it is valid. */
   leafDays: number;
+  /** Days that an authority is valid. */
+  authorityDays: number;
   /** Milliseconds of a monotonic clock. */
   monotonicNow: () => number;
   /** Milliseconds for which an authority is in every caBundle before it signs what is served. */
@@ -70,15 +89,21 @@ export class Reconciler {
     // The configurations come first: a change of the Secret from before they were read is then in the Secret, so
     // no bundle goes back to what an older Secret said.
     const configurations = await shared.configurations();
-    report.observed(configurations);
+    for (const [name, error] of configurations.faults) report.failed(name, error);
     const secret = await shared.secret();
     // the API server's clock is known after its answer
     const now = shared.now();
     try {
-      const { written, state } = await this.#apply(this.#plan(secret, configurations, now), secret, now);
-      const bundle = bundleOf(state);
+      const plan = this.#plan(secret, configurations, now);
+      const written = plan.step !== 'none';
+      if (secret && written) this.#checkOurs(secret);
+      const stored = secret && !written ? secret : await shared.write(secretData(plan.state), secret);
+      this.#sign(plan.state, now);
+      this.#known = { state: plan.state, uid: stored.uid };
+      if (written) report.wrote(plan);
+      const bundle = bundleOf(plan.state);
       const patched = await Promise.all(configurations.found.map((each) => this.#writeBundle(each, bundle)));
-      report.current(state);
+      report.agreed(plan.state);
       return written || patched.includes(true) ? 'again' : 'done';
     } catch (error) {
       if (isConflict(error)) return 'again';
@@ -87,12 +112,12 @@ export class Reconciler {
   }
 
   #plan(secret: SecretSnapshot | undefined, { found, faults }: Configurations, now: Date): Plan {
-    const { monotonicNow, overlap } = this.#options;
-    const reading = secret && readSecret(secret.data);
+    const { monotonicNow, overlap, authorityDays } = this.#options;
+    const reading = readSecret(secret?.data, now);
     // while one cannot be read, nothing is promoted; its version says later whether it was changed meanwhile
     const areRead = [...faults.values()].every(({ code }) => code === 'CNI_GATE_CA_BUNDLE');
     if (areRead) {
-      const next = reading?.next?.fingerprint;
+      const next = reading.next?.fingerprint;
       this.#trustedSince = measureTrust(this.#trustedSince, next, found, monotonicNow());
     }
     return planStep({
@@ -100,26 +125,10 @@ export class Reconciler {
       remembered: this.#leaf && inForce(this.#leaf, now) ? this.#known?.state : undefined,
       configurations: found,
       now,
+      authorityDays,
       trustedFor: areRead && this.#trustedSince ? monotonicNow() - this.#trustedSince.since : undefined,
       overlap,
     });
-  }
-
-  /** Does a step, and remembers the state after it. */
-  async #apply(
-    { step, faults }: Plan,
-    secret: SecretSnapshot | undefined,
-    now: Date,
-  ): Promise<{ written: boolean; state: State }> {
-    const { shared, report } = this.#options;
-    const state = applyStep(step, { ...this.#options, now });
-    const written = step.do !== 'none';
-    if (secret && written) this.#checkOurs(secret);
-    const stored = secret && !written ? secret : await shared.write(secretData(state), secret);
-    this.#sign(state, now);
-    this.#known = { state, uid: stored.uid };
-    if (written) report.wrote(step.do, faults);
-    return { written, state };
   }
 
   /** Signs a new serving certificate if the state or the calendar asks for one. */
@@ -145,16 +154,19 @@ export class Reconciler {
   /** Writes the authorities into a configuration that trusts anything else. Whether it has to be read again. */
   async #writeBundle(configuration: ConfigurationSnapshot, bundle: string): Promise<boolean> {
     const { shared, report } = this.#options;
-    const [reason] = configuration.bundles.flatMap((each) => bundleFault(each, bundle) ?? []);
-    if (reason === undefined) return false;
+    const { name, bundles } = configuration;
+    const [reason] = bundles.flatMap((each) => bundleFault(each, bundle) ?? []);
     try {
-      await shared.trust(configuration, bundle);
-      report.repaired(configuration.name, reason);
-      return true;
+      if (reason !== undefined) {
+        await shared.trust(configuration, bundle);
+        report.repaired(name, reason);
+      }
+      report.well(name);
+      return reason !== undefined;
     } catch (error) {
       if (isConflict(error)) return true;
       if (!(error instanceof CniGateError)) throw error;
-      report.failed(configuration.name, error);
+      report.failed(name, error);
       return false;
     }
   }

@@ -1,22 +1,165 @@
-import { createAuthority } from './issue.ts';
+import type { X509Certificate } from 'node:crypto';
+import { CniGateError } from '../webhook/lib/errors.ts';
+import { type Authority, checkAuthority, createAuthority } from './issue.ts';
 import type { ConfigurationSnapshot } from './objects.ts';
-import {
-  type Fault,
-  fault,
-  fingerprintsIn,
-  fingerprintsOf,
-  type Reading,
-  readAuthority,
-  type SigningAuthority,
-  type State,
-  trustedIn,
-} from './state.ts';
-import { inForce, type Period, renewalDue } from './verify.ts';
+import { inForce, type Period, periodOf, readCertificates, renewalDue } from './verify.ts';
+
+/**
+ * What the replicas agree on, as stored in one Secret. Nothing else is stored, so a replica that starts at any point
+ * of a rotation continues it.
+ */
+export interface State {
+  /** Signs serving certificates. */
+  authority: SigningAuthority;
+  /** Signs them next: its certificate is in the caBundles, and it signs once every API server knows it. */
+  next?: SigningAuthority | undefined;
+  /** Signed them before, the latest first: the keys are deleted, the certificates are trusted until they expire. */
+  previous?: TrustedAuthority[] | undefined;
+}
+
+/** An authority that is trusted. */
+export interface TrustedAuthority extends Period {
+  /** Its certificate, PEM. */
+  certificate: string;
+  /** SHA-256 of the certificate: 32 pairs of hexadecimal digits with colons between. */
+  fingerprint: string;
+}
+
+/** An authority whose key belongs to its certificate. */
+export type SigningAuthority = TrustedAuthority & Authority;
+
+/** The labels of a metric, which are also in the documentation. */
+export type FaultReason =
+  | 'missing'
+  | 'empty'
+  | 'unreadable'
+  | 'mismatch'
+  | 'expired'
+  | 'foreign'
+  | 'inconsistent'
+  | 'rolled-back';
+
+/** One fault of the Secret: what was expected and what was seen. */
+export interface Fault {
+  reason: FaultReason;
+  message: string;
+}
+
+/** The parts of the Secret that can be used now, and what is wrong with the others. */
+export interface Reading extends Omit<State, 'authority'> {
+  authority?: SigningAuthority | undefined;
+  faults: Fault[];
+}
+
+/** The data of a Secret as text, before it becomes base64. */
+export type SecretData = Readonly<Record<string, string>>;
+
+/** Every authority of a state, the one that signs now first. */
+export const trustedIn = ({ authority, next, previous }: Omit<Reading, 'faults'>): TrustedAuthority[] =>
+  [authority, next, ...(previous ?? [])].filter((each) => each !== undefined);
+
+/** The text of `ca.crt` and of each `caBundle`, before it becomes base64. */
+export const bundleOf = (state: Omit<Reading, 'faults'>): string => textOf(trustedIn(state));
+
+const textOf = (authorities: TrustedAuthority[]): string =>
+  authorities.map(({ certificate }) => certificate).join('');
+
+/** The data of the Secret for a state. `ca.crt` is cert-manager's name for it. Other keys are removed. */
+export function secretData(state: State): SecretData {
+  const { authority, next, previous } = state;
+  return {
+    'tls.crt': authority.certificate,
+    'tls.key': authority.key,
+    'ca.crt': bundleOf(state),
+    ...(next && { 'next.crt': next.certificate, 'next.key': next.key }),
+    ...(previous && { 'previous.crt': textOf(previous) }),
+  };
+}
+
+/** Reads the Secret's data. @param data undefined if there is no Secret */
+export function readSecret(data: SecretData | undefined, now: Date): Reading {
+  if (!data) return { faults: [{ reason: 'missing', message: 'the Secret does not exist' }] };
+  if (isEmpty(data)) return { faults: [{ reason: 'empty', message: 'the Secret is empty' }] };
+  const faults: Fault[] = [];
+  const read = <Part>(part: string, text: string | undefined, parse: (pem: string) => Part) => {
+    if (!text) return undefined;
+    try {
+      return parse(text);
+    } catch (error) {
+      if (!(error instanceof CniGateError)) throw error;
+      const reason = error.code === 'CNI_GATE_TLS_PAIR' ? 'mismatch' : 'unreadable';
+      faults.push({ reason, message: `the ${part}: ${error.message}` });
+      return undefined;
+    }
+  };
+  const withKey = (key: string) => (pem: string) => readAuthority(pem, data[key] ?? '');
+  const authority = read('authority', data['tls.crt'] || ' ', withKey('tls.key'));
+  const next = read('next authority', data['next.crt'], withKey('next.key'));
+  const previous = read('previous authority', data['previous.crt'], readTrusted);
+  if (authority && data['ca.crt'] !== bundleOf({ authority, next, previous }))
+    faults.push({ reason: 'inconsistent', message: 'ca.crt does not contain the authorities of the Secret' });
+  const valid = (part: string, found: SigningAuthority | undefined) => {
+    if (!found || inForce(found, now)) return found;
+    const [from, to, at] = [found.notBefore, found.notAfter, now].map((date) => date.toISOString());
+    const message = `the ${part} is valid from ${from} to ${to}, and the clock says ${at}`;
+    faults.push({ reason: 'expired', message });
+    return undefined;
+  };
+  return { authority: valid('authority', authority), next: valid('next authority', next), previous, faults };
+}
+
+/** Whether the data of a Secret contains nothing that could be lost. */
+export function isEmpty(data: SecretData): boolean {
+  return Object.values(data).every((text) => text.trim() === '');
+}
+
+/** @throws CniGateError as {@link checkAuthority} does */
+function readAuthority(certificate: string, key: string): SigningAuthority {
+  const [x509] = readCertificates(certificate);
+  checkAuthority({ certificate, key });
+  return { ...trusted(x509), key };
+}
+
+/** A new authority, as it is read from the Secret. */
+export function newAuthority(days: number, now: Date): SigningAuthority {
+  const { certificate, key } = createAuthority({ days, now });
+  return readAuthority(certificate, key);
+}
+
+/** The certificates of authorities in a PEM text; others in it are ignored. */
+const readTrusted = (pem: string): TrustedAuthority[] =>
+  readCertificates(pem)
+    .filter((x509) => x509.ca)
+    .map(trusted);
+
+const trusted = (x509: X509Certificate): TrustedAuthority => ({
+  certificate: x509.toString(),
+  fingerprint: x509.fingerprint256,
+  ...periodOf(x509),
+});
+
+/** The fingerprints of the authorities in a caBundle; empty if there is none or it cannot be read. */
+export function fingerprintsIn(bundle: string | undefined): Set<string> {
+  try {
+    return new Set(readTrusted(bundle ?? '').map(({ fingerprint }) => fingerprint));
+  } catch {
+    return new Set();
+  }
+}
+
+/** What is wrong with a caBundle that should contain exactly the authorities of `expected`; undefined if nothing is. */
+export function bundleFault(bundle: string, expected: string): FaultReason | undefined {
+  if (bundle.trim() === '') return 'empty';
+  const [found, wanted] = [fingerprintsIn(bundle), fingerprintsIn(expected)];
+  if (found.size === 0) return 'unreadable';
+  if (!found.isSubsetOf(wanted)) return 'foreign';
+  return found.size === wanted.size ? undefined : 'inconsistent';
+}
 
 /** What a replica knows when it decides what to do next. */
 export interface Observation {
-  /** The Secret, or undefined if there is none. */
-  reading: Reading | undefined;
+  /** The Secret. */
+  reading: Reading;
   /**
    * The last good state that this replica read or wrote. Only as long as the serving certificate that its authority
    * signed for this replica is valid: until then no replica can have dropped that authority.
@@ -26,135 +169,100 @@ export interface Observation {
   configurations: readonly Pick<ConfigurationSnapshot, 'bundles'>[];
   /** The time by the clock that judges certificates: the API server's. */
   now: Date;
+  /** Days that a new authority is valid. */
+  authorityDays: number;
   /** Milliseconds for which this replica has observed `next` in every caBundle, by a monotonic clock. */
   trustedFor: number | undefined;
   /** Milliseconds for which an authority is in every caBundle before it signs what is served. */
   overlap: number;
 }
 
-/**
- * The next thing to do. One at a time: the next reconciliation decides what follows.
- *
- * - `none`: all is well
- * - `create`: a new authority
- * - `restore`: write `state`, which this replica remembers
- * - `rewrite`: write what was read, without what cannot be used
- * - `begin`: create the next authority
- * - `promote`: the next authority signs from now on, and the one that did is only trusted
- * - `drop`: remove the previous authorities that have expired
- */
-export type Step =
-  | { do: 'create' }
-  | { do: 'none' | 'restore' | 'rewrite' | 'begin' | 'promote' | 'drop'; state: State };
-
-/** A step, and the faults that it repairs; none if the step is due by the calendar. */
+/** The next thing to do. One at a time: the next reconciliation decides what follows. */
 export interface Plan {
-  step: Step;
+  /**
+   * - `none`: all is well
+   * - `create`: a new authority
+   * - `restore`: write what this replica remembers
+   * - `rewrite`: write what was read, without what cannot be used
+   * - `begin`: create the next authority
+   * - `promote`: the next authority signs from now on, and the one that did is only trusted
+   * - `drop`: remove the previous authorities that have expired
+   */
+  step: 'none' | 'create' | 'restore' | 'rewrite' | 'begin' | 'promote' | 'drop';
+  /** What the Secret has to say. */
+  state: State;
+  /** What the step repairs; empty if it is due by the calendar. */
   faults: Fault[];
 }
 
 /** Decides what to do about the Secret. */
 export function planStep(observation: Observation): Plan {
-  const { reading, remembered, now } = observation;
-  const faults = reading ? faultsIn(reading, now) : remembered ? [missing] : [];
-  const [found, known] = [reading, remembered].map((state) => state && usable(state, now));
-  // of the same authority, the memory has what is damaged in the Secret
-  const isSame = found?.authority.fingerprint === known?.authority.fingerprint;
-  if (known && (!found || (faults.length > 0 && isSame)))
-    return { step: { do: 'restore', state: known }, faults };
-  if (known && found && isOlder(found, known, observation)) {
-    const why = faults.length > 0 ? faults : [rolledBack(found, known)];
-    return { step: { do: 'restore', state: known }, faults: why };
+  const { reading, configurations, now, authorityDays } = observation;
+  const { faults, authority, next, previous } = reading;
+  const found = authority && { authority, next, previous };
+  if (observation.remembered) {
+    const remembered = withoutExpiredNext(observation.remembered, now);
+    // of the same authority, the memory has what is damaged in the Secret
+    const isSame = authority?.fingerprint === remembered.authority.fingerprint;
+    const isDamaged = !found || (faults.length > 0 && isSame);
+    if (isDamaged) return { step: 'restore', state: remembered, faults };
+    if (isOlder(found, remembered, configurations)) {
+      const [old, own] = [found, remembered].map((state) => state.authority.fingerprint.slice(0, 11));
+      const message = `the Secret has an authority (${old}…) that does not follow the one that is trusted (${own}…): was an older copy of it written back?`;
+      const rolledBack: Fault[] = [{ reason: 'rolled-back', message }];
+      return { step: 'restore', state: remembered, faults: faults.length > 0 ? faults : rolledBack };
+    }
   }
-  if (!found) return { step: { do: 'create' }, faults };
-  return { step: faults.length > 0 ? { do: 'rewrite', state: found } : dueStep(found, observation), faults };
+  if (!found) {
+    const state = { authority: newAuthority(authorityDays, now) };
+    // a Secret that was never there is no fault
+    return { step: 'create', state, faults: faults.filter(({ reason }) => reason !== 'missing') };
+  }
+  if (faults.length > 0) return { step: 'rewrite', state: found, faults };
+  return { ...dueStep(found, observation), faults };
 }
 
-/** What is wrong with the content of the Secret. */
-export function faultsIn({ authority, next, faults }: Reading, now: Date): Fault[] {
-  return [
-    ...faults,
-    ...periodFaults('authority', authority, now),
-    ...periodFaults('next authority', next, now),
-  ];
-}
-
-/** What is valid now of a state; undefined if its authority is not. */
-function usable({ authority, next, previous }: Omit<Reading, 'faults'>, now: Date): State | undefined {
-  if (!authority || !inForce(authority, now)) return undefined;
-  return { authority, next: next && inForce(next, now) ? next : undefined, previous };
-}
+const withoutExpiredNext = (state: State, now: Date): State =>
+  state.next && !inForce(state.next, now) ? { ...state, next: undefined } : state;
 
 /** What the calendar asks for in a state without a fault. */
-function dueStep(state: State, { now, trustedFor, overlap }: Observation): Step {
+function dueStep(
+  state: State,
+  { now, authorityDays, trustedFor = -1, overlap }: Observation,
+): Omit<Plan, 'faults'> {
   const { authority, next, previous } = state;
-  if (next && trustedFor !== undefined && trustedFor >= overlap) return { do: 'promote', state };
-  if (previous?.some(({ notAfter }) => now > notAfter)) return { do: 'drop', state };
-  if (!next && renewalDue(authority, now)) return { do: 'begin', state };
-  return { do: 'none', state };
+  if (next && trustedFor >= overlap) return { step: 'promote', state: promoted(authority, next, previous) };
+  const left = previous?.filter(({ notAfter }) => now <= notAfter);
+  if (left?.length !== previous?.length)
+    return { step: 'drop', state: { ...state, previous: left?.length ? left : undefined } };
+  if (!next && renewalDue(authority, now))
+    return { step: 'begin', state: { ...state, next: newAuthority(authorityDays, now) } };
+  return { step: 'none', state };
+}
+
+/** The state in which `next` signs. */
+function promoted(
+  { key: _, ...trusted }: SigningAuthority,
+  next: SigningAuthority,
+  previous: TrustedAuthority[] = [],
+): State {
+  return { authority: next, previous: [trusted, ...previous] };
 }
 
 /**
  * Whether what was found is not a successor of what this replica remembers, and the caBundles were written from the
  * latter: they contain its authority, and nothing that is unknown to it.
  */
-function isOlder(found: State, remembered: State, { configurations }: Observation): boolean {
+function isOlder(found: State, remembered: State, configurations: Observation['configurations']): boolean {
   const { fingerprint } = remembered.authority;
-  const follows = fingerprintsOf([found.authority, ...(found.previous ?? [])]).has(fingerprint);
-  const known = fingerprintsOf(trustedIn(remembered));
+  const follows = [found.authority, ...(found.previous ?? [])].some((one) => one.fingerprint === fingerprint);
+  const known = new Set(trustedIn(remembered).map((one) => one.fingerprint));
   const bundles = configurations.flatMap((each) => each.bundles.map(fingerprintsIn));
   return (
     !follows &&
     bundles.some((each) => each.has(fingerprint)) &&
     bundles.every((each) => each.isSubsetOf(known))
   );
-}
-
-function periodFaults(part: string, period: Period | undefined, now: Date): Fault[] {
-  if (!period || inForce(period, now)) return [];
-  const expired = now > period.notAfter;
-  const [from, to, at] = [period.notBefore, period.notAfter, now].map((date) => date.toISOString());
-  const message = `the ${part} ${expired ? 'has expired' : 'is not yet valid'}: it is valid from ${from} to ${to}, and the clock says ${at}`;
-  return [fault(expired ? 'expired' : 'not-yet-valid', message, 'CNI_GATE_TLS_PAIR')];
-}
-
-/** The fault of a Secret that is not there. */
-export const missing = fault('missing', 'the Secret does not exist');
-
-function rolledBack(found: State, remembered: State): Fault {
-  const [old, own] = [found, remembered].map(({ authority }) => authority.fingerprint.slice(0, 11));
-  const message = `the Secret has an authority (${old}…) that does not follow the one that is trusted (${own}…): was an older copy of it written back?`;
-  return fault('rolled-back', message);
-}
-
-/** How authorities are issued. */
-export interface IssueOptions {
-  /** Days that an authority is valid. */
-  authorityDays: number;
-  /** The time of issue. */
-  now: Date;
-}
-
-/** The state after a step. */
-export function applyStep(step: Step, { authorityDays, now }: IssueOptions): State {
-  if (step.do === 'create') return { authority: newAuthority(authorityDays, now) };
-  const { authority, next, previous = [] } = step.state;
-  if (step.do === 'begin') return { ...step.state, next: newAuthority(authorityDays, now) };
-  if (step.do === 'promote' && next) {
-    const { key: _, ...trusted } = authority;
-    return { authority: next, previous: [trusted, ...previous] };
-  }
-  if (step.do === 'drop') {
-    const left = previous.filter(({ notAfter }) => now <= notAfter);
-    return { ...step.state, previous: left.length > 0 ? left : undefined };
-  }
-  return step.state;
-}
-
-/** A new authority, as it is read from the Secret. */
-export function newAuthority(days: number, now: Date): SigningAuthority {
-  const { certificate, key } = createAuthority({ days, now });
-  return readAuthority(certificate, key);
 }
 
 /** Since when one replica has observed an authority in every caBundle, without interruption. */

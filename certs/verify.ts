@@ -50,11 +50,16 @@ export function readCertificates(pem: string): [X509Certificate, ...X509Certific
  *
  * @param certificatePem the certificate of the server; those of its issuers may follow it
  * @param keyPem PKCS#8, or the older forms for RSA and EC
+ * @param now a time at which the certificate has to be valid; undefined for any
  * @returns its period, DNS names and IP addresses: the API server ignores the common name
  * @throws CniGateError CNI_GATE_TLS_UNREADABLE if either is not whole PEM, cannot be decoded, is encrypted, or
  *   is too weak for OpenSSL; CNI_GATE_TLS_PAIR if they do not belong together or the certificate is not valid now
  */
-export function checkPair(certificatePem: string, keyPem: string, now: Date): Period & { names: string[] } {
+export function checkPair(
+  certificatePem: string,
+  keyPem: string,
+  now: Date | undefined,
+): Period & { names: string[] } {
   const [leaf] = readCertificates(certificatePem);
   const key = orUnreadable('The key must be a whole private key in PEM, without a passphrase', () =>
     createPrivateKey(keyPem),
@@ -64,7 +69,7 @@ export function checkPair(certificatePem: string, keyPem: string, now: Date): Pe
     throw new CniGateError('CNI_GATE_TLS_PAIR', message);
   }
   const period = periodOf(leaf);
-  if (!inForce(period, now)) {
+  if (now && !inForce(period, now)) {
     const message = `The certificate is in force ${textOf(period)}, and the clock says ${now.toISOString()}.`;
     throw new CniGateError('CNI_GATE_TLS_PAIR', message);
   }
@@ -127,8 +132,7 @@ function tryRead(pem: string): ReturnType<typeof readCertificates> | string {
 }
 
 /**
- * The shortest spelling of an IP address, `2001:db8::1` for `2001:DB8:0:0:0:0:0:1`. An embedded IPv4 address becomes
- * hexadecimal: node-forge reads every address with a dot as IPv4.
+ * The shortest spelling of an IP address, `2001:db8::1` for `2001:DB8:0:0:0:0:0:1`.
  */
 export function usualAddress(address: string): string {
   return isIP(address) === 6 ? new URL(`http://[${address}]/`).hostname.slice(1, -1) : address;

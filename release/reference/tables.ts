@@ -1,6 +1,6 @@
 import type { Command, Option } from 'commander';
 import { type Metric, Registry } from 'prom-client';
-import { certificateMetrics } from '../../certs/report.ts';
+import { certificateMetrics } from '../../certs/managed.ts';
 import type { ClusterView } from '../../webhook/admission/gate/cluster-view.ts';
 import { EventMetrics } from '../../webhook/cluster/events/recorder.ts';
 import { ClusterMetrics } from '../../webhook/cluster/metrics.ts';

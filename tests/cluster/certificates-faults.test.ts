@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { after, type TestContext, test } from 'node:test';
-import { newAuthority } from '../../certs/rotation.ts';
 import {
   type FaultReason,
   fingerprintsIn,
+  newAuthority,
   type SecretData,
   type State,
   secretData,
-} from '../../certs/state.ts';
+} from '../../certs/rotation.ts';
 import { cniGate } from '../support/command.ts';
 import {
   configuration,

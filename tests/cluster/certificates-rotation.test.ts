@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, type TestContext, test } from 'node:test';
-import { newAuthority } from '../../certs/rotation.ts';
-import { fingerprintsIn, type Reading, type State, secretData } from '../../certs/state.ts';
+import { fingerprintsIn, newAuthority, type Reading, type State, secretData } from '../../certs/rotation.ts';
 import { cniGate } from '../support/command.ts';
 import { configurationPath, Installation, namespace, validatingPath } from './certificates/installation.ts';
 import { beginLoad, type Outcome } from './certificates/load.ts';

@@ -7,7 +7,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { selfMadeCertificate } from '../../certs/sources.ts';
+import { selfMadeCertificate } from '../../certs/files.ts';
 import { serve } from '../../webhook/server/serve.ts';
 import { clientOf } from './client.ts';
 import { showCreation } from './creation.ts';
@@ -33,7 +33,7 @@ const server = await serve({
   opsPort: 0,
   drainDelay: 0,
   drainTimeout: 1000,
-  certificate: () => selfMadeCertificate(['localhost', '127.0.0.1'], 1),
+  certificate: async () => selfMadeCertificate(['localhost', '127.0.0.1'], 1),
 });
 const origin = `https://127.0.0.1:${server.port}`;
 console.log(`The server runs on ${origin}. Every namespace has the label cni-gate.io/profile: ${profile}.`);

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'node:tls';
+import { fileCertificate, selfMadeCertificate } from '../../certs/files.ts';
 import { createAuthority, issueServing } from '../../certs/issue.ts';
-import { fileCertificate, selfMadeCertificate } from '../../certs/sources.ts';
 import { viewOf } from '../support/cluster-views.ts';
 import { patchOf, recorded } from '../support/reviews.ts';
 import { startServer, type TestServer } from '../support/running-server.ts';
@@ -241,7 +241,7 @@ test('a connection whose handshake ends after the timeout is cut as well', async
 test('the cluster view closes after the last request is answered, and the certificate and the second port after it', async (t) => {
   const { promise: facts, resolve } = Promise.withResolvers<{ labels: Record<string, string> }>();
   const ended: string[] = [];
-  const certificate = await selfMadeCertificate(['localhost', '127.0.0.1'], 1);
+  const certificate = selfMadeCertificate(['localhost', '127.0.0.1'], 1);
   const server = await startServer(t, {
     cluster: () => viewOf({ facts: () => facts }, { close: async () => void ended.push('view') }),
     certificate: async () => ({
@@ -292,7 +292,7 @@ test('a start that fails ends what runs already: the certificate, then the secon
     opsPort,
     certificate: async () => {
       seen.push(await (await probe()).text());
-      const source = await selfMadeCertificate(['localhost'], 1);
+      const source = selfMadeCertificate(['localhost'], 1);
       const close = async () => {
         seen.push(await (await probe()).text());
         source.close();

@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { Agent, request as httpsRequest, type RequestOptions } from 'node:https';
 import type { TestContext } from 'node:test';
-import { selfMadeCertificate } from '../../certs/sources.ts';
+import { selfMadeCertificate } from '../../certs/files.ts';
 import { openLog } from '../../webhook/server/log.ts';
 import { type RunningServer, type ServeOptions, serve } from '../../webhook/server/serve.ts';
 
@@ -43,7 +43,7 @@ export async function startServer(t: TestContext, options: Partial<ServeOptions>
     drainTimeout: 2000,
     interval: 20,
     metricsAge: 0,
-    certificate: () => selfMadeCertificate(['localhost', '127.0.0.1'], 1),
+    certificate: async () => selfMadeCertificate(['localhost', '127.0.0.1'], 1),
     ...options,
   });
   const agent = new Agent({ keepAlive: true, maxSockets: 20 });

@@ -100,9 +100,9 @@ export function certificateFor(
       const issue = { names, leafDays: tlsDays ?? managedDays, authorityDays, overlap };
       return managedCertificate({ ...objects, ...issue }, events, deps);
     }
-    const { fileCertificate, selfMadeCertificate } = await import('../../certs/sources.ts');
+    const { fileCertificate, selfMadeCertificate } = await import('../../certs/files.ts');
     if (tlsCert !== undefined && tlsKey !== undefined) return fileCertificate(tlsCert, tlsKey, events);
-    const source = await selfMadeCertificate(names, tlsDays ?? selfMadeDays);
+    const source = selfMadeCertificate(names, tlsDays ?? selfMadeDays);
     if (tlsCaOut !== undefined) writeAuthority(tlsCaOut, source.authority ?? '');
     return source;
   };

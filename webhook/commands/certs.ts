@@ -84,7 +84,7 @@ async function runRotate(flags: SecretFlags & { finish?: boolean; tlsAuthorityDa
 async function runIssue(
   flags: ServiceFlags & { out: string; tlsNames?: string[]; tlsDays: number; tlsAuthorityDays: number },
 ): Promise<void> {
-  const { issueIntoFiles } = await import('../../certs/manual.ts');
+  const { issueIntoFiles } = await import('../../certs/files.ts');
   const { out, tlsDays, tlsAuthorityDays: authorityDays, tlsService, namespace } = flags;
   const names = flags.tlsNames ?? namesOf(tlsService, namespace);
   const written = issueIntoFiles(out, { names, days: tlsDays, authorityDays, now: new Date() });

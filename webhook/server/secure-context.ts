@@ -1,4 +1,4 @@
-import type { CertificateEvents, CertificateSource } from '../../certs/sources.ts';
+import type { CertificateEvents, CertificateSource } from '../../certs/files.ts';
 import type { Deps } from '../lib/deps.ts';
 import { type ClientOptions, requireClientCertificates } from './client-certificates.ts';
 import type { App, ServerDeps } from './deps.ts';

@@ -1,5 +1,5 @@
 import fastify, { LogController } from 'fastify';
-import type { CertificateSource } from '../../certs/sources.ts';
+import type { CertificateSource } from '../../certs/files.ts';
 import type { ClusterView } from '../admission/gate/cluster-view.ts';
 import { viewOfFile, viewOfFlag } from '../cluster/view/from-file.ts';
 import { livePolicy } from '../config/load.ts';

@@ -1,4 +1,4 @@
-import { type Reading, readSecret } from '../../../certs/state.ts';
+import { type Reading, readSecret } from '../../../certs/rotation.ts';
 import { certificatesLabel, certificatesLabelValue } from '../../../webhook/lib/names.ts';
 import { accountOfManifests } from '../gate/scene.ts';
 import type { Access } from '../harness/access.ts';
@@ -94,7 +94,7 @@ export class Installation {
   }
 
   async reading(): Promise<Reading> {
-    return readSecret(await this.data());
+    return readSecret(await this.data(), new Date());
   }
 
   /** Replaces the data of the Secret, as a user with kubectl would. */
@@ -119,10 +119,10 @@ export class Installation {
     const list = `/api/v1/namespaces/${namespace}/secrets?fieldSelector=metadata.name%3D${secretName}`;
     const secret = await this.cluster.api.until<Secret>(
       list,
-      ({ data }, type) => type !== 'DELETED' && found(readSecret(decoded(data))),
+      ({ data }, type) => type !== 'DELETED' && found(readSecret(decoded(data), new Date())),
       seconds,
     );
-    return readSecret(decoded(secret.data));
+    return readSecret(decoded(secret.data), new Date());
   }
 
   /** Waits until the caBundles of all our webhooks are as wanted. */

@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { generateKey } from '../../../certs/x509.ts';
+import { generateKey } from '../../../certs/issue.ts';
 import { type Access, accessWith } from './access.ts';
 import type { ClusterOptions, ComponentName } from './options.ts';
 import type { ClusterAuthority } from './pki.ts';
@@ -63,7 +63,7 @@ export async function layOut(
       authorityKey: save('authority.key', authority.pair.key),
       server: save('server.crt', serving.certificate),
       serverKey: save('server.key', serving.key),
-      tokens: save('tokens.pub', tokens.publicKey),
+      tokens: save('tokens.pub', tokens.publicKey.export({ type: 'spki', format: 'pem' }).toString()),
       tokensKey: save('tokens.key', tokens.privateKey),
       kubelet: save('kubelet-client.crt', kubelet.certificate),
       kubeletKey: save('kubelet-client.key', kubelet.key),

@@ -83,8 +83,8 @@ export class Replica {
       report: {
         wrote: ignore,
         repaired: ignore,
-        current: ignore,
-        observed: ignore,
+        well: ignore,
+        agreed: ignore,
         failed: (_about, error) => {
           throw error;
         },

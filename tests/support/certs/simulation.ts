@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
-import { applyStep, faultsIn } from '../../../certs/rotation.ts';
 import {
   bundleOf,
   fingerprintsIn,
+  newAuthority,
+  type Reading,
   readSecret,
   type SecretData,
   secretData,
-  wholeState,
-} from '../../../certs/state.ts';
+} from '../../../certs/rotation.ts';
 import { inForce } from '../../../certs/verify.ts';
 import { Replica, type Settings } from './replica.ts';
 import { World, type Written } from './world.ts';
@@ -83,8 +83,8 @@ export class Simulation {
   }
 
   static async begin(settings: Settings, replicas: number): Promise<Simulation> {
-    const made = applyStep({ do: 'create' }, { ...settings, now: new World().now() });
-    return new Simulation(settings, replicas, secretData(made));
+    const authority = newAuthority(settings.authorityDays, new World().now());
+    return new Simulation(settings, replicas, secretData({ authority }));
   }
 
   async step(index: number): Promise<void> {
@@ -171,10 +171,10 @@ export class Simulation {
   }
 
   async rotate(): Promise<void> {
-    const state = wholeState(readSecret(this.world.secret?.data ?? {}));
-    if (!state || state.next || !this.#isSound()) return;
-    const next = applyStep({ do: 'begin', state }, { ...this.settings, now: this.world.now() });
-    if (next) this.world.setSecret(secretData(next));
+    const { authority, previous, next } = this.#reading();
+    if (!authority || next || !this.#isSound()) return;
+    const begun = newAuthority(this.settings.authorityDays, this.world.now());
+    this.world.setSecret(secretData({ authority, previous, next: begun }));
   }
 
   /** All replicas reconcile until nothing is left to do, and all API servers learn of it. */
@@ -186,14 +186,13 @@ export class Simulation {
   }
 
   assertWhole(): void {
-    const { secret, configurations } = this.world;
-    const state = wholeState(readSecret(secret?.data ?? {}));
-    assert.ok(secret && state, 'the Secret is whole');
-    assert.deepEqual(this.#faults(), []);
-    const trusted = fingerprintsIn(bundleOf(state));
-    for (const { bundle } of configurations.values())
+    const { authority, faults, ...others } = this.#reading();
+    assert.deepEqual(faults, []);
+    assert.ok(authority, 'the Secret is whole');
+    const trusted = fingerprintsIn(bundleOf({ authority, ...others }));
+    for (const { bundle } of this.world.configurations.values())
       assert.deepEqual(fingerprintsIn(bundle).symmetricDifference(trusted), new Set());
-    for (const { serving } of this.replicas) assert.equal(serving?.signedBy, state.authority.fingerprint);
+    for (const { serving } of this.replicas) assert.equal(serving?.signedBy, authority.fingerprint);
     assert.equal(this.#excused, false, 'repaired within the time that it may take');
   }
 
@@ -209,7 +208,8 @@ export class Simulation {
       }
     }
     const data = this.world.secret?.data;
-    if (data && data !== this.#past.at(-1) && wholeState(readSecret(data))) this.#past.push(data);
+    const isWhole = this.#reading().faults.every(({ reason }) => reason === 'expired');
+    if (data && data !== this.#past.at(-1) && isWhole) this.#past.push(data);
   }
 
   /** Whether every API server has heard of everything that the configurations ever said. */
@@ -239,13 +239,11 @@ export class Simulation {
   }
 
   #isSound(): boolean {
-    return !this.#excused && this.#faults().length === 0;
+    return !this.#excused && this.#reading().faults.length === 0;
   }
 
-  #faults(): string[] {
-    const { secret } = this.world;
-    if (!secret) return ['missing'];
-    return faultsIn(readSecret(secret.data), this.world.now()).map(({ reason }) => reason);
+  #reading(): Reading {
+    return readSecret(this.world.secret?.data, this.world.now());
   }
 
   /** API servers have heard of whatever was written until then, and may have heard of more. */

@@ -6,7 +6,7 @@ import type {
   SecretSnapshot,
   SharedObjects,
 } from '../../../certs/objects.ts';
-import { fingerprintsIn, type SecretData } from '../../../certs/state.ts';
+import { fingerprintsIn, type SecretData } from '../../../certs/rotation.ts';
 import { CniGateError } from '../../../webhook/lib/errors.ts';
 
 /** The error of a write over another version than the one that was read. */

@@ -3,8 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { beforeEach, test } from 'node:test';
 import type { SharedObjects } from '../../../certs/objects.ts';
 import { Reconciler } from '../../../certs/reconcile.ts';
-import { applyStep } from '../../../certs/rotation.ts';
-import { bundleOf, type State, secretData } from '../../../certs/state.ts';
+import { bundleOf, newAuthority, type State, secretData } from '../../../certs/rotation.ts';
 import { CniGateError } from '../../../webhook/lib/errors.ts';
 import { World } from '../../support/certs/world.ts';
 
@@ -20,7 +19,7 @@ let instead: Partial<SharedObjects>;
 
 beforeEach(async () => {
   [world, reported, instead] = [new World(), [], {}];
-  state = applyStep({ do: 'create' }, { ...options, now: world.now() });
+  state = { authority: newAuthority(365, world.now()) };
   world.setSecret(secretData(state));
   for (const name of [one, other]) world.setBundle(name, bundleOf(state));
   const shared = world.shared(async () => {});
@@ -30,10 +29,10 @@ beforeEach(async () => {
     monotonicNow: () => world.monotonicNow,
     overlap: 1000,
     report: {
-      wrote: (step) => reported.push(step),
+      wrote: ({ step }) => reported.push(step),
       repaired: (name, reason) => reported.push(`${name} ${reason}`),
-      current: () => reported.push('state'),
-      observed: () => {},
+      agreed: () => reported.push('state'),
+      well: () => {},
       failed: (about, { code }) => reported.push(`${about} ${code}`),
     },
   });
@@ -88,7 +87,7 @@ test('the serving certificate is for the names, and is renewed at two thirds of 
 });
 
 test('a configuration that cannot be read holds the rotation, and does not start the overlap again', async () => {
-  world.setSecret(secretData(applyStep({ do: 'begin', state }, { ...options, now: world.now() })));
+  world.setSecret(secretData({ ...state, next: newAuthority(365, world.now()) }));
   assert.equal(await reconciler.reconcile(), 'again');
   assert.equal(await reconciler.reconcile(), 'done');
   reported.splice(0);
@@ -99,7 +98,7 @@ test('a configuration that cannot be read holds the rotation, and does not start
   assert.equal(await reconciler.reconcile(), 'done');
   instead = {};
   assert.equal(await reconciler.reconcile(), 'again');
-  assert.deepEqual(reported, ['state', 'promote', 'state']);
+  assert.deepEqual(reported, [`${one} CNI_GATE_CLUSTER_BUSY`, 'state', 'promote', 'state']);
 });
 
 test('a clock that is wrong until the API server answers replaces no authority', async () => {

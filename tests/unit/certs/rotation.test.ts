@@ -2,27 +2,29 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { issueServing } from '../../../certs/issue.ts';
 import {
-  applyStep,
-  type IssueOptions,
+  bundleFault,
+  bundleOf,
   measureTrust,
+  newAuthority,
   type Observation,
+  type Plan,
   planStep,
-  type Step,
+  readSecret,
+  type State,
+  secretData,
 } from '../../../certs/rotation.ts';
-import { bundleFault, bundleOf, readSecret, type State, secretData } from '../../../certs/state.ts';
 
 const day = 86_400_000;
 const began = new Date('2030-01-01T00:00:00Z');
 const later = (days: number): Date => new Date(began.getTime() + days * day);
 
-const apply = (step: Step, more: Partial<IssueOptions> = {}): State =>
-  applyStep(step, { authorityDays: 365, now: began, ...more });
+const created = (): State => ({ authority: newAuthority(365, began) });
+const begunAt = (state: State, now: Date): State => ({ ...state, next: newAuthority(365, now) });
+const [first, other] = [created(), created()];
 
 /** A rotation from begin to promote, at one time. */
 const rotated = (state: State, now: Date): State =>
-  apply({ do: 'promote', state: apply({ do: 'begin', state }, { now }) }, { now });
-
-const [first, other] = [apply({ do: 'create' }), apply({ do: 'create' })];
+  plan(begunAt(state, now), { now, trustedFor: 1000 }).state;
 
 /** One configuration that trusts these states. */
 const trusting = (...states: State[]): Observation['configurations'] => [
@@ -32,17 +34,18 @@ const trusting = (...states: State[]): Observation['configurations'] => [
 /** The plan for a Secret that contains a state, of a replica that knows nothing else. */
 function plan(state: State | undefined, more: Partial<Observation> = {}) {
   return planStep({
-    reading: state && readSecret(secretData(state)),
+    reading: readSecret(state && secretData(state), more.now ?? later(0.1)),
     remembered: undefined,
     configurations: state ? trusting(state) : trusting(),
     now: later(0.1),
+    authorityDays: 365,
     trustedFor: undefined,
     overlap: 1000,
     ...more,
   });
 }
 
-const step = (...args: Parameters<typeof plan>): Step['do'] => plan(...args).step.do;
+const step = (...args: Parameters<typeof plan>): Plan['step'] => plan(...args).step;
 const reasons = (...args: Parameters<typeof plan>): string[] =>
   plan(...args).faults.map(({ reason }) => reason);
 
@@ -51,16 +54,16 @@ suite('by the calendar', () => {
     assert.equal(step(first), 'none');
     assert.equal(step(first, { now: later(243) }), 'none');
     assert.equal(step(first, { now: later(244) }), 'begin');
-    const begun = apply({ do: 'begin', state: first }, { now: later(244) });
+    const begun = plan(first, { now: later(244) }).state;
     assert.equal(step(begun, { now: later(245) }), 'none');
   });
 
   test('the next authority signs once it was trusted for the overlap, and not before', () => {
-    const begun = apply({ do: 'begin', state: first });
+    const begun = begunAt(first, began);
     assert.ok(bundleOf(begun).includes(begun.next?.certificate ?? 'none'), 'trusted from now on');
     assert.equal(step(begun, { trustedFor: 999 }), 'none');
     assert.equal(step(begun, { trustedFor: 1000 }), 'promote');
-    const promoted = apply({ do: 'promote', state: begun }, { now: later(1) });
+    const promoted = plan(begun, { trustedFor: 1000 }).state;
     assert.equal(promoted.authority.certificate, begun.next?.certificate);
     assert.equal(bundleOf(promoted), `${begun.next?.certificate}${first.authority.certificate}`);
     const stored = JSON.stringify(secretData(promoted));
@@ -74,12 +77,12 @@ suite('by the calendar', () => {
       bundleOf(third),
       [third, second, first].map(({ authority }) => authority.certificate).join(''),
     );
-    assert.deepEqual(readSecret(secretData(third)), { ...third, next: undefined, faults: [] });
+    assert.deepEqual(readSecret(secretData(third), later(200)), { ...third, next: undefined, faults: [] });
     assert.equal(step(third, { now: later(365) }), 'none');
     assert.equal(step(third, { now: later(365.1) }), 'drop');
-    const dropped = apply({ do: 'drop', state: third }, { now: later(365.1) });
+    const dropped = plan(third, { now: later(365.1) }).state;
     assert.equal(bundleOf(dropped), bundleOf({ ...third, previous: third.previous?.slice(0, 1) }));
-    assert.equal(apply({ do: 'drop', state: third }, { now: later(367) }).previous, undefined);
+    assert.equal(plan(third, { now: later(367) }).state.previous, undefined);
   });
 });
 
@@ -98,18 +101,12 @@ suite('what a replica remembers', () => {
     assert.equal(step(other, { ...more, configurations: trusting(other) }), 'none');
     assert.equal(step(other, { ...more, configurations: trusting(first, other) }), 'none');
   });
-
-  test('is not written back once it has expired', () => {
-    const reading = readSecret({ ...secretData(first), 'tls.crt': '' });
-    assert.equal(step(first, { reading, remembered: first }), 'restore');
-    assert.equal(step(first, { reading, remembered: first, now: later(400) }), 'create');
-  });
 });
 
 suite('a damaged Secret', () => {
   test('keeps what can be used', () => {
     for (const data of [{ 'next.crt': 'x', 'next.key': 'y' }, { 'previous.crt': 'x' }]) {
-      const reading = readSecret({ ...secretData(first), ...data });
+      const reading = readSecret({ ...secretData(first), ...data }, began);
       assert.deepEqual([step(first, { reading }), reasons(first, { reading })], ['rewrite', ['unreadable']]);
     }
   });
@@ -117,7 +114,7 @@ suite('a damaged Secret', () => {
   test('with an expired authority is replaced', () => {
     assert.equal(step(first, { now: later(400) }), 'create');
     assert.deepEqual(reasons(first, { now: later(400) }), ['expired']);
-    assert.deepEqual(reasons(first, { now: later(-1) }), ['not-yet-valid']);
+    assert.deepEqual(reasons(first, { now: later(-1) }), ['expired']);
   });
 });
 

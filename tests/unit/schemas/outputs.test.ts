@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { show } from '../../../certs/manual.ts';
-import { applyStep } from '../../../certs/rotation.ts';
-import { bundleOf, secretData } from '../../../certs/state.ts';
+import { bundleOf, newAuthority, secretData } from '../../../certs/rotation.ts';
 import { createProgram } from '../../../webhook/commands/program.ts';
 import { readPolicy } from '../../../webhook/config/load.ts';
 import { verdicts } from '../../../webhook/nodes/evidence/facts.ts';
@@ -85,16 +84,15 @@ suite('certs show --output json', () => {
   const faults = schemaFaults('certs-show');
   const world = new World();
   const shared = world.shared(async () => {});
-  const options = { now: world.now(), authorityDays: 365, leafDays: 7 };
+  const [authority, next] = [newAuthority(365, world.now()), newAuthority(365, world.now())];
 
   test('nothing, and each phase of a rotation, with a complete and a wrong caBundle', async () => {
     assert.deepEqual(faults(await show(shared)), []);
-    const created = applyStep({ do: 'create' }, options);
+    const created = { authority };
     world.setBundle('mutating/cni-gate', bundleOf(created));
     world.setBundle('validating/cni-gate', 'garbage');
-    const begun = applyStep({ do: 'begin', state: created }, options);
-    const promoted = applyStep({ do: 'promote', state: begun }, options);
-    const phases = { settled: created, waiting: begun, switched: promoted };
+    const promoted = { authority: next, previous: [authority] };
+    const phases = { settled: created, waiting: { authority, next }, switched: promoted };
     for (const [phase, state] of Object.entries(phases)) {
       world.setSecret(secretData(state));
       const shown = await show(shared);

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { fileCertificate } from '../../../certs/files.ts';
 import { createAuthority } from '../../../certs/issue.ts';
-import { fileCertificate } from '../../../certs/sources.ts';
 
 const silent = { onReload: () => {}, onError: () => {} };
 
