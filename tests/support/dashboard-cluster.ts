@@ -1,5 +1,5 @@
+import { toAgentFacts, toDaemonSetFacts, toNodeFacts } from '../../webhook/nodes/readiness/facts.ts';
 import { Readiness } from '../../webhook/nodes/readiness/readiness.ts';
-import { toAgentFacts, toDaemonSetFacts, toNodeFacts } from '../../webhook/nodes/readiness/to-facts.ts';
 import { type Dashboard, dashboardOf } from '../../webhook/report/dashboard/server.ts';
 import type { StatusFacts } from '../../webhook/report/facts/collect.ts';
 import type { PodFacts } from '../../webhook/report/facts/pods.ts';

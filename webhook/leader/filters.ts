@@ -4,10 +4,14 @@ import type { Policy } from '../config/policy.ts';
 import { noEvidence } from '../nodes/evidence/evidence.ts';
 import type { Known } from '../nodes/evidence/profile-proof.ts';
 import type { NodeFacts } from '../nodes/readiness/facts.ts';
-import { matchesNode } from '../nodes/scheduling/node-selector.ts';
+import {
+  matchesNode,
+  type Required,
+  type Taint,
+  toleratesAll,
+  zoneLabel,
+} from '../nodes/scheduling/constraints.ts';
 import { type Amounts, fits } from '../nodes/scheduling/requests.ts';
-import { type Required, zoneLabel } from '../nodes/scheduling/required.ts';
-import { type Taint, toleratesAll } from '../nodes/scheduling/taints.ts';
 
 /** What the gate would answer about a pod and a node. */
 export interface GateAnswer {

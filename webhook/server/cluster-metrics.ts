@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { ClusterView } from '../admission/gate/cluster-view.ts';
 import type { Policy } from '../config/policy.ts';
-import { lacksSandbox } from '../leader/report/long-waits.ts';
+import { lacksSandbox } from '../leader/report/waiting-pods.ts';
 import type { Deps } from '../lib/deps.ts';
 import { duplicateAddresses } from '../nodes/evidence/duplicates.ts';
 import { type Verdict, verdicts } from '../nodes/evidence/facts.ts';

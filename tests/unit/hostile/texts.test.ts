@@ -9,7 +9,7 @@ import { clean, quoted } from '../../../webhook/lib/clean.ts';
 import { listItems, texts } from '../../../webhook/lib/limits.ts';
 import { statusAnnotation } from '../../../webhook/lib/names.ts';
 import { quantity } from '../../../webhook/lib/quantity.ts';
-import { toAgentFacts } from '../../../webhook/nodes/readiness/to-facts.ts';
+import { toAgentFacts } from '../../../webhook/nodes/readiness/facts.ts';
 import { apiAgent } from '../nodes/readiness/objects.ts';
 
 const long = 'x'.repeat(700_000);

@@ -1,7 +1,7 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import { installedPolicies, installedWebhooks } from '../../../webhook/lib/names.ts';
 import type { PodEvidence } from '../../../webhook/nodes/evidence/facts.ts';
-import { toDaemonSetFacts } from '../../../webhook/nodes/readiness/to-facts.ts';
+import { toDaemonSetFacts } from '../../../webhook/nodes/readiness/facts.ts';
 import { expectedPolicies, expectedWebhooks } from '../../../webhook/report/checks/registration.ts';
 import type { CheckFacts, Facts, PreFacts, StatusFacts } from '../../../webhook/report/facts/collect.ts';
 import type {

@@ -1,5 +1,5 @@
 import { nameCharacters } from '../../lib/limits.ts';
-import { type OwnedMetadata, ownerKeyOf } from '../../nodes/evidence/owner.ts';
+import { type OwnedMetadata, ownerKeyOf } from '../../nodes/evidence/facts.ts';
 import type { DaemonSetStatus } from '../../nodes/readiness/state.ts';
 import { type PromisedPod, requiredProfiles } from '../mutate/status-annotation.ts';
 import { refusedFor } from './refusal.ts';

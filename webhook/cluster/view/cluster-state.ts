@@ -6,7 +6,6 @@ import { own } from '../../lib/own.ts';
 import { readYaml, YamlError } from '../../lib/yaml.ts';
 import { Evidence } from '../../nodes/evidence/evidence.ts';
 import { type ApiEvidencePod, evidencePick } from '../../nodes/evidence/to-facts.ts';
-import { Readiness } from '../../nodes/readiness/readiness.ts';
 import {
   type ApiDaemonSet,
   type ApiNode,
@@ -14,7 +13,8 @@ import {
   toAgentFacts,
   toDaemonSetFacts,
   toNodeFacts,
-} from '../../nodes/readiness/to-facts.ts';
+} from '../../nodes/readiness/facts.ts';
+import { Readiness } from '../../nodes/readiness/readiness.ts';
 
 /** The cluster that a file of Kubernetes objects describes. */
 export interface ClusterState {

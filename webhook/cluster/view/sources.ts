@@ -11,16 +11,18 @@ import { evidencePods, namespaces, nodes, objectBytes, pendingPods } from '../..
 import { profileLabel } from '../../lib/names.ts';
 import type { PodEvidence } from '../../nodes/evidence/facts.ts';
 import { type ApiEvidencePod, evidencePick } from '../../nodes/evidence/to-facts.ts';
-import type { AgentFacts, DaemonSetFacts, NodeFacts } from '../../nodes/readiness/facts.ts';
 import {
+  type AgentFacts,
   type ApiDaemonSet,
   type ApiNode,
   type ApiPod,
+  type DaemonSetFacts,
+  type NodeFacts,
   toAgentFacts,
   toDaemonSetFacts,
   toNodeFacts,
-} from '../../nodes/readiness/to-facts.ts';
-import { type LabelSelector, selectorText } from '../../nodes/scheduling/node-selector.ts';
+} from '../../nodes/readiness/facts.ts';
+import { type LabelSelector, selectorText } from '../../nodes/scheduling/constraints.ts';
 import { apiPath } from '../api-path.ts';
 import type { ApiObject, Source } from '../informer/object.ts';
 import type { OptedIn } from './watch-namespaces.ts';

@@ -1,13 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type ApiGatePod, type GatePod, toGatePod } from '../../admission/gate/gate-pod.ts';
 import { nameCharacters, pendingPods, planLimits } from '../../lib/limits.ts';
-import type { NodeConstraints } from '../../nodes/scheduling/node-selector.ts';
-import {
-  type Amounts,
-  type Asking,
-  podRequests,
-  type RequestingSpec,
-} from '../../nodes/scheduling/requests.ts';
 import {
   type ConstrainedSpec,
   countTerms,
@@ -15,7 +8,13 @@ import {
   type Required,
   requiredOf,
   type VolumeSource,
-} from '../../nodes/scheduling/required.ts';
+} from '../../nodes/scheduling/constraints.ts';
+import {
+  type Amounts,
+  type Asking,
+  podRequests,
+  type RequestingSpec,
+} from '../../nodes/scheduling/requests.ts';
 
 /** The parts of a pod that {@link toPendingPod} reads, as the API gives them. */
 export interface ApiPendingPod extends ApiGatePod {
@@ -28,17 +27,11 @@ export interface ApiPendingPod extends ApiGatePod {
 }
 
 interface ApiPendingSpec extends RequestingSpec, ConstrainedSpec {
-  affinity?: (NodeConstraints['affinity'] & { podAffinity?: Terms; podAntiAffinity?: Terms }) | null;
-  topologySpreadConstraints?: { whenUnsatisfiable?: string }[] | null;
-  resourceClaims?: unknown[] | null;
-  containers?: (Asking & { ports?: { hostPort?: number }[] | null })[];
   initContainers?: (Asking & InitContainer)[] | null;
   volumes?: (VolumeSource & { name: string })[] | null;
 }
 
 type InitContainer = NonNullable<NonNullable<ApiGatePod['spec']>['initContainers']>[number];
-
-type Terms = { requiredDuringSchedulingIgnoredDuringExecution?: unknown[] | null } | null;
 
 /** A pod that waits for a node, with its requirements. */
 export interface PendingPod extends GatePod, Required {
@@ -55,8 +48,6 @@ export interface PendingPod extends GatePod, Required {
   weight: number;
   /** See {@link hasClaims}. */
   hasVolumes: boolean;
-  /** Whether it has hard constraints that only the scheduler can judge: see {@link isUnverifiable}. */
-  unverifiable: boolean;
   /** Whether its requirements have too many characters or terms. They are not kept, and it is left to the scheduler. */
   tooLarge: boolean;
 }
@@ -69,7 +60,6 @@ export function toPendingPod(pod: ApiPendingPod): PendingPod {
   const kind = JSON.stringify([pending.profiles, required]);
   const terms = countTerms(required) + Object.keys(required.requests).length;
   const tooLarge = kind.length > pendingPods.requiredCharacters || terms > planLimits.terms;
-  const hasVolumes = hasClaims(spec.volumes);
   const nominated = status?.nominatedNodeName ?? '';
   return {
     ...pending,
@@ -80,8 +70,7 @@ export function toPendingPod(pod: ApiPendingPod): PendingPod {
     version: metadata.resourceVersion,
     nominated: nominated.length <= nameCharacters ? nominated : '',
     leaving: typeof metadata.deletionTimestamp === 'string',
-    hasVolumes,
-    unverifiable: hasVolumes || isUnverifiable(spec),
+    hasVolumes: hasClaims(spec.volumes),
   };
 }
 
@@ -89,25 +78,6 @@ const nothingRequired = { constraints: {}, tolerations: [], requests: {} };
 
 const digest = (...texts: string[]): string =>
   createHash('sha256').update(JSON.stringify(texts)).digest('base64url');
-
-/**
- * Whether it depends on other pods or on devices where the pod fits. The scheduler may ignore a nomination because of
- * them, so one pod of the group is tried first.
- */
-function isUnverifiable(spec: ApiPendingSpec): boolean {
-  const { topologySpreadConstraints, affinity, resourceClaims, containers } = spec;
-  const isHard = (terms: Terms | undefined): boolean =>
-    (terms?.requiredDuringSchedulingIgnoredDuringExecution ?? []).length > 0;
-  return (
-    (topologySpreadConstraints ?? []).some(
-      ({ whenUnsatisfiable }) => whenUnsatisfiable !== 'ScheduleAnyway',
-    ) ||
-    isHard(affinity?.podAffinity) ||
-    isHard(affinity?.podAntiAffinity) ||
-    (resourceClaims ?? []).length > 0 ||
-    (containers ?? []).some(({ ports }) => (ports ?? []).some(({ hostPort }) => (hostPort ?? 0) > 0))
-  );
-}
 
 /** Bytes that a pod takes in memory without its requirements, as an upper estimate. */
 const ownWeight = 1024;

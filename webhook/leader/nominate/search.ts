@@ -3,7 +3,7 @@ import { planLimits } from '../../lib/limits.ts';
 import type { TokenBucket } from '../../lib/token-bucket.ts';
 import type { NodeFacts } from '../../nodes/readiness/facts.ts';
 import type { Readiness } from '../../nodes/readiness/readiness.ts';
-import { zoneLabel } from '../../nodes/scheduling/required.ts';
+import { zoneLabel } from '../../nodes/scheduling/constraints.ts';
 import { type FilterReason, filterNode, filterText, type Gate } from '../filters.ts';
 import type { Capacity } from './capacity.ts';
 import type { PendingIndex, PendingPod } from './pending-pod.ts';

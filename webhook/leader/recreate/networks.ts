@@ -5,7 +5,7 @@ import { repairLimits } from '../../lib/limits.ts';
 import type { EvidenceView } from '../../nodes/evidence/evidence.ts';
 import type { PodEvidence } from '../../nodes/evidence/facts.ts';
 import type { Readiness } from '../../nodes/readiness/readiness.ts';
-import { zoneLabel } from '../../nodes/scheduling/required.ts';
+import { zoneLabel } from '../../nodes/scheduling/constraints.ts';
 import { filterNode, type Gate, gateBy, type PodToPlace } from '../filters.ts';
 import type { NodeForProfile } from './types.ts';
 

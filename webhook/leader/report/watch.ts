@@ -8,7 +8,7 @@ import type { EvidenceView } from '../../nodes/evidence/evidence.ts';
 import type { PodEvidence } from '../../nodes/evidence/facts.ts';
 import type { Readiness } from '../../nodes/readiness/readiness.ts';
 import type { LeaderDeps } from '../controller.ts';
-import { longWait } from './long-waits.ts';
+import { longWait } from './waiting-pods.ts';
 
 /** How often the evidence is looked at, in milliseconds. No event tells that a wait has become a long one. */
 const interval = 1000;

@@ -11,13 +11,13 @@ export interface DuplicateAddress {
 }
 
 /** What is read of a pod here. */
-type Addressed = Pick<PodEvidence, 'uid' | 'ended' | 'leaving' | 'hasSandbox' | 'addresses' | 'createdAt'>;
+type Addressed = Pick<PodEvidence, 'uid' | 'ended' | 'leaving' | 'hasSandbox' | 'createdAt'>;
 
 /**
  * Finds the addresses that more than one live pod has. A pod that ended or has no sandbox has given its addresses back,
  * whatever its status still shows, and one that is being deleted may have. Of several pods with one address, each is reported once: with the oldest.
  *
- * @returns the trustworthy ones first; then by network, address and age
+ * @returns those of the cluster's own network first; then by network, address and age
  */
 export function duplicateAddresses(pods: Iterable<PodEvidence>): DuplicateAddress[] {
   const live = [...pods].filter(holdsAddresses);
@@ -49,16 +49,8 @@ const byAge = (one: Addressed, other: Addressed): number =>
   one.createdAt - other.createdAt || compare(one.uid, other.uid);
 
 const inOrder = (one: DuplicateAddress, other: DuplicateAddress): number =>
-  Number(isTrustworthy(other)) - Number(isTrustworthy(one)) ||
   compare(one.network, other.network) ||
   compare(one.address, other.address) ||
   byAge(one.younger, other.younger);
 
 const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
-
-/**
- * Whether users of other namespaces cannot have made it up. Only kubelets report addresses of the cluster's own network. Whoever
- * may change a pod can claim any address in another network: such a claim counts only between pods of one namespace.
- */
-const isTrustworthy = ({ network, older, younger }: DuplicateAddress): boolean =>
-  network === '' || older.namespace === younger.namespace;

@@ -13,10 +13,15 @@ import {
   hasClaims,
   requiredOf,
   type VolumeSource,
-} from '../scheduling/required.ts';
+} from '../scheduling/constraints.ts';
 import { addressesOf } from './addresses.ts';
-import type { NodeRequired, PodEvidence } from './facts.ts';
-import { controllerOf, type OwnedMetadata, ownerKeyOf } from './owner.ts';
+import {
+  controllerOf,
+  type NodeRequired,
+  type OwnedMetadata,
+  ownerKeyOf,
+  type PodEvidence,
+} from './facts.ts';
 import {
   failedIn,
   lacksAnswer,

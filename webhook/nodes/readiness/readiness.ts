@@ -1,8 +1,7 @@
 import type { DaemonSetRef } from '../../config/types.ts';
 import { Boots } from './boots.ts';
 import type { AgentFacts, DaemonSetFacts, NodeFacts } from './facts.ts';
-import { judge } from './judge.ts';
-import { type DaemonSetStatus, noneYet, type State, type StateCounts } from './state.ts';
+import { type DaemonSetStatus, judge, noneYet, type State, type StateCounts } from './state.ts';
 
 /** A change of an object in the cluster. */
 export type Change =

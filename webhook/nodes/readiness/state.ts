@@ -1,3 +1,6 @@
+import { wantsDaemonPod } from '../scheduling/daemon.ts';
+import type { AgentFacts, DaemonSetFacts, NodeFacts } from './facts.ts';
+
 /**
  * The state of a DaemonSet on a node:
  * - `ready`: its pod is Ready;
@@ -50,3 +53,54 @@ export interface DaemonSetStatus {
    */
   observedAt?: number | undefined;
 }
+
+/** What is known of a DaemonSet on a node. */
+export interface Known {
+  daemonSet: DaemonSetFacts;
+  node: NodeFacts;
+  /** Pods of the DaemonSet on the node. */
+  agents: AgentFacts[];
+  /** When the boot was observed in which no container of a pod was started; undefined if one was. */
+  staleSince: (agent: AgentFacts) => number | undefined;
+  /** When the last pod of the DaemonSet was observed to leave the node, if any. */
+  lastGone: number | undefined;
+}
+
+/**
+ * The status of a DaemonSet on a node.
+ *
+ * @param now milliseconds since the epoch
+ * @param grace how long a new pod or node may take, in milliseconds
+ */
+export function judge(known: Known, now: number, grace: number): DaemonSetStatus {
+  const { daemonSet, node, agents, staleSince, lastGone } = known;
+  const staying = agents.filter((agent) => !agent.leaving);
+  const agent = staying.find((one) => one.ready && staleSince(one) === undefined) ?? newest(staying);
+  if (agent === undefined) {
+    if (!wantsDaemonPod(daemonSet.template, node)) return { state: 'exempt', reason: '' };
+    const leaving = newest(agents);
+    const observedAt = Math.max(node.createdAt, lastGone ?? 0);
+    return leaving === undefined
+      ? { state: 'absent', reason: 'no pod of it is on the node', observedAt }
+      : { state: 'absent', pod: leaving.name, reason: 'its pod has ended or is being deleted', observedAt };
+  }
+  const observedAt = staleSince(agent);
+  if (observedAt !== undefined) {
+    const reason = `no container of its pod was started in the node's boot ${node.bootID}`;
+    return { state: 'rebooted', pod: agent.name, reason, observedAt };
+  }
+  if (agent.ready) return { state: 'ready', pod: agent.name, reason: '', since: agent.readySince };
+  const young = now - Math.max(agent.createdAt, node.createdAt) < grace;
+  return {
+    state: young ? 'starting' : 'broken',
+    pod: agent.name,
+    reason: agent.reason === '' ? 'its pod is not Ready' : `its pod is not Ready: ${agent.reason}`,
+    since: agent.readySince ?? agent.createdAt,
+  };
+}
+
+const newest = (agents: AgentFacts[]): AgentFacts | undefined =>
+  agents.reduce<AgentFacts | undefined>(
+    (one, other) => (one !== undefined && one.createdAt >= other.createdAt ? one : other),
+    undefined,
+  );

@@ -1,5 +1,11 @@
-import { type LabelledNode, matchesNode, type NodeConstraints } from './node-selector.ts';
-import { type Taint, type Toleration, toleratesAll } from './taints.ts';
+import {
+  type LabelledNode,
+  matchesNode,
+  type NodeConstraints,
+  type Taint,
+  type Toleration,
+  toleratesAll,
+} from './constraints.ts';
 
 /** The parts of a DaemonSet's pod template that restrict its nodes. */
 export interface DaemonTemplate extends NodeConstraints {

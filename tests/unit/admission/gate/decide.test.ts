@@ -5,8 +5,8 @@ import { type GatePod, holdBegan } from '../../../../webhook/admission/gate/gate
 import { decodePlacement } from '../../../../webhook/admission/gate/placement.ts';
 import { refusedFor } from '../../../../webhook/admission/gate/refusal.ts';
 import { noEvidence } from '../../../../webhook/nodes/evidence/evidence.ts';
+import { toAgentFacts, toDaemonSetFacts } from '../../../../webhook/nodes/readiness/facts.ts';
 import type { Readiness } from '../../../../webhook/nodes/readiness/readiness.ts';
-import { toAgentFacts, toDaemonSetFacts } from '../../../../webhook/nodes/readiness/to-facts.ts';
 import { policyOf } from '../../../support/configurations.ts';
 import { apiAgent, apiDaemonSet, now } from '../../nodes/readiness/objects.ts';
 import { binding, clusterWith, pending } from './support.ts';

@@ -1,8 +1,8 @@
 import type { GateView } from '../../../../webhook/admission/gate/gate.ts';
 import type { GatePod } from '../../../../webhook/admission/gate/gate-pod.ts';
 import { noEvidence } from '../../../../webhook/nodes/evidence/evidence.ts';
+import { toAgentFacts, toDaemonSetFacts, toNodeFacts } from '../../../../webhook/nodes/readiness/facts.ts';
 import { Readiness } from '../../../../webhook/nodes/readiness/readiness.ts';
-import { toAgentFacts, toDaemonSetFacts, toNodeFacts } from '../../../../webhook/nodes/readiness/to-facts.ts';
 import { type AgentOptions, apiAgent, apiDaemonSet, apiNode, now } from '../../nodes/readiness/objects.ts';
 
 /** A cluster with the DaemonSet `net/agent` and these pods of it, one a node. */

@@ -4,7 +4,7 @@ import { Registry } from 'prom-client';
 import { ClusterMetrics } from '../../../../webhook/cluster/metrics.ts';
 import { agentSources } from '../../../../webhook/cluster/view/sources.ts';
 import { watchGate } from '../../../../webhook/cluster/view/watch-nodes.ts';
-import { toDaemonSetFacts } from '../../../../webhook/nodes/readiness/to-facts.ts';
+import { toDaemonSetFacts } from '../../../../webhook/nodes/readiness/facts.ts';
 import { policyOf } from '../../../support/configurations.ts';
 import type { Asked } from '../../../support/fake-api-server.ts';
 import { startWatchedApi } from '../../../support/watched-api.ts';

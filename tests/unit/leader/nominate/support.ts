@@ -1,7 +1,6 @@
 import type { Gate } from '../../../../webhook/leader/filters.ts';
 import type { PendingPod } from '../../../../webhook/leader/nominate/pending-pod.ts';
-import type { NodeFacts } from '../../../../webhook/nodes/readiness/facts.ts';
-import { toNodeFacts } from '../../../../webhook/nodes/readiness/to-facts.ts';
+import { type NodeFacts, toNodeFacts } from '../../../../webhook/nodes/readiness/facts.ts';
 import { apiNode, now } from '../../nodes/readiness/objects.ts';
 
 export { now };
@@ -32,7 +31,6 @@ export function waiting(name: string, more: Partial<PendingPod> = {}): PendingPo
     tolerations: [],
     requests: { cpu: 100, pods: 1 },
     hasVolumes: false,
-    unverifiable: false,
     tooLarge: false,
     ...more,
   };

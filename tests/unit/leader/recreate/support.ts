@@ -1,8 +1,7 @@
 import type { RepairSettings } from '../../../../webhook/config/types.ts';
 import type { Limit, RepairFacts } from '../../../../webhook/leader/recreate/decide.ts';
 import type { NodeForProfile } from '../../../../webhook/leader/recreate/types.ts';
-import type { Controller, PodEvidence } from '../../../../webhook/nodes/evidence/facts.ts';
-import { ownerKey } from '../../../../webhook/nodes/evidence/owner.ts';
+import { type Controller, ownerKey, type PodEvidence } from '../../../../webhook/nodes/evidence/facts.ts';
 import { evidencePod, now as start } from '../../nodes/evidence/pods.ts';
 
 /** When the tests begin. */

@@ -40,16 +40,6 @@ suite('duplicate addresses', () => {
     const pods = ['c', 'a', 'b'].map((name) => pod(name, ['10.0.0.1']));
     assert.deepEqual(found(...pods), ['/10.0.0.1 a b', '/10.0.0.1 a c']);
   });
-
-  test('claims between namespaces come last', () => {
-    const pods = [
-      pod('a', ['a/net/10.0.0.1']),
-      pod('b', ['a/net/10.0.0.1'], { namespace: 'other' }),
-      pod('c', ['z/net/10.0.0.1', '10.1.0.1']),
-      pod('d', ['z/net/10.0.0.1', '10.1.0.1']),
-    ];
-    assert.deepEqual(found(...pods), ['/10.1.0.1 c d', 'z/net/10.0.0.1 c d', 'a/net/10.0.0.1 a b']);
-  });
 });
 
 suite('a duplicate counts', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { Event } from '../../../../webhook/cluster/events/event.ts';
-import { longWait } from '../../../../webhook/leader/report/long-waits.ts';
+import { longWait } from '../../../../webhook/leader/report/waiting-pods.ts';
 import type { PodEvidence } from '../../../../webhook/nodes/evidence/facts.ts';
 import { policyOf } from '../../../support/configurations.ts';
 import { clusterWith } from '../../admission/gate/support.ts';

@@ -2,7 +2,7 @@ import { Evidence, type PodChange } from '../../../../webhook/nodes/evidence/evi
 import type { PodEvidence, Verdict } from '../../../../webhook/nodes/evidence/facts.ts';
 import type { Candidate } from '../../../../webhook/nodes/evidence/node-proof-stats.ts';
 import { type NodeProof, profileProof } from '../../../../webhook/nodes/evidence/profile-proof.ts';
-import { toNodeFacts } from '../../../../webhook/nodes/readiness/to-facts.ts';
+import { toNodeFacts } from '../../../../webhook/nodes/readiness/facts.ts';
 import { policyOf } from '../../../support/configurations.ts';
 import { apiNode } from '../readiness/objects.ts';
 import { evidencePod } from './pods.ts';

@@ -1,4 +1,4 @@
-import type { ApiDaemonSet, ApiNode, ApiPod } from '../../../../webhook/nodes/readiness/to-facts.ts';
+import type { ApiDaemonSet, ApiNode, ApiPod } from '../../../../webhook/nodes/readiness/facts.ts';
 
 /** Midday of some day; every object here is an hour older unless it says otherwise. */
 export const now = Date.parse('2026-11-21T12:00:00Z');

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { bootGracePeriod, longestStale } from '../../../../webhook/nodes/readiness/boots.ts';
+import { toAgentFacts, toDaemonSetFacts, toNodeFacts } from '../../../../webhook/nodes/readiness/facts.ts';
 import { type Change, Readiness } from '../../../../webhook/nodes/readiness/readiness.ts';
 import type { DaemonSetStatus } from '../../../../webhook/nodes/readiness/state.ts';
-import { toAgentFacts, toDaemonSetFacts, toNodeFacts } from '../../../../webhook/nodes/readiness/to-facts.ts';
 import { type AgentOptions, apiAgent, apiDaemonSet, apiNode, now } from './objects.ts';
 
 const ref = { namespace: 'net', name: 'agent' };

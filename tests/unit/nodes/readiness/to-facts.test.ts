@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { type ApiPod, toAgentFacts } from '../../../../webhook/nodes/readiness/to-facts.ts';
+import { type ApiPod, toAgentFacts } from '../../../../webhook/nodes/readiness/facts.ts';
 import { apiAgent } from './objects.ts';
 
 suite("the facts of a DaemonSet's pod", () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import type { Taint } from '../../../../webhook/nodes/scheduling/constraints.ts';
 import { wantsDaemonPod } from '../../../../webhook/nodes/scheduling/daemon.ts';
-import type { Taint } from '../../../../webhook/nodes/scheduling/taints.ts';
 
 const node = (...taints: Taint[]) => ({ name: 'n1', labels: {}, taints });
 const taint = (key: string, effect: string, value?: string): Taint => ({

@@ -4,7 +4,7 @@ import {
   matchesNode,
   type NodeSelectorTerm,
   selectorText,
-} from '../../../../webhook/nodes/scheduling/node-selector.ts';
+} from '../../../../webhook/nodes/scheduling/constraints.ts';
 import { requiring } from '../../../support/affinity.ts';
 
 const node = { name: 'n1', labels: { zone: 'a', size: '8', 'kubernetes.io/os': 'linux' } };

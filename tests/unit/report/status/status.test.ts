@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { toDaemonSetFacts, toNodeFacts } from '../../../../webhook/nodes/readiness/facts.ts';
 import { Readiness } from '../../../../webhook/nodes/readiness/readiness.ts';
-import { toDaemonSetFacts, toNodeFacts } from '../../../../webhook/nodes/readiness/to-facts.ts';
 import type { StatusFacts } from '../../../../webhook/report/facts/collect.ts';
 import type { PodFacts } from '../../../../webhook/report/facts/pods.ts';
-import type { Status } from '../../../../webhook/report/status/status.ts';
-import { statusOf } from '../../../../webhook/report/status/status.ts';
+import { type Status, statusOf } from '../../../../webhook/report/status/status.ts';
 import { statusText } from '../../../../webhook/report/text/status.ts';
 import { clusterWith } from '../../admission/gate/support.ts';
 import { apiDaemonSet, apiNode, now } from '../../nodes/readiness/objects.ts';

@@ -1,0 +1,95 @@
+import { apiPath } from '../cluster/api-path.ts';
+import type { ApiClient } from '../cluster/client.ts';
+import { ClusterError } from '../cluster/errors.ts';
+import { foreign, releasedAnnotation } from '../lib/names.ts';
+import type { PodEvidence } from '../nodes/evidence/facts.ts';
+import type { Recreation } from './recreate/types.ts';
+
+/**
+ * The result of a request with preconditions on a pod. `made`: the API server accepted it; `conflict`: the pod is another
+ * version than the one that was read, or another pod of its name; `gone`: it does not exist any more.
+ */
+export type Written =
+  | { result: 'made'; version: string }
+  | { result: 'conflict' | 'gone' }
+  | { result: 'failed'; error: unknown };
+
+/** A pod at the version that was read. */
+type Target = Pick<PodEvidence, 'namespace' | 'name' | 'uid' | 'version'>;
+
+/** A pod as the API gives it. A deletion that is done at once gives a Status, without these fields. */
+interface Stored {
+  metadata?: { uid?: string; resourceVersion?: string; deletionTimestamp?: string | null };
+}
+
+/** Milliseconds. A deletion is not cut off by the end of the lead. */
+const timeout = 5000;
+
+/** Nominates a node, on exactly the pod and the version that was read. The result has the pod's new version. */
+export const nominate = (
+  client: ApiClient,
+  { pod, node }: { pod: Target; node: string },
+  signal: AbortSignal,
+): Promise<Written> =>
+  writtenBy(patch(client, pod, '/status', { status: { nominatedNodeName: node } }, signal));
+
+/**
+ * Deletes exactly the pod and the version that was judged, with the pod's own grace period, so that its controller
+ * recreates it. A pod of a Job is only released, and {@link deleteReleased} deletes it: its Job then does not count it.
+ */
+export function deletePod(
+  client: ApiClient,
+  { pod, how }: Pick<Recreation, 'pod' | 'how'>,
+): Promise<Written> {
+  if (how === 'delete') return writtenBy(remove(client, pod));
+  const labels = Object.fromEntries(foreign.jobLabels.map((key) => [key, null]));
+  const annotations = { [releasedAnnotation]: pod.controller?.name ?? '' };
+  return writtenBy(patch(client, pod, '', { metadata: { labels, annotations } }));
+}
+
+/** Deletes a pod that was released, whatever its proof says by now: its Job has another one. */
+export function deleteReleased(client: ApiClient, pod: Target): Promise<Written> {
+  const removeNewest = async (): Promise<Stored> => {
+    const found = await client.request<Stored>('GET', pathOf(pod), { timeout });
+    const { uid, resourceVersion = '', deletionTimestamp } = found.metadata ?? {};
+    if (uid !== pod.uid || deletionTimestamp) return found;
+    return remove(client, { ...pod, version: resourceVersion });
+  };
+  return writtenBy(removeNewest());
+}
+
+const patch = (
+  client: ApiClient,
+  pod: Target,
+  subresource: '' | '/status',
+  { metadata, ...body }: { metadata?: object; status?: object },
+  signal?: AbortSignal,
+): Promise<Stored> =>
+  client.request('PATCH', `${pathOf(pod)}${subresource}`, {
+    contentType: 'application/merge-patch+json',
+    body: { metadata: { uid: pod.uid, resourceVersion: pod.version, ...metadata }, ...body },
+    timeout,
+    signal,
+  });
+
+const remove = (client: ApiClient, { uid, version, ...pod }: Target): Promise<Stored> =>
+  client.request('DELETE', pathOf(pod), {
+    body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid, resourceVersion: version } },
+    timeout,
+  });
+
+const pathOf = ({ namespace, name }: Pick<Target, 'namespace' | 'name'>): string =>
+  apiPath`/api/v1/namespaces/${namespace}/pods/${name}`;
+
+/** What became of a request. Never throws. */
+async function writtenBy(request: Promise<Stored>): Promise<Written> {
+  try {
+    const { metadata } = await request;
+    return { result: 'made', version: metadata?.resourceVersion ?? '' };
+  } catch (error) {
+    const status = error instanceof ClusterError ? error.status : undefined;
+    if (status === 409) return { result: 'conflict' };
+    if (status === 404) return { result: 'gone' };
+    return { result: 'failed', error };
+  }
+}
