@@ -43,7 +43,6 @@ export const errorCodes = {
   CNI_GATE_NAME_TAKEN: 'A pod has its own container or volume with a name that cni-gate uses.',
   CNI_GATE_PORTS_SKIPPED: 'An annotation leaves out every port from the rule that a check needs.',
   CNI_GATE_PATCH_FAILED: 'The patch that cni-gate made does not apply to the pod, so it was not sent.',
-  CNI_GATE_DEADLINE: "The answer was not ready before the API server's time-out.",
   CNI_GATE_TLS_UNREADABLE: 'A certificate or key file is missing, cannot be read or written, or is not PEM.',
   CNI_GATE_TLS_PAIR: 'The certificate and the key do not match, or the certificate is not valid now.',
   CNI_GATE_TLS_SECRET: 'The Secret of the managed certificates is missing, damaged, or cannot be used.',

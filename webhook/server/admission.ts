@@ -1,5 +1,4 @@
 import type { FastifyRequest } from 'fastify';
-import { parseDuration } from '../../validator/shared/duration.ts';
 import type { AdmissionDecision } from '../admission/decision.ts';
 import type { ClusterView } from '../admission/gate/cluster-view.ts';
 import { gate } from '../admission/gate/gate.ts';
@@ -23,11 +22,6 @@ export interface AdmissionContext {
   view: ClusterView;
   /** The namespace that cni-gate runs in: its pods are exempt. */
   ownNamespace: string | undefined;
-}
-
-/** What the API server adds to the URL. */
-interface Timed {
-  Querystring: { timeout?: string };
 }
 
 /** Adds the routes `POST /mutate`, `/gate` and `/namespaces`, within bounds of memory and connections. */
@@ -63,14 +57,11 @@ export function addWebhooks(app: App, context: AdmissionContext, { metrics, cloc
       logDecision(request.log, webhook, decided, seconds);
       return toAnswer(decided);
     });
-  app.post<Timed>('/mutate', (request) =>
+  app.post('/mutate', (request) =>
     answer(
       'mutate',
       request,
-      (body) => {
-        const inForce = { policy: policy(), namespaces: view.namespaces, ownNamespace };
-        return mutate(body, inForce, timeToAnswer(request.query.timeout));
-      },
+      (body) => mutate(body, { policy: policy(), namespaces: view.namespaces, ownNamespace }),
       ({ review }) => review,
     ),
   );
@@ -90,22 +81,4 @@ export function addWebhooks(app: App, context: AdmissionContext, { metrics, cloc
       ({ request: { uid }, decision }) => respond(uid, decision),
     ),
   );
-}
-
-/** The API server's own limits on `timeoutSeconds`: 1 to 30, default 10. */
-const defaultTimeout = 10_000;
-const longestTimeout = 30_000;
-
-/** What the answer needs to get back to the API server, in milliseconds. */
-const reserve = 250;
-
-/**
- * Milliseconds until the answer has to be sent: shortly before the API server stops waiting.
- *
- * @param timeout the `timeout` parameter that the API server adds to the URL, such as `10s`
- */
-export function timeToAnswer(timeout: string | undefined): number {
-  const asked = timeout === undefined ? undefined : parseDuration(timeout);
-  const given = Math.min(asked ?? defaultTimeout, longestTimeout);
-  return Math.max(given - reserve, given / 2);
 }

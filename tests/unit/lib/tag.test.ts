@@ -35,7 +35,7 @@ suite('a tag', () => {
       `(CNI_GATE_NODE_NOT_READY node=${'a'.repeat(254)} profile=b state=c)`,
       '(CNI_GATE_NODE_NOT_READY node=a  profile=b state=c)',
       '(CNI_GATE_NODE_NOT_READY node=a profile=b state=c) and more',
-      '(CNI_GATE_DEADLINE node=a profile=b state=c)',
+      '(CNI_GATE_BUSY node=a profile=b state=c)',
     ];
     for (const tag of tags) assert.equal(parseTag(`text ${tag}`, code, keys), undefined, tag);
   });

@@ -24,13 +24,11 @@ export interface Admission {
  * Answers the body of an admission call for a pod, for the server's `/mutate` and for `review` without a server.
  *
  * @param body parsed JSON; the pod in it is changed in place
- * @param within milliseconds in which the answer must be sent; absent: no limit
  * @throws CniGateError if the body is not a review of a pod; everything else is answered
  */
 export async function mutate(
   body: unknown,
   context: MutateContext,
-  within?: number,
 ): Promise<Admission & { request: PodRequest }> {
   const { policy, namespaces, ownNamespace } = context;
   const request = decodePodRequest(body);
@@ -39,7 +37,7 @@ export async function mutate(
     // an exempt pod never waits: a cluster recovers by such pods
     if (exemption(request, policy.daemonSets, ownNamespace) === undefined) {
       const known = namespaces.facts(request.namespace);
-      namespace = known instanceof Promise ? await beforeDeadline(known, within) : known;
+      namespace = known instanceof Promise ? await known : known;
     }
   } catch (error) {
     if (!(error instanceof CniGateError)) throw error;
@@ -47,20 +45,6 @@ export async function mutate(
     return { request, decision, review: respond(request.uid, decision) };
   }
   return { request, ...admit(request, { policy, namespace, ownNamespace }) };
-}
-
-/** The promise's value, or a refusal while the API server still waits. */
-async function beforeDeadline<T>(promise: Promise<T>, within: number | undefined): Promise<T> {
-  if (within === undefined) return promise;
-  const { promise: late, reject } = Promise.withResolvers<never>();
-  const expiry = setTimeout(() => {
-    reject(new CniGateError('CNI_GATE_DEADLINE', "the namespace's labels were not known in time"));
-  }, within);
-  try {
-    return await Promise.race([promise, late]);
-  } finally {
-    clearTimeout(expiry);
-  }
 }
 
 /**

@@ -9,11 +9,10 @@ import { builtInPolicy, type FoundPolicy, usablePolicy } from './configuration.t
 import { accountIn, servingSecret, versionIn } from './deployment.ts';
 import { apiServerSource, readEnvironment, readVersion, servedApiSource } from './environment.ts';
 import { type InstallationFacts, readInstallation, readRegistered } from './installation.ts';
-import { foundIn, mapObservation, type Observation, observe } from './observation.ts';
+import { foundIn, mapObservation, type Observation, observe, readList, readLists } from './observation.ts';
 import { podEvents } from './pod-events.ts';
 import { type OptIn, optInOf, podSources } from './pods.ts';
 import { makeProbe, type ProbeFacts } from './probe.ts';
-import { readList, readLists } from './reader.ts';
 import { installRights, ownRights, rightsOf, serverRights } from './rights.ts';
 
 /** What is read. */

@@ -4,8 +4,7 @@ import type { ApiClient } from '../../cluster/client.ts';
 import type { ApiObject } from '../../cluster/informer/object.ts';
 import { type ApiVersion, leastVersion, usesNominations } from '../../leader/nominate/eligibility.ts';
 import { nodes } from '../../lib/limits.ts';
-import { mapObservation, type Observation, observe } from './observation.ts';
-import { atMost, readList, readOne } from './reader.ts';
+import { atMost, mapObservation, type Observation, observe, readList, readOne } from './observation.ts';
 
 /* What is read of a cluster around an installation. */
 

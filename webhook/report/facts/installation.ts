@@ -21,8 +21,7 @@ import {
 } from '../../lib/names.ts';
 import { own } from '../../lib/own.ts';
 import { servingSecret } from './deployment.ts';
-import { ifAllowed, mapObservation, type Observation, observe } from './observation.ts';
-import { readList, readOne } from './reader.ts';
+import { ifAllowed, mapObservation, type Observation, observe, readList, readOne } from './observation.ts';
 
 /** A webhook of either kind, as the API has it. */
 export type Webhook = V1MutatingWebhook;

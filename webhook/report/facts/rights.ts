@@ -2,8 +2,7 @@ import type { V1Role, V1SelfSubjectAccessReview } from '@kubernetes/client-node'
 import type { ApiClient } from '../../cluster/client.ts';
 import type { Policy } from '../../config/policy.ts';
 import { allObjects, objectsIn } from './manifests.ts';
-import { type Observation, observe } from './observation.ts';
-import { mapEach } from './reader.ts';
+import { mapEach, type Observation, observe } from './observation.ts';
 
 /** A right, in the words of RBAC. */
 export interface Right {

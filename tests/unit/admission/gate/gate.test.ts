@@ -51,7 +51,7 @@ suite('gate', () => {
     const other = { unsynced: () => 'pods of DaemonSet net/other' };
     assert.deepEqual(await outcome(binding(), other), ['refused', 'broken']);
     const pods = {
-      pod: () => Promise.reject(new CniGateError('CNI_GATE_DEADLINE', 'no answer in time')),
+      pod: () => Promise.reject(new CniGateError('CNI_GATE_CLUSTER_UNREACHABLE', 'no answer in time')),
     };
     const { decision } = await gate(binding(), gateView({ pods }), policy, now);
     assert.deepEqual(

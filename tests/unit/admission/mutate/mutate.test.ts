@@ -9,23 +9,15 @@ import { patchOf, recorded } from '../../../support/reviews.ts';
 
 const labels = { 'cni-gate.io/profile': 'cilium' };
 
-const answer = async (facts: Namespaces['facts'], within?: number) =>
-  (await mutate(recorded('pod-ad-hoc'), { policy: policyOf(), namespaces: { facts } }, within)).review
-    .response;
+const answer = async (facts: Namespaces['facts']) =>
+  (await mutate(recorded('pod-ad-hoc'), { policy: policyOf(), namespaces: { facts } })).review.response;
 
 suite('mutate', () => {
   test('a source of namespaces answers immediately or later', async () => {
     const now = await answer(() => ({ labels }));
-    const later = await answer(async () => ({ labels }), 10_000);
+    const later = await answer(async () => ({ labels }));
     assert.equal(now.auditAnnotations?.outcome, 'injected');
     assert.deepEqual(later, now);
-  });
-
-  test('a late source of namespaces: a refusal in time', async () => {
-    const never = (): Promise<never> => new Promise(() => {});
-    const message = "the namespace's labels were not known in time (CNI_GATE_DEADLINE)";
-    assert.equal((await answer(never, 5)).status?.message, message);
-    assert.equal((await answer(never, 0)).status?.message, message);
   });
 
   test("proof.mode warn: the pod's annotation has the error code, unless an earlier call wrote one", async () => {
