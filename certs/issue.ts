@@ -1,15 +1,16 @@
-import {
-  createHash,
-  generateKeyPairSync,
-  type KeyObject,
-  randomBytes,
-  sign,
-  X509Certificate,
-} from 'node:crypto';
+import { createHash, generateKeyPairSync, randomBytes, sign, X509Certificate } from 'node:crypto';
 import { isIP } from 'node:net';
+import forge from 'node-forge';
 import { CniGateError } from '../webhook/lib/errors.ts';
 import { isObjectName } from '../webhook/lib/object-names.ts';
 import { checkPair, type Period, usualAddress } from './verify.ts';
+
+const { asn1 } = forge;
+const pki = forge.pki as typeof forge.pki & Untyped;
+const { Class, Type } = asn1;
+
+/** A structure of ASN.1, as node-forge holds it. */
+export type Asn1 = forge.asn1.Asn1;
 
 /** A certificate authority. */
 export interface Authority {
@@ -43,16 +44,14 @@ export function createAuthority({
   days,
   now,
 }: Validity & { commonName?: string }): Authority {
-  const { privateKey: key, publicKey } = generateKey();
+  const { privateKey, publicKey } = generateKey();
   const extensions = [
-    // an authority, above no further one
-    critical(ids.basicConstraints, sequence(der(0x01, Buffer.of(0xff)), der(0x02, Buffer.of(0)))),
-    // keyCertSign and cRLSign
-    critical(ids.keyUsage, der(0x03, Buffer.of(1, 0b110))),
+    { name: 'basicConstraints', critical: true, cA: true, pathLenConstraint: 0 },
+    { name: 'keyUsage', critical: true, keyCertSign: true, cRLSign: true },
   ];
-  const subject = encodeCommonName(commonName);
   const period = periodFrom(now, days);
-  return { certificate: signCertificate({ subject, publicKey, period, extensions }, key), key };
+  const fields = { subject: encodeCommonName(commonName), publicKey, period, extensions };
+  return { certificate: signCertificate(fields, privateKey), key: privateKey };
 }
 
 /**
@@ -67,47 +66,41 @@ export function issueServing(
   authority: Authority,
   { names, days, now }: Validity & { names: readonly string[] },
 ): ServingCertificate {
-  // the tags of GeneralName: a DNS name, and an address (RFC 5280, 4.2.1.6)
-  const altNames = [...new Set(names.map(usualName))].map((name) =>
-    isIP(name) === 0 ? der(0x82, Buffer.from(name)) : der(0x87, addressBytes(name)),
-  );
+  const altNames = [...new Set(names.map(usualName))].map(generalName);
   const { issuer, keyIdentifier, period: within } = checkAuthority(authority, now);
   const period = periodFrom(now, days, within);
-  const { privateKey: key, publicKey } = generateKey();
+  const { privateKey, publicKey } = generateKey();
   const extensions = [
-    critical(ids.basicConstraints, sequence()),
-    // digitalSignature
-    critical(ids.keyUsage, der(0x03, Buffer.of(7, 0b1000_0000))),
-    extension(ids.extKeyUsage, sequence(oid(ids.serverAuth))),
-    extension(ids.subjectAltName, sequence(...altNames)),
-    extension(ids.authorityKeyIdentifier, sequence(der(0x80, keyIdentifier))),
+    { name: 'basicConstraints', critical: true, cA: false },
+    { name: 'keyUsage', critical: true, digitalSignature: true },
+    { name: 'extKeyUsage', serverAuth: true },
+    { name: 'subjectAltName', altNames },
+    { name: 'authorityKeyIdentifier', keyIdentifier },
   ];
   // for people who read the certificate: clients look at the alternative names
   const subject = encodeCommonName('cni-gate server');
-  const certificate = signCertificate({ subject, issuer, publicKey, period, extensions }, authority.key);
-  return { certificate, key, ...period };
+  const fields = { subject, issuer, publicKey, period, extensions };
+  return { certificate: signCertificate(fields, authority.key), key: privateKey, ...period };
 }
 
 /**
- * Checks that this file made an authority, so that it can sign: what it signs has the bytes of its name and of its
- * subjectKeyIdentifier, which clients compare.
+ * Checks that an authority can sign: it has an EC key, and a subjectKeyIdentifier by which clients find it.
  *
  * @param at a time at which it has to be valid; undefined for any
  * @returns what a certificate takes over from it
- * @throws CniGateError CNI_GATE_TLS_UNREADABLE or CNI_GATE_TLS_PAIR: {@link checkPair} rejects it, or another program
- *   made it
+ * @throws CniGateError CNI_GATE_TLS_UNREADABLE or CNI_GATE_TLS_PAIR: {@link checkPair} rejects it, or it is not an
+ *   authority
  */
 export function checkAuthority(
   { certificate, key }: Authority,
   at?: Date,
-): { issuer: Buffer; keyIdentifier: Buffer; period: Period } {
+): { issuer: Asn1; keyIdentifier: string; period: Period } {
   const period = checkPair(certificate, key, at);
   const { ca, publicKey, raw, subject } = new X509Certificate(certificate);
-  const issuer = encodeCommonName(String(subject).replace(/^CN=/, ''));
-  const keyIdentifier = identifierOf(publicKey);
-  const isOurs = publicKey.asymmetricKeyType === 'ec' && raw.includes(issuer);
-  if (ca && isOurs && raw.includes(keyIdentifier)) return { issuer, keyIdentifier, period };
-  const message = `The authority cannot sign: its certificate, that of ${subject}, is not one of an authority that cni-gate created.`;
+  const { name: issuer, keyIdentifier } = issuerFields(raw);
+  if (ca && publicKey.asymmetricKeyType === 'ec' && keyIdentifier !== undefined)
+    return { issuer, keyIdentifier, period };
+  const message = `The authority cannot sign: its certificate must be one of a CA, with an EC key and a subjectKeyIdentifier. It is that of ${subject}.`;
   throw new CniGateError('CNI_GATE_TLS_PAIR', message);
 }
 
@@ -145,32 +138,49 @@ function usualName(name: string): string {
   );
 }
 
+/** A name as forge wants it: the numbers are the tags of GeneralName (RFC 5280, 4.2.1.6). */
+function generalName(name: string): object {
+  return isIP(name) === 0 ? { type: 2, value: name } : { type: 7, ip: name };
+}
+
+/** A key pair in PEM. */
+export interface KeyPem {
+  /** SEC 1, not encrypted: `-----BEGIN EC PRIVATE KEY-----`. */
+  privateKey: string;
+  /** SubjectPublicKeyInfo: `-----BEGIN PUBLIC KEY-----`. */
+  publicKey: string;
+}
+
 /**
  * Generates an EC key on the curve P-256: docs/decisions/certificates.md says why not RSA.
  *
  * In the form of SEC 1 (RFC 5915): the API server reads `--service-account-key-file` in no other (client-go,
  * util/keyutil), and docker-compose.yml gives it a key that `certs issue` wrote.
  */
-export function generateKey() {
-  const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  return { privateKey: privateKey.export({ type: 'sec1', format: 'pem' }).toString(), publicKey };
+export function generateKey(): KeyPem {
+  return generateKeyPairSync('ec', {
+    namedCurve: 'P-256',
+    privateKeyEncoding: { type: 'sec1', format: 'pem' },
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+  });
 }
 
 /** The content of a certificate. */
 export interface CertificateFields {
   /** The name of its owner: see {@link encodeCommonName}. */
-  subject: Buffer;
-  /** The name of the issuer; the subject if it signs itself. */
-  issuer?: Buffer;
-  /** The owner's public EC key. */
-  publicKey: KeyObject;
-  period: Period;
-  /** Made by {@link extension}. The subjectKeyIdentifier is added to them. */
-  extensions: Buffer[];
+  subject: Asn1;
+  /** The name of the issuer, as encoded in the issuer's own certificate; the subject if it signs itself. */
+  issuer?: Asn1;
+  /** The owner's public EC key, SPKI PEM. */
+  publicKey: string;
+  period: { notBefore: Date; notAfter: Date };
+  /** Extensions as node-forge names them. The subjectKeyIdentifier is added to them. */
+  extensions: object[];
 }
 
 /**
- * Encodes a version 3 certificate in DER, and signs it with ECDSA and SHA-256 (RFC 5280, RFC 5758).
+ * Encodes a version 3 certificate and signs it with ECDSA and SHA-256 (RFC 5280, RFC 5758). node-forge encodes names
+ * and extensions. It knows no EC keys, so this function assembles the rest, and node:crypto signs.
  *
  * @param signingKey the issuer's private EC key, PEM
  * @returns the certificate in PEM
@@ -179,28 +189,59 @@ export function signCertificate(
   { subject, issuer = subject, publicKey, period, extensions }: CertificateFields,
   signingKey: string,
 ): string {
-  const algorithm = sequence(oid(ids.ecdsaWithSha256));
-  const ownKey = extension(ids.subjectKeyIdentifier, der(0x04, identifierOf(publicKey)));
+  const key = Buffer.from(publicKey.replaceAll(/-----[^-]+-----/g, ''), 'base64');
+  // the last 65 bytes are the point of the curve, whose SHA-1 identifies the key (RFC 5280, 4.2.1.2, method 1)
+  const keyIdentifier = primitive(Type.OCTETSTRING, createHash('sha1').update(key.subarray(-65)).digest());
+  // only for its encoding of extensions
+  const certificate = pki.createCertificate();
+  certificate.setExtensions([...extensions, { name: 'subjectKeyIdentifier', value: keyIdentifier }]);
+  const algorithm = sequence(primitive(Type.OID, asn1.oidToDer(ecdsaWithSha256).getBytes()));
   const unsigned = sequence(
-    der(0xa0, der(0x02, Buffer.of(2))),
-    der(0x02, randomSerial()),
+    asn1.create(Class.CONTEXT_SPECIFIC, 0, true, [primitive(Type.INTEGER, '\x02')]),
+    primitive(Type.INTEGER, randomSerial()),
     algorithm,
     issuer,
     sequence(time(period.notBefore), time(period.notAfter)),
     subject,
-    derOf(publicKey),
-    der(0xa3, sequence(...extensions, ownKey)),
+    decode(key),
+    pki.certificateExtensionsToAsn1((certificate as unknown as { extensions: object[] }).extensions),
   );
-  const signature = sign('sha256', unsigned, signingKey);
+  const signature = sign('sha256', encode(unsigned), signingKey);
   // a bit string begins with the number of bits that are not used
-  return new X509Certificate(sequence(unsigned, algorithm, der(0x03, Buffer.of(0), signature))).toString();
+  const bits = primitive(Type.BITSTRING, Buffer.concat([Buffer.of(0), signature]));
+  return new X509Certificate(encode(sequence(unsigned, algorithm, bits))).toString();
 }
 
-const derOf = (publicKey: KeyObject): Buffer => publicKey.export({ type: 'spki', format: 'der' });
+/** A name that has only a common name, as UTF8String (RFC 5280, 4.1.2.4); forge's default has no underscore. */
+export function encodeCommonName(commonName: string): Asn1 {
+  const valueTagClass = Type.UTF8 as unknown as forge.asn1.Class;
+  const attribute = { type: pki.oids.commonName as string, value: commonName, valueTagClass };
+  return pki.distinguishedNameToAsn1({ attributes: [attribute] });
+}
 
-/** The SHA-1 of the point of the curve, which is the last 65 bytes of a key (RFC 5280, 4.2.1.2, method 1). */
-const identifierOf = (publicKey: KeyObject): Buffer =>
-  createHash('sha1').update(derOf(publicKey).subarray(-65)).digest();
+/**
+ * What a certificate takes over from the one that signs it: the name as it is encoded there, because clients compare
+ * the bytes, and the subjectKeyIdentifier as a string of bytes, undefined if it has none.
+ *
+ * @param der the certificate of the issuer, version 3
+ */
+export function issuerFields(der: Buffer): { name: Asn1; keyIdentifier: string | undefined } {
+  const [unsigned] = decode(der).value as Asn1[];
+  const fields = unsigned?.value as Asn1[];
+  const last = fields.at(-1);
+  // the extensions are the last field, in [3], and may be absent
+  const own = Number(last?.type) === 3 && last ? pki.certificateExtensionsFromAsn1(last) : [];
+  const identifier = own.find(({ name }) => name === 'subjectKeyIdentifier')?.subjectKeyIdentifier;
+  return { name: fields[5] as Asn1, keyIdentifier: identifier && forge.util.hexToBytes(identifier) };
+}
+
+const ecdsaWithSha256 = '1.2.840.10045.4.3.2';
+
+/** Exported by node-forge and missing from its types. */
+interface Untyped {
+  certificateExtensionsToAsn1(extensions: object[]): Asn1;
+  certificateExtensionsFromAsn1(extensions: Asn1): { name?: string; subjectKeyIdentifier?: string }[];
+}
 
 /** A random positive number of 128 bits, without a zero byte at its beginning (RFC 5280, 4.1.2.2). */
 function randomSerial(): Buffer {
@@ -209,56 +250,18 @@ function randomSerial(): Buffer {
   return bytes;
 }
 
-/** Object identifiers in DER, as hexadecimal digits (RFC 5280, RFC 5758). */
-const ids = {
-  commonName: '550403',
-  subjectKeyIdentifier: '551d0e',
-  keyUsage: '551d0f',
-  subjectAltName: '551d11',
-  basicConstraints: '551d13',
-  authorityKeyIdentifier: '551d23',
-  extKeyUsage: '551d25',
-  serverAuth: '2b06010505070301',
-  ecdsaWithSha256: '2a8648ce3d040302',
-};
-
-/** A value in DER: its tag, the length of its content, and the content, of less than 64 KiB (X.690, 8.1). */
-function der(tag: number, ...parts: Buffer[]): Buffer {
-  const content = Buffer.concat(parts);
-  const { length } = content;
-  const short = length < 0x100 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
-  return Buffer.concat([Buffer.of(tag, ...(length < 0x80 ? [length] : short)), content]);
-}
-
-export const sequence = (...parts: Buffer[]): Buffer => der(0x30, ...parts);
-
-/** @param id hexadecimal digits */
-export const oid = (id: string): Buffer => der(0x06, Buffer.from(id, 'hex'));
-
-/** An extension that clients may pass over if they do not know it. */
-export const extension = (id: string, value: Buffer): Buffer => sequence(oid(id), der(0x04, value));
-
-const critical = (id: string, value: Buffer): Buffer =>
-  sequence(oid(id), der(0x01, Buffer.of(0xff)), der(0x04, value));
-
-/** A part of a name, as UTF8String (RFC 5280, 4.1.2.4). */
-export const attribute = (id: string, value: string): Buffer =>
-  der(0x31, sequence(oid(id), der(0x0c, Buffer.from(value))));
-
-/** A name that has only a common name. */
-export const encodeCommonName = (commonName: string): Buffer =>
-  sequence(attribute(ids.commonName, commonName));
-
 /** UTCTime until 2049, GeneralizedTime after that (RFC 5280, 4.1.2.5). */
-function time(date: Date): Buffer {
-  const text = date.toISOString().replaceAll(/[-:T]|\.\d+/g, '');
-  return date.getUTCFullYear() < 2050 ? der(0x17, Buffer.from(text.slice(2))) : der(0x18, Buffer.from(text));
+function time(date: Date): Asn1 {
+  return date.getUTCFullYear() < 2050
+    ? primitive(Type.UTCTIME, asn1.dateToUtcTime(date))
+    : primitive(Type.GENERALIZEDTIME, asn1.dateToGeneralizedTime(date));
 }
 
-/** The 4 or 16 bytes of an address in its usual spelling. */
-function addressBytes(address: string): Buffer {
-  if (isIP(address) === 4) return Buffer.from(address.split('.').map(Number));
-  const [head = [], tail = []] = address.split('::').map((half) => half.split(':').filter(Boolean));
-  const zeros = Array(8 - head.length - tail.length).fill('0');
-  return Buffer.from([...head, ...zeros, ...tail].map((group) => group.padStart(4, '0')).join(''), 'hex');
-}
+const sequence = (...values: Asn1[]): Asn1 => asn1.create(Class.UNIVERSAL, Type.SEQUENCE, true, values);
+
+/** @param value bytes, or a string with a character for each byte */
+const primitive = (type: forge.asn1.Type, value: Buffer | string): Asn1 =>
+  asn1.create(Class.UNIVERSAL, type, false, value.toString('latin1'));
+
+const decode = (der: Buffer): Asn1 => asn1.fromDer(der.toString('latin1'));
+const encode = (structure: Asn1): Buffer => Buffer.from(asn1.toDer(structure).getBytes(), 'latin1');

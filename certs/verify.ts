@@ -132,7 +132,8 @@ function tryRead(pem: string): ReturnType<typeof readCertificates> | string {
 }
 
 /**
- * The shortest spelling of an IP address, `2001:db8::1` for `2001:DB8:0:0:0:0:0:1`.
+ * The shortest spelling of an IP address, `2001:db8::1` for `2001:DB8:0:0:0:0:0:1`. An embedded IPv4 address becomes
+ * hexadecimal: node-forge reads every address with a dot as IPv4.
  */
 export function usualAddress(address: string): string {
   return isIP(address) === 6 ? new URL(`http://[${address}]/`).hostname.slice(1, -1) : address;

@@ -63,7 +63,7 @@ export async function layOut(
       authorityKey: save('authority.key', authority.pair.key),
       server: save('server.crt', serving.certificate),
       serverKey: save('server.key', serving.key),
-      tokens: save('tokens.pub', tokens.publicKey.export({ type: 'spki', format: 'pem' }).toString()),
+      tokens: save('tokens.pub', tokens.publicKey),
       tokensKey: save('tokens.key', tokens.privateKey),
       kubelet: save('kubelet-client.crt', kubelet.certificate),
       kubeletKey: save('kubelet-client.key', kubelet.key),

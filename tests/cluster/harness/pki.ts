@@ -1,19 +1,17 @@
+import { X509Certificate } from 'node:crypto';
+import forge from 'node-forge';
 import {
   type Authority,
-  attribute,
   createAuthority,
-  encodeCommonName,
-  extension,
   generateKey,
+  issuerFields,
   issueServing,
-  oid,
   periodFrom,
-  sequence,
   signCertificate,
 } from '../../../certs/issue.ts';
 
+const { pki } = forge;
 const days = 2;
-const commonName = 'test cluster';
 
 /** A certificate and its private key, PEM. */
 export interface Pair {
@@ -30,7 +28,7 @@ export class ClusterAuthority {
   }
 
   static async create(): Promise<ClusterAuthority> {
-    return new ClusterAuthority(createAuthority({ commonName, days, now: new Date() }));
+    return new ClusterAuthority(createAuthority({ commonName: 'test cluster', days, now: new Date() }));
   }
 
   get pair(): Pair {
@@ -48,14 +46,16 @@ export class ClusterAuthority {
    */
   async client(user: string, groups: readonly string[] = []): Promise<Pair> {
     const { privateKey, publicKey } = generateKey();
-    const organization = '55040a';
-    const clientAuth = '2b06010505070302';
+    const attributes = [
+      ...groups.map((value) => ({ type: pki.oids.organizationName as string, value })),
+      { type: pki.oids.commonName as string, value: user },
+    ];
     const fields = {
-      subject: sequence(...groups.map((group) => attribute(organization, group)), attribute('550403', user)),
-      issuer: encodeCommonName(commonName),
+      subject: pki.distinguishedNameToAsn1({ attributes }),
+      issuer: issuerFields(new X509Certificate(this.#authority.certificate).raw).name,
       publicKey,
       period: periodFrom(new Date(), days),
-      extensions: [extension('551d25', sequence(oid(clientAuth)))],
+      extensions: [{ name: 'extKeyUsage', clientAuth: true }],
     };
     return { certificate: signCertificate(fields, this.#authority.key), key: privateKey };
   }

@@ -5,10 +5,9 @@ import {
   type Authority,
   createAuthority,
   encodeCommonName,
-  extension,
   generateKey,
+  issuerFields,
   issueServing,
-  sequence,
   signCertificate,
 } from '../../../certs/issue.ts';
 import { checkPair, verifyChain } from '../../../certs/verify.ts';
@@ -113,24 +112,23 @@ const stranger = createAuthority({ days: 10, now });
 const { certificate: leaf } = issueServing(signer, { names: [host], days: 5, now });
 
 /** A certificate that an authority signs, with its key. */
-function signedBy(above: Authority, commonName: string, days: number, extensions: Buffer[]): Authority {
+function signedBy(above: Authority, commonName: string, days: number, extensions: object[]): Authority {
   const { publicKey, privateKey } = generateKey();
-  const issuer = encodeCommonName(new X509Certificate(above.certificate).subject.slice('CN='.length));
+  const { name: issuer } = issuerFields(new X509Certificate(above.certificate).raw);
   const period = { notBefore: now, notAfter: later(days) };
   const fields = { subject: encodeCommonName(commonName), publicKey, period, extensions, issuer };
   return { certificate: signCertificate(fields, above.key), key: privateKey };
 }
 
-// basicConstraints: an authority
-const authorityExtensions = [extension('551d13', sequence(Buffer.of(1, 1, 0xff)))];
+const authorityExtensions = [
+  { name: 'basicConstraints', cA: true, critical: true },
+  { name: 'keyUsage', keyCertSign: true, critical: true },
+];
 const upper = signedBy(signer, 'upper', 9, authorityExtensions);
 const lower = signedBy(upper, 'lower', 9, authorityExtensions);
 const { certificate: deep } = issueServing(lower, { names: [host], days: 5, now });
 const old = createAuthority({ days: 3, now });
-const outliving = signedBy(old, host, 5, [
-  // subjectAltName: a DNS name
-  extension('551d11', sequence(Buffer.of(0x82, host.length), Buffer.from(host))),
-]);
+const outliving = signedBy(old, host, 5, [{ name: 'subjectAltName', altNames: [{ type: 2, value: host }] }]);
 
 const none = /signed by no authority of the caBundle/;
 const cases: [
