@@ -8,9 +8,9 @@ import type { Deps, Log } from '../webhook/lib/deps.ts';
 import { CniGateError, messageOf } from '../webhook/lib/errors.ts';
 import { Notifier } from '../webhook/lib/notifier.ts';
 import type { CertificateEvents, CertificateSource } from './files.ts';
-import { ApiObjects, type ManagedObjects, placeOf } from './objects.ts';
-import { type Leaf, Reconciler, type ReconcilerOptions, type Reporter } from './reconcile.ts';
-import { type Plan, trustedIn } from './rotation.ts';
+import { type ManagedObjects, placeOf, sharedObjects } from './objects.ts';
+import { type Leaf, Reconciler, type ReconcilerOptions } from './reconcile.ts';
+import { type FaultReason, type Plan, type State, trustedIn } from './rotation.ts';
 import { inForce } from './verify.ts';
 
 interface ManagedOptions
@@ -43,7 +43,7 @@ export async function managedCertificate(
   { registry, log, clock, signal }: Deps,
 ): Promise<CertificateSource> {
   const stop = new AbortController();
-  const shared = new ApiObjects(options.client, options, stop.signal);
+  const shared = sharedObjects(options.client, options, stop.signal);
   const report = reporter(log, registry, options.client);
   const monotonicNow = (): number => clock.monotonicNow();
   const reconciler = new Reconciler({ ...options, shared, report, monotonicNow });
@@ -141,6 +141,9 @@ const sentences: Record<Plan['step'], string> = {
   rewrite: 'removed what could not be used',
 };
 
+/** Hears what a {@link Reconciler} does. */
+export type Reporter = ReturnType<typeof reporter>;
+
 /** Logs and counts what a {@link Reconciler} does. A condition that stays the same is logged once. */
 function reporter(log: Log, registry: Registry, client: Pick<ApiClient, 'clockSkew'>) {
   const metrics = certificateMetrics(registry);
@@ -157,8 +160,10 @@ function reporter(log: Log, registry: Registry, client: Pick<ApiClient, 'clockSk
   return {
     /** What failed last with the Secret; undefined if nothing is wrong. */
     trouble: () => wrong.get('secret'),
+    /** Nothing is wrong with `secret`, `clock` or a webhook configuration. */
     well,
-    wrote({ step, faults }) {
+    /** A step was written into the Secret. */
+    wrote({ step, faults }: Plan): void {
       metrics.steps.inc({ step });
       for (const { reason, message } of faults) {
         const code = 'CNI_GATE_TLS_SECRET';
@@ -167,73 +172,69 @@ function reporter(log: Log, registry: Registry, client: Pick<ApiClient, 'clockSk
       }
       if (faults.length === 0) log.info({ step }, `certificates: ${sentences[step]}`);
     },
-    repaired(configuration, reason) {
+    /** A caBundle was written, because of what was wrong with it. */
+    repaired(configuration: string, reason: FaultReason): void {
       metrics.repairs.inc({ object: 'webhook-configuration', reason });
       // manifests bring no caBundle
       const level = reason === 'empty' ? 'info' : 'warn';
       log[level]({ configuration, reason }, `the caBundle of ${configuration} was ${reason}; written`);
     },
-    failed(about, { code, message }) {
+    /** Something failed; the next reconciliation tries it again. */
+    failed(about: string, { code, message }: CniGateError): void {
       if (about.includes('/')) metrics.bundleComplete.set({ configuration: about }, 0);
       metrics.failures.inc({ code });
       logOnce('error', about, { about, code }, `${message} (${code}); it is tried again`, message);
     },
-    agreed(state) {
+    /** The Secret was read or written, and says this. */
+    agreed(state: State): void {
       metrics.authorityExpiry.set(state.authority.notAfter.getTime() / 1000);
       metrics.authorities.set(trustedIn(state).length);
       well('secret');
       const skew = client.clockSkew / 1000;
       metrics.clockSkew.set(skew);
-      if (Math.abs(skew) <= allowedSkew) return well('clock');
+      if (Math.abs(skew) <= allowedSkew) {
+        well('clock');
+        return;
+      }
       const seconds = Math.round(Math.abs(skew));
       const message = `the clock of this machine is ${seconds} s ${skew > 0 ? 'behind' : 'ahead of'} the API server's, which is the one that certificates are issued for`;
       logOnce('warn', 'clock', { skew }, message, 'wrong');
     },
-  } satisfies Reporter & { trouble: () => string | undefined };
+  };
 }
 
 /** Metrics of managed certificates. Names follow https://prometheus.io/docs/practices/naming/. */
 export function certificateMetrics(registry: Registry) {
   const registers = [registry];
+  const gauge = (name: string, help: string, ...labelNames: string[]) =>
+    new Gauge({ name: `cni_gate_${name}`, help, labelNames, registers });
+  const counter = (name: string, help: string, ...labelNames: string[]) =>
+    new Counter({ name: `cni_gate_${name}`, help, labelNames, registers });
   return {
-    authorityExpiry: new Gauge({
-      name: 'cni_gate_authority_not_after_timestamp_seconds',
-      help: 'When the signing authority expires, as Unix time.',
-      registers,
-    }),
-    authorities: new Gauge({
-      name: 'cni_gate_authorities',
-      help: 'Authorities that the caBundles should contain: more than 1 during a rotation.',
-      registers,
-    }),
-    steps: new Counter({
-      name: 'cni_gate_certificate_steps_total',
-      help: 'Steps that this replica wrote into the Secret.',
-      labelNames: ['step'],
-      registers,
-    }),
-    repairs: new Counter({
-      name: 'cni_gate_certificate_repairs_total',
-      help: 'Faults of Secret or caBundle that this replica repaired.',
-      labelNames: ['object', 'reason'],
-      registers,
-    }),
-    failures: new Counter({
-      name: 'cni_gate_certificate_failures_total',
-      help: 'Failed reads, writes and repairs, which are retried.',
-      labelNames: ['code'],
-      registers,
-    }),
-    bundleComplete: new Gauge({
-      name: 'cni_gate_ca_bundle_complete',
-      help: '1 if the caBundle is right.',
-      labelNames: ['configuration'],
-      registers,
-    }),
-    clockSkew: new Gauge({
-      name: 'cni_gate_api_server_clock_skew_seconds',
-      help: "API server's clock minus this machine's, to about a second.",
-      registers,
-    }),
+    authorityExpiry: gauge(
+      'authority_not_after_timestamp_seconds',
+      'When the signing authority expires, as Unix time.',
+    ),
+    authorities: gauge(
+      'authorities',
+      'Authorities that the caBundles should contain: more than 1 during a rotation.',
+    ),
+    steps: counter('certificate_steps_total', 'Steps that this replica wrote into the Secret.', 'step'),
+    repairs: counter(
+      'certificate_repairs_total',
+      'Faults of Secret or caBundle that this replica repaired.',
+      'object',
+      'reason',
+    ),
+    failures: counter(
+      'certificate_failures_total',
+      'Failed reads, writes and repairs, which are retried.',
+      'code',
+    ),
+    bundleComplete: gauge('ca_bundle_complete', '1 if the caBundle is right.', 'configuration'),
+    clockSkew: gauge(
+      'api_server_clock_skew_seconds',
+      "API server's clock minus this machine's, to about a second.",
+    ),
   };
 }

@@ -60,7 +60,7 @@ export const isConflict = (error: unknown): boolean =>
   error instanceof CniGateError && error.code === 'CNI_GATE_CLUSTER_CONFLICT';
 
 /** What replicas share through the API server. */
-export type SharedObjects = Pick<ApiObjects, 'now' | 'secret' | 'write' | 'configurations' | 'trust'>;
+export type SharedObjects = ReturnType<typeof sharedObjects>;
 
 interface Secret {
   type?: string;
@@ -77,130 +77,114 @@ interface Webhook {
   clientConfig: { service?: { namespace: string; name: string } | null; caBundle?: string | null };
 }
 
-/** The shared objects over the API of a cluster. Of webhook configurations it patches only our own caBundles. */
-export class ApiObjects {
-  readonly #client: ApiClient;
-  readonly #objects: ManagedObjects;
-  readonly #signal: AbortSignal | undefined;
-
-  /** @param signal ends every request */
-  constructor(client: ApiClient, objects: ManagedObjects, signal?: AbortSignal) {
-    this.#client = client;
-    this.#objects = objects;
-    this.#signal = signal;
-  }
-
-  /** The time by the API server's clock, which is the one that judges certificates. */
-  now(): Date {
-    return new Date(Date.now() + this.#client.clockSkew);
-  }
-
-  /** @throws CniGateError if it cannot be read */
-  async secret(): Promise<SecretSnapshot | undefined> {
-    const read = await this.#read<Secret>(this.#secretPath);
-    return read && snapshot(read);
-  }
-
-  /**
-   * Writes the Secret.
-   *
-   * @param over the Secret as it was read; undefined if there was none
-   * @throws CniGateError if it cannot be written: {@link isConflict} if another replica was faster
-   */
-  async write(data: SecretData, over: SecretSnapshot | undefined): Promise<SecretSnapshot> {
-    const { namespace, secret: name } = this.#objects;
-    const encoded = Object.entries(data).map(([key, text]) => [key, Buffer.from(text).toString('base64')]);
-    const read = over?.object;
-    const body = {
-      apiVersion: 'v1',
-      kind: 'Secret',
-      // the API server requires `tls.crt` and `tls.key` in this type, which cannot be changed later
-      type: 'kubernetes.io/tls',
-      ...read,
-      // by the uid and version in it, the API server rejects another Secret and another version of this one
-      metadata: {
-        namespace,
-        name,
-        ...read?.metadata,
-        labels: { ...read?.metadata.labels, [certificatesLabel]: certificatesLabelValue },
-      },
-      data: Object.fromEntries(encoded),
-    };
-    const [method, path] = over ? (['PUT', this.#secretPath] as const) : (['POST', this.#folder] as const);
-    return snapshot(await this.#client.request(method, path, { body, signal: this.#signal }));
-  }
-
-  /** Reads the webhook configurations; what cannot be read is in the result. */
-  async configurations(): Promise<Configurations> {
-    const faults: Configurations['faults'] = new Map();
-    const read = this.#objects.configurations.map((name) =>
-      this.#readConfiguration(name).catch((error: unknown) => {
-        if (!(error instanceof CniGateError)) throw error;
-        faults.set(name, error);
-      }),
-    );
-    // in this order, whatever is answered first: the time of trust is compared by it
-    return { found: (await Promise.all(read)).filter((each) => each !== undefined), faults };
-  }
-
-  /**
-   * Writes a caBundle into our webhooks of a configuration.
-   *
-   * @throws CniGateError if it cannot be written: {@link isConflict} if it was changed since
-   */
-  async trust(configuration: ConfigurationSnapshot, bundle: string): Promise<void> {
-    const value = Buffer.from(bundle).toString('base64');
-    const body: PatchOperation[] = [
-      // of another version than this the API server answers with 409, so the indices are right
-      { op: 'replace', path: '/metadata/resourceVersion', value: configuration.resourceVersion },
-      ...configuration.webhooks.map(
-        (index): PatchOperation => ({ op: 'add', path: `/webhooks/${index}/clientConfig/caBundle`, value }),
-      ),
-    ];
-    const options = { body, contentType: 'application/json-patch+json', signal: this.#signal };
-    await this.#client.request('PATCH', pathOf(configuration.name), options);
-  }
-
-  /** @throws CniGateError CNI_GATE_CA_BUNDLE if the API server does not call us by it; others if it cannot be read */
-  async #readConfiguration(name: ConfigurationName): Promise<ConfigurationSnapshot> {
-    const { namespace, service } = this.#objects;
-    const read = await this.#read<Configuration>(pathOf(name));
-    if (!read)
-      throw new CniGateError(
-        'CNI_GATE_CA_BUNDLE',
-        `${name} does not exist, so the API server does not call it`,
-      );
-    const own = [...(read.webhooks ?? []).entries()].filter(([, webhook]) => calls(webhook, this.#objects));
-    if (own.length === 0) {
-      const message = `${name} has no webhook that calls the Service ${namespace}/${service}`;
-      throw new CniGateError('CNI_GATE_CA_BUNDLE', message);
-    }
-    return {
-      name,
-      version: `${read.metadata.uid}/${read.metadata.generation}`,
-      resourceVersion: read.metadata.resourceVersion,
-      webhooks: own.map(([index]) => index),
-      bundles: own.map(([, { clientConfig }]) => decoded(clientConfig.caBundle ?? '')),
-    };
-  }
+/**
+ * The shared objects over the API of a cluster. Of webhook configurations it patches only our own caBundles.
+ *
+ * @param signal ends every request
+ */
+export function sharedObjects(client: ApiClient, objects: ManagedObjects, signal?: AbortSignal) {
+  const { namespace, service, secret: secretName } = objects;
+  const folder = apiPath`/api/v1/namespaces/${namespace}/secrets`;
+  const secretPath = pathBelow(folder, secretName);
 
   /** An object; undefined if it does not exist. */
-  async #read<O>(path: string): Promise<O | undefined> {
+  async function read<O>(path: string): Promise<O | undefined> {
     try {
-      return await this.#client.request<O>('GET', path, { signal: this.#signal });
+      return await client.request<O>('GET', path, { signal });
     } catch (error) {
       if (error instanceof ClusterError && error.status === 404) return undefined;
       throw error;
     }
   }
 
-  get #folder(): string {
-    return apiPath`/api/v1/namespaces/${this.#objects.namespace}/secrets`;
+  /** @throws CniGateError CNI_GATE_CA_BUNDLE if the API server does not call us by it; others if it cannot be read */
+  async function readConfiguration(name: ConfigurationName): Promise<ConfigurationSnapshot> {
+    const found = await read<Configuration>(pathBelow(...placeOf(name)));
+    const own = [...(found?.webhooks ?? []).entries()].filter(([, webhook]) => calls(webhook, objects));
+    if (!found || own.length === 0) {
+      const message = found
+        ? `${name} has no webhook that calls the Service ${namespace}/${service}`
+        : `${name} does not exist, so the API server does not call it`;
+      throw new CniGateError('CNI_GATE_CA_BUNDLE', message);
+    }
+    return {
+      name,
+      version: `${found.metadata.uid}/${found.metadata.generation}`,
+      resourceVersion: found.metadata.resourceVersion,
+      webhooks: own.map(([index]) => index),
+      bundles: own.map(([, { clientConfig }]) => decoded(clientConfig.caBundle ?? '')),
+    };
   }
 
-  get #secretPath(): string {
-    return pathBelow(this.#folder, this.#objects.secret);
-  }
+  return {
+    /** The time by the API server's clock, which is the one that judges certificates. */
+    now: () => new Date(Date.now() + client.clockSkew),
+
+    /** @throws CniGateError if it cannot be read */
+    async secret(): Promise<SecretSnapshot | undefined> {
+      const found = await read<Secret>(secretPath);
+      return found && snapshot(found);
+    },
+
+    /**
+     * Writes the Secret.
+     *
+     * @param over the Secret as it was read; undefined if there was none
+     * @throws CniGateError if it cannot be written: {@link isConflict} if another replica was faster
+     */
+    async write(data: SecretData, over: SecretSnapshot | undefined): Promise<SecretSnapshot> {
+      const encoded = Object.entries(data).map(([key, text]) => [key, Buffer.from(text).toString('base64')]);
+      const before = over?.object;
+      const body = {
+        apiVersion: 'v1',
+        kind: 'Secret',
+        // the API server requires `tls.crt` and `tls.key` in this type, which cannot be changed later
+        type: 'kubernetes.io/tls',
+        ...before,
+        // by the uid and version in it, the API server rejects another Secret and another version of this one
+        metadata: {
+          namespace,
+          name: secretName,
+          ...before?.metadata,
+          labels: { ...before?.metadata.labels, [certificatesLabel]: certificatesLabelValue },
+        },
+        data: Object.fromEntries(encoded),
+      };
+      const [method, path] = over ? (['PUT', secretPath] as const) : (['POST', folder] as const);
+      return snapshot(await client.request(method, path, { body, signal }));
+    },
+
+    /** Reads the webhook configurations; what cannot be read is in the result. */
+    async configurations(): Promise<Configurations> {
+      const faults: Configurations['faults'] = new Map();
+      const all = objects.configurations.map((name) =>
+        readConfiguration(name).catch((error: unknown) => {
+          if (!(error instanceof CniGateError)) throw error;
+          faults.set(name, error);
+        }),
+      );
+      // in this order, whatever is answered first: the time of trust is compared by it
+      return { found: (await Promise.all(all)).filter((each) => each !== undefined), faults };
+    },
+
+    /**
+     * Writes a caBundle into our webhooks of a configuration.
+     *
+     * @throws CniGateError if it cannot be written: {@link isConflict} if it was changed since
+     */
+    async trust(configuration: ConfigurationSnapshot, bundle: string): Promise<void> {
+      const value = Buffer.from(bundle).toString('base64');
+      const body: PatchOperation[] = [
+        // of another version than this the API server answers with 409, so the indices are right
+        { op: 'replace', path: '/metadata/resourceVersion', value: configuration.resourceVersion },
+        ...configuration.webhooks.map(
+          (index): PatchOperation => ({ op: 'add', path: `/webhooks/${index}/clientConfig/caBundle`, value }),
+        ),
+      ];
+      const options = { body, contentType: 'application/json-patch+json', signal };
+      await client.request('PATCH', pathBelow(...placeOf(configuration.name)), options);
+    },
+  };
 }
 
 const snapshot = (object: Secret): SecretSnapshot => ({
@@ -236,8 +220,6 @@ const calls = (
   { clientConfig }: Webhook,
   { namespace, service }: Pick<ManagedObjects, 'namespace' | 'service'>,
 ): boolean => clientConfig.service?.namespace === namespace && clientConfig.service.name === service;
-
-const pathOf = (configuration: ConfigurationName): string => pathBelow(...placeOf(configuration));
 
 /** The folder of the API in which a webhook configuration is, and its name there. */
 export function placeOf(configuration: ConfigurationName): [folder: string, name: string] {

@@ -1,5 +1,6 @@
 import { CniGateError } from '../webhook/lib/errors.ts';
 import { issueServing, type ServingCertificate } from './issue.ts';
+import type { Reporter } from './managed.ts';
 import {
   type ConfigurationSnapshot,
   type Configurations,
@@ -10,7 +11,6 @@ import {
 import {
   bundleFault,
   bundleOf,
-  type FaultReason,
   isEmpty,
   measureTrust,
   type Plan,
@@ -28,24 +28,10 @@ export interface Leaf extends ServingCertificate {
   signedBy: string;
 }
 
-/** Hears what a {@link Reconciler} does. Each is about `secret` or a webhook configuration. */
-export interface Reporter {
-  /** A step was written into the Secret. */
-  wrote: (plan: Plan) => void;
-  /** A caBundle was written, because of what was wrong with it. */
-  repaired: (configuration: string, reason: FaultReason) => void;
-  /** Something failed; the next reconciliation tries it again. */
-  failed: (about: string, error: CniGateError) => void;
-  /** Nothing is wrong with it. */
-  well: (about: string) => void;
-  /** The Secret was read or written, and says this. */
-  agreed: (state: State) => void;
-}
-
 /** What a {@link Reconciler} needs from the replica that it works for. */
 export interface ReconcilerOptions {
   shared: SharedObjects;
-  report: Reporter;
+  report: Omit<Reporter, 'trouble'>;
   /** What the serving certificate is for. */
   names: readonly string[];
   /** Days that it is valid. */

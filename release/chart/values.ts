@@ -1,4 +1,4 @@
-import { serverImage, validatorImage } from '../../webhook/lib/images.ts';
+import { serverImage, validatorImage } from '../../webhook/lib/version.ts';
 import { idOf, type KubernetesObject } from '../kustomize.ts';
 
 type Path = (string | number)[];

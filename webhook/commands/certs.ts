@@ -99,11 +99,11 @@ async function openShared({
   tlsSecret: secret,
   tlsService: service,
 }: SecretFlags) {
-  const [{ openCluster }, { ApiObjects, configurationsCalling }] = await Promise.all([
+  const [{ openCluster }, { sharedObjects, configurationsCalling }] = await Promise.all([
     import('../cluster/open.ts'),
     import('../../certs/objects.ts'),
   ]);
   const client = await openCluster(kubeconfig, context);
   const configurations = await configurationsCalling(client, { namespace, service });
-  return new ApiObjects(client, { namespace, secret, service, configurations });
+  return sharedObjects(client, { namespace, secret, service, configurations });
 }

@@ -1,5 +1,5 @@
+import { own } from '../lib/maps.ts';
 import { foreign } from '../lib/names.ts';
-import { own } from '../lib/own.ts';
 import { type Condition, type Id, type Profile, wordOf } from './types.ts';
 
 /** A value and the profile that sets it. */

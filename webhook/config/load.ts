@@ -1,5 +1,5 @@
-import { validatorImage } from '../lib/images.ts';
 import { LiveFiles, type LiveFilesOptions, readText } from '../lib/live-files.ts';
+import { validatorImage } from '../lib/version.ts';
 import { builtInKinds, builtInProfiles } from './builtin.ts';
 import type { Fault } from './explain.ts';
 import { parseChecked } from './parse.ts';

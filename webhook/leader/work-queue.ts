@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { getOrMake } from '../lib/get-or-make.ts';
+import { getOrMake } from '../lib/maps.ts';
 import { Notifier } from '../lib/notifier.ts';
 import type { TokenBucket } from '../lib/token-bucket.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { serverImage, validatorImage } from '../../../webhook/lib/images.ts';
+import { serverImage, validatorImage } from '../../../webhook/lib/version.ts';
 import * as exported from '../../image/docker.ts';
 import { pauseImage } from '../harness/settings.ts';
 import { inRun } from '../setup.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
-import { ApiObjects, type ConfigurationSnapshot, isConflict } from '../../../certs/objects.ts';
+import { type ConfigurationSnapshot, sharedObjects } from '../../../certs/objects.ts';
 import { type FakeApiServer, json, startFakeApi, status } from '../../support/fake-api-server.ts';
 
 const service = { namespace: 'cni-gate', name: 'cni-gate' };
@@ -19,7 +19,7 @@ async function answering(t: TestContext, ...answers: [code: number, body: object
     ];
     json(response, code, body);
   });
-  const shared = new ApiObjects(api.client, {
+  const shared = sharedObjects(api.client, {
     namespace: 'cni-gate',
     secret: 'cni-gate-tls',
     service: 'cni-gate',
@@ -39,9 +39,6 @@ const secret = (uid: string, resourceVersion: string, more: object = {}) => ({
   metadata: { namespace: 'cni-gate', name: 'cni-gate-tls', uid, resourceVersion, ...more },
   data: { 'tls.crt': Buffer.from('old').toString('base64') },
 });
-
-const conflict: [number, object] = [409, status(409, 'Conflict', 'the object has been modified')];
-const gone: [number, object] = [404, status(404, 'NotFound', 'not found')];
 
 test('a Secret is replaced over the one that was read', async (t) => {
   const { api, shared } = await answering(
@@ -71,24 +68,6 @@ const webhooks = [
 ];
 const configuration = { metadata: { uid: 'a', resourceVersion: '7', generation: 3 }, webhooks };
 
-for (const [what, code, answer, message] of [
-  [
-    'calls another Service',
-    'CNI_GATE_CA_BUNDLE',
-    [200, { ...configuration, webhooks: [] }],
-    /no webhook that calls/,
-  ],
-  ['does not exist', 'CNI_GATE_CA_BUNDLE', gone, /does not exist/],
-  ['cannot be read', 'CNI_GATE_CLUSTER_BUSY', [500, status(500, 'InternalError', 'no')], /no/],
-] as [string, string, [number, object], RegExp][])
-  test(`a configuration that ${what} is in the result`, async (t) => {
-    const { shared } = await answering(t, answer);
-    const { found, faults } = await shared.configurations();
-    const [[name, fault = assert.fail()] = []] = faults;
-    assert.deepEqual([found.length, name, fault.code], [0, 'mutating/cni-gate', code]);
-    assert.match(fault.message, message);
-  });
-
 test('configurations are in the order in which they were asked for, whichever is answered first', async (t) => {
   const api = await startFakeApi(t, ({ path }, response) => {
     const late = path.includes('mutating') ? 50 : 0;
@@ -96,7 +75,7 @@ test('configurations are in the order in which they were asked for, whichever is
   });
   const names = ['mutating/cni-gate', 'validating/cni-gate'] as const;
   const objects = { namespace: 'cni-gate', secret: 'x', service: 'cni-gate', configurations: names };
-  const { found } = await new ApiObjects(api.client, objects).configurations();
+  const { found } = await sharedObjects(api.client, objects).configurations();
   assert.deepEqual(
     found.map(({ name }) => name),
     names,
@@ -124,13 +103,4 @@ test('a caBundle is read and written in those webhooks that call our Service, ov
     { op: 'add', path: '/webhooks/0/clientConfig/caBundle', value },
     { op: 'add', path: '/webhooks/4/clientConfig/caBundle', value },
   ]);
-});
-
-test('a write over an older version, or of what another replica created first, is a conflict', async (t) => {
-  const { api, shared } = await answering(t, gone, conflict, [200, secret('a', '1')], conflict, conflict);
-  assert.equal(await shared.secret(), undefined);
-  await assert.rejects(shared.write({}, undefined), isConflict);
-  assert.equal(api.asked[1]?.method, 'POST');
-  await assert.rejects(shared.write({}, await shared.secret()), isConflict);
-  await assert.rejects(shared.trust(seen, 'both'), isConflict);
 });

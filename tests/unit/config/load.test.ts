@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { defaultConfiguration, parseConfiguration } from '../../../webhook/config/load.ts';
 import type { Policy } from '../../../webhook/config/policy.ts';
-import { validatorImage } from '../../../webhook/lib/images.ts';
+import { validatorImage } from '../../../webhook/lib/version.ts';
 import { head, policyOf } from '../../support/configurations.ts';
 
 suite('a valid configuration', () => {

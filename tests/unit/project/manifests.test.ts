@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
 import { builtInProfiles } from '../../../webhook/config/builtin.ts';
-import { serverImage, validatorImage } from '../../../webhook/lib/images.ts';
 import { installedWebhooks, webhookConfiguration } from '../../../webhook/lib/names.ts';
+import { serverImage, validatorImage } from '../../../webhook/lib/version.ts';
 
 const root = new URL('../../../', import.meta.url);
 const text = (path: string): string => readFileSync(new URL(path, root), 'utf8');

@@ -2,8 +2,8 @@ import { isDeepStrictEqual as same } from 'node:util';
 import { commaText, type NetworkEntry, type NetworkList, parseNetworks } from '../../config/networks.ts';
 import { quoted } from '../../lib/clean.ts';
 import { texts } from '../../lib/limits.ts';
+import { own } from '../../lib/maps.ts';
 import { foreign } from '../../lib/names.ts';
-import { own } from '../../lib/own.ts';
 import type { Pod } from '../pod.ts';
 import type { ProofRequirements } from './proof-requirements.ts';
 

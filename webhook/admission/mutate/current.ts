@@ -1,7 +1,7 @@
 import { isDeepStrictEqual as same } from 'node:util';
 import { env } from '../../../validator/shared/contract.ts';
+import { own } from '../../lib/maps.ts';
 import { podInfoVolume, validatorContainer } from '../../lib/names.ts';
-import { own } from '../../lib/own.ts';
 import { quantity } from '../../lib/quantity.ts';
 import type { Container, Pod, Resources, SecurityContext, Volume } from '../pod.ts';
 import { isObject } from '../review.ts';

@@ -1,5 +1,5 @@
+import { own } from '../../lib/maps.ts';
 import { foreign } from '../../lib/names.ts';
-import { own } from '../../lib/own.ts';
 import type { PodRequest } from '../decode.ts';
 import type { Pod } from '../pod.ts';
 import { isObject } from '../review.ts';

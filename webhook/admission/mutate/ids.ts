@@ -1,6 +1,6 @@
 import type { RedirectCheck } from '../../../validator/shared/contract.ts';
 import type { Id, Identity, IdSource } from '../../config/types.ts';
-import { own } from '../../lib/own.ts';
+import { own } from '../../lib/maps.ts';
 import type { NamespaceFacts } from '../namespaces.ts';
 import { allContainers, type Pod } from '../pod.ts';
 import type { ProofRequirements } from './proof-requirements.ts';

@@ -1,6 +1,6 @@
 import type { Condition, Matcher, Profile } from '../../config/types.ts';
+import { own } from '../../lib/maps.ts';
 import { optOutValue, profileLabel } from '../../lib/names.ts';
-import { own } from '../../lib/own.ts';
 import { allContainers, type Container, type Pod, variableOf } from '../pod.ts';
 import { type ChosenBy, readStatus } from './status-annotation.ts';
 

@@ -1,6 +1,6 @@
 import type { Operation } from 'fast-json-patch';
+import { own } from '../../lib/maps.ts';
 import { podInfoVolume, profileLabel, statusAnnotation } from '../../lib/names.ts';
-import { own } from '../../lib/own.ts';
 import { allContainers, type Pod } from '../pod.ts';
 import { isOurContainer, isOurVolume } from './current.ts';
 import { mapOperations, removeOperations } from './patch.ts';

@@ -1,5 +1,5 @@
+import { own } from '../../lib/maps.ts';
 import { validatorContainer } from '../../lib/names.ts';
-import { own } from '../../lib/own.ts';
 import { quantity } from '../../lib/quantity.ts';
 import { allContainers, type Pod, type Quantities, type Resources } from '../pod.ts';
 

@@ -1,7 +1,7 @@
 import { formatTarget, parseTarget } from '../../../validator/shared/targets.ts';
 import type { RedirectSettings } from '../../config/types.ts';
 import { CniGateError } from '../../lib/errors.ts';
-import { own } from '../../lib/own.ts';
+import { own } from '../../lib/maps.ts';
 import type { Place } from './ids.ts';
 
 const mostPorts = 65_535;

@@ -1,7 +1,7 @@
 import { env } from '../../../validator/shared/contract.ts';
 import { texts } from '../../lib/limits.ts';
+import { own } from '../../lib/maps.ts';
 import { profileLabel, statusAnnotation } from '../../lib/names.ts';
-import { own } from '../../lib/own.ts';
 import { version } from '../../lib/version.ts';
 import { type Container, type ObjectMeta, type Pod, variableOf } from '../pod.ts';
 import { isOurContainer } from './current.ts';

@@ -1,8 +1,8 @@
 import { type ApiGatePod, type GatePod, toGatePod } from '../../admission/gate/gate-pod.ts';
 import { isObject } from '../../admission/review.ts';
 import { CniGateError } from '../../lib/errors.ts';
+import { own } from '../../lib/maps.ts';
 import { profileLabel } from '../../lib/names.ts';
-import { own } from '../../lib/own.ts';
 import { readYaml, YamlError } from '../../lib/yaml.ts';
 import { Evidence } from '../../nodes/evidence/evidence.ts';
 import { type ApiEvidencePod, evidencePick } from '../../nodes/evidence/to-facts.ts';

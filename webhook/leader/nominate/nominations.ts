@@ -1,4 +1,4 @@
-import { getOrMake } from '../../lib/get-or-make.ts';
+import { getOrMake } from '../../lib/maps.ts';
 import type { PendingPod } from './pending-pod.ts';
 
 /**

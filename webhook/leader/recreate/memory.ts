@@ -1,6 +1,6 @@
 import type { RepairSettings } from '../../config/types.ts';
-import { getOrMake } from '../../lib/get-or-make.ts';
 import { repairLimits } from '../../lib/limits.ts';
+import { getOrMake } from '../../lib/maps.ts';
 import { TokenBucket } from '../../lib/token-bucket.ts';
 import type { EvidenceChange } from '../../nodes/evidence/evidence.ts';
 import type { PodEvidence } from '../../nodes/evidence/facts.ts';

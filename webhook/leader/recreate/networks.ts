@@ -1,7 +1,7 @@
 import { blockedBy } from '../../admission/gate/blocked.ts';
 import type { Policy } from '../../config/policy.ts';
-import { getOrMake } from '../../lib/get-or-make.ts';
 import { repairLimits } from '../../lib/limits.ts';
+import { getOrMake } from '../../lib/maps.ts';
 import type { EvidenceView } from '../../nodes/evidence/evidence.ts';
 import type { PodEvidence } from '../../nodes/evidence/facts.ts';
 import type { Readiness } from '../../nodes/readiness/readiness.ts';

@@ -1,8 +1,8 @@
 import { formatAddress, parseAddress } from '../../../validator/shared/addresses.ts';
 import type { ObjectMeta } from '../../admission/pod.ts';
 import { listItems, texts } from '../../lib/limits.ts';
+import { own } from '../../lib/maps.ts';
 import { foreign } from '../../lib/names.ts';
-import { own } from '../../lib/own.ts';
 
 /** The parts of a pod that {@link addressesOf} reads, as the API gives them. */
 export interface AddressedPod {

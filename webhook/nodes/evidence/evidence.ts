@@ -1,5 +1,5 @@
-import { getOrMake } from '../../lib/get-or-make.ts';
 import { nodeEvidence } from '../../lib/limits.ts';
+import { getOrMake } from '../../lib/maps.ts';
 import type { PodEvidence } from './facts.ts';
 import { NodeProofStats } from './node-proof-stats.ts';
 

@@ -3,10 +3,9 @@ import { isOurContainer } from '../../admission/mutate/current.ts';
 import { checkedIn } from '../../admission/mutate/status-annotation.ts';
 import type { Container, ObjectMeta } from '../../admission/pod.ts';
 import { clean } from '../../lib/clean.ts';
-import { getOrMake } from '../../lib/get-or-make.ts';
 import { evidencePods, nameCharacters, planLimits } from '../../lib/limits.ts';
+import { getOrMake, own } from '../../lib/maps.ts';
 import { foreign, releasedAnnotation, validatorContainer } from '../../lib/names.ts';
-import { own } from '../../lib/own.ts';
 import {
   type ConstrainedSpec,
   countTerms,

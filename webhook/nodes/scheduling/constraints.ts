@@ -1,4 +1,4 @@
-import { own } from '../../lib/own.ts';
+import { own } from '../../lib/maps.ts';
 
 /** A requirement on a label or a field of a node. */
 export interface Requirement {

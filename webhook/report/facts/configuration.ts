@@ -5,8 +5,8 @@ import { ClusterError } from '../../cluster/errors.ts';
 import { parsePolicy, readPolicy } from '../../config/load.ts';
 import type { CombinedProfiles, Policy } from '../../config/policy.ts';
 import { CniGateError, type ErrorCode } from '../../lib/errors.ts';
+import { own } from '../../lib/maps.ts';
 import { installedConfiguration } from '../../lib/names.ts';
-import { own } from '../../lib/own.ts';
 
 /** A configuration, and where it is from. */
 export interface FoundPolicy {

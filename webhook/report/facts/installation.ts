@@ -12,6 +12,7 @@ import { apiPath, configurationsPath, pathBelow, type WebhookKind } from '../../
 import type { ApiClient } from '../../cluster/client.ts';
 import type { ApiObject } from '../../cluster/informer/object.ts';
 import type { Lease } from '../../cluster/lease/lease.ts';
+import { own } from '../../lib/maps.ts';
 import {
   installedDeployment,
   installedPolicies,
@@ -19,7 +20,6 @@ import {
   leaderLease,
   webhookConfiguration,
 } from '../../lib/names.ts';
-import { own } from '../../lib/own.ts';
 import { servingSecret } from './deployment.ts';
 import { ifAllowed, mapObservation, type Observation, observe, readList, readOne } from './observation.ts';
 

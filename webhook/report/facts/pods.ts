@@ -8,8 +8,8 @@ import type { ApiObject, Metadata, Source } from '../../cluster/informer/object.
 import { podsPath } from '../../cluster/view/sources.ts';
 import type { Policy } from '../../config/policy.ts';
 import { texts } from '../../lib/limits.ts';
+import { own } from '../../lib/maps.ts';
 import { optOutValue, profileLabel } from '../../lib/names.ts';
-import { own } from '../../lib/own.ts';
 import type { PodEvidence } from '../../nodes/evidence/facts.ts';
 import { type ApiEvidencePod, evidencePick } from '../../nodes/evidence/to-facts.ts';
 import { type ProofStatus, resultOf } from '../../nodes/evidence/verdict.ts';

@@ -1,5 +1,5 @@
 import { allContainers, type Pod } from '../../admission/pod.ts';
-import { own } from '../../lib/own.ts';
+import { own } from '../../lib/maps.ts';
 
 /** What a mesh's injector reads besides the pod. Both are empty if the namespace is not in the input. */
 export interface MeshNamespace {

@@ -2,3 +2,12 @@
 export function own<T>(map: Record<string, T> | null | undefined, key: string): T | undefined {
   return map !== null && map !== undefined && Object.hasOwn(map, key) ? map[key] : undefined;
 }
+
+/** The value of a key. If there is none, it is made and put into the map. */
+export function getOrMake<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  map.set(key, made);
+  return made;
+}
