@@ -1,14 +1,14 @@
-import type { IncomingMessage } from 'node:http';
+import type { Agent, IncomingMessage } from 'node:http';
+import { Agent as HttpsAgent } from 'node:https';
 import { CniGateError, messageOf } from '../lib/errors.ts';
 import { slowJson } from '../lib/json-cost.ts';
+import { http } from '../lib/node-http.ts';
 import { version } from '../lib/version.ts';
-import type { Access } from './access.ts';
+import type { Access, Connection } from './access.ts';
 import { credentialFault } from './connection-faults.ts';
-import { refusal, unreachable } from './errors.ts';
-import { Agents, exchange, readBody, readChunks, Silence, TooLarge } from './exchange.ts';
-import { type Operation, operationOf } from './operation.ts';
-import { type BoundedText, linesOf } from './stream/bounded-text.ts';
-import { ListScanner } from './stream/list-scanner.ts';
+import { operationText, refusal, unreachable } from './errors.ts';
+import { exchange, readBody, readChunks, Silence, TooLarge } from './exchange.ts';
+import { type BoundedText, ListScanner, linesOf } from './stream.ts';
 
 /** The HTTP methods of the API. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -36,14 +36,18 @@ export interface StreamOptions extends Omit<RequestOptions, 'body' | 'contentTyp
 
 const defaultTimeout = 10_000;
 
+/** Below the 90 s after which Go's server closes an idle connection, so that the client closes it first. */
+const idleTimeout = 60_000;
+
 /** A small client of the Kubernetes API: JSON in, JSON out, and streams of lines. */
 export class ApiClient {
   readonly #access: Access;
-  readonly #agents = new Agents();
+  readonly #now: () => Date;
+  /** The pool of connections, and what it was made of: certificates and authorities change. */
+  #agent: Agent | undefined;
+  #madeOf = '';
   #server = '';
   #clockSkew = 0;
-
-  readonly #now: () => Date;
 
   /** @param now our own clock */
   constructor(access: Access, now = () => new Date()) {
@@ -83,12 +87,12 @@ export class ApiClient {
    */
   async request<T = unknown>(method: Method, path: string, options: RequestOptions = {}): Promise<T> {
     const { timeout = defaultTimeout, signal, maxBytes } = options;
-    return this.#guard(operationOf(method, path), signal, async (operation) => {
+    return this.#guard(operationText(method, path), signal, async (operation) => {
       const response = await this.#send(operation, method, path, options);
       const body = await readBody(response, { timeout, max: maxBytes });
-      const slow = maxBytes === undefined ? undefined : slowJson(Buffer.from(body));
+      const slow = maxBytes === undefined ? undefined : slowJson(body);
       if (slow !== undefined) throw new TooLarge(`an answer of more than ${slow}`);
-      const answer = parsed(body);
+      const answer = parsed(() => JSON.parse(body.toString()));
       // callers look at its fields, and only null has none that can be read
       if (answer === null) throw new Error('the answer is null and no object');
       return answer as T;
@@ -108,16 +112,12 @@ export class ApiClient {
     onItem: (item: BoundedText) => void,
   ): Promise<{ list: T; bytes: number }> {
     const { timeout = defaultTimeout, signal, maxBytes, objectBytes } = options;
-    return this.#guard(operationOf('GET', path), signal, async (operation) => {
+    return this.#guard(operationText('GET', path), signal, async (operation) => {
       const response = await this.#send(operation, 'GET', path, options);
       const scanner = new ListScanner(objectBytes, onItem);
       const reading = { timeout, max: maxBytes };
       const bytes = await readChunks(response, reading, (chunk) => scanner.write(chunk));
-      try {
-        return { list: scanner.end() as T, bytes };
-      } catch (error) {
-        throw new Error(`the answer is not JSON: ${messageOf(error)}`, { cause: error });
-      }
+      return { list: parsed(() => scanner.end()) as T, bytes };
     });
   }
 
@@ -130,25 +130,37 @@ export class ApiClient {
    * @throws ClusterError and others as {@link request}, here and at each line
    */
   async watch(path: string, options: StreamOptions): Promise<AsyncGenerator<BoundedText, void, undefined>> {
-    const operation = operationOf('GET', path, true);
+    const operation = operationText('GET', path, true);
     const { query, signal, objectBytes } = options;
     const opened = { ...options, query: { ...query, watch: true } };
     const response = await this.#guard(operation, signal, () => this.#send(operation, 'GET', path, opened));
     return this.#lines(operation, linesOf(response, objectBytes), response, signal);
   }
 
-  /** Closes the connections that are idle: one went silent, and the others may be broken in the same way. */
-  dropIdle(): void {
-    this.#agents.dropIdle();
+  /** Uses new connections from now on: one went silent, and the others may be broken in the same way. */
+  dropConnections(): void {
+    this.#agent = undefined;
   }
 
   /** Closes every connection. */
   close(): void {
-    this.#agents.close();
+    this.#agent?.destroy();
+  }
+
+  #agentFor({ agent, server, tls }: Connection): Agent {
+    if (agent !== undefined) return agent;
+    const secure = server.startsWith('https:');
+    const madeOf = JSON.stringify([secure, tls]);
+    if (this.#agent === undefined || madeOf !== this.#madeOf) {
+      const options = { keepAlive: true, timeout: idleTimeout };
+      this.#agent = secure ? new HttpsAgent({ ...tls, ...options }) : new http.Agent(options);
+      this.#madeOf = madeOf;
+    }
+    return this.#agent;
   }
 
   async *#lines(
-    operation: Operation,
+    operation: string,
     lines: AsyncGenerator<BoundedText, void, undefined>,
     response: IncomingMessage,
     signal: AbortSignal | undefined,
@@ -166,11 +178,10 @@ export class ApiClient {
 
   /** The answer of the API server, once its status is a success. */
   async #send(
-    operation: Operation,
+    operation: string,
     method: Method,
     path: string,
     options: RequestOptions,
-    again = true,
   ): Promise<IncomingMessage> {
     const { query = {}, body, contentType = 'application/json', signal, timeout = defaultTimeout } = options;
     const connection = await this.#access.connection();
@@ -180,9 +191,8 @@ export class ApiClient {
       if (value !== undefined) url.searchParams.set(key, String(value));
     }
     const sent = body === undefined ? undefined : JSON.stringify(body);
-    const response = await exchange({
+    const response = await exchange(url, {
       method,
-      url,
       headers: {
         accept: 'application/json',
         'user-agent': `cni-gate/${version}`,
@@ -193,7 +203,7 @@ export class ApiClient {
         ...connection.headers,
       },
       body: sent,
-      agent: this.#agents.for(connection),
+      agent: this.#agentFor(connection),
       timeout,
       signal,
     });
@@ -202,35 +212,33 @@ export class ApiClient {
     const status = response.statusCode ?? 0;
     if (status >= 200 && status < 300) return response;
     const said = await readBody(response, { timeout });
-    if (status === 401 && again) {
-      this.#access.refresh();
-      return this.#send(operation, method, path, options, false);
-    }
+    // the next request has new credentials
+    if (status === 401) this.#access.refresh();
     const why = status === 401 ? `: ${credentialFault(connection, this.source, this.#now())}` : '';
-    throw refusal(operation, status, said, response.headers, why);
+    throw refusal(operation, status, said.toString(), response.headers, why);
   }
 
   /** Runs a step of a request, and turns its errors into those that callers expect. */
   async #guard<T>(
-    operation: Operation,
+    operation: string,
     signal: AbortSignal | undefined,
-    step: (operation: Operation) => Promise<T>,
+    step: (operation: string) => Promise<T>,
   ): Promise<T> {
     try {
       return await step(operation);
     } catch (error) {
       signal?.throwIfAborted();
       if (error instanceof CniGateError) throw error;
-      if (error instanceof Silence) this.dropIdle();
+      if (error instanceof Silence) this.dropConnections();
       throw unreachable(operation, this.server, error);
     }
   }
 }
 
-/** @throws Error where the text is not JSON */
-function parsed(text: string): unknown {
+/** What a parser makes of an answer. @throws Error where it is not JSON */
+function parsed(parse: () => unknown): unknown {
   try {
-    return JSON.parse(text);
+    return parse();
   } catch (error) {
     throw new Error(`the answer is not JSON: ${messageOf(error)}`, { cause: error });
   }

@@ -3,7 +3,6 @@ import { quoted } from '../lib/clean.ts';
 import { CniGateError, type ErrorCode, errnoOf, messageOf } from '../lib/errors.ts';
 import { connectionFault } from './connection-faults.ts';
 import { Silence } from './exchange.ts';
-import { describe, type Operation } from './operation.ts';
 
 /** The fields of a {@link ClusterError}. */
 type ClusterErrorDetails = Partial<
@@ -74,11 +73,12 @@ export interface Status {
 /**
  * The error that an answer of the API server stands for.
  *
+ * @param operation in words: {@link operationText}
  * @param body the answer's text, or the Status that an ERROR event carries
  * @param why what more is known of the reason; empty where nothing is
  */
 export function refusal(
-  operation: Operation,
+  operation: string,
   status: number,
   body: string | Status,
   headers: IncomingHttpHeaders = {},
@@ -88,9 +88,9 @@ export function refusal(
   const code = codes[status] ?? (status >= 500 ? 'CNI_GATE_CLUSTER_BUSY' : 'CNI_GATE_CLUSTER_REFUSED');
   const said = typeof message === 'string' && message !== '' ? quoted(message) : `status ${status}`;
   const seconds = Number(headers['retry-after'] ?? details?.retryAfterSeconds);
-  const missingRight = rightFor(operation, said);
+  const missingRight = missingRightIn(said);
   const lacks = missingRight === undefined ? '' : `. RBAC lacks ${missingRight}`;
-  return new ClusterError(code, `cannot ${describe(operation)}: ${said}${lacks}${why}`, {
+  return new ClusterError(code, `cannot ${operation}: ${said}${lacks}${why}`, {
     status,
     missingRight,
     statusMessage: typeof message === 'string' ? said : '',
@@ -101,7 +101,7 @@ export function refusal(
 }
 
 /** An error of the network, of TLS, or of an answer that is not an API server's. */
-export function unreachable(operation: Operation, server: string, error: unknown): ClusterError {
+export function unreachable(operation: string, server: string, error: unknown): ClusterError {
   const code = errnoOf(error);
   const fault = connectionFault(error);
   // a message about JSON quotes what it could not parse
@@ -109,20 +109,34 @@ export function unreachable(operation: Operation, server: string, error: unknown
   const why = code === undefined || message.includes(code) ? message : `${message} (${code})`;
   return new ClusterError(
     fault?.code ?? 'CNI_GATE_CLUSTER_UNREACHABLE',
-    `cannot ${describe(operation)}: no answer of the API server at ${server}: ${fault?.why ?? why}`,
+    `cannot ${operation}: no answer of the API server at ${server}: ${fault?.why ?? why}`,
     { cause: error },
   );
+}
+
+const verbs: Record<string, string> = { POST: 'create', PUT: 'update' };
+const pathOfResource = /^\/apis?\/(?:[^/]+\/)?v\d[^/]*\/(?:namespaces\/([^/]+)\/)?([^/]+)(?:\/(.+))?$/;
+
+/** A request in words, such as `get secrets cni-gate-ca in namespace cni-gate`. */
+export function operationText(method: string, path: string, isWatch = false): string {
+  const [, namespace, resource, name] = pathOfResource.exec(path) ?? [];
+  if (resource === undefined) return `${method.toLowerCase()} ${path}`;
+  const reading = isWatch ? 'watch' : name === undefined ? 'list' : 'get';
+  const verb = method === 'GET' ? reading : (verbs[method] ?? method.toLowerCase());
+  return [verb, resource, name, namespace && `in namespace ${namespace}`].filter(Boolean).join(' ');
 }
 
 /**
  * The right that is missing, where RBAC refused and not an admission policy. Source of the text: k8s.io/apiserver,
  * pkg/endpoints/handlers/responsewriters/errors.go, `forbiddenMessage`.
  */
-function rightFor({ verb, resource, group, name }: Operation, said: string): string | undefined {
-  if (!/ cannot [a-z]+ (resource|path) /.test(said)) return undefined;
-  return resource === ''
-    ? `verb "${verb}" on nonResourceURL "${name}"`
-    : `verb "${verb}" on resource "${resource}" of API group "${group}"`;
+function missingRightIn(said: string): string | undefined {
+  const [, verb, resource, group, path] =
+    / cannot (\w+) (?:resource "([^"]*)" in API group "([^"]*)"|path "([^"]*)")/.exec(said) ?? [];
+  if (verb === undefined) return undefined;
+  return path === undefined
+    ? `verb "${verb}" on resource "${resource}" of API group "${group}"`
+    : `verb "${verb}" on nonResourceURL "${path}"`;
 }
 
 /** The messages of a Status' causes. */

@@ -2,10 +2,9 @@ import { lookups, objectBytes } from '../lib/limits.ts';
 import { Semaphore } from '../lib/semaphore.ts';
 import { TokenBucket } from '../lib/token-bucket.ts';
 import type { ApiClient } from './client.ts';
-import { ClusterError } from './errors.ts';
+import { ClusterError, operationText } from './errors.ts';
 import { TooLarge } from './exchange.ts';
 import type { Lister } from './informer/store.ts';
-import { describe, operationOf } from './operation.ts';
 
 /** The result of a look-up: the value of a metric's label. `limited`: no request was sent. */
 export type LookupResult = 'found' | 'absent' | 'failed' | 'limited';
@@ -127,7 +126,7 @@ export class Lookup<O, T> {
   }
 
   #cannot(key: string): string {
-    return `cannot ${describe(operationOf('GET', this.#asked.path(key)))}`;
+    return `cannot ${operationText('GET', this.#asked.path(key))}`;
   }
 }
 

@@ -1,6 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Action, Reason } from './informer/informer.ts';
 import type { LeftOut } from './informer/object.ts';
-import type { Action, Reason } from './informer/retry.ts';
 import type { LookupResult } from './lookup.ts';
 
 /** How many objects there are, and how much memory they take where that is limited. */
@@ -39,7 +39,7 @@ export class ClusterMetrics {
     });
     this.#ends = new Counter({
       name: 'cni_gate_cluster_watch_ends_total',
-      help: 'Watches that ended. All reasons but "ended" and "stale" are faults.',
+      help: 'Watches that ended. All reasons but "ended" are faults.',
       labelNames: ['resource', 'reason'],
       registers,
     });
@@ -90,7 +90,7 @@ export class ClusterMetrics {
 
   ended(resource: string, during: Action, reason: Reason): void {
     if (during === 'watch') this.#ends.inc({ resource, reason });
-    else this.#lists.inc({ resource, result: reason === 'listed' ? 'success' : 'failure' });
+    else this.#lists.inc({ resource, result: reason === 'ended' ? 'success' : 'failure' });
   }
 
   leftOut(resource: string, reason: LeftOut): void {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { json, status } from '../../support/fake-api-server.ts';
 import { event, informing, listing, listOf, namespace } from '../../support/informing.ts';
 
@@ -51,7 +51,7 @@ test('resumes from the last event or bookmark when the server ends a watch', asy
   assert.deepEqual(
     run.ends.map(({ reason, wait }) => [reason, wait]),
     [
-      ['listed', 0],
+      ['ended', 0],
       ['ended', 0],
       ['ended', 0],
     ],
@@ -97,7 +97,7 @@ test('a list that is slow but continues does not time out', async (t) => {
     { timing: { answer: 500 } },
   );
   const [end] = await run.ended(1);
-  assert.equal(end?.reason, 'listed');
+  assert.equal(end?.reason, 'ended');
 });
 
 test('an expired page token leads to one list in one piece', async (t) => {
@@ -109,7 +109,7 @@ test('an expired page token leads to one list in one piece', async (t) => {
     else json(response, 200, listOf('5', items.slice(1), 'old'));
   });
   await run.ended(1);
-  assert.deepEqual([run.ends[0]?.reason, run.changes], ['listed', ['added a', 'added b']]);
+  assert.deepEqual([run.ends[0]?.reason, run.changes], ['ended', ['added a', 'added b']]);
 });
 
 type Response = Parameters<typeof json>[0];
@@ -120,9 +120,9 @@ const faults: [name: string, reason: string, text: RegExp, (response: Response) 
   ['an ERROR event', 'failed', /etcd/, (response) => response.writeHead(200).end(event('ERROR', etcd))],
   ['ended within a line', 'failed', /within a line/, (response) => response.writeHead(200).end('{"type":')],
   ['cut', 'failed', /no answer/, (response) => response.writeHead(200).write('{', () => response.destroy())],
-  ['ended at once', 'dropped', /^$/, (response) => response.writeHead(200).end()],
-  ['no head', 'failed', /no byte for 500 ms/, () => {}],
-  ['silent', 'silent', /^$/, (response) => response.writeHead(200).flushHeaders()],
+  ['ended at once', 'failed', /ended the watch at once/, (response) => response.writeHead(200).end()],
+  ['no head', 'silent', /no byte for 500 ms/, () => {}],
+  ['silent', 'silent', /a watch of 1 s did not end/, (response) => response.writeHead(200).flushHeaders()],
 ];
 for (const [name, reason, text, fault] of faults) {
   test(`a watch that is ${name} is reopened from the same version`, async (t) => {
@@ -167,7 +167,7 @@ for (const line of [
     assert.deepEqual(run.changes, ['added a', 'added b', 'deleted b']);
     assert.deepEqual(
       run.ends.map(({ reason }) => reason),
-      ['listed', 'garbage', 'listed'],
+      ['ended', 'failed', 'ended'],
     );
   });
 }
@@ -199,4 +199,33 @@ test('failed lists are retried, and the last error is available meanwhile', asyn
   );
   assert.match(String(ended[1]?.error), /not a list of objects/);
   await run.informer.whenSynced();
+});
+
+/** The waits of an informer, and what it does after each, while every watch gets the same answer. */
+async function failing(t: TestContext, count: number, answer: (response: Response) => unknown) {
+  const run = await informing(
+    t,
+    listing(listOf('5', []), (_asked, response) => void answer(response)),
+  );
+  const ends = (await run.ended(count + 1)).slice(1);
+  return {
+    waits: ends.map(({ wait }) => wait),
+    next: run.api.asked
+      .slice(2, count + 1)
+      .map(({ query }) => (query.watch === undefined ? 'list' : 'watch')),
+  };
+}
+
+test('after four failures without an answer everything is listed again; the waits grow all the same', async (t) => {
+  const cut = (response: Response): unknown => response.destroy();
+  const { waits, next } = await failing(t, 6, cut);
+  assert.deepEqual(next, ['watch', 'watch', 'watch', 'list', 'watch']);
+  assert.deepEqual(waits, [0.5, 1, 2, 2, 0, 2]);
+});
+
+test('a busy API server gets no lists in place of watches, and its Retry-After is followed', async (t) => {
+  const busy = (response: Response): unknown => json(response, 429, 'no', { 'retry-after': '0.02' });
+  const { waits, next } = await failing(t, 6, busy);
+  assert.deepEqual(new Set(next), new Set(['watch']));
+  assert.deepEqual(new Set(waits), new Set([20]));
 });

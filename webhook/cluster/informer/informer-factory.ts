@@ -126,8 +126,8 @@ function observerOf(resource: string, { metrics, log }: InformerDeps): Observer 
     },
     ended: ({ during, reason, wait, error }) => {
       metrics.ended(resource, during, reason);
-      if (reason === 'listed' || reason === 'ended' || reason === 'stale') return;
-      const problem = error === undefined ? `a watch of ${resource} was ${reason}` : messageOf(error);
+      if (error === undefined) return;
+      const problem = messageOf(error);
       if (problem === fault) return;
       fault = problem;
       log.warn({ resource, during, reason, wait, err: error }, `${problem}; it is tried again`);

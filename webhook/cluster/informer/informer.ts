@@ -1,25 +1,47 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiClient } from '../client.ts';
+import { ClusterError, unansweredBy } from '../errors.ts';
 import { listAll } from './list-all.ts';
 import { type ApiObject, keyOf, type LeftOut, type Source } from './object.ts';
-import {
-  type Action,
-  defaultTiming,
-  type End,
-  endBy,
-  isRegular,
-  type Reason,
-  Retry,
-  type Timing,
-} from './retry.ts';
 import { type Change, type Lister, Store } from './store.ts';
 import { type WatchEvent, watchOnce } from './watch.ts';
+
+/** How long things may take, in milliseconds. */
+export interface Timing {
+  /** A watch is asked to end after this long, plus up to a third at random: see docs/decisions/kubernetes-client.md. */
+  watch: number;
+  /** How much later than asked for a watch may end before its connection counts as dead. */
+  grace: number;
+  /** How long an answer may be silent before it begins, and between two chunks. */
+  answer: number;
+  /** The wait after the first failure; each further one doubles it. */
+  backoff: number;
+  longestBackoff: number;
+}
+
+/** The timing in production; tests use shorter times. */
+const defaultTiming: Timing = {
+  watch: 15_000,
+  grace: 3000,
+  answer: 10_000,
+  backoff: 250,
+  longestBackoff: 8000,
+};
+
+/** What an informer does. */
+export type Action = 'list' | 'watch';
+
+/**
+ * How a list or a watch ended: the value of a metric's label. `silent`: its connection is dead, or bytes are lost on the
+ * way; `expired`: the version is too old to go on from.
+ */
+export type Reason = 'ended' | 'silent' | 'expired' | 'failed';
 
 /** Receives what happens to an informer. No method may throw. */
 export interface Observer {
   /** The API server sent something. */
   contact(): void;
-  /** A list or watch ended, and `wait` milliseconds later the next one starts. `error` is set after a failure. */
+  /** A list or watch ended, and `wait` milliseconds later the next one starts. `error` is set unless it `ended`. */
   ended(ended: { during: Action; reason: Reason; wait: number; error?: unknown }): void;
   /** An object exists and is not kept here; `key` is its name. */
   leftOut?(why: LeftOut, key: string): void;
@@ -37,6 +59,16 @@ export interface InformerOptions {
 const mostTooLarge = 1000;
 
 /**
+ * After this many failures in a row to reach the API server, which takes some seconds, everything is listed again: the
+ * API server may come back with a database that was restored from a backup, and it accepts a watch from a version that
+ * does not exist yet (seen with v1.36).
+ */
+const lostAfter = 4;
+
+/** A `Retry-After` of the API server is followed up to this, in milliseconds. */
+const longestRetryAfter = 30_000;
+
+/**
  * Keeps a store equal to what a cluster has: it lists, then watches from there, and retries after any failure. Readers
  * use {@link store} at any time; while the cluster cannot be reached, the store has the last known objects.
  */
@@ -51,7 +83,10 @@ export class Informer<O extends ApiObject, T> implements Lister<T> {
   readonly #synced = Promise.withResolvers<void>();
   readonly #stopped = new AbortController();
   #isSynced = false;
-  #version = '';
+  /** From where to watch; undefined where everything is to be listed. */
+  #version: string | undefined;
+  /** Failures since a watch last worked. */
+  #failures = 0;
   #tooLarge = new Set<string>();
   #stale = new AbortController();
   #lastError: unknown;
@@ -116,49 +151,73 @@ export class Informer<O extends ApiObject, T> implements Lister<T> {
   /** Runs until it is stopped or the signal is aborted. Never throws. */
   async run(ended: AbortSignal): Promise<void> {
     const signal = AbortSignal.any([ended, this.#stopped.signal]);
-    const retry = new Retry(this.#timing, this.#random);
-    let during: Action = 'list';
     while (!signal.aborted) {
-      const end = await (during === 'list' ? this.#list(signal) : this.#watch(signal));
+      const during = this.#version === undefined ? 'list' : 'watch';
+      let error: unknown;
+      try {
+        if (this.#version === undefined) await this.#list(signal);
+        else await this.#watch(this.#version, signal);
+      } catch (thrown) {
+        error = thrown;
+      }
       if (signal.aborted) return;
-      const { reason, error } = end;
-      const { action, wait } = retry.next(during, end);
+      if (this.#stale.signal.aborted) {
+        this.#version = undefined;
+        // that is why the watch ended
+        if (during === 'watch') error = undefined;
+      }
       this.#lastError = error;
-      this.#isBehind = !isRegular(end);
-      if (!this.#isBehind) this.#heardAt = performance.now();
-      this.#observer?.ended({ during, reason, wait, error });
-      during = action;
+      this.#isBehind = error !== undefined;
+      if (error === undefined) this.#heardAt = performance.now();
+      const wait = error === undefined ? 0 : this.#waitAfter(error);
+      this.#observer?.ended({ during, reason: reasonOf(error), wait, error });
       if (wait > 0) await sleep(wait, undefined, { signal }).catch(() => {});
     }
   }
 
-  async #list(signal: AbortSignal): Promise<End> {
-    this.#stale = new AbortController();
-    const tooLarge = new Set<string>();
-    try {
-      const { store, resourceVersion } = await listAll(this.#client, this.source, {
-        timeout: this.#timing.answer,
-        signal,
-        onPage: () => this.#observer?.contact(),
-        onUnread: ({ why, metadata }) => this.#leave(why, keyOf(metadata), tooLarge),
-      });
-      this.#version = resourceVersion;
-      this.#tooLarge = tooLarge;
-      if (store.leftOut > 0) this.#observer?.leftOut?.('too-many', `${store.leftOut} objects`);
-      this.#tell(this.store.replace(store));
-      this.#isSynced = true;
-      this.#synced.resolve();
-      return { reason: 'listed' };
-    } catch (error) {
-      return endBy(error, false);
-    }
+  /**
+   * Counts a failure, and forgets the version where a watch cannot go on from it.
+   *
+   * @returns milliseconds until the next try: twice as long after each failure, between half of it and the whole, so that
+   *   replicas that failed together do not come back together
+   */
+  #waitAfter(error: unknown): number {
+    this.#failures += 1;
+    const known = error instanceof ClusterError ? error : undefined;
+    const { status, retryAfter = 0 } = known ?? {};
+    // 400: the server does not know the version, as after its database was replaced
+    const isLost = status === undefined ? this.#failures >= lostAfter : status === 400 || status === 410;
+    if (known === undefined || isLost) this.#version = undefined;
+    const { backoff, longestBackoff } = this.#timing;
+    const longest = Math.min(backoff * 2 ** (this.#failures - 1), longestBackoff);
+    return Math.max(longest * (0.5 + this.#random() / 2), Math.min(retryAfter, longestRetryAfter));
   }
 
-  async #watch(signal: AbortSignal): Promise<End> {
-    const end = await watchOnce(this.#client, this.source, {
-      resourceVersion: this.#version,
-      timing: this.#timing,
-      random: this.#random(),
+  async #list(signal: AbortSignal): Promise<void> {
+    this.#stale = new AbortController();
+    const tooLarge = new Set<string>();
+    const { store, resourceVersion } = await listAll(this.#client, this.source, {
+      timeout: this.#timing.answer,
+      signal,
+      onPage: () => this.#observer?.contact(),
+      onUnread: ({ why, metadata }) => this.#leave(why, keyOf(metadata), tooLarge),
+    });
+    this.#version = resourceVersion;
+    this.#tooLarge = tooLarge;
+    if (store.leftOut > 0) this.#observer?.leftOut?.('too-many', `${store.leftOut} objects`);
+    this.#tell(this.store.replace(store));
+    this.#isSynced = true;
+    this.#synced.resolve();
+  }
+
+  async #watch(resourceVersion: string, signal: AbortSignal): Promise<void> {
+    const { watch, grace, answer } = this.#timing;
+    await watchOnce(this.#client, this.source, {
+      resourceVersion,
+      // the API takes whole seconds
+      seconds: Math.max(1, Math.round((watch * (1 + this.#random() / 3)) / 1000)),
+      grace,
+      timeout: answer,
       signal: AbortSignal.any([signal, this.#stale.signal]),
       onOpen: () => {
         this.#lastError = undefined;
@@ -166,11 +225,13 @@ export class Informer<O extends ApiObject, T> implements Lister<T> {
       },
       onEvent: (event) => this.#take(event),
     });
-    if (end.reason === 'ended') this.#observer?.contact();
-    return end;
+    // not after a list: one that works before a watch that fails must not loop without a wait
+    this.#failures = 0;
+    this.#observer?.contact();
   }
 
-  #take(event: Exclude<WatchEvent<T>, { type: 'error' }>): void {
+  #take(event: WatchEvent<T>): void {
+    this.#failures = 0;
     this.#observer?.contact();
     this.#heardAt = performance.now();
     if (event.type === 'bookmark') {
@@ -182,7 +243,7 @@ export class Informer<O extends ApiObject, T> implements Lister<T> {
     this.#tell(changes);
   }
 
-  #changesBy(event: Extract<WatchEvent<T>, { type: 'put' | 'unread' | 'removed' }>): Change<T>[] {
+  #changesBy(event: Exclude<WatchEvent<T>, { type: 'bookmark' }>): Change<T>[] {
     const { store } = this;
     const key = event.type === 'put' ? event.entry.key : keyOf(event.metadata);
     this.#tooLarge.delete(key);
@@ -206,4 +267,10 @@ export class Informer<O extends ApiObject, T> implements Lister<T> {
     if (changes.length === 0) return;
     for (const subscriber of this.#subscribers) subscriber(changes);
   }
+}
+
+function reasonOf(error: unknown): Reason {
+  if (error === undefined) return 'ended';
+  if (error instanceof ClusterError && error.status === 410) return 'expired';
+  return unansweredBy(error) === 'silent' ? 'silent' : 'failed';
 }

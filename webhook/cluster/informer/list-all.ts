@@ -1,9 +1,8 @@
 import { objectBytes, pageBytes } from '../../lib/limits.ts';
 import type { ApiClient } from '../client.ts';
-import { ClusterError, unreachable } from '../errors.ts';
-import { operationOf } from '../operation.ts';
-import type { BoundedText } from '../stream/bounded-text.ts';
-import { type ApiObject, identityIn, pickEntry, type Source, type Unread } from './object.ts';
+import { ClusterError, operationText, unreachable } from '../errors.ts';
+import type { BoundedText } from '../stream.ts';
+import { type ApiObject, pickEntry, type Source, type Unread } from './object.ts';
 import { Store } from './store.ts';
 
 /** A complete list. */
@@ -19,9 +18,9 @@ interface Page {
 }
 
 interface ListOptions {
-  /** Milliseconds without a byte. */
-  timeout: number;
-  signal: AbortSignal;
+  /** Milliseconds without a byte (default 10 s). */
+  timeout?: number;
+  signal?: AbortSignal;
   /** Called when a page has come. */
   onPage?: () => void;
   /** Called for each object that exists and is not read; there is no limit to their number. */
@@ -37,7 +36,7 @@ const defaultPageSize = 500;
 export async function listAll<O extends ApiObject, T>(
   client: ApiClient,
   source: Source<O, T>,
-  options: ListOptions,
+  options: ListOptions = {},
 ): Promise<Listed<T>> {
   try {
     return await pages(client, source, source.pageSize ?? defaultPageSize, options);
@@ -51,20 +50,14 @@ async function pages<O extends ApiObject, T>(
   client: ApiClient,
   source: Source<O, T>,
   limit: number | undefined,
-  { timeout, signal, onPage, onUnread }: ListOptions,
+  { onPage, onUnread, ...request }: ListOptions,
 ): Promise<Listed<T>> {
   const { path, query } = source;
   const store = new Store<T>(source.retention);
   const noList = (): Error =>
-    unreachable(operationOf('GET', path), client.source, new Error('the answer is not a list of objects'));
+    unreachable(operationText('GET', path), client.source, new Error('the answer is not a list of objects'));
   const onItem = (item: BoundedText): void => {
-    if (item.isTooLarge()) {
-      const metadata = identityIn(item.head);
-      if (metadata === undefined) throw noList();
-      onUnread?.({ why: 'too-large', metadata });
-      return;
-    }
-    const found = pickEntry(JSON.parse(item.text), source);
+    const found = pickEntry(item, source);
     if (found === undefined) throw noList();
     if ('why' in found) onUnread?.(found);
     else store.put(found);
@@ -72,9 +65,8 @@ async function pages<O extends ApiObject, T>(
   let token: string | undefined;
   for (;;) {
     const options = {
+      ...request,
       query: { ...query, limit, continue: token },
-      timeout,
-      signal,
       maxBytes: pageBytes,
       objectBytes: source.objectBytes ?? objectBytes.default,
     };

@@ -1,3 +1,5 @@
+import type { BoundedText } from '../stream.ts';
+
 /** What every object of the API carries, as far as it is read here. */
 export interface ApiObject {
   metadata: Metadata;
@@ -65,8 +67,20 @@ export interface Unread {
 export const keyOf = ({ namespace, name }: Pick<Metadata, 'namespace' | 'name'>): string =>
   namespace === undefined ? name : `${namespace}/${name}`;
 
-/** What a store keeps of a parsed object, or why it keeps nothing; undefined where the value is no object of the API. */
-export function pickEntry<O extends ApiObject, T>(
+/**
+ * What a store keeps of an object, or why it keeps nothing; undefined where the JSON is no object of the API.
+ *
+ * @throws SyntaxError
+ */
+export function pickEntry<O extends ApiObject, T>(item: BoundedText, source: Source<O, T>) {
+  const text = item.text();
+  if (text !== undefined) return entryOf(JSON.parse(text), source);
+  const metadata = identityIn(item.head);
+  return metadata && ({ why: 'too-large', metadata } satisfies Unread);
+}
+
+/** As {@link pickEntry}, of an object that was parsed. */
+export function entryOf<O extends ApiObject, T>(
   value: unknown,
   { wants, fits, pick }: Source<O, T>,
 ): Entry<T> | Unread | undefined {

@@ -1,19 +1,18 @@
 import { objectBytes } from '../../lib/limits.ts';
 import type { ApiClient } from '../client.ts';
-import { type ClusterError, refusal, type Status } from '../errors.ts';
-import { operationOf } from '../operation.ts';
-import type { BoundedText } from '../stream/bounded-text.ts';
+import { operationText, refusal, type Status, unreachable } from '../errors.ts';
+import { Silence } from '../exchange.ts';
+import type { BoundedText } from '../stream.ts';
 import {
   type ApiObject,
   type Entry,
+  entryOf,
   identityIn,
   isApiObject,
   type Metadata,
-  pickEntry,
   type Source,
   type Unread,
 } from './object.ts';
-import { type End, endBy, Garbage, type Timing } from './retry.ts';
 
 /** A line of a watch, with what a store keeps of the object. */
 export type WatchEvent<T> =
@@ -22,8 +21,7 @@ export type WatchEvent<T> =
   | ({ type: 'unread' } & Unread)
   | { type: 'removed'; metadata: Metadata }
   /** Nothing happened up to this version. */
-  | { type: 'bookmark'; resourceVersion: string }
-  | { type: 'error'; status: Status };
+  | { type: 'bookmark'; resourceVersion: string };
 
 const ofObject = /^\{"type":"(ADDED|MODIFIED|DELETED)","object":/;
 
@@ -31,60 +29,37 @@ const ofObject = /^\{"type":"(ADDED|MODIFIED|DELETED)","object":/;
  * Reads a line of a watch. Of an object that is too large only the beginning is read.
  * Source: https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
  *
- * @throws Garbage
+ * @throws ClusterError for an ERROR event; Error where it is no event: what was sent before may be wrong as well
  */
 function readEvent<O extends ApiObject, T>(line: BoundedText, source: Source<O, T>): WatchEvent<T> {
-  if (line.isTooLarge()) {
+  const text = line.text();
+  if (text === undefined) {
     const [begin = '', kind] = ofObject.exec(line.head) ?? [];
     const metadata = identityIn(line.head.slice(begin.length));
     if (metadata === undefined)
-      throw new Garbage(`an event of ${line.bytes} bytes that does not begin with its name`);
+      throw new Error(`an event of ${line.bytes} bytes that does not begin with its name`);
     return kind === 'DELETED'
       ? { type: 'removed', metadata }
       : { type: 'unread', why: 'too-large', metadata };
   }
-  const { type, object } = parse(line.text);
-  switch (type) {
-    case 'ADDED':
-    case 'MODIFIED': {
-      const found = pickEntry(object, source);
-      if (found === undefined) throw noObject(type);
+  const { type, object } = (JSON.parse(text) ?? {}) as { type?: unknown; object?: Status };
+  if (type === 'ADDED' || type === 'MODIFIED') {
+    const found = entryOf(object, source);
+    if (found !== undefined)
       return 'why' in found ? { type: 'unread', ...found } : { type: 'put', entry: found };
-    }
-    case 'DELETED':
-      if (!isApiObject(object)) throw noObject(type);
-      return { type: 'removed', metadata: object.metadata };
-    case 'BOOKMARK':
-      return { type: 'bookmark', resourceVersion: versionOf(object) };
-    case 'ERROR':
-      return { type: 'error', status: typeof object === 'object' && object !== null ? object : {} };
-    default:
-      throw new Garbage(`expected an event of a watch, got type ${JSON.stringify(type)}`);
   }
-}
-
-const noObject = (type: string): Garbage =>
-  new Garbage(`${type} of a watch: its object has no name, uid or version`);
-
-function parse(line: string): { type?: unknown; object?: unknown } {
-  let value: unknown;
-  try {
-    value = JSON.parse(line);
-  } catch {
-    // reported below
+  if (type === 'DELETED' && isApiObject(object)) return { type: 'removed', metadata: object.metadata };
+  if (type === 'BOOKMARK') {
+    // its object has no more than a version
+    const { metadata } = (object ?? {}) as { metadata?: { resourceVersion?: unknown } | null };
+    const resourceVersion = metadata?.resourceVersion;
+    if (typeof resourceVersion === 'string') return { type: 'bookmark', resourceVersion };
   }
-  if (typeof value !== 'object' || value === null) {
-    throw new Garbage(`expected an event of a watch, got ${JSON.stringify(line.slice(0, 80))}`);
+  if (type === 'ERROR') {
+    const code = typeof object?.code === 'number' ? object.code : 500;
+    throw refusal(operationText('GET', source.path, true), code, object ?? {});
   }
-  return value;
-}
-
-/** A bookmark's object has no more than a version. */
-function versionOf(object: unknown): string {
-  const { metadata } = (object ?? {}) as { metadata?: { resourceVersion?: unknown } | null };
-  const version = metadata?.resourceVersion;
-  if (typeof version !== 'string' || version === '') throw new Garbage('a bookmark without a version');
-  return version;
+  throw new Error(`expected an event of a watch, got ${JSON.stringify(text.slice(0, 80))}`);
 }
 
 /** A watch without an event that ends sooner than this, in milliseconds, was not served. */
@@ -94,62 +69,55 @@ const leastWatch = 1000;
 export interface WatchOptions<T> {
   /** Where to go on. */
   resourceVersion: string;
-  timing: Timing;
-  random: number;
+  /** Whole seconds after which the server is asked to end the watch. */
+  seconds: number;
+  /** Milliseconds after which it counts as dead if it did not. */
+  grace: number;
+  /** Milliseconds until the head of the answer. */
+  timeout: number;
   signal: AbortSignal;
   /** Called when the watch is open. */
   onOpen: () => void;
-  /** Called for each event but errors, in order. */
-  onEvent: (event: Exclude<WatchEvent<T>, { type: 'error' }>) => void;
+  /** Called for each event, in order. */
+  onEvent: (event: WatchEvent<T>) => void;
 }
 
 /**
- * Watches until the server ends the watch, until it should have ended it, or until the signal is aborted. Never throws.
+ * Watches until the server ends the watch. If it does not when it was asked to, nothing comes through any more: a quiet
+ * watch alone does not show that.
  *
- * The server is asked to end the watch soon. If it does not, nothing comes through any more: a quiet watch alone does
- * not show that.
+ * @throws ClusterError, also where the watch is silent or ended at once; Error for a line that is no event
  */
 export async function watchOnce<O extends ApiObject, T>(
   client: ApiClient,
   source: Source<O, T>,
-  { resourceVersion, timing, random, signal, onOpen, onEvent }: WatchOptions<T>,
-): Promise<End> {
+  { resourceVersion, seconds, grace, timeout, signal, onOpen, onEvent }: WatchOptions<T>,
+): Promise<void> {
   const { path, query } = source;
-  // the API takes whole seconds
-  const seconds = Math.max(1, Math.round((timing.watch * (1 + random / 3)) / 1000));
   const overdue = new AbortController();
-  const timer = setTimeout(() => overdue.abort(), seconds * 1000 + timing.grace);
-  let opened = Number.POSITIVE_INFINITY;
-  let events = 0;
-  const served = (): boolean =>
-    events > 0 || performance.now() - opened >= Math.min(leastWatch, seconds * 500);
+  const timer = setTimeout(() => overdue.abort(), seconds * 1000 + grace);
+  const failed = (error: Error) => unreachable(operationText('GET', path, true), client.server, error);
   try {
     const lines = await client.watch(path, {
       query: { ...query, resourceVersion, allowWatchBookmarks: true, timeoutSeconds: seconds },
-      timeout: timing.answer,
+      timeout,
       signal: AbortSignal.any([signal, overdue.signal]),
       objectBytes: source.objectBytes ?? objectBytes.default,
     });
-    opened = performance.now();
+    const opened = performance.now();
     onOpen();
+    let events = 0;
     for await (const line of lines) {
-      const event = readEvent(line, source);
-      if (event.type === 'error') throw errorOf(path, event.status);
-      onEvent(event);
+      onEvent(readEvent(line, source));
       events += 1;
     }
-    return { reason: served() ? 'ended' : 'dropped' };
+    if (events > 0 || performance.now() - opened >= Math.min(leastWatch, seconds * 500)) return;
+    throw failed(new Error('it ended the watch at once'));
   } catch (error) {
-    if (signal.aborted) return { reason: 'stale' };
-    if (!overdue.signal.aborted) return endBy(error, served());
-    client.dropIdle();
-    return { reason: 'silent', served: events > 0 };
+    if (signal.aborted || !overdue.signal.aborted) throw error;
+    client.dropConnections();
+    throw failed(new Silence(`a watch of ${seconds} s did not end`));
   } finally {
     clearTimeout(timer);
   }
-}
-
-function errorOf(path: string, status: Status): ClusterError {
-  const code = typeof status.code === 'number' ? status.code : 500;
-  return refusal(operationOf('GET', path, true), code, status);
 }

@@ -85,8 +85,8 @@ export class Capacity {
     const options = { query, maxBytes, objectBytes: objectBytes.default, signal };
     try {
       const { bytes } = await this.#client.list('/api/v1/pods', options, (item) => {
-        if (item.isTooLarge()) all.push({ pods: 1 });
-        else all.push(requestsOf(JSON.parse(item.text) as { spec: RequestingSpec }));
+        const text = item.text();
+        all.push(text === undefined ? { pods: 1 } : requestsOf(JSON.parse(text) as { spec: RequestingSpec }));
       });
       return { taken: addAll(all), bytes };
     } catch (error) {

@@ -2,7 +2,6 @@ import type { ApiClient } from '../../cluster/client.ts';
 import { ClusterError } from '../../cluster/errors.ts';
 import { listAll } from '../../cluster/informer/list-all.ts';
 import type { ApiObject, Retention, Source } from '../../cluster/informer/object.ts';
-import { defaultTiming } from '../../cluster/informer/retry.ts';
 
 /** Something that was asked of the cluster: what it is, that it does not exist, or why that is not known. */
 export type Observation<T> = { found: T } | 'absent' | { unknown: Unknown };
@@ -54,9 +53,6 @@ export const ifAllowed = async <T>(asked: Promise<T>): Promise<T | undefined> =>
 /** How many requests of {@link mapEach} run at a time: more would only wait for each other at the API server. */
 const atATime = 4;
 
-/** Lists are not aborted: the end of a command closes the client. */
-const { signal } = new AbortController();
-
 /**
  * Reads one object.
  *
@@ -71,7 +67,7 @@ export async function readList<O extends ApiObject, T>(
   client: ApiClient,
   source: Source<O, T>,
 ): Promise<T[]> {
-  const { store } = await listAll(client, source, { timeout: defaultTiming.answer, signal });
+  const { store } = await listAll(client, source);
   return [...store.list()];
 }
 

@@ -11,7 +11,11 @@ import { type Asked, json, startFakeApi, status } from '../../../support/fake-ap
 const options = { ownNamespace: 'cni-gate', given: undefined, probe: false };
 const version = { major: '1', minor: '36+', gitVersion: 'v1.36.3-eks-1' };
 const forbid = ({ path }: Asked): object =>
-  status(403, 'Forbidden', `things is forbidden: User "x" cannot list resource "things" at ${path}`);
+  status(
+    403,
+    'Forbidden',
+    `things is forbidden: User "x" cannot list resource "things" in API group "" at ${path}`,
+  );
 
 /** An API server that answers some paths and refuses the others as RBAC does. */
 const start = (t: TestContext, answers: Record<string, object>) =>
