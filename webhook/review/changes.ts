@@ -1,10 +1,12 @@
+import { execFile } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import { relative, sep } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
-import { CniGateError } from '../lib/errors.ts';
-import { git, gitOutput } from './git.ts';
+import { isDeepStrictEqual, promisify } from 'node:util';
+import { clean } from '../lib/clean.ts';
+import { CniGateError, messageOf } from '../lib/errors.ts';
 import { readStream } from './input/documents.ts';
 import { decodeText, isManifest } from './input/files.ts';
+import { mostInput } from './input/limits.ts';
 import type { ManifestReader, NamespaceObject } from './input/manifest-reader.ts';
 import type { Finding, Report, Workload } from './model.ts';
 
@@ -100,4 +102,35 @@ export function onlyChanged(report: Report, { differs, namespaces, touched }: Ch
     findings,
     unchanged: report.reviewed.length - reviewed.length,
   };
+}
+
+/** What git printed, or its last messages if it failed. */
+type Ended = { output: Buffer } | { failure: string };
+
+const execute = promisify(execFile);
+
+/** Runs git without programs that the repository's configuration names, and without questions for a password. */
+async function git(...args: string[]): Promise<Ended> {
+  const quiet = { GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0', LC_ALL: 'C' };
+  try {
+    const { stdout } = await execute('git', ['-c', 'core.fsmonitor=false', ...args], {
+      timeout: 120_000,
+      maxBuffer: mostInput(),
+      killSignal: 'SIGKILL',
+      encoding: 'buffer',
+      env: { ...process.env, ...quiet },
+    });
+    return { output: stdout };
+  } catch (error) {
+    const messages = String((error as { stderr?: Buffer }).stderr ?? '').trim() || messageOf(error);
+    return { failure: clean(messages.replaceAll(/\s+/g, ' ')).slice(-300) };
+  }
+}
+
+/** What git prints. @throws CniGateError CNI_GATE_GIT */
+async function gitOutput(...args: string[]): Promise<string> {
+  const ended = await git(...args);
+  if ('output' in ended) return ended.output.toString();
+  const message = `--changed-since needs git, and the current folder to be in a working tree: ${ended.failure}`;
+  throw new CniGateError('CNI_GATE_GIT', message);
 }

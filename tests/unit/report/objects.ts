@@ -112,7 +112,7 @@ const cluster = {
   serverVersion: '0.1.0',
 };
 
-const environment: Pick<CheckFacts, 'version' | 'heartbeats' | 'clockSkew'> = {
+const environment: Pick<CheckFacts, 'version' | 'heartbeats'> = {
   version: found({
     major: 1,
     minor: 36,
@@ -124,7 +124,6 @@ const environment: Pick<CheckFacts, 'version' | 'heartbeats' | 'clockSkew'> = {
     { node: 'n1', renewed: now - 5000 },
     { node: 'n2', renewed: now - 9000 },
   ]),
-  clockSkew: 0,
 };
 
 const allowed = (rights: ReturnType<typeof installRights>) =>

@@ -9,7 +9,6 @@ export const catalogue = {
   'admission-plugins': { group: 'kubernetes', expects: 'the API server calls webhooks and policies' },
   'api-server-reach': { group: 'kubernetes', expects: 'the API server can reach pods' },
   'cluster-clocks': { group: 'kubernetes', expects: 'the clocks of nodes and leader are right' },
-  'own-clock': { group: 'kubernetes', expects: 'the clock of this machine is right' },
   'install-rights': { group: 'before installing', expects: 'you may create all objects of the manifests' },
   'not-installed-yet': { group: 'before installing', expects: 'the cluster has nothing of cni-gate' },
   networks: { group: 'before installing', expects: 'the cluster has networks that profiles describe' },

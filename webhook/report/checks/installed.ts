@@ -35,7 +35,7 @@ export type AdmissionChecks = ReturnType<typeof checkAdmission>;
 
 /** Checks what admission depends on. @param now milliseconds since the epoch */
 export function checkAdmission(facts: Facts, now: number) {
-  const { configuration, registered, installation, probe } = facts;
+  const { configuration, registered, installation } = facts;
   const { policies } = installation;
   const enforced = configuration.trouble ? undefined : configuration.policy.proof.mode === 'enforce';
   return {
@@ -44,7 +44,7 @@ export function checkAdmission(facts: Facts, now: number) {
     'webhook-bindings': checkGateWebhooks(registered),
     deployment: checkDeployment(installation),
     service: checkServices(installation),
-    certificate: checkCertificate(installation, registered, probe),
+    certificate: checkCertificate(installation),
     'policy-pods': checkPolicy(installedPolicies[0], policies.pods, enforced),
     'policy-service-account': checkPolicy(installedPolicies[1], policies.serviceAccount, true),
     leader: checkLeader(facts, now),

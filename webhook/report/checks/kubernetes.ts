@@ -17,7 +17,6 @@ export const environmentChecks = (
 ) => ({
   'kubernetes-version': checkVersion(facts),
   'cluster-clocks': checkClocks(facts, now),
-  'own-clock': checkOwnClock(facts),
 });
 
 /** Whether the version is one that is supported. */
@@ -103,13 +102,3 @@ const ahead = (who: string, by: number): Finding =>
     `the clock of ${who} is ${Math.round(by / 1000)} s ahead of the API server's`,
     clockHint,
   );
-
-/** Whether this machine's clock agrees with the API server's. What cni-gate itself does is not touched by it. */
-function checkOwnClock({ clockSkew }: Pick<EnvironmentFacts, 'clockSkew'>): Finding {
-  if (Math.abs(clockSkew) <= tolerance) return passed('it agrees with the API server');
-  const [seconds, way] = [Math.round(Math.abs(clockSkew) / 1000), clockSkew > 0 ? 'behind' : 'ahead of'];
-  return warning(
-    `this machine's clock is ${seconds} s ${way} the API server's`,
-    'Synchronize the clock of this machine: ages and times that cni-gate prints are off',
-  );
-}

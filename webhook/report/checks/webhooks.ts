@@ -1,8 +1,7 @@
 import { gateWebhooks, installedWebhooks, webhookConfiguration } from '../../lib/names.ts';
 import { version } from '../../lib/version.ts';
 import type { InstallationFacts, Registered, Webhook } from '../facts/installation.ts';
-import { foundIn, unknownIn } from '../facts/observation.ts';
-import type { ProbeFacts } from '../facts/probe.ts';
+import { unknownIn } from '../facts/observation.ts';
 import { applyAgain, type Finding, failed, judged, notKnown, passed, skipped } from './finding.ts';
 import { changesOfWebhook } from './registration.ts';
 
@@ -61,14 +60,7 @@ function comparison(where: string, webhooks: readonly Webhook[]): Finding {
  * Whether the API server accepts the certificate that the replicas serve, webhook by webhook. A caller who may not read
  * the Secret does not know: the API does not show what is really served.
  */
-export function checkCertificate(
-  { certificate }: InstallationFacts,
-  registered: Registered,
-  probe: ProbeFacts | undefined,
-): Finding {
-  const isProved = probe?.outcome === 'injected' && hasOneBundle(registered);
-  if (foundIn(certificate) === undefined && isProved)
-    return passed('the API server accepted it when it made the probe');
+export function checkCertificate({ certificate }: InstallationFacts): Finding {
   const unknown = unknownIn(certificate);
   if (unknown?.forbidden === false) return skipped(`Certificate: ${unknown.why}`);
   return judged(
@@ -88,11 +80,4 @@ export function checkCertificate(
     false,
     'Certificate',
   );
-}
-
-function hasOneBundle({ mutating, validating }: Registered): boolean {
-  const bundles = [...(mutating ?? []), ...(validating ?? [])].map(
-    ({ clientConfig: { caBundle } }) => caBundle,
-  );
-  return mutating !== undefined && validating !== undefined && new Set(bundles).size === 1;
 }

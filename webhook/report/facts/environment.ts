@@ -46,7 +46,6 @@ export async function readEnvironment(client: ApiClient) {
   const heartbeats = await observe(readList(client, heartbeatSource(client)), 'the Leases of nodes');
   return {
     heartbeats: mapObservation(heartbeats, (all) => all.filter(({ renewed }) => !Number.isNaN(renewed))),
-    clockSkew: client.clockSkew,
   };
 }
 

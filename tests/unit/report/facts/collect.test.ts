@@ -28,7 +28,7 @@ test('without any right but that to the version: every check that needs one says
   const { client } = await start(t, { '/version': version });
   const findings = checkInstalled(await readCheck(client, options), Date.now());
   assert.equal(findings['kubernetes-version']?.what, 'v1.36.3-eks-1');
-  const without = ['kubernetes-version', 'own-clock', 'installed', 'daemonsets', 'namespace-labels', 'probe'];
+  const without = ['kubernetes-version', 'installed', 'daemonsets', 'namespace-labels', 'probe'];
   const others = Object.entries(findings).filter(([id]) => !without.includes(id));
   for (const [id, { result, what }] of others) {
     assert.equal(result, 'not-known', `${id}: ${what}`);
