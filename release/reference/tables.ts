@@ -6,7 +6,7 @@ import { EventMetrics } from '../../webhook/cluster/events/recorder.ts';
 import { ClusterMetrics } from '../../webhook/cluster/metrics.ts';
 import { createProgram } from '../../webhook/commands/program.ts';
 import type { Policy } from '../../webhook/config/policy.ts';
-import { RepairMetrics, SteerMetrics } from '../../webhook/leader/metrics.ts';
+import { repairMetrics, steerMetrics } from '../../webhook/leader/metrics.ts';
 import { systemClock } from '../../webhook/lib/deps.ts';
 import { documentedLimits } from '../../webhook/lib/limit.ts';
 import '../../webhook/lib/limits.ts';
@@ -77,8 +77,8 @@ const sections: Record<string, (registry: Registry) => unknown> = {
   readiness: (registry) => measureReadiness({ registry, clock: systemClock }, () => policy, view),
   proofs: (registry) => measureEvidence({ registry, clock: systemClock }, view),
   certificates: certificateMetrics,
-  nominations: (registry) => [new SteerMetrics(registry), new EventMetrics(registry)],
-  recreations: (registry) => new RepairMetrics(registry),
+  nominations: (registry) => [steerMetrics(registry), new EventMetrics(registry)],
+  recreations: (registry) => repairMetrics(registry),
   cluster: (registry) => new ClusterMetrics(registry),
 };
 

@@ -22,56 +22,38 @@ const counter = <L extends string>(registry: Registry, name: string, help: strin
 const gauge = <L extends string>(registry: Registry, name: string, help: string, ...labels: L[]): Gauge<L> =>
   new Gauge({ name, help, labelNames: labels, registers: [registry] });
 
-const stateHelp = 'What this replica does: 1 for its state, otherwise 0.';
+/** Returns what sets the metric of a replica's state. */
+function stateGauge<S extends string>(
+  registry: Registry,
+  name: string,
+  states: readonly S[],
+): (now: S) => void {
+  const metric = gauge(registry, name, 'What this replica does: 1 for its state, otherwise 0.', 'state');
+  return (now) => {
+    for (const state of states) metric.set({ state }, state === now ? 1 : 0);
+  };
+}
+
+const nominationsHelp = 'Nominations of ready nodes for refused pods.';
+const replacementsHelp = 'Verdicts of the pods that replaced them.';
 
 /** The metrics of steering: docs/reference/metrics.md. */
-export class SteerMetrics {
-  readonly nominations: Counter<'result'>;
-  readonly outcomes: Counter<'outcome'>;
-  readonly #state: Gauge<'state'>;
-
-  constructor(registry: Registry) {
-    const help = 'Nominations of ready nodes for refused pods.';
-    this.nominations = counter(registry, 'cni_gate_nominations_total', help, 'result');
-    this.outcomes = counter(
-      registry,
-      'cni_gate_nomination_outcomes_total',
-      'Finished nominations.',
-      'outcome',
-    );
-    this.#state = gauge(registry, 'cni_gate_steer_state', stateHelp, 'state');
-  }
-
-  state(now: SteerState): void {
-    for (const state of steerStates) this.#state.set({ state }, state === now ? 1 : 0);
-  }
-}
+export const steerMetrics = (registry: Registry) => ({
+  nominations: counter(registry, 'cni_gate_nominations_total', nominationsHelp, 'result'),
+  outcomes: counter(registry, 'cni_gate_nomination_outcomes_total', 'Finished nominations.', 'outcome'),
+  state: stateGauge(registry, 'cni_gate_steer_state', steerStates),
+});
+/** See {@link steerMetrics}. */
+export type SteerMetrics = ReturnType<typeof steerMetrics>;
 
 /** The metrics of repair: docs/reference/metrics.md. */
-export class RepairMetrics {
+export const repairMetrics = (registry: Registry) => ({
   /** By what became of the request, or `would` with `repair.mode: audit`. */
-  readonly recreations: Counter<'result'>;
-  readonly outcomes: Counter<'outcome'>;
-  readonly skipped: Gauge<'reason'>;
-  readonly stopped: Gauge;
-  readonly #state: Gauge<'state'>;
-
-  constructor(registry: Registry) {
-    this.#state = gauge(registry, 'cni_gate_repair_state', stateHelp, 'state');
-    this.recreations = counter(
-      registry,
-      'cni_gate_repair_recreations_total',
-      'Recreations of pods.',
-      'result',
-    );
-    const ofOutcomes = 'Verdicts of the pods that replaced them.';
-    this.outcomes = counter(registry, 'cni_gate_repair_outcomes_total', ofOutcomes, 'outcome');
-    const ofSkipped = 'Failed pods that are not recreated now.';
-    this.skipped = gauge(registry, 'cni_gate_repair_left_alone', ofSkipped, 'reason');
-    this.stopped = gauge(registry, 'cni_gate_repair_stopped', '1 if repair has stopped, otherwise 0.');
-  }
-
-  state(now: RepairState): void {
-    for (const state of repairStates) this.#state.set({ state }, state === now ? 1 : 0);
-  }
-}
+  recreations: counter(registry, 'cni_gate_repair_recreations_total', 'Recreations of pods.', 'result'),
+  outcomes: counter(registry, 'cni_gate_repair_outcomes_total', replacementsHelp, 'outcome'),
+  skipped: gauge(registry, 'cni_gate_repair_left_alone', 'Failed pods that are not recreated now.', 'reason'),
+  stopped: gauge(registry, 'cni_gate_repair_stopped', '1 if repair has stopped, otherwise 0.'),
+  state: stateGauge(registry, 'cni_gate_repair_state', repairStates),
+});
+/** See {@link repairMetrics}. */
+export type RepairMetrics = ReturnType<typeof repairMetrics>;

@@ -7,7 +7,7 @@ import type { Deps } from '../lib/deps.ts';
 import { planLimits } from '../lib/limits.ts';
 import { TokenBucket } from '../lib/token-bucket.ts';
 import { Controller, type LeaderDeps } from './controller.ts';
-import { RepairMetrics, SteerMetrics } from './metrics.ts';
+import { repairMetrics, steerMetrics } from './metrics.ts';
 import { Nominator, type SteerView } from './nominate/nominator.ts';
 import { Reconciler, type RepairView } from './recreate/reconciler.ts';
 import { watchEvidence } from './report/watch.ts';
@@ -57,7 +57,7 @@ export function steeringController(
   registry: Registry,
 ): Controller {
   const bucket = new TokenBucket(planLimits.perSecond, planLimits.burst);
-  const options = { ...deps, metrics: new SteerMetrics(registry), bucket };
+  const options = { ...deps, metrics: steerMetrics(registry), bucket };
   return new Controller({
     ...deps,
     failure: 'refused pods cannot be steered',
@@ -73,7 +73,7 @@ export function repairController(
   deps: LeaderDeps<RepairView>,
   registry: Registry,
 ): Controller {
-  const options = { ...deps, metrics: new RepairMetrics(registry) };
+  const options = { ...deps, metrics: repairMetrics(registry) };
   return new Controller({
     ...deps,
     failure: 'failed pods cannot be recreated',

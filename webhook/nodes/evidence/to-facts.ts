@@ -22,6 +22,7 @@ import {
   type PodEvidence,
 } from './facts.ts';
 import {
+  conditionOf,
   failedIn,
   lacksAnswer,
   type ProofStatus,
@@ -73,7 +74,7 @@ export function evidencePick(): (pod: ApiEvidencePod) => PodEvidence {
       deletedAt: deletionRequested(metadata),
     });
     const profiles = list(checkedIn(pod));
-    const sandbox = status.conditions?.find(({ type }) => type === sandboxCondition);
+    const sandbox = conditionOf(status, sandboxCondition);
     const hasSandbox = sandbox === undefined ? undefined : sandbox.status === 'True';
     const waits = verdict === 'waiting' ? waitOf(status, hasSandbox) : { for: '', since: undefined };
     const kept: PodEvidence = {
@@ -158,30 +159,21 @@ function deletionRequested({
   return end === undefined ? undefined : end - (deletionGracePeriodSeconds ?? 0) * 1000;
 }
 
-/** Reasons of a waiting container that have to do with its image (pkg/kubelet/images/types.go). */
-const ofImages = /image|registry|pull/i;
-
 /** What a pod without a verdict waits for, in a few words that are the same at each evaluation, and since when. */
 function waitOf(
   status: ProofStatus,
   hasSandbox: boolean | undefined,
 ): { for: string; since: number | undefined } {
-  const time = (type: string): number | undefined =>
-    timeOf(status.conditions?.find((condition) => condition.type === type)?.lastTransitionTime);
-  const bound = time('PodScheduled');
+  const time = (type: string): number | undefined => timeOf(conditionOf(status, type)?.lastTransitionTime);
+  const since = time(sandboxCondition) ?? time('PodScheduled');
   const ours = validatorStatus(status);
-  if (ours === undefined) return { for: 'the kubelet', since: bound };
-  if (hasSandbox === false) return { for: 'a sandbox', since: time(sandboxCondition) ?? bound };
-  if (ours.state?.running) {
-    return { for: 'the verdict', since: timeOf(ours.state.running.startedAt) ?? bound };
-  }
+  if (ours === undefined) return { for: 'the kubelet', since };
+  if (hasSandbox === false) return { for: 'a sandbox', since };
+  const { running, waiting } = ours.state ?? {};
+  if (running) return { for: 'the verdict', since: timeOf(running.startedAt) ?? since };
   const before = status.initContainerStatuses?.find(({ state }) => state?.running);
-  if (before !== undefined) {
-    return { for: `init container ${short(before.name)}`, since: time(sandboxCondition) ?? bound };
-  }
-  const reason = short(ours.state?.waiting?.reason ?? '');
-  const since = (hasSandbox ? time(sandboxCondition) : undefined) ?? bound;
-  if (ofImages.test(reason)) return { for: `its image (${reason})`, since };
+  if (before !== undefined) return { for: `init container ${short(before.name)}`, since };
+  const reason = short(waiting?.reason ?? '');
   // PodInitializing is what every container says before its turn
   const isOwn = reason !== '' && reason !== 'PodInitializing';
   return { for: isOwn ? `${validatorContainer} (${reason})` : `the start of ${validatorContainer}`, since };

@@ -67,6 +67,10 @@ const longestUpdate = 10_000;
 /** Milliseconds by which the clocks of a node and of the API server may differ. */
 const clockSkew = 2000;
 
+/** A condition of a pod; undefined where it has none of the type. */
+export const conditionOf = ({ conditions }: Pick<ProofStatus, 'conditions'>, type: string) =>
+  conditions?.find((condition) => condition.type === type);
+
 /** The status of our init container; undefined where the kubelet has not written one. */
 export const validatorStatus = ({ initContainerStatuses }: ProofStatus): ContainerStatus | undefined =>
   initContainerStatuses?.find(({ name }) => name === validatorContainer);
@@ -89,8 +93,8 @@ export function hasStarted(status: ProofStatus): boolean {
 }
 
 /** Since when the pod has its sandbox, in milliseconds since the epoch; undefined if it has none, or does not say. */
-function sandboxSince({ conditions }: ProofStatus): number | undefined {
-  const sandbox = conditions?.find(({ type }) => type === sandboxCondition);
+function sandboxSince(status: ProofStatus): number | undefined {
+  const sandbox = conditionOf(status, sandboxCondition);
   return sandbox?.status === 'True' ? timeOf(sandbox.lastTransitionTime) : undefined;
 }
 
@@ -110,7 +114,7 @@ export function resultOf(status: ProofStatus, context: ProofContext = { foreign:
   const verdict = verdictOfRun(run, context);
   if (verdict === 'waiting') return waiting;
   const isOver = status.phase === 'Succeeded' || status.phase === 'Failed';
-  const sandbox = status.conditions?.find(({ type }) => type === sandboxCondition);
+  const sandbox = conditionOf(status, sandboxCondition);
   // a pod that ended has no sandbox any more, and a verdict all the same
   if (!isOver && sandbox?.status === 'False') return waiting;
   if (now) {

@@ -1,6 +1,6 @@
 import { quoted } from '../../lib/clean.ts';
 import { listItems, nameCharacters } from '../../lib/limits.ts';
-import { type ContainerStatus, type ProofStatus, timeOf } from '../evidence/verdict.ts';
+import { type ContainerStatus, conditionOf, type ProofStatus, timeOf } from '../evidence/verdict.ts';
 import type { Taint } from '../scheduling/constraints.ts';
 import type { DaemonTemplate } from '../scheduling/daemon.ts';
 import { type Amounts, amountsOf } from '../scheduling/requests.ts';
@@ -130,7 +130,7 @@ export function toDaemonSetFacts({ metadata, spec }: ApiDaemonSet): DaemonSetFac
 
 /** What readiness keeps of a pod of a DaemonSet. Texts that others write are cut. */
 export function toAgentFacts({ metadata, spec, status }: ApiPod): AgentFacts {
-  const ready = status?.conditions?.find((condition) => condition.type === 'Ready');
+  const ready = conditionOf(status ?? {}, 'Ready');
   const phase = status?.phase ?? '';
   const containers = status?.containerStatuses ?? [];
   const started = containers

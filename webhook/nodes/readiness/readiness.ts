@@ -1,4 +1,5 @@
 import type { DaemonSetRef } from '../../config/types.ts';
+import { getOrMake } from '../../lib/get-or-make.ts';
 import { Boots } from './boots.ts';
 import type { AgentFacts, DaemonSetFacts, NodeFacts } from './facts.ts';
 import { type DaemonSetStatus, judge, noneYet, type State, type StateCounts } from './state.ts';
@@ -131,17 +132,14 @@ export class Readiness {
   #noteGone(uid: string, now: number): void {
     const agent = this.#agents.get(uid);
     if (agent === undefined || !this.#nodes.has(agent.node)) return;
-    const onNode = this.#lastGone.get(agent.node) ?? new Map<string, number>();
-    this.#lastGone.set(agent.node, onNode.set(agent.owner, now));
+    getOrMake(this.#lastGone, agent.node, () => new Map()).set(agent.owner, now);
   }
 
   #setAgent(facts: AgentFacts, now: number): void {
     this.#boots.agent(facts, now);
     this.#agents.set(facts.uid, facts);
     if (facts.node === '') return;
-    const onNode = this.#onNode.get(facts.node) ?? new Map<string, AgentFacts>();
-    onNode.set(facts.uid, facts);
-    this.#onNode.set(facts.node, onNode);
+    getOrMake(this.#onNode, facts.node, () => new Map()).set(facts.uid, facts);
   }
 
   #dropAgent(uid: string): void {
