@@ -3,6 +3,7 @@ import { suite, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ClusterError } from '../../../webhook/cluster/errors.ts';
 import { Controller, type Work } from '../../../webhook/leader/controller.ts';
+import { switchedLead, until } from './scene.ts';
 
 interface Scene {
   leads?: boolean;
@@ -13,14 +14,7 @@ interface Scene {
 function controlled(t: TestContext, { leads = true, keys = [], reconcile }: Scene) {
   const seen: string[] = [];
   const warnings: string[] = [];
-  const leader = new (class {
-    leads = leads;
-    changed = (): void => {};
-    subscribe(changed: () => void): () => void {
-      this.changed = changed;
-      return () => {};
-    }
-  })();
+  const { leader, lead } = switchedLead(leads);
   let begun = 0;
   let changed = (_: Iterable<string>): void => {};
   const controller = new Controller({
@@ -49,25 +43,10 @@ function controlled(t: TestContext, { leads = true, keys = [], reconcile }: Scen
     ended.abort();
     await over;
   });
-  const lead = (now: boolean): void => {
-    leader.leads = now;
-    leader.changed();
-  };
   return { seen, warnings, lead, changed: (...some: string[]) => changed(some), begun: () => begun };
 }
 
-async function until(isTrue: () => boolean): Promise<void> {
-  while (!isTrue()) await sleep(5);
-}
-
 suite('a controller', () => {
-  test('adds what changes, and all keys again and again', async (t) => {
-    const { seen, changed } = controlled(t, { keys: ['a/1', 'b/1'] });
-    await until(() => ['a/1', 'b/1'].every((key) => seen.filter((one) => one === key).length >= 2));
-    changed('c/1');
-    await until(() => seen.includes('c/1'));
-  });
-
   test('does nothing while another process leads, and begins anew when the lead changes', async (t) => {
     const { seen, changed, lead, begun } = controlled(t, { leads: false, keys: ['a/1'] });
     changed('b/1');

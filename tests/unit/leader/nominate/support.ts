@@ -1,4 +1,3 @@
-import type { Gate } from '../../../../webhook/leader/filters.ts';
 import type { PendingPod } from '../../../../webhook/leader/nominate/pending-pod.ts';
 import { type NodeFacts, toNodeFacts } from '../../../../webhook/nodes/readiness/facts.ts';
 import { apiNode, now } from '../../nodes/readiness/objects.ts';
@@ -35,11 +34,3 @@ export function waiting(name: string, more: Partial<PendingPod> = {}): PendingPo
     ...more,
   };
 }
-
-export const gateWithout =
-  (refused: string): Gate =>
-  (profiles, node) => {
-    const status = { state: 'broken', reason: '' } as const;
-    const blocker = { node, profile: profiles[0] ?? '', daemonSet: undefined, status };
-    return { blocker: node === refused ? blocker : undefined, onePod: false };
-  };

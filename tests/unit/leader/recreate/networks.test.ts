@@ -47,6 +47,8 @@ const iso = (time: number): string => new Date(time).toISOString();
 suite('another node for a failed pod', () => {
   const host = 'kubernetes.io/hostname';
   const zone = 'topology.kubernetes.io/zone';
+  const taint = { key: 'a', effect: 'NoSchedule' };
+  const tolerant = { tolerations: [{ key: 'a', operator: 'Exists' }] };
   const claim = { volumes: [{ name: 'data', persistentVolumeClaim: { claimName: 'data' } }] };
 
   function nodes(differs: Partial<NodeFacts>): OtherNodes {
@@ -65,6 +67,9 @@ suite('another node for a failed pod', () => {
 
   const cases: [name: string, spec: object, n2: Partial<NodeFacts>, found: boolean][] = [
     ['is found if the pod requires nothing', {}, {}, true],
+    ['is not found with a taint', {}, { taints: [taint] }, false],
+    ['is found with a taint that the pod tolerates', tolerant, { taints: [taint] }, true],
+    ['is not found where it is cordoned', {}, { unschedulable: true }, false],
     ['is not found if its node selector names its node', { nodeSelector: { [host]: 'n1' } }, {}, false],
     ['is not found in another zone if it has a claim', claim, {}, false],
     ['is found in its zone if it has a claim', claim, { labels: { [zone]: 'a' } }, true],

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { bootGracePeriod, longestStale } from '../../../../webhook/nodes/readiness/boots.ts';
-import { toAgentFacts, toDaemonSetFacts, toNodeFacts } from '../../../../webhook/nodes/readiness/facts.ts';
+import {
+  type ApiPod,
+  toAgentFacts,
+  toDaemonSetFacts,
+  toNodeFacts,
+} from '../../../../webhook/nodes/readiness/facts.ts';
 import { type Change, Readiness } from '../../../../webhook/nodes/readiness/readiness.ts';
 import type { DaemonSetStatus } from '../../../../webhook/nodes/readiness/state.ts';
 import { type AgentOptions, apiAgent, apiDaemonSet, apiNode, now } from './objects.ts';
@@ -183,5 +188,27 @@ suite('a reboot', () => {
       ({ ...change, facts: { ...('facts' in change && change.facts), version } }) as Change;
     assert.equal(state(worded(boot, 'x'), worded(stale, 'y')), 'rebooted');
     assert.equal(state(worded(boot, 'x'), worded(back, 'y')), 'ready');
+  });
+});
+
+suite("the facts of a DaemonSet's pod", () => {
+  test('the owner is the controller among several', () => {
+    const owned = (...ownerReferences: NonNullable<ApiPod['metadata']['ownerReferences']>): string => {
+      const pod = apiAgent('n1');
+      return toAgentFacts({ ...pod, metadata: { ...pod.metadata, ownerReferences } }).owner;
+    };
+    assert.equal(owned({ uid: 'other' }, { uid: 'mine', controller: true }), 'mine');
+    assert.equal(owned({ uid: 'other', controller: false }, { uid: 'third', controller: null }), '');
+    assert.equal(owned(), '');
+  });
+
+  test('the reason lists containers that are not ready, without completed init containers', () => {
+    const reason = (reason: string): string => {
+      const pod = apiAgent('n1', { ready: false });
+      const install = { name: 'copy-files', ready: false, state: { terminated: { exitCode: 1, reason } } };
+      return toAgentFacts({ ...pod, status: { ...pod.status, initContainerStatuses: [install] } }).reason;
+    };
+    assert.equal(reason('Completed'), 'install-cni');
+    assert.equal(reason('Error'), 'copy-files (Error), install-cni');
   });
 });
