@@ -1,5 +1,5 @@
 import type { DaemonSetRef } from '../../config/types.ts';
-import { getOrMake } from '../../lib/get-or-make.ts';
+import { getOrMake } from '../../lib/maps.ts';
 import { Boots } from './boots.ts';
 import type { AgentFacts, DaemonSetFacts, NodeFacts } from './facts.ts';
 import { type DaemonSetStatus, judge, noneYet, type State, type StateCounts } from './state.ts';
