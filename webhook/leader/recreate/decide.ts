@@ -1,6 +1,6 @@
 import type { RepairSettings } from '../../config/types.ts';
 import type { Controller, PodEvidence } from '../../nodes/evidence/facts.ts';
-import type { DeletionMethod, NodeForProfile, Recreation, Skipped, SkipReason } from './types.ts';
+import type { DeletionMethod, NodeForProfile, Recreation, Skipped } from './types.ts';
 
 /** What decides about a failed pod. */
 export interface RepairFacts {
@@ -12,11 +12,8 @@ export interface RepairFacts {
   elsewhere(pod: PodEvidence): boolean;
   /** The pods of a controller, by `PodEvidence.owner`. */
   ownedBy(owner: string): Iterable<PodEvidence>;
-  /**
-   * What the leader did before that keeps the pod waiting now, and for how many milliseconds, where that is known;
-   * undefined if nothing does.
-   */
-  limit(pod: PodEvidence, eligible: Turn): Limit | undefined;
+  /** What the leader did before that keeps the pod waiting now; undefined if nothing does. */
+  limit(pod: PodEvidence, eligible: Turn): Skipped | undefined;
 }
 
 /** What decides about the turn of a pod among those of its controller. */
@@ -27,92 +24,72 @@ export interface Turn {
   ordered: boolean;
 }
 
-/** Why a pod has to wait. */
-export interface Limit {
-  reason: SkipReason;
-  /** Milliseconds. */
-  ms?: number;
-}
-
-/** What to do about a failed pod: to recreate it now, or to leave it for so long or until something changes. */
-export type Decision = ({ decision: 'recreate' } & Recreation) | ({ decision: 'leave' } & Skipped & Limit);
-
 /** A failed pod that would be better off as a new pod. */
 interface Eligible {
   how: DeletionMethod;
   why: string;
   /** Whether the gate keeps new pods off the node, all or all but one at a time, so that they go to other nodes. */
-  moves: boolean;
+  moves?: true;
   /** Whether a proof has passed on the node since the pod failed. */
-  proven: boolean;
+  proven?: true;
 }
 
 /**
- * Decides about a pod whose proof failed. It is recreated only if a controller replaces it, only where that helps, and
- * within all limits. Pure: all that it knows is in the facts. The cluster may change before the deletion, so delete with
- * preconditions on UID and resource version.
+ * Decides about a pod whose proof failed: to recreate it now, or to leave it for so long or until something changes. It is
+ * recreated only if a controller replaces it, only where that helps, and within all limits. Pure: all that it knows is in
+ * the facts. The cluster may change before the deletion, so delete with preconditions on UID and resource version.
  */
-export function decide(pod: PodEvidence, facts: RepairFacts): Decision {
+export function decide(pod: PodEvidence, facts: RepairFacts): Recreation | Skipped {
   const eligible = judge(pod, facts);
-  if ('reason' in eligible) return { decision: 'leave', ...eligible };
-  const { how, why, moves, proven } = eligible;
-  const leave = (limit: Limit): Decision => ({ decision: 'leave', why: '', ...limit });
-  const ordered = pod.controller !== undefined && isOrdered(pod.controller);
-  if (ordered && !isFirst(pod, facts)) return leave({ reason: 'owner-turn' });
-  if (!moves && !proven && !mayProbe(pod, facts)) return leave({ reason: 'node-to-prove' });
-  const limit = facts.limit(pod, { proven, ordered });
-  return limit === undefined ? { decision: 'recreate', pod, how, why } : leave(limit);
-}
-
-/** How the pod is recreated and why that helps, or why it is left alone, whatever was done before. */
-function judge(pod: PodEvidence, facts: RepairFacts): Eligible | Skipped {
-  if (pod.leaving) return { reason: 'leaving', why: '' };
-  if (pod.ended) return { reason: 'ended', why: '' };
-  const { controller } = pod;
-  const recreated = howToRecreate(controller, facts.owners);
-  if (controller === undefined || 'not' in recreated) {
-    return { reason: 'not' in recreated ? recreated.not : 'no-controller', why: '' };
-  }
-  const helped = helps(pod, controller, facts);
-  return 'reason' in helped ? helped : { ...helped, how: recreated.how };
+  if ('reason' in eligible) return eligible;
+  const { how, why, moves, proven = false } = eligible;
+  const ordered = pod.controller !== undefined && isOf(pod.controller, 'StatefulSet');
+  if (ordered && !isFirst(pod, facts)) return { reason: 'owner-turn' };
+  if (!moves && !proven && !mayProbe(pod, facts)) return { reason: 'node-to-prove' };
+  return facts.limit(pod, { proven, ordered }) ?? { pod, how, why };
 }
 
 /**
- * Whether a new pod would be better off than this failed one: a proof has passed on its node since, or its node is ready
- * and may work now, or the gate keeps it off the node and another is ready.
+ * How the pod is recreated and why that helps, or why it is left alone, whatever was done before. A new pod is better off
+ * where a proof has passed on the node since, where the node is ready and may work now, and where the gate keeps it off the
+ * node and another is ready.
  */
-function helps(
-  pod: PodEvidence,
-  controller: Controller,
-  facts: RepairFacts,
-): Omit<Eligible, 'how'> | Skipped {
-  const networks = pod.profiles.map((profile) => facts.node(pod.node, profile));
+function judge(pod: PodEvidence, facts: RepairFacts): Eligible | Skipped {
+  if (pod.leaving) return { reason: 'leaving' };
+  if (pod.ended) return { reason: 'ended' };
+  const { controller, node } = pod;
+  if (controller === undefined) return { reason: 'no-controller' };
+  const how = howToRecreate(controller, facts.owners);
+  if (how === 'static-pod' || how === 'unknown-controller') return { reason: how };
+  const networks = pod.profiles.map((profile) => facts.node(node, profile));
   const inState = (state: NodeForProfile['state']): NodeForProfile | undefined =>
     networks.find((network) => network.state === state);
-  const canMove = (): boolean => !isBoundToNode(controller) && facts.elsewhere(pod);
+  const canMove = (): boolean => !isOf(controller, 'DaemonSet') && facts.elsewhere(pod);
   const unreachable = inState('unreachable');
   if (unreachable) return { reason: 'node-unreachable', why: unreachable.why };
   const closed = inState('closed');
   if (closed) {
     if (!canMove()) return { reason: 'node-not-ready', why: closed.why };
-    const why = `node ${pod.node} is not ready for it, and another node is: ${closed.why}`;
-    return { moves: true, proven: false, why };
+    const why = `node ${node} is not ready for it, and another node is: ${closed.why}`;
+    return { how, moves: true, why };
   }
-  const failed = pod.failedProfiles.map((profile) => facts.node(pod.node, profile));
+  const failed = pod.failedProfiles.map((profile) => facts.node(node, profile));
   if (failed.length > 0 && failed.every((network) => isProven(pod, network))) {
-    const why = `a proof of another pod has passed on node ${pod.node} since`;
-    return { moves: false, proven: true, why };
+    return { how, proven: true, why: `a proof of another pod has passed on node ${node} since` };
   }
   const unproved = inState('unproved');
   if (unproved && canMove()) {
     const because = unproved.why === '' ? '' : `: ${unproved.why}`;
-    const why = `node ${pod.node} gets one pod at a time, and another node is ready${because}`;
-    return { moves: true, proven: false, why };
+    return {
+      how,
+      moves: true,
+      why: `node ${node} gets one pod at a time, and another node is ready${because}`,
+    };
   }
   const findsOut = failed.some(({ state }) => state === 'unproved')
     ? ', and a new pod finds out whether its network works'
     : '';
-  return { moves: false, proven: false, why: `node ${pod.node} is ready${findsOut}` };
+  return { how, why: `node ${node} is ready${findsOut}` };
 }
 
 /** The pod's first run that failed shows the network as it was when the sandbox was made, so a later proof outdates it. */
@@ -136,9 +113,6 @@ const mayProbe = ({ node, failedProfiles }: PodEvidence, facts: RepairFacts): bo
     return state !== 'unproved' || turn;
   });
 
-/** Why no controller would recreate a deleted pod. */
-export type NotRecreated = Extract<SkipReason, 'static-pod' | 'no-controller' | 'unknown-controller'>;
-
 /** How pods of Kubernetes' own controllers are recreated, by `group/kind`. */
 const known: ReadonlyMap<string, DeletionMethod> = new Map([
   ['apps/ReplicaSet', 'delete'],
@@ -148,40 +122,29 @@ const known: ReadonlyMap<string, DeletionMethod> = new Map([
   ['batch/Job', 'release-and-delete'],
 ]);
 
-/**
- * How a pod of this controller is recreated, or why it would not be. A static pod's mirror has its Node as
- * controller.
- *
- * @param others further kinds of controllers
- */
-export function howToRecreate(
-  controller: Controller | undefined,
+/** How a pod of this controller is recreated, or why it would not be. A static pod's mirror has its Node as controller. */
+function howToRecreate(
+  { apiVersion, kind }: Controller,
   others: RepairSettings['owners'],
-): { how: DeletionMethod } | { not: NotRecreated } {
-  if (controller === undefined) return { not: 'no-controller' };
-  const { apiVersion, kind } = controller;
-  if (apiVersion === 'v1' && kind === 'Node') return { not: 'static-pod' };
+): DeletionMethod | 'static-pod' | 'unknown-controller' {
+  if (apiVersion === 'v1' && kind === 'Node') return 'static-pod';
   const [group, version] = apiVersion.split('/');
   const how = version === undefined ? undefined : known.get(`${group}/${kind}`);
-  if (how !== undefined) return { how };
   const isOther = others.some(
     (other) => other.kind === kind && [apiVersion, `${group}/*`].includes(other.apiVersion),
   );
-  return isOther ? { how: 'delete' } : { not: 'unknown-controller' };
+  return how ?? (isOther ? 'delete' : 'unknown-controller');
 }
 
-/** Whether the controller's pods cannot run on other nodes. */
-export const isBoundToNode = ({ apiVersion, kind }: Controller): boolean =>
-  isOf(apiVersion, kind, 'DaemonSet');
-
-/** Whether the controller's pods are recreated one after the other, by their ordinals. */
-export const isOrdered = ({ apiVersion, kind }: Controller): boolean => isOf(apiVersion, kind, 'StatefulSet');
-
-const isOf = (apiVersion: string, kind: string, of: string): boolean =>
+/**
+ * Whether it is a controller of this kind of Kubernetes. The pods of a DaemonSet cannot run on other nodes; those of a
+ * StatefulSet are recreated one after the other, by their ordinals.
+ */
+const isOf = ({ apiVersion, kind }: Controller, of: 'DaemonSet' | 'StatefulSet'): boolean =>
   apiVersion.startsWith('apps/') && kind === of;
 
 /** The number at the end of the name of a StatefulSet's pod; 0 where there is none. */
-export function ordinalOf({ name }: { name: string }): number {
+function ordinalOf({ name }: { name: string }): number {
   const digits = /-(\d{1,15})$/.exec(name)?.[1];
   return digits === undefined ? 0 : Number(digits);
 }

@@ -4,7 +4,8 @@ import { getOrMake } from '../../lib/maps.ts';
 import { TokenBucket } from '../../lib/token-bucket.ts';
 import type { EvidenceChange } from '../../nodes/evidence/evidence.ts';
 import type { PodEvidence } from '../../nodes/evidence/facts.ts';
-import type { Limit, Turn } from './decide.ts';
+import type { Turn } from './decide.ts';
+import type { Skipped } from './types.ts';
 
 /** What became of a recreation: the verdict of the pod that replaced it. `unknown`: none came, or it says nothing. */
 export type Outcome = 'passed' | 'failed' | 'unknown';
@@ -80,7 +81,7 @@ export class RepairMemory {
   #stoppedUntil = Number.NEGATIVE_INFINITY;
 
   /** What keeps a failed pod waiting now; undefined if nothing does. */
-  limit(pod: PodEvidence, eligible: Turn, budgets: Budgets, now: number): Limit | undefined {
+  limit(pod: PodEvidence, eligible: Turn, budgets: Budgets, now: number): Skipped | undefined {
     const owner = this.#owners.get(pod.owner) ?? newOwner;
     if (this.isStopped(now)) return { reason: 'breaker' };
     if (owner.retryAt > now) return { reason: 'owner-pause', ms: owner.retryAt - now };

@@ -7,11 +7,11 @@ import type { LeaderDeps, Work } from '../controller.ts';
 import type { RepairMetrics, RepairState } from '../metrics.ts';
 import { deletePod, deleteReleased } from '../pod-requests.ts';
 import type { Result } from '../work-queue.ts';
-import { type Decision, decide } from './decide.ts';
+import { decide } from './decide.ts';
 import { RepairMemory } from './memory.ts';
 import { type KnownCluster, networkOn, OtherNodes } from './networks.ts';
 import { Reporter } from './reporter.ts';
-import { type Recreation, skipReasons } from './types.ts';
+import { type Recreation, type Skipped, skipReasons } from './types.ts';
 
 /** The part of a {@link ClusterView} that repair reads. */
 export type RepairView = Pick<ClusterView, 'readiness' | 'evidence' | 'unsynced'>;
@@ -106,14 +106,14 @@ export class Reconciler implements Work {
     if (pod.releasedFrom !== undefined) return this.#finish(pod);
     if (pod.verdict !== 'failed' || this.#done.has(uid)) return undefined;
     const decision = this.#decide(pod);
-    if (decision.decision === 'recreate') {
+    if ('how' in decision) {
       return this.#state === 'audit' ? this.#audit(decision) : this.#recreate(decision);
     }
     await this.#reporter.skipped({ pod, ...decision });
     return decision.ms === undefined ? undefined : { after: decision.ms };
   }
 
-  #decide(pod: PodEvidence): Decision {
+  #decide(pod: PodEvidence): Recreation | Skipped {
     const { view, policy } = this.#options;
     const { repair } = policy();
     const now = performance.now();
@@ -173,7 +173,7 @@ export class Reconciler implements Work {
 
   /** @throws the error, unless it is about this pod alone */
   async #failed(pod: PodEvidence, error: unknown): Promise<Result> {
-    await this.#reporter.skipped({ pod, reason: 'under-way', why: '' });
+    await this.#reporter.skipped({ pod, reason: 'under-way' });
     // a webhook of others cannot be called, or keeps the API server waiting: other pods go first
     const isOfPod = error instanceof ClusterError && error.status === 500;
     if (!isOfPod && unansweredBy(error) !== 'silent') throw error;

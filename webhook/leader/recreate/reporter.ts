@@ -150,7 +150,7 @@ const isReportedAtOnce = (reason: SkipReason): boolean =>
 const turns: ReadonlySet<SkipReason> = new Set(['under-way', 'node-to-prove', 'owner-turn', 'budget']);
 
 /** The event on a pod that is left alone; undefined for one that is being deleted. */
-function skippedPodEvent({ pod, reason, why }: SkippedPod): Event | undefined {
+function skippedPodEvent({ pod, reason, why = '' }: SkippedPod): Event | undefined {
   if (reason === 'leaving') return undefined;
   const more = why === '' ? '' : ` (${why})`;
   return {

@@ -73,8 +73,10 @@ export const skipReasons = Object.keys(skipTexts) as SkipReason[];
 /** Why a failed pod is left alone. */
 export interface Skipped {
   reason: SkipReason;
-  /** More about the reason, for people; often empty. */
-  why: string;
+  /** More about the reason, for people. */
+  why?: string;
+  /** For how long, in milliseconds, where that is known. */
+  ms?: number;
 }
 
 /** A failed pod that is not recreated now. */

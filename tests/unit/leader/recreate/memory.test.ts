@@ -49,7 +49,7 @@ class Leader {
     let left = '';
     for (const pod of [...this.evidence.pods()].filter(({ verdict }) => verdict === 'failed')) {
       const decision = this.decide(pod);
-      if (decision.decision !== 'recreate') {
+      if ('reason' in decision) {
         left ||= [decision.reason, decision.ms ?? []].flat().join(' ');
         continue;
       }

@@ -1,6 +1,6 @@
 import type { RepairSettings } from '../../../../webhook/config/types.ts';
-import type { Limit, RepairFacts } from '../../../../webhook/leader/recreate/decide.ts';
-import type { NodeForProfile } from '../../../../webhook/leader/recreate/types.ts';
+import type { RepairFacts } from '../../../../webhook/leader/recreate/decide.ts';
+import type { NodeForProfile, Skipped } from '../../../../webhook/leader/recreate/types.ts';
 import { type Controller, ownerKey, type PodEvidence } from '../../../../webhook/nodes/evidence/facts.ts';
 import { evidencePod, now as start } from '../../nodes/evidence/pods.ts';
 
@@ -43,7 +43,7 @@ export const openNode: NodeForProfile = { state: 'open', why: '', turn: true, pa
 
 export const factsWith = (
   given: Partial<NodeForProfile> = {},
-  { elsewhere = false, limit }: { elsewhere?: boolean; limit?: Limit } = {},
+  { elsewhere = false, limit }: { elsewhere?: boolean; limit?: Skipped } = {},
 ): RepairFacts => ({
   owners: [],
   node: () => ({ ...openNode, ...given }),
