@@ -42,17 +42,14 @@ const idleTimeout = 60_000;
 /** A small client of the Kubernetes API: JSON in, JSON out, and streams of lines. */
 export class ApiClient {
   readonly #access: Access;
-  readonly #now: () => Date;
   /** The pool of connections, and what it was made of: certificates and authorities change. */
   #agent: Agent | undefined;
   #madeOf = '';
   #server = '';
   #clockSkew = 0;
 
-  /** @param now our own clock */
-  constructor(access: Access, now = () => new Date()) {
+  constructor(access: Access) {
     this.#access = access;
-    this.#now = now;
   }
 
   /** Where the access to the cluster was found, for messages. */
@@ -208,13 +205,13 @@ export class ApiClient {
       signal,
     });
     const reported = Date.parse(response.headers.date ?? '');
-    if (!Number.isNaN(reported)) this.#clockSkew = reported - this.#now().getTime();
+    if (!Number.isNaN(reported)) this.#clockSkew = reported - Date.now();
     const status = response.statusCode ?? 0;
     if (status >= 200 && status < 300) return response;
     const said = await readBody(response, { timeout });
     // the next request has new credentials
     if (status === 401) this.#access.refresh();
-    const why = status === 401 ? `: ${credentialFault(connection, this.source, this.#now())}` : '';
+    const why = status === 401 ? `: ${credentialFault(connection, this.source)}` : '';
     throw refusal(operation, status, said.toString(), response.headers, why);
   }
 

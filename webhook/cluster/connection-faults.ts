@@ -1,6 +1,4 @@
-import { X509Certificate } from 'node:crypto';
 import type { ErrorCode } from '../lib/errors.ts';
-import { timeText } from '../lib/time-text.ts';
 import type { Connection } from './access.ts';
 
 /** Errors of the network. Source: https://nodejs.org/api/errors.html#common-system-errors */
@@ -58,24 +56,11 @@ export function connectionFault(error: unknown): { code: ErrorCode; why: string 
  * Why the API server does not know who asks, as far as the credentials show it.
  *
  * @param source where they are from
- * @param now our clock
  */
-export function credentialFault({ headers, tls }: Connection, source: string, now: Date): string {
+export function credentialFault({ headers, tls }: Connection, source: string): string {
   const hasHeader = Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
   if (hasHeader)
     return `the token or password in ${source} has expired, or is of another cluster: log in again`;
   if (tls.cert === undefined) return `${source} has no credentials for this cluster`;
-  const end = endOf(tls.cert);
-  return end < now.getTime()
-    ? `the client certificate in ${source} expired at ${timeText(end)}: renew it, or log in again`
-    : `the client certificate in ${source} is signed by no authority that the API server knows: is it of another cluster?`;
-}
-
-/** When a certificate expires, in milliseconds; not a number where it cannot be read. */
-function endOf(cert: Connection['tls']['cert']): number {
-  try {
-    return new X509Certificate(String(cert)).validToDate.getTime();
-  } catch {
-    return Number.NaN;
-  }
+  return `the client certificate in ${source} has expired, or the API server does not know its authority: renew it, or log in again`;
 }

@@ -18,32 +18,27 @@ import { type Access, type Connection, NoCluster } from './access.ts';
 export function fromKubeconfig(file: string | undefined, context?: string): Access {
   const named = process.env.KUBECONFIG ?? '';
   const source = file ?? (named || join(homedir(), '.kube', 'config'));
+  if (file === undefined && named === '' && !existsSync(source)) {
+    throw new NoCluster(
+      'CNI_GATE_CLUSTER_CONFIG',
+      `no cluster to ask: this process does not run in a pod with a service account, $KUBECONFIG is not set, and ${source} does not exist. Give --kubeconfig. Without a cluster, serve needs --cluster-state or --profile`,
+    );
+  }
   const load = (chosen: string | undefined): KubeConfig => {
-    const config = new KubeConfig();
+    const loaded = new KubeConfig();
     try {
-      if (file !== undefined) config.loadFromFile(file);
-      else config.loadFromDefault();
+      if (file !== undefined) loaded.loadFromFile(file);
+      else loaded.loadFromDefault();
     } catch (error) {
       throw unusable(source, error);
     }
-    if (chosen === undefined) return config;
-    const names = config.getContexts().map(({ name }) => name);
-    if (!names.includes(chosen)) {
-      const known =
-        names.length === 0
-          ? 'no contexts'
-          : `the context${names.length === 1 ? '' : 's'} ${names.join(', ')}`;
-      throw unusable(source, `it has no context ${chosen}; it has ${known}`);
-    }
-    config.setCurrentContext(chosen);
-    return config;
+    if (chosen !== undefined) loaded.setCurrentContext(chosen);
+    if (loaded.getCurrentCluster() !== null) return loaded;
+    if (chosen === undefined) throw unusable(source, 'it has no current context with a cluster');
+    const known = loaded.getContexts().map(({ name }) => name);
+    throw unusable(source, `it has no context ${chosen}; it has the contexts ${known.join(', ') || 'none'}`);
   };
-  if (file === undefined && named === '' && !existsSync(source)) throw nowhere(source);
   let config = load(context);
-  if (config.getCurrentCluster() === null) {
-    const wanted = context === undefined ? 'no current context' : `no context ${context}`;
-    throw unusable(source, `it has ${wanted} with a cluster`);
-  }
   // what others make the current context later is not what was asked for
   const chosen = config.getCurrentContext();
   let stale = false;
@@ -51,16 +46,14 @@ export function fromKubeconfig(file: string | undefined, context?: string): Acce
     source,
     context: chosen,
     connection: async () => {
-      if (stale) {
-        config = load(chosen);
-        stale = false;
-      }
+      // reads the file and asks exec plugins anew
+      if (stale) config = load(chosen);
+      stale = false;
       return connectionOf(config).catch((error: unknown) => {
         throw unusable(source, error);
       });
     },
     refresh: () => {
-      // the next request reads the file and asks exec plugins anew
       stale = true;
     },
   };
@@ -87,13 +80,6 @@ async function connectionOf(config: KubeConfig): Promise<Connection> {
     // without a proxy its agent is not used: it keeps the first authority and client certificate for ever
     ...(cluster.proxyUrl !== undefined && { agent: agent as Agent }),
   };
-}
-
-function nowhere(looked: string): NoCluster {
-  return new NoCluster(
-    'CNI_GATE_CLUSTER_CONFIG',
-    `no cluster to ask: this process does not run in a pod with a service account, $KUBECONFIG is not set, and ${looked} does not exist. Give --kubeconfig. Without a cluster, serve needs --cluster-state or --profile`,
-  );
 }
 
 function unusable(source: string, error: unknown): CniGateError {

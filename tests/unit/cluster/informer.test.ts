@@ -100,18 +100,6 @@ test('a list that is slow but continues does not time out', async (t) => {
   assert.equal(end?.reason, 'ended');
 });
 
-test('an expired page token leads to one list in one piece', async (t) => {
-  const run = await informing(t, ({ query }, response) => {
-    const items = [namespace('a', '1'), namespace('b', '1')];
-    if (query.watch !== undefined) response.writeHead(200);
-    else if (query.continue !== undefined) json(response, 410, expired);
-    else if (query.limit === undefined) json(response, 200, listOf('9', items));
-    else json(response, 200, listOf('5', items.slice(1), 'old'));
-  });
-  await run.ended(1);
-  assert.deepEqual([run.ends[0]?.reason, run.changes], ['ended', ['added a', 'added b']]);
-});
-
 type Response = Parameters<typeof json>[0];
 
 const etcd = status(500, 'InternalError', 'etcd');

@@ -1,6 +1,6 @@
 import { objectBytes, pageBytes } from '../../lib/limits.ts';
 import type { ApiClient } from '../client.ts';
-import { ClusterError, operationText, unreachable } from '../errors.ts';
+import { operationText, unreachable } from '../errors.ts';
 import type { BoundedText } from '../stream.ts';
 import { type ApiObject, pickEntry, type Source, type Unread } from './object.ts';
 import { Store } from './store.ts';
@@ -31,26 +31,14 @@ const defaultPageSize = 500;
 
 /**
  * Lists everything, page by page. The request names no version, so the answer is up to date and not from a cache that
- * is behind. If a page token expires, everything is listed once more: in one piece, unless the source limits its pages.
+ * is behind.
+ *
+ * @throws ClusterError; 410 where the token of a page expired
  */
 export async function listAll<O extends ApiObject, T>(
   client: ApiClient,
   source: Source<O, T>,
-  options: ListOptions = {},
-): Promise<Listed<T>> {
-  try {
-    return await pages(client, source, source.pageSize ?? defaultPageSize, options);
-  } catch (error) {
-    if (!(error instanceof ClusterError && error.status === 410)) throw error;
-    return await pages(client, source, source.pageSize, options);
-  }
-}
-
-async function pages<O extends ApiObject, T>(
-  client: ApiClient,
-  source: Source<O, T>,
-  limit: number | undefined,
-  { onPage, onUnread, ...request }: ListOptions,
+  { onPage, onUnread, ...request }: ListOptions = {},
 ): Promise<Listed<T>> {
   const { path, query } = source;
   const store = new Store<T>(source.retention);
@@ -66,7 +54,7 @@ async function pages<O extends ApiObject, T>(
   for (;;) {
     const options = {
       ...request,
-      query: { ...query, limit, continue: token },
+      query: { ...query, limit: source.pageSize ?? defaultPageSize, continue: token },
       maxBytes: pageBytes,
       objectBytes: source.objectBytes ?? objectBytes.default,
     };

@@ -78,6 +78,8 @@ export class LeaderElector implements Leadership {
   readonly #client: ApiClient;
   readonly #options: LeaderElectorOptions;
   readonly #times: typeof defaultTimes;
+  /** The path of the Leases of the namespace. */
+  readonly #list: string;
   readonly #changed = new Set<() => void>();
   #observation: Observation | undefined;
   /** When the request was sent that last created, took or renewed the Lease. */
@@ -89,6 +91,7 @@ export class LeaderElector implements Leadership {
     this.#client = client;
     this.#options = options;
     this.#times = options.times ?? defaultTimes;
+    this.#list = apiPath`/apis/coordination.k8s.io/v1/namespaces/${options.namespace}/leases`;
   }
 
   /** It does not if a renewal is overdue. */
@@ -113,10 +116,6 @@ export class LeaderElector implements Leadership {
     }
     await this.#release();
     this.#tell();
-  }
-
-  get #path(): string {
-    return apiPath`/apis/coordination.k8s.io/v1/namespaces/${this.#options.namespace}/leases`;
   }
 
   async #step(signal: AbortSignal): Promise<void> {
@@ -150,7 +149,7 @@ export class LeaderElector implements Leadership {
 
   async #read(options: RequestOptions): Promise<Lease | undefined> {
     try {
-      return await this.#client.request<Lease>('GET', pathBelow(this.#path, this.#options.name), options);
+      return await this.#client.request<Lease>('GET', pathBelow(this.#list, this.#options.name), options);
     } catch (error) {
       if (error instanceof ClusterError && error.status === 404) return undefined;
       throw error;
@@ -159,18 +158,11 @@ export class LeaderElector implements Leadership {
 
   #write(lease: Lease | undefined, spec: LeaseSpec, options: RequestOptions): Promise<Lease> {
     const { name, namespace } = this.#options;
-    if (lease !== undefined)
-      return this.#client.request('PUT', pathBelow(this.#path, name), {
-        ...options,
-        body: { ...lease, spec },
-      });
-    const body = {
-      apiVersion: 'coordination.k8s.io/v1',
-      kind: 'Lease',
-      metadata: { name, namespace },
-      spec,
-    };
-    return this.#client.request('POST', this.#path, { ...options, body });
+    const [method, path] =
+      lease === undefined ? (['POST', this.#list] as const) : (['PUT', pathBelow(this.#list, name)] as const);
+    const { metadata } = lease ?? { metadata: { name, namespace } };
+    const body = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata, spec };
+    return this.#client.request(method, path, { ...options, body });
   }
 
   async #release(): Promise<void> {

@@ -1,9 +1,23 @@
 import type { ClusterView } from '../../admission/gate/cluster-view.ts';
+import { type ApiGatePod, type GatePod, toGatePod } from '../../admission/gate/gate-pod.ts';
 import { FixedNamespaces } from '../../admission/namespaces.ts';
+import { isObject } from '../../admission/review.ts';
+import { CniGateError } from '../../lib/errors.ts';
 import { LiveFiles, type ReloadListener } from '../../lib/live-files.ts';
-import { noEvidence } from '../../nodes/evidence/evidence.ts';
+import { own } from '../../lib/maps.ts';
+import { profileLabel } from '../../lib/names.ts';
+import { readYaml, YamlError } from '../../lib/yaml.ts';
+import { Evidence, noEvidence } from '../../nodes/evidence/evidence.ts';
+import { type ApiEvidencePod, evidencePick } from '../../nodes/evidence/to-facts.ts';
+import {
+  type ApiDaemonSet,
+  type ApiNode,
+  type ApiPod,
+  toAgentFacts,
+  toDaemonSetFacts,
+  toNodeFacts,
+} from '../../nodes/readiness/facts.ts';
 import { Readiness } from '../../nodes/readiness/readiness.ts';
-import { parseClusterState } from './cluster-state.ts';
 
 /**
  * A cluster that a file of Kubernetes objects describes. The file is reloaded when it changes, and nothing of the state
@@ -71,3 +85,128 @@ const complete = {
   unready: () => undefined,
   policyChanged: () => {},
 };
+
+/** The cluster that a file of Kubernetes objects describes. */
+export interface ClusterState {
+  /** Labels by namespace. */
+  namespaces: Map<string, Record<string, string>>;
+  /** Annotations by namespace. */
+  namespaceAnnotations: Map<string, Record<string, string>>;
+  /** The nodes, the DaemonSets and their pods. */
+  readiness: Readiness;
+  /** What pods on nodes that carry our label found out. */
+  evidence: Evidence;
+  /** Pods that wait for a node, by `namespace/name`. */
+  pending: Map<string, GatePod>;
+}
+
+/**
+ * Parses a file of Kubernetes objects: YAML documents, or Lists as `kubectl get -o yaml` writes them. Objects of other
+ * kinds are ignored.
+ *
+ * @param file only for messages
+ * @throws CniGateError CNI_GATE_STATE_INVALID
+ */
+export function parseClusterState(text: string, file: string): ClusterState {
+  const state: ClusterState = {
+    namespaces: new Map(),
+    namespaceAnnotations: new Map(),
+    readiness: new Readiness(),
+    evidence: new Evidence(),
+    pending: new Map(),
+  };
+  state.evidence.markSynced();
+  for (const value of valuesIn(text, file)) {
+    for (const object of objectsOf(value)) add(state, object, file);
+  }
+  return state;
+}
+
+function valuesIn(text: string, file: string): unknown[] {
+  try {
+    return readYaml(text).map(({ value }) => value);
+  } catch (error) {
+    if (!(error instanceof YamlError)) throw error;
+    throw invalid(`${file}:${error.line}:${error.column}: not YAML: ${error.message}`);
+  }
+}
+
+const invalid = (message: string): CniGateError => new CniGateError('CNI_GATE_STATE_INVALID', message);
+
+type KubernetesObject = Record<string, unknown>;
+
+/** The objects of a document: itself, or the items of a List. */
+function objectsOf(value: unknown): KubernetesObject[] {
+  if (!isObject(value)) return [];
+  return Array.isArray(value.items) ? value.items.filter(isObject) : [value];
+}
+
+function add(state: ClusterState, object: KubernetesObject, file: string): void {
+  const { kind } = object;
+  if (kind !== 'Namespace' && kind !== 'Node' && kind !== 'DaemonSet' && kind !== 'Pod') return;
+  const name = identified(object, kind, file);
+  if (kind === 'Namespace') {
+    state.namespaces.set(name, stringsOf(object, 'labels', name, file));
+    state.namespaceAnnotations.set(name, stringsOf(object, 'annotations', name, file));
+    return;
+  }
+  try {
+    addFacts(state, object, kind, name);
+  } catch {
+    throw invalid(`${file}: ${kind} ${name} is not one as the API server writes it`);
+  }
+}
+
+const pick = evidencePick();
+
+function addFacts(
+  { readiness, evidence, pending }: ClusterState,
+  object: unknown,
+  kind: 'Node' | 'DaemonSet' | 'Pod',
+  name: string,
+): void {
+  const now = Date.now();
+  if (kind === 'Node') {
+    readiness.apply({ kind: 'node', facts: toNodeFacts(object as ApiNode), listed: true }, now);
+    return;
+  }
+  if (kind === 'DaemonSet') {
+    readiness.apply({ kind: 'daemonset', facts: toDaemonSetFacts(object as ApiDaemonSet) }, now);
+    return;
+  }
+  const agent = toAgentFacts(object as ApiPod);
+  if (agent.node === '') {
+    pending.set(`${agent.namespace}/${name}`, toGatePod(object as ApiGatePod));
+    return;
+  }
+  if (agent.owner !== '') readiness.apply({ kind: 'agent', facts: agent }, now);
+  const pod = object as ApiEvidencePod;
+  if (own(pod.metadata.labels, profileLabel) === undefined) return;
+  evidence.apply([{ type: 'put', pod: pick(pod), listed: true }], now);
+}
+
+/** The name of the object. Fills in metadata that every object of the API has, and that a file may leave out. */
+function identified(object: KubernetesObject, kind: string, file: string): string {
+  const metadata = isObject(object.metadata) ? object.metadata : {};
+  const { name } = metadata;
+  if (typeof name !== 'string' || name === '') throw invalid(`${file}: a ${kind} has no metadata.name`);
+  metadata.uid ??= `${kind}/${String(metadata.namespace ?? '')}/${name}`;
+  metadata.resourceVersion ??= '';
+  metadata.creationTimestamp ??= new Date(0).toISOString();
+  return name;
+}
+
+function stringsOf(
+  object: KubernetesObject,
+  map: 'labels' | 'annotations',
+  name: string,
+  file: string,
+): Record<string, string> {
+  const own = isObject(object.metadata) ? (object.metadata[map] ?? {}) : {};
+  // the API server reads null as an empty string
+  const entries = isObject(own) ? Object.entries(own).map(([key, value]) => [key, value ?? '']) : [];
+  if (!isObject(own) || !entries.every(([, value]) => typeof value === 'string')) {
+    throw invalid(`${file}: the ${map} of Namespace ${name} should be strings`);
+  }
+  return Object.fromEntries(entries);
+}

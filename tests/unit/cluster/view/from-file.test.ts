@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { parseClusterState } from '../../../../webhook/cluster/view/cluster-state.ts';
-import { viewOfFile, viewOfFlag } from '../../../../webhook/cluster/view/from-file.ts';
+
+import { parseClusterState, viewOfFile, viewOfFlag } from '../../../../webhook/cluster/view/from-file.ts';
 
 test('a view of a file is ready and complete at once, and one of the flag knows no nodes', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
