@@ -63,14 +63,16 @@ const fields: ValueField[] = [
   field('dashboard', 'ConfigMap/cni-gate-dashboard', ['data', 'cni-gate.json'], 'text', dashboard),
 ];
 
-/** By the image that the manifests name. */
-const images: [image: string, Placeholder][] = [
-  [serverImage, { name: 'image', form: 'scalar', expression: 'include "cni-gate.image" . | quote' }],
-  [
-    validatorImage,
-    { name: 'validatorImage', form: 'scalar', expression: 'include "cni-gate.validatorImage" . | quote' },
-  ],
-];
+/** An image of this release, wherever the manifests name it. */
+const image = (name: string): Placeholder => ({
+  name,
+  form: 'scalar',
+  expression: `include "cni-gate.${name}" . | quote`,
+});
+const images = new Map([
+  [serverImage, image('image')],
+  [validatorImage, image('validatorImage')],
+]);
 
 /** Stands for a value in an object: text that YAML writes without quotes, and that no manifest contains. */
 const placeholder = ({ name }: Placeholder): string => `⟦${name}⟧`;
@@ -82,24 +84,14 @@ const placeholder = ({ name }: Placeholder): string => `⟦${name}⟧`;
  * @throws Error if a list or map to which entries are added is missing
  */
 export function withPlaceholders(object: KubernetesObject): KubernetesObject {
-  const copy: KubernetesObject = images.reduce(
-    (result, [image, its]) => replaceEqual(result, image, placeholder(its)),
-    structuredClone(object),
-  );
+  const copy: KubernetesObject = JSON.parse(JSON.stringify(object), (_, value) => {
+    const its = images.get(value);
+    return its ? placeholder(its) : value;
+  });
   for (const field of fields) {
     if (field.object === idOf(object)) put(copy, field);
   }
   return copy;
-}
-
-function replaceEqual<T>(value: T, wanted: unknown, replacement: unknown): T;
-function replaceEqual(value: unknown, wanted: unknown, replacement: unknown): unknown {
-  if (value === wanted) return replacement;
-  if (Array.isArray(value)) return value.map((item) => replaceEqual(item, wanted, replacement));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [key, replaceEqual(item, wanted, replacement)]),
-  );
 }
 
 function put(object: KubernetesObject, field: ValueField): void {
@@ -123,7 +115,7 @@ function put(object: KubernetesObject, field: ValueField): void {
  */
 export function templateLines(line: string): string[] {
   const [, indent = '', key = '', name] = /^( *)(.*?)⟦(\w+)⟧/.exec(line) ?? [];
-  const value = [...fields, ...images.map(([, one]) => one)].find((one) => one.name === name);
+  const value = [...fields, ...images.values()].find((one) => one.name === name);
   if (value === undefined) return [line.replaceAll('{{', '{{ "{{" }}')];
   const { form, expression } = value;
   const inner = `nindent ${indent.length + 2} }}`;

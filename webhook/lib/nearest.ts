@@ -3,8 +3,7 @@ const longest = 63;
 
 /**
  * The candidate that a mistyped word most likely stands for; undefined where none is near. Up to a third of the
- * word's letters may be wrong, and three at most: an insertion, a deletion, a replacement and a swap of neighbours
- * count one each.
+ * word's letters may be wrong, and three at most; a swap of neighbours counts as two.
  */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   if (word.length > longest) return undefined;
@@ -18,23 +17,19 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
 }
 
 /**
- * How many letters have to be inserted, deleted, replaced or swapped with their neighbour to make one word of another:
- * the optimal string alignment distance (https://en.wikipedia.org/wiki/Damerau–Levenshtein_distance). It takes time in
+ * How many letters have to be inserted, deleted or replaced to make one word of another (Levenshtein). It takes time in
  * proportion to the product of both lengths.
  */
 export function distance(one: string, other: string): number {
-  // the distance of the first letters of one from the first letters of the other
-  const rows = [Array.from({ length: other.length + 1 }, (_, column) => column)];
-  const at = (line: number, column: number): number => rows[line]?.[column] ?? Number.POSITIVE_INFINITY;
-  for (let line = 1; line <= one.length; line++) {
-    const row = [line];
-    rows.push(row);
-    for (let column = 1; column <= other.length; column++) {
-      const replaced = at(line - 1, column - 1) + (one[line - 1] === other[column - 1] ? 0 : 1);
-      const isSwap = one[line - 1] === other[column - 2] && one[line - 2] === other[column - 1];
-      const swapped = isSwap ? at(line - 2, column - 2) + 1 : replaced;
-      row.push(Math.min(at(line - 1, column) + 1, at(line, column - 1) + 1, replaced, swapped));
+  // the distance of the letters of one so far from the first letters of the other
+  let row = Array.from({ length: other.length + 1 }, (_, column) => column);
+  for (const letter of one) {
+    const next = [(row[0] ?? 0) + 1];
+    for (const [column, above] of row.slice(1).entries()) {
+      const replaced = (row[column] ?? 0) + (letter === other[column] ? 0 : 1);
+      next.push(Math.min(above + 1, (next[column] ?? 0) + 1, replaced));
     }
+    row = next;
   }
-  return at(one.length, other.length);
+  return row.at(-1) ?? 0;
 }

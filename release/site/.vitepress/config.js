@@ -65,6 +65,8 @@ export default defineConfig({
   srcExclude: [...code.map((one) => `${one}/**`), 'dist*/**', '**/node_modules/**'],
   rewrites: (page) => page.replace(/README\.md$/, 'index.md'),
   cleanUrls: true,
+  // diagrams are drawn on white
+  appearance: false,
   ignoreDeadLinks: 'localhostLinks',
   markdown: {
     config: (md) => {

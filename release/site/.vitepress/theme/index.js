@@ -1,4 +1,0 @@
-import theme from 'vitepress/theme';
-import './wide.css';
-
-export default theme;
