@@ -52,7 +52,7 @@ const troubled = (): CheckReport =>
 /** A cluster that cannot have cni-gate yet, whose networks are not those of the profiles. */
 const beforeTroubled = (): CheckReport =>
   before({
-    version: found({ major: 1, minor: 29, text: 'v1.29.9', usesNominations: false, nominationsFrom: '1.35' }),
+    version: found({ major: 1, minor: 29, text: 'v1.29.9', usesNominations: false }),
     apiServers: found([['--disable-admission-plugins=ValidatingAdmissionPolicy']]),
     servedApis: found([]),
     registered: allRegistered,
@@ -88,7 +88,7 @@ suite('verdicts', () => {
   });
 
   test('a warning, and a part on which no verdict depends, are named', () => {
-    const version = { major: 1, minor: 34, text: 'v1.34.1', usesNominations: false, nominationsFrom: '1.35' };
+    const version = { major: 1, minor: 34, text: 'v1.34.1', usesNominations: false };
     const report = installed({ version: found(version), serverRights: forbidden('rights') });
     assert.deepEqual(
       [report.verdict, report.headline],

@@ -83,19 +83,6 @@ test('input that cannot be used is an error with a code', async (t) => {
   for (const [make, args, expected] of cases) assert.match(await errorOf(t, make(), args), expected);
 });
 
-test('an API server that is gone: one error with the address and a code', async (t) => {
-  const kubeconfig = await unreachable();
-  for (const [make, args] of [
-    [statusCommand, []],
-    [checkCommand, []],
-    [checkCommand, ['--pre']],
-  ] as const)
-    assert.match(
-      await errorOf(t, make(), ['--kubeconfig', kubeconfig, ...args]),
-      /^cannot get .*: no answer of the API server at https:\S+: nothing listens there \(ECONNREFUSED\) \(CNI_GATE_CLUSTER_UNREACHABLE\)$/,
-    );
-});
-
 suite('a way to the API server that is wrong: one sentence with a code, and not that of Node', () => {
   const ago = (days: number): Date => new Date(Date.now() - days * 24 * 3_600_000);
   const authority = createAuthority({ commonName: 'cluster', days: 90, now: ago(30) });
@@ -152,16 +139,6 @@ test('as a program: the error on standard error alone, exit code 2; --wait says 
   assert.match(waiting ?? '', /^cni-gate: waiting: .*\(CNI_GATE_CLUSTER_UNREACHABLE\)$/);
   assert.match(given ?? '', /^cni-gate: cannot get .*\(CNI_GATE_CLUSTER_UNREACHABLE\)$/);
   assert.deepEqual(others, []);
-});
-
-test('the help lists the exit codes', () => {
-  for (const make of [statusCommand, checkCommand]) {
-    let help = '';
-    make()
-      .configureOutput({ writeOut: (part) => (help += part) })
-      .outputHelp();
-    assert.match(help.replaceAll(/\s+/g, ' '), /Exit code: 0 .* 1 .*2 .*3 cni-gate is not installed/);
-  }
 });
 
 suite('status: colours and width', () => {

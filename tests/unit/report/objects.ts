@@ -118,7 +118,6 @@ const environment: Pick<CheckFacts, 'version' | 'heartbeats'> = {
     minor: 36,
     text: 'v1.36.3',
     usesNominations: true,
-    nominationsFrom: '1.35',
   }),
   heartbeats: found([
     { node: 'n1', renewed: now - 5000 },

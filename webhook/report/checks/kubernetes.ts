@@ -1,3 +1,4 @@
+import { leastVersion } from '../../leader/nominate/eligibility.ts';
 import type { PreFacts } from '../facts/collect.ts';
 import type { EnvironmentFacts } from '../facts/environment.ts';
 import type { InstallationFacts } from '../facts/installation.ts';
@@ -23,7 +24,7 @@ export const environmentChecks = (
 function checkVersion({ version }: Pick<EnvironmentFacts, 'version'>): Finding {
   return judged(version, (found) => {
     if (found === undefined) return skipped('the API server does not say its version');
-    const { major, minor, text, usesNominations, nominationsFrom } = found;
+    const { major, minor, text, usesNominations } = found;
     if (major < least.major || (major === least.major && minor < least.minor)) {
       return failed(
         'CNI_GATE_KUBERNETES',
@@ -33,7 +34,7 @@ function checkVersion({ version }: Pick<EnvironmentFacts, 'version'>): Finding {
     }
     if (usesNominations) return passed(text);
     const hint = 'Set gate.mode to audit where pods must not wait for one node while others are ready';
-    return warning(`${text}: refused pods are not steered, which needs ${nominationsFrom}`, hint);
+    return warning(`${text}: refused pods are not steered, which needs ${leastVersion}`, hint);
   });
 }
 

@@ -2,7 +2,7 @@ import type { V1APIService, V1Lease, V1Pod } from '@kubernetes/client-node';
 import { apiPath } from '../../cluster/api-path.ts';
 import type { ApiClient } from '../../cluster/client.ts';
 import type { ApiObject } from '../../cluster/informer/object.ts';
-import { type ApiVersion, leastVersion, usesNominations } from '../../leader/nominate/eligibility.ts';
+import { type ApiVersion, usesNominations } from '../../leader/nominate/eligibility.ts';
 import { nodes } from '../../lib/limits.ts';
 import { atMost, mapObservation, type Observation, observe, readList, readOne } from './observation.ts';
 
@@ -33,7 +33,6 @@ const versionFacts = (version: ApiVersion) => ({
   minor: Number.parseInt(version.minor, 10),
   text: version.gitVersion,
   usesNominations: usesNominations(version),
-  nominationsFrom: leastVersion,
 });
 
 /** What is read of a cluster, installed or not. */

@@ -13,7 +13,6 @@ const version = (minor: number): Partial<PreFacts> => ({
     minor,
     text: `v1.${minor}.0`,
     usesNominations: minor >= 35,
-    nominationsFrom: '1.35',
   }),
 });
 const plugins = (...servers: string[][]): Partial<PreFacts> => ({ apiServers: found(servers) });

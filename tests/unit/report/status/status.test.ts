@@ -202,7 +202,6 @@ suite('features in force', () => {
       minor: 34,
       text: 'v1.34.1',
       usesNominations: false,
-      nominationsFrom: '1.35',
     });
     assert.match(
       inForce({}, { version })[2] ?? '',
@@ -245,25 +244,6 @@ suite('namespaces and profiles', () => {
     const plain = found([{ name: 'plain', profile: undefined }]);
     const status = tell(statusFacts({ namespace: 'plain', namespaces: plain, pods: [] }));
     assert.deepEqual([status.verdict, codes(status)], ['not-well', ['CNI_GATE_NOT_OPTED_IN']]);
-  });
-
-  test('pods are counted by the state of their checks, per namespace and in total', () => {
-    const pods: PodFacts[] = [
-      ...['a', 'b'].map((name): PodFacts => ({ namespace: 'shop', name, proof: 'passed' })),
-      { namespace: 'bank', name: 'd', proof: 'optedOut' },
-      { namespace: 'bank', name: 'f', proof: 'waiting' },
-    ];
-    const namespaces = found(['bank', 'shop'].map((name) => ({ name, profile: 'mesh' })));
-    const status = tell(statusFacts({ namespaces, pods }));
-    const none = { passed: 0, failed: 0, waiting: 0, optedOut: 0, unproved: 0, leftAlone: 0 };
-    assert.deepEqual(
-      status.namespaces.map(({ pods: counts }) => counts),
-      [
-        { ...none, optedOut: 1, waiting: 1 },
-        { ...none, passed: 2 },
-      ],
-    );
-    assert.match(statusText(status, false), /^all +2 +0 +1 +1 +0 +0\nbank +0 +0 +1 +1 +0 +0\nshop +2 /m);
   });
 });
 
