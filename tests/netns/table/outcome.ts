@@ -1,20 +1,10 @@
-import type { Message, Proof } from '../harness/proof.ts';
+import type { Message } from '../harness/proof.ts';
 
-/** The content of a cell of the table. */
-export interface Outcome {
-  code: number;
-  reason: string;
-}
-
-export function outcomeOf(proof: Proof): Outcome {
-  return { code: proof.code, reason: reasonOf(proof.message) };
-}
-
-/** The code and the reason, which must not differ between runs. */
-export const verdictOf = (outcome: Outcome): string => `${outcome.code} ${outcome.reason}`;
-
-/** The reasons of the checks that did not pass, each with its families where it is not that of all of them. */
-function reasonOf({ checks, verdict }: Message): string {
+/**
+ * The content of a cell of the table: `proved`, or the reasons of the checks that did not pass, each with its families
+ * where it is not that of all of them.
+ */
+export function outcomeOf({ checks, verdict }: Message): string {
   const failed = checks.filter((check) => !check.passed);
   const reasons = [...new Set(failed.map((check) => check.reason ?? 'no reason'))];
   if (reasons.length === 0) return verdict;

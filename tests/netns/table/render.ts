@@ -1,12 +1,11 @@
 import { table } from '../../../release/reference/tables.ts';
 import { networkNames } from './networks.ts';
-import { type Outcome, verdictOf } from './outcome.ts';
 import { situations } from './plan.ts';
 import { states } from './states.ts';
 import { familyColumns, writerRows } from './writers.ts';
 
 /** Outcomes by row and column of a table. */
-export type Outcomes = ReadonlyMap<string, Outcome>;
+export type Outcomes = ReadonlyMap<string, string>;
 
 export const keyOf = (row: string, column: string): string => `${row} | ${column}`;
 
@@ -17,28 +16,29 @@ export type Versions = Record<string, string>;
 export function renderPage(outcomes: Outcomes, versions: Versions): string {
   return `# Results of the proof by network
 
-Each cell is a run of the validator in its own network namespace, for a built-in profile: exit code, reason, and address
-family. The pods are dual-stack, except those of aws-vpc-cni (IPv4). iptables-nft writes the meshes' rules.
-\`UPDATE_TABLE=1 npm run suite netns\` writes this page.
+Each cell is the result of a run of the validator in its own network namespace, for a built-in profile, with the address
+family in parentheses if only that one fails. The pods are dual-stack, except those of aws-vpc-cni (IPv4). iptables-nft
+writes the meshes' rules. \`UPDATE_TABLE=1 npm run suite netns\` writes this page.
 
 ${Object.entries(versions)
   .map(([name, version]) => `- ${name}: ${version}`)
   .join('\n')}
 
-Exit code 0: all checks passed. 95: the network is wrong. 69: the check could not run.
+With \`proved\`, the [exit code](../guides/troubleshooting.md#exit-codes) is 0. With \`wrong-user\`, \`port-taken\` and
+\`no-route\`, it is 69: the check could not run. With other reasons it is 95: the network is wrong.
 
 ## Networks and situations
 
 ${renderTable(situations, networkNames, outcomes)}
 
-A dash: [the situation does not apply](../../tests/netns/table/networks.ts).
+In empty cells, [the situation does not apply](../../tests/netns/table/networks.ts).
 
 ## The way to the node and back
 
-What each check says, beside the truth: whether a connection of the node, such as the kubelet's, reaches the pod and its
-answer the node. \`round-trip.test.ts\` makes each state in namespaces; in parentheses are the states of Cilium 1.20.2 and
-the AWS plugin 1.23.1 that it stands for. With \`mode: prefer\`, \`node-silent\` passes with a note. A mesh's own validator
-does not leave the pod: it passes in each row, except linkerd's without a default route.
+What each check says, beside the truth: whether the node can connect to the pod. \`round-trip.test.ts\` makes each state
+in namespaces; in parentheses are the states of Cilium 1.20.2 and the AWS plugin 1.23.1 that it stands for. With
+\`mode: prefer\`, \`node-silent\` passes with a note. A mesh's own validator does not leave the pod: it passes in each
+row, except linkerd's without a default route.
 
 ${renderStates()}
 
@@ -64,18 +64,13 @@ function renderStates(): string {
   return table(['', 'truth', '`address`', '`gateway`', '`roundTrip`'], rows);
 }
 
+/** A cell is empty where the situation does not apply to the network. */
 function renderTable(rows: readonly string[], columns: readonly string[], outcomes: Outcomes): string {
-  const lines = rows.map((row) => [row, ...columns.map((column) => cellOf(row, column, outcomes))]);
+  const lines = rows.map((row) => [row, ...columns.map((column) => outcomes.get(keyOf(row, column)) ?? '')]);
   return table(['', ...columns], lines);
 }
 
-/** A dash stands for a situation that does not apply to the network. */
-function cellOf(row: string, column: string, outcomes: Outcomes): string {
-  const outcome = outcomes.get(keyOf(row, column));
-  return outcome === undefined ? '—' : verdictOf(outcome);
-}
-
-/** Codes and reasons of a page by row and column: {@link renderPage} read back. */
+/** The cells of a page by row and column: {@link renderPage} read back. */
 export function readPage(page: string): Map<string, string> {
   const verdicts = new Map<string, string>();
   let columns: string[] | undefined;
@@ -88,7 +83,7 @@ export function readPage(page: string): Map<string, string> {
     else if (columns === undefined) columns = cells;
     else if (!row.startsWith('--')) {
       for (const [index, cell] of cells.entries()) {
-        if (!cell.startsWith('—')) verdicts.set(keyOf(row, columns[index] ?? ''), cell);
+        if (cell !== '') verdicts.set(keyOf(row, columns[index] ?? ''), cell);
       }
     }
   }
