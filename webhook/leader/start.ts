@@ -1,10 +1,13 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import type { Registry } from 'prom-client';
 import type { ApiClient } from '../cluster/client.ts';
 import { EventMetrics, EventRecorder } from '../cluster/events/recorder.ts';
-import { runForLeader } from '../cluster/lease/leadership.ts';
+import { LeaderElector } from '../cluster/lease/leadership.ts';
 import type { Policy } from '../config/policy.ts';
 import type { Deps } from '../lib/deps.ts';
 import { planLimits } from '../lib/limits.ts';
+import { leaderLease } from '../lib/names.ts';
 import { TokenBucket } from '../lib/token-bucket.ts';
 import { Controller, type LeaderDeps } from './controller.ts';
 import { repairMetrics, steerMetrics } from './metrics.ts';
@@ -32,7 +35,13 @@ export function startLeading(
   { view, policy, ownNamespace }: LeadInputs,
   { registry, log }: Pick<Deps, 'registry' | 'log'>,
 ): () => Promise<void> {
-  const { leader, instance, end } = runForLeader(client, ownNamespace, log);
+  // in a pod, the host name is the pod's
+  const instance = hostname();
+  const lease = { name: leaderLease, identity: `${instance}_${randomUUID()}`, log };
+  const leader =
+    ownNamespace === undefined ? undefined : new LeaderElector(client, { namespace: ownNamespace, ...lease });
+  const contends = new AbortController();
+  const contending = leader?.run(contends.signal);
   const events = new EventRecorder(client, { leader, metrics: new EventMetrics(registry), log, instance });
   const deps = { view, policy, leader, events, log };
   const ended = new AbortController();
@@ -46,7 +55,9 @@ export function startLeading(
   return async () => {
     ended.abort();
     await Promise.all(running);
-    await end();
+    // only now may the next leader begin
+    contends.abort();
+    await contending;
   };
 }
 

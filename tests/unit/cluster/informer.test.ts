@@ -160,35 +160,6 @@ for (const line of [
   });
 }
 
-test('failed lists are retried, and the last error is available meanwhile', async (t) => {
-  const run = await informing(
-    t,
-    ({ index, query }, response) => {
-      if (index === 0) json(response, 403, status(403, 'Forbidden', 'no'));
-      else if (index === 1) response.writeHead(200).end('{"kind":"Status"}');
-      else if (index === 2) json(response, 503, 'no');
-      else if (index === 3)
-        return; // says nothing
-      else if (query.watch === undefined) json(response, 200, listOf('5', []));
-      else response.writeHead(200).flushHeaders();
-    },
-    { timing: { answer: 500 } },
-  );
-  const ended = await run.ended(5);
-  assert.deepEqual(
-    ended.map(({ error }) => (error as { code?: string } | undefined)?.code),
-    [
-      'CNI_GATE_CLUSTER_FORBIDDEN',
-      'CNI_GATE_CLUSTER_UNREACHABLE',
-      'CNI_GATE_CLUSTER_BUSY',
-      'CNI_GATE_CLUSTER_UNREACHABLE',
-      undefined,
-    ],
-  );
-  assert.match(String(ended[1]?.error), /not a list of objects/);
-  await run.informer.whenSynced();
-});
-
 /** The waits of an informer, and what it does after each, while every watch gets the same answer. */
 async function failing(t: TestContext, count: number, answer: (response: Response) => unknown) {
   const run = await informing(

@@ -126,12 +126,4 @@ suite('pods of a cluster', () => {
     assert.deepEqual([await uid('u2'), await uid('u3')], ['u2', undefined]);
     assert.equal(api.asked[0]?.path, '/api/v1/namespaces/shop/pods/web-0');
   });
-
-  test('an answer is dropped when the watch reports the pod', async (t) => {
-    const { put, uid, api } = await pods(t, undefined, 'u3');
-    assert.deepEqual([await uid('u3'), await uid('u3')], [undefined, undefined]);
-    assert.equal(api.asked.length, 1, 'remembered');
-    put();
-    assert.equal(await uid('u3'), 'u3');
-  });
 });
