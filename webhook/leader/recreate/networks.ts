@@ -6,7 +6,7 @@ import type { EvidenceView } from '../../nodes/evidence/evidence.ts';
 import type { PodEvidence } from '../../nodes/evidence/facts.ts';
 import type { Readiness } from '../../nodes/readiness/readiness.ts';
 import { zoneLabel } from '../../nodes/scheduling/constraints.ts';
-import { filterNode, type Gate, gateBy, type PodToPlace } from '../filters.ts';
+import { filterNode, gateBy, type PodToPlace } from '../filters.ts';
 import type { NodeForProfile } from './types.ts';
 
 /** What is known of the cluster. */
@@ -59,39 +59,33 @@ function passOn(
   return at === undefined || readiness.started(daemonSets, node) >= at ? undefined : at;
 }
 
+/** Whether another node is open to a failed pod and takes it, as far as is known. */
+export type OtherNodes = (pod: PodEvidence) => boolean;
+
 /**
  * Finds other nodes for failed pods, as of one moment: each answer is found once and kept. A node that is open and takes
  * the pod may still be full: the pod that replaces it then waits there for a place.
  */
-export class OtherNodes {
-  readonly #readiness: Readiness;
-  readonly #gate: Gate;
+export function otherNodes({ policy, readiness, evidence, now }: KnownCluster): OtherNodes {
+  const gate = gateBy(policy, { readiness, evidence }, now);
   /** By namespace and by what pods require: up to two nodes that take them. One may be the pod's own. */
-  readonly #found = new Map<string, Map<string, string[]>>();
-
-  constructor({ policy, readiness, evidence, now }: KnownCluster) {
-    this.#readiness = readiness;
-    this.#gate = gateBy(policy, { readiness, evidence }, now);
-  }
-
-  /** Whether another node is open to this failed pod and takes it, as far as is known. */
-  has({ node, namespace, profiles, required }: PodEvidence): boolean {
+  const found = new Map<string, Map<string, string[]>>();
+  const find = (pod: PodToPlace, zone: string | undefined): string[] => {
+    const names: string[] = [];
+    for (const node of readiness.nodes()) {
+      const takes = filterNode(pod, node, gate, zone) === undefined;
+      if (takes && !gate(pod.profiles, node.name).onePod) names.push(node.name);
+      if (names.length === 2) break;
+    }
+    return names;
+  };
+  return ({ node, namespace, profiles, required }) => {
     if (required === undefined) return false;
-    const zone = required.hasVolumes ? this.#readiness.node(node)?.labels[zoneLabel] : undefined;
+    const zone = required.hasVolumes ? readiness.node(node)?.labels[zoneLabel] : undefined;
     const kind = `${required.kind} ${zone ?? ''}`;
-    const kinds = getOrMake(this.#found, namespace, () => new Map<string, string[]>());
+    const kinds = getOrMake(found, namespace, () => new Map<string, string[]>());
     if (kinds.size >= repairLimits.kinds && !kinds.has(kind)) return false;
     const pod = { ...required, profiles, requests: {} };
-    return getOrMake(kinds, kind, () => this.#find(pod, zone)).some((name) => name !== node);
-  }
-
-  #find(pod: PodToPlace, zone: string | undefined): string[] {
-    const found: string[] = [];
-    for (const node of this.#readiness.nodes()) {
-      const takes = filterNode(pod, node, this.#gate, zone) === undefined;
-      if (takes && !this.#gate(pod.profiles, node.name).onePod) found.push(node.name);
-      if (found.length === 2) break;
-    }
-    return found;
-  }
+    return getOrMake(kinds, kind, () => find(pod, zone)).some((name) => name !== node);
+  };
 }

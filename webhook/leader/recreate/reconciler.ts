@@ -9,7 +9,7 @@ import { deletePod, deleteReleased } from '../pod-requests.ts';
 import type { Result } from '../work-queue.ts';
 import { decide } from './decide.ts';
 import { RepairMemory } from './memory.ts';
-import { type KnownCluster, networkOn, OtherNodes } from './networks.ts';
+import { type KnownCluster, networkOn, type OtherNodes, otherNodes } from './networks.ts';
 import { Reporter } from './reporter.ts';
 import { type Recreation, type Skipped, skipReasons } from './types.ts';
 
@@ -31,7 +31,7 @@ export class Reconciler implements Work {
   #memory = new RepairMemory();
   #reporter: Reporter;
   #state: RepairState | undefined;
-  #others: { nodes: OtherNodes; until: number } | undefined;
+  #others: { isOpenTo: OtherNodes; until: number } | undefined;
   /** UIDs of failed pods that were deleted, or would have been with audit. The watch may be late. */
   readonly #done = new Set<string>();
 
@@ -119,13 +119,12 @@ export class Reconciler implements Work {
     const now = performance.now();
     const known: KnownCluster = { ...view, policy: policy(), now: Date.now() };
     if (this.#others === undefined || now >= this.#others.until) {
-      this.#others = { nodes: new OtherNodes(known), until: now + found };
+      this.#others = { isOpenTo: otherNodes(known), until: now + found };
     }
-    const { nodes } = this.#others;
     return decide(pod, {
       owners: repair.owners,
       node: (node, profile) => networkOn(node, profile, known),
-      elsewhere: (one) => nodes.has(one),
+      elsewhere: this.#others.isOpenTo,
       ownedBy: (owner) => view.evidence.ownedBy(owner),
       limit: (one, turn) => this.#memory.limit(one, turn, repair, now),
     });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { networkOn, OtherNodes } from '../../../../webhook/leader/recreate/networks.ts';
+import { networkOn, type OtherNodes, otherNodes } from '../../../../webhook/leader/recreate/networks.ts';
 import { evidencePods, repairLimits } from '../../../../webhook/lib/limits.ts';
 import { evidencePick } from '../../../../webhook/nodes/evidence/to-facts.ts';
 import { type NodeFacts, toNodeFacts } from '../../../../webhook/nodes/readiness/facts.ts';
@@ -21,7 +21,7 @@ function networks(shown: Shown[] = [], agents: Parameters<typeof clusterWith>[0]
   const known = { policy, readiness, evidence: evidenceWith(shown), now };
   return {
     readiness,
-    others: () => new OtherNodes(known),
+    others: () => otherNodes(known),
     on: (node: string) => networkOn(node, 'mesh', known),
   };
 }
@@ -39,7 +39,7 @@ function elsewhere(others: OtherNodes, spec: object, node = 'n1', namespace = 's
     initContainerStatuses: [{ name: 'cni-gate-validator', state: { terminated: ended } }],
   };
   const pod = evidencePick()({ metadata, spec: { nodeName: node, ...spec }, status });
-  return others.has({ ...pod, profiles: ['mesh'] });
+  return others({ ...pod, profiles: ['mesh'] });
 }
 
 const iso = (time: number): string => new Date(time).toISOString();
