@@ -10,7 +10,7 @@ import { repairMetrics, steerMetrics } from '../../webhook/leader/metrics.ts';
 import { systemClock } from '../../webhook/lib/deps.ts';
 import { documentedLimits } from '../../webhook/lib/limit.ts';
 import '../../webhook/lib/limits.ts';
-import { measureEvidence, measureReadiness } from '../../webhook/server/cluster-metrics.ts';
+import { measureCluster } from '../../webhook/server/cluster-metrics.ts';
 import { Metrics } from '../../webhook/server/metrics.ts';
 
 /** What docs/reference/command-line.md says once for several commands, which declare these together. */
@@ -74,8 +74,7 @@ const sections: Record<string, (registry: Registry) => unknown> = {
     metrics.measureEventLoop();
     return metrics.registry;
   },
-  readiness: (registry) => measureReadiness({ registry, clock: systemClock }, () => policy, view),
-  proofs: (registry) => measureEvidence({ registry, clock: systemClock }, view),
+  nodes: (registry) => measureCluster({ registry, clock: systemClock }, () => policy, view),
   certificates: certificateMetrics,
   nominations: (registry) => [steerMetrics(registry), new EventMetrics(registry)],
   recreations: (registry) => repairMetrics(registry),

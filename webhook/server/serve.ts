@@ -7,7 +7,7 @@ import type { Policy } from '../config/policy.ts';
 import type { Deps } from '../lib/deps.ts';
 import { serverLimits } from '../lib/limits.ts';
 import { addWebhooks } from './admission.ts';
-import { logReadiness, measureEvidence, measureReadiness } from './cluster-metrics.ts';
+import { logReadiness, measureCluster } from './cluster-metrics.ts';
 import { type App, type DepsOptions, type ServerDeps, serverDeps } from './deps.ts';
 import { type DrainOptions, drainOnClose } from './drain.ts';
 import { errorOptions } from './http-errors.ts';
@@ -139,8 +139,7 @@ function openView(
       : viewOfFile(clusterState, profile, deps.reload('cluster-state')));
   app.addHook('onClose', () => view.close());
   deps.ready.push(() => view.unready());
-  measureReadiness(deps, policy, view);
-  measureEvidence(deps, view);
+  measureCluster(deps, policy, view);
   void logReadiness(deps, policy, view);
   return view;
 }
