@@ -29,7 +29,7 @@ export function addWebhooks(app: App, context: AdmissionContext, { metrics, cloc
   const { policy, view, ownNamespace } = context;
   const limits = memoryLimits();
   const overload = (limit: OverloadLimit): void => metrics.overload(limit);
-  const bodies = new Bodies(limits, overload);
+  const bodies = new Bodies(limits.bodies, overload);
   metrics.measureBodies(() => bodies.inFlight);
   new Connections(limits.connections, overload, serverLimits.handshakeTimeout).bound(app.server);
   // `bodies` reads them: a pod can have any key, `__proto__` too, and Fastify would copy keys by assignment

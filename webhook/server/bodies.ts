@@ -1,35 +1,36 @@
 import type { IncomingMessage } from 'node:http';
 import { CniGateError, messageOf } from '../lib/errors.ts';
 import { jsonCost } from '../lib/json-cost.ts';
-import { type MemoryLimits, serverLimits } from '../lib/limits.ts';
+import { serverLimits } from '../lib/limits.ts';
 import { Semaphore } from '../lib/semaphore.ts';
 import { EventLoopBudget } from './event-loop-budget.ts';
 import type { OverloadLimit } from './metrics.ts';
 
 /**
- * Reads and parses the bodies of admission calls within two amounts of memory: one for texts, one for what they are
- * parsed into. With one for both, texts that wait to be parsed would take the memory that they wait for. A call that finds
- * no room waits for a short time, then fails with CNI_GATE_BUSY.
+ * Reads and parses the bodies of admission calls within an amount of memory. A call takes what an ordinary body of its
+ * size becomes, before anything is read, and the estimate of its own once the text is here. One that finds no room waits
+ * for a short time, then fails with CNI_GATE_BUSY.
  */
 export class Bodies {
-  readonly #texts: Semaphore;
-  readonly #parsed: Semaphore;
-  /** Bytes that one parsed body may take: all but what is reserved for small ones. */
+  readonly #memory: Semaphore;
+  /** Bytes that one call may take: all but what is reserved for small ones. */
   readonly #largest: number;
   readonly #overload: (limit: OverloadLimit) => void;
   readonly #eventLoop = new EventLoopBudget();
 
-  /** @param overload called for each call that a limit stops */
-  constructor(limits: Pick<MemoryLimits, 'texts' | 'parsed'>, overload: (limit: OverloadLimit) => void) {
-    this.#texts = new Semaphore(limits.texts, serverLimits.smallBody);
-    this.#parsed = new Semaphore(limits.parsed, serverLimits.smallBody);
-    this.#largest = (limits.parsed * 3) / 4;
+  /**
+   * @param memory bytes for all calls
+   * @param overload called for each call that a limit stops
+   */
+  constructor(memory: number, overload: (limit: OverloadLimit) => void) {
+    this.#memory = new Semaphore(memory, serverLimits.smallBody);
+    this.#largest = (memory * 3) / 4;
     this.#overload = overload;
   }
 
-  /** Bytes that are reserved for bodies that arrive, or have no answer yet. */
+  /** Bytes that are taken for calls without an answer. */
   get inFlight(): number {
-    return this.#texts.used + this.#parsed.used;
+    return this.#memory.used;
   }
 
   /**
@@ -44,27 +45,18 @@ export class Bodies {
     handler: (body: unknown) => T | Promise<T>,
   ): Promise<T> {
     const size = sizeOf(request, limit);
-    if (!(await this.#texts.take(size, serverLimits.memoryWait))) throw this.#busy('bodies');
-    let cost = 0;
+    let taken = Math.min(size * serverLimits.ordinaryCost, this.#largest);
+    if (!(await this.#memory.take(taken, serverLimits.memoryWait))) throw this.#busy('bodies');
     try {
-      let body: unknown;
-      try {
-        const text = await this.#receive(request, size, limit);
-        await this.#eventLoop.turn();
-        const estimate = this.#estimate(text);
-        const isFree = this.#parsed.tryTake(estimate);
-        if (!isFree && !(await this.#parsed.take(estimate, serverLimits.memoryWait)))
-          throw this.#busy('bodies');
-        cost = estimate;
-        // memory becomes free for several that wait at once
-        if (!isFree) await this.#eventLoop.turn();
-        body = parse(text);
-      } finally {
-        this.#texts.give(size);
-      }
-      return await handler(body);
+      const text = await this.#receive(request, size, limit);
+      await this.#eventLoop.turn();
+      const cost = this.#estimate(text);
+      if (cost > taken && !this.#memory.tryTake(cost - taken)) throw this.#busy('bodies');
+      if (cost < taken) this.#memory.give(taken - cost);
+      taken = cost;
+      return await handler(parse(text));
     } finally {
-      this.#parsed.give(cost);
+      this.#memory.give(taken);
     }
   }
 
@@ -92,7 +84,7 @@ export class Bodies {
       if (!request.readableEnded) reject(incomplete());
     };
     const slow = setInterval(() => {
-      if (this.#texts.waiting > 0) reject(this.#busy('slow-body'));
+      if (this.#memory.waiting > 0) reject(this.#busy('slow-body'));
     }, serverLimits.slowBody);
     request.on('data', take).on('end', resolve).on('close', gone);
     try {

@@ -8,13 +8,12 @@ test('limits follow the memory of the container', () => {
   // a container of 512 MiB: Node 24 gives 259 MiB of them to its heap
   assert.deepEqual(limitsFor(512 * MiB, 259 * MiB), {
     connections: 1024,
-    texts: 32 * MiB,
-    parsed: (259 * MiB) / 8,
+    bodies: (259 * MiB) / 5,
   });
   const small = limitsFor(64 * MiB, 32 * MiB);
-  assert.ok(small.connections >= 128 && small.texts >= serverLimits.body.mutate && small.parsed >= 16 * MiB);
+  assert.ok(small.connections >= 128 && small.bodies >= 2 * serverLimits.body.mutate);
   const large = limitsFor(1024 * 1024 * MiB, 4288 * MiB);
-  assert.ok(large.connections <= 4096 && large.texts <= 256 * MiB && large.parsed <= 512 * MiB);
+  assert.ok(large.connections <= 4096 && large.bodies <= 768 * MiB);
 });
 
 test('the times of the server fit those of its callers', () => {
