@@ -37,7 +37,7 @@ test('bodies that are no review of a pod get a clear 4xx, are counted, and the s
   const syntax: [string, string, RegExp][] = [
     ['truncated JSON', json(recorded('pod-ad-hoc')).slice(0, -20), /not JSON/],
     ['no JSON', 'hello', /not JSON/],
-    ['nothing', '', /empty body/],
+    ['nothing', '', /not JSON/],
   ];
   const invalid: [string, string, RegExp][] = [
     ['null', 'null', /expected an AdmissionReview, got null/],

@@ -1,4 +1,4 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
 import type { AdmissionDecision } from '../admission/decision.ts';
 import type { ClusterView } from '../admission/gate/cluster-view.ts';
 import { gate } from '../admission/gate/gate.ts';
@@ -10,7 +10,6 @@ import { CniGateError } from '../lib/errors.ts';
 import { memoryLimits, serverLimits } from '../lib/limits.ts';
 import { Bodies } from './bodies.ts';
 import { Connections } from './connections.ts';
-import { type AnsweredRequest, logDecision, type WebhookName } from './decision-log.ts';
 import type { App, ServerDeps } from './deps.ts';
 import { answerErrors } from './http-errors.ts';
 import type { OverloadLimit } from './metrics.ts';
@@ -81,4 +80,60 @@ export function addWebhooks(app: App, context: AdmissionContext, { metrics, cloc
       ({ request: { uid }, decision }) => respond(uid, decision),
     ),
   );
+}
+
+/** What is logged about a request. */
+interface AnsweredRequest {
+  uid: string;
+  namespace: string;
+  /** Name of the pod; absent where the request is about a namespace. */
+  name?: string;
+  operation: string;
+  dryRun: boolean;
+  /** The node that a pod is to be bound to. */
+  node?: string;
+}
+
+/** What each webhook reviews. */
+const subjects = { mutate: 'pod', gate: 'placement', namespaces: 'namespace' };
+
+/** A webhook, by its path. */
+type WebhookName = keyof typeof subjects;
+
+/** Outcomes that are logged as warnings. */
+const reported = new Set(['refused', 'warned', 'audited', 'released', 'unknown']);
+
+/**
+ * Logs one line for each decision: the request, the outcome and the reason. Pods can hold secrets in their environment,
+ * so level info has only the pod's name. Level debug adds the patch, which consists of cni-gate's own values and those
+ * of the configuration.
+ *
+ * @param seconds from the parsed request to the answer
+ */
+function logDecision(
+  log: FastifyBaseLogger,
+  webhook: WebhookName,
+  { request, decision }: { request: AnsweredRequest; decision: AdmissionDecision },
+  seconds: number,
+): void {
+  const { outcome, reason, profiles, operations, warnings, message } = decision;
+  const line = {
+    webhook,
+    uid: request.uid,
+    namespace: request.namespace,
+    // pino leaves out what is undefined
+    pod: request.name,
+    node: request.node,
+    operation: request.operation,
+    dryRun: request.dryRun,
+    outcome,
+    reason,
+    profiles,
+    operations: operations.length,
+    warnings,
+    seconds,
+  };
+  if (reported.has(outcome)) log.warn(line, message ?? warnings[0]);
+  else log.info(line, `${subjects[webhook]} reviewed`);
+  if (operations.length > 0) log.debug({ uid: request.uid, patch: operations }, 'patch');
 }

@@ -98,7 +98,6 @@ export class Bodies {
 
   /** Bytes of heap for a parsed body, at most. */
   #estimate(text: Buffer): number {
-    if (text.length === 0) throw emptyBody();
     const { heap, isTooDeep, slow } = jsonCost(text);
     if (isTooDeep)
       throw new CniGateError(
@@ -130,7 +129,6 @@ function sizeOf({ headers }: IncomingMessage, limit: number): number {
   // Node's parser of HTTP lets nothing but digits pass
   const size = Number(announced);
   if (size > limit) throw tooLong(limit);
-  if (size === 0) throw emptyBody();
   return size;
 }
 
@@ -146,7 +144,6 @@ function parse(text: Buffer): unknown {
 const brokenBody = (text: string): CniGateError => new CniGateError('CNI_GATE_REVIEW_SYNTAX', text);
 const tooLarge = (text: string): CniGateError => new CniGateError('CNI_GATE_REVIEW_TOO_LARGE', text);
 
-const emptyBody = (): CniGateError => brokenBody('expected an AdmissionReview, got an empty body');
 const incomplete = (): CniGateError => brokenBody('the body is shorter than its Content-Length');
 const tooLong = (limit: number): CniGateError =>
   tooLarge(`the body is larger than ${limit} bytes; no AdmissionReview needs more`);

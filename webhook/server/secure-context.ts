@@ -1,12 +1,21 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import type { TLSSocket } from 'node:tls';
 import type { CertificateEvents, CertificateSource } from '../../certs/files.ts';
+import { namesIn, readCertificates } from '../../certs/verify.ts';
 import type { Deps } from '../lib/deps.ts';
-import { type ClientOptions, requireClientCertificates } from './client-certificates.ts';
+import { CniGateError } from '../lib/errors.ts';
+import { LiveFiles, type ReloadListener } from '../lib/live-files.ts';
 import type { App, ServerDeps } from './deps.ts';
 
 /** Options of {@link secure}. */
-export interface SecureContextOptions extends ClientOptions {
+export interface SecureContextOptions {
   /** Provides the serving certificate. It can wait for one: meanwhile `/readyz` says why. */
   certificate: (events: CertificateEvents, deps: Deps) => Promise<CertificateSource>;
+  /** PEM file of authorities that sign client certificates; without it callers need no certificate. */
+  clientCa?: string | undefined;
+  /** Common names or DNS names of which a client certificate must have one; any where nothing is given. */
+  clientName?: string[] | undefined;
 }
 
 /**
@@ -39,4 +48,65 @@ export async function secure(
   app.addHook('onClose', async () => certificate.close());
   renew();
   return certificate;
+}
+
+/**
+ * Checks the client certificates of callers. The API server sends one only if its AdmissionConfiguration names a
+ * kubeconfig for the webhook. A connection that other authorities accepted closes with its next answer.
+ *
+ * Source: https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#authenticate-apiservers
+ *
+ * @returns the PEM of the authorities, reloaded when the file changes; undefined where callers need no certificate
+ * @throws CniGateError CNI_GATE_TLS_UNREADABLE where the file cannot be used at the start
+ */
+function requireClientCertificates(
+  app: App,
+  { clientCa, clientName }: SecureContextOptions,
+  listener: ReloadListener,
+): LiveFiles<string> | undefined {
+  if (clientCa === undefined) return undefined;
+  const authorities = new LiveFiles({
+    ...listener,
+    paths: [clientCa],
+    unreadable: 'CNI_GATE_TLS_UNREADABLE',
+    parse: ([pem = '']) => {
+      readCertificates(pem);
+      return pem;
+    },
+  });
+  const acceptedBy = new WeakMap<Socket, string>();
+  app.addHook('onClose', async () => authorities.close());
+  app.server.on('secureConnection', (socket) => acceptedBy.set(socket, authorities.value));
+  app.addHook('onRequest', async ({ raw }, reply) => {
+    if (acceptedBy.get(raw.socket) !== authorities.value) reply.header('connection', 'close');
+    check(raw, clientName);
+  });
+  return authorities;
+}
+
+/**
+ * Checks the certificate of a caller.
+ *
+ * @throws CniGateError CNI_GATE_CLIENT_CERTIFICATE where the caller sent no certificate that the authorities signed;
+ *   CNI_GATE_CLIENT_NAME where the certificate has none of the names
+ */
+function check(request: IncomingMessage, names: string[] | undefined): void {
+  // the port speaks TLS only
+  const socket = request.socket as TLSSocket;
+  const shown = socket.getPeerX509Certificate();
+  if (!shown || !socket.authorized || new Date() > shown.validToDate) {
+    const got = shown ? `one that is refused (${String(socket.authorizationError ?? 'expired')})` : 'none';
+    throw new CniGateError(
+      'CNI_GATE_CLIENT_CERTIFICATE',
+      `expected a client certificate signed by an authority of --client-ca, got ${got}`,
+    );
+  }
+  const common = /^CN=(.*)$/m.exec(shown.subject)?.[1];
+  const own = [...(common === undefined ? [] : [common]), ...namesIn(shown.subjectAltName)];
+  if (names && !names.some((name) => own.includes(name))) {
+    throw new CniGateError(
+      'CNI_GATE_CLIENT_NAME',
+      `expected a client certificate for ${names.join(' or ')}, got one for ${own.join(', ') || 'no name'}`,
+    );
+  }
 }
