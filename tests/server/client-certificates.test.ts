@@ -46,11 +46,6 @@ test('a call with a certificate of the authority is answered, others are refused
   );
 });
 
-test('the port of probes and metrics asks for no certificate', async (t) => {
-  const { server } = await start(t);
-  assert.equal((await server.ops('/readyz')).status, 200);
-});
-
 test("with a name, another name's certificate is refused", async (t) => {
   const { server } = await start(t, ['front', 'kube-apiserver']);
   assert.equal((await call(server, await trusted.client('kube-apiserver'))).status, 200);

@@ -4,13 +4,11 @@ import { once } from 'node:events';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { connect } from 'node:tls';
+import { head, open, pod } from '../support/attacked-server.ts';
 import { clientHello } from '../support/client-hello.ts';
-import { recorded } from '../support/reviews.ts';
 import { type SmallServer, startSmallServer } from '../support/small-server.ts';
 
-const pod = JSON.stringify(recorded('pod-deployment-web'));
-const request = `POST /mutate HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(pod)}\r\n\r\n${pod}`;
+const request = head('/mutate', Buffer.byteLength(pod)) + pod;
 
 /** The server's bound. */
 const mostConnections = 1024;
@@ -20,14 +18,6 @@ async function tcp(t: TestContext, { port }: SmallServer, localAddress: string):
   const socket = connectTcp({ port, host: '127.0.0.1', localAddress }).on('error', () => {});
   t.after(() => socket.destroy());
   await Promise.race([once(socket, 'connect'), once(socket, 'close')]);
-  return socket;
-}
-
-/** A connection after its handshake, from 127.0.0.1. */
-async function tls(t: TestContext, { port, ca }: SmallServer): Promise<Socket> {
-  const socket = connect({ host: '127.0.0.1', port, servername: 'localhost', ca }).on('error', () => {});
-  t.after(() => socket.destroy());
-  await once(socket, 'secureConnect');
   return socket;
 }
 
@@ -44,7 +34,7 @@ async function flood(t: TestContext, server: SmallServer, addresses: number): Pr
 test('a caller whose reviews were answered keeps its connections while 1,300 addresses open one each', async (t) => {
   const server = await startSmallServer(t);
   assert.equal((await server.call('/mutate', pod)).status, 200);
-  const own = await Promise.all(Array.from({ length: 8 }, () => tls(t, server)));
+  const own = await Promise.all(Array.from({ length: 8 }, () => open(t, server)));
   await flood(t, server, mostConnections + 300);
   for (const socket of own) {
     assert.equal(socket.destroyed, false);

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
 import { stringify } from 'yaml';
-import { recorded } from '../support/reviews.ts';
 import { startServer } from '../support/running-server.ts';
 import { binding } from '../unit/admission/gate/support.ts';
 import { type AgentOptions, apiAgent, apiDaemonSet, apiNode } from '../unit/nodes/readiness/objects.ts';
@@ -78,37 +77,6 @@ suite('POST /gate', () => {
       body,
       /cni_gate_admission_reviews_total\{webhook="gate",profile="mesh",outcome="refused",reason="broken"\} 1/,
     );
-  });
-
-  test('with gate.mode audit, allows with a shortened warning that keeps its code', async (t) => {
-    const { ask, files, server } = await serving(t, { ready: false });
-    const reloaded = server.logged((line) => line.source === 'configuration');
-    writeFileSync(files.config, `${config}gate: {mode: audit}\n`);
-    await reloaded;
-    const { response } = await ask(binding());
-    assert.equal(response.allowed, true);
-    assert.match(
-      response.warnings[0],
-      /^gate\.mode audit: node n1 is not ready .*… \(CNI_GATE_NODE_NOT_READY\)$/,
-    );
-  });
-
-  test('logs the number of nodes and their states once', async (t) => {
-    const { server } = await serving(t, { ready: false });
-    const known = server.lines.filter(({ msg }) => msg === 'nodes and DaemonSets are known');
-    assert.deepEqual(
-      known.map(({ nodes, daemonSets }) => [nodes, daemonSets]),
-      [[1, { 'net/agent': { broken: 1 } }]],
-    );
-  });
-
-  test('allows an unknown pod, with a warning', async (t) => {
-    const { ask } = await serving(t, {});
-    const { response } = await ask(recorded('binding-deployment-web'));
-    assert.equal(response.allowed, true);
-    assert.deepEqual(response.warnings, [
-      'allowed without a check: pod shop/web-7fdb9d4559-n9l6t is not known',
-    ]);
   });
 
   test('answers a body that is not a placement with 400 and a code', async (t) => {

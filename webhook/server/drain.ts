@@ -1,4 +1,4 @@
-import { Server, type Socket } from 'node:net';
+import { Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { App, ServerDeps } from './deps.ts';
 
@@ -24,11 +24,7 @@ export function drainOnClose(app: App, options: DrainOptions, { log, ready }: Se
     // a server that never opened its port has no requests to wait for
     if (!app.server.listening) return;
     log.info({ delay: options.drainDelay }, 'draining');
-    cut = setTimeout(() => {
-      app.server.closeAllConnections();
-      // what was still in its TLS handshake
-      app.server.on('secureConnection', (socket: Socket) => socket.destroy());
-    }, options.drainTimeout);
+    cut = setTimeout(() => app.server.closeAllConnections(), options.drainTimeout);
     await sleep(options.drainDelay);
     await closePort(app.server);
   });
