@@ -25,6 +25,10 @@ export function expectedOf({ check, family }: Step, pod: Pod): string {
   }
   if ('gateway' in check) return 'the default gateway to answer at the link layer';
   if ('roundTrip' in check) return 'an answer of the node to a datagram';
+  if ('witness' in check) {
+    const { port, inbound } = check.witness;
+    return `the kubelet's connection to port ${port}${inbound === undefined ? '' : ` to come to port ${inbound}`}`;
+  }
   return `a connection to ${check.reach.host} port ${check.reach.port} to succeed`;
 }
 

@@ -50,6 +50,8 @@ function familiesFor(
   if ('interfaces' in check || 'reach' in check) return undefined;
   if ('address' in check || 'gateway' in check || 'roundTrip' in check)
     return { proved: families, leftAlone: [] };
+  // the kubelet dials the primary address
+  if ('witness' in check) return { proved: families.slice(0, 1), leftAlone: [] };
   const { connect } = 'redirect' in check ? check.redirect : check.captured;
   // a profile without a target of a family does not check that family
   const fitting = families.filter((family) => targetsOf(connect, family).length > 0);

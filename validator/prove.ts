@@ -5,20 +5,73 @@ import { attemptInterfaces } from './checks/interfaces.ts';
 import { attemptReach } from './checks/reach.ts';
 import { attemptRedirect } from './checks/redirect.ts';
 import { attemptRoundTrip } from './checks/round-trip.ts';
+import { awaitKubelet } from './checks/witness.ts';
 import { expectedOf } from './expected.ts';
 import type { Finding, Result } from './finding.ts';
 import type { Step } from './plan.ts';
 import type { Pod } from './pod.ts';
+import type { WitnessCheck } from './shared/contract.ts';
 import { untilAllPass } from './simultaneous.ts';
-import type { Attempt } from './waiting.ts';
+import { type Attempt, now } from './waiting.ts';
+
+/** How long the kubelet is awaited at once, in milliseconds: it dials once a second. */
+const look = 2000;
+
+/** How long a rule may come after the kubelet's first connection that it did not redirect, in milliseconds. */
+const lateRule = 5000;
 
 /**
  * Runs all steps in parallel, each until it passes or its own time is over, and repeats those that passed early: see
- * {@link untilAllPass}.
+ * {@link untilAllPass}. The kubelet is awaited when all others have passed, because it then starts the next container;
+ * until it comes, they are repeated.
  *
  * @param report called when a step ends; without a result when one that passed fails its repeat and is retried
  */
 export async function prove(
+  steps: Step[],
+  pod: Pod,
+  report: (step: Step, result: Result | undefined) => void,
+): Promise<Map<Step, Result>> {
+  const witnessed = steps.filter((step) => witnessOf(step) !== undefined);
+  const others = steps.filter((step) => !witnessed.includes(step));
+  let results = await proveTogether(others, pod, report);
+  const all = witnessed.flatMap((step) => witnessOf(step) ?? []);
+  const settings = all.find(({ inbound }) => inbound !== undefined) ?? all[0];
+  const family = witnessed[0]?.family;
+  if (settings === undefined || family === undefined) return results;
+  let end = now() + Math.max(...witnessed.map(({ timeout }) => timeout));
+  let bypassed: ((check: WitnessCheck) => Finding) | undefined;
+  while (allPass(results)) {
+    const findingOf = await awaitKubelet(settings, family, look);
+    const finding = findingOf(settings);
+    if (!finding.passed && finding.reason === 'inbound-not-redirected') {
+      bypassed = findingOf;
+      end = Math.min(end, now() + lateRule);
+    }
+    if (finding.passed || now() >= end) {
+      const last = finding.passed ? findingOf : (bypassed ?? findingOf);
+      for (const step of witnessed) {
+        const result = resultOf(step, pod, last(witnessOf(step) ?? settings));
+        results.set(step, result);
+        report(step, result);
+      }
+      break;
+    }
+    results = await proveTogether(others, pod, (step, result) => {
+      if (result?.finding.passed === false) report(step, result);
+    });
+  }
+  return results;
+}
+
+/** The settings of a step that awaits the kubelet. */
+const witnessOf = ({ check, settled }: Step): WitnessCheck | undefined =>
+  'witness' in check && settled === undefined ? check.witness : undefined;
+
+const allPass = (results: Map<Step, Result>): boolean =>
+  [...results.values()].every(({ finding }) => finding.passed);
+
+async function proveTogether(
   steps: Step[],
   pod: Pod,
   report: (step: Step, result: Result | undefined) => void,
@@ -41,6 +94,7 @@ function attemptAt(step: Step, pod: Pod): Attempt {
   if ('address' in check) return attemptAddress(family, pod);
   if ('gateway' in check) return attemptGateway(check.gateway, family, pod);
   if ('roundTrip' in check) return attemptRoundTrip(check.roundTrip, family, pod);
+  if ('witness' in check) throw new Error('the kubelet is awaited after the other checks');
   // a new kind of check fails to compile here
   throw new Error(`an unknown check: ${check satisfies never}`);
 }

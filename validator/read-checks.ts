@@ -61,6 +61,7 @@ const words: Record<CheckName, Record<string, Rule>> = {
   address: { timeout },
   gateway: { required: { ...oneOf(true), optional: true }, timeout },
   roundTrip: { mode: oneOf('require', 'prefer'), timeout },
+  witness: { port, inbound: { ...port, optional: true }, timeout },
   reach: { host: { fits: isText, is: 'a host name or address' }, port, timeout },
 };
 

@@ -88,6 +88,12 @@ export const reasons = {
       "Check the node's routes to the pod and the CNI agent on this node: either what the pod sends does not " +
       'reach the node, or no answer comes back. A network policy that denies egress to the node looks the same: ' +
       'the profile then needs `roundTrip: { mode: prefer }`.',
+    'not-reached':
+      "Check the node's routes to the pod, and whether one of its pods has the same address: the kubelet's " +
+      'connection did not arrive. If the pod is in a mesh, its label must name the profile of the mesh as well.',
+    'inbound-not-redirected':
+      "Check the mesh's CNI pod on this node and who changes rules in this pod: connections from outside reach " +
+      'the pod without its proxy. Recreate the pod. If other pods of the node pass, check the port of the rule.',
     'name-unknown': "Check the cluster's DNS, and the pod's `dnsPolicy` and `dnsConfig`.",
     'connect-refused':
       'Check the program at that address: it does not listen, or a firewall answered for it.',

@@ -86,6 +86,9 @@ function finish({ results, terminationLog }: Progress, verdict: Verdict, problem
   };
   log(verdictSentence(report));
   if (terminationLog !== undefined) leaveMessage(terminationLog, terminationMessage(report));
+  // the kubelet runs the container for as long as the pod
+  if (verdict.code === exitCode.proved && report.results.some(({ check }) => check === 'witness'))
+    native.waitForSignal();
   // open connections must not delay the exit
   native.exit(exitCodeFor(verdict, warn));
 }

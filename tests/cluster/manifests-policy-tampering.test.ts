@@ -19,11 +19,14 @@ await acceptImages(cluster, 'example/other', 'mirror.example:5000/check:1');
 await policyAlone(cluster);
 await makeNamespace(cluster, 'shop', { [profileLabel]: 'cilium' });
 
-const injected = await inject();
+const injected = await inject('cilium');
+/** With the kubelet as witness. */
+const witnessed = await inject('cilium.seen');
 
-async function inject(): Promise<Pod> {
-  const labels = { 'kubernetes.io/metadata.name': 'shop', [profileLabel]: 'cilium' };
-  const context = { policy: policyOf(), namespaces: new FixedNamespaces(new Map([['shop', labels]])) };
+async function inject(profile: string): Promise<Pod> {
+  const labels = { 'kubernetes.io/metadata.name': 'shop', [profileLabel]: profile };
+  const policy = policyOf({ profiles: [{ name: 'seen', proof: { witness: 'kubelet' } }] });
+  const context = { policy, namespaces: new FixedNamespaces(new Map([['shop', labels]])) };
   const bare = pod('web', { initContainers: [{ name: 'migrate', image: 'example/web' }] }) as Pod;
   const { patch } = await answerTo(bare, context);
   return patched(bare, patch);
@@ -31,8 +34,8 @@ async function inject(): Promise<Pod> {
 
 type Change = (pod: Pod, validator: Container & Record<string, unknown>) => void;
 
-function changed(change: Change): Pod {
-  const copy = copyOf(injected);
+function changed(change: Change, from = injected): Pod {
+  const copy = copyOf(from);
   const [validator] = copy.spec.initContainers ?? [];
   assert.ok(validator);
   change(copy, validator as Container & Record<string, unknown>);
@@ -181,13 +184,38 @@ const refused: [what: string, Change, RegExp][] = [
   ['no security context', (_, it) => delete it.securityContext, /has more rights/],
 ];
 
-for (const [what, change, message] of refused) {
-  test(`refused: ${what}`, async () => {
-    await assert.rejects(
-      tryPod(cluster, 'shop', changed(change)),
-      (error: unknown) => byPolicy(error) && message.test(error.message),
-    );
-  });
+const probe = (fields: object): Change => {
+  return (_, it) => Object.assign(it, { startupProbe: { ...(it.startupProbe as object), ...fields } });
+};
+const otherProbe = /has another probe/;
+
+const refusedWithWitness: [what: string, Change, RegExp][] = [
+  [
+    'no sidecar of it',
+    (_, it) => [delete it.restartPolicy, delete it.startupProbe],
+    /started in another way/,
+  ],
+  ['no probe', (_, it) => delete it.startupProbe, otherProbe],
+  ['a probe of another port', probe({ tcpSocket: { port: 15_006 } }), otherProbe],
+  ['a probe of another host', probe({ tcpSocket: { port: 14_040, host: '127.0.0.1' } }), otherProbe],
+  ["a probe by Istio's agent", probe({ tcpSocket: null, httpGet: { port: 15_020 } }), otherProbe],
+  ['a probe that runs a command', probe({ tcpSocket: null, exec: { command: ['true'] } }), otherProbe],
+  [
+    'a readiness probe',
+    (_, it) => Object.assign(it, { readinessProbe: { tcpSocket: { port: 80 } } }),
+    otherProbe,
+  ],
+];
+
+for (const [from, cases] of [[injected, refused] as const, [witnessed, refusedWithWitness] as const]) {
+  for (const [what, change, message] of cases) {
+    test(`refused: ${what}`, async () => {
+      await assert.rejects(
+        tryPod(cluster, 'shop', changed(change, from)),
+        (error: unknown) => byPolicy(error) && message.test(error.message),
+      );
+    });
+  }
 }
 
 const image =
@@ -224,6 +252,8 @@ const taken: [what: string, Change][] = [
     ({ spec }) => spec.initContainers?.push({ name: 'last', image: 'x' } as Container),
   ],
 ];
+
+test('taken: the kubelet as witness', () => tryPod(cluster, 'shop', witnessed));
 
 for (const [what, change] of taken) {
   test(`taken: ${what}`, async () => {

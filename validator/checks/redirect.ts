@@ -68,7 +68,8 @@ const wrong = (seen: string): Failed => ({
   final: true,
 });
 
-function cannotListen(port: number, family: Family, code: string): Failed {
+/** The failure to listen on a port. */
+export function cannotListen(port: number, family: Family, code: string): Failed {
   if (code === 'EADDRINUSE') return failed('port-taken', `port ${port} taken by another program (${family})`);
   return failed('cannot-listen', `${code} on listening on port ${port} (${family})`);
 }

@@ -12,10 +12,30 @@ export interface Listener {
 /** Listens on a port of one family, on all addresses of the pod, or returns the error's code. */
 export function listen(port: number, family: Family, token: Uint8Array): Listener | string {
   const ends = new Set<string>();
+  const socket = accepting(port, family, (connection) => greet(connection, token, ends));
+  if (typeof socket === 'string') return socket;
+  return {
+    accepted: (from, fromPort) => from.some(({ hex }) => ends.has(`${hex} ${fromPort}`)),
+    close: () => close(socket),
+  };
+}
+
+/**
+ * Listens as {@link listen} does, and calls a function with each connection. Returns the socket, or the error's code.
+ *
+ * @param prepare called with the socket before it listens
+ */
+export function accepting(
+  port: number,
+  family: Family,
+  act: (connection: number) => void,
+  prepare?: (socket: number) => void,
+): number | string {
   let socket = -1;
   try {
     socket = native.socket(family === 'IPv6' ? 6 : 4);
     native.bind(socket, family === 'IPv6' ? '::' : '0.0.0.0', port);
+    prepare?.(socket);
     native.listen(socket);
   } catch (error) {
     close(socket);
@@ -23,15 +43,12 @@ export function listen(port: number, family: Family, token: Uint8Array): Listene
   }
   watch(socket, pollEvent.in, () => {
     try {
-      greet(native.accept(socket), token, ends);
+      act(native.accept(socket));
     } catch {
       // the other end may be closed already
     }
   });
-  return {
-    accepted: (from, fromPort) => from.some(({ hex }) => ends.has(`${hex} ${fromPort}`)),
-    close: () => close(socket),
-  };
+  return socket;
 }
 
 /** Notes the other end, sends it the token and its end, and waits until it closes. */

@@ -13,6 +13,11 @@ export interface Native {
   now(): number;
   /** Ends the process. */
   exit(code: number): never;
+  /**
+   * Replaces the program by one that only waits for SIGTERM, SIGINT or SIGHUP and then ends with 0. It gives the memory
+   * of the engine back. Returns only if that is not possible.
+   */
+  waitForSignal(): void;
 
   /** The text of a file; what is not UTF-8 in it is replaced. */
   readFile(path: string): string;
@@ -61,6 +66,12 @@ export interface Native {
   send(socket: number, bytes: Uint8Array): number;
   /** Tells the other end that nothing more comes. */
   endWriting(socket: number): void;
+  /** The port that a connection was made to, before a rule of this network namespace redirected it. */
+  originalPort(socket: number): number;
+  /** Makes the kernel drop what arrives at a bound socket, so that connects to it end in silence. */
+  dropAll(socket: number): void;
+  /** How many packets were dropped at a socket. */
+  dropped(socket: number): number;
   localEnd(socket: number): SocketEnd;
   otherEnd(socket: number): SocketEnd;
 

@@ -76,6 +76,14 @@ export interface RoundTripCheck extends TimedCheck {
   mode: 'require' | 'prefer';
 }
 
+/** The kubelet, which dials the container's startup probe, reaches the pod: no policy denies that. */
+export interface WitnessCheck extends TimedCheck {
+  /** The port of the startup probe. */
+  port: number;
+  /** The port to which the mesh redirects connections from outside: the proxy's, free until the proxy starts. */
+  inbound?: number;
+}
+
 /** A TCP connect to a host and port succeeds. */
 export interface ReachCheck {
   host: string;
@@ -91,6 +99,7 @@ export interface CheckSettings {
   address: TimedCheck;
   gateway: GatewayCheck;
   roundTrip: RoundTripCheck;
+  witness: WitnessCheck;
   reach: ReachCheck;
 }
 

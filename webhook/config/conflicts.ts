@@ -25,6 +25,7 @@ export function conflicts(profiles: Profile[]): string[] {
     ...redirectConflicts(profiles),
     ...reachConflicts(profiles),
     ...containerConflicts(profiles),
+    ...inboundConflicts(profiles),
     ...annotationConflicts(profiles),
     ...contradictions(profiles),
   ];
@@ -71,13 +72,26 @@ function reachConflicts(profiles: Profile[]): string[] {
 
 /** A pod has one init container, and a network's own validator runs none of our checks. */
 function containerConflicts(profiles: Profile[]): string[] {
-  const proving = profiles.filter(({ proof }) => proof.container !== undefined || proof.checks.length > 0);
+  const proving = profiles.filter(
+    ({ proof: { container, checks, witness } }) => container ?? witness ?? checks[0],
+  );
   const own = proving.find(({ proof }) => proof.container !== undefined);
   const other = proving.find((profile) => profile !== own);
   return own === undefined || other === undefined
     ? []
     : [
         `proof.container of profile "${own.name}" replaces the validator that profile "${other.name}" needs for its proof`,
+      ];
+}
+
+/** The kubelet's one connection is redirected to one port. */
+function inboundConflicts(profiles: Profile[]): string[] {
+  const [first, second] = profiles.filter(({ proof }) => proof.inbound !== undefined);
+  const witness = profiles.find(({ proof }) => proof.witness !== undefined);
+  return witness === undefined || first === undefined || second === undefined
+    ? []
+    : [
+        `proof.witness of profile "${witness.name}" can show one proof.inbound, not those of "${first.name}" and "${second.name}"`,
       ];
 }
 

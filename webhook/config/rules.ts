@@ -60,12 +60,13 @@ function ownerOf(key: string): string | undefined {
 
 /** `imageOf` needs a container that exists in every pod to which the profile applies. */
 function containerFaults({ when, proof }: Profile, path: (string | number)[]): Fault[] {
-  const { checks, container } = proof;
+  const { checks, container, witness } = proof;
   if (container === undefined) return [];
   const { image, imageOf } = container;
   const faults: Fault[] = [];
-  if (checks.length > 0) {
-    faults.push({ path, text: 'replaces the validator that proof.checks needs: set one of the two' });
+  if (checks.length > 0 || witness !== undefined) {
+    const other = checks.length > 0 ? 'checks' : 'witness';
+    faults.push({ path, text: `replaces the validator that proof.${other} needs: set one of the two` });
   }
   if ((image === undefined) === (imageOf === undefined)) {
     faults.push({ path, text: 'needs either image or imageOf' });

@@ -58,7 +58,9 @@ export type RedirectSettings = Identity & {
 } & Omit<RedirectCheck, 'asUser' | 'asGroup' | 'notAsUser' | 'notAsGroup' | 'families'>;
 
 /** A check as a profile describes it. */
-export type CheckOfProfile = Exclude<Check, { redirect: unknown }> | { redirect: RedirectSettings };
+export type CheckOfProfile =
+  | Exclude<Check, { redirect: unknown } | { witness: unknown }>
+  | { redirect: RedirectSettings };
 
 /** The name of a check. The schema guarantees exactly one. */
 export const wordOf = (check: CheckOfProfile): CheckName => Object.keys(check)[0] as CheckName;
@@ -80,6 +82,15 @@ export interface ProofContainer extends Identity {
  */
 export type FamiliesSource = { container: string } & ({ env: string } | { dualStackEnv: string });
 
+/** Where a mesh redirects connections from outside, for the witness. */
+export interface InboundRedirect {
+  port: number;
+  /** Annotations of the pod with ports that are not redirected: `4222,6000-6100`. */
+  excludedBy?: string[];
+  /** An annotation of the pod with the only ports that are redirected; absent or `*`: all. */
+  includedBy?: string;
+}
+
 /** How a profile is proved: by checks or by a container. */
 export interface ProfileProof {
   checks: CheckOfProfile[];
@@ -87,6 +98,9 @@ export interface ProfileProof {
   families?: FamiliesSource;
   /** Instead of checks. */
   container?: ProofContainer;
+  /** The pod is proved only when the kubelet has reached it, with all profiles that apply. */
+  witness?: 'kubelet';
+  inbound?: InboundRedirect;
 }
 
 /**

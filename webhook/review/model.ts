@@ -43,7 +43,7 @@ export interface Workload extends Position {
   /** The path of the pod or its template in the object. */
   podPath: Path;
   /** Why the Job may fail for its network although repair runs, and the line that says so. */
-  jobFault?: Pick<Finding, 'message' | 'line'>;
+  jobFault?: Pick<Finding, 'message' | 'line'> & { never: boolean };
   /** The body of the admission call, parsed at each call: objects use several times the memory of their text. */
   body: () => unknown;
   /** Operations to apply before the patch: the template may lack the metadata of a pod. */

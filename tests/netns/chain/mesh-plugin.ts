@@ -8,14 +8,17 @@ export interface Configuration {
   prevResult?: { ips?: { address: string }[] };
 }
 
+type Applies = boolean | 'outbound';
+
 /**
  * Answers one call of a chained CNI plugin such as linkerd-cni: it writes linkerd's rules into the sandbox of the
  * plugins before it, and returns their result. It acts on ADD only; DEL and CHECK do nothing. Protocol: CNI
  * specification 1.0.0.
  *
- * @param applies whether it must act on the sandbox; otherwise it succeeds and does nothing
+ * @param applies whether it must act on the sandbox; otherwise it succeeds and does nothing. `outbound`: the inbound
+ *   rules are lost
  */
-export async function answerCall(applies: (configuration: Configuration) => Promise<boolean>): Promise<void> {
+export async function answerCall(applies: (configuration: Configuration) => Promise<Applies>): Promise<void> {
   try {
     const result = await answer(process.env.CNI_COMMAND, applies);
     if (result !== undefined) process.stdout.write(JSON.stringify(result));
@@ -27,25 +30,31 @@ export async function answerCall(applies: (configuration: Configuration) => Prom
 
 async function answer(
   command: string | undefined,
-  applies: (configuration: Configuration) => Promise<boolean>,
+  applies: (configuration: Configuration) => Promise<Applies>,
 ): Promise<unknown> {
   if (command === 'VERSION') return { cniVersion: '1.0.0', supportedVersions: ['0.4.0', '1.0.0'] };
   if (command !== 'ADD') return undefined;
   const configuration: Configuration = JSON.parse(await readInput());
   const { prevResult } = configuration;
   if (prevResult === undefined) throw new Error('this plugin is a chained one: it needs a plugin before it');
-  if (!(await applies(configuration))) return prevResult;
+  const which = await applies(configuration);
+  if (which === false) return prevResult;
   const hasFamily = (mark: string): boolean =>
     prevResult.ips?.some(({ address }) => address.includes(mark)) ?? false;
   if (hasFamily('.')) await write('ipv4');
   if (hasFamily(':')) await write('ipv6');
+  if (which === 'outbound')
+    await inPod('sh', ['-c', 'for it in iptables ip6tables; do $it-nft -t nat -F PREROUTING; done']);
   return prevResult;
 }
 
 async function write(family: 'ipv4' | 'ipv6'): Promise<void> {
   const { command, args, input } = writeCommand(linkerd(), 'iptables-nft', family);
-  await run('nsenter', [`--net=${process.env.CNI_NETNS}`, '--', command, ...args], input);
+  await inPod(command, args, input);
 }
+
+const inPod = (command: string, args: string[], input = ''): Promise<string> =>
+  run('nsenter', [`--net=${process.env.CNI_NETNS}`, '--', command, ...args], input);
 
 async function readInput(): Promise<string> {
   let text = '';

@@ -38,6 +38,8 @@ export interface RunningContainer {
   /** Resolves when the program was started. */
   started: Promise<void>;
   ended: Promise<ContainerEnd>;
+  /** The program's process id. */
+  pid(): number;
   /** Sends a signal to the program, which is process 1 of its PID namespace. */
   signal(name: NodeJS.Signals): void;
 }
@@ -127,6 +129,7 @@ function watch(child: ChildProcess, log: string): RunningContainer {
   return {
     started,
     ended: started.then(() => ended),
+    pid: () => programOf(child.pid),
     signal: (name) => {
       process.kill(programOf(child.pid), name);
     },

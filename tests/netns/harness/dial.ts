@@ -10,6 +10,8 @@ export interface Dial {
   port: number;
   /** The address to connect from. */
   from?: string;
+  /** The result is `connected` as soon as it is. */
+  only?: 'connect';
 }
 
 /**

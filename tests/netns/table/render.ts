@@ -38,7 +38,8 @@ In empty cells, [the situation does not apply](../../tests/netns/table/networks.
 What each check says, beside the truth: whether the node can connect to the pod. \`round-trip.test.ts\` makes each state
 in namespaces; in parentheses are the states of Cilium 1.20.2 and the AWS plugin 1.23.1 that it stands for. With
 \`mode: prefer\`, \`node-silent\` passes with a note. A mesh's own validator does not leave the pod: it passes in each
-row, except linkerd's without a default route.
+row, except linkerd's without a default route. \`witness.test.ts\` has the states of a mesh's inbound rule: without it,
+\`witness\` says \`inbound-not-redirected\`, and a mesh's own validator passes.
 
 ${renderStates()}
 
@@ -60,8 +61,9 @@ function renderStates(): string {
     address,
     gateway,
     roundTrip,
+    works ? 'passed' : 'not-reached',
   ]);
-  return table(['', 'truth', '`address`', '`gateway`', '`roundTrip`'], rows);
+  return table(['', 'truth', '`address`', '`gateway`', '`roundTrip`', '`witness`'], rows);
 }
 
 /** A cell is empty where the situation does not apply to the network. */

@@ -10,7 +10,7 @@ export function loadBuiltInChecks(): ProfileCheck[] {
   const pod = { metadata: {}, spec: { containers: [] } };
   return builtInProfiles().flatMap((profile) => {
     const combined = { name: profile.name, profiles: [{ ...profile, when: {} }] };
-    const requirements = requirementsFor(pod, combined, { labels: {} });
+    const requirements = requirementsFor(pod, combined, { labels: {} }, 'enforce');
     return JSON.parse(requirements?.checksJson ?? '[]') as ProfileCheck[];
   });
 }

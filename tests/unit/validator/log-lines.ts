@@ -17,6 +17,8 @@ import { loadBuiltInChecks } from './fixtures.ts';
 const ownChecks: ProfileCheck[] = [
   { profile: 'own-mesh', redirect: outbound(80) },
   { profile: 'linkerd', redirect: outbound(4140) },
+  { profile: 'linkerd', witness: { port: 14_040, inbound: 4143, timeout: '30s' } },
+  { profile: 'witnessed', witness: { port: 14_040, timeout: '30s' } },
   ...['db.shop.svc.cluster.local', '10.244.1.1', '10.96.14.3'].map((host) => ({
     profile: 'database',
     reach: { host, port: 5432, timeout: '5s' },

@@ -1,6 +1,7 @@
 //! Signals, as something that can be read. A blocked signal reaches even the first process of a container, for which
 //! the kernel drops signals without a handler.
 
+use std::ffi::CStr;
 use std::os::fd::AsFd;
 use std::str::FromStr;
 
@@ -10,6 +11,19 @@ use rquickjs::{Ctx, Object, Result, function::Func};
 
 use crate::descriptors::{keep, with};
 use crate::errors::{errno, named};
+
+/// The argument of a program that only waits for a signal.
+pub const WAIT: &CStr = c"wait-for-signal";
+
+/// Waits for a signal of those that end a container.
+pub fn wait() {
+    let mut set = SigSet::empty();
+    for signal in [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP] {
+        set.add(signal);
+    }
+    let _ = set.thread_block();
+    let _ = set.wait();
+}
 
 pub fn register(native: &Object) -> Result<()> {
     native.set("signals", Func::from(signals))?;

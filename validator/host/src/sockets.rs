@@ -22,6 +22,9 @@ pub fn register(native: &Object) -> Result<()> {
     native.set("send", Func::from(send))?;
     native.set("endWriting", Func::from(end_writing))?;
     native.set("socketError", Func::from(socket_error))?;
+    native.set("originalPort", Func::from(original_port))?;
+    native.set("dropAll", Func::from(drop_all))?;
+    native.set("dropped", Func::from(dropped))?;
     native.set("localEnd", Func::from(|ctx, socket| end_of(ctx, socket, net::getsockname)))?;
     native.set("otherEnd", Func::from(|ctx, socket| end_of(ctx, socket, net::getpeername)))
 }
@@ -77,6 +80,57 @@ fn end_writing(ctx: Ctx, socket: i32) -> Result<()> {
 fn socket_error(ctx: Ctx, socket: i32) -> Result<()> {
     let error = named(&ctx, with(socket, |open| net::getsockopt(&open, sockopt::SocketError)))?;
     named(&ctx, if error == 0 { Ok(()) } else { Err(Errno::from_raw(error)) })
+}
+
+/// `SO_ORIGINAL_DST` of conntrack; the own port if nothing redirected the connection.
+fn original_port(ctx: Ctx, socket: i32) -> Result<u16> {
+    let port = with(socket, |open| {
+        let own: SockaddrStorage = net::getsockname(open.as_raw_fd())?;
+        let found = if own.as_sockaddr_in().is_some() {
+            net::getsockopt(&open, sockopt::OriginalDst).map(|end| end.sin_port)
+        } else {
+            net::getsockopt(&open, sockopt::Ip6tOriginalDst).map(|end| end.sin6_port)
+        };
+        let own = text_of(&own).map_or(0, |(_, port)| port);
+        Ok(found.map_or(own, u16::from_be))
+    });
+    named(&ctx, port)
+}
+
+/// Requires more hops than any sender on the path leaves: the kernel then drops the first packet of a connection
+/// (`tcp_v4_rcv`). A socket filter would need memory of the node's limit for compiled programs.
+fn drop_all(ctx: Ctx, socket: i32) -> Result<()> {
+    let most: libc::c_int = 255;
+    let set = with(socket, |open| {
+        let own: SockaddrStorage = net::getsockname(open.as_raw_fd())?;
+        let (level, name) = match own.as_sockaddr_in() {
+            Some(_) => (libc::IPPROTO_IP, libc::IP_MINTTL),
+            None => (libc::IPPROTO_IPV6, libc::IPV6_MINHOPCOUNT),
+        };
+        let (value, length) = (&raw const most, size_of_val(&most) as u32);
+        // SAFETY: the kernel reads one int
+        Errno::result(unsafe { libc::setsockopt(open.as_raw_fd(), level, name, value.cast(), length) })
+    });
+    named(&ctx, set.map(drop))
+}
+
+/// `SK_MEMINFO_DROPS` of `include/uapi/linux/sock_diag.h`.
+fn dropped(ctx: Ctx, socket: i32) -> Result<u32> {
+    let mut counts = [0u32; 9];
+    let mut length = size_of_val(&counts) as u32;
+    let asked = with(socket, |open| {
+        // SAFETY: the kernel writes at most `length` bytes
+        Errno::result(unsafe {
+            libc::getsockopt(
+                open.as_raw_fd(),
+                libc::SOL_SOCKET,
+                libc::SO_MEMINFO,
+                counts.as_mut_ptr().cast(),
+                &raw mut length,
+            )
+        })
+    });
+    named(&ctx, asked.map(|_| counts[8]))
 }
 
 fn end_of<'js>(

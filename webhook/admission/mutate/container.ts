@@ -18,6 +18,7 @@ import {
 import { runAsFor } from './ids.ts';
 import type { ProofRequirements } from './proof-requirements.ts';
 import { leastOfOthers, minRequests, resourcesFor } from './resources.ts';
+import { startupProbe } from './witness.ts';
 
 const field = (name: string, fieldPath: string): EnvVar => ({
   name,
@@ -34,12 +35,17 @@ const asksForInterfaces = (requirements: ProofRequirements): boolean =>
  * later call sees the same, and has the mount that the API server would add, so that there is no later call. The security context complies with Pod Security `restricted`.
  */
 export function validatorFor(pod: Pod, requirements: ProofRequirements, proof: ProofSettings): Container {
-  const { container } = requirements;
-  const resources = resourcesFor(pod, container === undefined ? minRequests : leastOfOthers);
+  const { container, witness } = requirements;
+  const resources = resourcesFor(
+    pod,
+    container === undefined ? minRequests : leastOfOthers,
+    witness !== undefined,
+  );
   const volumeMounts = mounts(pod, requirements);
   return {
     name: validatorContainer,
     ...programOf(pod, requirements, proof),
+    ...(witness && { restartPolicy: 'Always', startupProbe: startupProbe(requirements) }),
     imagePullPolicy: proof.imagePullPolicy,
     env: environment(requirements, proof),
     ...(resources && { resources }),

@@ -70,10 +70,16 @@ function prove(
           `label ${profileLabel}: ${forbidden} is not allowed (proof.allowOptOut), so profile ${profile} applies`,
         ];
   const combined = policy.combineProfiles(profile);
-  const requirements = requirementsFor(pod, combined, namespace);
+  const requirements = requirementsFor(pod, combined, namespace, policy.proof.mode);
   if (requirements === undefined) {
     const operations = removeInjection(pod, statusText(selection));
     return left(pod, 'no-profile-applies', operations, { profile: combined.name, warnings });
+  }
+  const isSeen = requirements.profiles.some(({ proof }) => proof.witness !== undefined);
+  if (isSeen && requirements.witness === undefined) {
+    warnings.push(
+      'proof.mode is warn, and proof.witness of a profile can only refuse: the kubelet is no witness',
+    );
   }
   const { operations, unproved, ...more } = inject(pod, requirements, selection, name, policy.proof);
   const changed = injectedAt(pod) >= 0 ? 'updated' : 'injected';

@@ -1,6 +1,6 @@
-import type { ProfileCheck } from '../../../validator/shared/contract.ts';
+import type { ProfileCheck, WitnessCheck } from '../../../validator/shared/contract.ts';
 import type { CombinedProfiles } from '../../config/policy.ts';
-import type { Profile, ProofContainer } from '../../config/types.ts';
+import type { Profile, ProofContainer, ProofMode } from '../../config/types.ts';
 import { wordOf } from '../../config/types.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import type { NamespaceFacts } from '../namespaces.ts';
@@ -9,6 +9,7 @@ import { familiesIn, narrow } from './families.ts';
 import { type Ids, idsIn } from './ids.ts';
 import { applies } from './profile-selection.ts';
 import { targetsIn } from './skipped-ports.ts';
+import { witnessFor } from './witness.ts';
 
 /** The combined requirements of the profiles that apply to a pod. */
 export interface ProofRequirements {
@@ -17,6 +18,8 @@ export interface ProofRequirements {
   checksJson: string;
   /** A network's own validator, which runs instead of ours. */
   container: ProofContainer | undefined;
+  /** What the kubelet's connection has to show, if it is a witness. */
+  witness: WitnessCheck | undefined;
   /** The names of checks, each once, in the order of the profiles; `container` means a network's own validator. */
   words: string[];
   /** The user id that a check must run as. */
@@ -32,12 +35,14 @@ export interface ProofRequirements {
 /**
  * Returns the requirements of the combined profiles that apply to this pod, or undefined if none does.
  *
+ * @param mode a witness can only refuse, so there is none with `warn`
  * @throws CniGateError CNI_GATE_PROFILE_JOIN if one profile's proof must run as a user or group that another's excludes
  */
 export function requirementsFor(
   pod: Pod,
   combined: CombinedProfiles,
   namespace: NamespaceFacts,
+  mode: ProofMode,
 ): ProofRequirements | undefined {
   const profiles = profilesFor(pod, combined, namespace.labels);
   if (profiles.length === 0) return undefined;
@@ -70,10 +75,20 @@ export function requirementsFor(
     }
   }
   if (container !== undefined) words.add('container');
+  const witness = mode === 'warn' ? undefined : witnessFor({ pod, namespace }, profiles);
+  if (witness !== undefined) {
+    words.add('witness');
+    for (const { name, proof } of profiles) {
+      const { inbound, ...plain } = witness;
+      if (proof.inbound && inbound) checks.push({ profile: name, witness });
+      else if (proof.witness) checks.push({ profile: name, witness: plain });
+    }
+  }
   const requirements: ProofRequirements = {
     profiles,
     checksJson: checks.length === 0 ? '' : JSON.stringify(checks),
     container,
+    witness,
     words: [...words],
     asUser: ids.find(({ asUser }) => asUser !== undefined)?.asUser,
     asGroup: ids.find(({ asGroup }) => asGroup !== undefined)?.asGroup,

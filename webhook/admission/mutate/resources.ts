@@ -1,7 +1,7 @@
 import { own } from '../../lib/maps.ts';
 import { validatorContainer } from '../../lib/names.ts';
 import { quantity } from '../../lib/quantity.ts';
-import { allContainers, type Pod, type Quantities, type Resources } from '../pod.ts';
+import { allContainers, type Container, type Pod, type Quantities, type Resources } from '../pod.ts';
 
 /**
  * The least resources of our validator: a smaller memory limit could kill it, or keep the runtime from starting it; less
@@ -12,6 +12,9 @@ export const minRequests: Quantities = { cpu: '50m', memory: '32Mi' };
 /** The same of a network's own validator (`proof.container`), about which nothing is known. */
 export const leastOfOthers: Quantities = { cpu: '50m', memory: '64Mi' };
 
+/** The requests of a container that waits for as long as its pod runs. */
+const ofSidecar: Quantities = { cpu: '1m', memory: '4Mi', 'ephemeral-storage': '1Mi' };
+
 /** The resources that a ResourceQuota or a LimitRange may require of every container. */
 const counted = ['cpu', 'memory', 'ephemeral-storage'];
 
@@ -21,10 +24,12 @@ const counted = ['cpu', 'memory', 'ephemeral-storage'];
  * to requests, and a quota that requires a value of each container is satisfied. Init containers count by their
  * maximum, so the pod requests no more than before (except tiny pods, whose values are raised to `least`).
  *
+ * A sidecar's values add to the pod's, so it sets the least ones.
+ *
  * QoS: Kubernetes `pkg/apis/core/v1/helper/qos`. A pod with pod-level resources (`spec.resources`) is classified by
  * those, and its containers need none.
  */
-export function resourcesFor(pod: Pod, least = minRequests): Resources | undefined {
+export function resourcesFor(pod: Pod, least = minRequests, isSidecar = false): Resources | undefined {
   if (hasPodResources(pod)) return undefined;
   const others = allContainers(pod).filter((container) => container.name !== validatorContainer);
   // the API server defaults requests to the limits; a manifest may not have passed it yet
@@ -37,8 +42,30 @@ export function resourcesFor(pod: Pod, least = minRequests): Resources | undefin
     least,
   );
   if (requests === undefined && limits === undefined) return undefined;
+  if (isSidecar) {
+    const low = isGuaranteed(others) ? { ...ofSidecar, ...least } : ofSidecar;
+    return {
+      ...(requests && { requests: replaced(requests, low) }),
+      ...(limits && { limits: replaced(limits, { ...ofSidecar, ...least }) }),
+    };
+  }
   return { ...(requests && { requests }), ...(limits && { limits }) };
 }
+
+/** The same keys with other values; a zero stays zero. */
+const replaced = (values: Quantities, by: Quantities): Quantities =>
+  Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, quantity(value) > 0 ? (by[name] ?? value) : value]),
+  );
+
+/** Whether each container has limits for cpu and memory, and requests that equal them. */
+const isGuaranteed = (containers: Container[]): boolean =>
+  containers.every(({ resources }) =>
+    ['cpu', 'memory'].every((name) => {
+      const limit = own(resources?.limits, name);
+      return limit !== undefined && quantity(own(resources?.requests, name) ?? limit) === quantity(limit);
+    }),
+  );
 
 /** Whether the pod has pod-level resources, which decide its class instead of its containers'. */
 export function hasPodResources(pod: Pod): boolean {

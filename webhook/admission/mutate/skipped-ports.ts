@@ -14,8 +14,7 @@ const mostPorts = 65_535;
  */
 export function targetsIn({ connect, listen, skippedPorts }: RedirectSettings, place: Place): string[] {
   if (skippedPorts === undefined) return connect;
-  const { pod, namespace } = place;
-  const text = own(pod.metadata.annotations, skippedPorts) || own(namespace.annotations, skippedPorts);
+  const text = textAt(place, skippedPorts);
   if (!text) return connect;
   const skipped = portsOf(text);
   const isFree = (port: number): boolean => skipped[port] === 0 && port !== listen;
@@ -33,8 +32,12 @@ export function targetsIn({ connect, listen, skippedPorts }: RedirectSettings, p
   });
 }
 
+/** An annotation of the pod, or else of its namespace. */
+export const textAt = ({ pod, namespace }: Place, key: string): string | undefined =>
+  own(pod.metadata.annotations, key) || own(namespace.annotations, key);
+
 /** Marks the ports of a list such as `25,1024-65535`; linkerd2-proxy-init, `ParsePortRange`. */
-function portsOf(text: string): Uint8Array {
+export function portsOf(text: string): Uint8Array {
   const marked = new Uint8Array(mostPorts + 1);
   for (const part of text.split(',')) {
     const [, from = '', to = from] = /^\s*(\d{1,5})(?:-(\d{1,5}))?\s*$/.exec(part) ?? [];

@@ -21,6 +21,8 @@ export interface ContainerStatus {
     running?: { startedAt?: string | null } | null;
     terminated?: Terminated | null;
   } | null;
+  /** Of a container with a startup probe: whether it has passed. */
+  started?: boolean | null;
   /** Of the run before, if the container was started again. */
   lastState?: { terminated?: Terminated | null } | null;
 }
@@ -108,7 +110,9 @@ function sandboxSince(status: ProofStatus): number | undefined {
 export function resultOf(status: ProofStatus, context: ProofContext = { foreign: false }): ProofResult {
   const waiting: ProofResult = { verdict: 'waiting', ended: undefined };
   const { state, lastState } = validatorStatus(status) ?? {};
-  const now = state?.terminated;
+  // a sidecar whose startup probe passed: it waits for a signal since its verdict
+  const since = validatorStatus(status)?.started === true ? state?.running?.startedAt : undefined;
+  const now = since ? { exitCode: exitCode.proved, startedAt: since, finishedAt: since } : state?.terminated;
   const run = now ?? lastState?.terminated;
   if (!run) return waiting;
   const verdict = verdictOfRun(run, context);

@@ -19,7 +19,7 @@ export function probePod(namespace: string, combined: CombinedProfiles, { proof 
   const conditions = combined.profiles.flatMap(({ when }) => when);
   const candidates = [{}, ...conditions].map((condition) => podFor(namespace, condition, proof.image));
   const promised = candidates.flatMap((pod) => {
-    const requirements = requirementsFor(pod, combined, { labels: {} });
+    const requirements = requirementsFor(pod, combined, { labels: {} }, proof.mode);
     const isProved = requirements !== undefined && canProve(requirements, proof);
     return isProved && requirements.words.length > 0 ? [{ pod, promised: requirements.words }] : [];
   });

@@ -28,8 +28,8 @@ export function unproved(pod: Pod, status: ProofStatus): Unproved | undefined {
   const at = (pod.spec.initContainers ?? []).findIndex(({ name }) => name === validatorContainer);
   if (at < 0) return 'container-missing';
   if (at > 0) return 'not-first';
-  const ours = validatorStatus(status);
-  return ours?.state?.terminated?.exitCode === 0 ? undefined : 'not-completed';
+  const { state, started } = validatorStatus(status) ?? {};
+  return state?.terminated?.exitCode === 0 || (state?.running && started) ? undefined : 'not-completed';
 }
 
 /**

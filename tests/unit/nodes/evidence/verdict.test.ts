@@ -28,6 +28,43 @@ const deleted: ProofContext = { foreign: true, deletedAt: Date.parse(at('00:09')
 const cases: [name: string, status: ProofStatus, expected: string, context?: ProofContext][] = [
   ['no status yet', {}, 'waiting'],
   ['it runs for the first time', pod({ state: { running: {} } }), 'waiting'],
+  [
+    'a sidecar whose startup probe has not passed',
+    pod({ state: { running: { startedAt: at('00:00') } }, started: false }),
+    'waiting',
+  ],
+  [
+    'a sidecar that was reached',
+    pod({ state: { running: { startedAt: at('00:00') } }, started: true }),
+    'passed',
+  ],
+  [
+    'a sidecar that was reached after it failed',
+    pod({ state: { running: { startedAt: at('00:20') } }, started: true, lastState: ended(95) }),
+    'passed',
+  ],
+  [
+    'a sidecar that was reached, and the sandbox is gone',
+    pod(
+      { state: { running: { startedAt: at('00:00') } }, started: true },
+      { conditions: sandbox('False', '01:00') },
+    ),
+    'waiting',
+  ],
+  [
+    'a sidecar that was reached in an older sandbox',
+    pod(
+      { state: { running: { startedAt: at('00:00') } }, started: true },
+      { conditions: sandbox('True', '01:00') },
+    ),
+    'waiting',
+  ],
+  [
+    'a sidecar that failed once more in the same sandbox',
+    pod({ state: crashLoop, started: false, lastState: ended(95) }),
+    'failed',
+  ],
+  ['a sidecar that ended with its Job', pod({ state: ended(0) }, { phase: 'Succeeded' }), 'passed'],
   ['exit code 0', pod({ state: ended(0) }), 'passed'],
   [
     'exit code 95 in state, as with restartPolicy Never',

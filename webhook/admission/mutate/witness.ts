@@ -1,0 +1,66 @@
+import type { WitnessCheck } from '../../../validator/shared/contract.ts';
+import { parseDuration } from '../../../validator/shared/duration.ts';
+import type { InboundRedirect, Profile } from '../../config/types.ts';
+import { own } from '../../lib/maps.ts';
+import { allContainers } from '../pod.ts';
+import type { Place } from './ids.ts';
+import type { ProofRequirements } from './proof-requirements.ts';
+import { portsOf, textAt } from './skipped-ports.ts';
+
+/** How long the kubelet is awaited. It dials once a second, but on a busy node it is late to see a container. */
+const timeout = '30s';
+
+/** The port of the probe, or the next one that is free. Peers of a pod dial its ports as soon as it has an address. */
+const usualPort = 14_040;
+const leastPort = 1024;
+
+/** What the kubelet has to show for a pod; undefined if no profile has it as witness. */
+export function witnessFor(place: Place, profiles: Profile[]): WitnessCheck | undefined {
+  if (!profiles.some(({ proof }) => proof.witness !== undefined)) return undefined;
+  const inbound = profiles.find(({ proof }) => proof.inbound !== undefined)?.proof.inbound;
+  const used = allContainers(place.pod).flatMap(({ ports }) =>
+    (Array.isArray(ports) ? ports : []).map(({ containerPort }) => String(containerPort)),
+  );
+  const redirected = inbound && redirectedPort(place, inbound, used);
+  if (inbound && redirected !== undefined) return { port: redirected, inbound: inbound.port, timeout };
+  // no port of this pod is redirected
+  return { port: firstPort(portsOf(used.join())) ?? usualPort, timeout };
+}
+
+/** A port that the mesh redirects in this pod; undefined if there is none. */
+function redirectedPort(
+  place: Place,
+  { port, excludedBy = [], includedBy }: InboundRedirect,
+  used: string[],
+): number | undefined {
+  const read = (key: string): string => textAt(place, key) ?? '';
+  const excluded = excludedBy.map(read);
+  const only = (includedBy && own(place.pod.metadata.annotations, includedBy)) ?? '*';
+  if (only === '*') return firstPort(portsOf([port, ...used, ...excluded].join()));
+  // a peer may dial these ports too
+  const [ports, skipped] = [portsOf(only), portsOf(excluded.join())];
+  return firstPort(skipped.map((isSkipped, at) => Number(isSkipped === 1 || ports[at] === 0)));
+}
+
+/** The first port that is not marked, from the usual one or else from the least. */
+function firstPort(taken: Uint8Array): number | undefined {
+  const found = [usualPort, leastPort].map((start) => taken.indexOf(0, start));
+  return found.find((port) => port >= 0);
+}
+
+/**
+ * The probe by which the kubelet dials the pod, with the API server's defaults. It goes on for longer than the checks
+ * take, because the kubelet restarts a container whose probe is over.
+ */
+export function startupProbe({ witness, checksJson }: ProofRequirements): object {
+  const timeouts = [...checksJson.matchAll(/"timeout":"(\w+)"/g)].map(
+    ([, text = '']) => parseDuration(text) ?? 0,
+  );
+  return {
+    tcpSocket: { port: witness?.port },
+    timeoutSeconds: 1,
+    periodSeconds: 1,
+    successThreshold: 1,
+    failureThreshold: Math.ceil(Math.max(...timeouts) / 1000) * 2 + 30,
+  };
+}
