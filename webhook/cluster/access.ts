@@ -1,6 +1,5 @@
 import type { Agent } from 'node:http';
 import type { SecureContextOptions } from 'node:tls';
-import { CniGateError } from '../lib/errors.ts';
 
 /** What a request needs to reach the API server and to authenticate. */
 export interface Connection {
@@ -19,9 +18,6 @@ export interface TlsOptions extends Pick<SecureContextOptions, 'ca' | 'cert' | '
   servername?: string;
   rejectUnauthorized?: boolean;
 }
-
-/** Nothing names a cluster: no flag, no service account and no kubeconfig. */
-export class NoCluster extends CniGateError {}
 
 /** Access to an API server. */
 export interface Access {

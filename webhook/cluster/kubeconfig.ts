@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { quoted } from '../lib/clean.ts';
 import { CniGateError, errnoOf, messageOf } from '../lib/errors.ts';
-import { type Access, type Connection, NoCluster } from './access.ts';
+import type { Access, Connection } from './access.ts';
 
 /**
  * The way that a kubeconfig file names: certificates, tokens, exec plugins, OIDC and proxies as kubectl knows
@@ -19,7 +19,7 @@ export function fromKubeconfig(file: string | undefined, context?: string): Acce
   const named = process.env.KUBECONFIG ?? '';
   const source = file ?? (named || join(homedir(), '.kube', 'config'));
   if (file === undefined && named === '' && !existsSync(source)) {
-    throw new NoCluster(
+    throw new CniGateError(
       'CNI_GATE_CLUSTER_CONFIG',
       `no cluster to ask: this process does not run in a pod with a service account, $KUBECONFIG is not set, and ${source} does not exist. Give --kubeconfig. Without a cluster, serve needs --cluster-state or --profile`,
     );
