@@ -1,4 +1,3 @@
-import { getOrMake } from '../../lib/maps.ts';
 import type { PendingPod } from './pending-pod.ts';
 
 /**
@@ -16,6 +15,14 @@ interface Nomination {
   at: number;
 }
 
+/** What is known of the pods of one key, which are alike. */
+interface KeyState {
+  /** By the pod's UID. */
+  open: Map<string, Nomination>;
+  /** Nominations that worked since the last one that was ignored. */
+  worked: number;
+}
+
 /** The scheduler retries a pod after 11 s at most. One that leaves a nomination for so long does not use it. Milliseconds. */
 const expiry = 60_000;
 
@@ -24,40 +31,55 @@ const expiry = 60_000;
  * was never made. Pure: times are arguments, in milliseconds since the epoch.
  */
 export class Nominations {
-  /** By the key of the pod, then by its UID. */
-  readonly #open = new Map<string, Map<string, Nomination>>();
+  readonly #keys = new Map<string, KeyState>();
 
   /** A nomination was written. */
   add(pod: PendingPod, node: string, now: number): void {
-    getOrMake(this.#open, pod.key, () => new Map()).set(pod.uid, { pod, node, at: now });
+    const state = this.#keys.get(pod.key) ?? { open: new Map(), worked: 0 };
+    this.#keys.set(pod.key, state);
+    state.open.set(pod.uid, { pod, node, at: now });
   }
 
-  /** The keys with open nominations. */
+  /** The keys with nominations that were open when the key was last looked at. */
   keys(): Iterable<string> {
-    return this.#open.keys();
+    return this.#keys.keys();
   }
 
   /** Whether one is open for the pod. */
   isOpen({ key, uid }: Pick<PendingPod, 'key' | 'uid'>): boolean {
-    return this.#open.get(key)?.has(uid) === true;
+    return this.#keys.get(key)?.open.has(uid) === true;
+  }
+
+  /** How many more pods of a key may be nominated now, if only the scheduler can judge them: one more with each success. */
+  window(key: string): number {
+    const { open, worked } = this.#keys.get(key) ?? { open: new Map(), worked: 0 };
+    return 1 + worked - open.size;
   }
 
   /**
    * Compares the open nominations of a key with its pods that wait.
    *
-   * @returns those that ended
+   * @returns those that ended, and whether the key has to back off: one was ignored, and none worked since the last time
    */
-  settle(key: string, pods: readonly PendingPod[], now: number): (Nomination & { outcome: Outcome })[] {
-    const open = this.#open.get(key) ?? new Map<string, Nomination>();
+  settle(
+    key: string,
+    pods: readonly PendingPod[],
+    now: number,
+  ): { ended: (Nomination & { outcome: Outcome })[]; backOff: boolean } {
+    const state = this.#keys.get(key);
+    if (state === undefined) return { ended: [], backOff: false };
     const waiting = new Map(pods.map((pod) => [pod.uid, pod]));
-    const ended = [...open].flatMap(([uid, nomination]) => {
+    const ended = [...state.open].flatMap(([uid, nomination]) => {
       const outcome = outcomeOf(nomination, waiting.get(uid), now);
       if (outcome === undefined) return [];
-      open.delete(uid);
+      state.open.delete(uid);
       return [{ ...nomination, outcome }];
     });
-    if (open.size === 0) this.#open.delete(key);
-    return ended;
+    const worked = state.worked + ended.filter(({ outcome }) => outcome === 'left').length;
+    const isIgnored = ended.some(({ outcome }) => outcome === 'ignored');
+    state.worked = isIgnored ? 0 : worked;
+    if (pods.length === 0 && state.open.size === 0) this.#keys.delete(key);
+    return { ended, backOff: isIgnored && worked === 0 };
   }
 }
 

@@ -10,7 +10,7 @@ import { longHold, nominatedEvent, notNominatedEvent } from '../report/waiting-p
 import type { Result } from '../work-queue.ts';
 import { Capacity } from './capacity.ts';
 import { eligibility, leastVersion } from './eligibility.ts';
-import { Nominations, type Outcome } from './nominations.ts';
+import { Nominations } from './nominations.ts';
 import { PendingIndex, type PendingPod } from './pending-pod.ts';
 import { NodeSearch } from './search.ts';
 
@@ -105,7 +105,7 @@ export class Nominator implements Work {
   /** Looks what became of nominations. @returns whether the key has to back off */
   #settle(key: string, pods: readonly PendingPod[]): boolean {
     const { metrics, log } = this.#options;
-    const ended = this.#nominations.settle(key, pods, Date.now());
+    const { ended, backOff } = this.#nominations.settle(key, pods, Date.now());
     for (const { pod, node, outcome } of ended) {
       metrics.outcomes.inc({ outcome });
       if (outcome === 'left') continue;
@@ -116,8 +116,7 @@ export class Nominator implements Work {
       const why = `the scheduler did not bind the pod to node ${node}, which was nominated`;
       this.#explain(pod, `${why}: cni-gate tries again after a pause of up to five minutes`, 0);
     }
-    const isOf = (wanted: Outcome): boolean => ended.some(({ outcome }) => outcome === wanted);
-    return isOf('ignored') && !isOf('left');
+    return backOff;
   }
 
   /** Writes events about long holds. @returns the pods that the gate refused, and would refuse again */
@@ -150,6 +149,13 @@ export class Nominator implements Work {
     let left = most;
     for (const pod of waiting) {
       if (left === 0) return;
+      if (pod.unverifiable && this.#nominations.window(pod.key) <= 0) {
+        this.#explain(
+          pod,
+          'only the scheduler can judge its constraints: another pod of its owner is tried first',
+        );
+        continue;
+      }
       const placement = await search.place(pod, signal);
       if (placement === 'unknown') return;
       if ('why' in placement) {

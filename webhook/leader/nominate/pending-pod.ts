@@ -5,6 +5,7 @@ import {
   type ConstrainedSpec,
   countTerms,
   hasClaims,
+  type NodeConstraints,
   type Required,
   requiredOf,
   type VolumeSource,
@@ -27,11 +28,17 @@ export interface ApiPendingPod extends ApiGatePod {
 }
 
 interface ApiPendingSpec extends RequestingSpec, ConstrainedSpec {
+  affinity?: (NodeConstraints['affinity'] & { podAffinity?: Terms; podAntiAffinity?: Terms }) | null;
+  topologySpreadConstraints?: { whenUnsatisfiable?: string }[] | null;
+  resourceClaims?: unknown[] | null;
+  containers?: (Asking & { ports?: { hostPort?: number }[] | null })[];
   initContainers?: (Asking & InitContainer)[] | null;
   volumes?: (VolumeSource & { name: string })[] | null;
 }
 
 type InitContainer = NonNullable<NonNullable<ApiGatePod['spec']>['initContainers']>[number];
+
+type Terms = { requiredDuringSchedulingIgnoredDuringExecution?: unknown[] | null } | null;
 
 /** A pod that waits for a node, with its requirements. */
 export interface PendingPod extends GatePod, Required {
@@ -48,6 +55,8 @@ export interface PendingPod extends GatePod, Required {
   weight: number;
   /** See {@link hasClaims}. */
   hasVolumes: boolean;
+  /** Whether it has hard constraints that only the scheduler can judge: see {@link isUnverifiable}. */
+  unverifiable: boolean;
   /** Whether its requirements have too many characters or terms. They are not kept, and it is left to the scheduler. */
   tooLarge: boolean;
 }
@@ -60,6 +69,7 @@ export function toPendingPod(pod: ApiPendingPod): PendingPod {
   const kind = JSON.stringify([pending.profiles, required]);
   const terms = countTerms(required) + Object.keys(required.requests).length;
   const tooLarge = kind.length > pendingPods.requiredCharacters || terms > planLimits.terms;
+  const hasVolumes = hasClaims(spec.volumes);
   const nominated = status?.nominatedNodeName ?? '';
   return {
     ...pending,
@@ -70,7 +80,8 @@ export function toPendingPod(pod: ApiPendingPod): PendingPod {
     version: metadata.resourceVersion,
     nominated: nominated.length <= nameCharacters ? nominated : '',
     leaving: typeof metadata.deletionTimestamp === 'string',
-    hasVolumes: hasClaims(spec.volumes),
+    hasVolumes,
+    unverifiable: hasVolumes || isUnverifiable(spec),
   };
 }
 
@@ -78,6 +89,25 @@ const nothingRequired = { constraints: {}, tolerations: [], requests: {} };
 
 const digest = (...texts: string[]): string =>
   createHash('sha256').update(JSON.stringify(texts)).digest('base64url');
+
+/**
+ * Whether it depends on other pods or on devices where the pod fits. The scheduler may ignore a nomination because of
+ * them, so one pod of the group is tried first.
+ */
+function isUnverifiable(spec: ApiPendingSpec): boolean {
+  const { topologySpreadConstraints, affinity, resourceClaims, containers } = spec;
+  const isHard = (terms: Terms | undefined): boolean =>
+    (terms?.requiredDuringSchedulingIgnoredDuringExecution ?? []).length > 0;
+  return (
+    (topologySpreadConstraints ?? []).some(
+      ({ whenUnsatisfiable }) => whenUnsatisfiable !== 'ScheduleAnyway',
+    ) ||
+    isHard(affinity?.podAffinity) ||
+    isHard(affinity?.podAntiAffinity) ||
+    (resourceClaims ?? []).length > 0 ||
+    (containers ?? []).some(({ ports }) => (ports ?? []).some(({ hostPort }) => (hostPort ?? 0) > 0))
+  );
+}
 
 /** Bytes that a pod takes in memory without its requirements, as an upper estimate. */
 const ownWeight = 1024;

@@ -21,9 +21,29 @@ suite('a nomination ends', () => {
     test(`${what}: ${outcome ?? 'open'}`, () => {
       const nominations = new Nominations();
       nominations.add(web, 'n2', now);
-      assert.equal(nominations.settle(web.key, pods, now + after)[0]?.outcome, outcome);
+      const { ended, backOff } = nominations.settle(web.key, pods, now + after);
+      assert.deepEqual([ended[0]?.outcome, backOff], [outcome, outcome === 'ignored']);
       assert.equal(nominations.isOpen(web), outcome === undefined);
-      assert.deepEqual(nominations.settle(web.key, pods, now + after), [], 'it is told once');
+      assert.deepEqual(nominations.settle(web.key, pods, now + after).ended, [], 'it is told once');
     });
   }
+});
+
+test('of pods that only the scheduler can judge, one is nominated, and one more for each success', () => {
+  const nominations = new Nominations();
+  const pods = ['a', 'b', 'c', 'd'].map((name) => waiting(name));
+  const [a, b, c, d] = pods as [PendingPod, PendingPod, PendingPod, PendingPod];
+  const windows = [nominations.window(web.key)];
+  const settle = (some: PendingPod[], left: PendingPod[]): boolean => {
+    for (const pod of some) nominations.add(pod, 'n2', now);
+    windows.push(nominations.window(web.key));
+    const { backOff } = nominations.settle(web.key, left, now);
+    windows.push(nominations.window(web.key));
+    return backOff;
+  };
+  settle([a], [b, c, d]);
+  settle([b, c], [d]);
+  assert.equal(settle([d], [{ ...d, version: '12' }]), false, 'others worked before');
+  assert.equal(settle([d], [{ ...d, version: '14' }]), true);
+  assert.deepEqual(windows, [1, 0, 2, 0, 4, 3, 1, 0, 1]);
 });

@@ -84,4 +84,34 @@ suite('what is read of a waiting pod', () => {
     const pod = toPendingPod(api({}, { ownerReferences: null, deletionTimestamp: '2026-11-21T12:00:00Z' }));
     assert.deepEqual([pod.group, pod.leaving], ['u1', true]);
   });
+
+  const hard: [what: string, spec: ApiPendingPod['spec'], unverifiable: boolean][] = [
+    ['no constraint', {}, false],
+    [
+      'a soft topology spread',
+      { topologySpreadConstraints: [{ whenUnsatisfiable: 'ScheduleAnyway' }] },
+      false,
+    ],
+    ['a topology spread without a mode', { topologySpreadConstraints: [{}] }, true],
+    ['a hard topology spread', { topologySpreadConstraints: [{ whenUnsatisfiable: 'DoNotSchedule' }] }, true],
+    [
+      'required anti-affinity',
+      { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{}] } } },
+      true,
+    ],
+    [
+      'required affinity to pods',
+      { affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{}] } } },
+      true,
+    ],
+    ['a host port', { containers: [{ ports: [{ hostPort: 80 }] }] }, true],
+    ['resource claims', { resourceClaims: [{}] }, true],
+    ['a volume claim', { volumes: [{ name: 'data', persistentVolumeClaim: {} }] }, true],
+    ['a generic ephemeral volume', { volumes: [{ name: 'scratch', ephemeral: {} }] }, true],
+    ['a volume without a claim', { volumes: [{ name: 'tmp' }] }, false],
+  ];
+  for (const [what, spec, unverifiable] of hard) {
+    test(`${what}: ${unverifiable ? 'only the scheduler can judge it' : 'verifiable'}`, () =>
+      assert.equal(toPendingPod(api(spec)).unverifiable, unverifiable));
+  }
 });

@@ -207,6 +207,17 @@ suite('several pods', () => {
     assert.equal(nominated().length, 2);
     assert.equal(api.asked.filter(({ path }) => path === '/api/v1/pods').length, 1, 'one answer for all');
   });
+
+  test('that only the scheduler can judge: one is tried first', async (t) => {
+    const pods = crowd(3, { unverifiable: true });
+    const { nominated, changed } = await steering(t, { pods });
+    await until(() => nominated().length > 0);
+    await sleep(aWhile);
+    assert.equal(nominated().length, 1);
+    const [bound] = pods.splice(0, 1);
+    if (bound !== undefined) changed(bound);
+    await until(() => nominated().length === 3);
+  });
 });
 
 suite('a pod that no node is nominated for', () => {

@@ -30,6 +30,7 @@ export function waiting(name: string, more: Partial<PendingPod> = {}): PendingPo
     tolerations: [],
     requests: { cpu: 100, pods: 1 },
     hasVolumes: false,
+    unverifiable: false,
     tooLarge: false,
     ...more,
   };
