@@ -17,6 +17,7 @@ const page = new URL('../../docs/reference/proof-table.md', import.meta.url);
 const updating = process.env.UPDATE_TABLE === '1';
 const text = existsSync(page) ? readFileSync(page, 'utf8') : '';
 const recorded = readPage(text);
+const columns: ReadonlySet<string> = new Set(networkNames);
 const outcomes = new Map<string, string>();
 
 interface Cell {
@@ -42,7 +43,9 @@ function testCell({ row, column, network, plan }: Cell): void {
     assert.equal(proof.code, plan.ends, proof.log);
     assert.equal(proof.message.code, proof.code);
     outcomes.set(keyOf(row, column), outcome);
-    if (!updating) assert.equal(outcome, recorded.get(keyOf(row, column)), proof.log);
+    // the page has no cells for the writers, but a sentence
+    const expected = columns.has(column) ? recorded.get(keyOf(row, column)) : 'proved';
+    if (!updating) assert.equal(outcome, expected, proof.log);
   });
 }
 

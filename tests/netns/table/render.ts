@@ -2,7 +2,6 @@ import { table } from '../../../release/reference/tables.ts';
 import { networkNames } from './networks.ts';
 import { situations } from './plan.ts';
 import { states } from './states.ts';
-import { familyColumns, writerRows } from './writers.ts';
 
 /** Outcomes by row and column of a table. */
 export type Outcomes = ReadonlyMap<string, string>;
@@ -37,9 +36,10 @@ In empty cells, [the situation does not apply](../../tests/netns/table/networks.
 
 What each check says, beside the truth: whether the node can connect to the pod. \`round-trip.test.ts\` makes each state
 in namespaces; in parentheses are the states of Cilium 1.20.2 and the AWS plugin 1.23.1 that it stands for. With
-\`mode: prefer\`, \`node-silent\` passes with a note. A mesh's own validator does not leave the pod: it passes in each
-row, except linkerd's without a default route. \`witness.test.ts\` has the states of a mesh's inbound rule: without it,
-\`witness\` says \`inbound-not-redirected\`, and a mesh's own validator passes.
+\`mode: prefer\`, \`node-silent\` passes with a note. \`address\` passes in each row. \`witness\` says the truth in each row:
+\`not-reached\` where the way is broken. A mesh's own validator does not leave the pod: it passes in each row, except
+linkerd's without a default route. \`witness.test.ts\` has the states of a mesh's inbound rule: without it, \`witness\` says
+\`inbound-not-redirected\`, and a mesh's own validator passes.
 
 ${renderStates()}
 
@@ -48,22 +48,19 @@ only.
 
 ## Rule writers and address families
 
-With a correct network:
-
-${renderTable(writerRows, familyColumns, outcomes)}
+Every correct network is \`proved\` with IPv4, with IPv6 and with both: each mesh with rules by iptables-nft,
+iptables-legacy and nftables, cilium with its gateway by a link route and on the subnet, aws-vpc-cni, and multus.
 `;
 }
 
 function renderStates(): string {
-  const rows = states.map(({ what, real, works, address = 'passed', gateway = 'passed', roundTrip }) => [
+  const rows = states.map(({ what, real, works, gateway = 'passed', roundTrip }) => [
     real === undefined ? what : `${what} (${real})`,
     works ? 'works' : 'broken',
-    address,
     gateway,
     roundTrip,
-    works ? 'passed' : 'not-reached',
   ]);
-  return table(['', 'truth', '`address`', '`gateway`', '`roundTrip`', '`witness`'], rows);
+  return table(['', 'truth', '`gateway`', '`roundTrip`'], rows);
 }
 
 /** A cell is empty where the situation does not apply to the network. */

@@ -19,7 +19,6 @@ export interface WriterCell {
 
 const columns: Record<string, Families> = { IPv4: 'ipv4', IPv6: 'ipv6', both: 'dual' };
 const everyFamily = Object.entries(columns);
-export const familyColumns = Object.keys(columns);
 
 const meshes = [
   { network: 'linkerd', rules: linkerd() },
@@ -71,5 +70,3 @@ export const writerCells: WriterCell[] = [
     }),
   ),
 ];
-
-export const writerRows = [...new Set(writerCells.map((cell) => cell.row))];
