@@ -46,3 +46,6 @@ export function passed(seen: string, note?: string): Passed {
 export function failed(reason: Reason, seen: string): Failed {
   return { passed: false, reason, seen };
 }
+
+/** What the kernel shows of the network cannot be read. */
+export class NotReadable extends Error {}

@@ -1,3 +1,6 @@
+import type { Device } from './pod.ts';
+import { type Address, parseAddress } from './shared/addresses.ts';
+
 /** A network that the pod requests. */
 export interface AskedNetwork {
   /** `namespace/name`, as `network-status` names it. */
@@ -21,9 +24,14 @@ const mostNetworks = 100;
  * @param podNamespace the namespace of entries that name none
  */
 export function readNetworks(text: string, podNamespace: string): AskedNetwork[] | undefined {
-  const entries = /[[{"]/.test(text) ? fromJson(text) : fromCommaList(text);
-  if (entries && entries.length > mostNetworks) return undefined;
-  return entries?.map(({ namespace, name, interface: device, asksAddress }, index) => ({
+  const isJson = /[[{"]/.test(text);
+  const items = isJson ? parseList(text) : text.trim() === '' ? [] : text.split(',');
+  if (!items || items.length > mostNetworks) return undefined;
+  const entries = items.map((item) =>
+    typeof item === 'string' && !isJson ? fromText(item) : fromJson(item),
+  );
+  if (entries.some(({ name }) => !name)) return undefined;
+  return entries.map(({ namespace, name, interface: device, asksAddress }, index) => ({
     name: `${namespace || podNamespace}/${name}`,
     ...(device && { interface: device }),
     // by its position in the list, in which the cluster's own network is the first: Multus, `getIfname`
@@ -32,36 +40,92 @@ export function readNetworks(text: string, podNamespace: string): AskedNetwork[]
   }));
 }
 
-interface Entry {
-  namespace?: string | undefined;
-  name: string;
-  interface?: string | undefined;
-  asksAddress?: boolean;
+function fromText(text: string) {
+  const match = /^(?:([^/@\s]*)\/)?([^/@\s]+)(?:@([^/@\s]*))?$/.exec(text.trim());
+  return { namespace: match?.[1], name: match?.[2], interface: match?.[3], asksAddress: false };
 }
 
-function fromJson(text: string): Entry[] | undefined {
+function fromJson(item: unknown) {
+  // Multus before 3.2 called the interface `interfaceRequest`, which Multus still accepts
+  const { namespace, name, interface: device, interfaceRequest, ips } = objectOf(item);
+  return {
+    namespace: textOf(namespace),
+    name: textOf(name),
+    interface: textOf(device) || textOf(interfaceRequest),
+    asksAddress: Array.isArray(ips) && ips.length > 0,
+  };
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+const objectOf = (item: unknown): Record<string, unknown> => (item ?? {}) as Record<string, unknown>;
+
+/** A list in JSON, or undefined for any other text. */
+function parseList(text: string): unknown[] | undefined {
   try {
     const list: unknown = JSON.parse(text);
-    if (!Array.isArray(list) || !list.every((item) => typeof item?.name === 'string')) return undefined;
-    // Multus before 3.2 called it `interfaceRequest`, which Multus still accepts
-    return list.map(({ namespace, name, interface: device, interfaceRequest, ips }) => ({
-      namespace,
-      name,
-      interface: device || interfaceRequest,
-      asksAddress: Array.isArray(ips) && ips.length > 0,
-    }));
+    return Array.isArray(list) ? list : undefined;
   } catch {
     return undefined;
   }
 }
 
-function fromCommaList(text: string): Entry[] | undefined {
-  if (text.trim() === '') return [];
-  const items = text.split(',');
-  if (items.length > mostNetworks) return undefined;
-  const entries = items.map((item) => {
-    const match = /^(?:([^/@\s]*)\/)?([^/@\s]+)(?:@([^/@\s]*))?$/.exec(item.trim());
-    return { namespace: match?.[1], name: match?.[2] ?? '', interface: match?.[3] };
-  });
-  return entries.every(({ name }) => name !== '') ? entries : undefined;
+/** An entry of `k8s.v1.cni.cncf.io/network-status`: the result for one network. */
+export interface NetworkStatus {
+  name: string;
+  /** Absent if the plugin created no interface in the pod. */
+  interface?: string;
+  addresses: Address[];
+  /** The link-layer address of that interface. */
+  mac?: string;
+  /** The cluster's own network. */
+  default: boolean;
+  /** It has a device of the node (`device-info`), which need not be a network interface. */
+  device: boolean;
+}
+
+/**
+ * Returns what Multus wrote when it created this sandbox (Network Plumbing Working Group, "Network Attachment Status"),
+ * or undefined if that is unknown. The file is empty at first, and after a reboot it may have the status of the
+ * previous sandbox. So a status is valid only if it has an address of this pod or, if the cluster's own network has
+ * none in it, the link-layer address of an interface of this pod. Each sandbox gets new ones. An address can repeat by
+ * chance, so the link-layer address of the pod's first interface must match as well, if the status has it.
+ */
+export function readNetworkStatus(
+  text: string,
+  podAddresses: Address[],
+  devices: Device[],
+): NetworkStatus[] | undefined {
+  const entries = parseList(text)?.map(statusOf);
+  const own = entries?.find((entry) => entry.default);
+  if (!entries || !own) return undefined;
+  const believed =
+    own.addresses.length > 0
+      ? own.addresses.some(({ hex }) => podAddresses.some((address) => address.hex === hex))
+      : entries.some(
+          ({ interface: name, mac }) => mac && devices.some((it) => it.name === name && it.mac === mac),
+        );
+  return believed && !contradicts(own, devices) ? entries : undefined;
+}
+
+/** The link-layer address of a device without one: netkit and ipvlan in their L3 modes. */
+const noMac = '00:00:00:00:00:00';
+
+/** Compares only the cluster's own network: a bond gives the interfaces of other networks one link-layer address. */
+function contradicts({ interface: name, mac }: NetworkStatus, devices: Device[]): boolean {
+  if (!mac) return false;
+  return devices.some((it) => it.name === name && it.mac !== '' && it.mac !== noMac && it.mac !== mac);
+}
+
+function statusOf(item: unknown): NetworkStatus {
+  const { name, interface: device, ips, mac, default: isDefault, 'device-info': info } = objectOf(item);
+  return {
+    name: textOf(name),
+    ...(textOf(device) !== '' && { interface: textOf(device) }),
+    addresses: (Array.isArray(ips) ? ips : []).flatMap(
+      (ip) => parseAddress(String(ip).split('/')[0] ?? '') ?? [],
+    ),
+    ...(typeof mac === 'string' && { mac: mac.toLowerCase() }),
+    default: isDefault === true,
+    device: info !== undefined,
+  };
 }

@@ -1,10 +1,10 @@
-import { addressesOf, type Device } from './devices.ts';
 import { type Failed, failed } from './finding.ts';
-import type { Pod } from './pod.ts';
-import type { AskedCheck } from './read-checks.ts';
-import { type Address, type Family, isLinkLocal, isLoopback } from './shared/addresses.ts';
-import type { RedirectCheck } from './shared/contract.ts';
-import { targetsOf } from './shared/targets.ts';
+import type { AskedCheck } from './input.ts';
+import { readNetworks } from './networks.ts';
+import { addressesOf, type Device, type Pod } from './pod.ts';
+import { type Address, type Family, formatAddress, isLinkLocal, isLoopback } from './shared/addresses.ts';
+import type { Check, RedirectCheck } from './shared/contract.ts';
+import { formatTarget, targetsOf } from './shared/targets.ts';
 
 /** A check for one address family, or for the pod as a whole. */
 export interface Step extends AskedCheck {
@@ -13,12 +13,6 @@ export interface Step extends AskedCheck {
   leftAlone?: Family[];
   /** The failure, if the check cannot pass whatever the network is. */
   settled?: Failed;
-}
-
-/** The families of a pod that a check covers, and those that the mesh leaves alone by design. */
-interface Families {
-  proved: Family[];
-  leftAlone: Family[];
 }
 
 /**
@@ -32,55 +26,35 @@ export function plan(
   pod: Pick<Pod, 'families'>,
   devices: () => Device[] = () => [],
 ): Step[] {
-  return asked.flatMap((check): Step[] => {
-    const families = familiesFor(check, pod.families, devices);
-    if (families === undefined) return [check];
-    const { proved, leftAlone } = families;
-    if (proved.length === 0) return [{ ...check, settled: noFamily(pod.families) }];
-    return proved.map((family) => ({ ...check, family, ...(leftAlone.length > 0 && { leftAlone }) }));
+  return asked.flatMap((asking): Step[] => {
+    const { check } = asking;
+    if ('interfaces' in check || 'reach' in check) return [asking];
+    // a profile without a target of a family does not check that family
+    const connect = connectOf(check);
+    // the kubelet dials the primary address
+    const families = 'witness' in check ? pod.families.slice(0, 1) : pod.families;
+    const fitting = families.filter((family) => !connect || targetsOf(connect, family).length > 0);
+    if (fitting.length === 0) return [{ ...asking, settled: noFamily(pod.families) }];
+    const isOne = fitting.length > 1 && 'redirect' in check && servesOne(check.redirect);
+    const first = isOne ? (firstFamily(addressesOf(devices())) ?? fitting[0]) : undefined;
+    const leftAlone = fitting.filter((family) => isOne && family !== first);
+    return fitting
+      .filter((family) => !leftAlone.includes(family))
+      .map((family) => ({ ...asking, family, ...(leftAlone.length > 0 && { leftAlone }) }));
   });
 }
 
-/** Returns the families that a check covers, or undefined if it covers the pod as a whole. */
-function familiesFor(
-  { check }: AskedCheck,
-  families: Family[],
-  devices: () => Device[],
-): Families | undefined {
-  if ('interfaces' in check || 'reach' in check) return undefined;
-  if ('address' in check || 'gateway' in check || 'roundTrip' in check)
-    return { proved: families, leftAlone: [] };
-  // the kubelet dials the primary address
-  if ('witness' in check) return { proved: families.slice(0, 1), leftAlone: [] };
-  const { connect } = 'redirect' in check ? check.redirect : check.captured;
-  // a profile without a target of a family does not check that family
-  const fitting = families.filter((family) => targetsOf(connect, family).length > 0);
-  return 'redirect' in check
-    ? redirectFamilies(check.redirect, fitting, devices)
-    : { proved: fitting, leftAlone: [] };
-}
+const connectOf = (check: Check): string[] | undefined => {
+  if ('redirect' in check) return check.redirect.connect;
+  return 'captured' in check ? check.captured.connect : undefined;
+};
+
+const servesOne = ({ direction, families }: RedirectCheck): boolean =>
+  (families ?? (direction === 'inbound' ? 'first' : 'all')) === 'first';
 
 function noFamily(families: Family[]): Failed {
   if (families.length === 0) return failed('address-unknown', 'no address of the pod');
   return failed('no-target', `a pod that has ${families.join(' and ')} only`);
-}
-
-/**
- * @param fitting families of the pod for which the check has a target, the primary one first
- * @param devices the interfaces of the pod; called only if the mesh serves one family of several
- */
-function redirectFamilies(
-  { direction, families }: Pick<RedirectCheck, 'direction' | 'families'>,
-  fitting: Family[],
-  devices: () => Device[],
-): Families {
-  const one = (families ?? (direction === 'inbound' ? 'first' : 'all')) === 'first';
-  if (!one || fitting.length < 2) return { proved: fitting, leftAlone: [] };
-  const first = firstFamily(addressesOf(devices())) ?? fitting[0];
-  return {
-    proved: fitting.filter((family) => family === first),
-    leftAlone: fitting.filter((family) => family !== first),
-  };
 }
 
 /**
@@ -91,4 +65,38 @@ function redirectFamilies(
 function firstFamily(addresses: Address[]): Family | undefined {
   const counted = addresses.filter((address) => !isLoopback(address) && !isLinkLocal(address));
   return counted.some(({ family }) => family === 'IPv4') ? 'IPv4' : counted[0]?.family;
+}
+
+/** What a check expects, as the text after "expected". */
+export function expectedOf({ check, family }: Step, pod: Pod): string {
+  const toTargets = (connect: string[]): string => {
+    const targets = family === undefined ? connect : targetsOf(connect, family).map(formatTarget);
+    return `a connection to ${targets.join(' or ')}`;
+  };
+  if ('redirect' in check) {
+    const { connect, listen, direction } = check.redirect;
+    return `${toTargets(connect)} to come back to port ${listen} by the ${direction} rule`;
+  }
+  if ('captured' in check) {
+    const { connect, listeners, outbound } = check.captured;
+    return `listeners on ${listeners.join(', ')} in the pod, and ${toTargets(connect)} to end at port ${outbound}`;
+  }
+  if ('interfaces' in check) return interfacesOf(pod);
+  if ('address' in check) {
+    const own = pod.addresses.filter((address) => family === undefined || address.family === family);
+    return `${own.map(formatAddress).join(', ') || 'the addresses of the pod'} on an interface of the pod`;
+  }
+  if ('gateway' in check) return 'the default gateway to answer at the link layer';
+  if ('roundTrip' in check) return 'an answer of the node to a datagram';
+  if ('witness' in check) {
+    const { port, inbound } = check.witness;
+    return `the kubelet's connection to port ${port}${inbound === undefined ? '' : ` to come to port ${inbound}`}`;
+  }
+  return `a connection to ${check.reach.host} port ${check.reach.port} to succeed`;
+}
+
+function interfacesOf({ networks, namespace }: Pod): string {
+  const asked = readNetworks(networks, namespace) ?? [];
+  const names = asked.map((network) => [network.name, network.interface].filter(Boolean).join('@'));
+  return `an interface for each network that the pod requests (${names.join(', ') || 'none'})`;
 }

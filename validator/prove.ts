@@ -1,18 +1,16 @@
-import { attemptAddress } from './checks/address.ts';
 import { attemptCaptured } from './checks/captured.ts';
-import { attemptGateway } from './checks/gateway.ts';
+import { attemptAddress, attemptGateway } from './checks/gateway.ts';
 import { attemptInterfaces } from './checks/interfaces.ts';
 import { attemptReach } from './checks/reach.ts';
 import { attemptRedirect } from './checks/redirect.ts';
 import { attemptRoundTrip } from './checks/round-trip.ts';
 import { awaitKubelet } from './checks/witness.ts';
-import { expectedOf } from './expected.ts';
 import type { Finding, Result } from './finding.ts';
-import type { Step } from './plan.ts';
+import { now } from './host/loop.ts';
+import { expectedOf, type Step } from './plan.ts';
 import type { Pod } from './pod.ts';
 import type { WitnessCheck } from './shared/contract.ts';
-import { untilAllPass } from './simultaneous.ts';
-import { type Attempt, now } from './waiting.ts';
+import { type Attempt, untilAllPass } from './simultaneous.ts';
 
 /** How long the kubelet is awaited at once, in milliseconds: it dials once a second. */
 const look = 2000;

@@ -1,18 +1,13 @@
-import { helpFor, readArguments, UsageError } from './command-line.ts';
-import { readDevices } from './devices.ts';
 import type { Result } from './finding.ts';
 import { handleDefects, watch } from './host/loop.ts';
-import { native, pollEvent } from './host/native.ts';
-import { nameOf, sentenceOn, verdictSentence } from './log-messages.ts';
-import { terminationMessage } from './message.ts';
-import { leaveMessage, log } from './output.ts';
+import { native, pollEvent, readText } from './host/native.ts';
+import { helpFor, readArguments, readChecks, UsageError } from './input.ts';
+import { leaveMessage, log, nameOf, sentenceOn, verdictSentence } from './log.ts';
 import { plan, type Step } from './plan.ts';
-import { readPod } from './pod.ts';
-import { readText } from './proc/tables.ts';
+import { readDevices, readPod } from './pod.ts';
 import { prove } from './prove.ts';
-import { readChecks } from './read-checks.ts';
 import { env, exitCode } from './shared/contract.ts';
-import { exitCodeFor, type Sandbox, type Verdict, verdictOf } from './verdict.ts';
+import { exitCodeFor, type Sandbox, terminationMessage, type Verdict, verdictOf } from './verdict.ts';
 
 /** The state of the run: a signal may end it at any time. */
 interface Progress {

@@ -1,65 +1,98 @@
-import { addressesOf, readDevices } from './devices.ts';
-import { type Failed, failed } from './finding.ts';
-import { type Route, readRoutes } from './proc/routes.ts';
-import { type Address, formatAddress, hostOf, isLinkLocal, parseAddress } from './shared/addresses.ts';
-import { formatTarget, type Target } from './shared/targets.ts';
+import { type Failed, type Finding, failed } from './finding.ts';
+import { readDevices } from './pod.ts';
+import {
+  type Address,
+  type Family,
+  formatAddress,
+  hostOf,
+  isLinkLocal,
+  parseAddress,
+} from './shared/addresses.ts';
+import { type Target, targetsOf } from './shared/targets.ts';
+import { bytesOfWords, readTable } from './sockets.ts';
 
-/** How many are tried: the most likely routes come first. */
-const mostSpares = 4;
+/** How many are tried: the most likely ones come first. */
+const mostSpares = 8;
+
+/** How many routes are looked at: a pod may have thousands. */
+const mostRoutes = 100;
+
+/** Connects to a target, and returns what that shows of the rules. */
+export type Ask = (target: Target) => Promise<Finding>;
 
 /**
- * Returns the targets to try after these failed, or the failure if others would not help. Others are needed if the
- * requested ones have no route or are addresses of the pod itself: traffic to those stays on `lo`, which the outbound
- * rules of the meshes exclude.
+ * Asks the addresses of a profile and, if the pod has no route to them, others. Not the pod's own: traffic to those
+ * stays on `lo`, which the outbound rules of the meshes exclude.
  */
-export function otherTargets(
-  wanted: Target[],
-  failure: Failed,
+export async function askOutside(
+  connect: string[],
+  family: Family,
   apiServer: string | undefined,
-): Target[] | Failed {
-  const [first] = wanted;
-  if (!first) return failure;
-  const devices = readDevices();
-  const own = devices.flatMap(({ addresses }) => addresses);
+  ask: Ask,
+): Promise<Finding> {
+  const own = readDevices().flatMap(({ addresses }) => addresses);
+  const wanted = targetsOf(connect, family);
   const foreign = wanted.filter(({ host }) => !own.some(({ hex }) => hex === parseAddress(host)?.hex));
-  if (failure.reason !== 'no-route' && foreign.length === wanted.length) return failure;
-  const spares = spareTargets(first, readRoutes(first.family), addressesOf(devices), apiServer);
-  const others = failure.reason === 'no-route' ? spares : [...foreign, ...spares];
-  if (others.length > 0) return others;
-  if (failure.reason === 'no-route') return failure;
-  return failed(
-    'no-target',
-    `no address to connect to but the pod's own ${wanted.map(formatTarget).join(' and ')}`,
-  );
+  const finding =
+    foreign.length > 0 ? await askAll(foreign, ask) : failed('no-route', "no address but the pod's own");
+  if (finding.passed || finding.reason !== 'no-route') return finding;
+  const port = wanted[0]?.port ?? 0;
+  const spares = spareHosts(family, own, apiServer).map((host): Target => ({ family, host, port }));
+  return spares.length > 0 ? askAll(spares, ask) : finding;
 }
 
 /**
- * Addresses to connect to if the profile's have no route. A redirect happens after routing and before neighbour
- * resolution, so any address with a route will do. The pod's own addresses are excluded: they go through `lo`, which
- * linkerd's rules skip (https://github.com/linkerd/linkerd2-proxy-init). The profile's port stays, because the mesh
- * does not exclude it.
+ * The API server, and addresses in the networks that the pod has a route to. A redirect happens after routing and before
+ * neighbour resolution, so any address with a route will do; a connect without one fails at once. The profile's port
+ * stays, because the mesh does not exclude it.
  */
-export function spareTargets(wanted: Target, routes: Route[], own: Address[], apiServer = ''): Target[] {
+export function spareHosts(family: Family, own: Address[], apiServer = ''): string[] {
   const api = parseAddress(apiServer);
+  const routed = routedAddresses(family)
+    .filter(({ address }) => !own.some(({ hex }) => hex === address.hex))
+    .toSorted((a, b) => Number(isLinkLocal(a.address)) - Number(isLinkLocal(b.address)));
   const hosts = [
-    ...(api?.family === wanted.family ? [formatAddress(api)] : []),
-    ...routes
-      .filter(({ destination }) => destination.family === wanted.family)
-      .toSorted((a, b) => Number(isLinkLocal(a.destination)) - Number(isLinkLocal(b.destination)))
-      .flatMap((route) => hostIn(route, own) ?? []),
+    ...(api?.family === family ? [formatAddress(api)] : []),
+    ...routed.map(({ device, address }) => hostOf(address, device)),
   ];
-  return [...new Set(hosts)].slice(0, mostSpares).map((host) => ({ ...wanted, host }));
+  return [...new Set(hosts)].slice(0, mostSpares);
 }
 
-/** An address of the route's network that is not the pod's own: the second, the third … or the only one. */
-function hostIn({ destination, bits, device }: Route, own: Address[]): string | undefined {
-  const { family, hex } = destination;
-  const first = BigInt(`0x${hex}`);
-  const size = 1n << BigInt(hex.length * 4 - bits);
-  const candidates = size === 1n ? [0n] : [1n, 2n, 3n, 4n].filter((step) => step < size);
-  const found = candidates
-    .map((step): Address => ({ family, hex: (first + step).toString(16).padStart(hex.length, '0') }))
-    .find((address) => !own.some((mine) => mine.hex === address.hex));
-  if (found === undefined) return undefined;
-  return hostOf(found, device);
+/** The destinations of `/proc/net/route` or `ipv6_route` but the default, and the addresses after each. */
+function routedAddresses(family: Family): { device: string; address: Address }[] {
+  const isIPv4 = family === 'IPv4';
+  const lines = readTable(isIPv4 ? '/proc/net/route' : '/proc/net/ipv6_route').split('\n', mostRoutes);
+  return lines.flatMap((line) => {
+    const row = line.trim().split(/\s+/);
+    const [device = '', hex = ''] = isIPv4 ? [row[0], bytesOfWords(row[1] ?? '')] : [row.at(-1), row[0]];
+    if (device === 'lo' || !/^[0-9a-f]*[1-9a-f][0-9a-f]*$/.test(hex) || hex.startsWith('ff')) return [];
+    const last = Number.parseInt(hex.slice(-1), 16);
+    return [1, 0, 2].map((bits) => ({
+      device,
+      address: { family, hex: hex.slice(0, -1) + (last | bits).toString(16) },
+    }));
+  });
+}
+
+/** The most informative reason comes last. */
+const telling = ['no-route', 'not-captured', 'not-redirected', 'answered-by-someone-else'];
+
+/** Asks all targets, and returns the first finding that passes, or else the most informative failure. */
+export async function askAll(targets: Target[], ask: Ask): Promise<Finding> {
+  const some = Promise.any(
+    targets.map(async (target) => {
+      const finding = await ask(target);
+      return finding.passed ? finding : Promise.reject(finding);
+    }),
+  );
+  return some.catch(({ errors }: { errors: Failed[] }) => worstFailure(errors));
+}
+
+/** Of several failures, the reason that explains most, with what each attempt saw. */
+export function worstFailure(found: Failed[]): Failed {
+  const rank = ({ reason }: Failed): number => telling.indexOf(reason);
+  const best = Math.max(...found.map(rank));
+  const same = found.filter((finding) => rank(finding) === best);
+  const reason = same[0]?.reason ?? 'not-redirected';
+  return failed(reason, same.map(({ seen }) => seen).join(', '));
 }

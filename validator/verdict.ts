@@ -1,6 +1,7 @@
 import type { Result } from './finding.ts';
 import { reasons } from './reasons.ts';
 import { exitCode } from './shared/contract.ts';
+import { fitText, inBytes } from './shared/fit-text.ts';
 
 /** The verdict in one word. The words are as stable as the exit codes. */
 export type VerdictWord = 'proved' | 'failed' | 'unproved' | 'wrong-usage' | 'stopped';
@@ -40,4 +41,82 @@ export interface Report extends Verdict {
   results: Result[];
   /** A problem other than a failed check: wrong usage, or a signal. */
   problem?: string;
+}
+
+/**
+ * A longer message is shortened. The kubelet reads the last 4096 bytes of the file
+ * (`MaxContainerTerminationMessageLength`), and its status manager then keeps the first part only: 12 KiB shared evenly
+ * among all containers of the pod (`normalizeStatus`), 1 KiB each if there are twelve. The line break at the end
+ * counts.
+ */
+export const mostBytes = 1024;
+
+/** Cuts a text so that it has at most this many bytes as JSON: an escape has up to six. */
+const cut = (text: string, bytes: number): string => fitText(text, bytes, inJson);
+
+const inJson = (character: string): number => inBytes(JSON.stringify(character)) - 2;
+
+/**
+ * Applied in this order until the message fits. What a reader needs most stays longest: which check failed and why,
+ * then what was seen, then the note of a check that passed.
+ */
+const cuts: { field: 'expected' | 'seen' | 'note'; bytes: number; ofPassed?: true }[] = [
+  { field: 'expected', bytes: 0, ofPassed: true },
+  { field: 'seen', bytes: 0, ofPassed: true },
+  { field: 'note', bytes: 80 },
+  { field: 'note', bytes: 0 },
+  { field: 'expected', bytes: 0 },
+  { field: 'seen', bytes: 60 },
+  { field: 'seen', bytes: 0 },
+];
+
+/** One line of JSON for the termination log. */
+export function terminationMessage(report: Report): string {
+  const { verdict, code, warn, sandbox, seconds, problem, results } = report;
+  const head = {
+    verdict,
+    code,
+    ...(warn && { mode: 'warn' }),
+    sandbox,
+    seconds: Math.round(seconds * 1000) / 1000,
+    ...(results.some(({ finding }) => finding.passed && finding.wayNotShown) && { wayNotShown: true }),
+    ...(problem !== undefined && { problem: cut(problem, 300) }),
+  };
+  const lineOf = (checks: Entry[]): string => {
+    const more = results.length - checks.length;
+    return JSON.stringify({ ...head, checks, ...(more > 0 && { more }) });
+  };
+  let entries: Entry[] = results.map(entryOf);
+  for (const { field, bytes, ofPassed } of cuts) {
+    if (fits(lineOf(entries))) return lineOf(entries);
+    entries = entries.map((entry) => {
+      const { [field]: text, ...rest } = entry;
+      if (text === undefined || (ofPassed && !entry.passed)) return entry;
+      return bytes === 0 ? rest : { ...entry, [field]: cut(text, bytes) };
+    });
+  }
+  if (!fits(lineOf(entries))) entries = entries.filter(({ passed }) => !passed);
+  // of many entries, most are not tried one by one: each has 32 bytes or more
+  if (!fits(lineOf(entries))) entries = entries.slice(0, mostBytes / 32);
+  while (entries.length > 0 && !fits(lineOf(entries))) entries = entries.slice(0, -1);
+  return lineOf(entries);
+}
+
+const fits = (text: string): boolean => text.length < mostBytes && inBytes(`${text}\n`) <= mostBytes;
+
+/** Some of its fields may be cut. */
+type Entry = Partial<ReturnType<typeof entryOf>>;
+
+function entryOf({ profile, check, family, proves, expected, finding }: Result) {
+  return {
+    profile,
+    check,
+    ...(family !== undefined && { family }),
+    passed: finding.passed,
+    ...(!finding.passed && { reason: finding.reason }),
+    expected,
+    seen: finding.seen,
+    ...(finding.passed && finding.note !== undefined && { note: finding.note }),
+    ...(finding.passed && proves !== undefined && { proved: proves }),
+  };
 }

@@ -9,9 +9,8 @@ import { bootId, Sandbox } from './harness/sandbox.ts';
 import { writeRules } from './rules/backends.ts';
 import { istio } from './rules/istio.ts';
 import { linkerd } from './rules/linkerd.ts';
-import { networkStatusOf } from './table/network-status.ts';
 import { type Plan, runCommand, type Step } from './table/plan.ts';
-import { addSecondInterface, downLo, write } from './table/steps.ts';
+import { addSecondInterface, downLo, networkStatusOf, write } from './table/steps.ts';
 
 /** The validator as a kubelet starts it: users, combined profiles, modes, signals, and its message. */
 before(requireMachine);

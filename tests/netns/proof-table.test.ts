@@ -4,10 +4,8 @@ import { before, describe, test } from 'node:test';
 import { requireMachine } from './harness/machine.ts';
 import { type NetworkName, specimens } from './harness/pods.ts';
 import { networkNames, networks } from './table/networks.ts';
-import { outcomeOf } from './table/outcome.ts';
 import { type Plan, runCommand, situations } from './table/plan.ts';
-import { keyOf, lastingPartOf, readPage, renderPage } from './table/render.ts';
-import { versionsHere } from './table/versions.ts';
+import { keyOf, lastingPartOf, outcomeOf, readPage, renderPage, versionsHere } from './table/render.ts';
 import { writerCells } from './table/writers.ts';
 
 /** Every cell of `docs/reference/proof-table.md`; `UPDATE_TABLE=1` writes the page. */

@@ -8,8 +8,7 @@ import { startProof } from './harness/proof.ts';
 import { Sandbox } from './harness/sandbox.ts';
 import { flushRules, writeRules } from './rules/backends.ts';
 import { linkerd } from './rules/linkerd.ts';
-import { networkStatusOf } from './table/network-status.ts';
-import { addSecondInterface } from './table/steps.ts';
+import { addSecondInterface, networkStatusOf } from './table/steps.ts';
 
 /** Checks that passed early are repeated when the last one passes. Codes and reasons are in the table. */
 before(requireMachine);

@@ -1,12 +1,13 @@
 import { type Finding, failed, passed } from '../finding.ts';
-import { dial } from '../host/dial.ts';
+import { now } from '../host/loop.ts';
+import { dial } from '../host/tcp.ts';
 import type { Pod } from '../pod.ts';
-import { endedAt, readSockets, type TcpSocket, tcpState } from '../proc/sockets.ts';
 import { type Family, formatAddress } from '../shared/addresses.ts';
 import type { CapturedCheck } from '../shared/contract.ts';
-import { formatTarget, type Target, targetsOf } from '../shared/targets.ts';
-import { otherTargets } from '../spare-targets.ts';
-import { type Attempt, now } from '../waiting.ts';
+import { formatTarget, type Target } from '../shared/targets.ts';
+import type { Attempt } from '../simultaneous.ts';
+import { endedAt, readSockets, type TcpSocket, tcpState } from '../sockets.ts';
+import { askOutside } from '../spare-targets.ts';
 import { ownAddresses } from './probe.ts';
 
 const attempt = 500;
@@ -22,22 +23,10 @@ export function attemptCaptured(check: CapturedCheck, family: Family, pod: Pod):
     if (missing.length > 0)
       return failed('no-listener', `no listener on ${missing.join(', ')} in the pod (${family})`);
     const limit = Math.min(attempt, Math.max(deadline - now(), 1));
-    const targets = targetsOf(check.connect, family);
-    const finding = await connectToOne(targets, check.outbound, limit);
-    if (finding.passed) return finding;
-    const others = otherTargets(targets, finding, pod.apiServer);
-    if ('passed' in others) return others;
-    return connectToOne(others, check.outbound, limit);
+    return askOutside(check.connect, family, pod.apiServer, (target) =>
+      connectTo(target, check.outbound, limit),
+    );
   };
-}
-
-async function connectToOne(targets: Target[], outbound: number, limit: number): Promise<Finding> {
-  let found: Finding = failed('no-route', 'no address to connect to');
-  for (const target of targets) {
-    found = await connectTo(target, outbound, limit);
-    if (found.passed) return found;
-  }
-  return found;
 }
 
 async function connectTo(target: Target, outbound: number, limit: number): Promise<Finding> {

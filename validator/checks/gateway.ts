@@ -1,12 +1,39 @@
-import { readDevices } from '../devices.ts';
-import { type Finding, failed, passed } from '../finding.ts';
+import { type Finding, failed, NotReadable, passed } from '../finding.ts';
 import { Datagrams } from '../host/datagrams.ts';
-import type { Pod } from '../pod.ts';
-import { defaultRoute } from '../proc/routes.ts';
-import { type Family, formatAddress, hostOf } from '../shared/addresses.ts';
+import { now, sleep } from '../host/loop.ts';
+import { codeOf, native } from '../host/native.ts';
+import { addressesOf, type Device, type Pod, readDevices } from '../pod.ts';
+import { type Address, type Family, formatAddress, hostOf, parseAddress } from '../shared/addresses.ts';
 import type { GatewayCheck } from '../shared/contract.ts';
-import { type Attempt, now, sleep } from '../waiting.ts';
-import { judgeAddresses } from './address.ts';
+import type { Attempt } from '../simultaneous.ts';
+
+/**
+ * Checks that the addresses by which the cluster knows the pod are on its interfaces. They are missing if a plugin
+ * returned an address and no interface: Multus returns 0.0.0.0/0 for a pod that the API server does not know.
+ */
+export function attemptAddress(family: Family, pod: Pod): Attempt {
+  const wanted = pod.addresses.filter((address) => address.family === family);
+  return async () => judgeAddresses(wanted, readDevices());
+}
+
+/** Compares the addresses that the cluster reports for the pod with those of its interfaces. */
+export function judgeAddresses(wanted: Address[], devices: Device[]): Finding {
+  if (wanted.length === 0)
+    return { ...failed('address-unknown', 'no address reported for the pod'), final: true };
+  const there = addressesOf(devices);
+  const missing = wanted.filter(({ hex }) => !there.some((address) => address.hex === hex));
+  if (missing.length === 0) return passed('it there');
+  const list = (addresses: Address[]): string => addresses.map(formatAddress).join(', ') || 'no address';
+  const down = devices.find(
+    ({ up, addresses }) => !up && addresses.some(({ hex }) => hex === missing[0]?.hex),
+  );
+  return failed(
+    'address-missing',
+    down
+      ? `${list(missing)} on ${down.name}, which is down or has no carrier`
+      : `no ${list(missing)}: the interfaces have ${list(there)}`,
+  );
+}
 
 /**
  * How long the routes of a late address may be missing, in milliseconds: plugins write them directly after the address.
@@ -88,5 +115,33 @@ async function askFor(host: string, family: Family, time: number): Promise<Findi
     }
   } finally {
     datagrams.close();
+  }
+}
+
+/** An address outside of every cluster: those are for documentation (RFC 5737, RFC 3849). */
+export const outside: Record<Family, string> = { IPv4: '192.0.2.2', IPv6: '2001:db8::2' };
+
+/** The kernel's errors for a route that discards packets (`net/ipv4/fib_semantics.c`, `fib_props`). */
+const discarding: Record<string, string> = {
+  EINVAL: 'blackhole',
+  EHOSTUNREACH: 'unreachable',
+  EACCES: 'prohibit',
+};
+
+/**
+ * Returns the route that the kernel takes to the outside: of several default routes, that with the lowest metric. A text
+ * says what is there instead of a route that leads somewhere.
+ */
+export function defaultRoute(family: Family): { device: string; gateway?: Address } | string {
+  try {
+    const { device, gateway } = native.route(outside[family]);
+    const address = parseAddress(gateway ?? '');
+    return { device, ...(address && { gateway: address }) };
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === 'ENETUNREACH') return 'no default route';
+    if (!Object.hasOwn(discarding, code))
+      throw new NotReadable(`the kernel's routes cannot be read: ${code}`);
+    return `a default route of type ${discarding[code]}`;
   }
 }

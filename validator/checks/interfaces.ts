@@ -1,12 +1,11 @@
-import { readDevices } from '../devices.ts';
 import { type Failed, failed, passed } from '../finding.ts';
-import { readNetworkStatus } from '../network-status.ts';
-import { readNetworks } from '../networks.ts';
-import type { Pod } from '../pod.ts';
-import { readText } from '../proc/tables.ts';
+import { now } from '../host/loop.ts';
+import { readText } from '../host/native.ts';
+import { type AskedNetwork, type NetworkStatus, readNetworkStatus, readNetworks } from '../networks.ts';
+import { type Device, type Pod, readDevices } from '../pod.ts';
 import type { Reason } from '../reasons.ts';
-import { type Attempt, now } from '../waiting.ts';
-import { type InterfaceResult, judgeInterfaces } from './judge-interfaces.ts';
+import { formatAddress, isLinkLocal } from '../shared/addresses.ts';
+import type { Attempt } from '../simultaneous.ts';
 
 /**
  * How long the check waits for `network-status` if everything else is right, in milliseconds. In a test, the kubelet
@@ -59,3 +58,126 @@ export function worstFailure(results: InterfaceResult[]): Failed | undefined {
 }
 
 const cut = (text: string): string => JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text);
+
+/** The judgement on one network that the pod requests. */
+export interface InterfaceResult {
+  problem?: Failed;
+  seen: string;
+  /** What was not checked, and why. */
+  note?: string;
+  /** `network-status` cannot change it any more. */
+  confirmed: boolean;
+  /** It has no address, and only `network-status` shows whether it should have one. */
+  addressless?: true;
+}
+
+/**
+ * Checks that each network's interface exists, is up, and has its assigned addresses.
+ *
+ * @param status the `network-status` of this sandbox, if known
+ */
+export function judgeInterfaces(
+  asked: AskedNetwork[],
+  status: NetworkStatus[] | undefined,
+  devices: Device[],
+): InterfaceResult[] {
+  const left = (status ?? []).filter((entry) => !entry.default);
+  const pairs = asked.map((network) => {
+    const at = left.findIndex((entry) => isOf(entry, network));
+    const [entry] = at < 0 ? [] : left.splice(at, 1);
+    return { network, entry };
+  });
+  return pairs.map(({ network, entry }) => {
+    if (entry) return judgeEntry(network, entry, devices);
+    return status ? judgeNotListed(network, status, devices) : judgeUnknown(network, devices);
+  });
+}
+
+/** Older releases of Multus omit the namespace, or write the name in the plugin's own configuration. */
+function isOf(entry: NetworkStatus, { name, interface: device, usualInterface }: AskedNetwork): boolean {
+  if (device !== undefined && entry.interface !== undefined) return entry.interface === device;
+  if (entry.name === name || entry.name === name.slice(name.indexOf('/') + 1)) return true;
+  return !entry.name.includes('/') && entry.interface === usualInterface;
+}
+
+/** Judges a network that `network-status` lists: what was created must exist. */
+function judgeEntry(network: AskedNetwork, entry: NetworkStatus, devices: Device[]): InterfaceResult {
+  if (entry.interface === undefined) return sound(`${network.name} without an interface of its own`);
+  const name = network.interface ?? entry.interface;
+  const device = devices.find((it) => it.name === name);
+  if (!device && entry.device)
+    return sound(`${network.name} as a device that the kernel's network does not know`);
+  if (!device) return absent(network, name);
+  if (!device.up) return down(network, name);
+  const missing = entry.addresses.filter(({ hex }) => !device.addresses.some((it) => it.hex === hex));
+  if (missing.length === 0) return sound(found(network, device));
+  const given = missing.map(formatAddress).join(', ');
+  const seen = `interface ${name} for ${network.name} with ${addressesOf(device)}, not ${given}`;
+  return wrong('address-differs', seen);
+}
+
+/**
+ * Judges a network that the status of this sandbox does not list. Multus then ran for this pod and every plugin
+ * succeeded, because a plugin that fails fails the whole sandbox (Multus, `CmdAdd`). Multus lists only interfaces that
+ * a plugin reported (network-attachment-definition-client, `CreateNetworkStatuses`): Istio's plugin creates none, and
+ * plugins without a `cniVersion`, or with 0.2.0, cannot report any. So an existing interface is judged, and a missing
+ * one is noted.
+ */
+function judgeNotListed(network: AskedNetwork, status: NetworkStatus[], devices: Device[]): InterfaceResult {
+  const name = network.interface ?? network.usualInterface;
+  const other = status.find((entry) => entry.interface === name);
+  const device = other ? undefined : devices.find((it) => it.name === name);
+  const notListed = `network-status of this sandbox does not list ${network.name}`;
+  if (device && !device.up) return down(network, name);
+  if (device && lacksAskedAddress(network, device)) return withoutAddress(network, name);
+  if (device)
+    return { ...sound(found(network, device)), note: `${notListed}, so addresses were not compared` };
+  // a pod that requests an address requests an interface
+  if (network.asksAddress) return absent(network, name);
+  const seen = other
+    ? `no interface for ${network.name}: ${name} is that of ${other.name}`
+    : `no interface ${name} for ${network.name}`;
+  return { ...sound(seen), note: `${notListed}: its plugin reported no interface` };
+}
+
+/** Judges a network if it is unknown what Multus did in this sandbox, or whether it ran. */
+function judgeUnknown(network: AskedNetwork, devices: Device[]): InterfaceResult {
+  const name = network.interface ?? network.usualInterface;
+  const device = devices.find((it) => it.name === name);
+  if (!device) return absent(network, name);
+  if (!device.up) return down(network, name);
+  if (lacksAskedAddress(network, device)) return withoutAddress(network, name);
+  const result = { seen: found(network, device), confirmed: false };
+  return isAddressless(device) ? { ...result, addressless: true } : result;
+}
+
+const absent = (network: AskedNetwork, name: string): InterfaceResult =>
+  wrong('interface-missing', `no interface ${name} for ${network.name}`);
+
+const down = (network: AskedNetwork, name: string): InterfaceResult =>
+  wrong('interface-down', `interface ${name} for ${network.name} down`);
+
+const withoutAddress = (network: AskedNetwork, name: string): InterfaceResult =>
+  wrong('interface-without-address', `interface ${name} for ${network.name} without an address`);
+
+const isAddressless = ({ addresses }: Device): boolean => addresses.every(isLinkLocal);
+
+const lacksAskedAddress = ({ asksAddress }: AskedNetwork, device: Device): boolean =>
+  asksAddress === true && isAddressless(device);
+
+const wrong = (reason: Failed['reason'], seen: string): InterfaceResult => ({
+  problem: failed(reason, seen),
+  seen,
+  confirmed: true,
+});
+
+const sound = (seen: string): InterfaceResult => ({ seen, confirmed: true });
+
+const found = ({ name }: AskedNetwork, device: Device): string =>
+  `${device.name} for ${name} with ${addressesOf(device)}`;
+
+const addressesOf = ({ addresses }: Device): string =>
+  addresses
+    .filter((address) => !isLinkLocal(address))
+    .map(formatAddress)
+    .join(', ') || 'no address';

@@ -1,11 +1,10 @@
-import { readDevices } from '../devices.ts';
 import { type Finding, failed, passed } from '../finding.ts';
-import { type Connection, dial } from '../host/dial.ts';
-import type { Listener } from '../host/listen.ts';
-import { after, afterPending } from '../host/loop.ts';
-import { endedAt, liveOrClosed, readSockets } from '../proc/sockets.ts';
+import { after, sleep } from '../host/loop.ts';
+import { type Connection, dial, type Listener } from '../host/tcp.ts';
+import { readDevices } from '../pod.ts';
 import type { Address } from '../shared/addresses.ts';
 import { formatTarget, type Target } from '../shared/targets.ts';
+import { endedAt, liveOrClosed, readSockets } from '../sockets.ts';
 
 /** Options of {@link probe}. */
 export interface ProbeOptions {
@@ -88,7 +87,8 @@ export function answerOn(
     // a connection that was accepted elsewhere never becomes ours: a silent peer does not cost the time-out. Pending I/O
     // is handled first, so that a timer of a starved process decides nothing
     const forgetEarly = after(patience, async () => {
-      await afterPending();
+      await sleep(0);
+      await sleep(0);
       if (!accepted()) settle('silence');
     });
     const forgetLate = after(limit, () => settle('silence'));

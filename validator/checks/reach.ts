@@ -1,8 +1,9 @@
 import { failed, passed } from '../finding.ts';
-import { dial } from '../host/dial.ts';
+import { now } from '../host/loop.ts';
+import { dial } from '../host/tcp.ts';
 import type { Reason } from '../reasons.ts';
 import type { ReachCheck } from '../shared/contract.ts';
-import { type Attempt, now } from '../waiting.ts';
+import type { Attempt } from '../simultaneous.ts';
 
 /**
  * Time for one attempt in milliseconds, enough for two retransmissions of the first packet (RFC 6298: after 1 s and 3

@@ -1,13 +1,13 @@
-import { readDevices } from '../devices.ts';
 import { type Failed, type Finding, failed } from '../finding.ts';
-import { listen } from '../host/listen.ts';
+import { now } from '../host/loop.ts';
 import { native } from '../host/native.ts';
-import type { Pod } from '../pod.ts';
+import { listen } from '../host/tcp.ts';
+import { type Pod, readDevices } from '../pod.ts';
 import type { Family } from '../shared/addresses.ts';
 import type { RedirectCheck } from '../shared/contract.ts';
-import { type Target, targetsOf } from '../shared/targets.ts';
-import { otherTargets } from '../spare-targets.ts';
-import { type Attempt, now } from '../waiting.ts';
+import { targetsOf } from '../shared/targets.ts';
+import type { Attempt } from '../simultaneous.ts';
+import { type Ask, askAll, askOutside } from '../spare-targets.ts';
 import { probe } from './probe.ts';
 
 /**
@@ -30,18 +30,15 @@ export function attemptRedirect(check: RedirectCheck, family: Family, pod: Pod):
     const { accepted } = listener;
     const limit = Math.min(attempt, Math.max(deadline - now(), 1));
     const from = check.direction === 'inbound' ? loopback[family] : undefined;
-    const ask = (targets: Target[]): Promise<Finding> =>
-      firstPassed(targets.map((target) => probe(target, { token, accepted, limit, from })));
+    const ask: Ask = (target) => probe(target, { token, accepted, limit, from });
     try {
-      const targets = targetsOf(check.connect, family);
-      const finding = await ask(targets);
-      if (finding.passed) return finding;
+      if (check.direction === 'outbound')
+        return withHint(await askOutside(check.connect, family, pod.apiServer, ask));
+      const finding = await askAll(targetsOf(check.connect, family), ask);
       // the inbound rule's addresses are the mesh's own and on `lo`: without a route to them, the mesh's rules are
       // missing
-      if (check.direction === 'inbound')
-        return withHint(finding.reason === 'no-route' ? { ...finding, reason: 'not-redirected' } : finding);
-      const others = otherTargets(targets, finding, pod.apiServer);
-      return withHint('passed' in others ? others : await ask(others));
+      const isUnrouted = !finding.passed && finding.reason === 'no-route';
+      return withHint(isUnrouted ? { ...finding, reason: 'not-redirected' } : finding);
     } finally {
       listener.close();
     }
@@ -72,29 +69,6 @@ const wrong = (seen: string): Failed => ({
 export function cannotListen(port: number, family: Family, code: string): Failed {
   if (code === 'EADDRINUSE') return failed('port-taken', `port ${port} taken by another program (${family})`);
   return failed('cannot-listen', `${code} on listening on port ${port} (${family})`);
-}
-
-/** The most informative reason comes last. */
-const telling = ['no-route', 'not-redirected', 'answered-by-someone-else'];
-
-/** Returns the first finding that passes, or else the most informative failure. */
-async function firstPassed(probes: Promise<Finding>[]): Promise<Finding> {
-  const some = Promise.any(
-    probes.map(async (found) => {
-      const finding = await found;
-      return finding.passed ? finding : Promise.reject(finding);
-    }),
-  );
-  return some.catch(({ errors }: { errors: Failed[] }) => worstFailure(errors));
-}
-
-/** Of several failures, the reason that explains most, with what each attempt saw. */
-export function worstFailure(found: Failed[]): Failed {
-  const rank = ({ reason }: Failed): number => telling.indexOf(reason);
-  const best = Math.max(...found.map(rank));
-  const same = found.filter((finding) => rank(finding) === best);
-  const reason = same[0]?.reason ?? 'not-redirected';
-  return failed(reason, same.map(({ seen }) => seen).join(', '));
 }
 
 /** Adds a hint if the loopback interface is down: correct rules then lead nowhere. */

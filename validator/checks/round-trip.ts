@@ -1,11 +1,12 @@
 import { type Failed, failed, type Passed, passed } from '../finding.ts';
 import { Datagrams, type IcmpError } from '../host/datagrams.ts';
+import { now } from '../host/loop.ts';
 import { native } from '../host/native.ts';
 import type { Pod } from '../pod.ts';
-import { defaultRoute, outside } from '../proc/routes.ts';
 import { type Address, type Family, formatAddress, hostOf, parseSocketAddress } from '../shared/addresses.ts';
 import type { RoundTripCheck } from '../shared/contract.ts';
-import { type Attempt, now } from '../waiting.ts';
+import type { Attempt } from '../simultaneous.ts';
+import { defaultRoute, outside } from './gateway.ts';
 import { ownAddresses } from './probe.ts';
 
 /**

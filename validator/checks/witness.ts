@@ -1,7 +1,7 @@
 import { type Finding, failed, passed } from '../finding.ts';
-import { accepting } from '../host/listen.ts';
 import { after, close } from '../host/loop.ts';
 import { native } from '../host/native.ts';
+import { accepting } from '../host/tcp.ts';
 import { type Family, parseSocketAddress } from '../shared/addresses.ts';
 import type { WitnessCheck } from '../shared/contract.ts';
 import { ownAddresses } from './probe.ts';

@@ -19,8 +19,6 @@ const watches = new Map<number, Watch>();
 const timers = new Set<Timer>();
 /** What happened, and was not handled yet. */
 const ready: (() => void)[] = [];
-/** Called after that many more polls. */
-let later: { polls: number; act: () => void }[] = [];
 /** The longest time that the program took from one poll to the next, or slept too long, in milliseconds. */
 let stall = 0;
 /** When the last poll ended. */
@@ -76,12 +74,14 @@ export function after(milliseconds: number, act: () => void): () => void {
   };
 }
 
-/** Resolves after what the kernel had ready was handled: the first poll may have begun before. */
-export function afterPending(): Promise<void> {
-  return new Promise((act) => {
-    later.push({ polls: 2, act });
+/** Milliseconds since the process started, on a monotonic clock. */
+export const now = (): number => native.now();
+
+/** Resolves after so many milliseconds; with 0, after what the kernel has ready was handled. */
+export const sleep = (milliseconds: number): Promise<void> =>
+  new Promise((resolve) => {
+    after(milliseconds, resolve);
   });
-}
 
 /** How long the program had no processor time, at most, since it was last asked; 0 from now on. */
 export function takeStall(): number {
@@ -102,12 +102,12 @@ export function turn(): void {
 }
 
 /**
- * Makes ready what a poll returns, then due timers in their order, then what waited for polls. An answer that is there
+ * Makes ready what a poll returns, then due timers in their order. An answer that is there
  * precedes the time-out that it came in: a starved process says the same as another.
  */
 function gather(): void {
   const descriptors = [...watches.keys()];
-  const busy = timers.size > 0 || later.length > 0 || [...watches.values()].some(({ idle }) => !idle);
+  const busy = timers.size > 0 || [...watches.values()].some(({ idle }) => !idle);
   if (!busy) throw new Error('there is nothing left to wait for, and no verdict');
   const wait = patience();
   const begun = native.now();
@@ -130,14 +130,10 @@ function gather(): void {
       if (timers.delete(timer)) timer.act();
     });
   }
-  for (const waiting of later) waiting.polls -= 1;
-  ready.push(...later.filter(({ polls }) => polls === 0).map(({ act }) => act));
-  later = later.filter(({ polls }) => polls > 0);
 }
 
 /** How long a poll may wait, in milliseconds. */
 function patience(): number {
-  if (later.length > 0) return 0;
   const next = Math.min(...[...timers].map(({ at }) => at));
   // a whole number, not earlier than the timer; the time of a check has nine digits of hours
   return next === Infinity ? -1 : Math.min(Math.max(Math.ceil(next - native.now()), 0), 0x7fffffff);

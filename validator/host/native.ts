@@ -23,14 +23,11 @@ export interface Native {
   readFile(path: string): string;
   /** Replaces the text of a file. */
   writeFile(path: string, text: string): void;
-  exists(path: string): boolean;
   readLink(path: string): string;
   /** Bytes of `/dev/urandom`. */
   random(count: number): Uint8Array;
-  /** The bytes of a text in UTF-8. The text must not have half of a surrogate pair. */
-  encode(text: string): Uint8Array;
-  /** Writes to standard output (1) or standard error (2). Returns how many bytes were written. */
-  write(descriptor: 1 | 2, bytes: Uint8Array): number;
+  /** Writes a well-formed text to standard output (1) or standard error (2), as far as it takes it. */
+  write(descriptor: 1 | 2, text: string): void;
 
   /** An entry for each link-layer address and each IP address of an interface: getifaddrs(3). */
   interfaces(): { name: string; flags: number; address?: string | undefined; mac?: string | undefined }[];
@@ -88,7 +85,7 @@ export interface Native {
 
   /**
    * Begins to look up a name by the system's resolver, in a thread. Returns a pipe with the answer and its end: addresses
-   * separated by blanks, or `!` and the name of the error of getaddrinfo(3).
+   * separated by blanks, or `!` and the name of the error: `ENOTFOUND`, or one of getaddrinfo(3).
    */
   lookUp(name: string): number;
   /** Blocks those signals, and returns a descriptor that is readable when one arrived. */
@@ -111,3 +108,12 @@ export const native: Native = (globalThis as unknown as { native: Native }).nati
 
 /** The name of an error that a native function threw. */
 export const codeOf = (error: unknown): string => (error as Error).message;
+
+/** Returns the text of a file, or an empty text if it cannot be read. */
+export function readText(path: string): string {
+  try {
+    return native.readFile(path);
+  } catch {
+    return '';
+  }
+}

@@ -1,4 +1,5 @@
 import { type Family, parseAddress } from './addresses.ts';
+import type { CapturedCheck, Direction, RedirectCheck } from './contract.ts';
 
 /** Where to connect to. */
 export interface Target {
@@ -26,4 +27,52 @@ export function targetsOf(texts: string[], family: Family): Target[] {
 /** The target as {@link parseTarget} reads it. */
 export function formatTarget({ family, host, port }: Target): string {
   return family === 'IPv6' ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+/** A target of a check, by its index in `connect`, that can prove nothing about a rule. */
+export interface UnfitTarget {
+  place: number;
+  /** What is wrong with it, as a sentence that begins with the target. */
+  text: string;
+}
+
+/** The fields of a check by which its targets are judged. */
+type CheckWithTargets =
+  | { redirect: Pick<RedirectCheck, 'connect' | 'direction' | 'listen'> }
+  | { captured: Pick<CapturedCheck, 'connect' | 'listeners' | 'outbound'> }
+  | object;
+
+/** Returns the unfit targets of a check, for the injector's configuration and for the program. */
+export function unfitTargets(check: CheckWithTargets): UnfitTarget[] {
+  if ('redirect' in check) {
+    const { connect, direction, listen } = check.redirect;
+    return unfit(connect, direction, [listen]);
+  }
+  if (!('captured' in check)) return [];
+  const { connect, listeners, outbound } = check.captured;
+  return unfit(connect, 'outbound', [...listeners, outbound]);
+}
+
+/** @param ports ports on which something listens: connections to them arrive without a rule */
+function unfit(connect: string[], direction: Direction, ports: number[]): UnfitTarget[] {
+  return connect.flatMap((target, place) => {
+    const fault = faultOf(target, direction, ports);
+    return fault === undefined ? [] : [{ place, text: `"${target}" ${fault}` }];
+  });
+}
+
+function faultOf(target: string, direction: Direction, ports: number[]): string | undefined {
+  const parsed = parseTarget(target);
+  if (parsed === undefined) return 'is no address and port';
+  if (ports.includes(parsed.port))
+    return 'has a port that is listened on: it may be reached without the rule';
+  if (direction === 'inbound' || !staysOnLo(parsed.host)) return undefined;
+  return 'never leaves the pod: an outbound rule has nothing to do with it';
+}
+
+/** 127.0.0.0/8, `::1`, and the unspecified addresses, which mean the same in a connect (ip(7), ipv6(7)). */
+function staysOnLo(host: string): boolean {
+  const address = parseAddress(host);
+  if (address === undefined) return false;
+  return address.family === 'IPv4' ? /^(7f|0{8})/.test(address.hex) : /^0{31}[01]$/.test(address.hex);
 }

@@ -1,4 +1,4 @@
-import { unfitTargets } from '../../validator/shared/unfit-target.ts';
+import { unfitTargets } from '../../validator/shared/targets.ts';
 import { foreign, ownPrefix } from '../lib/names.ts';
 import { conflicts } from './conflicts.ts';
 import type { Fault } from './explain.ts';

@@ -16,21 +16,9 @@ server.on('message', (question, { port, address: from }) => {
   const endOfName = question.indexOf(0, header) + 1;
   const asked = question.subarray(0, endOfName + 4);
   const found = question.readUInt16BE(endOfName) === typeA;
-  const answer = Buffer.from([
-    0xc0,
-    header,
-    0,
-    typeA,
-    0,
-    1,
-    0,
-    0,
-    0,
-    60,
-    0,
-    4,
-    ...address.split('.').map(Number),
-  ]);
+  const answer = Buffer.from(
+    [0xc0, header, 0, typeA, 0, 1, 0, 0, 0, 60, 0, 4].concat(address.split('.').map(Number)),
+  );
   const reply = Buffer.concat([asked, ...(found ? [answer] : [])]);
   reply.writeUInt16BE(0x8180 + (found ? 0 : codeForOthers), 2);
   reply.writeUInt16BE(found ? 1 : 0, 6);

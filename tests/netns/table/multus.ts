@@ -1,7 +1,12 @@
 import { otherPodAddress, otherSecondAddress, podAddress, secondAddress } from '../harness/addresses.ts';
-import { linkLayerStatus, networkStatusOf } from './network-status.ts';
 import type { Cells, Step } from './plan.ts';
-import { addSecondInterface, downSecondInterface, dropEverything } from './steps.ts';
+import {
+  addSecondInterface,
+  downSecondInterface,
+  dropEverything,
+  linkLayerStatus,
+  networkStatusOf,
+} from './steps.ts';
 
 const right = networkStatusOf('dual', podAddress, secondAddress);
 const ofOther = networkStatusOf('dual', otherPodAddress, otherSecondAddress);

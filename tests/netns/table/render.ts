@@ -1,4 +1,8 @@
+import { readFileSync } from 'node:fs';
+import { availableParallelism, release } from 'node:os';
 import { table } from '../../../release/reference/tables.ts';
+import { run } from '../../support/run.ts';
+import type { Message } from '../harness/proof.ts';
 import { networkNames } from './networks.ts';
 import { situations } from './plan.ts';
 import { states } from './states.ts';
@@ -92,4 +96,42 @@ export function readPage(page: string): Map<string, string> {
 /** The page without the versions, which may differ between runs. */
 export function lastingPartOf(page: string): string {
   return page.replace(/^- (Kernel|System|Node|iptables|nftables|iproute2): .*$/gm, '- $1');
+}
+
+/**
+ * The content of a cell of the table: `proved`, or the reasons of the checks that did not pass, each with its families
+ * where it is not that of all of them.
+ */
+export function outcomeOf({ checks, verdict }: Message): string {
+  const failed = checks.filter((check) => !check.passed);
+  const reasons = [...new Set(failed.map((check) => check.reason ?? 'no reason'))];
+  if (reasons.length === 0) return verdict;
+  return reasons
+    .map((reason) => {
+      const families = failed.filter((check) => check.reason === reason).map((check) => check.family);
+      const words = new Set(failed.filter((check) => check.reason === reason).map((check) => check.check));
+      const all = checks.filter((check) => words.has(check.check)).length === families.length;
+      const named = families.filter((family) => family !== undefined);
+      return all || named.length === 0 ? reason : `${reason} (${named.join(', ')})`;
+    })
+    .join(', ');
+}
+
+/** The machine that generated the table. */
+export async function versionsHere(): Promise<Versions> {
+  const [nft, legacy, nftables, iproute] = await Promise.all([
+    run('iptables-nft', ['--version']),
+    run('iptables-legacy', ['--version']),
+    run('nft', ['--version']),
+    run('ip', ['-Version']),
+  ]);
+  const system = /^PRETTY_NAME="?([^"\n]*)/m.exec(readFileSync('/etc/os-release', 'utf8'))?.[1] ?? 'unknown';
+  return {
+    Kernel: `Linux ${/^\d+\.\d+/.exec(release())?.[0]}, ${process.arch}, ${availableParallelism()} cores`,
+    System: system,
+    Node: process.version,
+    iptables: `${nft.trim()}; ${legacy.trim()}`,
+    nftables: nftables.trim(),
+    iproute2: iproute.trim(),
+  };
 }

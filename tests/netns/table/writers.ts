@@ -5,9 +5,8 @@ import { ambient } from '../rules/ambient.ts';
 import { backends } from '../rules/backends.ts';
 import { istio } from '../rules/istio.ts';
 import { linkerd } from '../rules/linkerd.ts';
-import { networkStatusOf } from './network-status.ts';
 import type { Plan } from './plan.ts';
-import { addSecondInterface, openZtunnel, write } from './steps.ts';
+import { addSecondInterface, networkStatusOf, openZtunnel, write } from './steps.ts';
 
 /** A run in the right network: who wrote it, and for which addresses. */
 export interface WriterCell {

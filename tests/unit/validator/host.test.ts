@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { kernel, native, settled, turns } from './kernel.ts';
 
-const { after, afterPending, close, handleDefects, watch } = await import('../../../validator/host/loop.ts');
-const { dial } = await import('../../../validator/host/dial.ts');
-const { lookUp } = await import('../../../validator/host/look-up.ts');
+const { after, close, handleDefects, sleep, watch } = await import('../../../validator/host/loop.ts');
+const { dial, lookUp } = await import('../../../validator/host/tcp.ts');
 
 const isReady = (...ready: number[]): void => {
   kernel.happened = (descriptor) => (ready.includes(descriptor) ? 1 : 0);
@@ -51,7 +50,7 @@ test('an answer precedes the time-out that it came in', async () => {
   assert.deepEqual(came, ['answer']);
 });
 
-test('what is pending when a timer comes is handled before afterPending resolves', async () => {
+test('what is pending when a timer comes is handled before sleep(0) resolves', async () => {
   const came: string[] = [];
   after(0, async () => {
     isReady(9);
@@ -59,7 +58,7 @@ test('what is pending when a timer comes is handled before afterPending resolves
       came.push('descriptor');
       close(9);
     });
-    await afterPending();
+    await sleep(0);
     came.push('after it');
   });
   await turns(3);

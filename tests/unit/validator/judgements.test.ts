@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { judgeAddresses } from '../../../validator/checks/address.ts';
 import { withoutListener } from '../../../validator/checks/captured.ts';
-import { worstFailure, wrongUser } from '../../../validator/checks/redirect.ts';
+import { judgeAddresses } from '../../../validator/checks/gateway.ts';
+import { wrongUser } from '../../../validator/checks/redirect.ts';
 import { answerIn } from '../../../validator/checks/round-trip.ts';
-import type { Device } from '../../../validator/devices.ts';
 import { type Finding, failed } from '../../../validator/finding.ts';
-import { endedAt, liveOrClosed, type TcpSocket, tcpState } from '../../../validator/proc/sockets.ts';
+import type { Device } from '../../../validator/pod.ts';
 import { type Address, parseAddress } from '../../../validator/shared/addresses.ts';
 import type { RedirectCheck } from '../../../validator/shared/contract.ts';
+import { endedAt, liveOrClosed, type TcpSocket, tcpState } from '../../../validator/sockets.ts';
+import { worstFailure } from '../../../validator/spare-targets.ts';
 
 const addresses = (...texts: string[]): Address[] => texts.flatMap((text) => parseAddress(text) ?? []);
 const device = (name: string, up: boolean, ...ips: string[]): Device => ({

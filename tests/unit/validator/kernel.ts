@@ -17,7 +17,6 @@ export const native: Record<string, unknown> = {
     return descriptors.map((descriptor, index) => kernel.happened(descriptor, wanted[index] ?? 0));
   },
   close: () => {},
-  exists: () => false,
   interfaces: () => [],
 };
 Object.assign(globalThis, { native });

@@ -1,13 +1,11 @@
 import assert from 'node:assert/strict';
-import { expectedOf } from '../../../validator/expected.ts';
 import { failed, passed, type Result } from '../../../validator/finding.ts';
-import { nameOf, sentenceOn, verdictSentence } from '../../../validator/log-messages.ts';
-import { plan } from '../../../validator/plan.ts';
+import { readChecks } from '../../../validator/input.ts';
+import { nameOf, sentenceOn, verdictSentence } from '../../../validator/log.ts';
+import { expectedOf, plan } from '../../../validator/plan.ts';
 import { readPod } from '../../../validator/pod.ts';
-import { readChecks } from '../../../validator/read-checks.ts';
 import { type Reason, reasons } from '../../../validator/reasons.ts';
-import type { CheckName, ProfileCheck } from '../../../validator/shared/contract.ts';
-import { env } from '../../../validator/shared/contract.ts';
+import { type CheckName, env, type ProfileCheck } from '../../../validator/shared/contract.ts';
 import { verdictOf } from '../../../validator/verdict.ts';
 import { loadBuiltInChecks } from './fixtures.ts';
 

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { worstFailure } from '../../../validator/checks/interfaces.ts';
-import { judgeInterfaces } from '../../../validator/checks/judge-interfaces.ts';
-import type { Device } from '../../../validator/devices.ts';
-import { readNetworkStatus } from '../../../validator/network-status.ts';
-import { readNetworks } from '../../../validator/networks.ts';
+import { judgeInterfaces, worstFailure } from '../../../validator/checks/interfaces.ts';
+import { readNetworkStatus, readNetworks } from '../../../validator/networks.ts';
+import type { Device } from '../../../validator/pod.ts';
 import { type Address, parseAddress } from '../../../validator/shared/addresses.ts';
 
 const addresses = (...texts: string[]): Address[] => texts.flatMap((text) => parseAddress(text) ?? []);

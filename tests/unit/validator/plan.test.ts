@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Device } from '../../../validator/devices.ts';
+import { readChecks } from '../../../validator/input.ts';
 import { plan } from '../../../validator/plan.ts';
-import { readPod } from '../../../validator/pod.ts';
-import { readChecks } from '../../../validator/read-checks.ts';
-import type { Family } from '../../../validator/shared/addresses.ts';
-import { parseAddress } from '../../../validator/shared/addresses.ts';
+import { type Device, readPod } from '../../../validator/pod.ts';
+import { type Family, parseAddress } from '../../../validator/shared/addresses.ts';
 import { env } from '../../../validator/shared/contract.ts';
 
 const both = ['192.0.2.2:1404', '[2001:db8::2]:1404'];

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readArguments, UsageError } from '../../../validator/command-line.ts';
-import { readChecks } from '../../../validator/read-checks.ts';
+import { readChecks, UsageError } from '../../../validator/input.ts';
 import { parseDuration } from '../../../validator/shared/duration.ts';
 import { loadBuiltInChecks } from './fixtures.ts';
 
@@ -42,21 +41,16 @@ test('each check has its own time-out', () => {
 });
 
 const refused: [what: string, text: string | undefined, reported: RegExp][] = [
-  ['nothing', undefined, /not set/],
   ['an empty text', '', /not set/],
-  ['no JSON', '[{', /not JSON/],
-  ['no list', '{}', /not a list/],
   ['an empty list', '[]', /not a list/],
   ['a text', '["gateway"]', /\[0\] has no profile/],
   ['no profile', '[{"gateway":{"timeout":"1s"}}]', /\[0\] has no profile/],
   ['no check', '[{"profile":"a"}]', /not exactly one check/],
   ['two checks', '[{"profile":"a","gateway":{},"address":{}}]', /not exactly one check/],
-  ['an unknown word', '[{"profile":"a","teleport":{}}]', /unknown check teleport/],
   ['a word of JavaScript', '[{"profile":"a","constructor":{}}]', /unknown check constructor/],
   ['settings that are none', '[{"profile":"a","gateway":"1s"}]', /gateway is not an object/],
   ['no time-out', '[{"profile":"a","gateway":{}}]', /timeout is not a duration.*missing/],
   ['a time-out that is none', '[{"profile":"a","gateway":{"timeout":"10"}}]', /timeout is not a duration/],
-  ['an unknown setting', '[{"profile":"a","gateway":{"timeout":"1s","via":"eth0"}}]', /unknown setting via/],
   ['a port that is none', JSON.stringify([{ profile: 'a', redirect: { ...redirect, listen: 0 } }]), /listen/],
   [
     'a target without a port',
@@ -89,19 +83,6 @@ for (const [what, text, reported] of refused)
       (error) => error instanceof UsageError && reported.test(error.message),
     );
   });
-
-test("the termination log: the kubelet's default, or the given path", () => {
-  assert.equal(readArguments(['validate']).terminationLog, '/dev/termination-log');
-  assert.equal(readArguments(['validate', '--termination-log', '/x']).terminationLog, '/x');
-  for (const args of [
-    [],
-    ['serve'],
-    ['validate', '--help'],
-    ['validate', '--termination-log'],
-    ['validate', '--termination-log', '/x', '/y'],
-  ])
-    assert.throws(() => readArguments(args), UsageError, args.join(' '));
-});
 
 test('durations', () => {
   assert.deepEqual(

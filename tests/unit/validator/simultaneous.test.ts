@@ -4,7 +4,7 @@ import { type Finding, failed, passed } from '../../../validator/finding.ts';
 import { kernel, settled } from './kernel.ts';
 
 const { untilAllPass } = await import('../../../validator/simultaneous.ts');
-const { now, sleep } = await import('../../../validator/waiting.ts');
+const { now, sleep } = await import('../../../validator/host/loop.ts');
 
 /** What a check finds at a time, and how long it takes to find it. */
 interface Scripted {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { failed } from '../../../validator/finding.ts';
-import { terminationMessage } from '../../../validator/message.ts';
 import { type Reason, reasons } from '../../../validator/reasons.ts';
 import { exitCode } from '../../../validator/shared/contract.ts';
+import { terminationMessage } from '../../../validator/verdict.ts';
 import { blocks, pages } from '../../support/pages.ts';
 import { assertSaid } from './log-lines.ts';
 

@@ -9,8 +9,7 @@ use nix::sys::socket::{
 };
 use rquickjs::{Array, Ctx, Object, Result, TypedArray, function::Func};
 
-use crate::descriptors::{bytes_of, keep, with};
-use crate::errors::{errno, named};
+use crate::descriptors::{bytes_of, errno, keep, named, with};
 use crate::sockets::parse;
 
 pub fn register(native: &Object) -> Result<()> {

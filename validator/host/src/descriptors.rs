@@ -1,4 +1,5 @@
-//! The open sockets and pipes, which TypeScript knows by their numbers, and the one place where the program waits.
+//! The open sockets and pipes, which TypeScript knows by their numbers, the one place where the program waits, and errors
+//! of the system as `native.ts` promises them.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -6,9 +7,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use rquickjs::{Ctx, Object, Result, TypedArray, function::Func};
-
-use crate::errors::named;
+use rquickjs::{Ctx, Exception, Object, Result, TypedArray, function::Func};
 
 thread_local! {
     static OPEN: RefCell<BTreeMap<i32, OwnedFd>> = const { RefCell::new(BTreeMap::new()) };
@@ -69,4 +68,14 @@ fn wait(ctx: Ctx, descriptors: Vec<i32>, wanted: Vec<i16>, milliseconds: i32) ->
         }
         Ok(asked.iter().map(|seen| seen.revents().map_or(0, |events| events.bits())).collect())
     })
+}
+
+/// The result of a call, or an exception with the name of its error.
+pub fn named<T>(ctx: &Ctx, result: std::result::Result<T, impl Into<Errno>>) -> Result<T> {
+    result.map_err(|error| Exception::throw_message(ctx, &format!("{:?}", error.into())))
+}
+
+/// The error of a call of the standard library.
+pub fn errno(error: std::io::Error) -> Errno {
+    error.raw_os_error().map_or(Errno::EINVAL, Errno::from_raw)
 }

@@ -4,18 +4,16 @@ use std::fs;
 use std::io::Read;
 use std::os::fd::AsFd;
 
+use nix::errno::Errno;
 use rquickjs::{Ctx, Object, Result, TypedArray, function::Func};
 
-use crate::descriptors::bytes_of;
-use crate::errors::{errno, named};
+use crate::descriptors::{errno, named};
 
 pub fn register(native: &Object) -> Result<()> {
     native.set("readFile", Func::from(read_file))?;
     native.set("writeFile", Func::from(write_file))?;
-    native.set("exists", Func::from(|path: String| fs::exists(path).unwrap_or(false)))?;
     native.set("readLink", Func::from(read_link))?;
     native.set("random", Func::from(random))?;
-    native.set("encode", Func::from(encode))?;
     native.set("write", Func::from(write))
 }
 
@@ -41,12 +39,19 @@ fn random(ctx: Ctx<'_>, count: usize) -> Result<TypedArray<'_, u8>> {
     TypedArray::new(ctx, bytes)
 }
 
-fn encode(ctx: Ctx<'_>, text: String) -> Result<TypedArray<'_, u8>> {
-    TypedArray::new(ctx, text.into_bytes())
-}
-
-fn write<'js>(ctx: Ctx<'js>, descriptor: i32, bytes: TypedArray<'js, u8>) -> Result<usize> {
+/// A full pipe gets a few more attempts, but the program does not wait for a log without a reader.
+fn write(descriptor: i32, text: String) {
     let (out, err) = (std::io::stdout(), std::io::stderr());
     let stream = if descriptor == 1 { out.as_fd() } else { err.as_fd() };
-    named(&ctx, nix::unistd::write(stream, &bytes_of(&bytes)))
+    let mut left = text.as_bytes();
+    for _ in 0..1000 {
+        match nix::unistd::write(stream, left) {
+            Ok(count) => left = &left[count..],
+            Err(Errno::EAGAIN) => {}
+            Err(_) => return,
+        }
+        if left.is_empty() {
+            return;
+        }
+    }
 }

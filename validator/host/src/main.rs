@@ -3,13 +3,10 @@
 
 mod datagrams;
 mod descriptors;
-mod errors;
 mod files;
-mod interfaces;
 mod names;
 mod process;
 mod routes;
-mod signals;
 mod sockets;
 
 use std::process::ExitCode;
@@ -27,8 +24,8 @@ const DEFECT: u8 = 69;
 
 fn main() -> ExitCode {
     let start = std::time::Instant::now();
-    if std::env::args_os().nth(1).is_some_and(|word| word.as_encoded_bytes() == signals::WAIT.to_bytes()) {
-        signals::wait();
+    if std::env::args_os().nth(1).is_some_and(|word| word.as_encoded_bytes() == process::WAIT.to_bytes()) {
+        process::wait();
         return ExitCode::SUCCESS;
     }
     let runtime = Runtime::new().expect("memory for the engine");
@@ -47,13 +44,11 @@ fn run(ctx: &Ctx, start: std::time::Instant) -> Result<Never> {
     let native = Object::new(ctx.clone())?;
     process::register(&native, start)?;
     files::register(&native)?;
-    interfaces::register(&native)?;
     sockets::register(&native)?;
     datagrams::register(&native)?;
     routes::register(&native)?;
     descriptors::register(&native)?;
     names::register(&native)?;
-    signals::register(&native)?;
     ctx.globals().set("native", native)?;
     // SAFETY: `build.rs` wrote it with the same version of the engine
     let checks = unsafe { Module::load(ctx.clone(), CHECKS)? };

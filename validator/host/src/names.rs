@@ -3,14 +3,14 @@
 
 use std::ffi::CString;
 use std::io::Write;
-use std::net::{Ipv4Addr, Ipv6Addr};
 use std::os::fd::OwnedFd;
 use std::ptr;
 
+use nix::sys::socket::{SockaddrLike, SockaddrStorage};
 use rquickjs::{Ctx, Object, Result, function::Func};
 
-use crate::descriptors::keep;
-use crate::errors::{errno, named};
+use crate::descriptors::{errno, keep, named};
+use crate::sockets::text_of;
 
 pub fn register(native: &Object) -> Result<()> {
     native.set("lookUp", Func::from(look_up))
@@ -42,7 +42,7 @@ fn addresses_in_any_family(name: &str) -> std::result::Result<Vec<String>, &'sta
 
 /// The addresses of a name, or the name of the error of getaddrinfo(3).
 fn addresses_of(name: &str, family: i32) -> std::result::Result<Vec<String>, &'static str> {
-    let name = CString::new(name).map_err(|_| "EAI_NONAME")?;
+    let name = CString::new(name).map_err(|_| "ENOTFOUND")?;
     // SAFETY: all fields of these structures may be zero
     let mut hints: libc::addrinfo = unsafe { std::mem::zeroed() };
     hints.ai_family = family;
@@ -57,20 +57,11 @@ fn addresses_of(name: &str, family: i32) -> std::result::Result<Vec<String>, &'s
     }
     let mut found = Vec::new();
     let mut next = list;
-    // SAFETY: the list is valid until it is freed, and each address is of its family
+    // SAFETY: the list is valid until it is freed, and the length of each address is its own
     unsafe {
         while let Some(entry) = next.as_ref() {
-            match entry.ai_family {
-                libc::AF_INET => {
-                    let address = &*entry.ai_addr.cast::<libc::sockaddr_in>();
-                    found.push(Ipv4Addr::from(address.sin_addr.s_addr.to_ne_bytes()).to_string());
-                }
-                libc::AF_INET6 => {
-                    let address = &*entry.ai_addr.cast::<libc::sockaddr_in6>();
-                    found.push(Ipv6Addr::from(address.sin6_addr.s6_addr).to_string());
-                }
-                _ => {}
-            }
+            let address = SockaddrStorage::from_raw(entry.ai_addr, Some(entry.ai_addrlen));
+            found.extend(address.and_then(|it| text_of(&it)).map(|(text, _)| text));
             next = entry.ai_next;
         }
         libc::freeaddrinfo(list);
@@ -78,13 +69,11 @@ fn addresses_of(name: &str, family: i32) -> std::result::Result<Vec<String>, &'s
     Ok(found)
 }
 
+/// One name for the two ways in which a name has no address.
 fn name_of(code: i32) -> &'static str {
     match code {
+        libc::EAI_NONAME | libc::EAI_NODATA => "ENOTFOUND",
         libc::EAI_AGAIN => "EAI_AGAIN",
-        libc::EAI_NONAME => "EAI_NONAME",
-        libc::EAI_NODATA => "EAI_NODATA",
-        libc::EAI_MEMORY => "EAI_MEMORY",
-        libc::EAI_SYSTEM => "EAI_SYSTEM",
         _ => "EAI_FAIL",
     }
 }

@@ -1,17 +1,20 @@
-//! The route that the kernel would take, as `ip route get` asks for it: rtnetlink(7). It needs no right, and takes the
+//! The interfaces with their addresses, and the route that the kernel would take, as `ip route get` asks for it: rtnetlink(7). It needs no right, and takes the
 //! same time with any number of routes.
 
 use std::net::IpAddr;
 use std::os::fd::AsRawFd;
 
 use nix::errno::Errno;
+use nix::ifaddrs::getifaddrs;
 use nix::net::if_::if_indextoname;
 use nix::sys::socket::{self as net, AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType};
-use rquickjs::{Ctx, Object, Result, function::Func};
+use rquickjs::{Array, Ctx, Object, Result, function::Func};
 
-use crate::errors::named;
+use crate::descriptors::named;
+use crate::sockets::text_of;
 
 pub fn register(native: &Object) -> Result<()> {
+    native.set("interfaces", Func::from(interfaces))?;
     native.set("route", Func::from(route))
 }
 
@@ -41,9 +44,9 @@ fn route(ctx: Ctx<'_>, address: String) -> Result<Object<'_>> {
                 let name = if_indextoname(index).unwrap_or_default();
                 object.set("device", name.to_string_lossy().into_owned())?;
             }
-            RTA_GATEWAY => object.set("gateway", text_of(value))?,
+            RTA_GATEWAY => object.set("gateway", address_of(value))?,
             // a family before the address
-            RTA_VIA => object.set("gateway", value.get(2..).and_then(text_of))?,
+            RTA_VIA => object.set("gateway", value.get(2..).and_then(address_of))?,
             _ => {}
         }
         rest = &rest[length.next_multiple_of(4).min(rest.len())..];
@@ -91,10 +94,27 @@ fn ask(address: &str) -> nix::Result<Vec<u8>> {
     }
 }
 
-fn text_of(value: &[u8]) -> Option<String> {
+fn address_of(value: &[u8]) -> Option<String> {
     let address = match value.len() {
         4 => IpAddr::from(<[u8; 4]>::try_from(value).ok()?),
         _ => IpAddr::from(<[u8; 16]>::try_from(value).ok()?),
     };
     Some(address.to_string())
+}
+
+/// One entry for each interface's link-layer address, and for each of its addresses, as getifaddrs(3) lists them.
+fn interfaces(ctx: Ctx<'_>) -> Result<Array<'_>> {
+    let list = Array::new(ctx.clone())?;
+    for (index, entry) in named(&ctx, getifaddrs())?.enumerate() {
+        let object = Object::new(ctx.clone())?;
+        object.set("name", entry.interface_name)?;
+        object.set("flags", entry.flags.bits())?;
+        if let Some(address) = &entry.address {
+            object.set("address", text_of(address).map(|(text, _)| text))?;
+            let bytes = address.as_link_addr().and_then(|link| link.addr());
+            object.set("mac", bytes.map(|bytes| bytes.map(|byte| format!("{byte:02x}")).join(":")))?;
+        }
+        list.set(index, object)?;
+    }
+    Ok(list)
 }

@@ -10,8 +10,7 @@ use nix::sys::socket::{
 };
 use rquickjs::{Ctx, Object, Result, TypedArray, function::Func};
 
-use crate::descriptors::{bytes_of, keep, with};
-use crate::errors::named;
+use crate::descriptors::{bytes_of, keep, named, with};
 
 pub fn register(native: &Object) -> Result<()> {
     native.set("socket", Func::from(socket))?;

@@ -1,5 +1,6 @@
-import { type Address, addressOf } from '../shared/addresses.ts';
-import { bytesOfWords, readIPv6Table, readTable, rowsOf } from './tables.ts';
+import { NotReadable } from './finding.ts';
+import { codeOf, native } from './host/native.ts';
+import { type Address, addressOf } from './shared/addresses.ts';
 
 /** A row of `/proc/net/tcp` or `tcp6`, which show the network namespace of the process that reads them. */
 export interface TcpSocket {
@@ -23,12 +24,13 @@ export const tcpState = {
 
 /** The TCP sockets of this network namespace. */
 export function readSockets(): TcpSocket[] {
-  return [readTable('/proc/net/tcp'), readIPv6Table('/proc/net/tcp6')].flatMap(parseTcp);
+  return ['/proc/net/tcp', '/proc/net/tcp6'].map(readTable).flatMap(parseTcp);
 }
 
 /** The rows of `/proc/net/tcp` or `tcp6`: https://docs.kernel.org/networking/proc_net_tcp.html */
 export function parseTcp(text: string): TcpSocket[] {
-  return rowsOf(text).flatMap(([, own = '', other = '', code = '']) => {
+  return text.split('\n').flatMap((line) => {
+    const [, own = '', other = '', code = ''] = line.trim().split(/\s+/);
     const [local, remote, state] = [endpoint(own), endpoint(other), Number.parseInt(code, 16)];
     if (!local || !remote || Number.isNaN(state)) return [];
     return [
@@ -72,4 +74,28 @@ export function endedAt(
   const isOther = ({ state, remote, remotePort }: TcpSocket): boolean =>
     states.includes(state) && remotePort === fromPort && from.some(({ hex }) => hex === remote.hex);
   return sockets.find(isOther)?.localPort;
+}
+
+/**
+ * Returns the text of a kernel table. Throws if it cannot be read, because an empty table means that there is nothing
+ * to prove; only a kernel without IPv6 has no table of it.
+ */
+export function readTable(path: string): string {
+  try {
+    return native.readFile(path);
+  } catch (error) {
+    if (path.includes('6') && codeOf(error) === 'ENOENT') return '';
+    throw new NotReadable(`${path} cannot be read: ${codeOf(error)}`);
+  }
+}
+
+/**
+ * The bytes, in order, of an address in `/proc/net/tcp`, `tcp6` or `route`, which print it as 32-bit words in the
+ * machine's byte order (`net/ipv4/tcp_ipv4.c`). That is little-endian on amd64 and arm64.
+ */
+export function bytesOfWords(words: string): string {
+  return (words.match(/.{8}/g) ?? [])
+    .map((word) => (word.match(/../g) ?? []).reverse().join(''))
+    .join('')
+    .toLowerCase();
 }

@@ -1,7 +1,20 @@
 import type { Result } from './finding.ts';
+import { codeOf, native } from './host/native.ts';
 import { reasons } from './reasons.ts';
 import { exitCode } from './shared/contract.ts';
 import { exitCodeFor, type Report } from './verdict.ts';
+
+/** A line for the container's log. */
+export const log = (text: string): void => native.write(1, `${text}\n`.toWellFormed());
+
+/** Writes the message for the kubelet. A failure to write says nothing about the network. */
+export function leaveMessage(path: string, message: string): void {
+  try {
+    native.writeFile(path, `${message}\n`.toWellFormed());
+  } catch (error) {
+    native.write(2, `cannot write the termination message to ${path}: ${codeOf(error)}\n`.toWellFormed());
+  }
+}
 
 /** Escapes what could end the line, or overwrite it in a terminal. */
 const inOneLine = (text: string): string =>

@@ -1,5 +1,4 @@
-import { type Address, parseSocketAddress } from '../shared/addresses.ts';
-import { lookUp } from './look-up.ts';
+import { type Address, type Family, parseSocketAddress } from '../shared/addresses.ts';
 import { after, close, eventOf, unwatch, watch } from './loop.ts';
 import { codeOf, native, pollEvent } from './native.ts';
 
@@ -120,4 +119,98 @@ export class Connection {
   close(): void {
     close(this.#socket);
   }
+}
+
+const running = new Map<string, Promise<string[]>>();
+
+/**
+ * The addresses of a name, by the system's resolver. Rejects with the code of the error. A look-up that is in progress
+ * serves the next caller too: the C library waits 5 s for each name server of `resolv.conf` that does not answer
+ * (resolv.conf(5), `timeout`), so one that restarted with each attempt would never reach the second server.
+ */
+export function lookUp(name: string): Promise<string[]> {
+  const found = running.get(name) ?? begin(name).finally(() => running.delete(name));
+  running.set(name, found);
+  return found;
+}
+
+function begin(name: string): Promise<string[]> {
+  return new Promise((resolve, reject) => {
+    // names in /etc/hosts are in lower case (Kubernetes, `hostAliases`), and musl compares them as they are
+    const pipe = native.lookUp(name.toWellFormed().toLowerCase());
+    let answer = '';
+    watch(pipe, pollEvent.in, () => {
+      const bytes = native.read(pipe);
+      answer += String.fromCharCode(...bytes);
+      if (bytes.length > 0) return;
+      close(pipe);
+      if (answer.startsWith('!')) reject(new Error(answer.slice(1)));
+      else resolve(answer.split(' '));
+    });
+  });
+}
+
+/** A server that sends a token to everyone who connects. */
+export interface Listener {
+  /** Whether it accepted a connection that came from one of these addresses and from this port. */
+  accepted(from: Address[], port: number): boolean;
+  close(): void;
+}
+
+/** Listens on a port of one family, on all addresses of the pod, or returns the error's code. */
+export function listen(port: number, family: Family, token: Uint8Array): Listener | string {
+  const ends = new Set<string>();
+  const socket = accepting(port, family, (connection) => greet(connection, token, ends));
+  if (typeof socket === 'string') return socket;
+  return {
+    accepted: (from, fromPort) => from.some(({ hex }) => ends.has(`${hex} ${fromPort}`)),
+    close: () => close(socket),
+  };
+}
+
+/**
+ * Listens as {@link listen} does, and calls a function with each connection. Returns the socket, or the error's code.
+ *
+ * @param prepare called with the socket before it listens
+ */
+export function accepting(
+  port: number,
+  family: Family,
+  act: (connection: number) => void,
+  prepare?: (socket: number) => void,
+): number | string {
+  let socket = -1;
+  try {
+    socket = native.socket(family === 'IPv6' ? 6 : 4);
+    native.bind(socket, family === 'IPv6' ? '::' : '0.0.0.0', port);
+    prepare?.(socket);
+    native.listen(socket);
+  } catch (error) {
+    close(socket);
+    return codeOf(error);
+  }
+  watch(socket, pollEvent.in, () => {
+    try {
+      act(native.accept(socket));
+    } catch {
+      // the other end may be closed already
+    }
+  });
+  return socket;
+}
+
+/** Notes the other end, sends it the token and its end, and waits until it closes. */
+function greet(connection: number, token: Uint8Array, ends: Set<string>): void {
+  watch(connection, pollEvent.in, () => {
+    try {
+      if (native.read(connection).length > 0) return;
+    } catch (error) {
+      if (codeOf(error) === 'EAGAIN') return;
+    }
+    close(connection);
+  });
+  const { address, port } = native.otherEnd(connection);
+  ends.add(`${parseSocketAddress(address)?.hex} ${port}`);
+  native.send(connection, token);
+  native.endWriting(connection);
 }
