@@ -15,8 +15,8 @@ interface Pod {
 
 /**
  * The plugin of a mesh that looks at the pod, as linkerd-cni does: it acts on one that carries the proxy and no
- * `linkerd-init`, which would write the rules itself. It asks the API server once. A test's annotation makes it leave a
- * pod out.
+ * `linkerd-init`, which would write the rules itself. It asks the API server once. Tests' annotations make it leave a
+ * pod out, or its inbound rules.
  */
 await answerCall(async (configuration) => {
   const { server, credentials } = read((configuration as Settings).credentials);
@@ -25,7 +25,8 @@ await answerCall(async (configuration) => {
   const names = [...spec.containers, ...(spec.initContainers ?? [])].map(({ name }) => name);
   api.close();
   if (metadata.annotations?.['example.com/no-rules'] !== undefined) return false;
-  return names.includes('linkerd-proxy') && !names.includes('linkerd-init');
+  if (!names.includes('linkerd-proxy') || names.includes('linkerd-init')) return false;
+  return metadata.annotations?.['example.com/no-inbound-rules'] === undefined || 'outbound';
 });
 
 function read(path: string): Pick<Access, 'server' | 'credentials'> {
