@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { otherSecondAddress, podAddress, secondAddress } from './harness/addresses.ts';
-import { injected } from './harness/admission.ts';
 import { requireMachine } from './harness/machine.ts';
-import { type PodSpecimen, specimens } from './harness/pods.ts';
+import { injected, type PodSpecimen, specimens } from './harness/pods.ts';
 import { startProof } from './harness/proof.ts';
 import { bootId, Sandbox } from './harness/sandbox.ts';
 import { writeRules } from './rules/backends.ts';

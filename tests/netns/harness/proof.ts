@@ -5,10 +5,9 @@ import { fileURLToPath } from 'node:url';
 import type { Container, Pod } from '../../../webhook/admission/pod.ts';
 import type { Configuration, ProofMode } from '../../../webhook/config/types.ts';
 import { podAddress, serviceAddress } from './addresses.ts';
-import { injected } from './admission.ts';
 import { type ContainerEnd, type RunningContainer, startContainer } from './container.ts';
 import { DownwardVolume, environmentOf } from './downward.ts';
-import type { PodSpecimen } from './pods.ts';
+import { injected, type PodSpecimen } from './pods.ts';
 import type { Sandbox } from './sandbox.ts';
 
 /** The program of the validator's image, and its path in the container. */
