@@ -19,7 +19,7 @@ test('a Namespace after its workloads, in another file or in a List sets the pro
 
 test("a Namespace's annotations set the ids that a mesh exempts", async (t) => {
   const annotations = {
-    'config.linkerd.io/proxy-uid': '65532',
+    'config.linkerd.io/proxy-uid': '64532',
     'config.linkerd.io/proxy-gid': '3000',
     note: 'a',
     odd: 7,
@@ -32,7 +32,7 @@ test("a Namespace's annotations set the ids that a mesh exempts", async (t) => {
     ]),
   );
   assert.deepEqual(reviewed.faults, []);
-  assert.match(reviewed.yaml(), /"notAsUser":65532,"notAsGroup":3000/);
+  assert.match(reviewed.yaml(), /"notAsUser":64532,"notAsGroup":3000/);
   assert.match(reviewed.yaml(), /runAsUser: 65534\n\s*runAsGroup: 65534\n/);
 });
 
