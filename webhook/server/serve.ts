@@ -96,6 +96,8 @@ function createApp({ log, metrics }: ServerDeps, requestCert: boolean): App {
     // without any bytes, such as one that reads no answer
     connectionTimeout: serverLimits.keepAliveTimeout,
     requestTimeout: serverLimits.requestTimeout,
+    // by default a start or a drain of more than ten seconds ends the process
+    pluginTimeout: 0,
     ...errorOptions(metrics),
     // while the server closes, a request on an open connection is still answered
     return503OnClosing: false,
