@@ -154,6 +154,7 @@ export const checkFacts = (more: Partial<CheckFacts> = {}): CheckFacts => ({
   ),
   namespaces: found([{ name: 'shop', profile: 'cilium' }]),
   daemonSets: found([daemonSet('kube-system', 'cilium')]),
+  attachments: 'absent',
   probe: {
     namespace: 'shop',
     outcome: 'injected',

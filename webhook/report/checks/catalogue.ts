@@ -25,6 +25,7 @@ export const catalogue = {
   leader: { group: 'installation', expects: 'a replica leads' },
   'namespace-labels': { group: 'namespaces', expects: 'every label names profiles that exist' },
   daemonsets: { group: 'namespaces', expects: 'the DaemonSets of the profiles in use exist' },
+  attachments: { group: 'namespaces', expects: 'network-status lists the networks of Multus' },
   probe: { group: 'namespaces', expects: 'a new pod comes back with its proof' },
 } as const;
 

@@ -3,6 +3,7 @@ import type { CheckFacts, Facts } from '../facts/collect.ts';
 import { accountIn } from '../facts/deployment.ts';
 import { foundIn, type Observation, unknownIn } from '../facts/observation.ts';
 import { type RightFacts, rightText } from '../facts/rights.ts';
+import { checkAttachments } from './attachments.ts';
 import type { CheckId } from './catalogue.ts';
 import { applyAgain, type Finding, failed, few, judged, notKnown, passed, skipped } from './finding.ts';
 import { environmentChecks } from './kubernetes.ts';
@@ -17,6 +18,7 @@ import { checkCertificate, checkGateWebhooks, checkPodWebhook } from './webhooks
 export function checkInstalled(facts: CheckFacts, now: number): Partial<Record<CheckId, Finding>> {
   const presence = checkPresence(facts);
   const isGone = presence.result === 'failed';
+  const attachments = checkAttachments(facts);
   return {
     ...environmentChecks(facts, now),
     installed: presence,
@@ -27,6 +29,7 @@ export function checkInstalled(facts: CheckFacts, now: number): Partial<Record<C
     }),
     'namespace-labels': checkLabels(facts),
     daemonsets: checkDaemonSets(facts),
+    ...(attachments && { attachments }),
   };
 }
 

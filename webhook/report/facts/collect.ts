@@ -5,6 +5,7 @@ import { CniGateError } from '../../lib/errors.ts';
 import { profileLabel } from '../../lib/names.ts';
 import { version as clientVersion } from '../../lib/version.ts';
 import { Readiness } from '../../nodes/readiness/readiness.ts';
+import { readAttachments } from './attachments.ts';
 import { builtInPolicy, type FoundPolicy, usablePolicy } from './configuration.ts';
 import { accountIn, servingSecret, versionIn } from './deployment.ts';
 import { apiServerSource, readEnvironment, readVersion, servedApiSource } from './environment.ts';
@@ -64,8 +65,18 @@ export type CheckFacts = Awaited<ReturnType<typeof readCheck>>;
  */
 export async function readCheck(client: ApiClient, options: CollectOptions) {
   const { facts } = await readFacts(client, options, observe);
-  const [environment, rights] = await Promise.all([readEnvironment(client), readServerRights(client, facts)]);
-  return { ...facts, ...environment, serverRights: rights, ...(await probed(client, facts, options)) };
+  const [environment, rights, attachments] = await Promise.all([
+    readEnvironment(client),
+    readServerRights(client, facts),
+    readAttachments(client),
+  ]);
+  return {
+    ...facts,
+    ...environment,
+    serverRights: rights,
+    attachments,
+    ...(await probed(client, facts, options)),
+  };
 }
 
 /** What a status is made of. */

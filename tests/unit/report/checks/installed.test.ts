@@ -278,6 +278,20 @@ suite('what may not be read is not known, never a pass', () => {
   });
 });
 
+test('networks of Multus that network-status does not list are a warning, where a profile checks interfaces', () => {
+  const attachments = found([
+    { name: 'net/old', isListed: false },
+    { name: 'net/new', isListed: true },
+  ]);
+  const of = (profile: string, more: Partial<CheckFacts> = {}) =>
+    judge({}, { attachments, namespaces: found([{ name: 'shop', profile }]), ...more }).attachments;
+  assert.deepEqual([of('multus')?.result, of('cilium')?.result], ['warning', undefined]);
+  assert.match(of('cilium.multus')?.what ?? '', /^net\/old: without a cniVersion/);
+  assert.equal(of('multus', { attachments: found([]) })?.result, 'passed');
+  assert.equal(of('multus', { attachments: 'absent' }), undefined);
+  assert.equal(of('multus', { attachments: forbidden('networks') })?.result, 'not-known');
+});
+
 suite('the probe', () => {
   const made = (probe: CheckFacts['probe'], more: Partial<CheckFacts> = {}): Finding | undefined =>
     judge({}, { probe, ...more }).probe;

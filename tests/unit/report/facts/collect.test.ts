@@ -4,6 +4,7 @@ import { version as clientVersion } from '../../../../webhook/lib/version.ts';
 import { checkPre } from '../../../../webhook/report/checks/before-install.ts';
 import { checkInstalled } from '../../../../webhook/report/checks/installed.ts';
 import { type CheckFacts, readCheck, readPre } from '../../../../webhook/report/facts/collect.ts';
+import { foundIn } from '../../../../webhook/report/facts/observation.ts';
 import { type Asked, json, startFakeApi, status } from '../../../support/fake-api-server.ts';
 
 /* How check reads a cluster that refuses or fails. */
@@ -28,7 +29,14 @@ test('without any right but that to the version: every check that needs one says
   const { client } = await start(t, { '/version': version });
   const findings = checkInstalled(await readCheck(client, options), Date.now());
   assert.equal(findings['kubernetes-version']?.what, 'v1.36.3-eks-1');
-  const without = ['kubernetes-version', 'installed', 'daemonsets', 'namespace-labels', 'probe'];
+  const without = [
+    'kubernetes-version',
+    'installed',
+    'daemonsets',
+    'namespace-labels',
+    'attachments',
+    'probe',
+  ];
   const others = Object.entries(findings).filter(([id]) => !without.includes(id));
   for (const [id, { result, what }] of others) {
     assert.equal(result, 'not-known', `${id}: ${what}`);
@@ -84,6 +92,31 @@ test('an installation is read by what its webhooks call, with the rights of its 
   assert.match(JSON.stringify(serverRights), /"name":"own"/);
   const { context: _, ...identity } = cluster;
   assert.deepEqual(identity, { server: url, clientVersion, serverVersion: '0.0.9' });
+});
+
+test('of the networks of Multus, those are listed that have a cniVersion of 0.3.0 or later', async (t) => {
+  const configs = {
+    none: '{"type":"macvlan"}',
+    old: '{"cniVersion":"0.2.0"}',
+    first: '{"cniVersion":"0.3.0","plugins":[]}',
+    new: '{"cniVersion":"1.1.0"}',
+    unreadable: '{',
+    file: undefined,
+  };
+  const items = Object.entries(configs).map(([name, config]) => ({
+    metadata: { uid: name, namespace: 'net', name, resourceVersion: '1' },
+    spec: { config },
+  }));
+  const { client } = await start(t, {
+    '/version': version,
+    '/apis/k8s.cni.cncf.io/v1/network-attachment-definitions': { metadata: { resourceVersion: '1' }, items },
+  });
+  const { attachments } = await readCheck(client, options);
+  const notListed = foundIn(attachments)?.filter(({ isListed }) => !isListed);
+  assert.deepEqual(
+    notListed?.map(({ name }) => name),
+    ['net/none', 'net/old'],
+  );
 });
 
 test('an API server that fails in the middle is an error, and no finding', async (t) => {
