@@ -57,7 +57,7 @@ test('a label that names no profile is warned of, with the one that was meant, a
 });
 
 test('so are profiles that cannot be combined, and a namespace that is created with such a label', async () => {
-  assert.match(await label('shop', 'cilium.cilium'), /Warning: CNI_GATE_PROFILE_JOIN: /);
+  assert.match(await label('shop', 'cilium.cilium'), /Warning: CNI_GATE_PROFILE_COMBINATION: /);
   const made = await warningsOf(['create', '-f', '-'], namespace('typo', { [profileLabel]: 'likerd' }));
   assert.ok(made.includes(unknown), made);
   assert.equal(await labelOf('typo'), 'likerd');

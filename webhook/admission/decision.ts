@@ -6,7 +6,7 @@ export interface AdmissionDecision<Outcome extends string = string, Reason exten
   outcome: Outcome;
   /** Why, as a word or an error code. */
   reason: Reason;
-  /** A profile, or profiles joined by dots, that the configuration has: the label of a metric. */
+  /** A profile, or profiles combined with dots, that the configuration has: the label of a metric. */
   profile?: string;
   /** The profiles that promise something to the pod. */
   profiles: string[];

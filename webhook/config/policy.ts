@@ -84,24 +84,24 @@ export class Policy {
   /**
    * Returns the profiles that a value of the label `cni-gate.io/profile` names. The same value gives the same object.
    *
-   * @param label profile names joined by dots: `cilium.linkerd`
-   * @throws CniGateError CNI_GATE_PROFILE_UNKNOWN or CNI_GATE_PROFILE_JOIN
+   * @param label profile names, with dots between them: `cilium.linkerd`
+   * @throws CniGateError CNI_GATE_PROFILE_UNKNOWN or CNI_GATE_PROFILE_COMBINATION
    */
   combineProfiles(label: string): CombinedProfiles {
     const known = this.#combined.get(label);
     if (known !== undefined) return known;
     if (label.length > longestLabel) {
-      throw notJoined(
+      throw notCombined(
         `${label.slice(0, longestLabel)}…`,
         `is longer than a label value may be (${longestLabel} characters)`,
       );
     }
     const combined = { name: label, profiles: label.split('.').map((name) => this.#profile(name, label)) };
     if (new Set(combined.profiles).size < combined.profiles.length) {
-      throw notJoined(label, 'names a profile twice');
+      throw notCombined(label, 'names a profile twice');
     }
     const faults = conflicts(combined.profiles);
-    if (faults.length > 0) throw notJoined(label, `is not possible: ${faults.join('; ')}`);
+    if (faults.length > 0) throw notCombined(label, `is not possible: ${faults.join('; ')}`);
     if (this.#combined.size >= mostCombinations) this.#combined.clear();
     this.#combined.set(label, combined);
     return combined;
@@ -115,8 +115,8 @@ export class Policy {
   }
 }
 
-const notJoined = (label: string, why: string): CniGateError =>
-  new CniGateError('CNI_GATE_PROFILE_JOIN', `profile "${label}" ${why}`);
+const notCombined = (label: string, why: string): CniGateError =>
+  new CniGateError('CNI_GATE_PROFILE_COMBINATION', `profile "${label}" ${why}`);
 
 /** A label names a profile that is not in the configuration. */
 export class UnknownProfile extends CniGateError {

@@ -97,7 +97,7 @@ function watch(url: URL, response: ServerResponse): void {
 
 let version = 9_000_000;
 
-/** Sends an event to who watches. @returns whether anybody does, when they have room for another */
+/** Sends an event to who watches. @returns whether there is a watch, when they have room for another */
 async function tell(path: string, type: string, object: object): Promise<boolean> {
   const response = watches.get(path);
   if (response === undefined) return false;

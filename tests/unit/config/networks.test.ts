@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseNetworks } from '../../../webhook/config/networks.ts';
 
-// what Multus reads, and how lists are joined: tests/unit/admission/mutate/merge-networks.test.ts
+// what Multus reads, and how lists are merged: tests/unit/admission/mutate/merge-networks.test.ts
 test('an empty namespace or interface counts as absent, as in Multus', () => {
   const entries = [{ name: 'a' }];
   assert.deepEqual(parseNetworks('[{"name":"a","namespace":"","interface":null}]')?.entries, entries);

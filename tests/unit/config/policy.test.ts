@@ -48,11 +48,13 @@ const impossible: [label: string, why: string][] = [
 ];
 const refusals = [
   ...unknown.map(([label, message]) => [label, 'UNKNOWN', message] as const),
-  ...impossible.map(([label, why]) => [label, 'JOIN', `profile "${label}" is not possible: ${why}`] as const),
-  ['cilium.multus.cilium', 'JOIN', 'profile "cilium.multus.cilium" names a profile twice'],
+  ...impossible.map(
+    ([label, why]) => [label, 'COMBINATION', `profile "${label}" is not possible: ${why}`] as const,
+  ),
+  ['cilium.multus.cilium', 'COMBINATION', 'profile "cilium.multus.cilium" names a profile twice'],
   [
     `cilium.multus.linkerd.${x40}.aws-vpc-cni`,
-    'JOIN',
+    'COMBINATION',
     `profile "cilium.multus.linkerd.${x40}.…" is longer than a label value may be (63 characters)`,
   ],
 ] as const;

@@ -106,7 +106,7 @@ suite('verdicts', () => {
 });
 
 suite('before an installation', () => {
-  test('profiles that cannot be joined: why, and no command', () => {
+  test('profiles that cannot be combined: why, and no command', () => {
     const redirect = { direction: 'outbound', listen: 4140, connect: ['192.0.2.2:1404'], timeout: '10s' };
     const own = (name: string, asUser: number) => ({
       name,

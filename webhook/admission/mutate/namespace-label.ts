@@ -17,7 +17,7 @@ export type NamespaceDecision = AdmissionDecision<
 
 /**
  * Answers the body of an admission call for a namespace. Warns if its label names no profile, or profiles that cannot
- * be joined, so that the user learns of it before the first pod is refused.
+ * be combined, so that the user learns of it before the first pod is refused.
  *
  * @throws CniGateError CNI_GATE_REVIEW_INVALID or CNI_GATE_REVIEW_KIND if the body is not a review of a namespace
  */

@@ -36,7 +36,7 @@ export interface ProofRequirements {
  * Returns the requirements of the combined profiles that apply to this pod, or undefined if none does.
  *
  * @param mode a witness can only refuse, so there is none with `warn`
- * @throws CniGateError CNI_GATE_PROFILE_JOIN if one profile's proof must run as a user or group that another's excludes
+ * @throws CniGateError CNI_GATE_PROFILE_COMBINATION if one profile's proof must run as a user or group that another's excludes
  */
 export function requirementsFor(
   pod: Pod,
@@ -122,7 +122,7 @@ function profilesFor(
   }
 }
 
-/** Compares ids that come from the pod. Ids that profiles name were compared when the profiles were joined. */
+/** Compares ids that come from the pod. Ids that profiles name were compared when the profiles were combined. */
 function refuseContradiction(requirements: ProofRequirements): void {
   const { profiles, asUser, asGroup = asUser, notAsUsers, notAsGroups } = requirements;
   const clashes = [
@@ -132,7 +132,7 @@ function refuseContradiction(requirements: ProofRequirements): void {
   if (clashes.length === 0) return;
   const names = profiles.map(({ name }) => `"${name}"`).join(' and ');
   throw new CniGateError(
-    'CNI_GATE_PROFILE_JOIN',
+    'CNI_GATE_PROFILE_COMBINATION',
     `the proof of this pod would have to run as ${clashes[0]}, which another of its checks (profiles ${names}) excludes: ` +
       'give the proxies of the pod different ids, or use only one of the profiles',
   );

@@ -32,11 +32,11 @@ suite('a label that is wrong', () => {
     ]);
   });
 
-  test('profiles that cannot be joined: a warning', () => {
+  test('profiles that cannot be combined: a warning', () => {
     assert.deepEqual(warningsFor('cilium.cilium'), [
-      'CNI_GATE_PROFILE_JOIN: profile "cilium.cilium" names a profile twice',
+      'CNI_GATE_PROFILE_COMBINATION: profile "cilium.cilium" names a profile twice',
       refused,
-      `see ${page}cni_gate_profile_join`,
+      `see ${page}cni_gate_profile_combination`,
     ]);
   });
 
