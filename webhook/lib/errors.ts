@@ -17,7 +17,7 @@ export const errorCodes = {
   CNI_GATE_REVIEW_NAME: 'An AdmissionReview has a name or UID that Kubernetes does not allow.',
   CNI_GATE_REVIEW_KIND: 'The AdmissionReview is about another kind of object than this path serves.',
   CNI_GATE_REVIEW_TOO_LARGE: 'The body of an admission call is too large, or needs too much memory.',
-  CNI_GATE_REVIEW_MEDIA: 'The body of an admission call is not application/json, or is compressed.',
+  CNI_GATE_REVIEW_MEDIA: 'The body of an admission call is not application/json.',
   CNI_GATE_BUSY: 'The server has no memory for another admission call now.',
   CNI_GATE_NOT_FOUND: 'The server has no such path or method.',
   CNI_GATE_NAMESPACE_UNKNOWN: "The server does not know the labels of a pod's namespace.",
