@@ -44,9 +44,11 @@ case $name in
     node tests/netns/harness/check-machine.ts
     npm run build:host
     # alone, because it measures; the others mostly wait for time-outs, in namespaces of their own
-    node --test tests/netns/many-pods.test.ts
+    code=0
+    node --test tests/netns/many-pods.test.ts || code=1
     files=$(ls tests/netns/*.test.ts | grep -v many-pods)
-    exec node --test --test-concurrency=4 $files
+    node --test --test-concurrency=4 $files || code=1
+    exit "$code"
     ;;
   node)
     exec setpriv --pdeathsig=TERM node tests/node/run.ts node --test --test-concurrency=1 --test-timeout=1200000 \
