@@ -1,4 +1,3 @@
-import { nameCharacters } from '../../lib/limits.ts';
 import { type OwnedMetadata, ownerKeyOf } from '../../nodes/evidence/facts.ts';
 import type { DaemonSetStatus } from '../../nodes/readiness/state.ts';
 import { type PromisedPod, requiredProfiles } from '../mutate/status-annotation.ts';
@@ -39,7 +38,8 @@ export function waitsBy({ status }: Pick<ApiGatePod, 'status'>) {
 export function toGatePod(pod: ApiGatePod): GatePod {
   const { uid, namespace = '', name } = pod.metadata;
   const scheduled = waitsBy(pod);
-  const refused = copyOf(refusedFor(scheduled?.message ?? '')?.node);
+  // a copy: a part of the message would keep all of it in memory
+  const refused = structuredClone(refusedFor(scheduled?.message ?? '')?.node);
   const since = refused && scheduled?.lastTransitionTime;
   return {
     uid,
@@ -51,10 +51,6 @@ export function toGatePod(pod: ApiGatePod): GatePod {
     refused,
   };
 }
-
-/** A copy of the name; undefined where it is too long. A substring would keep the whole text in memory. */
-const copyOf = (text: string | undefined): string | undefined =>
-  text === undefined || text.length > nameCharacters ? undefined : structuredClone(text);
 
 /**
  * When a pod's hold began: when the scheduler first wrote the refusal into the pod's status, or when the DaemonSet

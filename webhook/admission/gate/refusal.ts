@@ -4,7 +4,6 @@ import type { ErrorCode } from '../../lib/errors.ts';
 import { texts } from '../../lib/limits.ts';
 import { bindingsWebhook } from '../../lib/names.ts';
 import { isObjectName } from '../../lib/object-names.ts';
-import { formatTag, parseTag } from '../../lib/tag.ts';
 import { timeText } from '../../lib/time-text.ts';
 import type { DaemonSetStatus } from '../../nodes/readiness/state.ts';
 
@@ -19,16 +18,17 @@ export interface Blocker {
 
 const code: ErrorCode = 'CNI_GATE_NODE_NOT_READY';
 
-/** The fields of the tag of a refusal. */
-const keys = ['node', 'profile', 'state'] as const;
+/** The tag of a refusal without its beginning. Each value is a name of Kubernetes or one word. */
+const tag = /^node=([a-z0-9.-]+) profile=[A-Za-z0-9.-]+ state=[a-z]+\)$/;
 
 /**
- * The text of a refusal: a sentence for people, and the tag that {@link refusedFor} reads. It does not change between
- * attempts while nothing changes on the node, because the scheduler writes each new text into the pod's status.
+ * The text of a refusal: a sentence for people, and at its end the tag that {@link refusedFor} reads. The text does not
+ * change between attempts while nothing changes on the node, because the scheduler writes each new text into the pod's
+ * status. The sentence may change from version to version.
  */
 export function refusalText(blocker: Blocker): string {
   const { node, profile, status } = blocker;
-  return `${sentenceOf(blocker)} ${formatTag(code, { node, profile, state: status.state })}`;
+  return `${sentenceOf(blocker)} (${code} node=${node} profile=${profile} state=${status.state})`;
 }
 
 /** The same for a text that no program reads again, such as a warning: with the error code alone. */
@@ -62,8 +62,10 @@ export interface Refused {
 export function refusedFor(message: string): Refused | undefined {
   const start = message.length > texts.annotation ? -1 : message.indexOf(denied);
   if (start === -1) return undefined;
-  const tag = parseTag(message.slice(start + denied.length), code, keys);
-  return tag !== undefined && isObjectName(tag.fields.node)
-    ? { node: tag.fields.node, why: tag.before }
-    : undefined;
+  // the last tag counts: a text of others before it cannot stand for it
+  const end = message.lastIndexOf(`(${code} `);
+  if (start === -1 || end < start) return undefined;
+  const [, node = ''] = tag.exec(message.slice(end + code.length + 2)) ?? [];
+  const why = message.slice(start + denied.length, end).trimEnd();
+  return isObjectName(node) ? { node, why } : undefined;
 }

@@ -171,4 +171,17 @@ test('refusedFor reads the node from the message of the scheduler, and from no o
   assert.equal(refusedFor('0/3 nodes are available: 3 Insufficient cpu.')?.node, undefined);
   assert.equal(refusedFor('')?.node, undefined);
   assert.deepEqual(refusedFor(reported('bindings.cni-gate.io')), { node: 'n1', why: sentence });
+  const tagged = (fields: string) => reported('bindings.cni-gate.io', `a (CNI_GATE_NODE_NOT_READY ${fields}`);
+  const forged = tagged(
+    'node=x profile=a state=broken) (CNI_GATE_NODE_NOT_READY node=n1 profile=a state=broken)',
+  );
+  assert.equal(refusedFor(forged)?.node, 'n1', 'the last one counts');
+  for (const fields of [
+    'node=n1 profile=a',
+    'profile=a node=n1 state=b',
+    'node= profile=a state=b',
+    'node=n1 profile=a state=b more=c',
+  ])
+    assert.equal(refusedFor(tagged(`${fields})`)), undefined, fields);
+  assert.equal(refusedFor(tagged('node=n1 profile=a state=b) and more')), undefined);
 });
