@@ -4,13 +4,14 @@
  */
 import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
-import { bytes, count, declareLimits, time } from './limit.ts';
+import { bytes, count, section, time } from './limit.ts';
 
 const KiB = 1024;
 const MiB = 1024 * KiB;
 
+section('Bodies of admission calls');
 /** Limits of a body, which are the same on every machine. Bytes and milliseconds. */
-const bodyLimits = declareLimits('Bodies of admission calls', {
+const bodyLimits = {
   /**
    * The largest body, by path. The API server takes objects of at most 3 MiB
    * (`MaxRequestBodyBytes`, staging/src/k8s.io/apiserver/pkg/server/config.go). JSON may write a pod longer than the
@@ -37,28 +38,13 @@ const bodyLimits = declareLimits('Bodies of admission calls', {
     'arrival of a body, while others wait for memory',
     '`CNI_GATE_BUSY`; limit `slow-body`',
   ),
-});
-
-/** Times of a connection to the admission port. Milliseconds. */
-const connectionLimits = declareLimits('Connections', {
-  handshakeTimeout: time(5_000, 'TLS handshake, from connecting'),
-  headersTimeout: time(10_000, 'headers, from the first byte'),
-  /** The API server sends a request at once. */
-  requestTimeout: time(15_000, 'request, from the first byte'),
-  /** How often these times are compared with the clock. */
-  timeoutCheck: 1_000,
-  /** Go's HTTP client keeps idle connections, used before or not, for 90 s: the server must not close them first. */
-  keepAliveTimeout: time(95_000, 'idle connection'),
-});
-
-/** Limits of the admission server that are the same on every machine. Bytes and milliseconds. */
-export const serverLimits = { ...bodyLimits, ...connectionLimits };
+};
 
 /**
  * What a body may have that takes V8 long to parse for its size. Within these, the costliest body takes about 0.1 s on
  * one core, from its text to the answer.
  */
-export const jsonShape = declareLimits('Bodies of admission calls', {
+export const jsonShape = {
   /** Bytes of a body that is not checked for this: it takes a few milliseconds in any case. */
   small: 64 * KiB,
   /**
@@ -72,27 +58,41 @@ export const jsonShape = declareLimits('Bodies of admission calls', {
   ),
   /** A pod of 1.5 MiB, which is the most that etcd takes, has up to 200,000. */
   strings: count(262_144, 'strings and keys in such a body', '`CNI_GATE_REVIEW_TOO_LARGE`; limit `cost`'),
-});
+};
 
-export const { mostPipelined, knownAddresses } = declareLimits('Connections', {
-  /**
-   * The API server, the kubelet and Prometheus have one; the next may come while the end of an answer is still being
-   * written.
-   */
-  mostPipelined: count(
-    2,
-    'unanswered requests of one connection',
-    'closes the connection; limit `pipelined`',
-  ),
-  /** A control plane has a few API servers. */
-  knownAddresses: count(256, 'known callers'),
-});
+section('Connections');
+/** Times of a connection to the admission port. Milliseconds. */
+const connectionLimits = {
+  handshakeTimeout: time(5_000, 'TLS handshake, from connecting'),
+  headersTimeout: time(10_000, 'headers, from the first byte'),
+  /** The API server sends a request at once. */
+  requestTimeout: time(15_000, 'request, from the first byte'),
+  /** How often these times are compared with the clock. */
+  timeoutCheck: 1_000,
+  /** Go's HTTP client keeps idle connections, used before or not, for 90 s: the server must not close them first. */
+  keepAliveTimeout: time(95_000, 'idle connection'),
+};
+
+/** Limits of the admission server that are the same on every machine. Bytes and milliseconds. */
+export const serverLimits = { ...bodyLimits, ...connectionLimits };
+
+/**
+ * The API server, the kubelet and Prometheus have one; the next may come while the end of an answer is still being
+ * written.
+ */
+export const mostPipelined = count(
+  2,
+  'unanswered requests of one connection',
+  'closes the connection; limit `pipelined`',
+);
+/** A control plane has a few API servers. */
+export const knownAddresses = count(256, 'known callers');
 
 /** TLS handshakes that begin in one turn of the event loop: each takes 0.8 ms of CPU time (docs/decisions/certificates.md). */
 export const handshakesOfTurn = 4;
 
 /** Limits of the port for probes and metrics. Bytes and milliseconds. */
-export const opsLimits = declareLimits('Connections', {
+export const opsLimits = {
   /** The kubelet's probes and a few scrapers. */
   connections: count(
     64,
@@ -104,7 +104,7 @@ export const opsLimits = declareLimits('Connections', {
   requestTimeout: time(5_000, 'request to the ops port, from connecting'),
   keepAliveTimeout: time(75_000, 'idle connection to the ops port'),
   metricsAge: time(1_000, 'age of shared metrics'),
-});
+};
 
 /** Limits of the admission server that follow the memory of its container. */
 export interface MemoryLimits {
@@ -154,10 +154,11 @@ export const planLimits = {
   terms: 100,
 } as const;
 
+section('Repair');
 /**
  * What bounds repair, whatever is configured: see docs/decisions/repair.md. Milliseconds.
  */
-export const repairLimits = declareLimits('Repair', {
+export const repairLimits = {
   /** Each further failure doubles it. */
   pause: time(5000, 'pause for a controller after a recreated pod failed again, doubled each time'),
   longestPause: time(600_000, 'longest such pause'),
@@ -177,14 +178,15 @@ export const repairLimits = declareLimits('Repair', {
     pause: time(300_000, 'stop of repair'),
   },
   kinds: count(64, "different requirements of one namespace's pods for which a node is sought, in 5 s"),
-});
+};
 
+section('Objects of the cluster');
 /**
  * How many bytes of JSON one object of the API may have to be read here. What is larger is skipped while it comes, is
  * never parsed, and counts as unknown. Ordinary objects have 2 to 60 KiB. An object in etcd has at most 1.5 MiB
  * (etcd, `--max-request-bytes`), which JSON may write in up to six times as many bytes.
  */
-export const objectBytes = declareLimits('Objects of the cluster', {
+export const objectBytes = {
   /** Single requests, and kinds whose writers are trusted more than tenants. */
   default: bytes(3 * MiB, 'any other object'),
   /**
@@ -194,13 +196,10 @@ export const objectBytes = declareLimits('Objects of the cluster', {
   node: bytes(512 * KiB, 'node, or namespace that opted in'),
   /** Any tenant of a namespace that opted in can create pods. 55,000 tolerations of a DaemonSet have 1.4 MB. */
   pod: bytes(256 * KiB, 'pod that waits for a node or has our label, or DaemonSet that a profile names'),
-});
+};
 
-/** What is kept of one object, whatever it has. */
-export const { listItems } = declareLimits('Objects of the cluster', {
-  /** The largest network DaemonSets have fewer than ten containers. */
-  listItems: count(64, 'containers, addresses or requested resources of one object'),
-});
+/** What is kept of one object, whatever it has. The largest network DaemonSets have fewer than ten containers. */
+export const listItems = count(64, 'containers, addresses or requested resources of one object');
 
 /** Bytes of a list without its items: its version and the token of the next page. */
 export const listEnvelopeBytes = 64 * KiB;
@@ -208,20 +207,22 @@ export const listEnvelopeBytes = 64 * KiB;
 /** Bytes of a page of a list. One of 500 nodes has 5 to 30 MiB, and 15,000 nodes in one page have less than this. */
 export const pageBytes = 1024 * MiB;
 
+section('Pods that wait for a node');
 /** Pods that wait for a node and are kept here. The gate asks the API server for those that are not. */
-export const pendingPods = declareLimits('Pods that wait for a node', {
+export const pendingPods = {
   max: {
     count: count(10_000, 'pods, of all namespaces'),
     bytes: bytes(32 * MiB, 'estimated memory of these'),
   },
   requiredCharacters: count(16 * KiB, "characters of one pod's requirements"),
-});
+};
 
+section('Verdicts of pods');
 /**
  * Pods on nodes that carry our label, of which the verdict is kept. Kubernetes supports 150,000 pods. Beyond this
  * limit, the gate and repair use the others.
  */
-export const evidencePods = declareLimits('Verdicts of pods', {
+export const evidencePods = {
   max: {
     count: count(120_000, 'verdicts, of all namespaces'),
     bytes: bytes(96 * MiB, 'estimated memory of these'),
@@ -238,29 +239,28 @@ export const evidencePods = declareLimits('Verdicts of pods', {
   ),
   /** Different requirements that are kept once for all failed pods. */
   sharedKinds: 1000,
-});
+};
 
 /** What is remembered of each profile on each node, longer than the pods that showed it live. */
-export const nodeEvidence = declareLimits('Verdicts of pods', {
+export const nodeEvidence = {
   /** Two are enough for a judgement. */
   owners: count(8, 'controllers with failed pods, for each node and profile'),
   /** Pods can name nodes that do not exist. */
   nodes: count(20_000, 'remembered nodes, for each profile'),
-});
+};
 
 /** Users can claim any number of addresses by `network-status` of their own pods. */
-export const { duplicatesOfNamespace } = declareLimits('Verdicts of pods', {
-  duplicatesOfNamespace: count(
-    500,
-    '[duplicate addresses](../decisions/duplicate-addresses.md), for each namespace and between namespaces',
-  ),
-});
+export const duplicatesOfNamespace = count(
+  500,
+  '[duplicate addresses](../decisions/duplicate-addresses.md), for each namespace and between namespaces',
+);
 
+section('Nodes and namespaces');
 /**
  * Namespaces that opted in and are kept here. The API server is asked about those that are not. Kubernetes supports
  * 10,000 namespaces; one with 5 labels takes about 2 KiB.
  */
-export const namespaces = declareLimits('Nodes and namespaces', {
+export const namespaces = {
   max: {
     count: count(10_000, 'namespaces that opted in'),
     bytes: bytes(16 * MiB, 'estimated memory of these'),
@@ -270,30 +270,31 @@ export const namespaces = declareLimits('Nodes and namespaces', {
     'labels and numeric annotations of a namespace: about 600 labels',
     '[`CNI_GATE_CLUSTER_TOO_LARGE`](errors.md#cni_gate_cluster_too_large)',
   ),
-});
+};
 
 /**
  * Nodes that are kept here. The gate lets pods through to those that are not. Kubernetes supports 5,000 nodes; one with
  * 40 labels takes about 9 KiB.
  */
-export const nodes = declareLimits('Nodes and namespaces', {
+export const nodes = {
   max: { count: count(15_000, 'nodes'), bytes: bytes(64 * MiB, 'estimated memory of these') },
   /** About 1,200 labels. Feature discovery creates up to 200. */
   bytes: bytes(256 * KiB, 'labels, taints and resources of a node'),
-});
+};
 
 /** Characters of a name, UID or word that comes from an object or a call: Kubernetes allows 253 for a DNS subdomain. */
 export const nameCharacters = 253;
 
+section('Free capacity of nodes');
 /** What is kept of each pod on a node. */
-export const placedPods = declareLimits('Free capacity of nodes', {
+export const placedPods = {
   listBytes: bytes(512 * MiB, "list of one node's pods", 'the node counts as full'),
   /** So many bytes of such a list cost as much of the rate of requests as one request. */
   bytesOfAQuestion: 4 * MiB,
   /** Lists a second, and at once after a pause. */
   perSecond: 10,
   burst: 20,
-});
+};
 
 /** Events a second, at once after a pause, and in parallel: fewer than nominations, which matter more. */
 export const eventLimits = { perSecond: 10, burst: 50, inParallel: 5 } as const;
@@ -304,8 +305,9 @@ export const relist = {
   afterOptIn: { first: 200, next: 5000 },
 };
 
+section('Quoted texts');
 /** Texts that others write: labels, annotations, a kubelet's reasons, conditions. */
-export const texts = declareLimits('Quoted texts', {
+export const texts = {
   /** Kubernetes cuts event notes at 1,024 bytes. */
   quoted: count(512, 'characters of a quoted text', 'cut'),
   /**
@@ -318,24 +320,26 @@ export const texts = declareLimits('Quoted texts', {
     'counts as unreadable',
   ),
   quantity: count(256, 'characters of a quantity, such as `250m`', 'counts as unreadable'),
-});
+};
 
+section('Requests to the API server');
 /**
  * Requests to the API server for single objects that no watch has reported: for pods and for namespaces each, so that a
  * flood of one kind does not use up the other. kube-scheduler binds 50 pods a second at most, and 100 at once
  * (`clientConnection` of KubeSchedulerConfiguration), and only unknown pods cost a request.
  */
-export const lookups = declareLimits('Requests to the API server', {
+export const lookups = {
   perSecond: count(100, 'requests a second'),
   burst: count(200, 'requests at once, after a pause'),
   inFlight: count(16, 'requests in flight; others wait'),
-});
+};
 
+section('Dashboard');
 /** What the local page of `cni-gate dashboard` keeps and shows. */
-export const dashboardLimits = declareLimits('Dashboard', {
+export const dashboardLimits = {
   pause: time(2_000, 'pause between two readings'),
   /** Connections at a time; a browser opens six. */
   connections: 64,
   /** Milliseconds until the headers of a request are there. */
   headersTimeout: 10_000,
-});
+};

@@ -76,20 +76,10 @@ export const kubernetesYaml: ParseOptions & DocumentOptions & SchemaOptions = {
   customTags: kubernetesTags,
 };
 
-/**
- * The same for cni-gate's own configuration, in which `off` is a mode: of the words for truth of YAML 1.1 only `true` and
- * `false` are no texts.
- */
+/** The rules for cni-gate's own configuration, in which `off` is a mode: YAML 1.2, with merge keys. */
 export const configurationYaml: typeof kubernetesYaml = {
-  ...kubernetesYaml,
-  uniqueKeys: true,
-  customTags: (tags) => kubernetesTags(tags).map((tag) => (isBoolean(tag) ? inWords(tag) : tag)),
+  version: '1.2',
+  merge: true,
+  prettyErrors: false,
+  logLevel: 'silent',
 };
-
-const isBoolean = (tag: Tags[number]): tag is ScalarTag =>
-  typeof tag !== 'string' && tag.tag === `${standard}bool`;
-
-const inWords = (tag: ScalarTag): ScalarTag => ({
-  ...tag,
-  test: tag.test?.test('true') ? /^(?:true|True|TRUE)$/ : /^(?:false|False|FALSE)$/,
-});
