@@ -65,8 +65,7 @@ async function reporter(flags: Flags): Promise<(client: ApiClient) => Promise<Ch
     const { checkPre } = await import('../report/checks/before-install.ts');
     return async (client) => {
       const facts = await readPre(client, { ownNamespace, given });
-      const now = Date.now();
-      return reportOf({ facts, mode: 'pre', now, ...checkPre(facts, now) });
+      return reportOf({ facts, mode: 'pre', now: Date.now(), ...checkPre(facts) });
     };
   }
   const { checkInstalled } = await import('../report/checks/installed.ts');

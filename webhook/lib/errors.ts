@@ -31,9 +31,8 @@ export const errorCodes = {
     'The Service of the webhooks does not exist, or has no ready endpoint with its port.',
   CNI_GATE_POLICY: 'A policy of cni-gate is missing, not bound, or differs from the manifests.',
   CNI_GATE_NO_LEADER: 'No replica leads, so refused pods are not steered and failed pods are not recreated.',
-  CNI_GATE_KUBERNETES: 'The cluster lacks a version or admission plugin that cni-gate needs.',
+  CNI_GATE_KUBERNETES: 'The cluster lacks a version that cni-gate needs.',
   CNI_GATE_RIGHTS: 'The service account, or the user who installs, lacks a right.',
-  CNI_GATE_CLOCK_SKEW: "The clock of a node or of the leader differs from the API server's.",
   CNI_GATE_PROBE: 'The API server did not return the pod of a probe with its proof.',
   CNI_GATE_NOT_OPTED_IN:
     'A namespace that should opt in has no label cni-gate.io/profile, an empty one, or none.',

@@ -112,18 +112,7 @@ const cluster = {
   serverVersion: '0.1.0',
 };
 
-const environment: Pick<CheckFacts, 'version' | 'heartbeats'> = {
-  version: found({
-    major: 1,
-    minor: 36,
-    text: 'v1.36.3',
-    usesNominations: true,
-  }),
-  heartbeats: found([
-    { node: 'n1', renewed: now - 5000 },
-    { node: 'n2', renewed: now - 9000 },
-  ]),
-};
+const version = found({ major: 1, minor: 36, text: 'v1.36.3', usesNominations: true });
 
 const allowed = (rights: ReturnType<typeof installRights>) =>
   rights.map((right) => ({ right, allowed: true }));
@@ -138,7 +127,7 @@ export const configured = (settings: object): Facts['configuration'] => ({
 
 /** What check reads of an installation in which everything is as it should be at {@link now}. */
 export const checkFacts = (more: Partial<CheckFacts> = {}): CheckFacts => ({
-  ...environment,
+  version,
   cluster,
   configuration: configured({}),
   registered: allRegistered,
@@ -165,15 +154,11 @@ export const checkFacts = (more: Partial<CheckFacts> = {}): CheckFacts => ({
 
 /** A cluster that cni-gate can be installed in, with Cilium and linkerd. */
 export const preFacts = (more: Partial<PreFacts> = {}): PreFacts => ({
-  ...environment,
+  version,
   ...nothingInstalled,
   cluster: { ...cluster, serverVersion: null },
   configuration: { policy, source: 'the built-in profiles' },
   rights: allowed(installRights()),
-  apiServers: found([['kube-apiserver', '--disable-admission-plugins=DefaultStorageClass']]),
-  servedApis: found([
-    { name: 'v1beta1.metrics.k8s.io', service: 'kube-system/metrics-server', available: true, message: '' },
-  ]),
   daemonSets: found([daemonSet('kube-system', 'cilium'), daemonSet('linkerd-cni', 'linkerd-cni')]),
   namespaces: found([]),
   ...more,
@@ -194,7 +179,7 @@ export const profiles = [
 /** What status reads of a cluster in which all is well. */
 export const statusFacts = (more: Partial<StatusFacts> = {}): StatusFacts => ({
   cluster,
-  version: environment.version,
+  version,
   configuration: configured({ profiles }),
   registered: allRegistered,
   installation: wholeInstallation,

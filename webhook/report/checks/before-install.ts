@@ -9,16 +9,14 @@ import { rightText } from '../facts/rights.ts';
 import type { CheckId } from './catalogue.ts';
 import { type Finding, failed, few, judged, passed, warning } from './finding.ts';
 import { checkPresence } from './installed.ts';
-import { checkPlugins, checkReach, environmentChecks } from './kubernetes.ts';
+import { checkVersion } from './version.ts';
 
-/** Checks a cluster before cni-gate is installed. @param now milliseconds since the epoch */
-export function checkPre(facts: PreFacts, now: number) {
+/** Checks a cluster before cni-gate is installed. */
+export function checkPre(facts: PreFacts) {
   const { policy } = facts.configuration;
   const networks = networksOf(policy, foundIn(facts.daemonSets) ?? []);
   const findings: Partial<Record<CheckId, Finding>> = {
-    ...environmentChecks(facts, now),
-    'admission-plugins': checkPlugins(facts),
-    'api-server-reach': checkReach(facts),
+    'kubernetes-version': checkVersion(facts),
     'install-rights': checkRights(facts),
     'not-installed-yet': checkAbsence(facts),
     networks: checkNetworks(facts, networks),

@@ -6,9 +6,6 @@ import { docsUrl } from '../../lib/names.ts';
  */
 export const catalogue = {
   'kubernetes-version': { group: 'kubernetes', expects: 'Kubernetes is 1.30 or later' },
-  'admission-plugins': { group: 'kubernetes', expects: 'the API server calls webhooks and policies' },
-  'api-server-reach': { group: 'kubernetes', expects: 'the API server can reach pods' },
-  'cluster-clocks': { group: 'kubernetes', expects: 'the clocks of nodes and leader are right' },
   'install-rights': { group: 'before installing', expects: 'you may create all objects of the manifests' },
   'not-installed-yet': { group: 'before installing', expects: 'the cluster has nothing of cni-gate' },
   networks: { group: 'before installing', expects: 'the cluster has networks that profiles describe' },

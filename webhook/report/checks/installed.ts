@@ -6,12 +6,12 @@ import { type RightFacts, rightText } from '../facts/rights.ts';
 import { checkAttachments } from './attachments.ts';
 import type { CheckId } from './catalogue.ts';
 import { applyAgain, type Finding, failed, few, judged, notKnown, passed, skipped } from './finding.ts';
-import { environmentChecks } from './kubernetes.ts';
 import { checkLeader } from './leader.ts';
 import { checkDaemonSets, checkLabels } from './namespaces.ts';
 import { checkPolicy } from './policies.ts';
 import { checkProbe } from './probe.ts';
 import { checkDeployment, checkServices } from './replicas.ts';
+import { checkVersion } from './version.ts';
 import { checkCertificate, checkGateWebhooks, checkPodWebhook } from './webhooks.ts';
 
 /** Checks an installation. @param now milliseconds since the epoch */
@@ -20,7 +20,7 @@ export function checkInstalled(facts: CheckFacts, now: number): Partial<Record<C
   const isGone = presence.result === 'failed';
   const attachments = checkAttachments(facts);
   return {
-    ...environmentChecks(facts, now),
+    'kubernetes-version': checkVersion(facts),
     installed: presence,
     ...(!isGone && {
       ...checkAdmission(facts, now),

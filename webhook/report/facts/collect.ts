@@ -8,13 +8,13 @@ import { Readiness } from '../../nodes/readiness/readiness.ts';
 import { readAttachments } from './attachments.ts';
 import { builtInPolicy, type FoundPolicy, usablePolicy } from './configuration.ts';
 import { accountIn, servingSecret, versionIn } from './deployment.ts';
-import { apiServerSource, readEnvironment, readVersion, servedApiSource } from './environment.ts';
 import { type InstallationFacts, readInstallation, readRegistered } from './installation.ts';
 import { foundIn, mapObservation, type Observation, observe, readList, readLists } from './observation.ts';
 import { podEvents } from './pod-events.ts';
 import { type OptIn, optInOf, podSources } from './pods.ts';
 import { makeProbe, type ProbeFacts } from './probe.ts';
 import { installRights, ownRights, rightsOf, serverRights } from './rights.ts';
+import { readVersion } from './version.ts';
 
 /** What is read. */
 export interface CollectOptions {
@@ -44,16 +44,8 @@ export type PreFacts = Awaited<ReturnType<typeof readPre>>;
 export async function readPre(client: ApiClient, options: Pick<CollectOptions, 'ownNamespace' | 'given'>) {
   const { given = builtInPolicy() } = options;
   const { facts } = await readFacts(client, { ...options, given, probe: false }, observe);
-  const [environment, rights, apiServers, servedApis] = await Promise.all([
-    readEnvironment(client),
-    ownRights(client, installRights()),
-    observe(readList(client, apiServerSource), 'the pods of the API server'),
-    observe(readList(client, servedApiSource), 'APIServices'),
-  ]);
-  return { ...facts, ...environment, rights, apiServers, servedApis: mapObservation(servedApis, flat) };
+  return { ...facts, rights: await ownRights(client, installRights()) };
 }
-
-const flat = <T>(lists: readonly T[][]): T[] => lists.flat();
 
 /** What a check of an installation is made of. */
 export type CheckFacts = Awaited<ReturnType<typeof readCheck>>;
@@ -65,18 +57,11 @@ export type CheckFacts = Awaited<ReturnType<typeof readCheck>>;
  */
 export async function readCheck(client: ApiClient, options: CollectOptions) {
   const { facts } = await readFacts(client, options, observe);
-  const [environment, rights, attachments] = await Promise.all([
-    readEnvironment(client),
+  const [serverRights, attachments] = await Promise.all([
     readServerRights(client, facts),
     readAttachments(client),
   ]);
-  return {
-    ...facts,
-    ...environment,
-    serverRights: rights,
-    attachments,
-    ...(await probed(client, facts, options)),
-  };
+  return { ...facts, serverRights, attachments, ...(await probed(client, facts, options)) };
 }
 
 /** What a status is made of. */

@@ -1,7 +1,7 @@
 import type { ApiClient } from '../../cluster/client.ts';
 import { ClusterError } from '../../cluster/errors.ts';
 import { listAll } from '../../cluster/informer/list-all.ts';
-import type { ApiObject, Retention, Source } from '../../cluster/informer/object.ts';
+import type { ApiObject, Source } from '../../cluster/informer/object.ts';
 
 /** Something that was asked of the cluster: what it is, that it does not exist, or why that is not known. */
 export type Observation<T> = { found: T } | 'absent' | { unknown: Unknown };
@@ -76,12 +76,6 @@ export const readLists = async <O extends ApiObject, T>(
   client: ApiClient,
   sources: Iterable<Source<O, T>>,
 ): Promise<T[]> => (await mapEach(sources, (source) => readList(client, source))).flat();
-
-/** Keeps so many objects at most, of all writers. */
-export const atMost = <T>(count: number): Retention<T> => ({
-  max: { count, bytes: count },
-  weigh: () => 0,
-});
 
 /** The results of the work for each value, in order; some of it at a time. */
 export async function mapEach<T, R>(values: Iterable<T>, work: (value: T) => Promise<R>): Promise<R[]> {

@@ -54,7 +54,7 @@ test('without any right, also before an installation; rights of the caller are d
     [reviews]: { status: { allowed: false } },
   });
   const facts = await readPre(client, options);
-  const { findings } = checkPre(facts, Date.now());
+  const { findings } = checkPre(facts);
   assert.equal(findings['install-rights']?.result, 'failed');
   assert.equal(findings.networks?.result, 'not-known');
   assert.equal(asked.filter(({ path }) => path === reviews).length, facts.rights.length);
