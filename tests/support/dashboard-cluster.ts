@@ -138,7 +138,7 @@ function addNode(readiness: Readiness, index: number, count: number): void {
     'eks.amazonaws.com/nodegroup': groups[index % groups.length] ?? '',
   };
   const facts = { ...toNodeFacts(apiNode(name, 'boot', index + 1)), labels };
-  readiness.apply({ kind: 'node', facts, listed: true }, now);
+  readiness.apply({ kind: 'node', facts }, now);
   for (const [at, network] of networks.entries()) {
     const trouble = troubleOf(index, count, network);
     if (trouble === 'absent') continue;

@@ -28,7 +28,7 @@ function nodesWith(names: string[], daemonSets: DaemonSetRef[]): Readiness {
   const readiness = new Readiness();
   for (const name of names) {
     const labels = { 'kubernetes.io/os': name === 'n20' ? 'windows' : 'linux' };
-    readiness.apply({ kind: 'node', facts: node(name, { labels }), listed: true }, now);
+    readiness.apply({ kind: 'node', facts: node(name, { labels }) }, now);
   }
   for (const { namespace, name } of daemonSets) {
     const wanted = { nodeSelector: { 'kubernetes.io/os': 'linux' } };

@@ -167,7 +167,7 @@ function addFacts(
 ): void {
   const now = Date.now();
   if (kind === 'Node') {
-    readiness.apply({ kind: 'node', facts: toNodeFacts(object as ApiNode), listed: true }, now);
+    readiness.apply({ kind: 'node', facts: toNodeFacts(object as ApiNode) }, now);
     return;
   }
   if (kind === 'DaemonSet') {

@@ -127,7 +127,7 @@ function apply<T>(
 function nodeChange(change: Change<NodeFacts>): ReadinessChange {
   return change.type === 'deleted'
     ? { kind: 'node-gone', name: change.previous.name }
-    : { kind: 'node', facts: change.object, listed: change.listed };
+    : { kind: 'node', facts: change.object };
 }
 
 function daemonSetChange(change: Change<DaemonSetSnapshot>): ReadinessChange {

@@ -16,8 +16,6 @@ type Addressed = Pick<PodEvidence, 'uid' | 'ended' | 'leaving' | 'hasSandbox' | 
 /**
  * Finds the addresses that more than one live pod has. A pod that ended or has no sandbox has given its addresses back,
  * whatever its status still shows, and one that is being deleted may have. Of several pods with one address, each is reported once: with the oldest.
- *
- * @returns those of the cluster's own network first; then by network, address and age
  */
 export function duplicateAddresses(pods: Iterable<PodEvidence>): DuplicateAddress[] {
   const live = [...pods].filter(holdsAddresses);
@@ -38,7 +36,7 @@ export function duplicateAddresses(pods: Iterable<PodEvidence>): DuplicateAddres
       found.push({ network: key.slice(0, Math.max(at, 0)), address: key.slice(at + 1), older, younger });
     }
   }
-  return found.toSorted(inOrder);
+  return found;
 }
 
 const holdsAddresses = ({ ended, leaving, hasSandbox }: Addressed): boolean =>
@@ -46,11 +44,4 @@ const holdsAddresses = ({ ended, leaving, hasSandbox }: Addressed): boolean =>
 
 /** Oldest first; the UID decides between pods of the same second, so that every replica has the same order. */
 const byAge = (one: Addressed, other: Addressed): number =>
-  one.createdAt - other.createdAt || compare(one.uid, other.uid);
-
-const inOrder = (one: DuplicateAddress, other: DuplicateAddress): number =>
-  compare(one.network, other.network) ||
-  compare(one.address, other.address) ||
-  byAge(one.younger, other.younger);
-
-const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
+  one.createdAt - other.createdAt || (one.uid < other.uid ? -1 : 1);

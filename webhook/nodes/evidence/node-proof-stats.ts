@@ -16,7 +16,6 @@ interface Failure {
   pod: string;
   /** When the latest run of them started, by the node's clock. */
   startedAt: number;
-  count: number;
 }
 
 /** Attempts that failed since the last pass. */
@@ -58,13 +57,11 @@ export class NodeProofStats {
   readonly #failures = new Map<string, Failure>();
   /** The pods without a verdict, and since when they were seen so by our clock; by UID. */
   readonly #waiting = new Map<string, { pod: PodEvidence; since: number }>();
-  /** When the last pass was seen, by our clock. */
-  #passSeen = Number.NEGATIVE_INFINITY;
   #attempts: Attempts = none;
   /** The pod, or the owner whose next pod, may be bound, and until when, by our clock. */
   #reserved = { for: '', until: 0 };
-  /** `metadata.resourceVersion` of the Node when it last booted. */
-  #boot: string | undefined;
+  /** `metadata.resourceVersion` of the Node when it last booted; empty if that was not observed. */
+  #boot = '';
   readonly #profile: string;
 
   constructor(profile: string) {
@@ -90,7 +87,7 @@ export class NodeProofStats {
       return;
     }
     this.forget(pod.uid);
-    if (this.#isBeforeBoot(pod.version)) return;
+    if (isBefore(pod.version, this.#boot)) return;
     if (pod.verdict === 'passed') {
       const isKnown = before?.verdict === 'passed' && before.at === pod.at;
       if (!isKnown) this.#passed(pod, !listed && before !== undefined, now);
@@ -107,24 +104,15 @@ export class NodeProofStats {
   /** The node booted: what was observed before no longer counts. @param version of the Node with the new boot id */
   booted(version: string): void {
     this.#boot = version;
-    if (this.lastPass !== undefined && !this.#isBeforeBoot(this.lastPass.version)) return;
+    if (this.lastPass !== undefined && !isBefore(this.lastPass.version, version)) return;
     this.lastPass = undefined;
-    this.#passSeen = Number.NEGATIVE_INFINITY;
     this.#failures.clear();
     this.#attempts = none;
   }
 
-  /** Reserves the node for the pod that the gate lets through. */
+  /** Reserves the node for the pod that the gate lets through, or for the next pod of an owner. */
   reserve(pod: string, now: number): void {
     this.#reserved = { for: pod, until: now + reservation };
-  }
-
-  /**
-   * A pod that failed is being deleted, or is gone. The node is reserved for the pod that replaces it, which was made to
-   * find out whether the node works. An owner gets that once, so that it cannot take every attempt.
-   */
-  replaced({ owner, uid }: PodEvidence, now: number): void {
-    if (owner !== uid && this.#failures.get(owner)?.count === 1) this.reserve(owner, now);
   }
 
   /**
@@ -161,7 +149,7 @@ export class NodeProofStats {
     }
     for (const { pod, since } of this.#waiting.values()) {
       const isOverdue = pod.hasSandbox === false && now - Math.max(since, from) >= longSandbox;
-      if (isOverdue && since > this.#passSeen && !texts.has(pod.owner)) {
+      if (isOverdue && since > (this.lastPass?.at ?? 0) && !texts.has(pod.owner)) {
         texts.set(pod.owner, `pod ${nameOf(pod)} has no sandbox`);
       }
     }
@@ -173,7 +161,6 @@ export class NodeProofStats {
     const at = pod.at ?? now;
     if (!seen && this.lastPass !== undefined && this.lastPass.at >= at) return;
     this.lastPass = { at, version: pod.version };
-    this.#passSeen = seen ? now : at;
     for (const [owner, { startedAt }] of this.#failures) {
       if (seen || startedAt <= at) this.#failures.delete(owner);
     }
@@ -187,18 +174,12 @@ export class NodeProofStats {
     const known = this.#failures.get(pod.owner);
     if (known !== undefined) {
       known.startedAt = Math.max(known.startedAt, startedAt);
-      known.count += 1;
     } else if (this.#failures.size < nodeEvidence.owners) {
-      this.#failures.set(pod.owner, { pod: nameOf(pod), startedAt, count: 1 });
+      this.#failures.set(pod.owner, { pod: nameOf(pod), startedAt });
     }
     const { count, seen } = this.#attempts;
     const isFirst = count === 0 || (waitedSince !== undefined && waitedSince > seen);
     if (isFirst) this.#attempts = { count: count + 1, seen: now, startedAt };
-  }
-
-  #isBeforeBoot(version: string): boolean {
-    if (this.#boot === undefined) return false;
-    return isBefore({ version, arrival: 1 }, { version: this.#boot, arrival: 0 });
   }
 }
 

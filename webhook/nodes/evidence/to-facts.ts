@@ -41,7 +41,6 @@ export interface ApiEvidencePod {
       name: string;
       creationTimestamp: string;
       deletionTimestamp?: string | null;
-      deletionGracePeriodSeconds?: number | null;
     };
   spec: ConstrainedSpec & {
     nodeName?: string;
@@ -69,10 +68,8 @@ export function evidencePick(): (pod: ApiEvidencePod) => PodEvidence {
   };
   return (pod) => {
     const { metadata, spec, status = {} } = pod;
-    const { verdict, ended } = resultOf(status, {
-      foreign: runsForeign(spec.initContainers),
-      deletedAt: deletionRequested(metadata),
-    });
+    const leaving = typeof metadata.deletionTimestamp === 'string';
+    const { verdict, ended } = resultOf(status, { foreign: runsForeign(spec.initContainers), leaving });
     const profiles = list(checkedIn(pod));
     const sandbox = conditionOf(status, sandboxCondition);
     const hasSandbox = sandbox === undefined ? undefined : sandbox.status === 'True';
@@ -87,7 +84,7 @@ export function evidencePick(): (pod: ApiEvidencePod) => PodEvidence {
       failedProfiles: verdict === 'failed' ? failedOf(ended?.message, profiles) : none,
       owner: text(ownerKeyOf(metadata)),
       createdAt: Date.parse(metadata.creationTimestamp),
-      leaving: typeof metadata.deletionTimestamp === 'string',
+      leaving,
       ended: status.phase === 'Succeeded' || status.phase === 'Failed',
       verdict,
       at: verdict === 'waiting' ? waits.since : timeOf(ended?.finishedAt),
@@ -150,15 +147,6 @@ function runsForeign(containers: ApiEvidencePod['spec']['initContainers']): bool
   return checks !== undefined && (checks.value ?? '[]') === '[]';
 }
 
-/** The deletion timestamp is the time of the request plus the grace period (Kubernetes API, ObjectMeta). */
-function deletionRequested({
-  deletionTimestamp,
-  deletionGracePeriodSeconds,
-}: ApiEvidencePod['metadata']): number | undefined {
-  const end = timeOf(deletionTimestamp);
-  return end === undefined ? undefined : end - (deletionGracePeriodSeconds ?? 0) * 1000;
-}
-
 /** What a pod without a verdict waits for, in a few words that are the same at each evaluation, and since when. */
 function waitOf(
   status: ProofStatus,
@@ -174,9 +162,7 @@ function waitOf(
   const before = status.initContainerStatuses?.find(({ state }) => state?.running);
   if (before !== undefined) return { for: `init container ${short(before.name)}`, since };
   const reason = short(waiting?.reason ?? '');
-  // PodInitializing is what every container says before its turn
-  const isOwn = reason !== '' && reason !== 'PodInitializing';
-  return { for: isOwn ? `${validatorContainer} (${reason})` : `the start of ${validatorContainer}`, since };
+  return { for: reason === '' ? validatorContainer : `${validatorContainer} (${reason})`, since };
 }
 
 /** A text that others wrote, safe to show. */

@@ -39,8 +39,8 @@ export interface ProofStatus {
 export interface ProofContext {
   /** Whether the init container runs the network's own validator instead of ours. */
   foreign: boolean;
-  /** When the deletion of the pod was requested, in milliseconds since the epoch; undefined if it was not. */
-  deletedAt?: number | undefined;
+  /** Whether the pod is being deleted. */
+  leaving: boolean;
 }
 
 /** The verdict of a run, and how the run ended; undefined for `waiting`. */
@@ -65,9 +65,6 @@ export const sandboxCondition = 'PodReadyToStartContainers';
 
 /** The kubelet writes within this time after the end of our container that the pod has a sandbox, in milliseconds. */
 const longestUpdate = 10_000;
-
-/** Milliseconds by which the clocks of a node and of the API server may differ. */
-const clockSkew = 2000;
 
 /** A condition of a pod; undefined where it has none of the type. */
 export const conditionOf = ({ conditions }: Pick<ProofStatus, 'conditions'>, type: string) =>
@@ -107,7 +104,10 @@ function sandboxSince(status: ProofStatus): number | undefined {
  * has started in it; a pass in `lastState` never counts; any other result does not if the pod has no sandbox now, or got
  * it after the run.
  */
-export function resultOf(status: ProofStatus, context: ProofContext = { foreign: false }): ProofResult {
+export function resultOf(
+  status: ProofStatus,
+  context: ProofContext = { foreign: false, leaving: false },
+): ProofResult {
   const waiting: ProofResult = { verdict: 'waiting', ended: undefined };
   const { state, lastState } = validatorStatus(status) ?? {};
   // a sidecar whose startup probe passed: it waits for a signal since its verdict
@@ -134,7 +134,7 @@ export function resultOf(status: ProofStatus, context: ProofContext = { foreign:
 }
 
 /** What the end of a run means, whatever its sandbox. */
-function verdictOfRun(run: Terminated, { foreign, deletedAt }: ProofContext): Verdict {
+function verdictOfRun(run: Terminated, { foreign, leaving }: ProofContext): Verdict {
   const { exitCode: code, reason } = run;
   if (reason === 'OOMKilled') return 'crashed';
   if (stopped.has(code)) return 'waiting';
@@ -143,10 +143,8 @@ function verdictOfRun(run: Terminated, { foreign, deletedAt }: ProofContext): Ve
   const verdict = verdictsByCode.get(code);
   if (verdict !== undefined && verdict !== 'failed') return verdict;
   if (code < 0 || code >= 128) return 'crashed';
-  // linkerd's validator ends with 95 on SIGTERM too, so a run that the deletion ended says nothing
-  const finished = timeOf(run.finishedAt);
-  const wasStopped = deletedAt !== undefined && (finished === undefined || finished >= deletedAt - clockSkew);
-  return wasStopped ? 'waiting' : 'failed';
+  // linkerd's validator ends with 95 on SIGTERM too, so in a pod that is being deleted that says nothing
+  return leaving ? 'waiting' : 'failed';
 }
 
 /** In warn mode the program ends with 0 whatever it found, and its message has the code that it would have ended with. */

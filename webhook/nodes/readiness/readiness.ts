@@ -6,8 +6,7 @@ import { type DaemonSetStatus, judge, noneYet, type State, type StateCounts } fr
 
 /** A change of an object in the cluster. */
 export type Change =
-  /** `listed`: from a list or a file, so the time of the change is unknown. */
-  | { kind: 'node'; facts: NodeFacts; listed: boolean }
+  | { kind: 'node'; facts: NodeFacts }
   | { kind: 'node-gone'; name: string }
   | { kind: 'daemonset'; facts: DaemonSetFacts }
   | { kind: 'daemonset-gone'; namespace: string; name: string }
@@ -24,21 +23,17 @@ export class Readiness {
   readonly #agents = new Map<string, AgentFacts>();
   /** Agents by node, then by UID. */
   readonly #onNode = new Map<string, Map<string, AgentFacts>>();
-  /** When a pod last left a node that exists, by node, then by the UID of its DaemonSet. */
-  readonly #lastGone = new Map<string, Map<string, number>>();
   readonly #boots = new Boots();
 
   /** @param now milliseconds since the epoch */
   apply(change: Change, now: number): void {
     switch (change.kind) {
       case 'node':
-        this.#boots.node(change.facts, change.listed, now);
+        this.#boots.node(change.facts, now);
         this.#nodes.set(change.facts.name, change.facts);
         return;
       case 'node-gone':
-        this.#boots.nodeGone(change.name);
         this.#nodes.delete(change.name);
-        this.#lastGone.delete(change.name);
         return;
       case 'daemonset':
         this.#daemonSets.set(keyOf(change.facts), change.facts);
@@ -48,10 +43,9 @@ export class Readiness {
         return;
       case 'agent':
         this.#dropAgent(change.facts.uid);
-        this.#setAgent(change.facts, now);
+        this.#setAgent(change.facts);
         return;
       case 'agent-gone':
-        this.#noteGone(change.uid, now);
         this.#dropAgent(change.uid);
         this.#boots.forgetAgent(change.uid);
     }
@@ -75,8 +69,7 @@ export class Readiness {
     const all = this.#onNode.get(nodeName)?.values() ?? [];
     const agents = [...all].filter((agent) => isOf(agent, found));
     const staleSince = (agent: AgentFacts): number | undefined => this.#boots.staleSince(agent, now);
-    const lastGone = this.#lastGone.get(nodeName)?.get(found.uid);
-    return judge({ daemonSet: found, node, agents, staleSince, lastGone }, now, grace);
+    return judge({ daemonSet: found, node, agents, staleSince }, now, grace);
   }
 
   /**
@@ -129,14 +122,8 @@ export class Readiness {
     return this.#nodes.values();
   }
 
-  #noteGone(uid: string, now: number): void {
-    const agent = this.#agents.get(uid);
-    if (agent === undefined || !this.#nodes.has(agent.node)) return;
-    getOrMake(this.#lastGone, agent.node, () => new Map()).set(agent.owner, now);
-  }
-
-  #setAgent(facts: AgentFacts, now: number): void {
-    this.#boots.agent(facts, now);
+  #setAgent(facts: AgentFacts): void {
+    this.#boots.agent(facts);
     this.#agents.set(facts.uid, facts);
     if (facts.node === '') return;
     getOrMake(this.#onNode, facts.node, () => new Map()).set(facts.uid, facts);

@@ -47,10 +47,7 @@ export interface DaemonSetStatus {
   reason: string;
   /** Start of the state, milliseconds since the epoch, from the cluster's objects; undefined if they do not show it. */
   since?: number | undefined;
-  /**
-   * When this process observed the state, if `since` is undefined. Replicas may differ by a moment, so no text shows
-   * it.
-   */
+  /** Without `since`: the earliest moment at which the state can have begun. No text shows it, as replicas may differ. */
   observedAt?: number | undefined;
 }
 
@@ -62,8 +59,6 @@ export interface Known {
   agents: AgentFacts[];
   /** When the boot was observed in which no container of a pod was started; undefined if one was. */
   staleSince: (agent: AgentFacts) => number | undefined;
-  /** When the last pod of the DaemonSet was observed to leave the node, if any. */
-  lastGone: number | undefined;
 }
 
 /**
@@ -73,13 +68,13 @@ export interface Known {
  * @param grace how long a new pod or node may take, in milliseconds
  */
 export function judge(known: Known, now: number, grace: number): DaemonSetStatus {
-  const { daemonSet, node, agents, staleSince, lastGone } = known;
+  const { daemonSet, node, agents, staleSince } = known;
   const staying = agents.filter((agent) => !agent.leaving);
   const agent = staying.find((one) => one.ready && staleSince(one) === undefined) ?? newest(staying);
   if (agent === undefined) {
     if (!wantsDaemonPod(daemonSet.template, node)) return { state: 'exempt', reason: '' };
     const leaving = newest(agents);
-    const observedAt = Math.max(node.createdAt, lastGone ?? 0);
+    const observedAt = node.createdAt;
     return leaving === undefined
       ? { state: 'absent', reason: 'no pod of it is on the node', observedAt }
       : { state: 'absent', pod: leaving.name, reason: 'its pod has ended or is being deleted', observedAt };

@@ -86,7 +86,7 @@ export async function readStatus(client: ApiClient, options: CollectOptions) {
   ]);
   const readiness = new Readiness();
   const now = Date.now();
-  for (const one of nodes) readiness.apply({ kind: 'node', facts: one, listed: true }, now);
+  for (const one of nodes) readiness.apply({ kind: 'node', facts: one }, now);
   for (const one of snapshots) readiness.apply({ kind: 'daemonset', facts: one.facts }, now);
   for (const one of agents) readiness.apply({ kind: 'agent', facts: one }, now);
   return {

@@ -10,7 +10,7 @@ export function clusterWith(agents: Record<string, AgentOptions | undefined>): R
   const readiness = new Readiness();
   readiness.apply({ kind: 'daemonset', facts: toDaemonSetFacts(apiDaemonSet('agent')) }, now);
   for (const [name, options] of Object.entries(agents)) {
-    readiness.apply({ kind: 'node', facts: toNodeFacts(apiNode(name, 'b1', 1)), listed: true }, now);
+    readiness.apply({ kind: 'node', facts: toNodeFacts(apiNode(name, 'b1', 1)) }, now);
     if (options) readiness.apply({ kind: 'agent', facts: toAgentFacts(apiAgent(name, options)) }, now);
   }
   return readiness;

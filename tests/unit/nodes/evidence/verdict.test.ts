@@ -22,8 +22,8 @@ const pod = (ours: Omit<ContainerStatus, 'name'>, more: Partial<ProofStatus> = {
   ...more,
 });
 const runs = { name: 'web', state: { running: { startedAt: at('00:11') } } };
-const foreign: ProofContext = { foreign: true };
-const deleted: ProofContext = { foreign: true, deletedAt: Date.parse(at('00:09')) };
+const foreign: ProofContext = { foreign: true, leaving: false };
+const deleted: ProofContext = { foreign: true, leaving: true };
 
 const cases: [name: string, status: ProofStatus, expected: string, context?: ProofContext][] = [
   ['no status yet', {}, 'waiting'],
@@ -135,12 +135,6 @@ const cases: [name: string, status: ProofStatus, expected: string, context?: Pro
   ['another one could not be started', pod({ lastState: ended(128) }), 'crashed', foreign],
   ['ours: 126 is no code of it', pod({ lastState: ended(126) }), 'crashed'],
   ["linkerd's 95 on SIGTERM, during the deletion", pod({ state: ended(95) }), 'waiting', deleted],
-  [
-    "linkerd's 95 before the deletion",
-    pod({ state: ended(95, { finishedAt: at('00:01') }) }),
-    'failed',
-    deleted,
-  ],
 ];
 
 suite('the verdict of a pod', () => {
