@@ -20,7 +20,11 @@ export function checkProbe({ probe, namespaces }: Facts): Finding {
     case 'no-profile-applies':
       return skipped(`in namespace ${namespace}, ${what}`);
     case 'failed':
-      return failed('CNI_GATE_PROBE', `a new pod in namespace ${namespace}: ${what}`, probeHint(reason));
+      return failed(
+        'CNI_GATE_PROBE',
+        `a new pod in namespace ${namespace}: ${what}`,
+        (reason && hints[reason]) ?? '',
+      );
     case 'not-made': {
       const unread = unknownIn(namespaces);
       if (reason === 'no-namespace' && unread === undefined) return skipped(`no pod was tried: ${what}`);
@@ -31,23 +35,12 @@ export function checkProbe({ probe, namespaces }: Facts): Finding {
   }
 }
 
-const refusals = `See ${docsUrl}guides/break-glass.md#what-the-refusals-say`;
-
 /** What to do about a probe that failed. */
-function probeHint(reason: ProbeReason | undefined): string {
-  switch (reason) {
-    case 'policy':
-    case 'changed':
-      return `Look for a webhook that is called after cni-gate and changes its container. ${refusals}`;
-    case 'webhook':
-      return `cni-gate answered and refused the pod: correct what its text names. ${refusals}`;
-    case 'webhook-trust':
-      return 'Run "cni-gate certs show", or check what writes your certificate and caBundle';
-    case 'webhook-call':
-      return `If nothing else failed, compare targetPort of the Service with the port of the replicas, and look at NetworkPolicies and firewalls between the API server and the replicas. ${refusals}`;
-    case 'silence':
-      return 'Look at the load of the API server, and at other webhooks for pods: kubectl get mutatingwebhookconfigurations,validatingwebhookconfigurations';
-    default:
-      return 'Look at the namespaceSelector of the webhook for pods and, with the overlay permissive, at the logs of the replicas';
-  }
-}
+const hints: { [reason in ProbeReason]?: string } = {
+  refused: `See ${docsUrl}guides/break-glass.md#what-the-refusals-say`,
+  silence:
+    'Look at the load of the API server, and at other webhooks for pods: kubectl get mutatingwebhookconfigurations,validatingwebhookconfigurations',
+  changed: 'Look for a webhook that is called after cni-gate and changes its container',
+  'not-called':
+    'Look at the namespaceSelector of the webhook for pods and, with the overlay permissive, at the logs of the replicas',
+};

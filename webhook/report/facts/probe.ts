@@ -36,19 +36,17 @@ interface Outcome {
 }
 
 /**
- * Why a probe shows no pod with its proof: what refused it (`other`: for example a quota, or a policy or webhook that is
- * not ours), that the API server got no usable answer of a webhook, or what is not as expected of the pod.
+ * Why a probe shows no pod with its proof: a webhook or policy of cni-gate `refused` it or could not be called, the API
+ * server did not answer (`silence`), what came back is not as expected, or it says nothing about cni-gate (`other`: for
+ * example a quota, or a policy that is not ours).
  */
 export type ProbeReason =
-  | 'rights'
-  | 'policy'
-  | 'webhook'
-  | 'webhook-call'
-  | 'webhook-trust'
+  | 'refused'
   | 'silence'
-  | 'other'
   | 'not-called'
   | 'changed'
+  | 'rights'
+  | 'other'
   | 'no-namespace';
 
 /** Namespaces that are asked about at most, where the first ones cannot be. */
@@ -137,48 +135,21 @@ const ours: ReadonlySet<string> = new Set([
   installedPolicies[0],
 ]);
 
+/**
+ * How the API server names the webhook or policy that refused a request, or that it could not call. Source:
+ * k8s.io/apiserver, pkg/admission/plugin/webhook/errors/statuserror.go, pkg/util/webhook/error.go, and
+ * pkg/admission/plugin/policy/validating/dispatcher.go.
+ */
+const refuser = /^(?:admission webhook|failed calling webhook|ValidatingAdmissionPolicy) ["']([^"']+)/;
+
 /** What it means that the API server did not make the pod: a fault where something of cni-gate refused it. */
 function judgeRefusal(error: ClusterError): Outcome {
-  const [reason, name] = refusedBy(error);
-  const isFault = reason === 'silence' || ours.has(name);
-  const what = error.message;
-  if (isFault) return { outcome: 'failed', what, reason };
-  return { outcome: 'not-made', what, reason: name === '' ? reason : 'other' };
-}
-
-/** The message of a Status. Source: k8s.io/apiserver, pkg/admission/plugin/webhook/errors/statuserror.go. */
-const deniedByWebhook = /^admission webhook "([^"]+)" denied the request/;
-
-/** The cause of a Status with reason InternalError. Source: k8s.io/apiserver, pkg/util/webhook/error.go. */
-const callFailed = /^failed calling webhook "([^"]+)"/;
-
-/** How the errors of Go's crypto/x509 begin, in an error of crypto/tls. */
-const untrusted = / x509: /;
-
-/** The cause of a Status. Source: k8s.io/apiserver, pkg/admission/plugin/policy/validating/dispatcher.go. */
-const deniedByPolicy = /^ValidatingAdmissionPolicy '([^']+)' (?:with binding '[^']+' )?denied request: /;
-
-/**
- * What refused a request, and the name of the policy or webhook: by the reason and the causes of the API server's
- * Status, and the beginning of its message.
- */
-function refusedBy({
-  status,
-  reason,
-  missingRight,
-  statusMessage,
-  causes,
-}: ClusterError): [reason: ProbeReason, name: string] {
-  if (status === undefined || reason === 'Timeout') return ['silence', ''];
-  // before the causes, which a webhook may write
-  const [, webhook] = deniedByWebhook.exec(statusMessage) ?? [];
-  if (webhook !== undefined) return ['webhook', webhook];
-  if (missingRight !== undefined) return ['rights', ''];
-  for (const cause of causes) {
-    const [, called] = (reason === 'InternalError' && callFailed.exec(cause)) || [];
-    if (called !== undefined) return [untrusted.test(cause) ? 'webhook-trust' : 'webhook-call', called];
-    const [, policy] = deniedByPolicy.exec(cause) ?? [];
-    if (policy !== undefined) return ['policy', policy];
-  }
-  return ['other', ''];
+  const { status, missingRight, statusMessage, causes, message: what } = error;
+  if (status === undefined || error.reason === 'Timeout')
+    return { outcome: 'failed', what, reason: 'silence' };
+  // the message comes before the causes, which a webhook may write
+  const [by] = [statusMessage, ...causes].flatMap((text) => refuser.exec(text)?.[1] ?? []);
+  if (by !== undefined && ours.has(by)) return { outcome: 'failed', what, reason: 'refused' };
+  const reason = by === undefined && missingRight !== undefined ? 'rights' : 'other';
+  return { outcome: 'not-made', what, reason };
 }

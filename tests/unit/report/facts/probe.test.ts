@@ -122,10 +122,9 @@ suite('the probe', () => {
   const right = 'pods is forbidden: User "x" cannot create resource "pods" in API group ""';
   const foreign = `ValidatingAdmissionPolicy 'x' with binding 'y' denied request: ${policyName} denied request: no`;
   const refusals: [answer: object, ProbeFacts['outcome'], ProbeFacts['reason']][] = [
-    [internal(`${failing}: context deadline exceeded`), 'failed', 'webhook-call'],
-    [internal(`${failing}: tls: failed to verify certificate: x509: unknown`), 'failed', 'webhook-trust'],
-    [denied('pods.cni-gate.io'), 'failed', 'webhook'],
-    [byPolicy(`${policyName} denied request: no`), 'failed', 'policy'],
+    [internal(`${failing}: context deadline exceeded`), 'failed', 'refused'],
+    [denied('pods.cni-gate.io'), 'failed', 'refused'],
+    [byPolicy(`${policyName} denied request: no`), 'failed', 'refused'],
     [status(504, 'Timeout', 'it did not complete'), 'failed', 'silence'],
     // of others, whose texts name ours
     [denied('other.example'), 'not-made', 'other'],

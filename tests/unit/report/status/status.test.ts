@@ -272,6 +272,6 @@ suite('without an installation', () => {
 test('a probe that was asked for and not made leaves the verdict open; one that failed is a fault', () => {
   const probe = { namespace: null, outcome: 'not-made', what: 'none', reason: 'no-namespace' } as const;
   assert.equal(tell(statusFacts({ probe })).verdict, 'not-known');
-  const failed = { namespace: 'shop', outcome: 'failed', what: 'refused', reason: 'policy' } as const;
+  const failed = { namespace: 'shop', outcome: 'failed', what: 'no', reason: 'refused' } as const;
   assert.deepEqual(codes(tell(statusFacts({ probe: failed }))), ['CNI_GATE_PROBE']);
 });
