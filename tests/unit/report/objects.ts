@@ -73,16 +73,8 @@ export const slice = (ready: number, all = 2, ports: object[] = [{ name: 'https'
 /** An installation in which all is in order at {@link now}. */
 export const wholeInstallation: InstallationFacts = {
   namespace: 'cni-gate',
-  services: [
-    {
-      namespace: 'cni-gate',
-      name: 'cni-gate',
-      port: 443,
-      service: found({ spec: { ports: [{ name: 'https', port: 443 }] } }),
-      slices: found([slice(2)]),
-    },
-  ],
-  urls: [],
+  service: found({ spec: { ports: [{ name: 'https', port: 443, targetPort: 'https' }] } }),
+  slices: found([slice(2)]),
   deployment: found(deployment()),
   certificate: found({ secret: 'cni-gate/cni-gate-tls', webhooks: [] }),
   policies: { pods: bound(installedPolicies[0]), serviceAccount: bound(installedPolicies[1]) },
@@ -96,7 +88,7 @@ export const nothingInstalled: Pick<Facts, 'registered' | 'installation'> = {
   installation: {
     ...wholeInstallation,
     deployment: 'absent',
-    services: wholeInstallation.services.map((service) => ({ ...service, service: 'absent' as const })),
+    service: 'absent',
     policies: {
       pods: { policy: 'absent', binding: 'absent' },
       serviceAccount: { policy: 'absent', binding: 'absent' },

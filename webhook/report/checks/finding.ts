@@ -28,9 +28,8 @@ const mostNames = 5;
 /** Texts that one check puts together at most. */
 export const mostTexts = 3;
 
-const again = 'the overlay again (with Helm: "helm upgrade")';
-/** What to do about an object that is missing or changed, as a sentence and within one. */
-export const [applyAgain, orApplyAgain] = [`Apply ${again}`, `or apply ${again}`];
+/** What to do about an object that is missing or changed. */
+export const applyAgain = 'Apply the overlay again (with Helm: "helm upgrade")';
 
 /** A check that passed. */
 export const passed = (what: string): Finding => of('passed', what);
@@ -80,16 +79,6 @@ export function judged<T>(
   const unknown = unknownIn(seen);
   if (unknown === undefined) return judge(foundIn(seen));
   return notKnown({ ...unknown, why: object === '' ? unknown.why : `${object}: ${unknown.why}` }, essential);
-}
-
-const order: readonly CheckResult[] = ['failed', 'not-known', 'warning', 'passed', 'skipped'];
-
-/** Of several findings of one check the worst; of findings that are alike, their texts together. */
-export function worst(findings: readonly Finding[]): Finding {
-  const [first] = findings.toSorted((one, other) => order.indexOf(one.result) - order.indexOf(other.result));
-  if (first === undefined) return skipped('there is nothing to check');
-  const alike = findings.filter(({ result }) => result === first.result);
-  return { ...first, what: [...new Set(alike.map(({ what }) => what))].slice(0, mostTexts).join('; ') };
 }
 
 /** A number of things: `1 node`, `2 nodes`. */

@@ -10,7 +10,7 @@ import { checkLeader } from './leader.ts';
 import { checkDaemonSets, checkLabels } from './namespaces.ts';
 import { checkPolicy } from './policies.ts';
 import { checkProbe } from './probe.ts';
-import { checkDeployment, checkServices } from './replicas.ts';
+import { checkDeployment, checkService } from './replicas.ts';
 import { checkVersion } from './version.ts';
 import { checkCertificate, checkGateWebhooks, checkPodWebhook } from './webhooks.ts';
 
@@ -46,7 +46,7 @@ export function checkAdmission(facts: Facts, now: number) {
     'webhook-pods': checkPodWebhook(registered),
     'webhook-bindings': checkGateWebhooks(registered),
     deployment: checkDeployment(installation),
-    service: checkServices(installation),
+    service: checkService(installation),
     certificate: checkCertificate(installation),
     'policy-pods': checkPolicy(installedPolicies[0], policies.pods, enforced),
     'policy-service-account': checkPolicy(installedPolicies[1], policies.serviceAccount, true),
@@ -65,12 +65,8 @@ export function checkPresence({
   registered,
 }: Pick<Facts, 'installation' | 'registered'>): Finding {
   const { mutating, validating } = registered;
-  const { deployment, services, policies } = installation;
-  const seen: Observation<unknown>[] = [
-    deployment,
-    policies.pods.binding,
-    ...services.map(({ service }) => service),
-  ];
+  const { deployment, service, policies } = installation;
+  const seen: Observation<unknown>[] = [deployment, service, policies.pods.binding];
   if (mutating?.length || validating?.length || seen.some((one) => foundIn(one) !== undefined))
     return passed('the cluster has objects of it');
   if (mutating === undefined || validating === undefined || seen.some((one) => unknownIn(one)))

@@ -3,7 +3,7 @@ import type { installedPolicies } from '../../lib/names.ts';
 import { version } from '../../lib/version.ts';
 import type { PolicyPair } from '../facts/installation.ts';
 import { foundIn, unknownIn } from '../facts/observation.ts';
-import { applyAgain, type Finding, failed, notKnown, orApplyAgain, passed } from './finding.ts';
+import { applyAgain, type Finding, failed, notKnown, passed } from './finding.ts';
 import { changesOfPolicy, isNarrowed } from './registration.ts';
 
 type PolicyName = (typeof installedPolicies)[number];
@@ -36,7 +36,7 @@ export function checkPolicy(
   if (rules === undefined || bound === undefined) return fault('it does not exist');
   const changes = changesOfPolicy(name, rules);
   if (changes.length > 0) {
-    const other = `If another release is installed, run the command of that release, ${orApplyAgain}`;
+    const other = `${applyAgain}. If another release is installed, run the command of that release`;
     return fault(`its ${changes.join(', ')} are not those of cni-gate ${version}`, other);
   }
   const loose = bindingFault(name, bound, enforced !== false);

@@ -30,9 +30,8 @@ function registrationOf(
   const ours = found.filter(({ name }) => names.includes(name));
   const missing = names.filter((name) => !ours.some((one) => one.name === name));
   if (missing.length > 0) return fault(`there is no webhook ${missing.join(', ')} in ${where}`);
-  // Without a caBundle the API server goes by the authorities of its own machine. None of those signs for the name of a
-  // Service; for a URL it may.
-  const distrusted = ours.filter(({ clientConfig: { service, caBundle } }) => service && !caBundle);
+  // Without a caBundle the API server goes by the authorities of its own machine: none of those signs for a Service.
+  const distrusted = ours.filter(({ clientConfig }) => !clientConfig.caBundle);
   if (distrusted.length > 0)
     return fault(`there is no caBundle for ${distrusted.map(({ name }) => name).join(', ')} in ${where}`);
   return comparison(where, ours);

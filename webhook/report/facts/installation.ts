@@ -52,18 +52,23 @@ export type InstallationFacts = Awaited<ReturnType<typeof readInstallation>>;
  * Reads all that admission depends on besides the webhook configurations.
  *
  * @param registered what is in those
- * @param ownNamespace of cni-gate, where no webhook calls a Service in another
+ * @param ownNamespace of cni-gate, where no webhook calls a Service
  * @throws ClusterError where the cluster does not answer; that something may not be read is in the facts
  */
 export async function readInstallation(client: ApiClient, registered: Registered, ownNamespace: string) {
   const webhooks = [...(registered.mutating ?? []), ...(registered.validating ?? [])];
-  const called = servicesOf(webhooks);
-  const urls = [...new Set(webhooks.flatMap(({ clientConfig: { url } }) => url ?? []))];
-  const namespace = called[0]?.namespace ?? ownNamespace;
-  // where nothing is registered, the Service shows whether anything is installed
-  const isBare = called.length === 0 && urls.length === 0;
-  const asked = isBare ? [{ namespace, name: installedService, port: 443 }] : called;
-  const [deployment, lease, services, pods, serviceAccount] = await Promise.all([
+  const [called] = webhooks.flatMap(({ clientConfig }) => clientConfig.service ?? []);
+  const namespace = called?.namespace ?? ownNamespace;
+  const sliceSource = {
+    resource: 'endpointslices',
+    path: apiPath`/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`,
+    query: { labelSelector: `kubernetes.io/service-name=${installedService}` },
+    pick: ({ ports, endpoints }: ApiObject & Pick<V1EndpointSlice, 'ports' | 'endpoints'>) => ({
+      ports: ports ?? [],
+      endpoints: endpoints ?? [],
+    }),
+  };
+  const [deployment, lease, service, slices, pods, serviceAccount] = await Promise.all([
     readOne<V1Deployment>(
       client,
       apiPath`/apis/apps/v1/namespaces/${namespace}/deployments/${installedDeployment}`,
@@ -72,14 +77,15 @@ export async function readInstallation(client: ApiClient, registered: Registered
       client,
       apiPath`/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/${leaderLease}`,
     ),
-    Promise.all(asked.map((service) => readService(client, service))),
+    readOne<V1Service>(client, apiPath`/api/v1/namespaces/${namespace}/services/${installedService}`),
+    observe(readList(client, sliceSource), 'its EndpointSlices'),
     readPolicy(client, installedPolicies[0]),
     readPolicy(client, installedPolicies[1]),
   ]);
   return {
     namespace,
-    services,
-    urls,
+    service,
+    slices,
     deployment,
     certificate: await readCertificate(client, namespace, deployment, webhooks),
     policies: { pods, serviceAccount },
@@ -87,45 +93,6 @@ export async function readInstallation(client: ApiClient, registered: Registered
     // what the API server does with a new pod while the webhook for pods does not answer; undefined: not known
     failurePolicy: registered.mutating?.[0]?.failurePolicy,
   };
-}
-
-/** A Service by its name, and the port that webhooks call. */
-interface CalledService {
-  namespace: string;
-  name: string;
-  port: number;
-}
-
-/** The Services that webhooks call, each once for each port. There are as many as webhooks of ours at most. */
-function servicesOf(webhooks: readonly Webhook[]): CalledService[] {
-  const called = new Map<string, CalledService>();
-  for (const { clientConfig } of webhooks) {
-    if (!clientConfig.service) continue;
-    const { namespace, name, port = 443 } = clientConfig.service;
-    called.set(`${namespace}/${name}:${port}`, { namespace, name, port });
-  }
-  return [...called.values()];
-}
-
-/** A Service that our webhooks call, and its EndpointSlices. */
-export type ServiceFacts = Awaited<ReturnType<typeof readService>>;
-
-async function readService(client: ApiClient, called: CalledService) {
-  const { namespace, name } = called;
-  const source = {
-    resource: 'endpointslices',
-    path: apiPath`/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`,
-    query: { labelSelector: `kubernetes.io/service-name=${name}` },
-    pick: ({ ports, endpoints }: ApiObject & Pick<V1EndpointSlice, 'ports' | 'endpoints'>) => ({
-      ports: ports ?? [],
-      endpoints: endpoints ?? [],
-    }),
-  };
-  const [service, slices] = await Promise.all([
-    readOne<V1Service>(client, apiPath`/api/v1/namespaces/${namespace}/services/${name}`),
-    observe(readList(client, source), 'its EndpointSlices'),
-  ]);
-  return { ...called, service, slices };
 }
 
 /** A policy of ours, and the binding of the same name. */

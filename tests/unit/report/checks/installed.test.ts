@@ -27,11 +27,11 @@ const judge = (installation: Partial<InstallationFacts>, more: Partial<CheckFact
 const having = (findings: Findings, wanted: Finding['result']): string[] =>
   Object.entries(findings).flatMap(([id, { result }]) => (result === wanted ? id : []));
 
-const [service] = wholeInstallation.services;
-assert.ok(service);
 /** An installation whose Service has this slice. */
-const endpoints = (...sliced: Parameters<typeof slice>): Partial<InstallationFacts> => ({
-  services: [{ ...service, slices: found([slice(...sliced)]) }],
+const endpoints = (...sliced: Parameters<typeof slice>) => ({ slices: found([slice(...sliced)]) });
+/** An installation whose Service has this port. */
+const servicePort = (more: object) => ({
+  service: found({ spec: { ports: [{ name: 'https', port: 443, targetPort: 'https', ...more }] } }),
 });
 const replicas = (...of: Parameters<typeof deployment>) => ({ deployment: found(deployment(...of)) });
 const { pods, serviceAccount } = wholeInstallation.policies;
@@ -67,16 +67,11 @@ const faults: [CheckId, Partial<InstallationFacts>, RegExp][] = [
   ['deployment', replicas(2, { updatedReplicas: 1, conditions: [stuck] }), /its rollout got stuck: late$/],
   ['service', endpoints(0, 0), /it has no endpoint, so every/],
   ['service', endpoints(0), /none of its 2 endpoints is ready/],
-  ['service', endpoints(1, 2, []), /none of its 2 endpoints has a TCP port for/],
-  [
-    'service',
-    endpoints(2, 2, [{ name: 'https', port: 9999 }]),
-    /have port 9999, and the replicas listen on 8443/,
-  ],
-  ['service', endpoints(2, 2, [{ name: 'metrics', port: 8443 }]), /has a TCP port for/],
-  ['service', endpoints(2, 2, [{ name: 'https', port: 8443, protocol: 'UDP' }]), /has a TCP port for/],
-  ['service', { services: [{ ...service, service: 'absent' }] }, /it does not exist, and webhooks call it/],
-  ['service', { services: [{ ...service, port: 8443 }] }, /it has no port 8443/],
+  ['service', endpoints(1, 2, []), /none of its 2 endpoints is ready with port https/],
+  ['service', endpoints(2, 2, [{ name: 'metrics', port: 8443 }]), /is ready with port https/],
+  ['service', { service: 'absent' }, /it does not exist, and webhooks call it/],
+  ['service', servicePort({ port: 8443 }), /it has no TCP port 443 with targetPort https/],
+  ['service', servicePort({ targetPort: 9999 }), /it has no TCP port 443 with targetPort https/],
   ['certificate', { certificate: found(certificate) }, /^Secret a\/b: .* for pods\.cni-gate\.io: it is old$/],
   ['policy-pods', policies({ policy: 'absent' }), /it does not exist, so/],
   ['policy-pods', policies({ binding: 'absent' }), /its binding does not/],
@@ -152,8 +147,8 @@ suite('a difference of a webhook', () => {
     namespaceSelector: { namespaceSelector: never },
     matchConditions: { matchConditions: [{ name: 'never', expression: 'false' }] },
     rules: { rules: (rulesOfPods ?? []).map((rule) => ({ ...rule, operations: ['DELETE'] })) },
-    'clientConfig.service.path': {
-      clientConfig: { ...clientConfig, service: { name: 'x', namespace: 'y', path: '/nope' } },
+    clientConfig: {
+      clientConfig: { ...clientConfig, service: { name: 'cni-gate', namespace: 'y', path: '/nope' } },
     },
     matchPolicy: { matchPolicy: 'Exact' },
     reinvocationPolicy: { reinvocationPolicy: 'Never' },
@@ -168,7 +163,6 @@ suite('no difference of a webhook', () => {
     'a condition that the component no-opt-out takes away': {
       matchConditions: (matchConditions ?? []).filter(({ name }) => name !== 'not-opted-out'),
     },
-    'a URL, with any path': { clientConfig: { url: 'https://gate.example/somewhere' } },
     'what Azure Kubernetes Service writes into every namespaceSelector': {
       namespaceSelector: {
         matchExpressions: [
@@ -200,43 +194,23 @@ suite('no fault', () => {
     'what the API server fills in of a policy': [
       constraints({ matchPolicy: 'Equivalent', objectSelector: {} }),
     ],
-    'endpoints in two slices, as of a Service with IPv4 and IPv6': [
-      { services: [{ ...service, slices: found([slice(0), slice(1)]) }] },
-    ],
-    'ports without a name': [
-      {
-        services: [
-          {
-            ...service,
-            service: found({ spec: { ports: [{ port: 443 }] } }),
-            slices: found([slice(1, 2, [{ port: 8443 }])]),
-          },
-        ],
-      },
-    ],
+    'endpoints in two slices, as of a Service with IPv4 and IPv6': [{ slices: found([slice(0), slice(1)]) }],
+    'ports without a name': [{ ...servicePort({ name: undefined }), ...endpoints(1, 2, [{ port: 8443 }]) }],
   };
   for (const [name, [installation, settings = {}]] of Object.entries(cases))
     test(name, () =>
       assert.deepEqual(having(judge(installation, { configuration: configured(settings) }), 'failed'), []),
     );
 
-  test('what nothing in the cluster shows is skipped: replicas run in another way, and servers elsewhere', () => {
-    const elsewhere: Partial<InstallationFacts> = {
-      deployment: 'absent',
-      services: [
-        { ...service, service: found({ spec: { type: 'ExternalName', externalName: 'gate.example' } }) },
-      ],
-      certificate: { unknown: { why: 'there is no Deployment', forbidden: false } },
-    };
-    const findings = judge(elsewhere, { probe: undefined });
-    assert.deepEqual(having(findings, 'skipped'), ['deployment', 'service', 'certificate']);
-    const atUrl = judge({ services: [], urls: ['https://gate.example/mutate'] });
-    assert.match(atUrl.service?.what ?? '', /^URL https:\/\/gate\.example\/mutate: .*only a probe shows/);
+  test('what nothing in the cluster shows is skipped: replicas run in another way', () => {
+    const certificate = { unknown: { why: 'there is no Deployment', forbidden: false } };
+    const findings = judge({ deployment: 'absent', certificate });
+    assert.deepEqual(having(findings, 'skipped'), ['deployment', 'certificate']);
   });
 
   test('failurePolicy Ignore is said beside what passes', () => {
     const findings = judge({ failurePolicy: 'Ignore', ...rules({ failurePolicy: 'Ignore' }) });
-    assert.match(findings.service?.what ?? '', /failurePolicy Ignore: while none answers, new pods .* start/);
+    assert.match(findings.service?.what ?? '', /ready; while none is, new pods .* start/);
     assert.match(findings['policy-pods']?.what ?? '', /^bound: Deny; failurePolicy Ignore: /);
   });
 });
@@ -244,7 +218,7 @@ suite('no fault', () => {
 suite('what may not be read is not known, never a pass', () => {
   const dark = forbidden('it');
   const cases: Partial<Record<CheckId, [Partial<InstallationFacts>, essential: boolean]>> = {
-    service: [{ services: [{ ...service, service: dark }] }, true],
+    service: [{ service: dark }, true],
     'policy-pods': [policies({ binding: dark }), true],
     deployment: [{ deployment: dark }, false],
     certificate: [{ certificate: dark }, false],

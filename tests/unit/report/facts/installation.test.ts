@@ -4,8 +4,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { V1Deployment } from '@kubernetes/client-node';
 import { parse, parseAllDocuments } from 'yaml';
-import { listeningPorts, servingSecret, versionIn } from '../../../../webhook/report/facts/deployment.ts';
-import { deployment } from '../objects.ts';
+import { servingSecret, versionIn } from '../../../../webhook/report/facts/deployment.ts';
 
 const manifests = fileURLToPath(new URL('../../../../manifests/', import.meta.url));
 const ofManifest = (path: string): V1Deployment => parse(readFileSync(`${manifests}${path}`, 'utf8'));
@@ -14,25 +13,15 @@ const ofPods = (spec: object): V1Deployment => ({
 });
 
 test('the Secret of the serving certificate: of --tls-secret, or behind the file of --tls-cert', () => {
-  const mounted = (items?: { key: string; path: string }[]): V1Deployment =>
-    ofPods({
-      containers: [{ args: ['--tls-cert=/tls/web.pem'], volumeMounts: [{ name: 'v', mountPath: '/tls' }] }],
-      volumes: [{ name: 'v', secret: { secretName: 's', ...(items && { items }) } }],
-    });
+  const withArgs = (...args: string[]): V1Deployment => ofPods({ containers: [{ name: 'cni-gate', args }] });
   const cases: [V1Deployment, object | undefined][] = [
     [ofManifest('base/deployment.yaml'), { name: 'cni-gate-tls', key: 'tls.crt', isAuthority: true }],
     [
       ofManifest('components/files/deployment.yaml'),
       { name: 'cni-gate-serving', key: 'tls.crt', isAuthority: false },
     ],
-    [
-      ofPods({ containers: [{ args: ['--tls-secret', 'own'] }] }),
-      { name: 'own', key: 'tls.crt', isAuthority: true },
-    ],
-    [mounted(), { name: 's', key: 'web.pem', isAuthority: false }],
-    [mounted([{ key: 'cert', path: 'web.pem' }]), { name: 's', key: 'cert', isAuthority: false }],
-    [ofPods({ containers: [{ args: ['serve'] }] }), undefined],
-    [ofPods({}), undefined],
+    [withArgs('--tls-secret', 'own'), { name: 'own', key: 'tls.crt', isAuthority: true }],
+    [withArgs('serve'), undefined],
   ];
   for (const [object, secret] of cases) assert.deepEqual(servingSecret(object), secret);
 });
@@ -49,12 +38,6 @@ test('the version is the tag of the image of our container', () => {
     ];
     assert.equal(versionIn(ofPods({ containers })), version);
   }
-});
-
-test('the ports of replicas are not known while a rollout goes on', () => {
-  assert.deepEqual(listeningPorts(deployment()), [8443]);
-  for (const status of [{ observedGeneration: 0 }, { updatedReplicas: 1 }])
-    assert.equal(listeningPorts(deployment(2, status)), undefined);
 });
 
 test('overlays and components change nothing that is compared, except that they remove conditions', () => {

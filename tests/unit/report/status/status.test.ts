@@ -90,13 +90,8 @@ test('urgent nodes come first, and those of unused profiles last', () => {
 });
 
 suite('a fault of the installation', () => {
-  const noEndpoints = wholeInstallation.services.map((service) => ({
-    ...service,
-    slices: found([]),
-  }));
-
   test('is that of the check, in the first line, and says why features are not in force', () => {
-    const status = tell(statusFacts({ installation: { ...wholeInstallation, services: noEndpoints } }));
+    const status = tell(statusFacts({ installation: { ...wholeInstallation, slices: found([]) } }));
     assert.deepEqual([status.verdict, codes(status)], ['not-well', ['CNI_GATE_NO_ENDPOINTS']]);
     assert.match(
       firstLine(status),
@@ -118,7 +113,7 @@ suite('a fault of the installation', () => {
   test('of several, the gravest is in the first line, and the second counts them', () => {
     const installation = {
       ...wholeInstallation,
-      services: noEndpoints,
+      slices: found([]),
       lease: 'absent' as const,
       deployment: found(deployment(0, { replicas: 0 })),
     };
