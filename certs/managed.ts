@@ -137,8 +137,7 @@ const sentences: Record<Plan['step'], string> = {
   create: 'created a new authority',
   begin: 'created the next authority; it signs nothing until every API server trusts it',
   promote: 'the next authority signs from now on; the one before it is still trusted',
-  drop: 'the previous authority is no longer trusted',
-  rewrite: 'removed what could not be used',
+  drop: 'an authority that expired is no longer trusted',
 };
 
 /** Hears what a {@link Reconciler} does. */

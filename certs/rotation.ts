@@ -45,21 +45,18 @@ export interface Fault {
   message: string;
 }
 
-/** The parts of the Secret that can be used now, and what is wrong with the others. */
-export interface Reading extends Omit<State, 'authority'> {
-  authority?: SigningAuthority | undefined;
-  faults: Fault[];
-}
+/** The state in a Secret, or why the Secret cannot be used. */
+export type Reading = Partial<State> & { faults: Fault[] };
 
 /** The data of a Secret as text, before it becomes base64. */
 export type SecretData = Readonly<Record<string, string>>;
 
 /** Every authority of a state, the one that signs now first. */
-export const trustedIn = ({ authority, next, previous }: Omit<Reading, 'faults'>): TrustedAuthority[] =>
+export const trustedIn = ({ authority, next, previous }: Partial<State>): TrustedAuthority[] =>
   [authority, next, ...(previous ?? [])].filter((each) => each !== undefined);
 
 /** The text of `ca.crt` and of each `caBundle`, before it becomes base64. */
-export const bundleOf = (state: Omit<Reading, 'faults'>): string => textOf(trustedIn(state));
+export const bundleOf = (state: Partial<State>): string => textOf(trustedIn(state));
 
 const textOf = (authorities: TrustedAuthority[]): string =>
   authorities.map(({ certificate }) => certificate).join('');
@@ -76,36 +73,38 @@ export function secretData(state: State): SecretData {
   };
 }
 
-/** Reads the Secret's data. @param data undefined if there is no Secret */
+/**
+ * Reads the Secret's data. Of a Secret that is damaged in a part, no part is used.
+ *
+ * @param data undefined if there is no Secret
+ */
 export function readSecret(data: SecretData | undefined, now: Date): Reading {
-  if (!data) return { faults: [{ reason: 'missing', message: 'the Secret does not exist' }] };
-  if (isEmpty(data)) return { faults: [{ reason: 'empty', message: 'the Secret is empty' }] };
-  const faults: Fault[] = [];
-  const read = <Part>(part: string, text: string | undefined, parse: (pem: string) => Part) => {
-    if (!text) return undefined;
-    try {
-      return parse(text);
-    } catch (error) {
-      if (!(error instanceof CniGateError)) throw error;
-      const reason = error.code === 'CNI_GATE_TLS_PAIR' ? 'mismatch' : 'unreadable';
-      faults.push({ reason, message: `the ${part}: ${error.message}` });
-      return undefined;
-    }
+  const faulty = (reason: FaultReason, message: string): Reading => ({ faults: [{ reason, message }] });
+  if (!data) return faulty('missing', 'the Secret does not exist');
+  if (isEmpty(data)) return faulty('empty', 'the Secret is empty');
+  try {
+    const state = stateIn(data);
+    if (data['ca.crt'] !== bundleOf(state))
+      return faulty('inconsistent', 'ca.crt does not contain the authorities of the Secret');
+    if (inForce(state.authority, now)) return { ...state, faults: [] };
+    const { notBefore, notAfter } = state.authority;
+    const [from, to, at] = [notBefore, notAfter, now].map((date) => date.toISOString());
+    return faulty('expired', `the authority is valid from ${from} to ${to}, and the clock says ${at}`);
+  } catch (error) {
+    if (!(error instanceof CniGateError)) throw error;
+    const reason = error.code === 'CNI_GATE_TLS_PAIR' ? 'mismatch' : 'unreadable';
+    return faulty(reason, `the Secret cannot be read: ${error.message}`);
+  }
+}
+
+/** @throws CniGateError if a part of it cannot be read, or a key does not belong to its certificate */
+function stateIn(data: SecretData): State {
+  const { 'next.crt': next, 'previous.crt': previous } = data;
+  return {
+    authority: readAuthority(data['tls.crt'] ?? '', data['tls.key'] ?? ''),
+    next: next ? readAuthority(next, data['next.key'] ?? '') : undefined,
+    previous: previous ? readTrusted(previous) : undefined,
   };
-  const withKey = (key: string) => (pem: string) => readAuthority(pem, data[key] ?? '');
-  const authority = read('authority', data['tls.crt'] || ' ', withKey('tls.key'));
-  const next = read('next authority', data['next.crt'], withKey('next.key'));
-  const previous = read('previous authority', data['previous.crt'], readTrusted);
-  if (authority && data['ca.crt'] !== bundleOf({ authority, next, previous }))
-    faults.push({ reason: 'inconsistent', message: 'ca.crt does not contain the authorities of the Secret' });
-  const valid = (part: string, found: SigningAuthority | undefined) => {
-    if (!found || inForce(found, now)) return found;
-    const [from, to, at] = [found.notBefore, found.notAfter, now].map((date) => date.toISOString());
-    const message = `the ${part} is valid from ${from} to ${to}, and the clock says ${at}`;
-    faults.push({ reason: 'expired', message });
-    return undefined;
-  };
-  return { authority: valid('authority', authority), next: valid('next authority', next), previous, faults };
 }
 
 /** Whether the data of a Secret contains nothing that could be lost. */
@@ -183,12 +182,11 @@ export interface Plan {
    * - `none`: all is well
    * - `create`: a new authority
    * - `restore`: write what this replica remembers
-   * - `rewrite`: write what was read, without what cannot be used
    * - `begin`: create the next authority
    * - `promote`: the next authority signs from now on, and the one that did is only trusted
-   * - `drop`: remove the previous authorities that have expired
+   * - `drop`: remove the other authorities that have expired
    */
-  step: 'none' | 'create' | 'restore' | 'rewrite' | 'begin' | 'promote' | 'drop';
+  step: 'none' | 'create' | 'restore' | 'begin' | 'promote' | 'drop';
   /** What the Secret has to say. */
   state: State;
   /** What the step repairs; empty if it is due by the calendar. */
@@ -197,44 +195,32 @@ export interface Plan {
 
 /** Decides what to do about the Secret. */
 export function planStep(observation: Observation): Plan {
-  const { reading, configurations, now, authorityDays } = observation;
+  const { reading, remembered, configurations, now, authorityDays } = observation;
   const { faults, authority, next, previous } = reading;
   const found = authority && { authority, next, previous };
-  if (observation.remembered) {
-    const remembered = withoutExpiredNext(observation.remembered, now);
-    // of the same authority, the memory has what is damaged in the Secret
-    const isSame = authority?.fingerprint === remembered.authority.fingerprint;
-    const isDamaged = !found || (faults.length > 0 && isSame);
-    if (isDamaged) return { step: 'restore', state: remembered, faults };
-    if (isOlder(found, remembered, configurations)) {
-      const [old, own] = [found, remembered].map((state) => state.authority.fingerprint.slice(0, 11));
-      const message = `the Secret has an authority (${old}…) that does not follow the one that is trusted (${own}…): was an older copy of it written back?`;
-      const rolledBack: Fault[] = [{ reason: 'rolled-back', message }];
-      return { step: 'restore', state: remembered, faults: faults.length > 0 ? faults : rolledBack };
-    }
+  if (remembered && !found) return { step: 'restore', state: remembered, faults };
+  if (remembered && found && isOlder(found, remembered, configurations)) {
+    const [old, own] = [found, remembered].map((state) => state.authority.fingerprint.slice(0, 11));
+    const message = `the Secret has an authority (${old}…) that does not follow the one that is trusted (${own}…): was an older copy of it written back?`;
+    return { step: 'restore', state: remembered, faults: [{ reason: 'rolled-back', message }] };
   }
-  if (!found) {
-    const state = { authority: newAuthority(authorityDays, now) };
-    // a Secret that was never there is no fault
-    return { step: 'create', state, faults: faults.filter(({ reason }) => reason !== 'missing') };
-  }
-  if (faults.length > 0) return { step: 'rewrite', state: found, faults };
-  return { ...dueStep(found, observation), faults };
+  if (found) return { ...dueStep(found, observation), faults };
+  const state = { authority: newAuthority(authorityDays, now) };
+  // a Secret that was never there is no fault
+  return { step: 'create', state, faults: faults.filter(({ reason }) => reason !== 'missing') };
 }
 
-const withoutExpiredNext = (state: State, now: Date): State =>
-  state.next && !inForce(state.next, now) ? { ...state, next: undefined } : state;
-
-/** What the calendar asks for in a state without a fault. */
+/** What the calendar asks for. */
 function dueStep(
   state: State,
   { now, authorityDays, trustedFor = -1, overlap }: Observation,
 ): Omit<Plan, 'faults'> {
   const { authority, next, previous } = state;
-  if (next && trustedFor >= overlap) return { step: 'promote', state: promoted(authority, next, previous) };
   const left = previous?.filter(({ notAfter }) => now <= notAfter);
+  if (next && !inForce(next, now)) return { step: 'drop', state: { ...state, next: undefined } };
   if (left?.length !== previous?.length)
     return { step: 'drop', state: { ...state, previous: left?.length ? left : undefined } };
+  if (next && trustedFor >= overlap) return { step: 'promote', state: promoted(authority, next, previous) };
   if (!next && renewalDue(authority, now))
     return { step: 'begin', state: { ...state, next: newAuthority(authorityDays, now) } };
   return { step: 'none', state };

@@ -104,10 +104,11 @@ suite('what a replica remembers', () => {
 });
 
 suite('a damaged Secret', () => {
-  test('keeps what can be used', () => {
+  test('in a part is repaired as a whole', () => {
     for (const data of [{ 'next.crt': 'x', 'next.key': 'y' }, { 'previous.crt': 'x' }]) {
       const reading = readSecret({ ...secretData(first), ...data }, began);
-      assert.deepEqual([step(first, { reading }), reasons(first, { reading })], ['rewrite', ['unreadable']]);
+      const more = { reading, remembered: first };
+      assert.deepEqual([step(first, more), reasons(first, more)], ['restore', ['unreadable']]);
     }
   });
 
