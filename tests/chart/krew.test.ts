@@ -62,7 +62,7 @@ test('unpacked and linked, it runs as kubectl cni-gate, without the checkout', a
   assert.deepEqual([reported.stdout, reported.stderr], [`${version}\n`, '']);
   const review = kubectl('cni-gate', 'review', '-f', join(root, 'examples'), '--strict', '--summary');
   assert.equal(review.status, 0, review.stderr);
-  assert.match(review.stdout, /^injected +Deployment\/web +shop /m);
+  assert.match(review.stdout, /^injected Deployment shop\/web /m);
   const status = kubectl('cni-gate', 'status', '--kubeconfig', '/nowhere');
   assert.deepEqual([status.status, status.stdout], [2, '']);
   assert.match(status.stderr, /CNI_GATE_CLUSTER_CONFIG/);

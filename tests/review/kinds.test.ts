@@ -84,11 +84,6 @@ test('a custom resource with spec.template.spec.containers is reviewed as an unk
   assert.equal(reviewed.summary.unknownKinds, 1);
   assert.match(reviewed.text(), /^ {2}note: Widget is not a known kind: .* spec\.template$/m);
   assert.match(reviewed.text(), /, 1 workload of an unknown kind$/m);
-  assert.match(
-    reviewed.table(),
-    /^injected +Widget\/a \(unknown kind\) +shop +address, gateway, roundTrip +\S+:1$/m,
-  );
-  assert.match(reviewed.table(), /, 1 workload of an unknown kind$/m);
   assert.match(reviewed.junit(), /not a known kind/);
   assert.equal(parse(reviewed.yaml()).spec.template.spec.initContainers[0].name, 'cni-gate-validator');
 });

@@ -9,7 +9,7 @@ import * as yaml from '../../webhook/lib/yaml.ts';
 import type { Report } from '../../webhook/review/model.ts';
 import { answersOutput, jsonOutput } from '../../webhook/review/output/json.ts';
 import { junitOutput } from '../../webhook/review/output/junit.ts';
-import { tableOutput, textOutput } from '../../webhook/review/output/text.ts';
+import { textOutput } from '../../webhook/review/output/text.ts';
 import { yamlOutput } from '../../webhook/review/output/yaml.ts';
 import { type ReviewOptions, review } from '../../webhook/review/run.ts';
 import { type Summary, summarize } from '../../webhook/review/summary.ts';
@@ -33,7 +33,8 @@ export interface Reviewed {
   /** `line: message` of each fault. */
   faults: string[];
   text(strict?: boolean): string;
-  table(): string;
+  /** The text without diffs. */
+  brief(): string;
   /** `code subject` of each finding. */
   findings: string[];
   json(): JsonReport;
@@ -110,13 +111,13 @@ export async function reviewNames(options: ReviewOptions): Promise<Reviewed> {
       return `${verdict.outcome} ${verdict.reason} ${kind} ${namespace}/${name}`;
     }),
     faults: report.faults.map((fault) => `${fault.line}: ${fault.message}`),
-    text: (strict = false) => textOutput(report, summary, { paint, strict }),
-    table: () => tableOutput(report, summary, { paint, strict: false }),
+    text: (strict = false) => textOutput(report, summary, { paint, strict, diff: true }),
+    brief: () => textOutput(report, summary, { paint, strict: false, diff: false }),
     findings: report.findings.map(({ code, subject }) => `${code.slice('CNI_GATE_'.length)} ${subject}`),
     json: () => JSON.parse(jsonOutput(report, summary)),
     answers: () => answersOutput(report),
     yaml: () => yamlOutput(report),
-    junit: (strict = false) => junitOutput(report, strict),
+    junit: (strict = false) => junitOutput(report, strict, '/'),
   };
 }
 

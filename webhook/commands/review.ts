@@ -18,13 +18,12 @@ A namespace opts in by the label cni-gate.io/profile of a Namespace anywhere in
 the input, or by --profile.
 
 Output:
-  text   a unified diff for each workload, then counts; with --summary a line
-         for each workload, then counts
+  text   a line and a unified diff for each workload, then counts
   json   a report; if the input is AdmissionReviews, their answers instead, one on
          each line
   yaml   the patched input, with its comments and order; messages go to standard
          error
-  junit  a test suite for each file, a test case for each workload
+  junit  a test suite for each file, a test case for each workload and problem
   sarif  SARIF 2.1.0: a result for each refusal, warning and unreadable input
   github the same as annotations of a GitHub Actions step
   gitlab the same as a Code Quality report of GitLab

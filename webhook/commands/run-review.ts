@@ -10,7 +10,7 @@ import { answersOutput, jsonOutput } from '../review/output/json.ts';
 import { junitOutput } from '../review/output/junit.ts';
 import { problemsOf, reportRoot } from '../review/output/problems.ts';
 import { sarifOutput } from '../review/output/sarif.ts';
-import { tableOutput, textOutput } from '../review/output/text.ts';
+import { textOutput } from '../review/output/text.ts';
 import { yamlOutput } from '../review/output/yaml.ts';
 import { review } from '../review/run.ts';
 import { exitCodeOf, type Summary, summarize } from '../review/summary.ts';
@@ -101,17 +101,15 @@ function outputOf(report: Report, summary: Summary, flags: ReviewFlags): string 
     case 'yaml':
       return yamlOutput(report);
     case 'junit':
-      return junitOutput(report, strict);
+      return junitOutput(report, strict, root);
     case 'sarif':
       return sarifOutput(report, strict, root);
     case 'github':
       return githubOutput(report, summary, strict, root);
     case 'gitlab':
       return gitlabOutput(report, strict, root);
-    case 'text': {
-      const write = flags.summary ? tableOutput : textOutput;
-      return write(report, summary, { ...terminal(), strict });
-    }
+    case 'text':
+      return textOutput(report, summary, { ...terminal(), strict, diff: flags.summary !== true });
   }
 }
 

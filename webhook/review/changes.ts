@@ -38,16 +38,17 @@ export async function changesSince(
   now: ManifestReader,
   earlier: ManifestReader,
 ): Promise<Changes> {
-  const top = realpathSync((await gitOutput('rev-parse', '--show-toplevel')).trim());
-  const given = await git('rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`);
-  if (!('output' in given)) {
+  const top = realpathSync(String(await git('rev-parse', '--show-toplevel')).trim());
+  const given = await tried('rev-parse', '--verify', '--quiet', '--end-of-options', `${revision}^{commit}`);
+  if (given === undefined) {
     const message = `--changed-since: there is no commit "${revision}": fetch it first (a shallow clone of CI has only the latest commit)`;
     throw new CniGateError('CNI_GATE_GIT_REVISION', message);
   }
-  const common = await git('merge-base', given.output.toString().trim(), 'HEAD');
-  const commit = ('output' in common ? common : given).output.toString().trim();
-  const pathsOf = async (...args: string[]): Promise<Set<string>> =>
-    new Set((await gitOutput('-C', top, ...args, '-z')).split('\0').filter(Boolean));
+  const commit = String((await tried('merge-base', String(given).trim(), 'HEAD')) ?? given).trim();
+  const pathsOf = async (...args: string[]): Promise<Set<string>> => {
+    const paths = String(await git('-C', top, ...args, '-z'));
+    return new Set(paths.split('\0').filter(Boolean));
+  };
   const changed = await pathsOf('diff', '--name-only', '--no-renames', '--no-ext-diff', commit);
   const tracked = await pathsOf('ls-files');
   const differs = (file: string): boolean => {
@@ -57,9 +58,8 @@ export async function changesSince(
     return changed.has(path) || !tracked.has(path);
   };
   for (const path of [...changed].filter(isManifest)) {
-    const shown = await git('show', `${commit}:${path}`);
     // the revision may lack the file, or it was no text
-    const text = ('output' in shown && decodeText(shown.output)) || '';
+    const text = decodeText((await tried('show', `${commit}:${path}`)) ?? Buffer.of()) ?? '';
     for (const read of readStream(path, text)) if (!('code' in read)) earlier.take(read);
   }
   const before = earlier.namespaces;
@@ -104,13 +104,15 @@ export function onlyChanged(report: Report, { differs, namespaces, touched }: Ch
   };
 }
 
-/** What git printed, or its last messages if it failed. */
-type Ended = { output: Buffer } | { failure: string };
-
 const execute = promisify(execFile);
 
-/** Runs git without programs that the repository's configuration names, and without questions for a password. */
-async function git(...args: string[]): Promise<Ended> {
+/**
+ * What git prints. It runs without programs that the repository's configuration names, and without questions for a
+ * password.
+ *
+ * @throws CniGateError CNI_GATE_GIT
+ */
+async function git(...args: string[]): Promise<Buffer> {
   const quiet = { GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0', LC_ALL: 'C' };
   try {
     const { stdout } = await execute('git', ['-c', 'core.fsmonitor=false', ...args], {
@@ -120,17 +122,13 @@ async function git(...args: string[]): Promise<Ended> {
       encoding: 'buffer',
       env: { ...process.env, ...quiet },
     });
-    return { output: stdout };
+    return stdout;
   } catch (error) {
-    const messages = String((error as { stderr?: Buffer }).stderr ?? '').trim() || messageOf(error);
-    return { failure: clean(messages.replaceAll(/\s+/g, ' ')).slice(-300) };
+    const said = String((error as { stderr?: Buffer }).stderr ?? '').trim() || messageOf(error);
+    const message = `--changed-since needs git, and the current folder to be in a working tree: ${clean(said.replaceAll(/\s+/g, ' ')).slice(-300)}`;
+    throw new CniGateError('CNI_GATE_GIT', message);
   }
 }
 
-/** What git prints. @throws CniGateError CNI_GATE_GIT */
-async function gitOutput(...args: string[]): Promise<string> {
-  const ended = await git(...args);
-  if ('output' in ended) return ended.output.toString();
-  const message = `--changed-since needs git, and the current folder to be in a working tree: ${ended.failure}`;
-  throw new CniGateError('CNI_GATE_GIT', message);
-}
+/** What git prints, or undefined if it fails. */
+const tried = (...args: string[]): Promise<Buffer | undefined> => git(...args).catch(() => undefined);

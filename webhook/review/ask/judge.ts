@@ -8,7 +8,7 @@ import type { Pod } from '../../admission/pod.ts';
 import { dotted } from '../../config/explain.ts';
 import type { Policy } from '../../config/policy.ts';
 import { CniGateError } from '../../lib/errors.ts';
-import { getOrMake, own } from '../../lib/maps.ts';
+import { own } from '../../lib/maps.ts';
 import { optOutValue, profileLabel } from '../../lib/names.ts';
 import { lineOf, parsed } from '../input/documents.ts';
 import type { NamespaceObject } from '../input/manifest-reader.ts';
@@ -34,7 +34,6 @@ export class Judge {
   readonly #options: AdmissionOptions;
   readonly #known: ReadonlyMap<string, NamespaceObject>;
   readonly #namespaces: FixedNamespaces;
-  readonly #policies = new Map<string, Policy>();
 
   /** @param known the namespaces in the input */
   constructor(options: AdmissionOptions, known: ReadonlyMap<string, NamespaceObject>) {
@@ -108,14 +107,11 @@ export class Judge {
     };
   }
 
-  /** The policy as if the injectors of some meshes had run. Each is made once. */
+  /** The policy as if the injectors of some meshes had run. */
   #policyWith(meshes: readonly Mesh[]): Policy {
-    const key = meshes.map(({ name }) => name).join();
-    return getOrMake(this.#policies, key, () =>
-      meshes.reduce(
-        (policy, mesh) => policy.withProfiles((profile) => asIfInjected(profile, mesh)),
-        this.#options.policy,
-      ),
+    return meshes.reduce(
+      (policy, mesh) => policy.withProfiles((profile) => asIfInjected(profile, mesh)),
+      this.#options.policy,
     );
   }
 

@@ -122,13 +122,10 @@ const noCheck = (group: readonly Reviewed[], profile: string): CoverageFault => 
   message: `opted in to profile ${profile}, and none of its ${workloads(group.length)} in the input gets a check (${reasons(group)}): check each reason, or remove the label`,
 });
 
-function noCheckAtAll(group: readonly Reviewed[]): CoverageFault {
-  const isOptedIn = group.some(({ verdict }) => verdict.reason !== 'not-opted-in');
-  const message = isOptedIn
-    ? `none of ${workloads(group.length)} gets a check (${reasons(group)}): check each reason, or review these without --strict`
-    : `none of ${workloads(group.length)} is in a namespace that opted in: add its Namespace with the label ${profileLabel} to the input, or use --profile`;
-  return { code: 'CNI_GATE_NOTHING_CHECKED', message };
-}
+const noCheckAtAll = (group: readonly Reviewed[]): CoverageFault => ({
+  code: 'CNI_GATE_NOTHING_CHECKED',
+  message: `none of ${workloads(group.length)} gets a check (${reasons(group)}): check each reason; a namespace opts in by the label ${profileLabel} of its Namespace in the input, or by --profile`,
+});
 
 function reasons(group: readonly Reviewed[]): string {
   const counts = Map.groupBy(group, ({ verdict }) => verdict.reason);

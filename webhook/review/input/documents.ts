@@ -1,25 +1,22 @@
-import { isMap, isScalar } from 'yaml';
 import { readYaml, type YamlDocument, YamlError } from '../../lib/yaml.ts';
 import { type Fault, faultAt, type Path, type SourceDocument } from '../model.ts';
 import { inMebi, largestObject } from './limits.ts';
-import { isJson, newlines, partsOf, unrendered, withoutMarker } from './split.ts';
+import { isJson, newlines, partsOf, withoutMarker } from './split.ts';
 
 /** A document's value, and its nodes if it is YAML. */
 type Parsed = Pick<YamlDocument, 'value' | 'lineOf'> & { source?: YamlDocument['source'] };
 
 /**
  * Reads a stream of YAML documents, or of JSON values with `---`, newlines or nothing between them. Reports what cannot
- * be read, and reads the rest. Of an unrendered template, only the first action is reported.
+ * be read, and reads the rest.
  *
  * @param file only for messages
  */
 export function* readStream(file: string, text: string): Generator<SourceDocument | Fault, undefined> {
-  let isTemplate = false;
   for (const { between, ...part } of partsOf(text)) {
     const document = { file, ...part, json: isJson(part.text), blank: between };
     const fault = document.blank ? undefined : faultIn(document);
-    if (fault !== undefined && !isTemplate) yield fault;
-    isTemplate ||= fault?.code === 'CNI_GATE_INPUT_TEMPLATE';
+    if (fault !== undefined) yield fault;
     yield fault === undefined ? document : { ...document, blank: true };
   }
 }
@@ -40,29 +37,14 @@ function faultIn(document: SourceDocument): Fault | undefined {
     const line = Math.min(start + error.line - 1, start + newlines(text));
     const place = { file, line, column: error.column };
     if (error.tooLarge) return faultAt(place, 'CNI_GATE_INPUT_TOO_LARGE', error.message);
-    const action = unrendered(withoutMarker(text));
-    if (action === undefined) {
-      return faultAt(place, 'CNI_GATE_INPUT_SYNTAX', `neither YAML nor JSON: ${error.message}`);
-    }
-    const begin = start + newlines(text.slice(0, action));
-    return faultAt({ file, line: begin }, 'CNI_GATE_INPUT_TEMPLATE', notRendered);
+    const isTemplate = /^[^#\n]*(?:\{\{|\{%)/m.test(text);
+    const message = `neither YAML nor JSON: ${error.message}${isTemplate ? renderFirst : ''}`;
+    return faultAt(place, 'CNI_GATE_INPUT_SYNTAX', message);
   }
 }
 
-const notRendered =
-  'this is a template, not a manifest: render it first, for example with helm template my-chart; if {{ is text, put it in quotes';
-
-/** Two equal keys at the top level: two manifests without `---` between them. Deeper ones are left to the API server. */
-export function repeatedKey(document: SourceDocument): Fault | undefined {
-  const { source, lineOf: line } = parsed(document);
-  const keys = isMap(source?.contents) ? source.contents.items.map(({ key }) => key) : [];
-  const names = keys.filter((key) => isScalar(key)).map((key) => String(key.value));
-  const seen = new Set<string>();
-  const repeated = names.find((name) => name !== '<<' && seen.size === seen.add(name).size);
-  if (repeated === undefined) return undefined;
-  const message = `the key "${repeated}" occurs twice: is a "---" missing before it?`;
-  return faultAt({ file: document.file, line: line([repeated]) }, 'CNI_GATE_INPUT_SYNTAX', message);
-}
+const renderFirst =
+  '; if it is a template, render it first, for example with helm template my-chart; if {{ is text, put it in quotes';
 
 let last: { document: SourceDocument; parsed: Parsed } | undefined;
 

@@ -76,14 +76,3 @@ export function newlines(text: string): number {
   for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count += 1;
   return count;
 }
-
-/**
- * The offset of the first action of an unrendered template of Go, Helm or Jinja, outside of comments; undefined for any
- * other text.
- *
- * @param text a text that is not YAML
- */
-export function unrendered(text: string): number | undefined {
-  const line = /^[^#\n]*?(?=\{\{|\{%)/m.exec(text);
-  return line === null ? undefined : line.index + line[0].length;
-}

@@ -11,7 +11,9 @@ export interface Problem {
   level: 'error' | 'warning';
   /** An error code, or {@link admissionWarning} for a warning without one. */
   code: string;
-  /** The message with its subject, such as `Deployment shop/web`. */
+  /** What it is about, such as `Deployment shop/web`; absent for input that cannot be read. */
+  subject?: string | undefined;
+  /** The message with its subject. */
   text: string;
   /** The path from the root of the repository, with slashes; the absolute path if it is elsewhere. */
   file: string;
@@ -26,7 +28,7 @@ export interface Problem {
 /** The code of a warning of the cluster, which has no error code of its own. */
 export const admissionWarning = 'admission-warning';
 
-type Wrong = Omit<Problem, 'text' | 'fingerprint'> & { subject?: string; message: string };
+type Wrong = Omit<Problem, 'text' | 'fingerprint'> & { message: string };
 
 /**
  * The problems of a report, in the order of outcomes: input that cannot be read, then refusals and warnings of
@@ -52,7 +54,7 @@ export function problemsOf(report: Report, strict: boolean, root: string): Probl
     seen.set(identity, number + 1);
     const fingerprint = createHash('sha256').update(`${identity} ${number}`).digest('hex').slice(0, 32);
     const text = clean(subject === undefined ? message : `${subject}: ${message}`);
-    return { level: wrong.level, code, text, file, line, column, fingerprint };
+    return { level: wrong.level, code, subject, text, file, line, column, fingerprint };
   });
 }
 

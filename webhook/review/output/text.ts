@@ -22,53 +22,23 @@ export interface TextOptions {
   paint: (style: 'bold' | 'dim' | 'green' | 'red' | 'yellow', text: string) => string;
   /** Whether warnings and findings cause exit code 1. */
   strict: boolean;
+  /** Whether to show what changes. */
+  diff: boolean;
 }
 
-/** The text output: a header and a unified diff for each workload, then findings and totals. */
+/** The text output: a header, and a unified diff if asked for, for each workload, then findings and totals. */
 export function textOutput(report: Report, summary: Summary, options: TextOptions): string {
   const findings = Map.groupBy(report.findings, ({ workload }) => workload);
   const lines: string[] = [];
   for (const [document, reviewed] of Map.groupBy(report.reviewed, (one) => one.workload.document)) {
-    const diffs = diffsOf(document, reviewed);
+    const diffs = options.diff ? diffsOf(document, reviewed) : undefined;
     for (const one of reviewed) {
       lines.push(header(one, options), ...notes(one, findings.get(one.workload) ?? [], options));
-      lines.push(...diff(one, diffs.get(one), options));
+      lines.push(...diff(one, diffs?.get(one), options));
     }
   }
-  return joined([...lines, ...findingLines(findings.get(undefined) ?? [], options)], summary, options);
-}
-
-/**
- * The summary: a line for each workload with outcome, kind and name, namespace, its checks or why it gets none, and its
- * file; then refusals, warnings, findings and totals.
- */
-export function tableOutput({ reviewed, findings }: Report, summary: Summary, options: TextOptions): string {
-  const head = ['OUTCOME', 'KIND/NAME', 'NAMESPACE', 'CHECKS OR REASON', 'FILE'];
-  const rows = reviewed.length === 0 ? [] : [head, ...reviewed.map(rowOf), []];
-  const widths = head.map((_, column) => Math.max(0, ...rows.map((row) => row[column]?.length ?? 0)));
-  const table = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  '));
-  const refused = reviewed.filter(({ verdict }) => verdict.outcome === 'refused');
-  const warnings = reviewed.flatMap(({ workload, verdict }) =>
-    verdict.warnings.map((warning) => {
-      const place = `${workload.document.file}:${workload.line}`;
-      return `${label(options)} ${clean(`${nameOf(workload)} (${place}): ${warning}`)}`;
-    }),
-  );
-  const lines = [
-    ...table.map((line) => line.trimEnd()),
-    ...refused.map((one) => header(one, options)),
-    ...warnings,
-    ...findingLines(findings, options),
-  ];
-  return joined(lines, summary, options);
-}
-
-function rowOf({ workload, verdict }: Reviewed): string[] {
-  const { kind, name, part, namespace, unknownKind, document, line } = workload;
-  const { checks, reason, outcome } = verdict;
-  const what = outcome !== 'removed' && checks.length > 0 ? checks.join(', ') : reason;
-  const names = [`${kind}/${name}`, part ?? [], unknownKind ? '(unknown kind)' : []].flat().join(' ');
-  return [outcome, names, namespace, what, `${document.file}:${line}`].map((cell) => clean(cell));
+  lines.push(...findingLines(findings.get(undefined) ?? [], options));
+  return [...lines, ...totals(summary, options)].map((line) => `${line}\n`).join('');
 }
 
 /** The line above the changes of a workload: outcome, name, place and reason. */
@@ -116,12 +86,11 @@ const findingLines = (findings: readonly Finding[], options: TextOptions): strin
     return `${label(options)} ${name} (${clean(placeOf(finding))}): ${clean(textOf(finding))}`;
   });
 
-function joined(lines: readonly string[], summary: Summary, options: TextOptions): string {
-  return [...lines, ...totals(summary, options)].map((line) => `${line}\n`).join('');
-}
-
 /** The totals, which end with `passed` or `failed`. No text of the input is in the first and the last line. */
-export function totals(summary: Summary, { paint, strict }: TextOptions): [string, string, string] {
+export function totals(
+  summary: Summary,
+  { paint, strict }: Omit<TextOptions, 'diff'>,
+): [string, string, string] {
   const { workloads, refused, errors, skipped, otherObjects, unchanged, unknownKinds } = summary;
   const warnings = summary.warnings + summary.findings;
   const outcomes = [
