@@ -47,8 +47,7 @@ interface NodeStatus {
  * @param used the profiles that labels ask for
  * @param all nodes that are ready, exempt or unproved as well
  * @param whole whether the pods of all namespaces are known: otherwise others may have proved a node
- * @returns `areReady`: whether no node is closed for a profile that is asked for; `unproved`: how many nodes no pod has
- *   proved for such a profile
+ * @returns `unproved`: how many nodes no pod has proved for a profile that is asked for
  */
 export function judgeNodes(
   policy: Policy,
@@ -108,7 +107,6 @@ export function judgeNodes(
     daemonSets,
     // in the order of names, and of DaemonSets for one node
     nodes: nodes.toSorted((one, other) => rank(one) - rank(other) || compare(one.node, other.node)),
-    areReady: nodes.every(({ inUse, state }) => !inUse || isHarmless(state)),
     unproved: unproved.size,
   };
 }
@@ -126,6 +124,10 @@ function evidenceOf(policy: Policy, pods: readonly PodFacts[], now: number): Evi
 
 /** Whether nothing is wrong: a node that no pod has proved yet waits for the first one, which the gate lets through. */
 const isHarmless = (state: State): boolean => open.has(state) || state === 'unproved';
+
+/** The nodes that are closed for a profile that labels ask for. */
+export const notReady = (nodes: readonly NodeStatus[]): NodeStatus[] =>
+  nodes.filter(({ inUse, state }) => inUse && !isHarmless(state));
 
 /** States to act on first, those that pass by themselves later, and networks that are not in use last. */
 const urgency: readonly State[] = [

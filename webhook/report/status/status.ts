@@ -12,7 +12,7 @@ import type { StatusFacts } from '../facts/collect.ts';
 import { countProofs } from '../facts/proof.ts';
 import { headline } from '../text/headline.ts';
 import { featuresOf } from './features.ts';
-import { compare, judgeNodes } from './nodes.ts';
+import { compare, judgeNodes, notReady } from './nodes.ts';
 import { duplicateAddresses, failedPods, heldPods, unprovedPods, waitingPods } from './pods.ts';
 
 /** What a status depends on beside the facts. */
@@ -81,7 +81,8 @@ function judge(facts: StatusFacts, { now, all }: StatusOptions) {
     waitingPods: waitingPods(judged, now),
     duplicateAddresses: duplicateAddresses(pods),
   };
-  const isRight = nodes.areReady && [faults, ...Object.values(troubles)].every((list) => list.length === 0);
+  const wrong = [faults, notReady(nodes.nodes), ...Object.values(troubles)];
+  const isRight = wrong.every((list) => list.length === 0);
   const notKnown = Object.values(findings).flatMap(({ result, essential, what }) =>
     result === 'not-known' && essential ? [what] : [],
   );

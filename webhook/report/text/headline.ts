@@ -1,19 +1,17 @@
+import { notReady } from '../status/nodes.ts';
 import type { Judged } from '../status/status.ts';
 
 /** The result of a status in one line. */
 export function headline(status: Judged): string {
-  const { verdict, installation, faults, notKnown, unprovedNodes, wayNotShown } = status;
+  const { verdict, installation, faults, notKnown } = status;
   const [first] = faults;
   switch (verdict) {
     case 'well': {
       const unknown = installation.filter(({ result }) => result === 'not-known' || result === 'skipped');
-      const known = unknown.length === 0 ? '' : ', as far as it is known';
-      const unproved = unprovedNodes > 0 ? ` Nodes that no pod has proved yet: ${unprovedNodes}.` : '';
-      const notSeen =
-        unknown.length === 0 ? '' : ` Not known: ${unknown.map(({ what }) => what).join('; ')}.`;
-      const silent =
-        wayNotShown > 0 ? ` Pods that passed without an answer of their node: ${wayNotShown}.` : '';
-      return `All is well${known}${underWay(status)}.${unproved}${silent}${notSeen}`;
+      const counts = countsOf(status);
+      const noted = counts.length === 0 ? '' : ` Of note: ${counts.join(', ')}.`;
+      if (unknown.length === 0) return `All is well.${noted}`;
+      return `All is well, as far as it is known.${noted} Not known: ${unknown.map(({ what }) => what).join('; ')}.`;
     }
     case 'not-known':
       return `It is not known whether all is well. Not known: ${notKnown.join('; ')}.`;
@@ -26,26 +24,18 @@ export function headline(status: Judged): string {
   }
 }
 
-/** The pods that have waited for less than is a fault. */
-function underWay({ pods: { passed, failed, waiting, unproved } }: Judged): string {
-  return waiting === 0 ? '' : ` so far: ${waiting} of ${passed + failed + waiting + unproved} pods wait`;
-}
-
-/** How many of each kind of trouble there are. */
+/** How many there are of each kind of trouble, and of what is to be known beside it. */
 export function countsOf(status: Judged): string[] {
-  const { daemonSets, nodes, heldPods, pods, unprovedNodes } = status;
-  const closed = daemonSets
-    .filter(({ inUse }) => inUse)
-    .flatMap(({ nodes: { ready, exempt, unproved, ...others } }) => Object.values(others));
-  const withoutDaemonSet = nodes.filter((one) => one.daemonSet === null && one.state === 'failing').length;
+  const { nodes, heldPods, pods } = status;
   const counts = {
-    'not ready': closed.reduce((sum, one) => sum + one, withoutDaemonSet),
+    'not ready': notReady(nodes).length,
     'pods held': heldPods.length,
     'failed proofs': status.failedPods.length,
     'pods that wait': pods.waiting - heldPods.length,
     'pods without a proof': status.unprovedPods.length,
     'duplicate addresses': status.duplicateAddresses.length,
-    'nodes that no pod has proved yet': unprovedNodes,
+    'nodes that no pod has proved yet': status.unprovedNodes,
+    'pods that passed without an answer of their node': status.wayNotShown,
     faults: status.faults.length,
   };
   return Object.entries(counts).flatMap(([what, count]) => (count > 0 ? [`${what}: ${count}`] : []));

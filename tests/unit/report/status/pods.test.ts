@@ -89,7 +89,7 @@ suite('pods that wait on a node', () => {
     const at = now - 50_000;
     const young = ['a', 'b'].map((name) => pod(name, 'waiting', { verdict: 'waiting', at }));
     const { verdict, headline } = tell([...young, pod('web', 'passed', {})]);
-    assert.deepEqual([verdict, headline], ['well', 'All is well so far: 2 of 3 pods wait.']);
+    assert.deepEqual([verdict, headline], ['well', 'All is well. Of note: pods that wait: 2.']);
   });
 });
 
