@@ -14,6 +14,7 @@ import type { Hold } from '../../../webhook/report/facts/pods.ts';
 import { installRights, serverRights } from '../../../webhook/report/facts/rights.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { clusterWith } from '../admission/gate/support.ts';
+import { evidencePod } from '../nodes/evidence/pods.ts';
 import { apiDaemonSet, now } from '../nodes/readiness/objects.ts';
 
 export const found = <T>(value: T): { found: T } => ({ found: value });
@@ -199,23 +200,13 @@ export const annotationOf = (names: string[], checks: string[], more: object = {
   });
 
 /** What is known of a pod on node n1 that passed. */
-export const evidenceOf = (name: string, more: Partial<PodEvidence> = {}): PodEvidence => ({
-  uid: `${name}-uid`,
-  namespace: 'shop',
-  name,
-  version: '1',
-  node: 'n1',
-  profiles: ['mesh'],
-  failedProfiles: [],
-  owner: `${name}-uid`,
-  createdAt: now - 3_600_000,
-  leaving: false,
-  ended: false,
-  verdict: 'passed',
-  at: now - 3_500_000,
-  startedAt: now - 3_501_000,
-  waitingFor: 'a sandbox',
-  hasSandbox: true,
-  addresses: [],
-  ...more,
-});
+export const evidenceOf = (name: string, more: Partial<PodEvidence> = {}): PodEvidence =>
+  evidencePod(name, {
+    node: 'n1',
+    profiles: ['mesh'],
+    createdAt: now - 3_600_000,
+    at: now - 3_500_000,
+    startedAt: now - 3_501_000,
+    waitingFor: 'a sandbox',
+    ...more,
+  });
