@@ -44,8 +44,6 @@ export function statusOf(facts: StatusFacts, options: StatusOptions) {
   return { time, verdict, headline: headline({ time, verdict, ...rest }), ...rest };
 }
 
-const notThere = { inForce: false, why: 'cni-gate is not installed' };
-
 function judge(facts: StatusFacts, { now, all }: StatusOptions) {
   const { namespace, probe, cluster, configuration } = facts;
   const { policy } = configuration;
@@ -93,7 +91,7 @@ function judge(facts: StatusFacts, { now, all }: StatusOptions) {
     well: verdict === 'well',
     cluster,
     configuration: configuration.source,
-    features: isGone ? features.map((one) => ({ ...one, ...notThere })) : features,
+    features,
     installation: isGone ? [] : checksFrom(admission),
     notKnown,
     probe: probe ?? null,
