@@ -28,6 +28,8 @@ export class BoundedText {
   }
 
   add(chunk: Buffer): void {
+    // an empty part would keep its whole buffer in memory as well
+    if (chunk.length === 0) return;
     if (this.#bytes <= this.#max) this.#chunks.push(chunk);
     this.#bytes += chunk.length;
     // a copy: a part of a larger buffer would keep all of it in memory
