@@ -1,4 +1,4 @@
-import { type Failed, type Finding, failed, NotReadable } from './finding.ts';
+import { type Finding, failed, NotReadable } from './finding.ts';
 import { now, sleep, takeStall } from './host/loop.ts';
 
 /** Milliseconds between two attempts: short compared with a late plugin, long compared with the cost of an attempt. */
@@ -51,10 +51,10 @@ const moment = 250;
 const grace = 1000;
 
 /**
- * How often checks that all still pass are repeated because repeating them took longer than a moment. Only a starved
- * machine or a slow server gets that far.
+ * How often checks are repeated because a repeat took longer than a moment, or failed at first. Only a starved machine,
+ * a slow server, or a network that changes all the time gets that far.
  */
-const mostRepeats = 3;
+const mostRepeats = 5;
 
 interface Run<Check> {
   check: Check;
@@ -68,10 +68,8 @@ interface Run<Check> {
 /**
  * Runs the checks in parallel, each until it passes or its time is over. When the last one passes, those that passed
  * earlier are repeated, because the network may have changed. A check that fails its repeat is retried until its own
- * time is over; then the others are repeated.
- *
- * It ends: after the longest time-out, the number of rounds is limited. Checks that pass in turns, and never together,
- * have then failed.
+ * time is over; then the others are repeated. In the last repeat nothing is retried: checks that pass in turns, and
+ * never together, fail.
  *
  * @param report called when a check ends. A check can end again: report is called without a finding when a check that
  *   passed fails its repeat and is retried
@@ -90,23 +88,11 @@ export async function untilAllPass<Check extends TimedAttempt>(
       return { check, attempt, deadline, finding, at: now() };
     }),
   );
-  const last = Math.max(...runs.map(({ deadline }) => deadline));
-  for (let repeats = 0; repeats < mostRepeats; ) {
+  for (let repeats = 1; repeats <= mostRepeats; repeats++) {
     const outdated = outdatedOf(runs);
     if (outdated.length === 0) break;
-    const lost = await Promise.all(
-      outdated.map((run) => repeat(run, (finding) => report(run.check, finding))),
-    );
-    const unchanged = lost.every((finding) => finding === undefined);
-    repeats = unchanged || now() >= last ? repeats + 1 : 0;
-    if (repeats < mostRepeats || unchanged || outdatedOf(runs).length === 0) continue;
-    // each passed at some time, but never all together
-    for (const [index, run] of outdated.entries()) {
-      const failure = lost[index];
-      if (failure === undefined || !run.finding.passed) continue;
-      run.finding = { ...failure, seen: `${failure.seen}, and at other moments it passed` };
-      report(run.check, run.finding);
-    }
+    const isLast = repeats === mostRepeats;
+    await Promise.all(outdated.map((run) => repeat(run, isLast, (finding) => report(run.check, finding))));
   }
   return runs;
 }
@@ -118,27 +104,27 @@ function outdatedOf<Check>(runs: Run<Check>[]): Run<Check>[] {
   return runs.filter(({ at }) => at < newest - moment);
 }
 
-/** Returns the finding of the first attempt if the check no longer passes. */
+/** Repeats a check that passed. If it no longer passes, or found less, it is retried, except in the last repeat. */
 async function repeat<Check>(
   run: Run<Check>,
+  isLast: boolean,
   report: (finding: Finding | undefined) => void,
-): Promise<Failed | undefined> {
+): Promise<void> {
   const { attempt, finding: before } = run;
   const deadline = Math.max(run.deadline, now() + grace);
   const first = await attempt(deadline);
-  // a repeat that found less is retried, as one that failed
   const isWeaker = first.passed && first.preliminary && before.passed && !before.preliminary;
   if (first.passed && !isWeaker) {
     run.finding = first;
     if (before.passed && before.note !== first.note) report(first);
   } else {
     report(undefined);
-    const finding = !first.passed && first.final ? first : await untilPassed(deadline, attempt);
+    const isFinal = !first.passed && (first.final || isLast);
+    const finding = isFinal ? first : await untilPassed(deadline, attempt);
     run.finding = finding.passed ? finding : { ...finding, seen: `${finding.seen}, after it passed before` };
     report(run.finding);
   }
   run.at = now();
-  return first.passed ? undefined : first;
 }
 
 /** An error says nothing about the network and must not end the other checks. */

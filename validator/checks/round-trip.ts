@@ -26,6 +26,12 @@ interface Destination {
   isOutside: boolean;
 }
 
+/** How long the next attempt waits. */
+const waits: Record<Family, number> = { IPv4: patience.first, IPv6: patience.first };
+
+/** Attempts that did not end: one serves the checks of all profiles, which would compete for the node's answers. */
+const running = new Map<Family, Promise<Passed | Failed>>();
+
 /**
  * Checks that a packet gets to the node and its answer comes back: the node refuses a datagram to a closed port of its
  * own, or answers to one to an address outside that it may not forward (hop limit 1). An answer at the link layer does
@@ -34,33 +40,39 @@ interface Destination {
  * Silence can also be a network policy's. With `prefer`, it passes with a note.
  */
 export function attemptRoundTrip({ mode }: RoundTripCheck, family: Family, pod: Pod): Attempt {
-  let wait = patience.first;
   return async (deadline) => {
-    const destinations = destinationsOf(family, pod);
-    // an earlier attempt's answer does not count
-    const token = native.random(16);
-    const datagrams = new Datagrams(family);
-    const time = Math.min(wait * (0.5 + Math.random()), Math.max(deadline - now(), patience.first));
-    wait = Math.min(wait * 2, patience.longest);
-    try {
-      const errors: (string | undefined)[] = [];
-      const end = now() + time;
-      for (const [index, { host, isOutside }] of destinations.entries()) {
-        errors.push(datagrams.send(host, token, isOutside ? 1 : undefined));
-        const isLast = index === destinations.length - 1;
-        const until = isLast ? end : now() + pause;
-        do {
-          await datagrams.answer(Math.max(until - now(), 0));
-          const answer = answerIn(datagrams.errors(), destinations, token, ownAddresses());
-          if (answer !== undefined) return passed(answer);
-        } while (now() < until);
-      }
-      const silent = silenceOf(destinations, errors);
-      return mode === 'require' ? silent : withoutAnswer(silent);
-    } finally {
-      datagrams.close();
-    }
+    const asking = running.get(family) ?? ask(family, pod, deadline).finally(() => running.delete(family));
+    running.set(family, asking);
+    const finding = await asking;
+    return finding.passed || mode === 'require' ? finding : withoutAnswer(finding);
   };
+}
+
+/** Sends datagrams, one after the other, until one is answered. */
+async function ask(family: Family, pod: Pod, deadline: number): Promise<Passed | Failed> {
+  const destinations = destinationsOf(family, pod);
+  // an earlier attempt's answer does not count
+  const token = native.random(16);
+  const datagrams = new Datagrams(family);
+  const time = Math.min(waits[family] * (0.5 + Math.random()), Math.max(deadline - now(), patience.first));
+  waits[family] = Math.min(waits[family] * 2, patience.longest);
+  try {
+    const errors: (string | undefined)[] = [];
+    const end = now() + time;
+    for (const [index, { host, isOutside }] of destinations.entries()) {
+      errors.push(datagrams.send(host, token, isOutside ? 1 : undefined));
+      const isLast = index === destinations.length - 1;
+      const until = isLast ? end : now() + pause;
+      do {
+        await datagrams.answer(Math.max(until - now(), 0));
+        const answer = answerIn(datagrams.errors(), destinations, token, ownAddresses());
+        if (answer !== undefined) return passed(answer);
+      } while (now() < until);
+    }
+    return silenceOf(destinations, errors);
+  } finally {
+    datagrams.close();
+  }
 }
 
 /** The gateway, the node's addresses, and one outside. */

@@ -11,7 +11,11 @@ mod sockets;
 
 use std::process::ExitCode;
 
+use rquickjs::context::intrinsic::{Json, MapSet, Promise, RegExp, RegExpCompiler, TypedArrays};
 use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Function, Module, Object, Result, Runtime};
+
+/// What the checks use of the language's library: the rest would cost time and memory in each pod.
+type Library = (Json, MapSet, Promise, RegExp, RegExpCompiler, TypedArrays);
 
 /// The bundle of `validator/host/main.ts`, compiled by `build.rs`.
 static CHECKS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/validator.bytecode"));
@@ -30,7 +34,7 @@ fn main() -> ExitCode {
     }
     let runtime = Runtime::new().expect("memory for the engine");
     runtime.set_max_stack_size(STACK);
-    let context = Context::full(&runtime).expect("memory for the engine");
+    let context = Context::custom::<Library>(&runtime).expect("memory for the engine");
     context.with(|ctx| match run(&ctx, start).catch(&ctx) {
         Ok(never) => match never {},
         Err(error) => complain(&error),
