@@ -23,8 +23,6 @@ const deployment = {
   },
 };
 
-const pod = { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'alone' }, spec: template };
-
 /** The DaemonSet of the network, by the name that profile `cilium` has for it. kwok simulates its pods. */
 const cilium = {
   apiVersion: 'apps/v1',
@@ -93,18 +91,11 @@ console.log('A Deployment "web" is made in both.');
 console.log(`  plain/web: init containers of its pod: ${initContainers(await deployTo('plain'))}`);
 console.log(`  shop/web:  init containers of its pod: ${initContainers(await deployTo('shop'))}`);
 
-const tried = await eventually(() => ask('POST', `${pods}?dryRun=All`, pod));
-console.log('A dry run shows what would be stored, without storing it.');
-console.log(`  shop/alone: init containers: ${initContainers(tried)}`);
-
-const optedOut = { ...pod, metadata: { name: 'alone', labels: { 'cni-gate.io/profile': 'none' } } };
-const left = await ask('POST', `${pods}?dryRun=All`, optedOut);
-console.log('A pod that opts out by its label is left alone.');
-console.log(`  shop/alone: init containers: ${initContainers(left)}`);
 await setReady('node-1', false);
 const forNode1 = { ...template, nodeSelector: { 'kubernetes.io/hostname': 'node-1' } };
 const { metadata: held } = await ask('POST', pods, {
-  ...pod,
+  apiVersion: 'v1',
+  kind: 'Pod',
   metadata: { generateName: 'held-' },
   spec: forNode1,
 });

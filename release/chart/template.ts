@@ -1,4 +1,4 @@
-import { diffArrays } from 'diff';
+import { structuredPatch } from 'diff';
 import { stringify } from 'yaml';
 import { templateLines } from './values.ts';
 
@@ -26,7 +26,6 @@ interface Change {
  * @throws Error if two options change the same lines in different ways
  */
 export function objectTemplate(object: object | undefined, variations: readonly Variation[]): string {
-  if (object === undefined) return optional(variations);
   const lines = linesOf(object);
   const changes = variations
     .flatMap((variation) => changesOf(lines, variation))
@@ -43,33 +42,18 @@ export function objectTemplate(object: object | undefined, variations: readonly 
     at = end;
   }
   body.push(...text(lines.slice(at)));
-  const without = variations.filter((variation) => variation.object === undefined);
+  const without = object === undefined ? [] : variations.filter((each) => each.object === undefined);
   return joined(without.reduceRight((inner, { condition }) => either(condition, [], inner), body));
-}
-
-/** An object that is there only if an option is chosen. */
-function optional(variations: readonly Variation[]): string {
-  const [one, ...others] = variations.filter(({ object }) => object !== undefined);
-  if (one?.object === undefined || others.length > 0)
-    throw new Error('An object that is not there by default comes with exactly one option.');
-  return joined(either(one.condition, text(linesOf(one.object)), []));
 }
 
 function changesOf(lines: string[], { condition, object }: Variation): Change[] {
   if (object === undefined) return [];
-  const changes: Change[] = [];
-  let at = 0;
-  let open: Change | undefined;
-  for (const { added, removed, value } of diffArrays(lines, linesOf(object))) {
-    if (added || removed) {
-      open ??= { condition, start: at, end: at, lines: [] };
-      if (changes.at(-1) !== open) changes.push(open);
-      if (added) open.lines.push(...value);
-      else open.end += value.length;
-    } else open = undefined;
-    if (!added) at += value.length;
-  }
-  return changes;
+  const [before, after] = [lines, linesOf(object)].map((all) => all.map((line) => `${line}\n`).join(''));
+  const { hunks } = structuredPatch('', '', before ?? '', after ?? '', '', '', { context: 0 });
+  return hunks.map(({ oldStart, oldLines, lines: changed }) => {
+    const added = changed.filter((line) => line.startsWith('+')).map((line) => line.slice(1));
+    return { condition, start: oldStart - 1, end: oldStart - 1 + oldLines, lines: added };
+  });
 }
 
 function either(condition: string, chosen: string[], otherwise: string[]): string[] {
@@ -81,8 +65,8 @@ function either(condition: string, chosen: string[], otherwise: string[]): strin
 
 const text = (lines: readonly string[]): string[] => lines.flatMap(templateLines);
 
-const linesOf = (object: object): string[] =>
+const linesOf = (object: object | undefined): string[] =>
   // Helm reads YAML 1.1
-  stringify(object, { lineWidth: 0, version: '1.1' }).trimEnd().split('\n');
+  object === undefined ? [] : stringify(object, { lineWidth: 0, version: '1.1' }).trimEnd().split('\n');
 
 const joined = (lines: string[]): string => `${lines.join('\n')}\n`;

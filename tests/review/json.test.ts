@@ -33,7 +33,6 @@ test('JSON: one document with summary, workloads, findings and errors', async (t
     warned: 0,
     refused: 1,
     otherObjects: { Service: 1 },
-    unknownKinds: 0,
     namespaces: 1,
     warnings: 1,
     findings: 1,

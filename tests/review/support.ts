@@ -55,7 +55,6 @@ export interface JsonReport {
     outcome: string;
     reason: string;
     part?: string;
-    unknownKind?: true;
     assumed?: string[];
     checks: string[];
     profiles: string[];

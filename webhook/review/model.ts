@@ -38,8 +38,6 @@ export interface Workload extends Position {
   name: string;
   /** Which of the object's pod templates it is, if it has several. */
   part?: string;
-  /** Whether its kind is in no list, and it was recognized as a workload by its fields. */
-  unknownKind?: true;
   /** The path of the pod or its template in the object. */
   podPath: Path;
   /** Why the Job may fail for its network although repair runs, and the line that says so. */
@@ -143,13 +141,5 @@ export function nameOf({
 export const textOf = ({ message, code }: Finding): string => `${message} (${code})`;
 
 /** Notes on a verdict. */
-export function notesOn({ workload, verdict }: Reviewed): string[] {
-  const { kind, unknownKind } = workload;
-  const { assumed } = verdict;
-  return [
-    ...(unknownKind
-      ? [`${kind} is not a known kind: it counts as a workload because of its spec.template`]
-      : []),
-    ...(assumed ? [`checked as if the injector of ${assumed.join(' and ')} had run`] : []),
-  ];
-}
+export const notesOn = ({ assumed }: Verdict): string[] =>
+  assumed ? [`checked as if the injector of ${assumed.join(' and ')} had run`] : [];

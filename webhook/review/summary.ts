@@ -14,8 +14,6 @@ export interface Summary extends Outcomes {
   skipped: Record<string, number>;
   /** Objects that create no pods, by kind. */
   otherObjects: Record<string, number>;
-  /** Workloads of an unknown kind. */
-  unknownKinds: number;
   /** Namespaces in the input. */
   namespaces: number;
   /** Warnings of the cluster. */
@@ -46,7 +44,6 @@ export function summarize(report: Report): Summary {
     warned: count('warned'),
     refused: count('refused'),
     otherObjects: Object.fromEntries(report.otherObjects),
-    unknownKinds: report.reviewed.filter(({ workload }) => workload.unknownKind).length,
     namespaces: report.namespaces,
     warnings: verdicts.reduce((sum, verdict) => sum + verdict.warnings.length, 0),
     findings: report.findings.length,

@@ -140,14 +140,13 @@ export class ManifestReader {
   #workloads(object: Fields, position: Position): void {
     const names = { kind: String(object.kind), ...nameIn(object, this.#defaultNamespace) };
     const found = templatesIn(object, this.#kinds);
-    const { templates = [], known } = found ?? {};
+    const templates = found ?? [];
     if (templates.length === 0) this.#countOther(names.kind);
     const unknown = found === undefined ? unknownObject(object, names, position) : undefined;
     if (unknown !== undefined) this.unknownObjects.push(unknown);
     const workloads = templates.map((template): Workload => {
       this.#count();
-      const workload = workloadOf(object, template, position, this.#defaultNamespace);
-      return known ? workload : { ...workload, unknownKind: true };
+      return workloadOf(object, template, position, this.#defaultNamespace);
     });
     this.workloads.push(...workloads);
     this.findings.push(...workloadKeys(object, workloads));

@@ -12,13 +12,6 @@ export interface FoundTemplate {
   job?: boolean;
 }
 
-/** The pod templates of an object. */
-export interface FoundTemplates {
-  templates: FoundTemplate[];
-  /** Whether the kind is in a list, rather than recognized by its fields. */
-  known: boolean;
-}
-
 const inSpec = (apiVersion: string, ...kinds: string[]): TemplateKind[] =>
   kinds.map((kind) => ({ apiVersion, kind, path: 'spec.template' }));
 
@@ -51,7 +44,7 @@ export const isCustom = (apiVersion: string): boolean => groupOf(apiVersion).inc
  * @param kinds kinds of other projects
  * @returns undefined if the kind is in no list and the object does not look like a workload
  */
-export function templatesIn(object: Fields, kinds: readonly TemplateKind[]): FoundTemplates | undefined {
+export function templatesIn(object: Fields, kinds: readonly TemplateKind[]): FoundTemplate[] | undefined {
   const apiVersion = String(object.apiVersion);
   const matches = (entry: TemplateKind): boolean =>
     entry.kind === object.kind &&
@@ -59,25 +52,23 @@ export function templatesIn(object: Fields, kinds: readonly TemplateKind[]): Fou
       ? groupOf(apiVersion) === groupOf(entry.apiVersion)
       : entry.apiVersion === apiVersion);
   const own = kubernetesKinds.find(matches);
-  if (own !== undefined) return { templates: [{ path: pathOf(own), job: own.job === true }], known: true };
+  if (own !== undefined) return [{ path: pathOf(own), job: own.job === true }];
   const entries = kinds.filter(matches);
   if (entries.length > 0) return byEntries(object, entries);
   return isCustom(apiVersion) && Array.isArray(valueAt(object, [...usualPath, 'spec', 'containers']))
-    ? { templates: [{ path: usualPath }], known: false }
+    ? [{ path: usualPath }]
     : undefined;
 }
 
 const pathOf = ({ path }: TemplateKind): string[] => (path === '.' ? [] : path.split('.'));
 
-function byEntries(object: Fields, entries: readonly TemplateKind[]): FoundTemplates {
-  const templates = entries.flatMap((entry) =>
-    pathsOf(object, entry).map((path): FoundTemplate => {
+const byEntries = (object: Fields, entries: readonly TemplateKind[]): FoundTemplate[] =>
+  entries.flatMap((entry) =>
+    pathsOf(object, entry).map((path) => {
       const isNamed = entries.length > 1 || entry.path.includes('*');
       return { path, job: entry.job === true, ...(isNamed && { part: partOf(path) }) };
     }),
   );
-  return { templates, known: true };
-}
 
 /** The paths in an object that match a path of the list; `none` of a kind without templates matches nothing. */
 function pathsOf(object: Fields, entry: TemplateKind): Path[] {

@@ -4,10 +4,10 @@ import type { Summary } from '../summary.ts';
 /** The JSON output: one document. Paths of a patch begin at the workload's object. */
 export function jsonOutput(report: Report, summary: Summary): string {
   const workloads = report.reviewed.map(({ workload, verdict }) => {
-    const { apiVersion, kind, namespace, name, part, unknownKind, document, line } = workload;
+    const { apiVersion, kind, namespace, name, part, document, line } = workload;
     const { operations: patch, podLabel: _, answer: __, ...outcome } = verdict;
     const place = { file: document.file, line };
-    return { apiVersion, kind, namespace, name, part, unknownKind, ...place, ...outcome, patch };
+    return { apiVersion, kind, namespace, name, part, ...place, ...outcome, patch };
   });
   // subject and line name the workload of a finding
   const findings = report.findings.map(({ workload: _, namespace: __, ...finding }) => finding);

@@ -36,11 +36,10 @@ const testCase = (name: string, { file, line }: Pick<Problem, 'file' | 'line'>):
   ...(line !== undefined && { '@line': line }),
 });
 
-function workloadCase(one: Reviewed, root: string): Element {
-  const { workload, verdict } = one;
+function workloadCase({ workload, verdict }: Reviewed, root: string): Element {
   const { outcome, reason, profiles } = verdict;
   const file = pathFrom(root, workload.document.file);
-  const out = [`${outcome}: ${profiles.join(', ') || reason}`, ...notesOn(one)];
+  const out = [`${outcome}: ${profiles.join(', ') || reason}`, ...notesOn(verdict)];
   return {
     ...testCase(nameOf(workload), { file, line: workload.line }),
     ...(outcome === 'skipped' && { skipped: { '@message': reason } }),

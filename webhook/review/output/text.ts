@@ -52,7 +52,7 @@ function header({ workload, verdict }: Reviewed, { paint }: TextOptions): string
 
 function notes(one: Reviewed, findings: readonly Finding[], options: TextOptions): string[] {
   return [
-    ...notesOn(one).map((note) => `  note: ${clean(note)}`),
+    ...notesOn(one.verdict).map((note) => `  note: ${clean(note)}`),
     ...[...one.verdict.warnings, ...findings.map(textOf)].map(
       (text) => `  ${label(options)}: ${clean(text)}`,
     ),
@@ -91,7 +91,7 @@ export function totals(
   summary: Summary,
   { paint, strict }: Omit<TextOptions, 'diff'>,
 ): [string, string, string] {
-  const { workloads, refused, errors, skipped, otherObjects, unchanged, unknownKinds } = summary;
+  const { workloads, refused, errors, skipped, otherObjects, unchanged } = summary;
   const warnings = summary.warnings + summary.findings;
   const outcomes = [
     `${summary.injected} injected`,
@@ -106,7 +106,6 @@ export function totals(
   const rest = [
     paint(style, counted(warnings, strict ? 'error' : 'warning')),
     `${counted(sum(otherObjects), 'other object')}${clean(counts(otherObjects))}`,
-    ...(unknownKinds > 0 ? [`${counted(unknownKinds, 'workload')} of an unknown kind`] : []),
     ...(errors > 0 ? [paint('red', `${errors} unreadable`)] : []),
   ];
   const left = unchanged === undefined ? '' : ` (${unchanged} unchanged)`;
