@@ -43,8 +43,10 @@ const header = '# Generated from manifests/ by `npm run generate`. Do not edit.\
 
 /** Generates the templates of the chart: one for each object of the kustomize manifests, and the default configuration. */
 export async function templates(kubectl?: string): Promise<File[]> {
-  const render = async (wanted: typeof defaults): Promise<KubernetesObject[]> =>
-    objectsOf(await kustomize(wanted, kubectl)).filter(({ kind }) => kind !== 'Namespace');
+  const render = async ({ components = [], ...wanted }: Kustomization): Promise<KubernetesObject[]> => {
+    const kustomization = { ...wanted, components: [...components, '../../release/chart/values'] };
+    return objectsOf(await kustomize(kustomization, kubectl)).filter(({ kind }) => kind !== 'Namespace');
+  };
   const [base = [], ...chosen] = await Promise.all(
     [defaults, ...options.map(({ kustomization }) => kustomization)].map(render),
   );
