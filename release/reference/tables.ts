@@ -2,8 +2,8 @@ import type { Command, Option } from 'commander';
 import { type Metric, Registry } from 'prom-client';
 import { certificateMetrics } from '../../certs/managed.ts';
 import type { ClusterView } from '../../webhook/admission/gate/cluster-view.ts';
-import { EventMetrics } from '../../webhook/cluster/events/recorder.ts';
-import { ClusterMetrics } from '../../webhook/cluster/metrics.ts';
+import { eventMetrics } from '../../webhook/cluster/events/recorder.ts';
+import { clusterMetrics } from '../../webhook/cluster/metrics.ts';
 import { createProgram } from '../../webhook/commands/program.ts';
 import type { Policy } from '../../webhook/config/policy.ts';
 import { repairMetrics, steerMetrics } from '../../webhook/leader/metrics.ts';
@@ -76,9 +76,9 @@ const sections: Record<string, (registry: Registry) => unknown> = {
   },
   nodes: (registry) => measureCluster({ registry, clock: systemClock }, () => policy, view),
   certificates: certificateMetrics,
-  nominations: (registry) => [steerMetrics(registry), new EventMetrics(registry)],
+  nominations: (registry) => [steerMetrics(registry), eventMetrics(registry)],
   recreations: (registry) => repairMetrics(registry),
-  cluster: (registry) => new ClusterMetrics(registry),
+  cluster: (registry) => clusterMetrics(registry),
 };
 
 /** The sections of docs/reference/metrics.md. */

@@ -8,9 +8,7 @@ import { type Rebooted, rebootedPod } from '../support/rebooted-pod.ts';
 import { bystander, onNode, optedIn, type Pod, podOn } from './gate/scene.ts';
 import { named, setStatusScene } from './gate/status-scene.ts';
 import { podsOf } from './gate/steps.ts';
-import { eventually } from './harness/eventually.ts';
 import { namespace } from './harness/objects.ts';
-import { startServer } from './harness/server.ts';
 import { ours as held } from './repair/kubelet.ts';
 
 /* What `cni-gate status` tells of a real control plane. */
@@ -49,19 +47,6 @@ test('all is well: exit code 0, by the configuration in the ConfigMap', async ()
     text.stdout,
     /^All is well, as far as .*^n1 +net\/agent +ready .*^outside +net\/agent +exempt /ms,
   );
-});
-
-test('a server that starts logs the same counts once it has listed everything', async () => {
-  const files = ['--kubeconfig', cluster.admin.kubeconfig, '--config', join(cluster.folder, 'cni-gate.yaml')];
-  const another = await startServer({ host: '10.254.3.2', args: files });
-  await eventually(async () => {
-    const known = another.lines.filter(({ msg }) => msg === 'nodes and DaemonSets are known');
-    assert.deepEqual(
-      known.map(({ nodes, daemonSets }) => [nodes, daemonSets]),
-      [[2, { 'net/agent': { ready: 1, exempt: 1 } }]],
-    );
-  });
-  await another.end();
 });
 
 test('a node that is not ready is listed, with the pod held for it and a pod sent elsewhere', async () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { type TestContext, test } from 'node:test';
-import { ClusterMetrics } from '../../webhook/cluster/metrics.ts';
+import { clusterMetrics } from '../../webhook/cluster/metrics.ts';
 import { watchNamespaces } from '../../webhook/cluster/view/watch-namespaces.ts';
 import { viewOf } from '../support/cluster-views.ts';
 import { type Asked, json, startFakeApi, status } from '../support/fake-api-server.ts';
@@ -17,7 +17,7 @@ async function serving(t: TestContext, answer: (asked: Asked, response: ServerRe
   const server = await startServer(t, {
     profile: undefined,
     cluster: (_policy, { registry, log }) => {
-      const inside = { metrics: new ClusterMetrics(registry), log };
+      const inside = { metrics: clusterMetrics(registry), log };
       const timing = { backoff: 1, longestBackoff: 4, answer: 200 };
       const { value, unready, close } = watchNamespaces(api.client, inside, { timing });
       return viewOf(value, { unready, close });

@@ -1,13 +1,14 @@
 import type { ServerResponse } from 'node:http';
 import type { TestContext } from 'node:test';
-import type { Observer } from '../../webhook/cluster/informer/informer.ts';
+import { Registry } from 'prom-client';
 import { Informer, type InformerOptions } from '../../webhook/cluster/informer/informer.ts';
 import type { ApiObject } from '../../webhook/cluster/informer/object.ts';
+import type { Ended } from '../../webhook/cluster/informer/report.ts';
 import type { Change } from '../../webhook/cluster/informer/store.ts';
+import { clusterMetrics } from '../../webhook/cluster/metrics.ts';
 import { type Asked, type FakeApiServer, json, startFakeApi } from './fake-api-server.ts';
 
 type Labels = Record<string, string>;
-type Ended = Parameters<Observer['ended']>[0];
 
 export const namespace = (name: string, resourceVersion: string, labels: Labels = {}): object => ({
   metadata: { name, uid: `uid-${name}`, resourceVersion, labels },
@@ -57,6 +58,14 @@ export async function informing(
       waiting.push(poll);
       poll();
     });
+  const metrics = {
+    ...clusterMetrics(new Registry()),
+    ended: (_resource: string, ended: Ended): void => {
+      ends.push(ended);
+      notify();
+    },
+  };
+  const log = { info: () => {}, warn: () => {}, error: () => {} };
   const informer = new Informer(
     api.client,
     {
@@ -64,17 +73,11 @@ export async function informing(
       path: '/api/v1/namespaces',
       pick: (object: ApiObject) => object.metadata.labels ?? {},
     },
+    { metrics, log },
     {
       ...options,
       timing: { watch: 1000, grace: 20, answer: 10_000, backoff: 1, longestBackoff: 4, ...options.timing },
       random: () => 0,
-      observer: {
-        contact: () => {},
-        ended: (ended) => {
-          ends.push(ended);
-          notify();
-        },
-      },
     },
   );
   informer.subscribe((reported: Change<Labels>[]) => {

@@ -1,5 +1,5 @@
 import type { Agent } from 'node:http';
-import type { SecureContextOptions } from 'node:tls';
+import type { ConnectionOptions } from 'node:tls';
 
 /** What a request needs to reach the API server and to authenticate. */
 export interface Connection {
@@ -7,16 +7,10 @@ export interface Connection {
   server: string;
   /** Headers that authenticate the caller. */
   headers: Record<string, string>;
-  tls: TlsOptions;
+  /** `servername`: the name that the server's certificate must have, where it is not the URL's. */
+  tls: Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'servername' | 'rejectUnauthorized'>;
   /** Set where a proxy is used. */
   agent?: Agent;
-}
-
-/** TLS options of a connection, as `node:tls` has them. */
-export interface TlsOptions extends Pick<SecureContextOptions, 'ca' | 'cert' | 'key'> {
-  /** The name that the server's certificate must have, where it is not the URL's. */
-  servername?: string;
-  rejectUnauthorized?: boolean;
 }
 
 /** Access to an API server. */

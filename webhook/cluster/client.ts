@@ -5,7 +5,6 @@ import { slowJson } from '../lib/json-cost.ts';
 import { http } from '../lib/node-http.ts';
 import { version } from '../lib/version.ts';
 import type { Access, Connection } from './access.ts';
-import { credentialFault } from './connection-faults.ts';
 import { operationText, refusal, unreachable } from './errors.ts';
 import { exchange, readBody, readChunks, Silence, TooLarge } from './exchange.ts';
 import { type BoundedText, ListScanner, linesOf } from './stream.ts';
@@ -211,8 +210,8 @@ export class ApiClient {
     const said = await readBody(response, { timeout });
     // the next request has new credentials
     if (status === 401) this.#access.refresh();
-    const why = status === 401 ? `: ${credentialFault(connection, this.source)}` : '';
-    throw refusal(operation, status, said.toString(), response.headers, why);
+    const credentials = `: the credentials of ${this.source} are missing, have expired, or are of another cluster: log in again`;
+    throw refusal(operation, status, said.toString(), status === 401 ? credentials : '');
   }
 
   /** Runs a step of a request, and turns its errors into those that callers expect. */

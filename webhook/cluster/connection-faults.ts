@@ -1,5 +1,4 @@
 import type { ErrorCode } from '../lib/errors.ts';
-import type { Connection } from './access.ts';
 
 /** Errors of the network. Source: https://nodejs.org/api/errors.html#common-system-errors */
 const network: Record<string, string> = {
@@ -21,17 +20,11 @@ const trust: Record<string, string> = {
   ERR_TLS_CERT_ALTNAME_INVALID:
     'its certificate is for other names: set server or tls-server-name in the kubeconfig to one of them',
 };
-for (const code of [
-  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-  'UNABLE_TO_GET_ISSUER_CERT',
-  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-  'SELF_SIGNED_CERT_IN_CHAIN',
-  'DEPTH_ZERO_SELF_SIGNED_CERT',
-  'CERT_SIGNATURE_FAILURE',
-  'CERT_UNTRUSTED',
-])
-  trust[code] =
-    'its certificate is not signed by the certificate-authority that is configured: is that of another cluster, or does a proxy answer?';
+
+/** The other errors about it. */
+const isUntrusted = /^(?:UNABLE_TO|SELF_SIGNED|DEPTH_ZERO|CERT)_/;
+const notSigned =
+  'its certificate is not signed by the certificate-authority that is configured: is that of another cluster, or does a proxy answer?';
 
 /**
  * What an error of a connection means, in a sentence of ours with Node's code.
@@ -41,7 +34,8 @@ for (const code of [
 export function connectionFault(error: unknown): { code: ErrorCode; why: string } | undefined {
   const errno = error instanceof Error && 'code' in error ? String(error.code) : '';
   const found = (code: ErrorCode, why: string) => ({ code, why: `${why} (${errno})` });
-  const [unreachable, untrusted] = [network[errno], trust[errno]];
+  const unreachable = network[errno];
+  const untrusted = trust[errno] ?? (isUntrusted.test(errno) ? notSigned : undefined);
   if (unreachable !== undefined) return found('CNI_GATE_CLUSTER_UNREACHABLE', unreachable);
   if (untrusted !== undefined) return found('CNI_GATE_CLUSTER_UNTRUSTED', untrusted);
   if (errno.startsWith('ERR_OSSL_'))
@@ -50,17 +44,4 @@ export function connectionFault(error: unknown): { code: ErrorCode; why: string 
       'the certificates or the key for it are damaged, or not of one pair',
     );
   return undefined;
-}
-
-/**
- * Why the API server does not know who asks, as far as the credentials show it.
- *
- * @param source where they are from
- */
-export function credentialFault({ headers, tls }: Connection, source: string): string {
-  const hasHeader = Object.keys(headers).some((name) => name.toLowerCase() === 'authorization');
-  if (hasHeader)
-    return `the token or password in ${source} has expired, or is of another cluster: log in again`;
-  if (tls.cert === undefined) return `${source} has no credentials for this cluster`;
-  return `the client certificate in ${source} has expired, or the API server does not know its authority: renew it, or log in again`;
 }

@@ -1,4 +1,3 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import { quoted } from '../lib/clean.ts';
 import { CniGateError, type ErrorCode, errnoOf, messageOf } from '../lib/errors.ts';
 import { connectionFault } from './connection-faults.ts';
@@ -6,7 +5,7 @@ import { Silence } from './exchange.ts';
 
 /** The fields of a {@link ClusterError}. */
 type ClusterErrorDetails = Partial<
-  Pick<ClusterError, 'status' | 'reason' | 'retryAfter' | 'missingRight' | 'statusMessage' | 'causes'>
+  Pick<ClusterError, 'status' | 'reason' | 'missingRight' | 'statusMessage' | 'causes'>
 >;
 
 /** A request to the API server that did not get what it asked for. */
@@ -15,8 +14,6 @@ export class ClusterError extends CniGateError {
   readonly status: number | undefined;
   /** `reason` of the answer's Status object, such as `AlreadyExists` or `Expired`. */
   readonly reason: string | undefined;
-  /** Milliseconds that the API server asks to wait before the next try. */
-  readonly retryAfter: number | undefined;
   /** The right that RBAC misses, such as `verb "list" on resource "nodes" of API group ""`; undefined for others. */
   readonly missingRight: string | undefined;
   /** `message` of the answer's Status, as the API server wrote it; empty where there is none. */
@@ -28,7 +25,6 @@ export class ClusterError extends CniGateError {
     super(code, message, details);
     this.status = details.status;
     this.reason = details.reason;
-    this.retryAfter = details.retryAfter;
     this.missingRight = details.missingRight;
     this.statusMessage = details.statusMessage ?? '';
     this.causes = details.causes ?? [];
@@ -67,7 +63,7 @@ export interface Status {
   message?: unknown;
   reason?: unknown;
   code?: unknown;
-  details?: { retryAfterSeconds?: unknown; causes?: unknown } | null;
+  details?: { causes?: unknown } | null;
 }
 
 /**
@@ -75,19 +71,12 @@ export interface Status {
  *
  * @param operation in words: {@link operationText}
  * @param body the answer's text, or the Status that an ERROR event carries
- * @param why what more is known of the reason; empty where nothing is
+ * @param why what more is known of the reason
  */
-export function refusal(
-  operation: string,
-  status: number,
-  body: string | Status,
-  headers: IncomingHttpHeaders = {},
-  why = '',
-): ClusterError {
+export function refusal(operation: string, status: number, body: string | Status, why = ''): ClusterError {
   const { message, reason, details } = typeof body === 'string' ? parseStatus(status, body) : body;
   const code = codes[status] ?? (status >= 500 ? 'CNI_GATE_CLUSTER_BUSY' : 'CNI_GATE_CLUSTER_REFUSED');
   const said = typeof message === 'string' && message !== '' ? quoted(message) : `status ${status}`;
-  const seconds = Number(headers['retry-after'] ?? details?.retryAfterSeconds);
   const missingRight = missingRightIn(said);
   const lacks = missingRight === undefined ? '' : `. RBAC lacks ${missingRight}`;
   return new ClusterError(code, `cannot ${operation}: ${said}${lacks}${why}`, {
@@ -96,7 +85,6 @@ export function refusal(
     statusMessage: typeof message === 'string' ? said : '',
     causes: messagesOf(details?.causes),
     reason: typeof reason === 'string' ? reason : undefined,
-    retryAfter: seconds > 0 ? seconds * 1000 : undefined,
   });
 }
 

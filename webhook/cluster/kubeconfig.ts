@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { quoted } from '../lib/clean.ts';
-import { CniGateError, errnoOf, messageOf } from '../lib/errors.ts';
+import { CniGateError, messageOf } from '../lib/errors.ts';
 import type { Access, Connection } from './access.ts';
 
 /**
@@ -70,13 +70,7 @@ async function connectionOf(config: KubeConfig): Promise<Connection> {
   return {
     server: cluster.server,
     headers,
-    tls: {
-      ...(ca !== undefined && { ca }),
-      ...(cert !== undefined && { cert }),
-      ...(key !== undefined && { key }),
-      ...(servername !== undefined && { servername }),
-      ...(rejectUnauthorized !== undefined && { rejectUnauthorized }),
-    },
+    tls: { ca, cert, key, servername, rejectUnauthorized },
     // without a proxy its agent is not used: it keeps the first authority and client certificate for ever
     ...(cluster.proxyUrl !== undefined && { agent: agent as Agent }),
   };
@@ -85,11 +79,7 @@ async function connectionOf(config: KubeConfig): Promise<Connection> {
 function unusable(source: string, error: unknown): CniGateError {
   // the YAML parser adds the lines around the fault, which may have a token or a key
   const [said = ''] = (typeof error === 'string' ? error : messageOf(error)).split('\n');
-  // of other files, such as a certificate, the text has the path
-  const isMissing =
-    errnoOf(error) === 'ENOENT' && error instanceof Error && 'path' in error && error.path === source;
-  const reason = isMissing ? 'ENOENT, the file does not exist' : said;
-  return new CniGateError('CNI_GATE_CLUSTER_CONFIG', `cannot use kubeconfig ${source}: ${quoted(reason)}`, {
+  return new CniGateError('CNI_GATE_CLUSTER_CONFIG', `cannot use kubeconfig ${source}: ${quoted(said)}`, {
     cause: error,
   });
 }

@@ -3,7 +3,6 @@ import { Semaphore } from '../lib/semaphore.ts';
 import { TokenBucket } from '../lib/token-bucket.ts';
 import type { ApiClient } from './client.ts';
 import { ClusterError, operationText } from './errors.ts';
-import { TooLarge } from './exchange.ts';
 import type { Lister } from './informer/store.ts';
 
 /** The result of a look-up: the value of a metric's label. `limited`: no request was sent. */
@@ -13,8 +12,6 @@ export type LookupResult = 'found' | 'absent' | 'failed' | 'limited';
 export const defaultLimits = {
   /** Until the answer, with the wait for others: it comes before the API server stops waiting for ours. */
   bound: 5000,
-  /** Without a byte after which the request is sent once more, on a new connection. */
-  firstTry: 2000,
   /** For which an answer is used again, also one that there is no such object. */
   remember: 1000,
   ...lookups,
@@ -85,17 +82,13 @@ export class Lookup<O, T> {
     });
   }
 
-  /** Requests an object, and once more on a new connection if the first one leads nowhere. */
   async #ask(key: string): Promise<T | undefined> {
-    const { bound, firstTry, inFlight } = this.#limits;
+    const { bound, inFlight } = this.#limits;
     const start = performance.now();
     if (!(await this.#inFlight.take(1, bound))) throw this.#busy(key, `${inFlight} are in flight`);
     const signal = AbortSignal.timeout(Math.max(1, Math.ceil(start + bound - performance.now())));
     try {
-      const answer = await this.#get(key, firstTry, signal).catch((error: unknown) => {
-        if (!isUnreachable(error)) throw error;
-        return this.#get(key, bound, signal);
-      });
+      const answer = await this.#get(key, signal);
       this.#onResult('found');
       return answer;
     } catch (error) {
@@ -103,6 +96,8 @@ export class Lookup<O, T> {
       this.#onResult(isAbsent ? 'absent' : 'failed');
       if (isAbsent) return undefined;
       if (!signal.aborted) throw error;
+      // its connection may be dead
+      this.#client.dropConnections();
       const message = `${this.#cannot(key)}: no answer of the API server within ${bound} ms`;
       throw new ClusterError('CNI_GATE_CLUSTER_UNREACHABLE', message, { cause: error });
     } finally {
@@ -110,9 +105,9 @@ export class Lookup<O, T> {
     }
   }
 
-  async #get(key: string, timeout: number, signal: AbortSignal): Promise<T> {
+  async #get(key: string, signal: AbortSignal): Promise<T> {
     const { path, pick, fits } = this.#asked;
-    const options = { timeout, signal, maxBytes: objectBytes.default };
+    const options = { signal, maxBytes: objectBytes.default };
     const picked = pick(await this.#client.request<O>('GET', path(key), options));
     if (fits?.(picked) !== false) return picked;
     const message = `${this.#cannot(key)}: it has more labels and annotations than cni-gate reads`;
@@ -129,7 +124,3 @@ export class Lookup<O, T> {
     return `cannot ${operationText('GET', this.#asked.path(key))}`;
   }
 }
-
-/** Whether a new connection may help. An answer that is too large would be as large again. */
-const isUnreachable = (error: unknown): boolean =>
-  error instanceof ClusterError && error.status === undefined && !(error.cause instanceof TooLarge);

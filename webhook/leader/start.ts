@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Registry } from 'prom-client';
 import type { ApiClient } from '../cluster/client.ts';
-import { EventMetrics, EventRecorder } from '../cluster/events/recorder.ts';
+import { EventRecorder, eventMetrics } from '../cluster/events/recorder.ts';
 import { LeaderElector } from '../cluster/lease/leadership.ts';
 import type { Policy } from '../config/policy.ts';
 import type { Deps } from '../lib/deps.ts';
@@ -42,7 +42,7 @@ export function startLeading(
     ownNamespace === undefined ? undefined : new LeaderElector(client, { namespace: ownNamespace, ...lease });
   const contends = new AbortController();
   const contending = leader?.run(contends.signal);
-  const events = new EventRecorder(client, { leader, metrics: new EventMetrics(registry), log, instance });
+  const events = new EventRecorder(client, { leader, metrics: eventMetrics(registry), log, instance });
   const deps = { view, policy, leader, events, log };
   const ended = new AbortController();
   const { signal } = ended;

@@ -5,6 +5,7 @@ import { gate } from '../admission/gate/gate.ts';
 import { mutate } from '../admission/mutate/mutate.ts';
 import { reviewNamespace } from '../admission/mutate/namespace-label.ts';
 import { respond } from '../admission/respond.ts';
+import type { AdmissionReview } from '../admission/review.ts';
 import type { Policy } from '../config/policy.ts';
 import { CniGateError } from '../lib/errors.ts';
 import { memoryLimits, serverLimits } from '../lib/limits.ts';
@@ -42,44 +43,36 @@ export function addWebhooks(app: App, context: AdmissionContext, { metrics, cloc
   });
 
   /** Decides while the memory of the body is reserved; counts and logs the decision. */
-  const answer = <Decided extends { request: AnsweredRequest; decision: AdmissionDecision }, Answer>(
+  const answer = (
     webhook: WebhookName,
     request: FastifyRequest,
     decide: (body: unknown) => Decided | Promise<Decided>,
-    toAnswer: (decided: Decided) => Answer,
-  ): Promise<Answer> =>
+  ): Promise<AdmissionReview> =>
     bodies.handle(request.raw, serverLimits.body[webhook], async (body) => {
       const start = clock.monotonicNow();
       const decided = await decide(body);
       const seconds = (clock.monotonicNow() - start) / 1000;
       metrics.answered(webhook, decided.decision, seconds);
       logDecision(request.log, webhook, decided, seconds);
-      return toAnswer(decided);
+      return decided.review ?? respond(decided.request.uid, decided.decision);
     });
   app.post('/mutate', (request) =>
-    answer(
-      'mutate',
-      request,
-      (body) => mutate(body, { policy: policy(), namespaces: view.namespaces, ownNamespace }),
-      ({ review }) => review,
+    answer('mutate', request, (body) =>
+      mutate(body, { policy: policy(), namespaces: view.namespaces, ownNamespace }),
     ),
   );
-  app.post('/gate', (request) =>
-    answer(
-      'gate',
-      request,
-      (body) => gate(body, view, policy(), clock.now()),
-      ({ request: { uid }, decision }) => respond(uid, decision),
-    ),
-  );
+  app.post('/gate', (request) => answer('gate', request, (body) => gate(body, view, policy(), clock.now())));
   app.post('/namespaces', (request) =>
-    answer(
-      'namespaces',
-      request,
-      (body) => reviewNamespace(body, policy()),
-      ({ request: { uid }, decision }) => respond(uid, decision),
-    ),
+    answer('namespaces', request, (body) => reviewNamespace(body, policy())),
   );
+}
+
+/** What a webhook decided about a request. */
+interface Decided {
+  request: AnsweredRequest;
+  decision: AdmissionDecision;
+  /** The answer, where it is made already. */
+  review?: AdmissionReview;
 }
 
 /** What is logged about a request. */
@@ -113,7 +106,7 @@ const reported = new Set(['refused', 'warned', 'audited', 'released', 'unknown']
 function logDecision(
   log: FastifyBaseLogger,
   webhook: WebhookName,
-  { request, decision }: { request: AnsweredRequest; decision: AdmissionDecision },
+  { request, decision }: Decided,
   seconds: number,
 ): void {
   const { outcome, reason, profiles, operations, warnings, message } = decision;

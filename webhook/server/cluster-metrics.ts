@@ -100,26 +100,3 @@ function count<T>(items: Iterable<T>, isCounted: (item: T) => boolean): number {
   for (const item of items) if (isCounted(item)) counted++;
   return counted;
 }
-
-/**
- * Logs once, when everything is listed, how many nodes there are and how many are in which state for each existing
- * DaemonSet of the profiles. Later, `/metrics` and `cni-gate status` report it.
- */
-export async function logReadiness(
-  { log, clock }: Pick<Deps, 'log' | 'clock'>,
-  policy: () => Policy,
-  { readiness, whenSynced }: Pick<ClusterView, 'readiness' | 'whenSynced'>,
-): Promise<void> {
-  await whenSynced();
-  const { profiles, gate } = policy();
-  const now = clock.now();
-  const refs = [...profiles.values()].flatMap(({ daemonSets }) => daemonSets);
-  const counted = refs.flatMap((ref) => {
-    const counts = readiness.count(ref, now, gate.startupGrace);
-    if (counts === undefined) return [];
-    const some = Object.entries(counts).filter(([, nodes]) => nodes > 0);
-    return [[`${ref.namespace}/${ref.name}`, Object.fromEntries(some)] as const];
-  });
-  const nodes = [...readiness.nodes()].length;
-  log.info({ nodes, daemonSets: Object.fromEntries(counted) }, 'nodes and DaemonSets are known');
-}

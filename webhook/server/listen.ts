@@ -7,13 +7,6 @@ interface Listener {
   server: { address(): AddressInfo | string | null };
 }
 
-const advice: Record<string, string> = {
-  EADDRINUSE: 'another process has this port',
-  EACCES: 'ports below 1024 need CAP_NET_BIND_SERVICE; choose a higher one',
-  EADDRNOTAVAIL: 'this machine does not have the address',
-  ENOTFOUND: 'this name has no address',
-};
-
 /**
  * Opens a port.
  *
@@ -37,7 +30,7 @@ export async function listen(
       return listen(app, '0.0.0.0', port, flag);
     throw new CniGateError(
       'CNI_GATE_LISTEN',
-      `cannot listen on ${host ?? 'any address'} port ${port} (${flag}): ${advice[errno] ?? messageOf(error)}`,
+      `cannot listen on ${host ?? 'any address'} port ${port} (${flag}): ${messageOf(error)}`,
       { cause: error },
     );
   }

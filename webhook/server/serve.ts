@@ -7,7 +7,7 @@ import type { Policy } from '../config/policy.ts';
 import type { Deps } from '../lib/deps.ts';
 import { serverLimits } from '../lib/limits.ts';
 import { addWebhooks } from './admission.ts';
-import { logReadiness, measureCluster } from './cluster-metrics.ts';
+import { measureCluster } from './cluster-metrics.ts';
 import { type App, type DepsOptions, type ServerDeps, serverDeps } from './deps.ts';
 import { type DrainOptions, drainOnClose } from './drain.ts';
 import { errorOptions } from './http-errors.ts';
@@ -142,6 +142,5 @@ function openView(
   app.addHook('onClose', () => view.close());
   deps.ready.push(() => view.unready());
   measureCluster(deps, policy, view);
-  void logReadiness(deps, policy, view);
   return view;
 }

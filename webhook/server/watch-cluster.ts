@@ -1,6 +1,6 @@
 import type { ClusterView } from '../admission/gate/cluster-view.ts';
 import type { ApiClient } from '../cluster/client.ts';
-import { ClusterMetrics } from '../cluster/metrics.ts';
+import { clusterMetrics } from '../cluster/metrics.ts';
 import { watchNamespaces } from '../cluster/view/watch-namespaces.ts';
 import { watchGate } from '../cluster/view/watch-nodes.ts';
 import type { Policy } from '../config/policy.ts';
@@ -28,7 +28,7 @@ export function watchCluster(
   ownNamespace: string | undefined,
 ): ClusterView<PendingPod> {
   const { registry, log, clock } = deps;
-  const inside = { metrics: new ClusterMetrics(registry), log };
+  const inside = { metrics: clusterMetrics(registry), log };
   const namespaces = watchNamespaces(client, inside);
   const nodes = watchGate(client, policy, inside, namespaces.optedIn);
   const endLeading = startLeading(client, { view: nodes, policy, ownNamespace }, deps);

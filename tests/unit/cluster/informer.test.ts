@@ -130,7 +130,7 @@ for (const [name, reason, text, fault] of faults) {
       run.api.asked.slice(1).map(({ query }) => query.resourceVersion),
       ['5', '5'],
     );
-    assert.equal(run.informer.lastError, undefined, 'it works again');
+    assert.equal(run.informer.fault, undefined, 'it works again');
   });
 }
 
@@ -182,9 +182,8 @@ test('after four failures without an answer everything is listed again; the wait
   assert.deepEqual(waits, [0.5, 1, 2, 2, 0, 2]);
 });
 
-test('a busy API server gets no lists in place of watches, and its Retry-After is followed', async (t) => {
-  const busy = (response: Response): unknown => json(response, 429, 'no', { 'retry-after': '0.02' });
-  const { waits, next } = await failing(t, 6, busy);
+test('a busy API server gets no lists in place of watches', async (t) => {
+  const busy = (response: Response): unknown => json(response, 429, 'no');
+  const { next } = await failing(t, 6, busy);
   assert.deepEqual(new Set(next), new Set(['watch']));
-  assert.deepEqual(new Set(waits), new Set([20]));
 });

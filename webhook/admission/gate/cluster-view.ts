@@ -42,8 +42,6 @@ export interface ClusterView<Pod extends GatePod = GatePod> {
   notSynced(daemonSet: DaemonSetRef): boolean;
   /** Whether the node may be older than what is known of the pods of this DaemonSet: one of them may run there. */
   notObservedSince(daemonSet: DaemonSetRef, node: string): boolean;
-  /** Resolves when nodes, DaemonSets and their pods are listed; never where there is no cluster. */
-  whenSynced(): Promise<void>;
   /** Why the server should not receive requests yet; undefined when it may. */
   unready(): string | undefined;
   /** Call it when another policy comes into force: its profiles can name other DaemonSets. */

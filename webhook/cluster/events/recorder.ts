@@ -27,31 +27,22 @@ const again = 600_000;
  * What became of an event. `exists`: this replica or another has written it before; `dropped`: too many events waited,
  * or this replica no longer leads.
  */
-export type EventResult = 'written' | 'exists' | 'failed' | 'dropped';
+type EventResult = 'written' | 'exists' | 'failed' | 'dropped';
 
 /** The metric of events: docs/reference/metrics.md. */
-export class EventMetrics {
-  readonly #events: Counter<'reason' | 'result'>;
-
-  constructor(registry: Registry) {
-    this.#events = new Counter({
-      name: 'cni_gate_events_total',
-      help: 'Events on pods and their controllers.',
-      labelNames: ['reason', 'result'],
-      registers: [registry],
-    });
-  }
-
-  event(reason: Event['reason'], result: EventResult): void {
-    this.#events.inc({ reason, result });
-  }
-}
+export const eventMetrics = (registry: Registry): Counter<'reason' | 'result'> =>
+  new Counter({
+    name: 'cni_gate_events_total',
+    help: 'Events on pods and their controllers.',
+    labelNames: ['reason', 'result'],
+    registers: [registry],
+  });
 
 /** What the queue of events works with. */
 export interface EventRecorderOptions {
   /** Undefined where there can be no leader: no event is written then. */
   leader: Leadership | undefined;
-  metrics: EventMetrics;
+  metrics: ReturnType<typeof eventMetrics>;
   log: Log;
   /** The name of this replica's pod. */
   instance: string;
@@ -111,12 +102,25 @@ export class EventRecorder {
   }
 
   async #write(event: Event, signal: AbortSignal): Promise<void> {
-    const { metrics, instance } = this.#options;
-    const { result, error } = await writeEvent(this.#client, event, instance, signal);
-    metrics.event(event.reason, result);
-    if (result !== 'failed') return;
-    this.#remember(eventName(event), performance.now() + pause);
-    if (!signal.aborted) this.#warn(event, error);
+    const path = apiPath`/apis/events.k8s.io/v1/namespaces/${event.regarding.namespace}/events`;
+    try {
+      await this.#client.request('POST', path, {
+        body: bodyOf(event, this.#options.instance),
+        timeout: 5000,
+        signal,
+      });
+      this.#count(event, 'written');
+    } catch (error) {
+      const exists = error instanceof ClusterError && error.status === 409;
+      this.#count(event, exists ? 'exists' : 'failed');
+      if (exists) return;
+      this.#remember(eventName(event), performance.now() + pause);
+      if (!signal.aborted) this.#warn(event, error);
+    }
+  }
+
+  #count({ reason }: Event, result: EventResult): void {
+    this.#options.metrics.inc({ reason, result });
   }
 
   #dropAll(): void {
@@ -133,7 +137,7 @@ export class EventRecorder {
 
   #drop(event: Event): void {
     this.#known.delete(eventName(event));
-    this.#options.metrics.event(event.reason, 'dropped');
+    this.#count(event, 'dropped');
   }
 
   /** Logs each kind of failure once in a while: it may concern many pods. */
@@ -158,22 +162,16 @@ const eventName = ({ regarding, reason, occasion }: Event): string =>
   `cni-gate.${regarding.uid}.${reason.toLowerCase()}.${occasion}`;
 
 /**
- * Writes an event. Its name is {@link eventName}, so the API server refuses a second one.
+ * An event as the API server takes it. Its name is {@link eventName}, so a second one is refused.
  *
  * @param instance the name of this replica's pod
  */
-async function writeEvent(
-  client: ApiClient,
-  event: Event,
-  instance: string,
-  signal: AbortSignal,
-): Promise<{ result: EventResult; error?: unknown }> {
+function bodyOf(event: Event, instance: string): object {
   const { regarding, type, reason, action, node, note } = event;
-  const { namespace } = regarding;
-  const body = {
+  return {
     apiVersion: 'events.k8s.io/v1',
     kind: 'Event',
-    metadata: { namespace, name: eventName(event) },
+    metadata: { namespace: regarding.namespace, name: eventName(event) },
     eventTime: microTime(new Date()),
     type,
     reason,
@@ -184,13 +182,4 @@ async function writeEvent(
     reportingController: eventReporter,
     reportingInstance: instance.slice(0, longestInstance),
   };
-  const path = apiPath`/apis/events.k8s.io/v1/namespaces/${namespace}/events`;
-  try {
-    await client.request('POST', path, { body, timeout: 5000, signal });
-    return { result: 'written' };
-  } catch (error) {
-    return error instanceof ClusterError && error.status === 409
-      ? { result: 'exists' }
-      : { result: 'failed', error };
-  }
 }

@@ -1,26 +1,18 @@
-import type { Log } from '../../lib/deps.ts';
-import { messageOf } from '../../lib/errors.ts';
 import type { ApiClient } from '../client.ts';
-import type { ClusterMetrics } from '../metrics.ts';
-import { Informer, type InformerOptions, type Observer } from './informer.ts';
-import type { ApiObject, LeftOut, Source } from './object.ts';
+import { Informer, type InformerOptions } from './informer.ts';
+import type { ApiObject, Source } from './object.ts';
+import type { InformerDeps } from './report.ts';
 import { type Change, deleted } from './store.ts';
 
-/** Where informers report to. */
-export interface InformerDeps {
-  metrics: ClusterMetrics;
-  log: Log;
-}
-
-/** Runs the informers of one cluster, counts and logs what they report, and stops them together. */
+/** Runs the informers of one cluster, and stops them together. */
 export class InformerFactory {
   readonly #client: ApiClient;
   readonly #deps: InformerDeps;
-  readonly #options: Omit<InformerOptions, 'observer'>;
+  readonly #options: InformerOptions;
   readonly #stop = new AbortController();
   readonly #running = new Set<Promise<void>>();
 
-  constructor(client: ApiClient, deps: InformerDeps, options: Omit<InformerOptions, 'observer'> = {}) {
+  constructor(client: ApiClient, deps: InformerDeps, options: InformerOptions = {}) {
     this.#client = client;
     this.#deps = deps;
     this.#options = options;
@@ -28,12 +20,8 @@ export class InformerFactory {
 
   /** Starts an informer, which runs until it is stopped or all are. */
   start<O extends ApiObject, T>(source: Source<O, T>): Informer<O, T> {
-    const observer = observerOf(source.resource, this.#deps);
-    const informer = new Informer(this.#client, source, { ...this.#options, observer });
-    this.#deps.metrics.objects(source.resource, {
-      count: () => informer.store.size,
-      ...(source.retention !== undefined && { bytes: () => informer.store.bytes }),
-    });
+    const informer = new Informer(this.#client, source, this.#deps, this.#options);
+    this.#deps.metrics.objects(source.resource, () => informer.store.size);
     const running = informer.run(this.#stop.signal).finally(() => this.#running.delete(running));
     this.#running.add(running);
     return informer;
@@ -104,42 +92,3 @@ export class InformerSet<O extends ApiObject, T> {
 
 const requestOf = ({ path, query }: Pick<Source<never, unknown>, 'path' | 'query'>): string =>
   JSON.stringify([path, query]);
-
-/** Milliseconds between two log lines about objects of a resource that are left out: any user may create many of them. */
-const logInterval = 60_000;
-
-const leftOutText: Record<Exclude<LeftOut, 'not-wanted'>, string> = {
-  'too-large': 'it is larger than cni-gate reads',
-  'too-many': 'there are more than cni-gate keeps',
-};
-
-/** Counts what an informer reports, and logs each new fault and its end. */
-function observerOf(resource: string, { metrics, log }: InformerDeps): Observer {
-  let fault: string | undefined;
-  let loggedAt = Number.NEGATIVE_INFINITY;
-  return {
-    contact: () => {
-      metrics.contact(resource);
-      if (fault === undefined) return;
-      fault = undefined;
-      log.info({ resource }, `the API server answers again about ${resource}`);
-    },
-    ended: ({ during, reason, wait, error }) => {
-      metrics.ended(resource, during, reason);
-      if (error === undefined) return;
-      const problem = messageOf(error);
-      if (problem === fault) return;
-      fault = problem;
-      log.warn({ resource, during, reason, wait, err: error }, `${problem}; it is tried again`);
-    },
-    leftOut: (reason, key) => {
-      metrics.leftOut(resource, reason);
-      if (reason === 'not-wanted' || performance.now() - loggedAt < logInterval) return;
-      loggedAt = performance.now();
-      log.warn(
-        { resource, object: key, reason },
-        `${key} of ${resource} is not known here: ${leftOutText[reason]}`,
-      );
-    },
-  };
-}

@@ -3,6 +3,7 @@ import type { ApiClient } from '../client.ts';
 import { ClusterError, unansweredBy } from '../errors.ts';
 import { listAll } from './list-all.ts';
 import { type ApiObject, keyOf, type LeftOut, type Source } from './object.ts';
+import { type Ended, type InformerDeps, reportOf } from './report.ts';
 import { type Change, type Lister, Store } from './store.ts';
 import { type WatchEvent, watchOnce } from './watch.ts';
 
@@ -28,28 +29,8 @@ const defaultTiming: Timing = {
   longestBackoff: 8000,
 };
 
-/** What an informer does. */
-export type Action = 'list' | 'watch';
-
-/**
- * How a list or a watch ended: the value of a metric's label. `silent`: its connection is dead, or bytes are lost on the
- * way; `expired`: the version is too old to go on from.
- */
-export type Reason = 'ended' | 'silent' | 'expired' | 'failed';
-
-/** Receives what happens to an informer. No method may throw. */
-export interface Observer {
-  /** The API server sent something. */
-  contact(): void;
-  /** A list or watch ended, and `wait` milliseconds later the next one starts. `error` is set unless it `ended`. */
-  ended(ended: { during: Action; reason: Reason; wait: number; error?: unknown }): void;
-  /** An object exists and is not kept here; `key` is its name. */
-  leftOut?(why: LeftOut, key: string): void;
-}
-
 /** Options of a {@link Informer}. */
 export interface InformerOptions {
-  observer?: Observer;
   timing?: Partial<Timing>;
   /** Between 0 and 1, for jitter. */
   random?: () => number;
@@ -65,9 +46,6 @@ const mostTooLarge = 1000;
  */
 const lostAfter = 4;
 
-/** A `Retry-After` of the API server is followed up to this, in milliseconds. */
-const longestRetryAfter = 30_000;
-
 /**
  * Keeps a store equal to what a cluster has: it lists, then watches from there, and retries after any failure. Readers
  * use {@link store} at any time; while the cluster cannot be reached, the store has the last known objects.
@@ -76,7 +54,7 @@ export class Informer<O extends ApiObject, T> implements Lister<T> {
   readonly store: Store<T>;
   readonly source: Source<O, T>;
   readonly #client: ApiClient;
-  readonly #observer: Observer | undefined;
+  readonly #report: ReturnType<typeof reportOf>;
   readonly #timing: Timing;
   readonly #random: () => number;
   readonly #subscribers = new Set<(changes: Change<T>[]) => void>();
@@ -89,15 +67,14 @@ export class Informer<O extends ApiObject, T> implements Lister<T> {
   #failures = 0;
   #tooLarge = new Set<string>();
   #stale = new AbortController();
-  #lastError: unknown;
   #heardAt = Number.NEGATIVE_INFINITY;
   #isBehind = false;
 
-  constructor(client: ApiClient, source: Source<O, T>, options: InformerOptions = {}) {
+  constructor(client: ApiClient, source: Source<O, T>, deps?: InformerDeps, options: InformerOptions = {}) {
     this.source = source;
     this.store = new Store(source.retention);
     this.#client = client;
-    this.#observer = options.observer;
+    this.#report = reportOf(source.resource, deps);
     this.#timing = { ...defaultTiming, ...options.timing };
     this.#random = options.random ?? Math.random;
   }
@@ -132,9 +109,9 @@ export class Informer<O extends ApiObject, T> implements Lister<T> {
     return this.#synced.promise;
   }
 
-  /** The error of the last attempt; undefined after a success. */
-  get lastError(): unknown {
-    return this.#lastError;
+  /** Why the API server cannot be asked, for people; undefined while it answers. */
+  get fault(): string | undefined {
+    return this.#report.fault;
   }
 
   subscribe(subscriber: (changes: Change<T>[]) => void): () => void {
@@ -166,11 +143,10 @@ export class Informer<O extends ApiObject, T> implements Lister<T> {
         // that is why the watch ended
         if (during === 'watch') error = undefined;
       }
-      this.#lastError = error;
       this.#isBehind = error !== undefined;
       if (error === undefined) this.#heardAt = performance.now();
       const wait = error === undefined ? 0 : this.#waitAfter(error);
-      this.#observer?.ended({ during, reason: reasonOf(error), wait, error });
+      this.#report.ended({ during, reason: reasonOf(error), wait, error });
       if (wait > 0) await sleep(wait, undefined, { signal }).catch(() => {});
     }
   }
@@ -184,13 +160,13 @@ export class Informer<O extends ApiObject, T> implements Lister<T> {
   #waitAfter(error: unknown): number {
     this.#failures += 1;
     const known = error instanceof ClusterError ? error : undefined;
-    const { status, retryAfter = 0 } = known ?? {};
+    const status = known?.status;
     // 400: the server does not know the version, as after its database was replaced
     const isLost = status === undefined ? this.#failures >= lostAfter : status === 400 || status === 410;
     if (known === undefined || isLost) this.#version = undefined;
     const { backoff, longestBackoff } = this.#timing;
     const longest = Math.min(backoff * 2 ** (this.#failures - 1), longestBackoff);
-    return Math.max(longest * (0.5 + this.#random() / 2), Math.min(retryAfter, longestRetryAfter));
+    return longest * (0.5 + this.#random() / 2);
   }
 
   async #list(signal: AbortSignal): Promise<void> {
@@ -199,12 +175,12 @@ export class Informer<O extends ApiObject, T> implements Lister<T> {
     const { store, resourceVersion } = await listAll(this.#client, this.source, {
       timeout: this.#timing.answer,
       signal,
-      onPage: () => this.#observer?.contact(),
+      onPage: () => this.#report.contact(),
       onUnread: ({ why, metadata }) => this.#leave(why, keyOf(metadata), tooLarge),
     });
     this.#version = resourceVersion;
     this.#tooLarge = tooLarge;
-    if (store.leftOut > 0) this.#observer?.leftOut?.('too-many', `${store.leftOut} objects`);
+    if (store.leftOut > 0) this.#report.leftOut('too-many', `${store.leftOut} objects`);
     this.#tell(this.store.replace(store));
     this.#isSynced = true;
     this.#synced.resolve();
@@ -219,20 +195,17 @@ export class Informer<O extends ApiObject, T> implements Lister<T> {
       grace,
       timeout: answer,
       signal: AbortSignal.any([signal, this.#stale.signal]),
-      onOpen: () => {
-        this.#lastError = undefined;
-        this.#observer?.contact();
-      },
+      onOpen: () => this.#report.contact(),
       onEvent: (event) => this.#take(event),
     });
     // not after a list: one that works before a watch that fails must not loop without a wait
     this.#failures = 0;
-    this.#observer?.contact();
+    this.#report.contact();
   }
 
   #take(event: WatchEvent<T>): void {
     this.#failures = 0;
-    this.#observer?.contact();
+    this.#report.contact();
     this.#heardAt = performance.now();
     if (event.type === 'bookmark') {
       this.#version = event.resourceVersion;
@@ -254,13 +227,13 @@ export class Informer<O extends ApiObject, T> implements Lister<T> {
     }
     const before = store.leftOut;
     const changes = store.put(event.entry);
-    if (store.leftOut > before) this.#observer?.leftOut?.('too-many', key);
+    if (store.leftOut > before) this.#report.leftOut('too-many', key);
     return changes;
   }
 
   #leave(why: LeftOut, key: string, tooLarge = this.#tooLarge): void {
     if (why === 'too-large' && tooLarge.size < mostTooLarge) tooLarge.add(key);
-    this.#observer?.leftOut?.(why, key);
+    this.#report.leftOut(why, key);
   }
 
   #tell(changes: Change<T>[]): void {
@@ -269,7 +242,7 @@ export class Informer<O extends ApiObject, T> implements Lister<T> {
   }
 }
 
-function reasonOf(error: unknown): Reason {
+function reasonOf(error: unknown): Ended['reason'] {
   if (error === undefined) return 'ended';
   if (error instanceof ClusterError && error.status === 410) return 'expired';
   return unansweredBy(error) === 'silent' ? 'silent' : 'failed';

@@ -51,11 +51,6 @@ export class Store<T> {
     return this.#entries.size;
   }
 
-  /** The weight of all objects in bytes; zero where they are not weighed. */
-  get bytes(): number {
-    return this.#bytes;
-  }
-
   /** How many objects were dropped since the last list because there were too many. */
   get leftOut(): number {
     return this.#leftOut;

@@ -70,7 +70,6 @@ export function viewOfFlag(profile: string | undefined): ClusterView {
     unsynced: () => 'no cluster is watched',
     notSynced: () => true,
     notObservedSince: () => true,
-    whenSynced: () => new Promise(() => {}),
     close: async () => {},
   };
 }
@@ -81,23 +80,20 @@ const complete = {
   unsynced: () => undefined,
   notSynced: () => false,
   notObservedSince: () => false,
-  whenSynced: async () => {},
   unready: () => undefined,
   policyChanged: () => {},
 };
 
 /** The cluster that a file of Kubernetes objects describes. */
-export interface ClusterState {
+class ClusterState {
   /** Labels by namespace. */
-  namespaces: Map<string, Record<string, string>>;
+  readonly namespaces = new Map<string, Record<string, string>>();
   /** Annotations by namespace. */
-  namespaceAnnotations: Map<string, Record<string, string>>;
-  /** The nodes, the DaemonSets and their pods. */
-  readiness: Readiness;
-  /** What pods on nodes that carry our label found out. */
-  evidence: Evidence;
+  readonly namespaceAnnotations = new Map<string, Record<string, string>>();
+  readonly readiness = new Readiness();
+  readonly evidence = new Evidence();
   /** Pods that wait for a node, by `namespace/name`. */
-  pending: Map<string, GatePod>;
+  readonly pending = new Map<string, GatePod>();
 }
 
 /**
@@ -108,13 +104,7 @@ export interface ClusterState {
  * @throws CniGateError CNI_GATE_STATE_INVALID
  */
 export function parseClusterState(text: string, file: string): ClusterState {
-  const state: ClusterState = {
-    namespaces: new Map(),
-    namespaceAnnotations: new Map(),
-    readiness: new Readiness(),
-    evidence: new Evidence(),
-    pending: new Map(),
-  };
+  const state = new ClusterState();
   state.evidence.markSynced();
   for (const value of valuesIn(text, file)) {
     for (const object of objectsOf(value)) add(state, object, file);

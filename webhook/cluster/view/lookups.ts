@@ -32,7 +32,7 @@ export function clusterNamespaces(
   };
 }
 
-/** The bound is shorter than the webhook's timeout, so that the answer still reaches the API server. One attempt only. */
+/** The bound is shorter than the webhook's timeout, so that the answer still reaches the API server. */
 export const podLimits = { ...defaultLimits, bound: 2000 };
 
 /** Reads a pod that the informer does not know, by `namespace/name`. */

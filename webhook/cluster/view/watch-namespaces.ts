@@ -1,9 +1,9 @@
 import type { NamespaceFacts, Namespaces } from '../../admission/namespaces.ts';
-import { messageOf } from '../../lib/errors.ts';
 import { relist } from '../../lib/limits.ts';
 import type { ApiClient } from '../client.ts';
 import type { InformerOptions } from '../informer/informer.ts';
-import { type InformerDeps, InformerFactory } from '../informer/informer-factory.ts';
+import { InformerFactory } from '../informer/informer-factory.ts';
+import type { InformerDeps } from '../informer/report.ts';
 import type { Lister } from '../informer/store.ts';
 import { Lookup } from '../lookup.ts';
 import { clusterNamespaces, namespaceByName } from './lookups.ts';
@@ -55,7 +55,7 @@ export interface NamespaceView {
 export function watchNamespaces(
   client: ApiClient,
   deps: InformerDeps,
-  options: Omit<InformerOptions, 'observer'> = {},
+  options: InformerOptions = {},
 ): NamespaceView {
   const { resource } = namespaceSource;
   const { metrics, log } = deps;
@@ -64,14 +64,15 @@ export function watchNamespaces(
   void informer.whenSynced().then(() => {
     log.info({ resource, objects: informer.store.size }, `the ${resource} of the cluster are known`);
   });
-  const lookup = new Lookup(client, namespaceByName, (result) => metrics.lookedUp('namespaces', result));
+  const lookup = new Lookup(client, namespaceByName, (result) =>
+    metrics.lookups.inc({ resource: 'namespaces', result }),
+  );
   return {
     value: clusterNamespaces(informer, lookup),
     optedIn: optedInBy(informer),
     unready: () => {
       if (informer.synced) return undefined;
-      const { lastError: error } = informer;
-      const why = error === undefined ? '' : `: ${messageOf(error)}`;
+      const why = informer.fault === undefined ? '' : `: ${informer.fault}`;
       return `the ${resource} of the cluster are not known yet${why}`;
     },
     close: () => informers.close(),

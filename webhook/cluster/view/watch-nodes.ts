@@ -6,9 +6,10 @@ import type { PodEvidence } from '../../nodes/evidence/facts.ts';
 import type { AgentFacts, ApiPod, NodeFacts } from '../../nodes/readiness/facts.ts';
 import { Readiness, type Change as ReadinessChange } from '../../nodes/readiness/readiness.ts';
 import type { ApiClient } from '../client.ts';
-import { type InformerDeps, InformerFactory, InformerSet } from '../informer/informer-factory.ts';
+import { InformerFactory, InformerSet } from '../informer/informer-factory.ts';
+import type { InformerDeps } from '../informer/report.ts';
 import type { Change } from '../informer/store.ts';
-import { Lookup } from '../lookup.ts';
+import { Lookup, type LookupResult } from '../lookup.ts';
 import { clusterPods, podByName, podLimits } from './lookups.ts';
 import {
   agentSources,
@@ -73,13 +74,15 @@ export function watchGate(
     apply(readiness, changes, nodeChange);
   });
   follow();
+  const looked = (result: LookupResult) => deps.metrics.lookups.inc({ resource: 'pods', result });
+  const lookup = new Lookup(client, podByName, looked, podLimits);
+  void Promise.all([nodes.whenSynced(), daemonSets.whenSynced()]).then(() =>
+    deps.log.info({ nodes: nodes.store.size }, 'nodes and DaemonSets are known'),
+  );
   return {
     readiness,
     evidence,
-    pods: clusterPods(
-      pending,
-      new Lookup(client, podByName, (result) => deps.metrics.lookedUp('pods', result), podLimits),
-    ),
+    pods: clusterPods(pending, lookup),
     pending: () => pending.store.list(),
     subscribe: (changed) => pending.subscribe((changes) => changed(changes.flatMap(podsOf))),
     unsynced: () => {
@@ -98,10 +101,6 @@ export function watchGate(
     },
     notObservedSince: ({ namespace, name }, node) =>
       (found.get(node) ?? Number.NEGATIVE_INFINITY) >= (agents.get(`${namespace}/${name}`)?.heardAt ?? 0),
-    whenSynced: async () => {
-      await Promise.all([nodes.whenSynced(), daemonSets.whenSynced()]);
-      await agents.whenSynced();
-    },
     policyChanged: () => {
       follow();
       evidence.profilesChanged(Date.now());

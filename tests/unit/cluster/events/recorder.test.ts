@@ -4,7 +4,7 @@ import { suite, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Registry } from 'prom-client';
 import { type Event, podReference } from '../../../../webhook/cluster/events/event.ts';
-import { EventMetrics, EventRecorder } from '../../../../webhook/cluster/events/recorder.ts';
+import { EventRecorder, eventMetrics } from '../../../../webhook/cluster/events/recorder.ts';
 import { eventReasons } from '../../../../webhook/lib/names.ts';
 import { type Asked, json, startFakeApi, status } from '../../../support/fake-api-server.ts';
 import { waiting } from '../../leader/nominate/support.ts';
@@ -31,7 +31,7 @@ async function events(t: TestContext, { leads = true, answer }: Scene = {}) {
   const log = { info: () => {}, warn: (_: object, text: string) => lines.push(text), error: () => {} };
   const queue = new EventRecorder(api.client, {
     leader,
-    metrics: new EventMetrics(registry),
+    metrics: eventMetrics(registry),
     log,
     instance: 'pod-1',
   });

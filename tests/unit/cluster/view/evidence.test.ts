@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { Registry } from 'prom-client';
-import { ClusterMetrics } from '../../../../webhook/cluster/metrics.ts';
+import { clusterMetrics } from '../../../../webhook/cluster/metrics.ts';
 import { watchGate } from '../../../../webhook/cluster/view/watch-nodes.ts';
 import { policyOf } from '../../../support/configurations.ts';
 import type { Asked } from '../../../support/fake-api-server.ts';
@@ -50,7 +50,7 @@ suite('the evidence of a cluster', () => {
     const { api, watched, tell } = await startWatchedApi(t, keyOf, there);
     const log = { info: () => {}, warn: () => {}, error: () => {} };
     const policy = policyOf({ profiles: [{ name: 'mesh' }] });
-    const inside = { metrics: new ClusterMetrics(new Registry()), log };
+    const inside = { metrics: clusterMetrics(new Registry()), log };
     const optedIn = { has: (namespace: string) => namespace === 'shop', subscribe: () => () => {} };
     const view = watchGate(api.client, () => policy, inside, optedIn);
     t.after(() => view.close());

@@ -13,7 +13,6 @@ test('a view of a file is ready and complete at once, and one of the flag knows 
   writeFileSync(file, '{kind: Pod, metadata: {name: a, namespace: shop}, spec: {containers: []}}');
   const view = viewOfFile(file, undefined, { onReload: () => {}, onError: () => {} });
   t.after(() => view.close());
-  await view.whenSynced();
   assert.deepEqual([view.unready(), view.unsynced()], [undefined, undefined]);
   assert.deepEqual(
     Array.from(view.pending(), ({ name }) => name),

@@ -4,7 +4,7 @@ import { suite, type TestContext, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Registry } from 'prom-client';
-import { ClusterMetrics } from '../../../../webhook/cluster/metrics.ts';
+import { clusterMetrics } from '../../../../webhook/cluster/metrics.ts';
 import { watchNamespaces } from '../../../../webhook/cluster/view/watch-namespaces.ts';
 import { watchGate } from '../../../../webhook/cluster/view/watch-nodes.ts';
 import { relist } from '../../../../webhook/lib/limits.ts';
@@ -51,7 +51,7 @@ async function watching(t: TestContext, there: Record<string, (object | string)[
   const registry = new Registry();
   const warned: string[] = [];
   const log = { info: () => {}, warn: (_: object, text: string) => warned.push(text), error: () => {} };
-  const inside = { metrics: new ClusterMetrics(registry), log };
+  const inside = { metrics: clusterMetrics(registry), log };
   const namespaces = watchNamespaces(api.client, inside);
   const gate = watchGate(api.client, () => policy, inside, namespaces.optedIn);
   t.after(() => Promise.all([gate.close(), namespaces.close()]));

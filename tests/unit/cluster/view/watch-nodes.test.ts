@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, type TestContext, test } from 'node:test';
 import { Registry } from 'prom-client';
-import { ClusterMetrics } from '../../../../webhook/cluster/metrics.ts';
+import { clusterMetrics } from '../../../../webhook/cluster/metrics.ts';
 import { agentSources } from '../../../../webhook/cluster/view/sources.ts';
 import { watchGate } from '../../../../webhook/cluster/view/watch-nodes.ts';
 import { toDaemonSetFacts } from '../../../../webhook/nodes/readiness/facts.ts';
@@ -34,7 +34,7 @@ async function watching(t: TestContext, ...daemonSets: string[]) {
   let policy = bringing(...daemonSets);
   const { api, watched, tell } = await startWatchedApi(t, keyOf, there);
   const log = { info: () => {}, warn: () => {}, error: () => {} };
-  const gate = watchGate(api.client, () => policy, { metrics: new ClusterMetrics(new Registry()), log });
+  const gate = watchGate(api.client, () => policy, { metrics: clusterMetrics(new Registry()), log });
   t.after(() => gate.close());
   return {
     api,
