@@ -1,6 +1,6 @@
 import type { Agent, IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
-import { CniGateError, messageOf } from '../lib/errors.ts';
+import { CniGateError } from '../lib/errors.ts';
 import { slowJson } from '../lib/json-cost.ts';
 import { http } from '../lib/node-http.ts';
 import { version } from '../lib/version.ts';
@@ -88,7 +88,7 @@ export class ApiClient {
       const body = await readBody(response, { timeout, max: maxBytes });
       const slow = maxBytes === undefined ? undefined : slowJson(body);
       if (slow !== undefined) throw new TooLarge(`an answer of more than ${slow}`);
-      const answer = parsed(() => JSON.parse(body.toString()));
+      const answer: unknown = JSON.parse(body.toString());
       // callers look at its fields, and only null has none that can be read
       if (answer === null) throw new Error('the answer is null and no object');
       return answer as T;
@@ -113,7 +113,7 @@ export class ApiClient {
       const scanner = new ListScanner(objectBytes, onItem);
       const reading = { timeout, max: maxBytes };
       const bytes = await readChunks(response, reading, (chunk) => scanner.write(chunk));
-      return { list: parsed(() => scanner.end()) as T, bytes };
+      return { list: scanner.end() as T, bytes };
     });
   }
 
@@ -228,14 +228,5 @@ export class ApiClient {
       if (error instanceof Silence) this.dropConnections();
       throw unreachable(operation, this.server, error);
     }
-  }
-}
-
-/** What a parser makes of an answer. @throws Error where it is not JSON */
-function parsed(parse: () => unknown): unknown {
-  try {
-    return parse();
-  } catch (error) {
-    throw new Error(`the answer is not JSON: ${messageOf(error)}`, { cause: error });
   }
 }

@@ -1,6 +1,5 @@
 import { quoted } from '../lib/clean.ts';
 import { CniGateError, type ErrorCode, errnoOf, messageOf } from '../lib/errors.ts';
-import { connectionFault } from './connection-faults.ts';
 import { Silence } from './exchange.ts';
 
 /** The fields of a {@link ClusterError}. */
@@ -90,16 +89,23 @@ export function refusal(operation: string, status: number, body: string | Status
 
 /** An error of the network, of TLS, or of an answer that is not an API server's. */
 export function unreachable(operation: string, server: string, error: unknown): ClusterError {
-  const code = errnoOf(error);
-  const fault = connectionFault(error);
-  // a message about JSON quotes what it could not parse
-  const message = quoted(messageOf(error));
-  const why = code === undefined || message.includes(code) ? message : `${message} (${code})`;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  // a message about JSON quotes what it could not parse; after a semicolon, Node advises options of its own
+  const [message = ''] = quoted(messageOf(error)).split(';');
+  const why = message.includes(code) ? message : `${message} (${code})`;
   return new ClusterError(
-    fault?.code ?? 'CNI_GATE_CLUSTER_UNREACHABLE',
-    `cannot ${operation}: no answer of the API server at ${server}: ${fault?.why ?? why}`,
+    codeOf(code),
+    `cannot ${operation}: no answer of the API server at ${server}: ${why}`,
     { cause: error },
   );
+}
+
+/** Source: https://nodejs.org/api/tls.html#x509-certificate-error-codes */
+function codeOf(code: string): ErrorCode {
+  if (/^(?:CERT|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO|ERR_TLS_CERT)_/.test(code))
+    return 'CNI_GATE_CLUSTER_UNTRUSTED';
+  // of the client's own certificate and key
+  return code.startsWith('ERR_OSSL_') ? 'CNI_GATE_CLUSTER_CONFIG' : 'CNI_GATE_CLUSTER_UNREACHABLE';
 }
 
 const verbs: Record<string, string> = { POST: 'create', PUT: 'update' };

@@ -3,7 +3,6 @@ import { Semaphore } from '../lib/semaphore.ts';
 import { TokenBucket } from '../lib/token-bucket.ts';
 import type { ApiClient } from './client.ts';
 import { ClusterError, operationText } from './errors.ts';
-import type { Lister } from './informer/store.ts';
 
 /** The result of a look-up: the value of a metric's label. `limited`: no request was sent. */
 export type LookupResult = 'found' | 'absent' | 'failed' | 'limited';
@@ -62,30 +61,19 @@ export class Lookup<O, T> {
   ask(key: string): Promise<T | undefined> {
     const known = this.#answers.get(key);
     if (known !== undefined) return known;
-    const { perSecond, remember } = this.#limits;
-    if (this.#rate.left(performance.now()) < 1)
-      return Promise.reject(this.#busy(key, `more than ${perSecond} a second`));
+    if (this.#rate.left(performance.now()) < 1) return Promise.reject(this.#busy(key));
     this.#rate.take(1);
     const answer = this.#ask(key);
     this.#answers.set(key, answer);
-    const forget = (): void => {
-      if (this.#answers.get(key) === answer) this.#answers.delete(key);
-    };
-    answer.then(() => setTimeout(forget, remember).unref(), forget);
+    const forget = (): boolean => this.#answers.delete(key);
+    answer.then(() => setTimeout(forget, this.#limits.remember).unref(), forget);
     return answer;
   }
 
-  /** Drops answers about the objects that an informer reports. */
-  follow(informer: Lister<T>): void {
-    informer.subscribe((changes) => {
-      for (const { key } of changes) this.#answers.delete(key);
-    });
-  }
-
   async #ask(key: string): Promise<T | undefined> {
-    const { bound, inFlight } = this.#limits;
+    const { bound } = this.#limits;
     const start = performance.now();
-    if (!(await this.#inFlight.take(1, bound))) throw this.#busy(key, `${inFlight} are in flight`);
+    if (!(await this.#inFlight.take(1, bound))) throw this.#busy(key);
     const signal = AbortSignal.timeout(Math.max(1, Math.ceil(start + bound - performance.now())));
     try {
       const answer = await this.#get(key, signal);
@@ -114,9 +102,9 @@ export class Lookup<O, T> {
     throw new ClusterError('CNI_GATE_CLUSTER_TOO_LARGE', message, { status: 200 });
   }
 
-  #busy(key: string, limit: string): ClusterError {
+  #busy(key: string): ClusterError {
     this.#onResult('limited');
-    const message = `${this.#cannot(key)}: too many requests to the API server, ${limit}`;
+    const message = `${this.#cannot(key)}: too many requests to the API server`;
     return new ClusterError('CNI_GATE_CLUSTER_BUSY', message, {});
   }
 

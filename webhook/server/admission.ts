@@ -7,7 +7,6 @@ import { reviewNamespace } from '../admission/mutate/namespace-label.ts';
 import { respond } from '../admission/respond.ts';
 import type { AdmissionReview } from '../admission/review.ts';
 import type { Policy } from '../config/policy.ts';
-import { CniGateError } from '../lib/errors.ts';
 import { memoryLimits, serverLimits } from '../lib/limits.ts';
 import { Bodies } from './bodies.ts';
 import { Connections } from './connections.ts';
@@ -36,11 +35,6 @@ export function addWebhooks(app: App, context: AdmissionContext, { metrics, cloc
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', (_request, _payload, done) => done(null));
   answerErrors(app, metrics);
-  app.addHook('onRequest', (request, _reply, done) => {
-    const isWithoutHost = request.headers.host === undefined && request.raw.httpVersion === '1.1';
-    const message = 'expected the header Host, as HTTP/1.1 does, got none';
-    done(isWithoutHost ? new CniGateError('CNI_GATE_HTTP', message) : undefined);
-  });
 
   /** Decides while the memory of the body is reserved; counts and logs the decision. */
   const answer = (

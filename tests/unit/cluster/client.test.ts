@@ -98,11 +98,16 @@ test('after 401 the credentials are refreshed for the next request', async (t) =
 
 test('an answer that is not from an API server is reported as unreachable', async (t) => {
   const answers: [string, RegExp, Unanswered, Parameters<typeof startFakeApi>[1]][] = [
-    ['not JSON', /^\P{Cc}*not JSON\P{Cc}*$/u, 'cut', (_asked, response) => response.end('<p>\u001b[31m')],
+    [
+      'not JSON',
+      /^\P{Cc}*not valid JSON\P{Cc}*$/u,
+      'cut',
+      (_asked, response) => response.end('<p>\u001b[31m'),
+    ],
     ['null', /the answer is null and no object$/, 'cut', (_asked, response) => response.end('null')],
     [
       'cut',
-      /it closed the connection \(ECONNRESET\)$/,
+      /\(ECONNRESET\)$/,
       'cut',
       (_asked, response) => {
         response.writeHead(200, { 'content-length': '100' }).write('{', () => {

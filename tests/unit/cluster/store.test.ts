@@ -79,7 +79,7 @@ suite('limits of a store', () => {
     );
     assert.equal(kept.size, 0);
     kept.put(thing('a/1', 20));
-    kept.drop('a/1');
+    kept.remove('a/1');
     kept.put(thing('a/2', 20));
     assert.equal(kept.size, 1);
   });
@@ -105,7 +105,7 @@ suite('limits of a store', () => {
               ? store.put(one)
               : type === 'remove'
                 ? store.remove(key, one.uid)
-                : store.drop(key);
+                : store.remove(key);
           // subscribers who follow the changes know the same
           for (const change of changes) {
             if (change.type === 'deleted') assert.ok(seen.delete(change.key));

@@ -10,7 +10,7 @@ export class InformerFactory {
   readonly #deps: InformerDeps;
   readonly #options: InformerOptions;
   readonly #stop = new AbortController();
-  readonly #running = new Set<Promise<void>>();
+  readonly #running: Promise<void>[] = [];
 
   constructor(client: ApiClient, deps: InformerDeps, options: InformerOptions = {}) {
     this.#client = client;
@@ -22,8 +22,7 @@ export class InformerFactory {
   start<O extends ApiObject, T>(source: Source<O, T>): Informer<O, T> {
     const informer = new Informer(this.#client, source, this.#deps, this.#options);
     this.#deps.metrics.objects(source.resource, () => informer.store.size);
-    const running = informer.run(this.#stop.signal).finally(() => this.#running.delete(running));
-    this.#running.add(running);
+    this.#running.push(informer.run(this.#stop.signal));
     return informer;
   }
 

@@ -7,31 +7,22 @@ import { type Ended, type InformerDeps, reportOf } from './report.ts';
 import { type Change, type Lister, Store } from './store.ts';
 import { type WatchEvent, watchOnce } from './watch.ts';
 
-/** How long things may take, in milliseconds. */
-export interface Timing {
+/** How long things may take, in milliseconds; tests use shorter times. */
+const defaultTiming = {
   /** A watch is asked to end after this long, plus up to a third at random: see docs/decisions/kubernetes-client.md. */
-  watch: number;
-  /** How much later than asked for a watch may end before its connection counts as dead. */
-  grace: number;
-  /** How long an answer may be silent before it begins, and between two chunks. */
-  answer: number;
-  /** The wait after the first failure; each further one doubles it. */
-  backoff: number;
-  longestBackoff: number;
-}
-
-/** The timing in production; tests use shorter times. */
-const defaultTiming: Timing = {
   watch: 15_000,
+  /** How much later than asked for a watch may end before its connection counts as dead. */
   grace: 3000,
+  /** How long an answer may be silent before it begins, and between two chunks. */
   answer: 10_000,
+  /** The wait after the first failure; each further one doubles it. */
   backoff: 250,
   longestBackoff: 8000,
 };
 
 /** Options of a {@link Informer}. */
 export interface InformerOptions {
-  timing?: Partial<Timing>;
+  timing?: Partial<typeof defaultTiming>;
   /** Between 0 and 1, for jitter. */
   random?: () => number;
 }
@@ -55,7 +46,7 @@ export class Informer<O extends ApiObject, T> implements Lister<T> {
   readonly source: Source<O, T>;
   readonly #client: ApiClient;
   readonly #report: ReturnType<typeof reportOf>;
-  readonly #timing: Timing;
+  readonly #timing: typeof defaultTiming;
   readonly #random: () => number;
   readonly #subscribers = new Set<(changes: Change<T>[]) => void>();
   readonly #synced = Promise.withResolvers<void>();
@@ -223,7 +214,7 @@ export class Informer<O extends ApiObject, T> implements Lister<T> {
     if (event.type === 'removed') return store.remove(key, event.metadata.uid);
     if (event.type === 'unread') {
       this.#leave(event.why, key);
-      return store.drop(key);
+      return store.remove(key);
     }
     const before = store.leftOut;
     const changes = store.put(event.entry);

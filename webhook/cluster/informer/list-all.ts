@@ -5,13 +5,6 @@ import type { BoundedText } from '../stream.ts';
 import { type ApiObject, pickEntry, type Source, type Unread } from './object.ts';
 import { Store } from './store.ts';
 
-/** A complete list. */
-export interface Listed<T> {
-  store: Store<T>;
-  /** From where to watch. */
-  resourceVersion: string;
-}
-
 interface Page {
   metadata?: { resourceVersion?: string; continue?: string } | null;
   items?: unknown[] | null;
@@ -33,13 +26,14 @@ const defaultPageSize = 500;
  * Lists everything, page by page. The request names no version, so the answer is up to date and not from a cache that
  * is behind.
  *
+ * @returns the objects, and from where to watch
  * @throws ClusterError; 410 where the token of a page expired
  */
 export async function listAll<O extends ApiObject, T>(
   client: ApiClient,
   source: Source<O, T>,
   { onPage, onUnread, ...request }: ListOptions = {},
-): Promise<Listed<T>> {
+): Promise<{ store: Store<T>; resourceVersion: string }> {
   const { path, query } = source;
   const store = new Store<T>(source.retention);
   const noList = (): Error =>

@@ -80,13 +80,9 @@ export class Store<T> {
     return [...dropped.map(deleted), ...difference(entry, before, false)];
   }
 
-  /** Removes an object that was deleted; an object with the same name and another UID stays. */
-  remove(key: string, uid: string): Change<T>[] {
-    return this.#entries.get(key)?.entry.uid === uid ? this.drop(key) : [];
-  }
-
-  /** Removes an object that is no longer known, though it may still exist. */
-  drop(key: string): Change<T>[] {
+  /** Removes an object. @param uid of the one that was deleted: another one with its name stays */
+  remove(key: string, uid?: string): Change<T>[] {
+    if (uid !== undefined && this.#entries.get(key)?.entry.uid !== uid) return [];
     const before = this.#delete(key);
     return before === undefined ? [] : [deleted(before)];
   }

@@ -18,6 +18,7 @@ import {
   toNodeFacts,
 } from '../../nodes/readiness/facts.ts';
 import { Readiness } from '../../nodes/readiness/readiness.ts';
+import type { ApiObject } from '../informer/object.ts';
 
 /**
  * A cluster that a file of Kubernetes objects describes. The file is reloaded when it changes, and nothing of the state
@@ -135,11 +136,6 @@ function add(state: ClusterState, object: KubernetesObject, file: string): void 
   const { kind } = object;
   if (kind !== 'Namespace' && kind !== 'Node' && kind !== 'DaemonSet' && kind !== 'Pod') return;
   const name = identified(object, kind, file);
-  if (kind === 'Namespace') {
-    state.namespaces.set(name, stringsOf(object, 'labels', name, file));
-    state.namespaceAnnotations.set(name, stringsOf(object, 'annotations', name, file));
-    return;
-  }
   try {
     addFacts(state, object, kind, name);
   } catch {
@@ -150,12 +146,18 @@ function add(state: ClusterState, object: KubernetesObject, file: string): void 
 const pick = evidencePick();
 
 function addFacts(
-  { readiness, evidence, pending }: ClusterState,
+  { namespaces, namespaceAnnotations, readiness, evidence, pending }: ClusterState,
   object: unknown,
-  kind: 'Node' | 'DaemonSet' | 'Pod',
+  kind: 'Namespace' | 'Node' | 'DaemonSet' | 'Pod',
   name: string,
 ): void {
   const now = Date.now();
+  if (kind === 'Namespace') {
+    const { labels, annotations } = (object as ApiObject).metadata;
+    namespaces.set(name, stringsOf(labels));
+    namespaceAnnotations.set(name, stringsOf(annotations));
+    return;
+  }
   if (kind === 'Node') {
     readiness.apply({ kind: 'node', facts: toNodeFacts(object as ApiNode) }, now);
     return;
@@ -186,17 +188,11 @@ function identified(object: KubernetesObject, kind: string, file: string): strin
   return name;
 }
 
-function stringsOf(
-  object: KubernetesObject,
-  map: 'labels' | 'annotations',
-  name: string,
-  file: string,
-): Record<string, string> {
-  const own = isObject(object.metadata) ? (object.metadata[map] ?? {}) : {};
+/** Labels or annotations. @throws TypeError where they are no strings */
+function stringsOf(map: unknown): Record<string, string> {
   // the API server reads null as an empty string
-  const entries = isObject(own) ? Object.entries(own).map(([key, value]) => [key, value ?? '']) : [];
-  if (!isObject(own) || !entries.every(([, value]) => typeof value === 'string')) {
-    throw invalid(`${file}: the ${map} of Namespace ${name} should be strings`);
-  }
-  return Object.fromEntries(entries);
+  const entries = Object.entries(map ?? {}).map(([key, value]) => [key, value ?? '']);
+  if (isObject(map ?? {}) && entries.every(([, value]) => typeof value === 'string'))
+    return Object.fromEntries(entries);
+  throw new TypeError('expected strings');
 }

@@ -23,7 +23,6 @@ export function clusterNamespaces(
   informer: Lister<NamespaceFacts>,
   lookup: Lookup<ApiObject, NamespaceFacts>,
 ): Namespaces {
-  lookup.follow(informer);
   return {
     facts(name) {
       const known = informer.store.get(name);
@@ -49,7 +48,6 @@ export const podByName: Asked<ApiGatePod, GatePod> = {
  * it does not know is either one of those or very new: cni-gate asks the API server.
  */
 export function clusterPods(informer: Lister<GatePod>, lookup: Lookup<ApiGatePod, GatePod>): PendingPods {
-  lookup.follow(informer);
   return {
     pod(namespace, name, uid) {
       const key = `${namespace}/${name}`;

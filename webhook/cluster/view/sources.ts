@@ -112,29 +112,24 @@ export function daemonSetSources({
   return new Map(named.map((one) => [`${one.namespace}/${one.name}`, daemonSetSource(one)]));
 }
 
-/** The pods that the selector of a DaemonSet finds. Their owner tells its own pods from others. */
-export function agentSource(
-  { namespace, name }: { namespace: string; name: string },
-  labelSelector: string,
-): Source<ApiPod, AgentFacts> {
-  return {
-    resource: `pods of daemonset ${namespace}/${name}`,
-    path: podsPath(namespace),
-    query: { labelSelector },
-    pick: toAgentFacts,
-  };
-}
-
-/** The pods of those DaemonSets that profiles name, by `namespace/name`. */
+/**
+ * The pods that the selectors of the DaemonSets find that profiles name, by `namespace/name`. Their owner tells its own
+ * pods from others.
+ */
 export function agentSources(
   daemonSets: Iterable<DaemonSetSnapshot>,
   policy: Policy,
 ): Map<string, Source<ApiPod, AgentFacts>> {
   const sources = new Map<string, Source<ApiPod, AgentFacts>>();
-  for (const { facts, selector } of daemonSets) {
+  for (const { facts, selector: labelSelector } of daemonSets) {
     const key = `${facts.namespace}/${facts.name}`;
-    if (selector === undefined || !policy.daemonSets.has(key)) continue;
-    sources.set(key, agentSource(facts, selector));
+    if (labelSelector === undefined || !policy.daemonSets.has(key)) continue;
+    sources.set(key, {
+      resource: `pods of daemonset ${key}`,
+      path: podsPath(facts.namespace),
+      query: { labelSelector },
+      pick: toAgentFacts,
+    });
   }
   return sources;
 }

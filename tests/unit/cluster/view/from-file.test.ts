@@ -34,7 +34,7 @@ test('a label of a Namespace is a string, or null, which means an empty one', ()
   for (const labels of ['{a: 1}', '[a]']) {
     assert.throws(() => namespace(labels), {
       code: 'CNI_GATE_STATE_INVALID',
-      message: 'state.yaml: the labels of Namespace shop should be strings',
+      message: 'state.yaml: Namespace shop is not one as the API server writes it',
     });
   }
 });

@@ -62,14 +62,6 @@ suite('namespaces of a cluster', () => {
     );
   });
 
-  test('an answer is dropped when the watch reports the namespace', async (t) => {
-    const { api, put, facts } = await namespaces(t, namespace('shop', '7'), namespace('shop', '8', labels));
-    assert.deepEqual([await facts('shop'), await facts('shop')], [{ labels: {} }, { labels: {} }]);
-    assert.equal(api.asked.length, 1, 'remembered');
-    put('shop', { labels: { other: 'change' } });
-    assert.deepEqual(await facts('shop'), { labels });
-  });
-
   test('opting in and out is reported, at most once in five seconds, and other changes are not', (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] });
     t.mock.method(performance, 'now', () => 0);
