@@ -74,6 +74,7 @@ export const slice = (ready: number, all = 2, ports: object[] = [{ name: 'https'
 /** An installation in which all is in order at {@link now}. */
 export const wholeInstallation: InstallationFacts = {
   namespace: 'cni-gate',
+  url: undefined,
   service: found({ spec: { ports: [{ name: 'https', port: 443, targetPort: 'https' }] } }),
   slices: found([slice(2)]),
   deployment: found(deployment()),

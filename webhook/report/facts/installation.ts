@@ -58,6 +58,7 @@ export type InstallationFacts = Awaited<ReturnType<typeof readInstallation>>;
 export async function readInstallation(client: ApiClient, registered: Registered, ownNamespace: string) {
   const webhooks = [...(registered.mutating ?? []), ...(registered.validating ?? [])];
   const [called] = webhooks.flatMap(({ clientConfig }) => clientConfig.service ?? []);
+  const [url] = webhooks.flatMap(({ clientConfig }) => clientConfig.url ?? []);
   const namespace = called?.namespace ?? ownNamespace;
   const sliceSource = {
     resource: 'endpointslices',
@@ -84,6 +85,8 @@ export async function readInstallation(client: ApiClient, registered: Registered
   ]);
   return {
     namespace,
+    // of a server outside of the cluster
+    url: called === undefined ? url : undefined,
     service,
     slices,
     deployment,

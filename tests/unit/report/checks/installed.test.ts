@@ -163,6 +163,7 @@ suite('no difference of a webhook', () => {
     'a condition that the component no-opt-out takes away': {
       matchConditions: (matchConditions ?? []).filter(({ name }) => name !== 'not-opted-out'),
     },
+    'a URL, with any path': { clientConfig: { url: 'https://gate.example/somewhere' } },
     'what Azure Kubernetes Service writes into every namespaceSelector': {
       namespaceSelector: {
         matchExpressions: [
@@ -204,6 +205,7 @@ suite('no fault', () => {
     const certificate = { unknown: { why: 'there is no Deployment', forbidden: false } };
     const findings = judge({ deployment: 'absent', certificate });
     assert.deepEqual(having(findings, 'skipped'), ['deployment', 'certificate']);
+    assert.equal(judge({ url: 'https://gate.example/mutate', service: 'absent' }).service?.result, 'skipped');
   });
 
   test('failurePolicy Ignore is said beside what passes', () => {
