@@ -111,12 +111,6 @@ suite('a damaged Secret', () => {
       assert.deepEqual([step(first, more), reasons(first, more)], ['restore', ['unreadable']]);
     }
   });
-
-  test('with an expired authority is replaced', () => {
-    assert.equal(step(first, { now: later(400) }), 'create');
-    assert.deepEqual(reasons(first, { now: later(400) }), ['expired']);
-    assert.deepEqual(reasons(first, { now: later(-1) }), ['expired']);
-  });
 });
 
 test('the time of trust counts from the first observation in which every caBundle has the authority', () => {

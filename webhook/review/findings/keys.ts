@@ -26,19 +26,15 @@ export const namespaceKeys = (object: Fields, namespace: string, position: Posit
 export function workloadKeys(object: Fields, made: readonly Workload[]): Finding[] {
   const [first] = made;
   if (first === undefined) return [];
-  const subject = nameOf({ ...first, part: undefined });
   // what has no path is the object itself
   const templates = made.filter(({ podPath }) => podPath.length > 0);
-  return [
-    ...faultsOf(object, [], first).map((fault) => ({ ...fault, subject, workload: first })),
-    ...templates.flatMap((workload) =>
-      faultsOf(object, workload.podPath, workload).map((fault) => ({
-        ...fault,
-        subject: nameOf(workload),
-        workload,
-      })),
-    ),
+  const places = [
+    { at: [], workload: first, subject: nameOf({ ...first, part: undefined }) },
+    ...templates.map((workload) => ({ at: workload.podPath, workload, subject: nameOf(workload) })),
   ];
+  return places.flatMap(({ at, ...about }) =>
+    faultsOf(object, at, about.workload).map((fault) => ({ ...fault, ...about })),
+  );
 }
 
 /** What is wrong with the keys of the metadata at a path of an object. */
