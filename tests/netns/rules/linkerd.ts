@@ -6,6 +6,8 @@ export interface LinkerdPorts {
   proxyUser?: number;
   /** A group that is let through as well; there is none by default. */
   proxyGroup?: number;
+  /** `skip-outbound-ports`, as iptables writes ranges. */
+  skipped?: string;
 }
 
 /**
@@ -14,7 +16,7 @@ export interface LinkerdPorts {
  * were opted out, and the rest goes to the proxy.
  */
 export function linkerd(ports: LinkerdPorts = {}): RuleSet {
-  const { inbound = 4143, outbound = 4140, proxyUser = 2102, proxyGroup } = ports;
+  const { inbound = 4143, outbound = 4140, proxyUser = 2102, proxyGroup, skipped = '4567,4568' } = ports;
   const ofGroup = `-A PROXY_INIT_OUTPUT -m owner --gid-owner ${proxyGroup} -j RETURN\n`;
   return {
     rules: () => `*nat
@@ -27,7 +29,7 @@ export function linkerd(ports: LinkerdPorts = {}): RuleSet {
 -A PREROUTING -j PROXY_INIT_REDIRECT
 -A PROXY_INIT_OUTPUT -m owner --uid-owner ${proxyUser} -j RETURN
 ${proxyGroup === undefined ? '' : ofGroup}-A PROXY_INIT_OUTPUT -o lo -j RETURN
--A PROXY_INIT_OUTPUT -p tcp -m multiport --dports 4567,4568 -j RETURN
+-A PROXY_INIT_OUTPUT -p tcp -m multiport --dports ${skipped} -j RETURN
 -A PROXY_INIT_OUTPUT -p tcp -j REDIRECT --to-ports ${outbound}
 -A OUTPUT -j PROXY_INIT_OUTPUT
 COMMIT

@@ -3,9 +3,10 @@ import { availableParallelism, release } from 'node:os';
 import { table } from '../../../release/reference/tables.ts';
 import { run } from '../../support/run.ts';
 import type { Message } from '../harness/proof.ts';
+import { inboundStates } from './inbound.ts';
 import { networkNames } from './networks.ts';
 import { situations } from './plan.ts';
-import { states } from './states.ts';
+import { type State, states } from './states.ts';
 
 /** Outcomes by row and column of a table. */
 export type Outcomes = ReadonlyMap<string, string>;
@@ -32,23 +33,43 @@ With \`proved\`, the [exit code](../guides/troubleshooting.md#exit-codes) is 0. 
 
 ## Networks and situations
 
-${renderTable(situations, networkNames, outcomes)}
+### Meshes
+
+${renderTable(situations, networkNames.slice(0, 3), outcomes)}
+
+### Networks
+
+${renderTable(situations, networkNames.slice(3), outcomes)}
 
 In empty cells, [the situation does not apply](../../tests/netns/table/networks.ts).
 
 ## The way to the node and back
 
-What each check says, beside the truth: whether the node can connect to the pod. \`round-trip.test.ts\` makes each state
-in namespaces; in parentheses are the states of Cilium 1.20.2 and the AWS plugin 1.23.1 that it stands for. With
-\`mode: prefer\`, \`node-silent\` passes with a note. \`address\` passes in each row. \`witness\` says the truth in each row:
-\`not-reached\` where the way is broken. A mesh's own validator does not leave the pod: it passes in each row, except
-linkerd's without a default route. \`witness.test.ts\` has the states of a mesh's inbound rule: without it, \`witness\` says
-\`inbound-not-redirected\`, and a mesh's own validator passes.
+\`round-trip.test.ts\` makes each state in namespaces, and compares what the checks say with the truth: whether the node
+can connect to the pod. In parentheses are the states of Cilium 1.20.2 and the AWS plugin 1.23.1 that it stands for. With
+\`mode: prefer\`, \`node-silent\` passes with a note. \`witness\` says the truth in each state: \`not-reached\` if the way
+of the first address family is broken. A mesh's own validator was not run here: it does not leave the pod.
+
+The way works, and no check fails:
+
+${listOf(correct)}
+
+It is broken, \`address\` and \`gateway\` pass, and \`roundTrip\` says \`node-silent\`:
+
+${listOf(unseen)}
+
+The others:
 
 ${renderStates()}
 
 No check sees that the second NIC of a pod is gone (AWS with several NICs): \`roundTrip\` shows the way of the default route
 only.
+
+## A mesh's rules and the kubelet as witness
+
+The last column was measured beside linkerd's and Istio's own validators; \`witness.test.ts\` makes the states.
+
+${renderInbound()}
 
 ## Rule writers and address families
 
@@ -57,19 +78,35 @@ iptables-legacy and nftables, cilium with its gateway by a link route and on the
 `;
 }
 
+const whereOthersPass = states.filter(({ address, gateway }) => !address && !gateway);
+const correct = whereOthersPass.filter(({ roundTrip }) => roundTrip === 'passed');
+const unseen = whereOthersPass.filter(({ works, roundTrip }) => !works && roundTrip === 'node-silent');
+
+const nameOf = ({ what, real }: State): string => (real === undefined ? what : `${what} (${real})`);
+const listOf = (list: State[]): string => list.map((state) => `- ${nameOf(state)}`).join('\n');
+
 function renderStates(): string {
-  const rows = states.map(({ what, real, works, gateway = 'passed', roundTrip }) => [
-    real === undefined ? what : `${what} (${real})`,
-    works ? 'works' : 'broken',
-    gateway,
-    roundTrip,
-  ]);
-  return table(['', 'truth', '`gateway`', '`roundTrip`'], rows);
+  const others = states.filter((state) => !correct.includes(state) && !unseen.includes(state));
+  const rows = others.map((state) => {
+    const { works, address = 'passed', gateway = 'passed', roundTrip } = state;
+    return [nameOf(state), works ? 'works' : 'broken', address, gateway, roundTrip];
+  });
+  return table(['', 'truth', '`address`', '`gateway`', '`roundTrip`'], rows);
+}
+
+function renderInbound(): string {
+  const rows = inboundStates.flatMap(({ what, row, expected }) => {
+    const verdict = typeof expected === 'number' ? 'proved' : expected;
+    return row === undefined ? [] : [[what, row.truth, verdict, row.own]];
+  });
+  return table(['', 'truth', 'verdict with `witness`', "the mesh's own validator"], rows);
 }
 
 /** A cell is empty where the situation does not apply to the network. */
 function renderTable(rows: readonly string[], columns: readonly string[], outcomes: Outcomes): string {
-  const lines = rows.map((row) => [row, ...columns.map((column) => outcomes.get(keyOf(row, column)) ?? '')]);
+  const lines = rows
+    .map((row) => [row, ...columns.map((column) => outcomes.get(keyOf(row, column)) ?? '')])
+    .filter(([, ...cells]) => cells.some((cell) => cell !== ''));
   return table(['', ...columns], lines);
 }
 

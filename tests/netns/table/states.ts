@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import {
   gatewayAddress,
+  otherPodAddress,
   podAddress,
   secondAddress,
   standInGateway,
@@ -83,26 +85,25 @@ const removeDefaults: Step = async (sandbox) => {
 };
 const defaultOfType = (type: string): Step =>
   all(removeDefaults, pod(`route add ${type} 0.0.0.0/0`, `route add ${type} ::/0`));
+const secondLink: Step = async (sandbox) =>
+  void (await sandbox.ip(
+    'node',
+    `link add name second0 type veth peer name net1 netns ${sandbox.pod}`,
+    'link set second0 up',
+    'addr add 169.254.172.1/22 dev second0',
+  ));
 const silentGateway = { ipv4: '10.10.0.1', ipv6: 'fd00:10:10::1' };
 /** A second interface whose gateway does not answer, with a default route of this metric; the first one's is 100. */
 const secondDefault = (metric: number): Step =>
-  all(
-    async (sandbox) =>
-      void (await sandbox.ip(
-        'node',
-        `link add name second0 type veth peer name net1 netns ${sandbox.pod}`,
-        'link set second0 up',
-      )),
-    removeDefaults,
-    (sandbox) =>
-      pod(
-        'link set net1 up',
-        ...sandbox.familyList.flatMap((family) => [
-          `addr add ${withPrefix(family, secondAddress[family], 'subnet')} dev net1`,
-          `route add default via ${gatewayAddress[family]} dev eth0 metric 100`,
-          `route add default via ${silentGateway[family]} dev net1 metric ${metric}`,
-        ]),
-      )(sandbox),
+  all(secondLink, removeDefaults, (sandbox) =>
+    pod(
+      'link set net1 up',
+      ...sandbox.familyList.flatMap((family) => [
+        `addr add ${withPrefix(family, secondAddress[family], 'subnet')} dev net1`,
+        `route add default via ${gatewayAddress[family]} dev eth0 metric 100`,
+        `route add default via ${silentGateway[family]} dev net1 metric ${metric}`,
+      ]),
+    )(sandbox),
   );
 /** What the pod begins is dropped, but not its answers and what neighbours need. */
 const denyEgress = [
@@ -117,11 +118,30 @@ const limited: Step = async (sandbox) => {
     await sandbox.exec('pod', 'bash', ['-c', burst, address]);
 };
 
+/** Cilium's device of the node, which has the gateway's address, and where answers to the pods go: no program is there. */
+const deadHost = (gateway: string, ...more: string[]): Step =>
+  node(
+    'link add cilium_host type veth peer name cilium_net',
+    'link set cilium_host up',
+    'link set cilium_net up',
+    'addr flush dev pod0',
+    `addr add ${withPrefix(gateway.includes(':') ? 'ipv6' : 'ipv4', gateway, 'host')} dev cilium_host`,
+    ...more,
+  );
+const answersToHost = `route replace ${podAddress.ipv4} dev cilium_host`;
+const delegatedGateway = '169.254.23.0';
+const egressIPv4 = pod(
+  'link set net1 up',
+  'addr add 169.254.172.2/22 dev net1',
+  'route add default via 169.254.172.1 dev net1',
+);
+
 const cilium: Partial<Shape> = { gateway: 'by-link-route' };
 const aws: Partial<Shape> = { gateway: 'stand-in' };
 const passed = 'passed';
 /** A broken state in which the round trip is silent. */
 const broken = { works: false, roundTrip: 'node-silent' } as const;
+const lost = { ...broken, address: 'address-missing', gateway: 'address-missing' } as const;
 const correct = { works: true, roundTrip: passed } as const;
 
 /** A state, how it is made, and what is said of it. */
@@ -169,12 +189,39 @@ export const states: State[] = [
     step: secondDefault(200),
     ...correct,
   },
+  { what: 'AWS VPC CNI, IPv6', shape: { ...aws, families: 'ipv6' }, step: () => {}, ...correct },
   {
-    what: 'a policy denies all that the pod begins',
+    what: 'AWS VPC CNI, IPv6 with egress by IPv4',
+    shape: { ...aws, families: 'ipv6' },
+    step: all(secondLink, egressIPv4),
+    ...correct,
+  },
+  {
+    what: 'a policy denies all that the pod begins, and all that others than the node begin',
     shape: cilium,
-    step: filter('node', 'chain in { type filter hook prerouting priority 0;', ...denyEgress),
+    step: filter(
+      'node',
+      'chain to_pod { type filter hook forward priority 0;',
+      'oifname pod0 ct state new drop',
+      '}',
+      'chain in { type filter hook prerouting priority 0;',
+      ...denyEgress,
+    ),
     works: true,
     roundTrip: 'node-silent',
+  },
+  {
+    what: 'a rule of the pod drops what it begins',
+    shape: aws,
+    step: filter(
+      'pod',
+      'chain out { type filter hook output priority 0;',
+      'icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept',
+      'ct state new drop',
+    ),
+    works: true,
+    gateway: 'send-refused',
+    roundTrip: 'send-refused',
   },
   {
     what: 'the node writes no ICMP',
@@ -188,10 +235,41 @@ export const states: State[] = [
     works: true,
     roundTrip: 'node-silent',
   },
-  // Cilium without a program on cilium_host, a pod that its endpoint map lacks, masquerading without programs
+  {
+    what: "the node's device for answers has no program, IPv4",
+    real: 'Cilium: cilium_host without a program, or no program at all',
+    shape: { ...cilium, families: 'ipv4' },
+    step: deadHost(gatewayAddress.ipv4, answersToHost),
+    ...broken,
+  },
+  {
+    what: 'the same with the gateway 169.254.23.0',
+    real: 'Cilium: with delegated IPAM',
+    shape: { ...cilium, families: 'ipv4' },
+    step: all(
+      deadHost(delegatedGateway, answersToHost),
+      removeDefaults,
+      pod(`route add ${delegatedGateway} dev eth0`, `route add default via ${delegatedGateway} dev eth0`),
+    ),
+    ...broken,
+  },
+  {
+    what: 'no program at all, and arp_ignore is 1, IPv4',
+    shape: { ...cilium, families: 'ipv4' },
+    step: all(deadHost(gatewayAddress.ipv4, answersToHost), setting('ipv4/conf/all/arp_ignore', 1)),
+    ...broken,
+    gateway: 'gateway-silent',
+  },
+  {
+    what: 'no program at all, IPv6',
+    shape: { ...cilium, families: 'ipv6' },
+    step: deadHost(gatewayAddress.ipv6, `route replace ${podAddress.ipv6} dev cilium_host`),
+    ...broken,
+    gateway: 'gateway-silent',
+  },
   {
     what: 'neighbours are answered, and IP is dropped',
-    real: 'Cilium: no program on cilium_host, with its own or delegated IPAM; no program at all with IPv4; the pod is missing in the endpoint map; masquerading without programs on the pods',
+    real: 'Cilium: the pod is missing in the endpoint map; masquerading without programs on the pods',
     shape: cilium,
     step: dropIP,
     ...broken,
@@ -267,6 +345,37 @@ export const states: State[] = [
     step: secondDefault(50),
     ...broken,
     gateway: 'gateway-silent',
+  },
+  {
+    what: 'the permanent neighbour is gone (AWS)',
+    shape: aws,
+    step: pod('neigh flush all nud permanent'),
+    ...broken,
+    gateway: 'gateway-silent',
+  },
+  {
+    what: "the node's end of the link is down (AWS)",
+    shape: aws,
+    // the kernel tells the other end of a lost carrier within a second
+    step: all(node('link set pod0 down'), () => sleep(1200)),
+    ...broken,
+    address: 'address-missing',
+  },
+  { what: "the node's end of the link is deleted (AWS)", shape: aws, step: node('link del pod0'), ...lost },
+  { what: "the pod's link is down (AWS)", shape: aws, step: pod('link set eth0 down'), ...lost },
+  {
+    what: 'no address, IPv4 (AWS)',
+    shape: { ...aws, families: 'ipv4' },
+    step: pod('addr flush dev eth0'),
+    ...lost,
+  },
+  {
+    what: 'the addresses of another pod (AWS: podIPs of another sandbox)',
+    shape: { ...aws, podAddress: otherPodAddress },
+    step: () => {},
+    works: false,
+    address: 'address-missing',
+    roundTrip: passed,
   },
   {
     what: 'a rule of the pod refuses what it sends',

@@ -1,0 +1,190 @@
+import { podAddress } from '../harness/addresses.ts';
+import { type PodSpecimen, specimens } from '../harness/pods.ts';
+import type { Sandbox } from '../harness/sandbox.ts';
+import type { Shape } from '../harness/shape.ts';
+import { ambient } from '../rules/ambient.ts';
+import { istio } from '../rules/istio.ts';
+import { linkerd } from '../rules/linkerd.ts';
+import type { Step } from './plan.ts';
+import { flush, openZtunnel, write } from './steps.ts';
+
+/* States of a pod with the kubelet as a witness; those of a mesh are rows of the page. */
+
+export const plain: PodSpecimen = { profile: 'seen' };
+export const linkerdPod: PodSpecimen = { ...specimens.linkerd, profile: 'linkerd.seen' };
+const istioPod: PodSpecimen = { ...specimens.istio, profile: 'istio.seen' };
+
+const rule =
+  (where: 'pod' | 'node', ...lines: string[]): Step =>
+  async (sandbox) =>
+    void (await sandbox.exec(where, 'nft', ['-f', '-'], `table inet state {\n${lines.join('\n')}\n}\n}\n`));
+const noRouteBack: Step = (sandbox) =>
+  void sandbox.ip('node', ...sandbox.familyList.map((family) => `route del ${podAddress[family]}`));
+/** A command of iptables for the pod's table nat, with both families. */
+const inPod =
+  (command: string): Step =>
+  async (sandbox) => {
+    for (const program of ['iptables', 'ip6tables'])
+      await sandbox.exec('pod', `${program}-nft`, ['-t', 'nat', ...command.split(' ')]);
+  };
+export const flushInbound = inPod('-F PREROUTING');
+/** Istio's node agent translates the source of the kubelet's probes. */
+const probeAddress: Step = async (sandbox) =>
+  void (await sandbox.ip('node', 'addr add 169.254.7.127/32 dev lo'));
+/** Only what the node begins, and its answers: the kubelet is always let through. */
+const denyAll = rule(
+  'node',
+  'chain in { type filter hook prerouting priority -100;',
+  'icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept',
+  'ct state established,related accept',
+  'iifname pod0 drop',
+);
+/** A state, how it is made, and what is said of it. */
+export interface InboundState {
+  what: string;
+  /** A row of the page: the truth, and what the mesh's own validator says, as it was measured beside a real mesh. */
+  row?: { truth: string; own: string };
+  pod: PodSpecimen;
+  steps?: Step[];
+  shape?: Partial<Shape>;
+  /** Applied while the kubelet is awaited, after so many milliseconds. */
+  late?: { after: number; step: Step };
+  /** The first of the kubelet's dials comes after so many milliseconds. */
+  dialsFrom?: number;
+  /** The port where the kubelet's connection comes, or the reason of the failure. */
+  expected: number | string;
+  /** The address of the node that dials, if it is not the usual one. */
+  from?: string;
+}
+
+export const inboundStates: InboundState[] = [
+  { what: 'a correct pod', pod: plain, expected: 14_040 },
+  { what: 'a correct pod of IPv6', pod: plain, shape: { families: 'ipv6' }, expected: 14_040 },
+  {
+    what: 'linkerd, and a policy denies all but the node',
+    pod: linkerdPod,
+    steps: [write(linkerd()), denyAll],
+    expected: 4143,
+  },
+  {
+    what: 'linkerd',
+    row: { truth: 'works', own: 'passed' },
+    pod: linkerdPod,
+    steps: [write(linkerd())],
+    expected: 4143,
+  },
+  {
+    what: 'linkerd, another inbound port than that of the proxy',
+    row: { truth: 'inbound is lost', own: 'passed' },
+    pod: linkerdPod,
+    steps: [write(linkerd({ inbound: 4999 }))],
+    expected: 'not-reached',
+  },
+  {
+    what: 'linkerd, a plugin with another proxy-uid than the pod',
+    row: { truth: 'the proxy is redirected to itself', own: 'passed' },
+    pod: linkerdPod,
+    steps: [write(linkerd({ proxyUser: 1500 }))],
+    expected: 4143,
+  },
+  {
+    what: "linkerd, without the proxy's own rule",
+    row: { truth: 'the proxy is redirected to itself', own: 'passed' },
+    pod: linkerdPod,
+    steps: [write(linkerd()), inPod('-D PROXY_INIT_OUTPUT -m owner --uid-owner 2102 -j RETURN')],
+    expected: 4143,
+  },
+  {
+    what: "linkerd, skip-outbound-ports with the probe's port",
+    row: { truth: 'works', own: 'failed' },
+    pod: { ...linkerdPod, annotations: { 'config.linkerd.io/skip-outbound-ports': '1404,4000-65535' } },
+    steps: [write(linkerd({ skipped: '1404,4000:65535' }))],
+    expected: 4143,
+  },
+  {
+    what: 'linkerd, no outbound rule',
+    row: { truth: 'outbound is not redirected', own: 'failed' },
+    pod: linkerdPod,
+    steps: [write(linkerd()), inPod('-F OUTPUT')],
+    expected: 'not-redirected',
+  },
+  {
+    what: 'Istio, no outbound rule',
+    row: { truth: 'outbound is not redirected', own: 'passed' },
+    pod: istioPod,
+    steps: [write(istio()), inPod('-D ISTIO_OUTPUT -j ISTIO_REDIRECT')],
+    expected: 15_006,
+  },
+  ...[[], [inPod('-F PREROUTING')]].map(
+    (steps): InboundState => ({
+      what: `Istio ambient${steps.length === 0 ? '' : ', PREROUTING flushed'}`,
+      row: { truth: steps.length === 0 ? 'works' : 'inbound is not captured', own: 'there is none' },
+      pod: { ...specimens['istio-ambient'], profile: 'istio-ambient.seen' },
+      steps: [write(ambient()), openZtunnel, ...steps, probeAddress],
+      expected: 14_040,
+      from: '169.254.7.127',
+    }),
+  ),
+  {
+    what: 'linkerd, IPv6',
+    pod: linkerdPod,
+    steps: [write(linkerd())],
+    shape: { families: 'ipv6' },
+    expected: 4143,
+  },
+  { what: 'Istio', pod: istioPod, steps: [write(istio())], expected: 15_006 },
+  {
+    what: 'linkerd, PREROUTING flushed',
+    row: { truth: 'inbound is not redirected', own: 'passed' },
+    pod: linkerdPod,
+    steps: [write(linkerd()), flushInbound],
+    expected: 'inbound-not-redirected',
+  },
+  {
+    what: 'Istio, PREROUTING flushed',
+    row: { truth: 'inbound is not redirected', own: 'not run' },
+    pod: istioPod,
+    steps: [write(istio()), flushInbound],
+    expected: 'inbound-not-redirected',
+  },
+  {
+    what: 'linkerd, no route to the pod',
+    pod: linkerdPod,
+    steps: [write(linkerd()), noRouteBack],
+    expected: 'not-reached',
+  },
+  {
+    what: 'linkerd, inbound rules that come a moment late',
+    pod: linkerdPod,
+    steps: [write(linkerd()), flushInbound],
+    late: {
+      after: 3000,
+      step: (sandbox) => void sandbox.exec('pod', 'sh', ['-c', lateInbound]),
+    },
+    expected: 4143,
+  },
+  {
+    what: 'linkerd, a peer that dials the pod before the kubelet does',
+    pod: linkerdPod,
+    steps: [write(linkerd()), (sandbox) => dialEachSecond(sandbox, 2380)],
+    dialsFrom: 3000,
+    expected: 4143,
+  },
+  {
+    what: 'linkerd, all rules flushed before the kubelet comes',
+    pod: linkerdPod,
+    steps: [write(linkerd())],
+    late: { after: 1000, step: flush },
+    dialsFrom: 4000,
+    expected: 'not-redirected',
+  },
+];
+
+const lateInbound =
+  'for it in iptables ip6tables; do $it-nft -t nat -A PREROUTING -j PROXY_INIT_REDIRECT; done';
+
+/** A peer that waits for the pod. */
+async function dialEachSecond(sandbox: Sandbox, port: number): Promise<void> {
+  const loop = `while sleep 0.3; do (: < /dev/tcp/${podAddress.ipv4}/${port}) 2> /dev/null; done`;
+  void sandbox.exec('node', 'timeout', ['8', 'bash', '-c', loop]).catch(() => {});
+}
