@@ -1,14 +1,11 @@
 import { type Finding, failed, NotReadable } from './finding.ts';
-import { now, sleep, takeStall } from './host/loop.ts';
+import { now, sleep, stallSince } from './host/loop.ts';
 
 /** Milliseconds between two attempts: short compared with a late plugin, long compared with the cost of an attempt. */
 const pause = 100;
 
 /** The least time for an attempt, in milliseconds: a shorter one would find less than the one before it. */
 const shortest = 100;
-
-/** A program that stood still for so long, in milliseconds, may have missed what it waited for. */
-const longestStall = 1000;
 
 /**
  * One attempt at a check. Attempts are independent, so that a check can be repeated at any time.
@@ -24,13 +21,13 @@ export type Attempt = (deadline: number) => Promise<Finding>;
  */
 export async function untilPassed(deadline: number, attempt: Attempt): Promise<Finding> {
   for (;;) {
-    takeStall();
+    const start = now();
     const finding = await attempt(deadline);
-    const stall = takeStall();
+    const stall = stallSince(start);
     const settled = finding.passed ? !finding.preliminary : finding.final;
     if (settled) return finding;
     if (now() + pause + shortest >= deadline) {
-      if (finding.passed || stall < longestStall) return finding;
+      if (finding.passed || stall === 0) return finding;
       return failed('starved', `${finding.seen}, and no processor time for ${(stall / 1000).toFixed(1)} s`);
     }
     await sleep(pause);

@@ -19,8 +19,11 @@ const watches = new Map<number, Watch>();
 const timers = new Set<Timer>();
 /** What happened, and was not handled yet. */
 const ready: (() => void)[] = [];
-/** The longest time that the program took from one poll to the next, or slept too long, in milliseconds. */
-let stall = 0;
+/** A program that stood still for so long, in milliseconds, may have missed what it waited for. */
+const longestStall = 1000;
+
+/** The last such time: the program took so long from one poll to the next, or slept too long. */
+let stall = { length: 0, end: 0 };
 /** When the last poll ended. */
 let resumed = 0;
 let onDefect = (error: unknown): void => {
@@ -83,12 +86,13 @@ export const sleep = (milliseconds: number): Promise<void> =>
     after(milliseconds, resolve);
   });
 
-/** How long the program had no processor time, at most, since it was last asked; 0 from now on. */
-export function takeStall(): number {
-  const taken = Math.max(stall, native.now() - resumed);
-  stall = 0;
-  resumed = native.now();
-  return taken;
+/** How long the program stood still since a time; 0 if for less than {@link longestStall}. */
+export function stallSince(start: number): number {
+  const lengths = [stall, { length: native.now() - resumed, end: native.now() }].map(({ length, end }) =>
+    Math.min(length, end - start),
+  );
+  const longest = Math.max(...lengths);
+  return longest < longestStall ? 0 : longest;
 }
 
 /** Handles one event; waits for one if there is none. */
@@ -116,8 +120,9 @@ function gather(): void {
     [...watches.values()].map(({ wanted }) => wanted),
     wait,
   );
-  stall = Math.max(stall, begun - resumed, wait < 0 ? 0 : native.now() - begun - wait);
+  const length = Math.max(begun - resumed, wait < 0 ? 0 : native.now() - begun - wait);
   resumed = native.now();
+  if (length >= longestStall) stall = { length, end: resumed };
   for (const [index, descriptor] of descriptors.entries()) {
     const watched = watches.get(descriptor);
     if (seen[index] === 0 || watched === undefined) continue;
