@@ -82,14 +82,14 @@ export const inboundStates: InboundState[] = [
   },
   {
     what: 'linkerd, a plugin with another proxy-uid than the pod',
-    row: { truth: 'the proxy is redirected to itself', own: 'passed' },
+    row: { truth: 'the proxy loops', own: 'passed' },
     pod: linkerdPod,
     steps: [write(linkerd({ proxyUser: 1500 }))],
     expected: 4143,
   },
   {
     what: "linkerd, without the proxy's own rule",
-    row: { truth: 'the proxy is redirected to itself', own: 'passed' },
+    row: { truth: 'the proxy loops', own: 'passed' },
     pod: linkerdPod,
     steps: [write(linkerd()), inPod('-D PROXY_INIT_OUTPUT -m owner --uid-owner 2102 -j RETURN')],
     expected: 4143,
@@ -103,14 +103,14 @@ export const inboundStates: InboundState[] = [
   },
   {
     what: 'linkerd, no outbound rule',
-    row: { truth: 'outbound is not redirected', own: 'failed' },
+    row: { truth: 'no outbound redirect', own: 'failed' },
     pod: linkerdPod,
     steps: [write(linkerd()), inPod('-F OUTPUT')],
     expected: 'not-redirected',
   },
   {
     what: 'Istio, no outbound rule',
-    row: { truth: 'outbound is not redirected', own: 'passed' },
+    row: { truth: 'no outbound redirect', own: 'passed' },
     pod: istioPod,
     steps: [write(istio()), inPod('-D ISTIO_OUTPUT -j ISTIO_REDIRECT')],
     expected: 15_006,
@@ -118,7 +118,7 @@ export const inboundStates: InboundState[] = [
   ...[[], [inPod('-F PREROUTING')]].map(
     (steps): InboundState => ({
       what: `Istio ambient${steps.length === 0 ? '' : ', PREROUTING flushed'}`,
-      row: { truth: steps.length === 0 ? 'works' : 'inbound is not captured', own: 'there is none' },
+      row: { truth: steps.length === 0 ? 'works' : 'no inbound redirect', own: 'there is none' },
       pod: { ...specimens['istio-ambient'], profile: 'istio-ambient.seen' },
       steps: [write(ambient()), openZtunnel, ...steps, probeAddress],
       expected: 14_040,
@@ -135,14 +135,14 @@ export const inboundStates: InboundState[] = [
   { what: 'Istio', pod: istioPod, steps: [write(istio())], expected: 15_006 },
   {
     what: 'linkerd, PREROUTING flushed',
-    row: { truth: 'inbound is not redirected', own: 'passed' },
+    row: { truth: 'no inbound redirect', own: 'passed' },
     pod: linkerdPod,
     steps: [write(linkerd()), flushInbound],
     expected: 'inbound-not-redirected',
   },
   {
     what: 'Istio, PREROUTING flushed',
-    row: { truth: 'inbound is not redirected', own: 'not run' },
+    row: { truth: 'no inbound redirect', own: 'not run' },
     pod: istioPod,
     steps: [write(istio()), flushInbound],
     expected: 'inbound-not-redirected',

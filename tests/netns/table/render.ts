@@ -6,7 +6,7 @@ import type { Message } from '../harness/proof.ts';
 import { inboundStates } from './inbound.ts';
 import { networkNames } from './networks.ts';
 import { situations } from './plan.ts';
-import { type State, states } from './states.ts';
+import { states } from './states.ts';
 
 /** Outcomes by row and column of a table. */
 export type Outcomes = ReadonlyMap<string, string>;
@@ -50,16 +50,6 @@ can connect to the pod. In parentheses are the states of Cilium 1.20.2 and the A
 \`mode: prefer\`, \`node-silent\` passes with a note. \`witness\` says the truth in each state: \`not-reached\` if the way
 of the first address family is broken. A mesh's own validator was not run here: it does not leave the pod.
 
-The way works, and no check fails:
-
-${listOf(correct)}
-
-It is broken, \`address\` and \`gateway\` pass, and \`roundTrip\` says \`node-silent\`:
-
-${listOf(unseen)}
-
-The others:
-
 ${renderStates()}
 
 No check sees that the second NIC of a pod is gone (AWS with several NICs): \`roundTrip\` shows the way of the default route
@@ -78,20 +68,17 @@ iptables-legacy and nftables, cilium with its gateway by a link route and on the
 `;
 }
 
-const whereOthersPass = states.filter(({ address, gateway }) => !address && !gateway);
-const correct = whereOthersPass.filter(({ roundTrip }) => roundTrip === 'passed');
-const unseen = whereOthersPass.filter(({ works, roundTrip }) => !works && roundTrip === 'node-silent');
-
-const nameOf = ({ what, real }: State): string => (real === undefined ? what : `${what} (${real})`);
-const listOf = (list: State[]): string => list.map((state) => `- ${nameOf(state)}`).join('\n');
-
+/** A row for each outcome, with all states that have it. */
 function renderStates(): string {
-  const others = states.filter((state) => !correct.includes(state) && !unseen.includes(state));
-  const rows = others.map((state) => {
-    const { works, address = 'passed', gateway = 'passed', roundTrip } = state;
-    return [nameOf(state), works ? 'works' : 'broken', address, gateway, roundTrip];
-  });
-  return table(['', 'truth', '`address`', '`gateway`', '`roundTrip`'], rows);
+  const rows = new Map<string, { names: Set<string>; outcome: string[] }>();
+  for (const { what, real, works, address = 'passed', gateway = 'passed', roundTrip } of states) {
+    const outcome = [works ? 'works' : 'broken', address, gateway, roundTrip];
+    const row = rows.get(`${outcome}`) ?? { names: new Set(), outcome };
+    row.names.add(real === undefined ? what : `${what} (${real})`);
+    rows.set(`${outcome}`, row);
+  }
+  const lines = [...rows.values()].map(({ names, outcome }) => [[...names].join('<br>'), ...outcome]);
+  return table(['', 'truth', '`address`', '`gateway`', '`roundTrip`'], lines);
 }
 
 function renderInbound(): string {

@@ -163,7 +163,7 @@ export const states: State[] = [
   { what: 'Cilium, correct', shape: cilium, step: () => {}, ...correct },
   { what: 'AWS VPC CNI, correct', shape: aws, step: () => {}, ...correct },
   {
-    what: 'only the gateway answers, because the node has other addresses than status.hostIPs',
+    what: 'the node has other addresses than status.hostIPs',
     shape: cilium,
     step: node('addr flush dev lo scope global'),
     ...correct,
@@ -197,7 +197,7 @@ export const states: State[] = [
     ...correct,
   },
   {
-    what: 'a policy denies all that the pod begins, and all that others than the node begin',
+    what: 'default-deny in both directions',
     shape: cilium,
     step: filter(
       'node',
@@ -236,8 +236,8 @@ export const states: State[] = [
     roundTrip: 'node-silent',
   },
   {
-    what: "the node's device for answers has no program, IPv4",
-    real: 'Cilium: cilium_host without a program, or no program at all',
+    what: 'answers end at a device, IPv4',
+    real: 'Cilium: no program on cilium_host, or none at all',
     shape: { ...cilium, families: 'ipv4' },
     step: deadHost(gatewayAddress.ipv4, answersToHost),
     ...broken,
@@ -331,7 +331,7 @@ export const states: State[] = [
   },
   ...['blackhole', 'unreachable', 'prohibit'].map(
     (type): State => ({
-      what: `a default route of type ${type}`,
+      what: 'a default route of type blackhole, unreachable or prohibit',
       shape: aws,
       step: defaultOfType(type),
       ...broken,
@@ -340,7 +340,7 @@ export const states: State[] = [
   ),
   {
     // IPv6 leaves such a gateway for one that answers: `rt6_select` of net/ipv6/route.c
-    what: 'a second default route with a lower metric, whose gateway is silent, IPv4',
+    what: 'a second default route, with a lower metric and a silent gateway, IPv4',
     shape: { ...cilium, families: 'ipv4' },
     step: secondDefault(50),
     ...broken,
