@@ -22,21 +22,28 @@ function proveGateway(sandbox: Sandbox, timeout = '1s'): Promise<Proof> {
 const reasons = ({ message }: Proof): (string | undefined)[] => message.checks.map(({ reason }) => reason);
 
 describe('a pod without a network: no gateway does not pass', { concurrency: 3 }, () => {
-  const networks: [what: string, shape: Partial<Shape>, step: Step][] = [
+  const networks: [what: string, shape: Partial<Shape>, step: Step, reason?: string][] = [
     ['nothing but lo', { gateway: 'none' }, () => {}],
     [
       'an interface that is down',
       {},
       async (sandbox) => void (await sandbox.ip('pod', 'link set eth0 down')),
     ],
+    [
+      'a default route that discards, where none is required',
+      { defaultRoute: false },
+      async (sandbox) =>
+        void (await sandbox.ip('pod', 'route add blackhole 0.0.0.0/0', 'route add blackhole ::/0')),
+      'no-default-route',
+    ],
   ];
-  for (const [what, shape, step] of networks)
+  for (const [what, shape, step, reason = 'address-missing'] of networks)
     test(what, async () => {
       await using sandbox = await Sandbox.make(shape);
       await step(sandbox);
       const proof = await proveGateway(sandbox);
       assert.equal(proof.code, 95, proof.log);
-      assert.deepEqual(reasons(proof), ['address-missing', 'address-missing']);
+      assert.deepEqual(reasons(proof), [reason, reason]);
     });
 
   test('no default route with the right address: passes', async () => {
