@@ -30,5 +30,5 @@ const declare =
 export const bytes = declare((value) => (value < 2 ** 20 ? `${value / 1024} KiB` : `${value / 2 ** 20} MiB`));
 /** A limit in milliseconds. */
 export const time = declare((value) => (value < 120_000 ? `${value / 1000} s` : `${value / 60_000} min`));
-/** A number of things. */
-export const count = declare((value) => value.toLocaleString('en'));
+/** A number of things. Without `toLocaleString`, which would keep 6 MB of ICU's data in every server's memory. */
+export const count = declare((value) => String(value).replace(/\B(?=(?:\d{3})+$)/g, ','));
