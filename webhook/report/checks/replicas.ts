@@ -61,7 +61,8 @@ export function checkService(installation: InstallationFacts): Finding {
     service,
     (found) => {
       if (found === undefined) return fault('it does not exist, and webhooks call it');
-      const port = found.spec?.ports?.find(isCalled);
+      const { ports, selector } = found.spec ?? {};
+      const port = ports?.find((one) => isCalled(one, selector !== undefined));
       if (port === undefined)
         return fault(`it has no TCP port ${called.port} with targetPort ${called.targetPort}`);
       const { name = '' } = port;
@@ -86,5 +87,6 @@ export function checkService(installation: InstallationFacts): Finding {
   );
 }
 
-const isCalled = ({ port, targetPort, protocol = 'TCP' }: V1ServicePort): boolean =>
-  port === called.port && targetPort === called.targetPort && protocol === 'TCP';
+/** @param selects whether the endpoints are pods: others may have any port */
+const isCalled = ({ port, targetPort, protocol = 'TCP' }: V1ServicePort, selects: boolean): boolean =>
+  port === called.port && (!selects || targetPort === called.targetPort) && protocol === 'TCP';

@@ -31,7 +31,9 @@ const having = (findings: Findings, wanted: Finding['result']): string[] =>
 const endpoints = (...sliced: Parameters<typeof slice>) => ({ slices: found([slice(...sliced)]) });
 /** An installation whose Service has this port. */
 const servicePort = (more: object) => ({
-  service: found({ spec: { ports: [{ name: 'https', port: 443, targetPort: 'https', ...more }] } }),
+  service: found({
+    spec: { selector: {}, ports: [{ name: 'https', port: 443, targetPort: 'https', ...more }] },
+  }),
 });
 const replicas = (...of: Parameters<typeof deployment>) => ({ deployment: found(deployment(...of)) });
 const { pods, serviceAccount } = wholeInstallation.policies;
@@ -194,6 +196,9 @@ suite('no fault', () => {
       constraints({ matchPolicy: 'Equivalent', objectSelector: {} }),
     ],
     'endpoints in two slices, as of a Service with IPv4 and IPv6': [{ slices: found([slice(0), slice(1)]) }],
+    'endpoints that no selector finds, at any port': [
+      { service: found({ spec: { ports: [{ port: 443 }] } }), ...endpoints(1, 2, [{ port: 9999 }]) },
+    ],
     'ports without a name': [{ ...servicePort({ name: undefined }), ...endpoints(1, 2, [{ port: 8443 }]) }],
   };
   for (const [name, [installation, settings = {}]] of Object.entries(cases))
