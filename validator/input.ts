@@ -47,57 +47,50 @@ export interface AskedCheck {
   timeout: number;
 }
 
-interface Rule {
-  fits: (value: unknown) => boolean;
-  is: string;
-  optional?: true;
-}
+/** Whether a setting is understood; an optional one may be undefined. */
+type Rule = (value: unknown) => boolean;
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
-const isPort = (value: unknown): boolean => isNumber(value) && value >= 1 && value <= 65_535;
 const isNumber = (value: unknown): value is number => Number.isInteger(value);
-const isTarget = (value: unknown): boolean => isText(value) && parseTarget(value) !== undefined;
-const isList = (value: unknown, fits: (item: unknown) => boolean): boolean =>
-  Array.isArray(value) && value.length > 0 && value.every(fits);
-
-const oneOf = (...words: unknown[]): Rule => ({
-  fits: (value) => words.includes(value),
-  is: words.join(' or '),
-});
-const port: Rule = { fits: isPort, is: 'a port, 1 to 65535' };
-const userId: Rule = { fits: (value) => isNumber(value) && value >= 0, is: 'a user id', optional: true };
-const groupId: Rule = { ...userId, is: 'a group id' };
-const targets: Rule = { fits: (value) => isList(value, isTarget), is: 'a list of address:port' };
-const timeout: Rule = {
-  fits: (value) => isText(value) && parseDuration(value) !== undefined,
-  is: 'a duration such as 500ms, 10s or 2m',
-};
+const isPort: Rule = (value) => isNumber(value) && value >= 1 && value <= 65_535;
+const isTarget: Rule = (value) => isText(value) && parseTarget(value) !== undefined;
+const isDuration: Rule = (value) => isText(value) && parseDuration(value) !== undefined;
+const listOf =
+  (fits: Rule): Rule =>
+  (value) =>
+    Array.isArray(value) && value.length > 0 && value.every((item) => fits(item));
+const oneOf =
+  (...words: unknown[]): Rule =>
+  (value) =>
+    words.includes(value);
+const optionalId: Rule = (value) => value === undefined || (isNumber(value) && value >= 0);
+const optionalPort: Rule = (value) => value === undefined || isPort(value);
 
 /** The settings of each check, as in `contract.ts`. */
 const words: Record<CheckName, Record<string, Rule>> = {
   redirect: {
     direction: oneOf('outbound', 'inbound'),
-    listen: port,
-    connect: targets,
-    asUser: userId,
-    asGroup: groupId,
-    notAsUser: userId,
-    notAsGroup: groupId,
-    families: { ...oneOf('first', 'all'), optional: true },
-    timeout,
+    listen: isPort,
+    connect: listOf(isTarget),
+    asUser: optionalId,
+    asGroup: optionalId,
+    notAsUser: optionalId,
+    notAsGroup: optionalId,
+    families: oneOf('first', 'all', undefined),
+    timeout: isDuration,
   },
   captured: {
-    listeners: { fits: (value) => isList(value, isPort), is: 'a list of ports' },
-    outbound: port,
-    connect: targets,
-    timeout,
+    listeners: listOf(isPort),
+    outbound: isPort,
+    connect: listOf(isTarget),
+    timeout: isDuration,
   },
-  interfaces: { timeout },
-  address: { timeout },
-  gateway: { required: { ...oneOf(true), optional: true }, timeout },
-  roundTrip: { mode: oneOf('require', 'prefer'), timeout },
-  witness: { port, inbound: { ...port, optional: true }, timeout },
-  reach: { host: { fits: isText, is: 'a host name or address' }, port, timeout },
+  interfaces: { timeout: isDuration },
+  address: { timeout: isDuration },
+  gateway: { required: oneOf(true, undefined), timeout: isDuration },
+  roundTrip: { mode: oneOf('require', 'prefer'), timeout: isDuration },
+  witness: { port: isPort, inbound: optionalPort, timeout: isDuration },
+  reach: { host: isText, port: isPort, timeout: isDuration },
 };
 
 /**
@@ -149,11 +142,9 @@ function checkSettings(settings: Record<string, unknown>, rules: Record<string, 
   for (const name of Object.keys(settings))
     if (!Object.hasOwn(rules, name))
       throw new UsageError(`${at}: unknown setting ${name} (this program may be older than its injector)`);
-  for (const [name, { fits, is, optional }] of Object.entries(rules)) {
-    const value = settings[name];
-    if (value === undefined ? !optional : !fits(value))
-      throw new UsageError(`${at}.${name} is not ${is}: ${JSON.stringify(value) ?? 'missing'}`);
-  }
+  for (const [name, fits] of Object.entries(rules))
+    if (!fits(settings[name]))
+      throw new UsageError(`${at}.${name} is not understood: ${JSON.stringify(settings[name]) ?? 'missing'}`);
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

@@ -43,11 +43,12 @@ export function verdictSentence(report: Report): string {
   const after = `after ${seconds.toFixed(3)} s`;
   const exit = exitCodeFor(report, warn);
   const instead = exit === code ? '' : `; proof.mode is warn, so the exit code is ${exit} and the pod starts`;
-  const causes = [...(problem === undefined ? [] : [problem]), ...results.flatMap(causeOf)];
+  const failures = results.flatMap((it) => (it.finding.passed ? [] : `${named(it)} ${it.finding.reason}`));
+  const causes = [...(problem === undefined ? [] : [problem]), ...failures];
   const because = causes.length === 0 ? '' : `: ${causes.join('; ')}`;
   // a reader of only this line must see that something was not checked
-  const notes = causes.length === 0 ? results.flatMap(notedIn) : [];
-  const noted = notes.length === 0 ? '' : `, with a note on ${notes.join(', ')}`;
+  const notes = results.filter(({ finding }) => finding.passed && finding.note !== undefined).map(named);
+  const noted = causes.length > 0 || notes.length === 0 ? '' : `, with a note on ${notes.join(', ')}`;
   return inOneLine(`verdict: ${verdict} (${code}) ${after}${because}${noted}${instead}.`);
 }
 
@@ -56,10 +57,4 @@ export function nameOf(check: string, family: string | undefined): string {
   return family === undefined ? check : `${check} ${family}`;
 }
 
-function causeOf({ profile, check, family, finding }: Result): string[] {
-  return finding.passed ? [] : [`${profile} ${nameOf(check, family)} ${finding.reason}`];
-}
-
-function notedIn({ profile, check, family, finding }: Result): string[] {
-  return finding.passed && finding.note !== undefined ? [`${profile} ${nameOf(check, family)}`] : [];
-}
+const named = ({ profile, check, family }: Result): string => `${profile} ${nameOf(check, family)}`;

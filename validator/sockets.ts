@@ -29,26 +29,17 @@ export function readSockets(): TcpSocket[] {
 
 /** The rows of `/proc/net/tcp` or `tcp6`: https://docs.kernel.org/networking/proc_net_tcp.html */
 export function parseTcp(text: string): TcpSocket[] {
-  return text.split('\n').flatMap((line) => {
-    const [, own = '', other = '', code = ''] = line.trim().split(/\s+/);
-    const [local, remote, state] = [endpoint(own), endpoint(other), Number.parseInt(code, 16)];
-    if (!local || !remote || Number.isNaN(state)) return [];
-    return [
-      {
-        local: local.address,
-        localPort: local.port,
-        remote: remote.address,
-        remotePort: remote.port,
-        state,
-      },
-    ];
-  });
-}
-
-function endpoint(text: string): { address: Address; port: number } | undefined {
-  const match = /^([0-9A-F]{8}|[0-9A-F]{32}):([0-9A-F]{4})$/i.exec(text);
-  if (match?.[1] === undefined || match[2] === undefined) return undefined;
-  return { address: addressOf(bytesOfWords(match[1])), port: Number.parseInt(match[2], 16) };
+  const end = '([0-9A-F]{8}|[0-9A-F]{32}):([0-9A-F]{4})';
+  const row = new RegExp(`^\\s*\\d+: ${end} ${end} ([0-9A-F]{2})\\s`, 'gim');
+  const address = (words = ''): Address => addressOf(bytesOfWords(words));
+  const number = (hex = ''): number => Number.parseInt(hex, 16);
+  return [...text.matchAll(row)].map(([, local, localPort, remote, remotePort, state]) => ({
+    local: address(local),
+    localPort: number(localPort),
+    remote: address(remote),
+    remotePort: number(remotePort),
+    state: number(state),
+  }));
 }
 
 /**

@@ -62,7 +62,7 @@ describe('the witness, beside the truth', { concurrency: 9 }, () => {
   });
 });
 
-test('at rest: less than 1 MB of memory of its own, and the end comes at once', async () => {
+test('at rest: less than 1 MB of memory of its own, the end comes at once, and a restart has its port', async () => {
   await using sandbox = await Sandbox.make({ families: 'ipv4' });
   const running = startProof(sandbox, plain, { configuration });
   await running.started;
@@ -78,6 +78,9 @@ test('at rest: less than 1 MB of memory of its own, and the end comes at once', 
   const sum = own.reduce((a, b) => a + b, 0);
   console.log(`${sum} kB of memory at rest`);
   assert.ok(own.length === 2 && sum < 1000, memory);
+  // a connection of before may be in TIME_WAIT
+  const again = await witnessed(sandbox, plain, {});
+  assert.deepEqual([again.connected, again.proof.code], [true, 0], again.proof.log);
 });
 
 /** The port of the startup probe. */

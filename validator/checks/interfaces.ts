@@ -88,8 +88,7 @@ export function judgeInterfaces(
     return { network, entry };
   });
   return pairs.map(({ network, entry }) => {
-    if (entry) return judgeEntry(network, entry, devices);
-    return status ? judgeNotListed(network, status, devices) : judgeUnknown(network, devices);
+    return entry ? judgeEntry(network, entry, devices) : judgeUnlisted(network, status, devices);
   });
 }
 
@@ -117,38 +116,41 @@ function judgeEntry(network: AskedNetwork, entry: NetworkStatus, devices: Device
 }
 
 /**
- * Judges a network that the status of this sandbox does not list. Multus then ran for this pod and every plugin
- * succeeded, because a plugin that fails fails the whole sandbox (Multus, `CmdAdd`). Multus lists only interfaces that
- * a plugin reported (network-attachment-definition-client, `CreateNetworkStatuses`): Istio's plugin creates none, and
- * plugins without a `cniVersion`, or with 0.2.0, cannot report any. So an existing interface is judged, and a missing
- * one is noted.
+ * Judges a network without an entry in the status of this sandbox.
+ *
+ * If the status is known, Multus ran for this pod and every plugin succeeded, because a plugin that fails fails the
+ * whole sandbox (Multus, `CmdAdd`). Multus lists only interfaces that a plugin reported
+ * (network-attachment-definition-client, `CreateNetworkStatuses`): Istio's plugin creates none, and plugins without a
+ * `cniVersion`, or with 0.2.0, cannot report any. So an existing interface is judged, and a missing one is noted.
+ *
+ * If it is unknown, the interface must exist: it is not known whether Multus ran.
  */
-function judgeNotListed(network: AskedNetwork, status: NetworkStatus[], devices: Device[]): InterfaceResult {
+function judgeUnlisted(
+  network: AskedNetwork,
+  status: NetworkStatus[] | undefined,
+  devices: Device[],
+): InterfaceResult {
   const name = network.interface ?? network.usualInterface;
-  const other = status.find((entry) => entry.interface === name);
+  const other = status?.find((entry) => entry.interface === name);
   const device = other ? undefined : devices.find((it) => it.name === name);
   const notListed = `network-status of this sandbox does not list ${network.name}`;
   if (device && !device.up) return down(network, name);
-  if (device && lacksAskedAddress(network, device)) return withoutAddress(network, name);
-  if (device)
+  if (device && network.asksAddress && isAddressless(device)) {
+    const seen = `interface ${name} for ${network.name} without an address`;
+    return wrong('interface-without-address', seen);
+  }
+  if (device && status)
     return { ...sound(found(network, device)), note: `${notListed}, so addresses were not compared` };
+  if (device) {
+    const result = { seen: found(network, device), confirmed: false };
+    return isAddressless(device) ? { ...result, addressless: true } : result;
+  }
   // a pod that requests an address requests an interface
-  if (network.asksAddress) return absent(network, name);
+  if (!status || network.asksAddress) return absent(network, name);
   const seen = other
     ? `no interface for ${network.name}: ${name} is that of ${other.name}`
     : `no interface ${name} for ${network.name}`;
   return { ...sound(seen), note: `${notListed}: its plugin reported no interface` };
-}
-
-/** Judges a network if it is unknown what Multus did in this sandbox, or whether it ran. */
-function judgeUnknown(network: AskedNetwork, devices: Device[]): InterfaceResult {
-  const name = network.interface ?? network.usualInterface;
-  const device = devices.find((it) => it.name === name);
-  if (!device) return absent(network, name);
-  if (!device.up) return down(network, name);
-  if (lacksAskedAddress(network, device)) return withoutAddress(network, name);
-  const result = { seen: found(network, device), confirmed: false };
-  return isAddressless(device) ? { ...result, addressless: true } : result;
 }
 
 const absent = (network: AskedNetwork, name: string): InterfaceResult =>
@@ -157,13 +159,7 @@ const absent = (network: AskedNetwork, name: string): InterfaceResult =>
 const down = (network: AskedNetwork, name: string): InterfaceResult =>
   wrong('interface-down', `interface ${name} for ${network.name} down`);
 
-const withoutAddress = (network: AskedNetwork, name: string): InterfaceResult =>
-  wrong('interface-without-address', `interface ${name} for ${network.name} without an address`);
-
 const isAddressless = ({ addresses }: Device): boolean => addresses.every(isLinkLocal);
-
-const lacksAskedAddress = ({ asksAddress }: AskedNetwork, device: Device): boolean =>
-  asksAddress === true && isAddressless(device);
 
 const wrong = (reason: Failed['reason'], seen: string): InterfaceResult => ({
   problem: failed(reason, seen),

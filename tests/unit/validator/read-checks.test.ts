@@ -49,13 +49,17 @@ const refused: [what: string, text: string | undefined, reported: RegExp][] = [
   ['two checks', '[{"profile":"a","gateway":{},"address":{}}]', /not exactly one check/],
   ['a word of JavaScript', '[{"profile":"a","constructor":{}}]', /unknown check constructor/],
   ['settings that are none', '[{"profile":"a","gateway":"1s"}]', /gateway is not an object/],
-  ['no time-out', '[{"profile":"a","gateway":{}}]', /timeout is not a duration.*missing/],
-  ['a time-out that is none', '[{"profile":"a","gateway":{"timeout":"10"}}]', /timeout is not a duration/],
+  ['no time-out', '[{"profile":"a","gateway":{}}]', /timeout is not understood: missing/],
+  [
+    'a time-out that is none',
+    '[{"profile":"a","gateway":{"timeout":"10"}}]',
+    /timeout is not understood: "10"/,
+  ],
   ['a port that is none', JSON.stringify([{ profile: 'a', redirect: { ...redirect, listen: 0 } }]), /listen/],
   [
     'a target without a port',
     JSON.stringify([{ profile: 'a', redirect: { ...redirect, connect: ['192.0.2.2'] } }]),
-    /connect is not a list of address:port/,
+    /connect is not understood/,
   ],
   [
     'a target with the port that is listened on',
@@ -72,7 +76,7 @@ const refused: [what: string, text: string | undefined, reported: RegExp][] = [
   [
     'a direction that is none',
     JSON.stringify([{ profile: 'a', redirect: { ...redirect, direction: 'up' } }]),
-    /outbound or inbound/,
+    /direction is not understood: "up"/,
   ],
 ];
 
