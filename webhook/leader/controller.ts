@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ClusterError } from '../cluster/errors.ts';
 import type { EventRecorder } from '../cluster/events/recorder.ts';
 import type { Leadership } from '../cluster/lease/leadership.ts';
 import type { Policy } from '../config/policy.ts';
 import type { Log } from '../lib/deps.ts';
 import { CniGateError, messageOf } from '../lib/errors.ts';
-import { type Reconcile, type Result, WorkQueue, type WorkQueueOptions } from './work-queue.ts';
+import { type Reconcile, WorkQueue, type WorkQueueOptions } from './work-queue.ts';
 
 /** What all work of the leader goes by. */
 export interface LeaderDeps<View> {
@@ -39,16 +38,12 @@ export interface ControllerOptions extends Pick<LeaderDeps<unknown>, 'leader' | 
 
 /** How often all keys are added, in milliseconds. Nodes become ready, fill and empty without an event of a pod. */
 const resync = 2000;
-/** How long no key is looked at after the API server failed, in milliseconds. An outage is not the key's fault. */
-const outagePause = 5000;
 /** A failure of the same kind is logged again after this time, in milliseconds. */
 const warnAgain = 600_000;
 
 /** Runs a {@link WorkQueue} while this process leads: events and a resync add keys, the reconciler looks at them. */
 export class Controller {
   readonly #options: ControllerOptions;
-  /** The end of the pause after an outage, on a monotonic clock. */
-  #outageEnds = 0;
   #warned: { kind: string; at: number } | undefined;
 
   constructor(options: ControllerOptions) {
@@ -68,14 +63,17 @@ export class Controller {
   /** Works until the lead changes hands. */
   async #serve(signal: AbortSignal): Promise<void> {
     const { leader, queue: options, begin } = this.#options;
-    const queue = new WorkQueue({ ...options, failed: (error) => this.#warn(error) });
+    const queue = new WorkQueue({ ...options, failed: (error, key) => this.#warn(error, key) });
     const work = begin();
     const add = (keys: Iterable<string>): void => {
-      if (leader?.leads !== true || performance.now() < this.#outageEnds) return;
+      if (leader?.leads !== true) return;
       for (const key of keys) queue.add(key);
     };
     const unsubscribe = work.subscribe(add);
-    const running = queue.run((key, ended) => this.#reconcile(work, key, ended), signal);
+    const running = queue.run(
+      async (key, ended) => (leader?.leads === true ? work.reconcile(key, ended) : undefined),
+      signal,
+    );
     while (!signal.aborted) {
       try {
         add(await work.keys(signal));
@@ -88,33 +86,14 @@ export class Controller {
     await running;
   }
 
-  async #reconcile(work: Work, key: string, signal: AbortSignal): Promise<Result> {
-    if (this.#options.leader?.leads !== true) return undefined;
-    const after = this.#outageEnds - performance.now();
-    if (after > 0) return { after };
-    try {
-      return await work.reconcile(key, signal);
-    } catch (error) {
-      if (!isOutage(error)) throw error;
-      if (!signal.aborted) this.#warn(error);
-      this.#outageEnds = performance.now() + outagePause;
-      return { after: outagePause };
-    }
-  }
-
   /** Logs each kind of failure once in a while: it may concern many keys. */
-  #warn(error: unknown): void {
+  #warn(error: unknown, key?: string): void {
     const text = messageOf(error);
     const kind = error instanceof CniGateError ? error.code : text;
     const now = performance.now();
     if (this.#warned?.kind === kind && now - this.#warned.at < warnAgain) return;
     this.#warned = { kind, at: now };
     const { log, failure } = this.#options;
-    log.warn({ err: error }, `${failure}: ${text}; cni-gate tries again`);
+    log.warn({ err: error, key }, `${failure}: ${text}; cni-gate tries again`);
   }
 }
-
-/** Whether the API server gave no answer, or said that it cannot answer now. */
-const isOutage = (error: unknown): boolean =>
-  error instanceof ClusterError &&
-  (error.status === undefined || error.status === 429 || error.status >= 500);

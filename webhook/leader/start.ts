@@ -61,7 +61,7 @@ export function startLeading(
   };
 }
 
-/** The controller that nominates nodes for refused pods, and writes events about pods that wait. */
+/** The controller that nominates nodes for refused pods. */
 export function steeringController(
   client: ApiClient,
   deps: LeaderDeps<SteerView>,

@@ -4,10 +4,10 @@ import { Notifier } from '../lib/notifier.ts';
 import type { TokenBucket } from '../lib/token-bucket.ts';
 
 /**
- * What a reconciler returns: nothing if it is done with the key for now, which ends the key's back-off; `after`: look
- * again after so many milliseconds, or earlier if the key is added; `back-off`: look again after a pause that doubles.
+ * What a reconciler returns: nothing if it is done with the key until it is added again, which ends the key's back-off;
+ * `back-off`: look again after a pause that doubles.
  */
-export type Result = undefined | { after: number } | 'back-off';
+export type Result = undefined | 'back-off';
 
 /** Looks at one key. If it throws, the key backs off. */
 export type Reconcile = (key: string, signal: AbortSignal) => Promise<Result>;
@@ -38,7 +38,8 @@ export class WorkQueue {
   readonly #options: WorkQueueOptions;
   /** The namespaces in the order of their turns, and in each the keys in the order of their arrival. */
   readonly #waiting = new Map<string, Set<string>>();
-  readonly #pausing = new Map<string, { timer: NodeJS.Timeout; backsOff: boolean }>();
+  /** The keys that back off. */
+  readonly #pausing = new Map<string, NodeJS.Timeout>();
   readonly #running = new Map<string, Promise<void>>();
   /** Keys that were added while a reconciler looked at them. */
   readonly #again = new Set<string>();
@@ -51,13 +52,11 @@ export class WorkQueue {
 
   /** Adds a key to look at now; if it is being looked at, it is looked at once more afterwards. */
   add(key: string): void {
-    const pause = this.#pausing.get(key);
-    if (pause?.backsOff) return;
+    if (this.#pausing.has(key)) return;
     if (this.#running.has(key)) {
       this.#again.add(key);
       return;
     }
-    this.#endPause(key);
     const namespace = key.split('/', 1)[0] ?? '';
     getOrMake(this.#waiting, namespace, () => new Set<string>()).add(key);
     this.#changed.notify();
@@ -75,7 +74,7 @@ export class WorkQueue {
         await nextTurn();
       }
     }
-    for (const { timer } of this.#pausing.values()) clearTimeout(timer);
+    for (const timer of this.#pausing.values()) clearTimeout(timer);
     await Promise.all(this.#running.values());
   }
 
@@ -110,29 +109,15 @@ export class WorkQueue {
   }
 
   #finish(key: string, result: Result): void {
-    if (result === 'back-off') {
-      const { baseDelay, maxDelay } = this.#options;
-      const failures = this.#failures.get(key) ?? 0;
-      this.#failures.set(key, failures + 1);
-      this.#pause(key, Math.min(baseDelay * 2 ** failures, maxDelay), true);
-    } else if (result === undefined) {
-      this.#failures.delete(key);
-    } else {
-      this.#pause(key, result.after, false);
-    }
-  }
-
-  #pause(key: string, ms: number, backsOff: boolean): void {
-    if (this.#pausing.has(key)) return;
-    const timer = setTimeout(() => {
+    const failures = this.#failures.get(key) ?? 0;
+    this.#failures.delete(key);
+    if (result !== 'back-off') return;
+    this.#failures.set(key, failures + 1);
+    const { baseDelay, maxDelay } = this.#options;
+    const look = (): void => {
       this.#pausing.delete(key);
       this.add(key);
-    }, ms);
-    this.#pausing.set(key, { timer, backsOff });
-  }
-
-  #endPause(key: string): void {
-    clearTimeout(this.#pausing.get(key)?.timer);
-    this.#pausing.delete(key);
+    };
+    this.#pausing.set(key, setTimeout(look, Math.min(baseDelay * 2 ** failures, maxDelay)));
   }
 }

@@ -162,11 +162,6 @@ export const repairLimits = {
   /** Each further failure doubles it. */
   pause: time(5000, 'pause for a controller after a recreated pod failed again, doubled each time'),
   longestPause: time(600_000, 'longest such pause'),
-  /**
-   * While no pod is known to have failed again. A proof that passes has mostly done so by then. One that began a moment
-   * before its network came back fails only after its time-out, and the others need not wait for that.
-   */
-  second: time(5000, 'pause between a pod without a verdict and the next of its controller'),
   /** A verdict that takes longer than this no longer keeps other pods waiting. */
   verdict: 60_000,
   /** Repair stops when recreated pods of more than half of the controllers failed again. */

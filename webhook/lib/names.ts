@@ -62,7 +62,6 @@ export const eventReporter = 'cni-gate.io/leader';
 export const eventReasons = {
   nominated: 'NodeNominated',
   notNominated: 'NotNominated',
-  heldForLong: 'HeldForLong',
   recreated: 'Recreated',
   wouldRecreate: 'WouldRecreate',
   notRecreated: 'NotRecreated',

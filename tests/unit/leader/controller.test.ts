@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ClusterError } from '../../../webhook/cluster/errors.ts';
 import { Controller, type Work } from '../../../webhook/leader/controller.ts';
 import { switchedLead, until } from './scene.ts';
 
@@ -60,18 +59,6 @@ suite('a controller', () => {
     changed('b/1');
     await sleep(50);
     assert.equal(seen.length, length);
-  });
-
-  test('after an outage it logs once, and looks at no key for a while', async (t) => {
-    const reconcile: Work['reconcile'] = async () => {
-      throw new ClusterError('CNI_GATE_CLUSTER_UNREACHABLE', 'connect ECONNREFUSED', {});
-    };
-    const { seen, warnings, changed } = controlled(t, { keys: ['a/1', 'a/2', 'a/3', 'a/4'], reconcile });
-    await until(() => seen.length > 0);
-    changed('a/5');
-    await sleep(100);
-    assert.ok(seen.length <= 2, 'those that were in flight');
-    assert.deepEqual(warnings, ['pods cannot be steered: connect ECONNREFUSED; cni-gate tries again']);
   });
 
   test('a failure of one key is logged once, and does not stop the others', async (t) => {

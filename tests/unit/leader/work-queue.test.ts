@@ -100,20 +100,6 @@ suite('a work queue', () => {
     assert.equal(seen.length, 6, 'the first pause again');
   });
 
-  test('looks again after a while, or at once if the key is added', async (t) => {
-    const { queue, seen } = running(t, async () => ({ after: 500 }));
-    queue.add('a');
-    await settled();
-    assert.equal(seen.length, 1);
-    queue.add('a');
-    await settled();
-    assert.equal(seen.length, 2);
-    await pass(499);
-    assert.equal(seen.length, 2);
-    await pass(1);
-    assert.equal(seen.length, 3);
-  });
-
   test('takes a token for each key, and waits while a dear key has used up those of others', async (t) => {
     const bucket = new TokenBucket(0.000001, 5);
     const { queue, seen } = running(t, async () => void bucket.take(3), { bucket });

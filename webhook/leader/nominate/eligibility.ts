@@ -33,22 +33,15 @@ const askAgain = 600_000;
  */
 export function eligibility(
   client: ApiClient,
-  { leader, policy, log }: Pick<LeaderDeps<unknown>, 'leader' | 'policy' | 'log'>,
+  { leader, policy }: Pick<LeaderDeps<unknown>, 'leader' | 'policy'>,
 ): (signal: AbortSignal) => Promise<SteerState> {
   /** Whether the API server is new enough, and until when that is known, on a monotonic clock. */
   let known: { enough: boolean; until: number } | undefined;
   const isNewEnough = async (signal: AbortSignal): Promise<boolean> => {
     if (known !== undefined && performance.now() < known.until) return known.enough;
     const version = await client.request<ApiVersion>('GET', '/version', { signal });
-    const enough = usesNominations(version);
-    if (!enough && known?.enough !== false) {
-      const { gitVersion } = version;
-      const why = `the API server is ${gitVersion}, and schedulers use nominations from ${leastVersion} on`;
-      // no warning: these versions are supported; status and the metric show it too
-      log.info({ gitVersion }, `refused pods are not steered: ${why}`);
-    }
-    known = { enough, until: performance.now() + askAgain };
-    return enough;
+    known = { enough: usesNominations(version), until: performance.now() + askAgain };
+    return known.enough;
   };
   return async (signal) => {
     if (policy().steer.mode === 'off') return 'off';

@@ -2,9 +2,9 @@ import type { PendingPod } from './pending-pod.ts';
 
 /**
  * How a nomination ended. `left`: the pod no longer waits, mostly because it was bound; `ignored`: the pod still waits,
- * and the scheduler cleared the nomination or left it for long; `replaced`: another component wrote another one.
+ * and the nomination was cleared or replaced, or stood for long.
  */
-export type Outcome = 'left' | 'ignored' | 'replaced';
+export type Outcome = 'left' | 'ignored';
 
 /** A nomination that this process wrote. */
 interface Nomination {
@@ -91,6 +91,5 @@ function outcomeOf(
   if (pod === undefined || pod.leaving) return 'left';
   // the watch may report the nomination later than the write returns
   const stands = pod.nominated === node || pod.version === before.version;
-  if (stands) return now - at > expiry ? 'ignored' : undefined;
-  return pod.nominated === '' ? 'ignored' : 'replaced';
+  return stands && now - at <= expiry ? undefined : 'ignored';
 }

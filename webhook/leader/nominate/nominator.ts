@@ -6,10 +6,10 @@ import type { LeaderDeps, Work } from '../controller.ts';
 import { type Gate, gateBy } from '../filters.ts';
 import type { SteerMetrics, SteerState } from '../metrics.ts';
 import { nominate } from '../pod-requests.ts';
-import { longHold, nominatedEvent, notNominatedEvent } from '../report/waiting-pods.ts';
+import { nominatedEvent, notNominatedEvent } from '../report/waiting-pods.ts';
 import type { Result } from '../work-queue.ts';
 import { Capacity } from './capacity.ts';
-import { eligibility, leastVersion } from './eligibility.ts';
+import { eligibility } from './eligibility.ts';
 import { Nominations } from './nominations.ts';
 import { PendingIndex, type PendingPod } from './pending-pod.ts';
 import { NodeSearch } from './search.ts';
@@ -31,22 +31,14 @@ export interface NominatorOptions extends LeaderDeps<SteerView> {
 const tokensOfNomination = planLimits.perSecond / planLimits.nominations;
 /** Nominations in one run. Other keys have their turn before the next ones. */
 const most = 16;
-/** When a key is looked at again that is not done, in milliseconds. */
-const again = 1000;
 /** How long a pod waits before an event says why no node is nominated for it, in milliseconds. Most wait no longer. */
 const quiet = 10_000;
 /** Events that are left to other reasons: one about each of many pods would fill the queue. */
 const reservedEvents = 100;
 
-/** Why pods are not steered, where that lasts. */
-const unsteered: Partial<Record<SteerState, string>> = {
-  off: 'steer.mode is off',
-  'api-server-too-old': `schedulers use nominations from Kubernetes ${leastVersion} on`,
-};
-
 type RefusedPod = PendingPod & { refused: string };
 
-/** Nominates nodes for the refused pods of one key, which are alike, and writes events about pods that wait. */
+/** Nominates nodes for the refused pods of one key, which are alike, and says in events where or why not. */
 export class Nominator implements Work {
   readonly #client: ApiClient;
   readonly #options: NominatorOptions;
@@ -88,18 +80,17 @@ export class Nominator implements Work {
    * @throws ClusterError, or the signal's reason
    */
   async reconcile(key: string, signal: AbortSignal): Promise<Result> {
-    const { view, policy } = this.#options;
+    const { view, policy, bucket } = this.#options;
     if (view.unsynced() !== undefined) return undefined;
     const pods = this.#pods.of(key);
     const backOff = this.#settle(key, pods);
-    const gate = gateBy(policy(), view, Date.now());
-    const refused = this.#look(pods, gate);
     if (this.#state !== 'steering') return undefined;
     if (backOff) return 'back-off';
-    const waiting = refused.filter((pod) => this.#needsNode(pod, gate));
+    bucket.take(pods.length);
+    const gate = gateBy(policy(), view, Date.now());
+    const waiting = pods.filter(isRefused).filter((pod) => this.#needsNode(pod, gate));
     if (waiting.length > 0) await this.#nominateSome(waiting, gate, signal);
-    const isOpen = pods.some((pod) => this.#nominations.isOpen(pod));
-    return waiting.length > 0 || isOpen ? { after: again } : undefined;
+    return undefined;
   }
 
   /** Looks what became of nominations. @returns whether the key has to back off */
@@ -110,30 +101,20 @@ export class Nominator implements Work {
       metrics.outcomes.inc({ outcome });
       if (outcome === 'left') continue;
       const name = `${pod.namespace}/${pod.name}`;
-      const what = outcome === 'ignored' ? 'was ignored by the scheduler' : 'was replaced by another';
-      log.info({ pod: name, node, outcome }, `the nomination of ${node} for pod ${name} ${what}`);
-      if (outcome === 'replaced') continue;
+      log.info({ pod: name, node }, `the scheduler did not use the nomination of ${node} for pod ${name}`);
       const why = `the scheduler did not bind the pod to node ${node}, which was nominated`;
       this.#explain(pod, `${why}: cni-gate tries again after a pause of up to five minutes`, 0);
     }
     return backOff;
   }
 
-  /** Writes events about long holds. @returns the pods that the gate refused, and would refuse again */
-  #look(pods: readonly PendingPod[], gate: Gate): RefusedPod[] {
-    const { policy, events, bucket } = this.#options;
-    const view = { limits: policy().gate, gate, unsteered: this.#state && unsteered[this.#state] };
-    bucket.take(pods.length);
-    for (const pod of pods) {
-      const event = events.capacity > 0 ? longHold(pod, view, Date.now()) : undefined;
-      if (event !== undefined) events.add(event);
-    }
-    return pods.filter(isRefused).filter((pod) => gate(pod.profiles, pod.refused).blocker !== undefined);
-  }
-
-  /** Whether nothing else is under way for the pod. A nomination by another component stays if the gate allows it. */
+  /**
+   * Whether the gate would refuse the pod again, and nothing else is under way for it. A nomination by another component
+   * stays if the gate allows it.
+   */
   #needsNode(pod: RefusedPod, gate: Gate): boolean {
-    const { leaving, tooLarge, nominated, profiles } = pod;
+    const { leaving, tooLarge, nominated, profiles, refused } = pod;
+    if (gate(profiles, refused).blocker === undefined) return false;
     if (leaving || this.#nominations.isOpen(pod)) return false;
     if (tooLarge) this.#explain(pod, 'its requirements are too large to compare them with nodes');
     const { readiness } = this.#options.view;

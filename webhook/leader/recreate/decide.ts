@@ -86,10 +86,7 @@ function judge(pod: PodEvidence, facts: RepairFacts): Eligible | Skipped {
       why: `node ${node} gets one pod at a time, and another node is ready${because}`,
     };
   }
-  const findsOut = failed.some(({ state }) => state === 'unproved')
-    ? ', and a new pod finds out whether its network works'
-    : '';
-  return { how, why: `node ${node} is ready${findsOut}` };
+  return { how, why: `node ${node} is ready, and a new pod finds out whether its network works` };
 }
 
 /** The pod's first run that failed shows the network as it was when the sandbox was made, so a later proof outdates it. */

@@ -10,7 +10,7 @@ import type { Skipped } from './types.ts';
 /** What became of a recreation: the verdict of the pod that replaced it. `unknown`: none came, or it says nothing. */
 export type Outcome = 'passed' | 'failed' | 'unknown';
 
-const { pause, longestPause, second, verdict: longest, breaker } = repairLimits;
+const { pause, longestPause, verdict: longest, breaker } = repairLimits;
 
 /** The rates of deletions in the section `repair` of the configuration. */
 type Budgets = Pick<RepairSettings, 'perNodePerMinute' | 'perOwnerPerMinute' | 'perMinute'>;
@@ -31,18 +31,12 @@ class Owner {
     this.namespace = namespace;
   }
 
-  /**
-   * Whether another pod may be recreated, besides those without a verdict. One is tried first, and a second one if the
-   * first has no verdict for long.
-   */
-  hasTurn(uid: string, { proven, ordered }: Turn, now: number): boolean {
+  /** Whether another pod may be recreated, besides those without a verdict. One is tried first. */
+  hasTurn(uid: string, { proven, ordered }: Turn): boolean {
     // a pod does not wait for itself
     const others = this.attempts.size - (this.attempts.has(uid) ? 1 : 0);
     if (others === 0) return true;
-    if (ordered) return false;
-    if (this.last?.passed || (proven && this.failures === 0)) return true;
-    const [first = now] = this.attempts.values();
-    return others === 1 && this.failures === 0 && now - first >= second;
+    return !ordered && (this.last?.passed || (proven && this.failures === 0));
   }
 
   succeeded(now: number): void {
@@ -84,8 +78,8 @@ export class RepairMemory {
   limit(pod: PodEvidence, eligible: Turn, budgets: Budgets, now: number): Skipped | undefined {
     const owner = this.#owners.get(pod.owner) ?? newOwner;
     if (this.isStopped(now)) return { reason: 'breaker' };
-    if (owner.retryAt > now) return { reason: 'owner-pause', ms: owner.retryAt - now };
-    if (!owner.hasTurn(pod.uid, eligible, now)) return { reason: 'owner-turn' };
+    if (owner.retryAt > now) return { reason: 'owner-pause' };
+    if (!owner.hasTurn(pod.uid, eligible)) return { reason: 'owner-turn' };
     const isFree = this.#bucketsOf(pod, budgets).every((bucket) => bucket.left(now) >= 1);
     return isFree ? undefined : { reason: 'budget' };
   }

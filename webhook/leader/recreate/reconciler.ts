@@ -1,6 +1,6 @@
 import type { ClusterView } from '../../admission/gate/cluster-view.ts';
 import type { ApiClient } from '../../cluster/client.ts';
-import { ClusterError, unansweredBy } from '../../cluster/errors.ts';
+import { unansweredBy } from '../../cluster/errors.ts';
 import type { EvidenceChange } from '../../nodes/evidence/evidence.ts';
 import type { PodEvidence } from '../../nodes/evidence/facts.ts';
 import type { LeaderDeps, Work } from '../controller.ts';
@@ -110,7 +110,7 @@ export class Reconciler implements Work {
       return this.#state === 'audit' ? this.#audit(decision) : this.#recreate(decision);
     }
     await this.#reporter.skipped({ pod, ...decision });
-    return decision.ms === undefined ? undefined : { after: decision.ms };
+    return undefined;
   }
 
   #decide(pod: PodEvidence): Recreation | Skipped {
@@ -170,14 +170,10 @@ export class Reconciler implements Work {
     return result === 'conflict' ? 'back-off' : undefined;
   }
 
-  /** @throws the error, unless it is about this pod alone */
-  async #failed(pod: PodEvidence, error: unknown): Promise<Result> {
+  /** @throws the error, so that the pod backs off */
+  async #failed(pod: PodEvidence, error: unknown): Promise<never> {
     await this.#reporter.skipped({ pod, reason: 'under-way' });
-    // a webhook of others cannot be called, or keeps the API server waiting: other pods go first
-    const isOfPod = error instanceof ClusterError && error.status === 500;
-    if (!isOfPod && unansweredBy(error) !== 'silent') throw error;
-    this.#reporter.failed(pod, error);
-    return 'back-off';
+    throw error;
   }
 
   #stateNow(): RepairState {

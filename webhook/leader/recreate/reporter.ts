@@ -1,7 +1,6 @@
 import { apiPath } from '../../cluster/api-path.ts';
 import type { ApiClient } from '../../cluster/client.ts';
 import { type Event, fitNote, podReference } from '../../cluster/events/event.ts';
-import { messageOf } from '../../lib/errors.ts';
 import { eventReasons } from '../../lib/names.ts';
 import type { Controller, PodEvidence } from '../../nodes/evidence/facts.ts';
 import type { LeaderDeps } from '../controller.ts';
@@ -64,11 +63,6 @@ export class Reporter {
     if (known.reported === event.occasion) return;
     known.reported = event.occasion;
     await this.#add(event, pod);
-  }
-
-  /** A pod could not be deleted, and the reason is about this pod alone. */
-  failed(pod: PodEvidence, error: unknown): void {
-    this.#options.log.warn({ err: error }, `pod ${nameOf(pod)} cannot be recreated: ${messageOf(error)}`);
   }
 
   /** A pod is gone, or is no longer failed. */

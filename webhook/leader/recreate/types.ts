@@ -75,8 +75,6 @@ export interface Skipped {
   reason: SkipReason;
   /** More about the reason, for people. */
   why?: string;
-  /** For how long, in milliseconds, where that is known. */
-  ms?: number;
 }
 
 /** A failed pod that is not recreated now. */

@@ -10,17 +10,17 @@ import type { Readiness } from '../../nodes/readiness/readiness.ts';
 import type { LeaderDeps } from '../controller.ts';
 import { longWait } from './waiting-pods.ts';
 
-/** How often the evidence is looked at, in milliseconds. No event tells that a wait has become a long one. */
-const interval = 1000;
-
-/** The share of one core that looking may take. */
-const share = 0.05;
+/**
+ * How often the evidence is looked at, in milliseconds: a wait becomes a long one without an event. A duplicate that two
+ * looks find lasts: a pod's end and the status of the next pod with its address come from two kubelets, in any order.
+ */
+const interval = 5000;
 
 /** What the watch works with. */
 type ReportOptions = Omit<
   LeaderDeps<{
     evidence: Pick<EvidenceView, 'synced' | 'pods'>;
-    readiness: Pick<Readiness, 'status' | 'bootSeen'>;
+    readiness: Pick<Readiness, 'bootSeen'>;
   }>,
   'log'
 >;
@@ -32,10 +32,8 @@ type ReportOptions = Omit<
 export async function watchEvidence(options: ReportOptions, signal: AbortSignal): Promise<void> {
   const duplicates = new DuplicateWatch();
   while (!signal.aborted) {
-    const started = performance.now();
     report(options, duplicates, Date.now());
-    const busy = performance.now() - started;
-    await sleep(Math.max(interval, busy / share), undefined, { signal }).catch(() => {});
+    await sleep(interval, undefined, { signal }).catch(() => {});
   }
 }
 
@@ -51,18 +49,11 @@ function report(options: ReportOptions, duplicates: DuplicateWatch, now: number)
   for (const one of duplicates.confirmed(found, (node) => view.readiness.bootSeen(node), now)) {
     if (events.capacity >= 2) for (const event of duplicateEvents(one)) events.add(event);
   }
-  const known = { policy: policy(), readiness: view.readiness };
   for (const pod of view.evidence.pods()) {
-    const event = events.capacity > 0 ? longWait(pod, known, now) : undefined;
+    const event = events.capacity > 0 ? longWait(pod, policy(), now) : undefined;
     if (event !== undefined) events.add(event);
   }
 }
-
-/**
- * How long two pods have to have one address before it counts, in milliseconds. A pod's end and the status of the next
- * pod with its address come from two kubelets, in any order.
- */
-const confirmed = 3000;
 
 /**
  * How long after a boot of a node nothing is concluded from its pods, in milliseconds. Their statuses show the sandboxes
@@ -70,16 +61,17 @@ const confirmed = 3000;
  */
 const afterBoot = 60_000;
 
-/** Which duplicate addresses have lasted. Pure: times are arguments, in milliseconds since the epoch. */
+/** Which duplicate addresses last. */
 export class DuplicateWatch {
-  /** When each was first seen. */
-  #seen = new Map<string, number>();
+  /** Those of the last look. */
+  #seen = new Set<string>();
 
   /**
-   * The duplicates that have lasted for long enough, as long as they last.
+   * The duplicates that the last look found too.
    *
    * @param found all that there are
    * @param bootedAt when a boot of the node was last observed; undefined if none was
+   * @param now milliseconds since the epoch
    */
   confirmed(
     found: readonly DuplicateAddress[],
@@ -88,13 +80,12 @@ export class DuplicateWatch {
   ): DuplicateAddress[] {
     const bySource = [...Map.groupBy(found, sourceOf).values()];
     const counted = bySource.flatMap((some) => some.slice(0, duplicatesOfNamespace));
-    // our clock may have been set back
-    const since = (one: DuplicateAddress): number => Math.min(this.#seen.get(keyOf(one)) ?? now, now);
-    this.#seen = new Map(counted.map((one) => [keyOf(one), since(one)]));
+    const seen = this.#seen;
+    this.#seen = new Set(counted.map(keyOf));
     return counted.filter((one) => {
       const { older, younger } = one;
       const booted = Math.max(bootedAt(older.node) ?? 0, bootedAt(younger.node) ?? 0);
-      return now - since(one) >= confirmed && now - booted >= afterBoot;
+      return seen.has(keyOf(one)) && now - booted >= afterBoot;
     });
   }
 }

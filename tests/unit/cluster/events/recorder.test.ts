@@ -12,8 +12,8 @@ import { waiting } from '../../leader/nominate/support.ts';
 const about = (name: string): Event => ({
   regarding: podReference(waiting(name)),
   type: 'Warning',
-  reason: eventReasons.heldForLong,
-  action: 'Hold',
+  reason: eventReasons.notRecreated,
+  action: 'Leave',
   occasion: '7',
   note: 'waits',
 });
@@ -76,10 +76,10 @@ suite('events on pods', () => {
     assert.deepEqual(event, {
       apiVersion: 'events.k8s.io/v1',
       kind: 'Event',
-      metadata: { namespace: 'shop', name: 'cni-gate.web-uid.heldforlong.7' },
+      metadata: { namespace: 'shop', name: 'cni-gate.web-uid.notrecreated.7' },
       type: 'Warning',
-      reason: 'HeldForLong',
-      action: 'Hold',
+      reason: 'NotRecreated',
+      action: 'Leave',
       note: 'waits',
       regarding: { apiVersion: 'v1', kind: 'Pod', namespace: 'shop', name: 'web', uid: 'web-uid' },
       reportingController: 'cni-gate.io/leader',

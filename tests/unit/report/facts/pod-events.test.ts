@@ -78,8 +78,6 @@ suite('the last event', () => {
     const items = [
       event('NodeNominated', 10, 'node n2 is nominated'),
       event('NotNominated', 11, 'no node fits'),
-      // says less than why no node is nominated
-      event('HeldForLong', 12, 'it is held'),
     ];
     assert.equal((await lastOf(t, held, items)).last?.note, 'no node fits');
     assert.deepEqual((await lastOf(t, held, items, { steer: { mode: 'off' } })).asked, []);
