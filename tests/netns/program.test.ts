@@ -132,6 +132,12 @@ const cases: [what: string, start: Start, code: number, log: RegExp, complaints?
     69,
     /networks-unreadable/,
   ],
+  [
+    'a list of 50,000 networks, which the sentence does not repeat',
+    { environment: { ...checks(interfaces('1s')), [env.networks]: Array(50_000).fill('a').join() } },
+    69,
+    /^multus: .*networks-unreadable.{0,800}\nverdict: unproved \(69\) after 0\.\d+ s.{0,200}\n$/,
+  ],
   ['a port without a listener', { environment: checks(reach('127.0.0.1')) }, 95, /connect-refused/],
   ['the same by a name', { environment: checks(reach('localhost')) }, 95, /connect-refused/],
   ['the same by a name in upper case', { environment: checks(reach('LOCALHOST')) }, 95, /connect-refused/],

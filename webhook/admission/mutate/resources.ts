@@ -17,7 +17,7 @@ const ofSidecar: Quantities = { cpu: '1m', memory: '4Mi', 'ephemeral-storage': '
 
 /**
  * Its cpu in a Guaranteed pod, where the request is the limit: the least that the kubelet passes on (1 ms in 100 ms). A
- * container of runc starts and proves within 0.4 s with it (median; 0.2 s with 20m).
+ * container of runc starts and proves within 0.5 s with it: docs/decisions/injection.md
  */
 const cpuOfGuaranteed = '10m';
 
