@@ -2,12 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { withoutListener } from '../../../validator/checks/captured.ts';
 import { judgeAddresses } from '../../../validator/checks/gateway.ts';
-import { wrongUser } from '../../../validator/checks/redirect.ts';
 import { answerIn } from '../../../validator/checks/round-trip.ts';
 import { type Finding, failed } from '../../../validator/finding.ts';
 import type { Device } from '../../../validator/pod.ts';
 import { type Address, parseAddress } from '../../../validator/shared/addresses.ts';
-import type { RedirectCheck } from '../../../validator/shared/contract.ts';
 import { endedAt, liveOrClosed, type TcpSocket, tcpState } from '../../../validator/sockets.ts';
 import { worstFailure } from '../../../validator/spare-targets.ts';
 
@@ -32,26 +30,6 @@ test('an address of the pod is on an interface, and not on lo', () => {
   const withoutCarrier = judgeAddresses(addresses('10.9.0.4'), devices);
   assert.equal(word(withoutCarrier), 'address-missing');
   assert.equal(withoutCarrier.seen, '10.9.0.4 on eth1, which is down or has no carrier');
-});
-
-const redirect: RedirectCheck = { direction: 'outbound', listen: 4140, connect: [], timeout: '1s' };
-
-test('a user that the rule exempts: wrong-user', () => {
-  assert.equal(wrongUser(redirect, 0), undefined);
-  assert.equal(wrongUser({ ...redirect, notAsUser: 2102 }, 65_534), undefined);
-  assert.equal(wrongUser({ ...redirect, notAsUser: 2102 }, 2102)?.reason, 'wrong-user');
-  assert.equal(wrongUser({ ...redirect, asUser: 1337 }, 1337), undefined);
-  assert.equal(wrongUser({ ...redirect, asUser: 1337 }, 65_534)?.reason, 'wrong-user');
-});
-
-test('a group that the rule exempts: wrong-user', () => {
-  assert.equal(wrongUser({ ...redirect, notAsGroup: 2102 }, 2102, 65_534), undefined);
-  assert.match(wrongUser({ ...redirect, notAsGroup: 2102 }, 1000, 2102)?.seen ?? '', /as group 2102, which/);
-  assert.equal(wrongUser({ ...redirect, asUser: 2000, asGroup: 3000 }, 2000, 3000), undefined);
-  assert.match(
-    wrongUser({ ...redirect, asUser: 2000, asGroup: 3000 }, 2000, 2000)?.seen ?? '',
-    /as group 2000, where the rule is for group 3000/,
-  );
 });
 
 test('several targets: the most informative failure counts', () => {
