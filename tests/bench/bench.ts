@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { decodePodRequest } from '../../webhook/admission/decode.ts';
 import { admit } from '../../webhook/admission/mutate/mutate.ts';
-import { defaultConfiguration } from '../../webhook/config/load.ts';
+import { parseConfiguration } from '../../webhook/config/load.ts';
 import { Policy } from '../../webhook/config/policy.ts';
 import { type Row, report } from './report.ts';
 import { servers } from './servers.ts';
@@ -25,7 +25,7 @@ function time(call: () => void): number {
 }
 
 function decisions(): Row[] {
-  const policy = new Policy(defaultConfiguration());
+  const policy = new Policy(parseConfiguration());
   const namespace = { labels: { 'cni-gate.io/profile': 'cilium.linkerd' } };
   const parse = time(() => JSON.parse(body));
   const whole = time(() => {

@@ -61,7 +61,7 @@ const podSchema = {
   },
 };
 
-// the source is for the bundle, which has the compiled validator instead of this file: release/compiled-schemas.ts
+// the source is for the bundle, which has the compiled validator instead of this file: release/bundle-plugins.ts
 const ajv = new Ajv({ allowUnionTypes: true, code: { source: true } });
 /** Whether a value is a pod, as far as admission reads it. Says why not in `errors`. */
 export const isPod = ajv.compile<Pod>(podSchema);

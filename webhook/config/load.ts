@@ -8,13 +8,22 @@ import { profileFaults } from './rules.ts';
 import { validateConfiguration } from './schema.ts';
 import type { Configuration, TemplateKind } from './types.ts';
 
+/** What a configuration has at least. */
+const least = '{apiVersion: cni-gate.io/v1alpha1, kind: Configuration}';
+
 /**
  * Parses a configuration, and adds defaults and built-in profiles.
  *
+ * @param text absent: the defaults alone
+ * @param file for messages
  * @param image the image to inject if the text names none
  * @throws CniGateError as {@link parseChecked}
  */
-export function parseConfiguration(text: string, file: string, image = validatorImage): Configuration {
+export function parseConfiguration(
+  text = least,
+  file = 'built-in defaults',
+  image = validatorImage,
+): Configuration {
   const value = parseChecked(text, file, validateConfiguration, configurationFaults);
   value.proof.image ??= image;
   const own = new Set(value.profiles.map((profile) => profile.name));
@@ -44,34 +53,15 @@ function configurationFaults({ profiles }: Configuration): Fault[] {
   });
 }
 
-/** The configuration without a file. */
-export function defaultConfiguration(image?: string): Configuration {
-  const text = '{apiVersion: cni-gate.io/v1alpha1, kind: Configuration}';
-  return parseConfiguration(text, 'built-in defaults', image);
-}
+/** The same as {@link parseConfiguration}, prepared for requests. */
+export const parsePolicy = (text?: string, file?: string, image?: string): Policy =>
+  new Policy(parseConfiguration(text, file, image));
 
-/**
- * Returns the policy of a configuration file, or of the built-in defaults if no file is given.
- *
- * @param image the image to inject if the file names none; absent: this release's image
- */
-export function readPolicy(path: string | undefined, image?: string): Policy {
-  return new Policy(
-    path === undefined
-      ? defaultConfiguration(image)
-      : parseConfiguration(readText(path, 'CNI_GATE_CONFIG_UNREADABLE'), path, image),
-  );
-}
+/** Returns the policy of a configuration file, or of the built-in defaults if no file is given. */
+export const readPolicy = (path?: string): Policy =>
+  parsePolicy(path === undefined ? undefined : readText(path, 'CNI_GATE_CONFIG_UNREADABLE'), path);
 
-/**
- * Returns the policy of a configuration text that is not from a file.
- *
- * @param source for messages
- */
-export const parsePolicy = (text: string, source: string): Policy =>
-  new Policy(parseConfiguration(text, source));
-
-/** The policy of a configuration file, recreated when the file changes; of the built-in defaults without a file. */
+/** The same as {@link readPolicy}, again when the file changes. @param image as in {@link parseConfiguration} */
 export function livePolicy(
   path: string | undefined,
   image: string | undefined,
@@ -81,11 +71,6 @@ export function livePolicy(
     ...options,
     paths: path === undefined ? [] : [path],
     unreadable: 'CNI_GATE_CONFIG_UNREADABLE',
-    parse: ([text]) =>
-      new Policy(
-        path === undefined || text === undefined
-          ? defaultConfiguration(image)
-          : parseConfiguration(text, path, image),
-      ),
+    parse: ([text]) => parsePolicy(text, path, image),
   });
 }

@@ -1,13 +1,13 @@
 import { Ajv } from 'ajv';
 import schema from './configuration.schema.json' with { type: 'json' };
-import type { Configuration, Profile, TemplateKind } from './types.ts';
+import type { Configuration, Profile } from './types.ts';
 
 const ajv = new Ajv({
   allErrors: true,
   verbose: true,
   useDefaults: true,
   allowUnionTypes: true,
-  // for the bundle, which has the compiled validators instead of this file: release/compiled-schemas.ts
+  // for the bundle, which has the compiled validators instead of this file: release/bundle-plugins.ts
   code: { source: true },
 });
 
@@ -15,7 +15,3 @@ const ajv = new Ajv({
 export const validateConfiguration = ajv.compile<Configuration>(schema);
 /** The definition of a profile in that schema, compiled. */
 export const validateProfile = ajv.compile<Profile>({ $ref: `${schema.$id}#/definitions/profile` });
-/** The definition of the kinds that `review` reads, compiled. */
-export const validateTemplateKinds = ajv.compile<TemplateKind[]>({
-  $ref: `${schema.$id}#/definitions/templateKinds`,
-});

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { admit } from '../../../webhook/admission/mutate/mutate.ts';
 import type { Container, Pod } from '../../../webhook/admission/pod.ts';
-import { defaultConfiguration } from '../../../webhook/config/load.ts';
+import { parseConfiguration } from '../../../webhook/config/load.ts';
 import { Policy } from '../../../webhook/config/policy.ts';
 import type { ProofMode } from '../../../webhook/config/types.ts';
 import { profileLabel, validatorContainer } from '../../../webhook/lib/names.ts';
@@ -79,7 +79,7 @@ export type { Families };
 export function injected(
   specimen: PodSpecimen,
   mode: ProofMode = 'enforce',
-  configuration = defaultConfiguration(),
+  configuration = parseConfiguration(),
 ): { pod: Pod; container: Container } {
   const pod = podOf(specimen);
   configuration.proof.mode = mode;

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { defaultConfiguration, parseConfiguration } from '../../../webhook/config/load.ts';
+import { parseConfiguration } from '../../../webhook/config/load.ts';
 import type { Policy } from '../../../webhook/config/policy.ts';
 import { validatorImage } from '../../../webhook/lib/version.ts';
 import { head, policyOf } from '../../support/configurations.ts';
 
 suite('a valid configuration', () => {
   test('has the defaults', () => {
-    const { proof, gate, steer, repair } = defaultConfiguration();
+    const { proof, gate, steer, repair } = parseConfiguration();
     assert.deepEqual(
       { proof, gate, steer, repair },
       {
@@ -65,7 +65,7 @@ suite('a valid configuration', () => {
       annotations: { a: 'b' },
       proof: { checks: [] },
     });
-    assert.equal(defaultConfiguration().profiles.length, 6, 'one file changes nothing of the next');
+    assert.equal(parseConfiguration().profiles.length, 6, 'one file changes nothing of the next');
   });
 });
 
