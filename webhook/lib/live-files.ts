@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { isDeepStrictEqual as same } from 'node:util';
 import { CniGateError, type ErrorCode, errnoOf, messageOf } from './errors.ts';
 
 /** What {@link LiveFiles} reads, and who is told of changes. */
@@ -30,18 +30,17 @@ export type ReloadListener = Pick<LiveFilesOptions<unknown>, 'interval'> & {
  */
 export class LiveFiles<T> {
   readonly #options: LiveFilesOptions<T>;
+  readonly #timer: NodeJS.Timeout;
   /** The texts as they were last read, or why that failed: what stays the same is reported once. */
   #seen: string[];
   #value: T;
-  #timer: NodeJS.Timeout | undefined;
-  #closed = false;
 
   /** @throws CniGateError when the first reading fails: there is no last good value yet */
   constructor(options: LiveFilesOptions<T>) {
     this.#options = options;
-    this.#seen = options.paths.map((path) => readText(path, options.unreadable));
+    this.#seen = this.#read();
     this.#value = options.parse(this.#seen);
-    this.#next();
+    this.#timer = setInterval(() => this.#reload(), options.interval ?? 1000).unref();
   }
 
   get value(): T {
@@ -49,33 +48,32 @@ export class LiveFiles<T> {
   }
 
   close(): void {
-    this.#closed = true;
-    clearTimeout(this.#timer);
+    clearInterval(this.#timer);
   }
 
-  #next(): void {
-    this.#timer = setTimeout(() => void this.#poll(), this.#options.interval ?? 1000).unref();
+  #read(): string[] {
+    return this.#options.paths.map((path) => readText(path, this.#options.unreadable));
   }
 
-  async #poll(): Promise<void> {
-    const { paths, unreadable, parse, onReload, onError } = this.#options;
-    const read = await Promise.all(
-      paths.map((path) => readFile(path, 'utf8').catch((error) => unreadableFile(path, unreadable, error))),
-    );
-    if (this.#closed) return;
-    const failure = read.find((each) => each instanceof Error);
-    const texts = read.map(String);
-    if (texts.some((text, index) => text !== this.#seen[index])) {
-      this.#seen = texts;
-      try {
-        if (failure) throw failure;
-        this.#value = parse(texts);
-        onReload?.(this.#value);
-      } catch (error) {
-        onError?.(error);
-      }
+  #reload(): void {
+    const { parse, onReload, onError } = this.#options;
+    let texts: string[];
+    let unreadable: unknown;
+    try {
+      texts = this.#read();
+    } catch (error) {
+      texts = [messageOf(error)];
+      unreadable = error;
     }
-    this.#next();
+    if (same(texts, this.#seen)) return;
+    this.#seen = texts;
+    try {
+      if (unreadable !== undefined) throw unreadable;
+      this.#value = parse(texts);
+      onReload?.(this.#value);
+    } catch (error) {
+      onError?.(error);
+    }
   }
 }
 
@@ -88,9 +86,7 @@ export function readText(path: string, code: ErrorCode): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    throw unreadableFile(path, code, error);
+    const reason = errnoOf(error) ?? messageOf(error);
+    throw new CniGateError(code, `cannot read ${path}: ${reason}`, { cause: error });
   }
 }
-
-const unreadableFile = (path: string, code: ErrorCode, cause: unknown): CniGateError =>
-  new CniGateError(code, `cannot read ${path}: ${errnoOf(cause) ?? messageOf(cause)}`, { cause });

@@ -94,25 +94,12 @@ export function runAsFor(pod: Pod, requirements: ProofRequirements): Partial<Rec
   const image = container === undefined ? ofImage : undefined;
   const user = runAsUser ?? image;
   const group = runAsGroup ?? (runAsUser === undefined || runAsUser === null ? image : undefined);
-  if (user !== undefined && !mayRunAs(user, requirements)) return harmless(requirements);
-  if (group !== undefined && !mayRunInGroup(group, requirements)) {
-    return { runAsGroup: harmless(requirements).runAsGroup };
-  }
-  return {};
-}
-
-/** A user and a group that no mesh exempts, with the same number if possible: `nobody`, or one below it. */
-function harmless(requirements: ProofRequirements): Record<Field, number> {
-  const first = (may: (id: number, of: ProofRequirements) => boolean): number => {
-    let id = 65_534;
-    while (!may(id, requirements)) id--;
-    return id;
-  };
-  const user = first(mayRunAs);
-  return {
-    runAsUser: user,
-    runAsGroup: mayRunInGroup(user, requirements) ? user : first(mayRunInGroup),
-  };
+  const changesUser = user !== undefined && !mayRunAs(user, requirements);
+  if (!changesUser && (group === undefined || mayRunInGroup(group, requirements))) return {};
+  // an id that no mesh exempts, as user and as group: `nobody`, or one below it
+  let id = 65_534;
+  while (!mayRunAs(id, requirements) || !mayRunInGroup(id, requirements)) id--;
+  return { ...(changesUser && { runAsUser: id }), runAsGroup: id };
 }
 
 /** Whether the proof is meaningful when it runs as this user. */

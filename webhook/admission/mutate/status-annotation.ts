@@ -4,6 +4,7 @@ import { own } from '../../lib/maps.ts';
 import { profileLabel, statusAnnotation } from '../../lib/names.ts';
 import { version } from '../../lib/version.ts';
 import { type Container, type ObjectMeta, type Pod, variableOf } from '../pod.ts';
+import { isObject } from '../review.ts';
 import { isOurContainer } from './current.ts';
 
 /** Who chose the profile: the namespace's label, or the pod's own. */
@@ -24,16 +25,18 @@ export interface Status {
   checks: string[];
 }
 
-/** The readable part of the pod's status annotation, which any user can write. */
+/** The pod's status annotation, which any user can write; undefined where it is missing or cannot be read. */
 export function readStatus(pod: Pick<Pod, 'metadata'>): Partial<Status> | undefined {
-  const text = own(pod.metadata.annotations, statusAnnotation);
-  if (text === undefined) return undefined;
-  if (text.length > texts.annotation) return {};
+  const value = parsed(own(pod.metadata.annotations, statusAnnotation));
+  return isObject(value) ? value : undefined;
+}
+
+/** The value of a JSON text that any user may have written; undefined where it is too long, or not JSON. */
+function parsed(text = ''): unknown {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? value : {};
+    return text === '' || text.length > texts.annotation ? undefined : JSON.parse(text);
   } catch {
-    return {};
+    return undefined;
   }
 }
 
@@ -99,12 +102,6 @@ const stringsOf = (value: unknown): string[] =>
 
 /** The profiles whose checks the container runs; none where they cannot be read. */
 function profilesProvedBy(container: Pick<Container, 'name' | 'env'> | undefined): string[] {
-  const text = container && variableOf(container, env.checks);
-  if (text === undefined || text.length > texts.annotation) return [];
-  try {
-    const checks: unknown = JSON.parse(text);
-    return Array.isArray(checks) ? stringsOf(checks.map((check) => check?.profile)) : [];
-  } catch {
-    return [];
-  }
+  const checks = parsed(container && variableOf(container, env.checks));
+  return Array.isArray(checks) ? stringsOf(checks.map((check) => check?.profile)) : [];
 }
