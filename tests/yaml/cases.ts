@@ -26,7 +26,6 @@ export const cases: Record<string, string> = {
 
   // merges and aliases
   'merge before': 'x: &x {a: 1, b: 2}\ny:\n  <<: *x\n  b: 3\n',
-  'merge behind': 'x: &x {a: 1, b: 2}\ny:\n  b: 3\n  <<: *x\n',
   'merge of a list': 'x: &x {a: 1}\nz: &z {a: 2, c: 3}\ny: {<<: [*x, *z], d: 4}\n',
   'merge of a map in place': 'y:\n  <<: {a: 1}\n  b: 2\n',
   'merge of a scalar': 'y:\n  <<: 1\n',
@@ -128,6 +127,7 @@ export const deliberate: Record<string, [why: string, text: string]> = {
   'quotes at column 0': ['YAML 1.2 has them right of their key', 'a:\n  b: "one\ntwo\n\nthree"\nc: 1\n'],
   'a script in double quotes': ['the same', 'data:\n    run: "#!/bin/sh\nset -e\n"\n'],
   'closing bracket at column 0': ['the same for brackets', 'a:\n  b: [\n    one\n]\nc: 1\n'],
+  'merge behind': ['a key beside it counts, wherever it is', 'x: &x {a: 1, b: 2}\ny:\n  b: 3\n  <<: *x\n'],
   'tab in brackets': ['YAML 1.2 indents by spaces', 'a: [\n\t1,\n\t2\n]\n'],
   'comment right behind a comma': ['each version of YAML asks for a space', 'a: [1,#x\n2]\n'],
   'a colon before a brace': ['a key in YAML, a text in kubectl', 'a: {b:1, "c":2, d:}\n'],

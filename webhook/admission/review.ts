@@ -121,10 +121,8 @@ function kindOf<Kind extends string>(value: unknown, kinds: Kind[]): Kind {
   const { group, version, kind } = isObject(value) ? value : {};
   const served = kinds.find((name) => name === kind && (group ?? '') === '' && version === 'v1');
   if (served !== undefined) return served;
-  const parts = [group, version]
-    .filter((part) => part !== '' && part !== undefined)
-    .map((part) => (typeof part === 'string' ? part : describe(part)));
-  const got = isObject(value) ? quoted(`${describe(kind)} of ${parts.join('/')}`) : describe(value);
+  const of = [group, version].filter(Boolean).map(describe).join(' ');
+  const got = isObject(value) ? quoted(`${describe(kind)} of ${of}`) : describe(value);
   throw new CniGateError(
     'CNI_GATE_REVIEW_KIND',
     `expected request.kind ${kinds.join(' or ')} of v1, got ${got}: look at the rules of the webhook configuration`,

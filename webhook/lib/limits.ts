@@ -106,28 +106,21 @@ export const opsLimits = {
   metricsAge: time(1_000, 'age of shared metrics'),
 };
 
-/** Limits of the admission server that follow the memory of its container. */
-export interface MemoryLimits {
-  /** Connections, in or after their TLS handshake. */
-  connections: number;
-  /** Bytes for all bodies without an answer, as estimated before they are parsed. */
-  bodies: number;
-}
-
 /**
+ * Limits of the admission server that follow the memory of its container.
+ *
  * @param memory bytes that the container may use
  * @param heap bytes that V8 may use of them for its heap
  */
-export function limitsFor(memory: number, heap: number): MemoryLimits {
-  return {
-    // an idle TLS connection costs about 50 KiB
-    connections: Math.min(Math.max(Math.floor(memory / (512 * KiB)), 128), 4096),
-    bodies: Math.min(Math.max(heap / 5, 24 * MiB), 768 * MiB),
-  };
-}
+export const limitsFor = (memory: number, heap: number) => ({
+  /** Connections, in or after their TLS handshake. An idle one costs about 50 KiB. */
+  connections: Math.min(Math.max(Math.floor(memory / (512 * KiB)), 128), 4096),
+  /** Bytes for all bodies without an answer, as estimated before they are parsed. */
+  bodies: Math.min(Math.max(heap / 5, 24 * MiB), 768 * MiB),
+});
 
 /** The limits for this process: those of its control group, or of the machine where it is in none with a limit. */
-export function memoryLimits(): MemoryLimits {
+export function memoryLimits(): ReturnType<typeof limitsFor> {
   const constrained = process.constrainedMemory();
   const memory = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
   return limitsFor(memory, getHeapStatistics().heap_size_limit);

@@ -30,35 +30,13 @@ const number = (name: 'int' | 'float', test: RegExp, resolve: ScalarTag['resolve
   stringify: ({ source, value }) => source ?? String(value),
 });
 
-type AddToMap = (context: unknown, map: object, value: unknown) => void;
-
-/** The merge key overrides a map's keys above it, as in Kubernetes; that of the package does not. */
-const overriding = (tag: ScalarTag): ScalarTag => ({
-  ...tag,
-  resolve: (...args) => {
-    const key = tag.resolve(...args) as { addToJSMap: AddToMap };
-    const add = key.addToJSMap;
-    key.addToJSMap = (context, map, value) => {
-      const merged = {};
-      add(context, merged, value);
-      // a map that is merged itself is collected in a Map
-      if (map instanceof Map) for (const [name, one] of Object.entries(merged)) map.set(name, one);
-      else Object.defineProperties(map, Object.getOwnPropertyDescriptors(merged));
-    };
-    return key;
-  },
-});
-
 /** Tags of YAML 1.1 that Kubernetes reads in another way, or as text. */
 const replaced = /:(?:int|float|timestamp|set|omap|pairs|binary)$/;
 
 const kubernetesTags = (tags: Tags): Tags => [
   number('int', integer, integerOf),
   number('float', float, floatOf),
-  ...tags.flatMap((tag) => {
-    if (typeof tag === 'string' || replaced.test(tag.tag)) return [];
-    return tag.tag === `${standard}merge` ? overriding(tag as ScalarTag) : tag;
-  }),
+  ...tags.filter((tag) => typeof tag !== 'string' && !replaced.test(tag.tag)),
 ];
 
 /**

@@ -50,7 +50,7 @@ suite('decodePodRequest', () => {
     const binding = recorded('binding-meshed');
     assert.equal(
       textFor(binding),
-      `CNI_GATE_REVIEW_KIND: expected request.kind Pod of v1, got "Binding" of v1: ${hint}`,
+      `CNI_GATE_REVIEW_KIND: expected request.kind Pod of v1, got "Binding" of "v1": ${hint}`,
     );
     assert.equal(
       refusal('/request/kind', undefined),

@@ -26,13 +26,9 @@ export function reviewNamespace(
   policy: Policy,
 ): { request: NamespaceRequest; decision: NamespaceDecision } {
   const { uid, operation, dryRun, name, object } = openEnvelope(body, 'Namespace');
-  const metadata = isObject(object.metadata) ? object.metadata : {};
-  // a namespace that is created with generateName has no name yet
-  const given = [name, metadata.name, metadata.generateName].find(
-    (text): text is string => typeof text === 'string' && text !== '',
-  );
-  const namespace = quoted(given ?? '');
-  const label = isObject(metadata.labels) ? metadata.labels[profileLabel] : undefined;
+  const namespace = quoted(name || '*');
+  const labels = isObject(object.metadata) ? object.metadata.labels : undefined;
+  const label = isObject(labels) ? labels[profileLabel] : undefined;
   const profile = typeof label === 'string' ? optedInTo({ [profileLabel]: label }) : undefined;
   return { request: { uid, operation, dryRun, namespace }, decision: decide(namespace, profile, policy) };
 }

@@ -99,14 +99,12 @@ function largest(
   name: string,
   floor: string | number | undefined,
 ): string | number | undefined {
-  let value: string | number | undefined;
-  let amount = Number.NEGATIVE_INFINITY;
-  for (const map of maps) {
-    const other = own(map, name) ?? Number.NaN;
-    // an invalid quantity is left to the API server to refuse
-    const otherAmount = quantity(other);
-    if (Number.isNaN(otherAmount)) return undefined;
-    if (otherAmount > amount) [value, amount] = [other, otherAmount];
-  }
-  return floor !== undefined && amount > 0 && amount < quantity(floor) ? floor : value;
+  const values = maps.map((map) => own(map, name) ?? Number.NaN);
+  const amounts = values.map(quantity);
+  const amount = amounts.reduce((one, other) => Math.max(one, other), Number.NEGATIVE_INFINITY);
+  // an invalid quantity is left to the API server to refuse
+  if (Number.isNaN(amount)) return undefined;
+  return floor !== undefined && amount > 0 && amount < quantity(floor)
+    ? floor
+    : values[amounts.indexOf(amount)];
 }
