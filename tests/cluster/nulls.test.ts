@@ -11,7 +11,7 @@ import { type ReviewedPod, startNeighbour } from './installed/neighbour.ts';
 
 /*
  * What the API server makes of null before it calls a webhook, beside what our decoder makes of the same object:
- * `review` and recorded reviews hand it manifests that no API server has read.
+ * `review` and recorded reviews hand it manifests that no API server has read. Null is absent here, and empty there.
  */
 
 const cluster = await Cluster.start();
@@ -86,11 +86,11 @@ function readParts({ metadata, spec }: Pod): object {
       metadata: { name, generateName: generateName || undefined, labels, annotations },
       spec: {
         nodeSelector,
-        imagePullSecrets: imagePullSecrets?.map((secret) => secret.name || ''),
+        imagePullSecrets: imagePullSecrets?.map((secret) => secret?.name || '-'),
         containers: spec.containers.map(partsOf),
       },
     }),
-    (_, value: unknown) => value ?? undefined,
+    (_, value: unknown) => (value === '' || value === '0' ? undefined : (value ?? undefined)),
   );
 }
 

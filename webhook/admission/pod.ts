@@ -65,7 +65,7 @@ export interface PodSpec {
   containers: Container[];
   initContainers?: Container[] | null;
   volumes?: Volume[] | null;
-  imagePullSecrets?: { name?: string }[] | null;
+  imagePullSecrets?: ({ name?: string } | null)[] | null;
   hostNetwork?: boolean | null;
   nodeSelector?: Record<string, string> | null;
   os?: { name?: string } | null;

@@ -1,6 +1,9 @@
-/** A value of an untrusted map. It reads own keys only, so that a key such as `constructor` finds nothing. */
+/**
+ * A value of an untrusted map. It reads own keys only, so that a key such as `constructor` finds nothing. Null means
+ * absent: the API server sends none, but manifests have it.
+ */
 export function own<T>(map: Record<string, T> | null | undefined, key: string): T | undefined {
-  return map !== null && map !== undefined && Object.hasOwn(map, key) ? map[key] : undefined;
+  return map && Object.hasOwn(map, key) ? (map[key] ?? undefined) : undefined;
 }
 
 /** The value of a key. If there is none, it is made and put into the map. */

@@ -242,8 +242,8 @@ suite('a wrong profile is refused', () => {
     [
       [
         'checks that conflict',
-        `proof: {checks: [${redirect('asUser: 5')}, ${redirect('notAsUser: 5')}]}\n`,
-        ': user 5 of profile "a" is required by asUser and excluded by notAsUser of profile "a"',
+        `proof: {checks: [${redirect('asUser: 5')}, ${redirect('asUser: 6')}]}\n`,
+        ': at most one profile may require a user id, not "a" and "a"',
         ': two redirect checks bind port 1 (profile "a")',
       ],
       [

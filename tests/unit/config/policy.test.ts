@@ -30,14 +30,7 @@ const unknown: [label: string, message: string][] = [
   ['likerd', `profile "likerd" does not exist: did you mean linkerd? The configuration has: ${known}`],
 ];
 const impossible: [label: string, why: string][] = [
-  [
-    'istio.inbound',
-    'at most one profile may require a user id: user of istio-validation, istio-proxy, else 1337 of profile "istio", user 1500 of profile "inbound"',
-  ],
-  [
-    'outbound.inbound',
-    'user 1500 of profile "inbound" is required by asUser and excluded by notAsUser of profile "outbound"',
-  ],
+  ['istio.inbound', 'at most one profile may require a user id, not "istio" and "inbound"'],
   ['linkerd.same-port', 'two redirect checks bind port 4140 (profile "linkerd" and profile "same-port")'],
   [
     'istio-ambient.database',

@@ -81,7 +81,7 @@ function proveOperations(
   const found = initContainers?.[at];
   const current = found !== undefined && isCurrent(found, wanted, requirements, pod);
   const secrets = proof.imagePullSecrets
-    .filter((name) => !imagePullSecrets?.some((secret) => secret.name === name))
+    .filter((name) => !imagePullSecrets?.some((secret) => secret?.name === name))
     .map((name) => ({ name }));
   return [
     ...headOperations(initContainers, at, current, wanted),
