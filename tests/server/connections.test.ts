@@ -59,13 +59,13 @@ suite('connections', { concurrency: 2 }, () => {
     assert.equal(sum(await server.metrics(), 'cni_gate_overload_total', 'pipelined'), 1);
   });
 
-  for (const [what, request, status] of [
-    ['requests with an unknown Expect', 'GET / HTTP/1.1\r\nHost: x\r\nExpect: x\r\n\r\n', 404],
-    ['requests without a Host', 'GET / HTTP/1.1\r\n\r\n', 404],
+  for (const [what, request] of [
+    ['requests with an unknown Expect', 'GET / HTTP/1.1\r\nHost: x\r\nExpect: x\r\n\r\n'],
+    ['requests without a Host', 'GET / HTTP/1.1\r\n\r\n'],
   ] as const) {
     test(`thousands of ${what} in one piece end their connection, and others are answered`, async (t) => {
       const { server, metrics } = await during(t, async (attacked) => {
-        assert.match(await answerTo(await open(t, attacked), request), new RegExp(`^HTTP/1.1 ${status} `));
+        assert.match(await answerTo(await open(t, attacked), request), /^HTTP\/1.1 404 /);
         const sockets = await Promise.all(Array.from({ length: 64 }, () => open(t, attacked)));
         const closed = sockets.map(
           (socket) => new Promise((resolve) => socket.resume().once('close', resolve)),

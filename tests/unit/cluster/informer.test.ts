@@ -3,8 +3,6 @@ import { type TestContext, test } from 'node:test';
 import { json, status } from '../../support/fake-api-server.ts';
 import { event, informing, listing, listOf, namespace } from '../../support/informing.ts';
 
-const expired = status(410, 'Expired', 'too old resource version: 5 (9)');
-
 test('lists page by page, then watches from there and keeps only what was picked', async (t) => {
   const run = await informing(t, ({ query }, response) => {
     if (query.watch !== undefined) {
@@ -57,27 +55,6 @@ test('resumes from the last event or bookmark when the server ends a watch', asy
     ],
   );
 });
-
-for (const [way, answer] of [
-  ['as status', (response) => json(response, 410, expired)],
-  ['as event', (response) => response.writeHead(200).end(event('ERROR', expired))],
-] as [string, (response: Parameters<typeof json>[0]) => void][]) {
-  test(`410 ${way}: everything is listed again, and missed changes are reported`, async (t) => {
-    const lists = [
-      listOf('5', [namespace('a', '1'), namespace('b', '1')]),
-      listOf('9', [namespace('b', '8', { x: '1' })]),
-    ];
-    const run = await informing(t, ({ query }, response) => {
-      if (query.watch === undefined) json(response, 200, lists.shift());
-      else if (lists.length === 1) answer(response);
-      else response.writeHead(200).write(event('ADDED', namespace('c', '10')));
-    });
-    await run.reported('added c');
-    assert.deepEqual(run.changes, ['added a', 'added b', 'deleted a', 'updated b', 'added c']);
-    assert.equal(run.ends[1]?.reason, 'expired');
-    assert.equal(run.api.asked[3]?.query.resourceVersion, '9');
-  });
-}
 
 test('a list that is slow but continues does not time out', async (t) => {
   const text = JSON.stringify(listOf('5', [namespace('a', '1')]));
