@@ -92,15 +92,7 @@ function finish({ results, terminationLog }: Progress, verdict: Verdict, problem
 function readSandbox(): Sandbox {
   return {
     // the number in `net:[4026532008]`: namespaces(7)
-    netns: /\d+/.exec(readLink('/proc/self/ns/net'))?.[0] ?? '',
+    netns: /\d+/.exec(readText('/proc/self/ns/net', native.readLink))?.[0] ?? '',
     bootId: readText('/proc/sys/kernel/random/boot_id').trim(),
   };
-}
-
-function readLink(path: string): string {
-  try {
-    return native.readLink(path);
-  } catch {
-    return '';
-  }
 }

@@ -48,11 +48,11 @@ async function connectTo(target: Target, outbound: number, limit: number): Promi
 
 /** Returns the ports on which nothing listens for connections of that family. */
 export function withoutListener(ports: number[], family: Family, sockets: TcpSocket[]): number[] {
-  return ports.filter((port) => !sockets.some((it) => it.localPort === port && listensFor(family, it)));
-}
-
-/** A listener on `::` serves IPv4 too (ipv6(7), `IPV6_V6ONLY` is off by default). */
-function listensFor(family: Family, { state, local }: TcpSocket): boolean {
-  if (state !== tcpState.listen) return false;
-  return local.family === family || (family === 'IPv4' && formatAddress(local) === '::');
+  // a listener on `::` serves IPv4 too (ipv6(7), `IPV6_V6ONLY` is off by default)
+  const listening = sockets.filter(
+    ({ state, local }) =>
+      state === tcpState.listen &&
+      (local.family === family || (family === 'IPv4' && formatAddress(local) === '::')),
+  );
+  return ports.filter((port) => !listening.some(({ localPort }) => localPort === port));
 }

@@ -109,10 +109,10 @@ export const native: Native = (globalThis as unknown as { native: Native }).nati
 /** The name of an error that a native function threw. */
 export const codeOf = (error: unknown): string => (error as Error).message;
 
-/** Returns the text of a file, or an empty text if it cannot be read. */
-export function readText(path: string): string {
+/** Returns the text of a file, or of what is read otherwise, or an empty text if that is not possible. */
+export function readText(path: string, read: (path: string) => string = native.readFile): string {
   try {
-    return native.readFile(path);
+    return read(path);
   } catch {
     return '';
   }
