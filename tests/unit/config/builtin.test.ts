@@ -8,30 +8,6 @@ const sidecar = { 'sidecar.istio.io/status': '{}' };
 const inject = 'sidecar.istio.io/inject';
 
 suite('built-in profiles', () => {
-  test('the built-in profiles with their checks and DaemonSets', () => {
-    const reported = builtInProfiles().map(({ name, daemonSets, proof }) => ({
-      name,
-      daemonSets: daemonSets.map((ds) => `${ds.namespace}/${ds.name}`).join(),
-      checks: proof.checks.map(wordOf).join(),
-    }));
-    assert.deepEqual(reported, [
-      { name: 'aws-vpc-cni', daemonSets: 'kube-system/aws-node', checks: 'address,gateway,roundTrip' },
-      { name: 'cilium', daemonSets: 'kube-system/cilium', checks: 'address,gateway,roundTrip' },
-      {
-        name: 'istio-ambient',
-        daemonSets: 'istio-system/istio-cni-node,istio-system/ztunnel',
-        checks: 'captured',
-      },
-      { name: 'istio', daemonSets: 'istio-system/istio-cni-node', checks: 'redirect' },
-      { name: 'linkerd', daemonSets: 'linkerd-cni/linkerd-cni', checks: 'redirect' },
-      {
-        name: 'multus',
-        daemonSets: 'kube-system/kube-multus-ds,kube-system/whereabouts',
-        checks: 'interfaces',
-      },
-    ]);
-  });
-
   test('built-in profiles set no annotation and have no check that fails on a healthy network', () => {
     for (const profile of builtInProfiles()) {
       assert.deepEqual(profile.annotations, {}, profile.name);

@@ -46,13 +46,11 @@ export function annotationChanges(
 function unreadableNetworks(pod: Pod, requirements: ProofRequirements): string[] {
   const networks = own(pod.metadata.annotations, foreign.networks);
   if (networks === undefined || !requirements.words.includes('interfaces')) return [];
-  return parseNetworks(networks) === undefined
-    ? [
-        networks.length > texts.annotation
-          ? `${foreign.networks} has more than ${texts.annotation} characters, and was not read`
-          : `${foreign.networks} is neither a comma list nor a JSON list that Multus can read: the pod cannot start`,
-      ]
-    : [];
+  // one that is too long is not read here, and Multus may read it
+  if (networks.length > texts.annotation || parseNetworks(networks) !== undefined) return [];
+  return [
+    `${foreign.networks} is neither a comma list nor a JSON list that Multus can read: the pod cannot start`,
+  ];
 }
 
 /** The result of merging a profile's networks into a pod's. */
