@@ -15,12 +15,6 @@ export const leastOfOthers: Quantities = { cpu: '50m', memory: '64Mi' };
 /** The requests of a container that waits for as long as its pod runs. */
 const ofSidecar: Quantities = { cpu: '1m', memory: '4Mi', 'ephemeral-storage': '1Mi' };
 
-/**
- * Its cpu in a Guaranteed pod, where the request is the limit: the least that the kubelet passes on (1 ms in 100 ms). A
- * container of runc starts and proves within 0.5 s with it: docs/decisions/injection.md
- */
-const cpuOfGuaranteed = '10m';
-
 /** The resources that a ResourceQuota or a LimitRange may require of every container. */
 const counted = ['cpu', 'memory', 'ephemeral-storage'];
 
@@ -49,11 +43,10 @@ export function resourcesFor(pod: Pod, least = minRequests, isSidecar = false): 
   );
   if (requests === undefined && limits === undefined) return undefined;
   if (isSidecar) {
-    const bounds = { ...ofSidecar, ...least };
-    const guaranteed = isGuaranteed(others) && { ...bounds, cpu: cpuOfGuaranteed };
+    const low = isGuaranteed(others) ? { ...ofSidecar, ...least } : ofSidecar;
     return {
-      ...(requests && { requests: replaced(requests, guaranteed || ofSidecar) }),
-      ...(limits && { limits: replaced(limits, guaranteed || bounds) }),
+      ...(requests && { requests: replaced(requests, low) }),
+      ...(limits && { limits: replaced(limits, { ...ofSidecar, ...least }) }),
     };
   }
   return { ...(requests && { requests }), ...(limits && { limits }) };
@@ -99,12 +92,14 @@ function largest(
   name: string,
   floor: string | number | undefined,
 ): string | number | undefined {
-  const values = maps.map((map) => own(map, name) ?? Number.NaN);
-  const amounts = values.map(quantity);
-  const amount = amounts.reduce((one, other) => Math.max(one, other), Number.NEGATIVE_INFINITY);
-  // an invalid quantity is left to the API server to refuse
-  if (Number.isNaN(amount)) return undefined;
-  return floor !== undefined && amount > 0 && amount < quantity(floor)
-    ? floor
-    : values[amounts.indexOf(amount)];
+  let value: string | number | undefined;
+  let amount = Number.NEGATIVE_INFINITY;
+  for (const map of maps) {
+    const other = own(map, name) ?? Number.NaN;
+    // an invalid quantity is left to the API server to refuse
+    const otherAmount = quantity(other);
+    if (Number.isNaN(otherAmount)) return undefined;
+    if (otherAmount > amount) [value, amount] = [other, otherAmount];
+  }
+  return floor !== undefined && amount > 0 && amount < quantity(floor) ? floor : value;
 }
