@@ -28,3 +28,12 @@ test('template actions in quotes, block scalars and comments are data', async (t
   const { faults } = await reviewText(t, text, { profile: 'cilium' });
   assert.deepEqual(faults, []);
 });
+
+test('two manifests without a marker between them are an error, and neither is taken for the file', async (t) => {
+  const { report, reported } = await reviewText(t, `${pod('a')}${pod('b')}`, { profile: 'cilium' });
+  assert.deepEqual(reported, []);
+  assert.match(
+    report.faults[0]?.message ?? '',
+    /the key "apiVersion" occurs twice: is a "---" missing before it\?/,
+  );
+});

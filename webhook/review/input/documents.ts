@@ -1,3 +1,4 @@
+import { isMap, isScalar } from 'yaml';
 import { readYaml, type YamlDocument, YamlError } from '../../lib/yaml.ts';
 import { type Fault, faultAt, type Path, type SourceDocument } from '../model.ts';
 import { inMebi, largestObject } from './limits.ts';
@@ -45,6 +46,17 @@ function faultIn(document: SourceDocument): Fault | undefined {
 
 const renderFirst =
   '; if it is a template, render it first, for example with helm template my-chart; if {{ is text, put it in quotes';
+
+/** Two equal keys at the top level: two manifests without `---` between them. Deeper ones are left to the API server. */
+export function repeatedKey(document: SourceDocument): Fault | undefined {
+  const { source, lineOf: line } = parsed(document);
+  const keys = isMap(source?.contents) ? source.contents.items.map(({ key }) => key) : [];
+  const names = keys.filter((key) => isScalar(key)).map((key) => String(key.value));
+  const repeated = names.find((name, index) => name !== '<<' && names.indexOf(name) < index);
+  if (repeated === undefined) return undefined;
+  const message = `the key "${repeated}" occurs twice: is a "---" missing before it?`;
+  return faultAt({ file: document.file, line: line([repeated]) }, 'CNI_GATE_INPUT_SYNTAX', message);
+}
 
 let last: { document: SourceDocument; parsed: Parsed } | undefined;
 

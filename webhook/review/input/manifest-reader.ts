@@ -13,7 +13,7 @@ import {
   type Workload,
 } from '../model.ts';
 import { describe, type Fields, fieldsOf, isObject } from '../values.ts';
-import { lineOf, parsed } from './documents.ts';
+import { lineOf, parsed, repeatedKey } from './documents.ts';
 import { mostObjects } from './limits.ts';
 import { groupOf, kubernetesKinds, templatesIn } from './templates.ts';
 import { nameIn, recordedWorkload, workloadOf } from './workload.ts';
@@ -63,7 +63,9 @@ export class ManifestReader {
     this.#guarded(document, document.start, () => {
       this.#count();
       this.documents.push(document);
-      if (!document.blank) this.#object(parsed(document).value, { document, path: [] });
+      const repeated = document.blank ? undefined : repeatedKey(document);
+      if (repeated !== undefined) this.faults.push(repeated);
+      else if (!document.blank) this.#object(parsed(document).value, { document, path: [] });
     });
   }
 
