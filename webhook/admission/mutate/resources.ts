@@ -15,6 +15,12 @@ export const leastOfOthers: Quantities = { cpu: '50m', memory: '64Mi' };
 /** The requests of a container that waits for as long as its pod runs. */
 const ofSidecar: Quantities = { cpu: '1m', memory: '4Mi', 'ephemeral-storage': '1Mi' };
 
+/**
+ * Its cpu in a Guaranteed pod, where the request is the limit: the least that the kubelet passes on (1 ms in 100 ms). A
+ * container of runc starts and proves within 0.5 s with it: docs/decisions/injection.md
+ */
+const cpuOfGuaranteed = '10m';
+
 /** The resources that a ResourceQuota or a LimitRange may require of every container. */
 const counted = ['cpu', 'memory', 'ephemeral-storage'];
 
@@ -43,10 +49,11 @@ export function resourcesFor(pod: Pod, least = minRequests, isSidecar = false): 
   );
   if (requests === undefined && limits === undefined) return undefined;
   if (isSidecar) {
-    const low = isGuaranteed(others) ? { ...ofSidecar, ...least } : ofSidecar;
+    const bounds = { ...ofSidecar, ...least };
+    const guaranteed = isGuaranteed(others) && { ...bounds, cpu: cpuOfGuaranteed };
     return {
-      ...(requests && { requests: replaced(requests, low) }),
-      ...(limits && { limits: replaced(limits, { ...ofSidecar, ...least }) }),
+      ...(requests && { requests: replaced(requests, guaranteed || ofSidecar) }),
+      ...(limits && { limits: replaced(limits, guaranteed || bounds) }),
     };
   }
   return { ...(requests && { requests }), ...(limits && { limits }) };
