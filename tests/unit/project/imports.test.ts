@@ -66,6 +66,7 @@ function mayImport(file: string, source: string): boolean {
   if (own === undefined || rule === undefined) return true;
   if (!source.startsWith('.')) return rule.packages.some((name) => (groups[name] ?? [name]).includes(source));
   const target = join(dirname(file), source);
+  if (target === 'package.json') return true;
   const to = ruledFolder(target);
   if (to === own) return true;
   return rule.folders.some((folder) => (rules[folder] ? to === folder : target.startsWith(`${folder}/`)));
