@@ -171,6 +171,13 @@ export const inboundStates: InboundState[] = [
     expected: 4143,
   },
   {
+    what: "a program of the pod that dials the probe's port before the kubelet does",
+    pod: plain,
+    steps: [(sandbox) => dialEachSecond(sandbox, 14_040, 'pod')],
+    dialsFrom: 3000,
+    expected: 14_040,
+  },
+  {
     what: 'linkerd, all rules flushed before the kubelet comes',
     pod: linkerdPod,
     steps: [write(linkerd())],
@@ -183,8 +190,8 @@ export const inboundStates: InboundState[] = [
 const lateInbound =
   'for it in iptables ip6tables; do $it-nft -t nat -A PREROUTING -j PROXY_INIT_REDIRECT; done';
 
-/** A peer that waits for the pod. */
-async function dialEachSecond(sandbox: Sandbox, port: number): Promise<void> {
+/** A peer that waits for the pod, or a program of the pod. */
+async function dialEachSecond(sandbox: Sandbox, port: number, where: 'node' | 'pod' = 'node'): Promise<void> {
   const loop = `while sleep 0.3; do (: < /dev/tcp/${podAddress.ipv4}/${port}) 2> /dev/null; done`;
-  void sandbox.exec('node', 'timeout', ['8', 'bash', '-c', loop]).catch(() => {});
+  void sandbox.exec(where, 'timeout', ['8', 'bash', '-c', loop]).catch(() => {});
 }
