@@ -1,6 +1,5 @@
 import { quoted } from '../lib/clean.ts';
-import { CniGateError, type ErrorCode, errnoOf, messageOf } from '../lib/errors.ts';
-import { Silence } from './exchange.ts';
+import { CniGateError, type ErrorCode, messageOf } from '../lib/errors.ts';
 
 /** The fields of a {@link ClusterError}. */
 type ClusterErrorDetails = Partial<
@@ -29,24 +28,6 @@ export class ClusterError extends CniGateError {
     this.causes = details.causes ?? [];
   }
 }
-
-/**
- * What is known of a request that got no answer:
- * - `unsent`: there was no connection, so nothing was done;
- * - `cut`: the connection broke, so it may have been done;
- * - `silent`: the API server took it and said nothing in time. It may be busy, or it waits for another webhook.
- */
-export type Unanswered = 'unsent' | 'cut' | 'silent';
-
-/** Why there was no answer; undefined where there was one, and for any other error. */
-export function unansweredBy(error: unknown): Unanswered | undefined {
-  if (!(error instanceof ClusterError) || error.status !== undefined) return undefined;
-  if (error.cause instanceof Silence) return 'silent';
-  return unsent.has(errnoOf(error.cause) ?? '') ? 'unsent' : 'cut';
-}
-
-/** Errors of the way to the API server, before a connection is there. */
-const unsent = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN']);
 
 const codes: Record<number, ErrorCode> = {
   401: 'CNI_GATE_CLUSTER_UNAUTHORIZED',

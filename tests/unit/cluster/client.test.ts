@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
 import { ApiClient } from '../../../webhook/cluster/client.ts';
-import { type ClusterError, type Unanswered, unansweredBy } from '../../../webhook/cluster/errors.ts';
+import type { ClusterError } from '../../../webhook/cluster/errors.ts';
 import { TooLarge } from '../../../webhook/cluster/exchange.ts';
 import { json, startFakeApi, status } from '../../support/fake-api-server.ts';
 
@@ -97,41 +97,33 @@ test('after 401 the credentials are refreshed for the next request', async (t) =
 });
 
 test('an answer that is not from an API server is reported as unreachable', async (t) => {
-  const answers: [string, RegExp, Unanswered, Parameters<typeof startFakeApi>[1]][] = [
-    [
-      'not JSON',
-      /^\P{Cc}*not valid JSON\P{Cc}*$/u,
-      'cut',
-      (_asked, response) => response.end('<p>\u001b[31m'),
-    ],
-    ['null', /the answer is null and no object$/, 'cut', (_asked, response) => response.end('null')],
+  const answers: [string, RegExp, Parameters<typeof startFakeApi>[1]][] = [
+    ['not JSON', /^\P{Cc}*not valid JSON\P{Cc}*$/u, (_asked, response) => response.end('<p>\u001b[31m')],
+    ['null', /the answer is null and no object$/, (_asked, response) => response.end('null')],
     [
       'cut',
       /\(ECONNRESET\)$/,
-      'cut',
       (_asked, response) => {
         response.writeHead(200, { 'content-length': '100' }).write('{', () => {
           response.destroy();
         });
       },
     ],
-    ['no head', /no byte for 50 ms/, 'silent', () => {}],
+    ['no head', /no byte for 50 ms/, () => {}],
     [
       'no end',
       /no byte for 50 ms/,
-      'silent',
       (_asked, response) => {
         response.writeHead(200).write('{');
       },
     ],
   ];
-  for (const [name, text, unanswered, answer] of answers) {
+  for (const [name, text, answer] of answers) {
     await t.test(name, async (t) => {
       const api = await startFakeApi(t, answer);
       const request = api.client.request('GET', '/version', { timeout: 50 });
       const expected = fails('CNI_GATE_CLUSTER_UNREACHABLE', text, { status: undefined });
       await assert.rejects(request, expected);
-      assert.equal(unansweredBy(await request.catch((error: unknown) => error)), unanswered);
     });
   }
 });
@@ -147,7 +139,6 @@ test('no listener: the error names the address', async () => {
   const request = client.request('GET', '/version');
   const expected = fails('CNI_GATE_CLUSTER_UNREACHABLE', new RegExp(`at ${at}: .*ECONNREFUSED`));
   await assert.rejects(request, expected);
-  assert.equal(unansweredBy(await request.catch((error: unknown) => error)), 'unsent');
 });
 
 test('after a time-out no idle connection is used again', async (t) => {

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiClient } from '../client.ts';
-import { ClusterError, unansweredBy } from '../errors.ts';
+import { ClusterError } from '../errors.ts';
+import { Silence } from '../exchange.ts';
 import { listAll } from './list-all.ts';
 import { type ApiObject, keyOf, type LeftOut, type Source } from './object.ts';
 import { type Ended, type InformerDeps, reportOf } from './report.ts';
@@ -236,5 +237,5 @@ export class Informer<O extends ApiObject, T> implements Lister<T> {
 function reasonOf(error: unknown): Ended['reason'] {
   if (error === undefined) return 'ended';
   if (error instanceof ClusterError && error.status === 410) return 'expired';
-  return unansweredBy(error) === 'silent' ? 'silent' : 'failed';
+  return error instanceof ClusterError && error.cause instanceof Silence ? 'silent' : 'failed';
 }

@@ -1,6 +1,6 @@
 import type { ClusterView } from '../../admission/gate/cluster-view.ts';
 import type { ApiClient } from '../../cluster/client.ts';
-import { unansweredBy } from '../../cluster/errors.ts';
+import { ClusterError } from '../../cluster/errors.ts';
 import type { EvidenceChange } from '../../nodes/evidence/evidence.ts';
 import type { PodEvidence } from '../../nodes/evidence/facts.ts';
 import type { LeaderDeps, Work } from '../controller.ts';
@@ -157,7 +157,7 @@ export class Reconciler implements Work {
     }
     const error = 'error' in more ? more.error : undefined;
     // without an answer, it may have been made
-    if (!['cut', 'silent'].includes(unansweredBy(error) ?? '')) memory.cancel(pod);
+    if (!(error instanceof ClusterError) || error.status !== undefined) memory.cancel(pod);
     return error === undefined ? undefined : this.#failed(pod, error);
   }
 

@@ -11,10 +11,10 @@ const most = 30_000;
 
 /**
  * How long after a boot a Ready pod with old containers is distrusted, in milliseconds. A kubelet that has written its
- * boot id writes the status of its pods within seconds (4.3 s measured with 64 pods). Without a bound, a container that
- * was mistaken for an old one would hold its node until it restarts.
+ * boot id writes the status of its pods within seconds (4.3 s measured with 64 pods); a slow one has a minute. Without a
+ * bound, a container that was mistaken for an old one would hold its node until it restarts.
  */
-export const longestStale = 20_000;
+export const longestStale = 60_000;
 
 const number = /^\d+$/;
 
