@@ -34,8 +34,7 @@ export const nodeName = (index: number): string =>
  */
 export function clusterFacts(count: number): StatusFacts {
   const readiness = new Readiness();
-  for (const name of networks)
-    readiness.apply({ kind: 'daemonset', facts: toDaemonSetFacts(apiDaemonSet(name)) }, now);
+  for (const name of networks) readiness.setDaemonSet(toDaemonSetFacts(apiDaemonSet(name)));
   for (let index = 0; index < count; index += 1) addNode(readiness, index, count);
   const nodes = (index: number): string => nodeName(index % count);
   const passed = Array.from({ length: count * 4 }, (_, index): PodFacts => {
@@ -138,7 +137,7 @@ function addNode(readiness: Readiness, index: number, count: number): void {
     'eks.amazonaws.com/nodegroup': groups[index % groups.length] ?? '',
   };
   const facts = { ...toNodeFacts(apiNode(name, 'boot', index + 1)), labels };
-  readiness.apply({ kind: 'node', facts }, now);
+  readiness.setNode(facts, now);
   for (const [at, network] of networks.entries()) {
     const trouble = troubleOf(index, count, network);
     if (trouble === 'absent') continue;
@@ -151,7 +150,7 @@ function addNode(readiness: Readiness, index: number, count: number): void {
       createdAt: timeText(created),
       ...(trouble && { waiting: trouble === 'broken' ? 'CrashLoopBackOff' : 'ContainerCreating' }),
     });
-    readiness.apply({ kind: 'agent', facts: { ...toAgentFacts(agent), readySince: created } }, now);
+    readiness.setAgent({ ...toAgentFacts(agent), readySince: created });
   }
 }
 

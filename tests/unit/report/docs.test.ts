@@ -28,18 +28,18 @@ function nodesWith(names: string[], daemonSets: DaemonSetRef[]): Readiness {
   const readiness = new Readiness();
   for (const name of names) {
     const labels = { 'kubernetes.io/os': name === 'n20' ? 'windows' : 'linux' };
-    readiness.apply({ kind: 'node', facts: node(name, { labels }) }, now);
+    readiness.setNode(node(name, { labels }), now);
   }
   for (const { namespace, name } of daemonSets) {
     const wanted = { nodeSelector: { 'kubernetes.io/os': 'linux' } };
     const facts = { ...toDaemonSetFacts(apiDaemonSet(name, wanted)), namespace };
-    readiness.apply({ kind: 'daemonset', facts }, now);
+    readiness.setDaemonSet(facts);
     for (const on of names.filter((one) => one !== 'n20')) {
       const ready = on !== 'n17';
       const waiting = ready ? {} : { waiting: 'CrashLoopBackOff' };
       const agent = apiAgent(on, { name: `${name}-${on}`, ready, ...waiting, owner: name });
       const agentFacts = { ...toAgentFacts(agent), namespace, uid: `${name}-${on}` };
-      readiness.apply({ kind: 'agent', facts: agentFacts }, now);
+      readiness.setAgent(agentFacts);
     }
   }
   return readiness;

@@ -159,11 +159,11 @@ function addFacts(
     return;
   }
   if (kind === 'Node') {
-    readiness.apply({ kind: 'node', facts: toNodeFacts(object as ApiNode) }, now);
+    readiness.setNode(toNodeFacts(object as ApiNode), now);
     return;
   }
   if (kind === 'DaemonSet') {
-    readiness.apply({ kind: 'daemonset', facts: toDaemonSetFacts(object as ApiDaemonSet) }, now);
+    readiness.setDaemonSet(toDaemonSetFacts(object as ApiDaemonSet));
     return;
   }
   const agent = toAgentFacts(object as ApiPod);
@@ -171,7 +171,7 @@ function addFacts(
     pending.set(`${agent.namespace}/${name}`, toGatePod(object as ApiGatePod));
     return;
   }
-  if (agent.owner !== '') readiness.apply({ kind: 'agent', facts: agent }, now);
+  if (agent.owner !== '') readiness.setAgent(agent);
   const pod = object as ApiEvidencePod;
   if (own(pod.metadata.labels, profileLabel) === undefined) return;
   evidence.apply([{ type: 'put', pod: pick(pod), listed: true }], now);

@@ -4,7 +4,7 @@ import type { PendingPod } from '../../leader/nominate/pending-pod.ts';
 import { Evidence, type PodChange } from '../../nodes/evidence/evidence.ts';
 import type { PodEvidence } from '../../nodes/evidence/facts.ts';
 import type { AgentFacts, ApiPod, NodeFacts } from '../../nodes/readiness/facts.ts';
-import { Readiness, type Change as ReadinessChange } from '../../nodes/readiness/readiness.ts';
+import { Readiness } from '../../nodes/readiness/readiness.ts';
 import type { ApiClient } from '../client.ts';
 import { InformerFactory, InformerSet } from '../informer/informer-factory.ts';
 import type { InformerDeps } from '../informer/report.ts';
@@ -48,11 +48,15 @@ export function watchGate(
     pending.relist();
     placed.relist();
   });
-  const agents = new InformerSet<ApiPod, AgentFacts>(informers, (changes) =>
-    apply(readiness, changes, agentChange),
-  );
+  const agents = new InformerSet<ApiPod, AgentFacts>(informers, (changes) => {
+    for (const change of changes)
+      if (change.type === 'deleted') readiness.removeAgent(change.uid);
+      else readiness.setAgent(change.object);
+  });
   const daemonSets = new InformerSet<SelectingDaemonSet, DaemonSetSnapshot>(informers, (changes) => {
-    apply(readiness, changes, daemonSetChange);
+    for (const change of changes)
+      if (change.type === 'deleted') readiness.removeDaemonSet(change.previous.facts);
+      else readiness.setDaemonSet(change.object.facts);
     followAgents();
   });
   const followAgents = (): void => agents.watch(agentSources(daemonSets.list(), policy()));
@@ -65,13 +69,16 @@ export function watchGate(
   nodes.subscribe((changes) => {
     for (const change of changes) {
       noteBoot(evidence, change);
-      if (change.type === 'deleted') found.delete(change.previous.name);
-      // the first list adds nodes too; `synced` is still false then
-      else if (change.type === 'added' && nodes.synced && (change.listed || nodes.isBehind)) {
-        found.set(change.object.name, performance.now());
+      if (change.type === 'deleted') {
+        found.delete(change.previous.name);
+        readiness.removeNode(change.previous.name);
+        continue;
       }
+      readiness.setNode(change.object, Date.now());
+      // the first list adds nodes too; `synced` is still false then
+      if (change.type === 'added' && nodes.synced && (change.listed || nodes.isBehind))
+        found.set(change.object.name, performance.now());
     }
-    apply(readiness, changes, nodeChange);
   });
   follow();
   const looked = (result: LookupResult) => deps.metrics.lookups.inc({ resource: 'pods', result });
@@ -114,32 +121,6 @@ const podsOf = (change: Change<PendingPod>): PendingPod[] => [
   ...(change.type === 'added' ? [] : [change.previous]),
   ...(change.type === 'deleted' ? [] : [change.object]),
 ];
-
-function apply<T>(
-  readiness: Readiness,
-  changes: Change<T>[],
-  translate: (change: Change<T>) => ReadinessChange,
-): void {
-  for (const change of changes) readiness.apply(translate(change), Date.now());
-}
-
-function nodeChange(change: Change<NodeFacts>): ReadinessChange {
-  return change.type === 'deleted'
-    ? { kind: 'node-gone', name: change.previous.name }
-    : { kind: 'node', facts: change.object };
-}
-
-function daemonSetChange(change: Change<DaemonSetSnapshot>): ReadinessChange {
-  return change.type === 'deleted'
-    ? { kind: 'daemonset-gone', namespace: change.previous.facts.namespace, name: change.previous.facts.name }
-    : { kind: 'daemonset', facts: change.object.facts };
-}
-
-function agentChange(change: Change<AgentFacts>): ReadinessChange {
-  return change.type === 'deleted'
-    ? { kind: 'agent-gone', uid: change.uid }
-    : { kind: 'agent', facts: change.object };
-}
 
 /** A pod of the same name and another UID is another pod. */
 function evidenceChanges(change: Change<PodEvidence>): PodChange[] {

@@ -4,15 +4,6 @@ import { Boots } from './boots.ts';
 import type { AgentFacts, DaemonSetFacts, NodeFacts } from './facts.ts';
 import { type DaemonSetStatus, judge, noneYet, type State, type StateCounts } from './state.ts';
 
-/** A change of an object in the cluster. */
-export type Change =
-  | { kind: 'node'; facts: NodeFacts }
-  | { kind: 'node-gone'; name: string }
-  | { kind: 'daemonset'; facts: DaemonSetFacts }
-  | { kind: 'daemonset-gone'; namespace: string; name: string }
-  | { kind: 'agent'; facts: AgentFacts }
-  | { kind: 'agent-gone'; uid: string };
-
 /**
  * The readiness of nodes, from watch events. The answer depends only on them and on the given time. There is no I/O and
  * no clock here.
@@ -25,30 +16,36 @@ export class Readiness {
   readonly #onNode = new Map<string, Map<string, AgentFacts>>();
   readonly #boots = new Boots();
 
-  /** @param now milliseconds since the epoch */
-  apply(change: Change, now: number): void {
-    switch (change.kind) {
-      case 'node':
-        this.#boots.node(change.facts, now);
-        this.#nodes.set(change.facts.name, change.facts);
-        return;
-      case 'node-gone':
-        this.#nodes.delete(change.name);
-        return;
-      case 'daemonset':
-        this.#daemonSets.set(keyOf(change.facts), change.facts);
-        return;
-      case 'daemonset-gone':
-        this.#daemonSets.delete(keyOf(change));
-        return;
-      case 'agent':
-        this.#dropAgent(change.facts.uid);
-        this.#setAgent(change.facts);
-        return;
-      case 'agent-gone':
-        this.#dropAgent(change.uid);
-        this.#boots.forgetAgent(change.uid);
-    }
+  /** A Node was added or changed. @param now milliseconds since the epoch */
+  setNode(facts: NodeFacts, now: number): void {
+    this.#boots.node(facts, now);
+    this.#nodes.set(facts.name, facts);
+  }
+
+  removeNode(name: string): void {
+    this.#nodes.delete(name);
+  }
+
+  setDaemonSet(facts: DaemonSetFacts): void {
+    this.#daemonSets.set(keyOf(facts), facts);
+  }
+
+  removeDaemonSet(daemonSet: DaemonSetRef): void {
+    this.#daemonSets.delete(keyOf(daemonSet));
+  }
+
+  /** A pod of a DaemonSet was added or changed. */
+  setAgent(facts: AgentFacts): void {
+    this.#dropAgent(facts.uid);
+    this.#boots.agent(facts);
+    this.#agents.set(facts.uid, facts);
+    if (facts.node === '') return;
+    getOrMake(this.#onNode, facts.node, () => new Map()).set(facts.uid, facts);
+  }
+
+  removeAgent(uid: string): void {
+    this.#dropAgent(uid);
+    this.#boots.forgetAgent(uid);
   }
 
   /** Whether this DaemonSet exists. */
@@ -120,13 +117,6 @@ export class Readiness {
   /** The known nodes, in any order. */
   nodes(): Iterable<NodeFacts> {
     return this.#nodes.values();
-  }
-
-  #setAgent(facts: AgentFacts): void {
-    this.#boots.agent(facts);
-    this.#agents.set(facts.uid, facts);
-    if (facts.node === '') return;
-    getOrMake(this.#onNode, facts.node, () => new Map()).set(facts.uid, facts);
   }
 
   #dropAgent(uid: string): void {

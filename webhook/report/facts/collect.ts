@@ -86,9 +86,9 @@ export async function readStatus(client: ApiClient, options: CollectOptions) {
   ]);
   const readiness = new Readiness();
   const now = Date.now();
-  for (const one of nodes) readiness.apply({ kind: 'node', facts: one }, now);
-  for (const one of snapshots) readiness.apply({ kind: 'daemonset', facts: one.facts }, now);
-  for (const one of agents) readiness.apply({ kind: 'agent', facts: one }, now);
+  for (const one of nodes) readiness.setNode(one, now);
+  for (const one of snapshots) readiness.setDaemonSet(one.facts);
+  for (const one of agents) readiness.setAgent(one);
   return {
     ...facts,
     // the only one that was asked about: the pods of others are not known

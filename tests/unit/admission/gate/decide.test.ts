@@ -110,9 +110,9 @@ suite('decidePlacement', () => {
   test('refuses if any DaemonSet of a profile is not ready, the first or the last', () => {
     const apply = (ready: { agent: boolean; slow: boolean }) => {
       const readiness = clusterWith({ n1: { ready: ready.agent } });
-      readiness.apply({ kind: 'daemonset', facts: toDaemonSetFacts(apiDaemonSet('slow')) }, now);
+      readiness.setDaemonSet(toDaemonSetFacts(apiDaemonSet('slow')));
       const slow = apiAgent('n1', { name: 'slow-n1', uid: 'slow-n1', owner: 'slow', ready: ready.slow });
-      readiness.apply({ kind: 'agent', facts: toAgentFacts(slow) }, now);
+      readiness.setAgent(toAgentFacts(slow));
       const pod = pending({ profiles: ['both'] });
       const { outcome, message } = decide('n1', pod, {}, {}, readiness);
       return [outcome, /DaemonSet \S+/.exec(message ?? '')?.[0]];

@@ -8,10 +8,10 @@ import { type AgentOptions, apiAgent, apiDaemonSet, apiNode, now } from '../../n
 /** A cluster with the DaemonSet `net/agent` and these pods of it, one a node. */
 export function clusterWith(agents: Record<string, AgentOptions | undefined>): Readiness {
   const readiness = new Readiness();
-  readiness.apply({ kind: 'daemonset', facts: toDaemonSetFacts(apiDaemonSet('agent')) }, now);
+  readiness.setDaemonSet(toDaemonSetFacts(apiDaemonSet('agent')));
   for (const [name, options] of Object.entries(agents)) {
-    readiness.apply({ kind: 'node', facts: toNodeFacts(apiNode(name, 'b1', 1)) }, now);
-    if (options) readiness.apply({ kind: 'agent', facts: toAgentFacts(apiAgent(name, options)) }, now);
+    readiness.setNode(toNodeFacts(apiNode(name, 'b1', 1)), now);
+    if (options) readiness.setAgent(toAgentFacts(apiAgent(name, options)));
   }
   return readiness;
 }

@@ -55,7 +55,7 @@ suite('another node for a failed pod', () => {
     const { readiness, others } = networks();
     const labels = { [host]: 'n1', [zone]: 'a' };
     for (const facts of [{ ...toNodeFacts(apiNode('n1', 'b1', 2)), labels }, n2With(differs)]) {
-      readiness.apply({ kind: 'node', facts }, now);
+      readiness.setNode(facts, now);
     }
     return others();
   }
@@ -108,7 +108,7 @@ suite('the network of a node', () => {
     const { readiness, on, others } = networks();
     const node = toNodeFacts(apiNode('n1', 'b1', 2));
     node.taints = [{ key: 'node.kubernetes.io/unreachable', value: '', effect: 'NoSchedule' }];
-    readiness.apply({ kind: 'node', facts: node }, now);
+    readiness.setNode(node, now);
     assert.equal(on('n1').state, 'unreachable');
     assert.equal(on('gone').state, 'unreachable');
     assert.equal(elsewhere(others(), {}, 'n2'), false);

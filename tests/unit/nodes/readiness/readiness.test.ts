@@ -7,7 +7,7 @@ import {
   toDaemonSetFacts,
   toNodeFacts,
 } from '../../../../webhook/nodes/readiness/facts.ts';
-import { type Change, Readiness } from '../../../../webhook/nodes/readiness/readiness.ts';
+import { Readiness } from '../../../../webhook/nodes/readiness/readiness.ts';
 import type { DaemonSetStatus } from '../../../../webhook/nodes/readiness/state.ts';
 import { type AgentOptions, apiAgent, apiDaemonSet, apiNode, now } from './objects.ts';
 
@@ -15,22 +15,24 @@ const ref = { namespace: 'net', name: 'agent' };
 const grace = 120_000;
 const at = (text: string): number => Date.parse(text);
 
-const node = (bootID = 'b1', version = 1, more = {}): Change => ({
-  kind: 'node',
-  facts: toNodeFacts(apiNode('n1', bootID, version, more)),
-});
-const daemonSet = (template = {}): Change => ({
-  kind: 'daemonset',
-  facts: toDaemonSetFacts(apiDaemonSet('agent', template)),
-});
-const agent = (options: AgentOptions = {}): Change => ({
-  kind: 'agent',
-  facts: toAgentFacts(apiAgent('n1', options)),
-});
+type Change = (readiness: Readiness) => void;
+
+const node =
+  (bootID = 'b1', version = 1, more = {}): Change =>
+  (readiness) =>
+    readiness.setNode(toNodeFacts(apiNode('n1', bootID, version, more)), now);
+const daemonSet =
+  (template = {}): Change =>
+  (readiness) =>
+    readiness.setDaemonSet(toDaemonSetFacts(apiDaemonSet('agent', template)));
+const agent =
+  (options: AgentOptions = {}): Change =>
+  (readiness) =>
+    readiness.setAgent(toAgentFacts(apiAgent('n1', options)));
 
 function after(...changes: Change[]): Readiness {
   const readiness = new Readiness();
-  for (const change of changes) readiness.apply(change, now);
+  for (const change of changes) change(readiness);
   return readiness;
 }
 const status = (readiness: Readiness): DaemonSetStatus | undefined => readiness.status(ref, 'n1', now, grace);
@@ -58,7 +60,8 @@ suite('the status of a DaemonSet on a node', () => {
       [
         node(),
         daemonSet(),
-        { kind: 'agent', facts: { ...toAgentFacts(apiAgent('n1', {})), uid: 'forged', namespace: 'aaa' } },
+        (readiness) =>
+          readiness.setAgent({ ...toAgentFacts(apiAgent('n1', {})), uid: 'forged', namespace: 'aaa' }),
         agent({ ready: false, createdAt: young }),
       ],
       unready('starting'),
@@ -110,8 +113,8 @@ suite('a reboot', () => {
 
   const two = (version: number, ...containers: string[]): Change => agent({ version, containers });
   const stuck = ['c2', 'c3', 'c4', 'c5', 'c6'].map((id, index) => two(21 + index, id, 'd1'));
-  const gone: Change = { kind: 'agent-gone', uid: 'agent-n1-uid' };
-  const nodeGone: Change = { kind: 'node-gone', name: 'n1' };
+  const gone: Change = (readiness) => readiness.removeAgent('agent-n1-uid');
+  const nodeGone: Change = (readiness) => readiness.removeNode('n1');
   const again = node('b3', 30);
   const otherNode = (version: number): Change =>
     node('b9', version, { metadata: { ...apiNode('n1', '', version).metadata, uid: 'other' } });
@@ -152,9 +155,13 @@ suite('a reboot', () => {
   });
 
   test('is not seen by versions that are not numbers', () => {
-    const worded = (change: Change, version: string): Change =>
-      ({ ...change, facts: { ...('facts' in change && change.facts), version } }) as Change;
-    assert.equal(state(worded(boot, 'x'), worded(stale, 'y')), 'ready');
+    const booted = toNodeFacts(apiNode('n1', 'b2', 20));
+    const shown = toAgentFacts(apiAgent('n1', { containers: ['c1'] }));
+    const worded: Change = (readiness) => {
+      readiness.setNode({ ...booted, version: 'x' }, now);
+      readiness.setAgent({ ...shown, version: 'y' });
+    };
+    assert.equal(state(worded), 'ready');
   });
 });
 

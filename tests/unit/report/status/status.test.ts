@@ -59,8 +59,7 @@ suite('a status', () => {
 
   test('of 5,000 nodes stays short as text, and JSON and --all have all of them', () => {
     const readiness = clusterWith({ n0: {} });
-    for (let at = 1; at < 5000; at++)
-      readiness.apply({ kind: 'node', facts: toNodeFacts(apiNode(`n${at}`, 'b1', 1)) }, now);
+    for (let at = 1; at < 5000; at++) readiness.setNode(toNodeFacts(apiNode(`n${at}`, 'b1', 1)), now);
     const status = tell(statusFacts({ readiness }));
     assert.equal(status.nodes.length, 4999);
     const text = statusText(status, false);
@@ -77,7 +76,7 @@ test('urgent nodes come first, and those of unused profiles last', () => {
     n3: { ready: false },
   };
   const readiness = clusterWith(agents);
-  readiness.apply({ kind: 'daemonset', facts: toDaemonSetFacts(apiDaemonSet('other')) }, now);
+  readiness.setDaemonSet(toDaemonSetFacts(apiDaemonSet('other')));
   const other = { name: 'a-other', daemonSets: [{ namespace: 'net', name: 'other' }] };
   const configuration = configured({ profiles: [other, ...profiles] });
   const order = tell(statusFacts({ readiness, configuration })).nodes.map(

@@ -17,7 +17,7 @@ const isAllowed = (expression: string | null): boolean =>
     .every((part) => part.split(/ OR |\//).some((license) => allowed.includes(license)));
 
 const metadata = execFileSync('cargo', ['metadata', '--locked', '--format-version', '1'], {
-  cwd: fileURLToPath(new URL('../validator/host', import.meta.url)),
+  cwd: fileURLToPath(new URL('../../validator/host', import.meta.url)),
   maxBuffer: 1 << 28,
 });
 /** The source of a package of this checkout is null. */
