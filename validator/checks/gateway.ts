@@ -104,7 +104,7 @@ async function askFor(host: string, family: Family, time: number): Promise<Findi
       for (let wait = 1; datagrams.isWaiting && now() < end; wait = Math.min(wait * 2, 50)) await sleep(wait);
       if (error === undefined && !datagrams.isWaiting) left = now() - at < prompt ? left + 1 : 0;
       if (datagrams.errors().some(({ from }) => from && formatAddress(from) === host.split('%')[0]))
-        return passed(`the gateway ${host} refuse a datagram, so it exists`);
+        return passed(`the gateway ${host} refuses a datagram, so it exists`);
       if (left >= enough) return passed(`datagrams leave for the gateway ${host}`);
       if (now() >= end) {
         if (error !== undefined) return failed('send-refused', `${error} on sending to ${host}`);
