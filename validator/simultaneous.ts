@@ -20,17 +20,15 @@ export type Attempt = (deadline: number) => Promise<Finding>;
  * program that had no processor time shows nothing.
  */
 export async function untilPassed(deadline: number, attempt: Attempt): Promise<Finding> {
-  for (;;) {
-    const start = now();
+  for (let since = now(); ; since = now(), await sleep(pause)) {
     const finding = await attempt(deadline);
-    const stall = stallSince(start);
+    const stall = stallSince(since);
     const settled = finding.passed ? !finding.preliminary : finding.final;
     if (settled) return finding;
     if (now() + pause + shortest >= deadline) {
       if (finding.passed || stall === 0) return finding;
       return failed('starved', `${finding.seen}, and no processor time for ${(stall / 1000).toFixed(1)} s`);
     }
-    await sleep(pause);
   }
 }
 

@@ -64,7 +64,7 @@ suite('GitHub action', () => {
     assert.deepEqual(commandsIn(ended.logs.Review ?? '').commands, []);
     assert.match(ended.logs.Review ?? '', /^reviewed 1 workload: 1 injected, 0 refused\npassed$/m);
     assert.deepEqual(ended.outputs, { 'exit-code': '0', 'sarif-file': '' });
-    assert.match(ended.summary, /^### cni-gate review\n\n {4}OUTCOME .*\n {4}injected +Pod\/good /);
+    assert.match(ended.summary, /^### cni-gate review\n\n {4}injected Pod shop\/good /);
   });
 
   test('a warning: an annotation at the file, and the step fails unless strict is false', (t) => {
@@ -90,7 +90,7 @@ suite('GitHub action', () => {
     });
     const [command] = commandsIn(logs.Review ?? '').commands;
     assert.equal(command?.properties.file, name);
-    assert.match(summary, /Pod\/dash/);
+    assert.match(summary, /Pod shop\/dash/);
     assert.ok(!existsSync(join(folder, 'run')));
   });
 
@@ -152,7 +152,7 @@ suite('GitLab component', () => {
       env: { CHECKOUT: checkout, PATH: `${dirname(npm)}${delimiter}${process.env.PATH}` },
     });
     assert.equal(status, 1, log);
-    assert.match(log, /^injected +Pod\/good /m);
+    assert.match(log, /^injected Pod shop\/good /m);
     const [violation] = JSON.parse(readFileSync(join(folder, reports.codequality ?? ''), 'utf8'));
     assert.deepEqual(violation.location.path, 'deploy/bad.yaml');
     assert.match(readFileSync(join(folder, reports.junit ?? ''), 'utf8'), /<testsuites /);
