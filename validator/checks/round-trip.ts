@@ -53,7 +53,9 @@ async function ask(family: Family, pod: Pod, deadline: number): Promise<Passed |
   const destinations = destinationsOf(family, pod);
   // an earlier attempt's answer does not count
   const token = native.random(16);
-  const datagrams = new Datagrams(family);
+  // the answer is to come back to the pod's address, which another interface's does not show
+  const source = pod.addresses.find((address) => address.family === family);
+  const datagrams = new Datagrams(family, source);
   const time = Math.min(waits[family] * (0.5 + Math.random()), Math.max(deadline - now(), patience.first));
   waits[family] = Math.min(waits[family] * 2, patience.longest);
   try {

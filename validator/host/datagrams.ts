@@ -1,4 +1,4 @@
-import { type Address, type Family, parseSocketAddress } from '../shared/addresses.ts';
+import { type Address, type Family, formatAddress, parseSocketAddress } from '../shared/addresses.ts';
 import { close, eventOf } from './loop.ts';
 import { codeOf, native } from './native.ts';
 
@@ -21,14 +21,19 @@ export interface IcmpError {
 /** Datagrams, and what routers and hosts answer to them by ICMP. They need no right, and no mesh redirects them. */
 export class Datagrams {
   readonly #socket: number;
+  #source: string | undefined;
 
-  constructor(family: Family) {
+  /** @param source the address to send from; by default, the kernel chooses one */
+  constructor(family: Family, source?: Address) {
     this.#socket = native.datagrams(family === 'IPv4' ? 4 : 6);
+    this.#source = source && formatAddress(source);
   }
 
   /** Sends one. Returns the code of the error if the kernel does not take it. */
   send(host: string, payload: Uint8Array, hops: number = usualHops): string | undefined {
     try {
+      if (this.#source) native.bind(this.#socket, this.#source, 0);
+      this.#source = undefined;
       native.sendTo(this.#socket, payload, host, port, hops);
       return undefined;
     } catch (error) {

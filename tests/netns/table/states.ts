@@ -189,6 +189,16 @@ export const states: State[] = [
     step: secondDefault(200),
     ...correct,
   },
+  {
+    what: 'the kernel would send from another address, IPv4',
+    shape: { ...cilium, families: 'ipv4' },
+    step: pod(
+      'addr add 10.77.0.9 dev lo',
+      `route replace ${gatewayAddress.ipv4} dev eth0 src 10.77.0.9`,
+      `route replace default via ${gatewayAddress.ipv4} dev eth0 src 10.77.0.9`,
+    ),
+    ...correct,
+  },
   { what: 'AWS VPC CNI, IPv6', shape: { ...aws, families: 'ipv6' }, step: () => {}, ...correct },
   {
     what: 'AWS VPC CNI, IPv6 with egress by IPv4',
@@ -300,6 +310,16 @@ export const states: State[] = [
     ...broken,
   },
   {
+    what: "no route back, another interface is in the node's network, IPv4 (Multus)",
+    shape: { ...aws, families: 'ipv4' },
+    step: all(
+      secondLink,
+      pod('link set net1 up', 'addr add 192.168.50.77/24 dev net1'),
+      node('route add 192.168.50.0/24 dev second0', `route del ${podAddress.ipv4}`),
+    ),
+    ...broken,
+  },
+  {
     what: 'a wrong permanent neighbour',
     real: 'AWS: a wrong MAC address',
     shape: aws,
@@ -373,9 +393,8 @@ export const states: State[] = [
     what: 'the addresses of another pod (AWS: podIPs of another sandbox)',
     shape: { ...aws, podAddress: otherPodAddress },
     step: () => {},
-    works: false,
+    ...broken,
     address: 'address-missing',
-    roundTrip: passed,
   },
   {
     what: 'a rule of the pod refuses what it sends',
