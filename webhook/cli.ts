@@ -29,7 +29,7 @@ try {
   await program.parseAsync();
 } catch (error) {
   if (error instanceof CommanderError) {
-    // commander has told what was wrong; asking for help is not wrong
+    // commander has printed what is wrong; a request for help is no error
     process.exitCode = error.exitCode === 0 ? 0 : wrongUsage;
   } else if (error instanceof CniGateError) {
     console.error(`cni-gate: ${error.message} (${error.code})`);

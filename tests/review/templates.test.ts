@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { pod, reviewText } from './support.ts';
+import { namespaceOf, pod, reviewText } from './support.ts';
 
 test('an unrendered template is an error that says to render it', async (t) => {
   for (const labels of ['  labels: {{ toYaml .Values.labels }}', '  labels:\n{% if item.labels %}']) {
@@ -36,4 +36,10 @@ test('two manifests without a marker between them are an error, and neither is t
     report.faults[0]?.message ?? '',
     /the key "apiVersion" occurs twice: is a "---" missing before it\?/,
   );
+});
+
+test('a Namespace that opts in to different profiles in two places is an error', async (t) => {
+  const text = [namespaceOf('shop', 'cillium'), namespaceOf('shop', 'cilium'), pod('a')].join('---\n');
+  const { report } = await reviewText(t, text);
+  assert.match(report.faults[0]?.message ?? '', /Namespace shop has another label cni-gate\.io\/profile in /);
 });

@@ -50,7 +50,7 @@ test('without a diff: a line for each workload, then findings and totals', async
       'skipped Pod shop/host (f:18): host-network',
       'refused Pod shop/wrong (f:29): profile "nowhere" does not exist; the configuration has: aws-vpc-cni, cilium, istio-ambient, istio, linkerd, multus (CNI_GATE_PROFILE_UNKNOWN)',
       'skipped Pod tools/b (f:40): namespace-not-given',
-      'warning Namespace tools (f:44): is not in the input, and its labels select the checks of 1 workload: add it to the input, set another with -n for objects that name none, or use --profile (CNI_GATE_NAMESPACE_NOT_GIVEN)',
+      'warning Namespace tools (f:44): is not in the input, so the checks of 1 workload are not known: add it to the input, set another with -n for objects that name none, or use --profile (CNI_GATE_NAMESPACE_NOT_GIVEN)',
       'reviewed 4 workloads: 1 injected, 2 skipped (host-network 1, namespace-not-given 1), 1 refused',
       '1 warning, 1 other object (Service 1)',
       'failed',

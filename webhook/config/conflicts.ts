@@ -18,7 +18,7 @@ export function conflicts(profiles: Profile[]): string[] {
   ];
 }
 
-/** User ids and ports. Ids that a check excludes are compared for each pod: see `requirementsFor`. */
+/** User ids and ports. Ids from a pod are compared for each pod: see `requirementsFor`. */
 function redirectConflicts(profiles: Profile[]): string[] {
   const redirects = profiles.flatMap(({ name, proof }) =>
     proof.checks.flatMap((check) => ('redirect' in check ? [{ profile: name, ...check.redirect }] : [])),
@@ -30,6 +30,13 @@ function redirectConflicts(profiles: Profile[]): string[] {
   );
   if (first !== undefined && second !== undefined)
     texts.push(`at most one profile may require a user id, not "${first.profile}" and "${second.profile}"`);
+  const excluding = redirects.find(
+    ({ notAsUser }) => typeof notAsUser === 'number' && notAsUser === first?.asUser,
+  );
+  if (first !== undefined && excluding !== undefined)
+    texts.push(
+      `profile "${excluding.profile}" excludes user ${first.asUser}, which profile "${first.profile}" requires`,
+    );
   for (const [port, [one, other]] of Map.groupBy(redirects, ({ listen }) => listen)) {
     if (one === undefined || other === undefined) continue;
     const names = new Set([one, other].map(({ profile }) => `profile "${profile}"`));

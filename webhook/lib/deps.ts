@@ -25,7 +25,7 @@ export interface Deps {
   registry: Registry;
   clock: Clock;
   /**
-   * Aborted when the process is told to stop. It ends a wait during the start. What serves requests does not end by it:
+   * Aborted when the process has to stop. It ends a wait during the start. What serves requests does not end by it:
    * it goes on until its `close`, because the server still answers while it drains.
    */
   signal: AbortSignal;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { isDeepStrictEqual as same } from 'node:util';
 import { CniGateError, type ErrorCode, errnoOf, messageOf } from './errors.ts';
 
-/** What {@link LiveFiles} reads, and who is told of changes. */
+/** What {@link LiveFiles} reads, and what it calls after changes. */
 export interface LiveFilesOptions<T> {
   /** Read together and handed to `parse` in this order. */
   paths: string[];

@@ -8,8 +8,8 @@ import type { OverloadLimit } from './metrics.ts';
 
 /**
  * Reads and parses the bodies of admission calls within an amount of memory. A call takes what an ordinary body of its
- * size becomes, before anything is read, and the estimate of its own once the text is here. One that finds no room waits
- * for a short time, then fails with CNI_GATE_BUSY.
+ * size becomes, before anything is read, and the estimate of its own once the text is here. Without enough memory, a
+ * call waits for a short time, then fails with CNI_GATE_BUSY.
  */
 export class Bodies {
   readonly #memory: Semaphore;

@@ -36,7 +36,7 @@ export class Connections {
 
   /**
    * @param max connections at the same time
-   * @param closed told of each connection that is closed because of a bound
+   * @param closed called for each connection that is closed because of a bound
    * @param handshakeTimeout milliseconds from the accept to the end of the TLS handshake, for a server with TLS
    */
   constructor(max: number, closed: (limit: 'connections' | 'pipelined') => void, handshakeTimeout?: number) {

@@ -22,7 +22,7 @@ export interface SecureContextOptions {
  * The TLS of the HTTPS port: waits for the serving certificate, checks client certificates, and replaces the secure
  * context whenever one of the two is renewed.
  *
- * @throws CniGateError where a file cannot be used; the signal's reason where the process is told to stop first
+ * @throws CniGateError where a file cannot be used; the signal's reason where the process has to stop first
  */
 export async function secure(
   app: App,

@@ -31,6 +31,7 @@ const unknown: [label: string, message: string][] = [
 ];
 const impossible: [label: string, why: string][] = [
   ['istio.inbound', 'at most one profile may require a user id, not "istio" and "inbound"'],
+  ['outbound.inbound', 'profile "outbound" excludes user 1500, which profile "inbound" requires'],
   ['linkerd.same-port', 'two redirect checks bind port 4140 (profile "linkerd" and profile "same-port")'],
   [
     'istio-ambient.database',

@@ -75,6 +75,7 @@ export const slice = (ready: number, all = 2, ports: object[] = [{ name: 'https'
 export const wholeInstallation: InstallationFacts = {
   namespace: 'cni-gate',
   url: undefined,
+  elsewhere: [],
   service: found({ spec: { ports: [{ name: 'https', port: 443, targetPort: 'https' }] } }),
   slices: found([slice(2)]),
   deployment: found(deployment()),

@@ -59,7 +59,7 @@ export const skipTexts = {
   breaker: `recreated pods of most controllers failed again, so repair has stopped for five minutes: ${look}`,
   'owner-pause': `pods of its controller that were recreated failed again, and the next one follows after a pause: ${look}, or delete the pod`,
   'owner-turn': `pods of its controller are recreated one after the other, or one first: if that takes long, ${look}`,
-  'node-to-prove': `another pod finds out first whether its node works: if that takes long, ${look}`,
+  'node-to-prove': `another pod is tested on its node first: if that takes long, ${look}`,
   budget:
     'as many pods are recreated as repair.perMinute, perNodePerMinute or perOwnerPerMinute allow, and it follows: wait, or delete the pod',
 };

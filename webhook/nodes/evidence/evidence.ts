@@ -91,7 +91,7 @@ export class Evidence {
     for (const change of changes) {
       const before = this.#known.get(change.type === 'put' ? change.pod.uid : change.uid);
       const after = change.type === 'put' ? withFirstFailure(change.pod, before) : undefined;
-      if (before !== undefined) this.#drop(before, after);
+      if (before !== undefined) this.#drop(before, after, now);
       if (change.type === 'put' && after !== undefined) this.#put(after, before, change.listed, now);
       if (before !== undefined || after !== undefined) done.push({ before, now: after });
     }
@@ -134,8 +134,8 @@ export class Evidence {
   }
 
   /** Removes a pod from where it is no longer. @param after what it is now; undefined if it is gone */
-  #drop(before: PodEvidence, after: PodEvidence | undefined): void {
-    const { uid, owner, node, profiles } = before;
+  #drop(before: PodEvidence, after: PodEvidence | undefined, now: number): void {
+    const { uid, owner, node, profiles, failedProfiles } = before;
     if (after === undefined) this.#known.delete(uid);
     // users may give a pod another controller, as often as they like
     if (after?.owner !== owner) {
@@ -144,6 +144,8 @@ export class Evidence {
       if (owned?.size === 0) this.#owners.delete(owner);
     }
     if (after?.node !== node) for (const profile of profiles) this.of(profile, node)?.forget(uid);
+    if (after !== undefined && (before.leaving || !after.leaving)) return;
+    for (const profile of failedProfiles) this.of(profile, node)?.replaced(before, now);
   }
 
   #statsOf(profile: string, node: string): NodeProofStats | undefined {

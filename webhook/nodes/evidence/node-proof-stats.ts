@@ -16,6 +16,7 @@ interface Failure {
   pod: string;
   /** When the latest run of them started, by the node's clock. */
   startedAt: number;
+  count: number;
 }
 
 /** Attempts that failed since the last pass. */
@@ -57,6 +58,8 @@ export class NodeProofStats {
   readonly #failures = new Map<string, Failure>();
   /** The pods without a verdict, and since when they were seen so by our clock; by UID. */
   readonly #waiting = new Map<string, { pod: PodEvidence; since: number }>();
+  /** When the last pass was seen, by our clock. */
+  #passSeen = 0;
   #attempts: Attempts = none;
   /** The pod, or the owner whose next pod, may be bound, and until when, by our clock. */
   #reserved = { for: '', until: 0 };
@@ -106,6 +109,7 @@ export class NodeProofStats {
     this.#boot = version;
     if (this.lastPass !== undefined && !isBefore(this.lastPass.version, version)) return;
     this.lastPass = undefined;
+    this.#passSeen = 0;
     this.#failures.clear();
     this.#attempts = none;
   }
@@ -113,6 +117,14 @@ export class NodeProofStats {
   /** Reserves the node for the pod that the gate lets through, or for the next pod of an owner. */
   reserve(pod: string, now: number): void {
     this.#reserved = { for: pod, until: now + reservation };
+  }
+
+  /**
+   * A pod that failed is being deleted, or is gone. The node is reserved for the pod that replaces it, which was made to
+   * find out whether the node works. An owner gets that once, so that it cannot take every attempt.
+   */
+  replaced({ owner, uid }: PodEvidence, now: number): void {
+    if (owner !== uid && this.#failures.get(owner)?.count === 1) this.reserve(owner, now);
   }
 
   /**
@@ -149,7 +161,7 @@ export class NodeProofStats {
     }
     for (const { pod, since } of this.#waiting.values()) {
       const isOverdue = pod.hasSandbox === false && now - Math.max(since, from) >= longSandbox;
-      if (isOverdue && since > (this.lastPass?.at ?? 0) && !texts.has(pod.owner)) {
+      if (isOverdue && since > this.#passSeen && !texts.has(pod.owner)) {
         texts.set(pod.owner, `pod ${nameOf(pod)} has no sandbox`);
       }
     }
@@ -161,6 +173,7 @@ export class NodeProofStats {
     const at = pod.at ?? now;
     if (!seen && this.lastPass !== undefined && this.lastPass.at >= at) return;
     this.lastPass = { at, version: pod.version };
+    this.#passSeen = seen ? now : at;
     for (const [owner, { startedAt }] of this.#failures) {
       if (seen || startedAt <= at) this.#failures.delete(owner);
     }
@@ -174,8 +187,9 @@ export class NodeProofStats {
     const known = this.#failures.get(pod.owner);
     if (known !== undefined) {
       known.startedAt = Math.max(known.startedAt, startedAt);
+      known.count += 1;
     } else if (this.#failures.size < nodeEvidence.owners) {
-      this.#failures.set(pod.owner, { pod: nameOf(pod), startedAt });
+      this.#failures.set(pod.owner, { pod: nameOf(pod), startedAt, count: 1 });
     }
     const { count, seen } = this.#attempts;
     const isFirst = count === 0 || (waitedSince !== undefined && waitedSince > seen);

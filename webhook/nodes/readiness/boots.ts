@@ -42,8 +42,11 @@ export class Boots {
   node({ name, bootID, version }: NodeFacts, now: number): void {
     const before = this.#boots.get(name);
     // a Node without a boot id was not written by its kubelet yet, so nothing was started there
-    if (before?.bootID === bootID || bootID === '') return;
-    this.#boots.set(name, { bootID, changed: before && { version, at: now } });
+    if (bootID === '') return;
+    const isSame = before?.bootID === bootID;
+    // the latest is last, so that nodes which exist are not forgotten
+    this.#boots.delete(name);
+    this.#boots.set(name, isSame ? before : { bootID, changed: before && { version, at: now } });
     const [oldest] = this.#boots.size > most ? this.#boots.keys() : [];
     if (oldest !== undefined) this.#boots.delete(oldest);
   }

@@ -10,7 +10,7 @@ type PolicyName = (typeof installedPolicies)[number];
 
 /** What is lost where a policy is not in force. */
 const guards: Record<PolicyName, string> = {
-  'pods.cni-gate.io': 'a pod that lost its proof to another webhook is let through',
+  'pods.cni-gate.io': 'a pod whose init container another webhook removes is admitted',
   'service-account.cni-gate.io': 'only RBAC limits what the service account of cni-gate may write',
 };
 

@@ -47,16 +47,17 @@ export function checkDeployment(installation: InstallationFacts): Finding {
   );
 }
 
-/** The port of the Service that webhooks call, and the name of the replicas' port behind it, as in the manifests. */
-const called = { port: 443, targetPort: 'https' };
+/** The port of the Service that webhooks call, and the replicas' port behind it by name and number, as in the manifests. */
+const called = { port: 443, targetPort: ['https', 8443] };
 
 /** Whether the API server finds a ready endpoint behind the Service that our webhooks call. */
 export function checkService(installation: InstallationFacts): Finding {
-  const { namespace, url, service, slices, failurePolicy } = installation;
+  const { namespace, url, elsewhere, service, slices, failurePolicy } = installation;
   if (url !== undefined) return skipped(`webhooks call ${url}: only a probe shows whether a server answers`);
   const object = `Service ${namespace}/${installedService}`;
   const fault = (what: string, hint = applyAgain): Finding =>
     failed('CNI_GATE_NO_ENDPOINTS', `${object}: ${what}, so ${withoutAnswer(installation)}`, hint);
+  if (elsewhere.length > 0) return fault(`webhooks ${elsewhere.join(', ')} call another server`);
   return judged(
     service,
     (found) => {
@@ -64,7 +65,7 @@ export function checkService(installation: InstallationFacts): Finding {
       const { ports, selector } = found.spec ?? {};
       const port = ports?.find((one) => isCalled(one, selector !== undefined));
       if (port === undefined)
-        return fault(`it has no TCP port ${called.port} with targetPort ${called.targetPort}`);
+        return fault(`it has no TCP port ${called.port} with targetPort ${called.targetPort[0]}`);
       const { name = '' } = port;
       const unseen = unknownIn(slices);
       if (unseen !== undefined) return notKnown({ ...unseen, why: `${object}: ${unseen.why}` }, true);
@@ -89,4 +90,4 @@ export function checkService(installation: InstallationFacts): Finding {
 
 /** @param selects whether the endpoints are pods: others may have any port */
 const isCalled = ({ port, targetPort, protocol = 'TCP' }: V1ServicePort, selects: boolean): boolean =>
-  port === called.port && (!selects || targetPort === called.targetPort) && protocol === 'TCP';
+  port === called.port && (!selects || called.targetPort.includes(targetPort ?? port)) && protocol === 'TCP';

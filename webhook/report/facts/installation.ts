@@ -87,6 +87,10 @@ export async function readInstallation(client: ApiClient, registered: Registered
     namespace,
     // of a server outside of the cluster
     url: called === undefined ? url : undefined,
+    // webhooks that call another server than the Service does
+    elsewhere: webhooks.flatMap(({ name, clientConfig: { service: one } }) =>
+      called !== undefined && one?.namespace !== namespace ? [name] : [],
+    ),
     service,
     slices,
     deployment,
@@ -155,6 +159,8 @@ async function readCertificate(
   if (read === 'absent') return notSaid(`Secret ${secret} does not exist`);
   // the API server's time
   const now = new Date(Date.now() + client.clockSkew);
+  if ('found' in read && own(read.found.data, at.key) === undefined)
+    return notSaid(`Secret ${secret} has no key ${at.key}, as where the volume renames it`);
   return mapObservation(read, ({ data }) => {
     const chain = decoded(own(data, at.key));
     return {

@@ -18,12 +18,12 @@ import { probePod } from './probe-pod.ts';
 /**
  * The answer of the API server about an invented pod:
  * - `injected`: the pod came back with our init container in the first place;
- * - `no-profile-applies`: cni-gate answered, and its configuration promises nothing to such a pod;
+ * - `no-profile-applies`: cni-gate answered, and its configuration requires no proof of such a pod;
  * - `failed`: cni-gate did not answer, was not asked, or the pod was refused by it or by its policy;
  * - `not-made`: no namespace could be tried, or something else refused the pod.
  */
 export interface ProbeFacts extends Outcome {
-  /** Where the pod was to be created; null where no namespace could be asked about. */
+  /** The namespace of the pod; null where none could be tried. */
   namespace: string | null;
 }
 

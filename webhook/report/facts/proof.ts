@@ -9,9 +9,9 @@ export type Unproved = keyof typeof unprovedText;
 
 /** {@link Unproved} in words. */
 export const unprovedText = {
-  'not-reviewed': `has no readable annotation ${statusAnnotation}: it never came by the webhook`,
+  'not-reviewed': `has no readable annotation ${statusAnnotation}: the webhook never saw it`,
   'admitted-with-warning': `would have been refused, and proof.mode is warn: ${statusAnnotation} has the code`,
-  'container-missing': `checks were promised, and there is no init container ${validatorContainer}`,
+  'container-missing': `checks are required, and there is no init container ${validatorContainer}`,
   'not-first': `an init container runs before ${validatorContainer}`,
   'not-completed': `it runs, and ${validatorContainer} has not ended with success`,
 };

@@ -67,7 +67,7 @@ function notInInput(name: string, group: readonly Reviewed[]): Finding[] {
   const [first] = missing;
   if (first === undefined) return [];
   const { document, path } = first.workload;
-  const message = `is not in the input, and its labels select the checks of ${workloads(missing.length)}: add it to the input, set another with -n for objects that name none, or use --profile`;
+  const message = `is not in the input, so the checks of ${workloads(missing.length)} are not known: add it to the input, set another with -n for objects that name none, or use --profile`;
   const place = { file: document.file, line: lineOf(document, [...path, 'metadata', 'namespace']) };
   return [about(name, place, { code: 'CNI_GATE_NAMESPACE_NOT_GIVEN', message })];
 }

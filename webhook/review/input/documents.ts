@@ -52,7 +52,8 @@ export function repeatedKey(document: SourceDocument): Fault | undefined {
   const { source, lineOf: line } = parsed(document);
   const keys = isMap(source?.contents) ? source.contents.items.map(({ key }) => key) : [];
   const names = keys.filter((key) => isScalar(key)).map((key) => String(key.value));
-  const repeated = names.find((name, index) => name !== '<<' && names.indexOf(name) < index);
+  const seen = new Set<string>();
+  const repeated = names.find((name) => name !== '<<' && seen.size === seen.add(name).size);
   if (repeated === undefined) return undefined;
   const message = `the key "${repeated}" occurs twice: is a "---" missing before it?`;
   return faultAt({ file: document.file, line: line([repeated]) }, 'CNI_GATE_INPUT_SYNTAX', message);

@@ -122,10 +122,15 @@ export class ManifestReader {
     this.otherObjects.set(kind, (this.otherObjects.get(kind) ?? 0) + 1);
   }
 
-  /** Of two Namespaces of one name, the last one counts, as in a cluster. */
+  /** Of two Namespaces of one name, the last one counts, as in a cluster. They may not choose different checks. */
   #namespace(object: Fields, position: Position): void {
     const { document, path } = position;
     const { name, ...maps } = namespaceMaps(object);
+    const before = this.namespaces.get(name);
+    if (before !== undefined && before.labels[profileLabel] !== maps.labels[profileLabel])
+      throw wrong(
+        `Namespace ${name} has another label ${profileLabel} in ${before.file}: review each environment by itself`,
+      );
     const line = lineOf(document, [...path, 'metadata', 'labels', profileLabel]);
     this.namespaces.set(name, { ...maps, file: document.file, line });
     this.findings.push(...namespaceKeys(object, name, position));

@@ -168,6 +168,16 @@ suite('a node without a proof', () => {
     assert.equal(scene.says(13), 'failing, lets');
   });
 
+  test('failed pods of an owner are deleted again and again: it has the turn once, then others do', () => {
+    const scene = new Scene();
+    const other = { pod: { key: 'other', owner: 'other' } };
+    for (const owner of ['web', 'db']) scene.runs(0, `${owner}-1`, 'failed', { owner, takes: 10 });
+    scene.goes(12, 'web-1');
+    scene.runs(13, 'web-2', 'failed', { owner: 'web', takes: 10 });
+    scene.goes(27, 'web-2');
+    assert.equal(scene.says(27, other), 'failing, lets');
+  });
+
   test('a boot asks for a new proof, also of a network without a DaemonSet', () => {
     const scene = new Scene();
     scene.runs(0, 'a', 'passed', { version: 3 });

@@ -72,6 +72,11 @@ const faults: [CheckId, Partial<InstallationFacts>, RegExp][] = [
   ['service', endpoints(1, 2, []), /none of its 2 endpoints is ready with port https/],
   ['service', endpoints(2, 2, [{ name: 'metrics', port: 8443 }]), /is ready with port https/],
   ['service', { service: 'absent' }, /it does not exist, and webhooks call it/],
+  [
+    'service',
+    { elsewhere: ['pods.cni-gate.io'] },
+    /webhooks pods\.cni-gate\.io call another server, so every/,
+  ],
   ['service', servicePort({ port: 8443 }), /it has no TCP port 443 with targetPort https/],
   ['service', servicePort({ targetPort: 9999 }), /it has no TCP port 443 with targetPort https/],
   ['certificate', { certificate: found(certificate) }, /^Secret a\/b: .* for pods\.cni-gate\.io: it is old$/],
