@@ -52,15 +52,10 @@ test('the page has no data, makes no markup or code of texts, and loads nothing'
   assert.doesNotMatch(body, /src="|href="(?!data:)|https?:\/\/|\son\w+=|style=/);
 });
 
-test('data that has not changed is not sent again; another time alone is no change', async () => {
-  const first = await app.inject({ url: '/data', headers: { host, authorization } });
-  assert.deepEqual(first.json(), JSON.parse(JSON.stringify(dashboard)));
-  dashboard = { ...dashboard, time: '2026-11-21T12:00:01Z' };
-  const again = { host, authorization, 'if-none-match': String(first.headers.etag) };
-  const same = await app.inject({ url: '/data', headers: again });
-  assert.deepEqual([same.statusCode, same.body], [304, '']);
+test('the data is that of now', async () => {
   dashboard = { ...dashboard, headline: 'another' };
-  assert.equal((await app.inject({ url: '/data', headers: again })).statusCode, 200);
+  const answer = await app.inject({ url: '/data', headers: { host, authorization } });
+  assert.deepEqual(answer.json(), JSON.parse(JSON.stringify(dashboard)));
 });
 
 test('every answer forbids scripts from elsewhere, frames, sniffing and storing', async () => {
