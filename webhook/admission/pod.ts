@@ -39,6 +39,7 @@ export interface Container {
   image?: string;
   imagePullPolicy?: string;
   args?: string[] | null;
+  restartPolicy?: string | null;
   env?: EnvVar[] | null;
   resources?: Resources | null;
   securityContext?: SecurityContext | null;
@@ -80,6 +81,7 @@ export interface ObjectMeta {
   generateName?: string;
   namespace?: string;
   labels?: Record<string, string> | null;
+  deletionTimestamp?: string | null;
   annotations?: Record<string, string> | null;
   ownerReferences?: OwnerReference[] | null;
   [key: string]: unknown;

@@ -25,6 +25,7 @@ import {
   conditionOf,
   failedIn,
   lacksAnswer,
+  type ProofContext,
   type ProofStatus,
   resultOf,
   sandboxCondition,
@@ -34,18 +35,17 @@ import {
 
 /** The parts of a pod that {@link evidencePick} reads, as the API gives them. */
 export interface ApiEvidencePod {
-  metadata: Pick<ObjectMeta, 'annotations'> &
+  metadata: Pick<ObjectMeta, 'annotations' | 'deletionTimestamp'> &
     OwnedMetadata & {
       labels?: Record<string, string>;
       resourceVersion: string;
       name: string;
       creationTimestamp: string;
-      deletionTimestamp?: string | null;
     };
   spec: ConstrainedSpec & {
     nodeName?: string;
     hostNetwork?: boolean | null;
-    initContainers?: Pick<Container, 'name' | 'env'>[] | null;
+    initContainers?: Pick<Container, 'name' | 'env' | 'restartPolicy'>[] | null;
     volumes?: VolumeSource[] | null;
   };
   status?: ProofStatus & { podIPs?: { ip?: string }[] | null };
@@ -68,8 +68,8 @@ export function evidencePick(): (pod: ApiEvidencePod) => PodEvidence {
   };
   return (pod) => {
     const { metadata, spec, status = {} } = pod;
-    const leaving = typeof metadata.deletionTimestamp === 'string';
-    const { verdict, ended } = resultOf(status, { foreign: runsForeign(spec.initContainers), leaving });
+    const context = contextOf(pod);
+    const { verdict, ended } = resultOf(status, context);
     const profiles = list(checkedIn(pod));
     const sandbox = conditionOf(status, sandboxCondition);
     const hasSandbox = sandbox === undefined ? undefined : sandbox.status === 'True';
@@ -84,7 +84,7 @@ export function evidencePick(): (pod: ApiEvidencePod) => PodEvidence {
       failedProfiles: verdict === 'failed' ? failedOf(ended?.message, profiles) : none,
       owner: text(ownerKeyOf(metadata)),
       createdAt: Date.parse(metadata.creationTimestamp),
-      leaving,
+      leaving: context.leaving,
       ended: status.phase === 'Succeeded' || status.phase === 'Failed',
       verdict,
       at: verdict === 'waiting' ? waits.since : timeOf(ended?.finishedAt),
@@ -140,11 +140,22 @@ function failedOf(message: string | null | undefined, profiles: readonly string[
   return failed.length === 0 || failed.length === profiles.length ? profiles : failed;
 }
 
-/** Whether our init container runs a network's own validator: it has no checks of ours then. */
-function runsForeign(containers: ApiEvidencePod['spec']['initContainers']): boolean {
-  const variables = containers?.find(isOurContainer)?.env ?? [];
-  const checks = variables.findLast(({ name }) => name === env.checks);
-  return checks !== undefined && (checks.value ?? '[]') === '[]';
+/** What decides about the verdict of a pod, besides its status. */
+export function contextOf({
+  metadata,
+  spec,
+}: {
+  metadata: Pick<ObjectMeta, 'deletionTimestamp'>;
+  spec: Pick<ApiEvidencePod['spec'], 'initContainers'>;
+}): ProofContext {
+  const ours = spec.initContainers?.find(isOurContainer);
+  const checks = ours?.env?.findLast(({ name }) => name === env.checks);
+  return {
+    // without checks of ours it runs a network's own validator
+    foreign: checks !== undefined && (checks.value ?? '[]') === '[]',
+    leaving: typeof metadata.deletionTimestamp === 'string',
+    sidecar: ours?.restartPolicy === 'Always',
+  };
 }
 
 /** What a pod without a verdict waits for, in a few words that are the same at each evaluation, and since when. */

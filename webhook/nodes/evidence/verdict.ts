@@ -21,7 +21,7 @@ export interface ContainerStatus {
     running?: { startedAt?: string | null } | null;
     terminated?: Terminated | null;
   } | null;
-  /** Of a container with a startup probe: whether it has passed. */
+  /** Whether its startup probe has passed; true as well if it runs without one (`prober_manager.go` of the kubelet). */
   started?: boolean | null;
   /** Of the run before, if the container was started again. */
   lastState?: { terminated?: Terminated | null } | null;
@@ -41,6 +41,8 @@ export interface ProofContext {
   foreign: boolean;
   /** Whether the pod is being deleted. */
   leaving: boolean;
+  /** Whether the init container has `restartPolicy: Always`, and so a startup probe. */
+  sidecar: boolean;
 }
 
 /** The verdict of a run, and how the run ended; undefined for `waiting`. */
@@ -106,12 +108,13 @@ function sandboxSince(status: ProofStatus): number | undefined {
  */
 export function resultOf(
   status: ProofStatus,
-  context: ProofContext = { foreign: false, leaving: false },
+  context: ProofContext = { foreign: false, leaving: false, sidecar: false },
 ): ProofResult {
   const waiting: ProofResult = { verdict: 'waiting', ended: undefined };
   const { state, lastState } = validatorStatus(status) ?? {};
   // a sidecar whose startup probe passed: it waits for a signal since its verdict
-  const since = validatorStatus(status)?.started === true ? state?.running?.startedAt : undefined;
+  const isReached = context.sidecar && validatorStatus(status)?.started === true;
+  const since = isReached ? state?.running?.startedAt : undefined;
   const now = since ? { exitCode: exitCode.proved, startedAt: since, finishedAt: since } : state?.terminated;
   const run = now ?? lastState?.terminated;
   if (!run) return waiting;

@@ -11,7 +11,7 @@ import { texts } from '../../lib/limits.ts';
 import { own } from '../../lib/maps.ts';
 import { optOutValue, profileLabel } from '../../lib/names.ts';
 import type { PodEvidence } from '../../nodes/evidence/facts.ts';
-import { type ApiEvidencePod, evidencePick } from '../../nodes/evidence/to-facts.ts';
+import { type ApiEvidencePod, contextOf, evidencePick } from '../../nodes/evidence/to-facts.ts';
 import { type ProofStatus, resultOf } from '../../nodes/evidence/verdict.ts';
 import { type ProofState, proofState, type Unproved, unproved } from './proof.ts';
 
@@ -103,7 +103,7 @@ export function pickPod(
   const profile = readStatus(pod)?.chosenBy === 'pod' && label;
   // a pod without our label has no init container of ours either
   const isMarked = label !== undefined && !!spec.nodeName;
-  const seen = proof === 'failed' ? seenIn(resultOf(status).ended?.message ?? '') : undefined;
+  const seen = proof === 'failed' ? seenIn(resultOf(status, contextOf(pod)).ended?.message ?? '') : undefined;
   return {
     namespace,
     name,

@@ -2,6 +2,7 @@ import { readStatus } from '../../admission/mutate/status-annotation.ts';
 import type { Pod } from '../../admission/pod.ts';
 import { isErrorCode } from '../../lib/errors.ts';
 import { statusAnnotation, validatorContainer } from '../../lib/names.ts';
+import { contextOf } from '../../nodes/evidence/to-facts.ts';
 import { hasStarted, type ProofStatus, resultOf, validatorStatus } from '../../nodes/evidence/verdict.ts';
 
 /** Why a pod that runs was not proved. */
@@ -29,7 +30,8 @@ export function unproved(pod: Pod, status: ProofStatus): Unproved | undefined {
   if (at < 0) return 'container-missing';
   if (at > 0) return 'not-first';
   const { state, started } = validatorStatus(status) ?? {};
-  return state?.terminated?.exitCode === 0 || (state?.running && started) ? undefined : 'not-completed';
+  const isReached = contextOf(pod).sidecar && state?.running && started;
+  return state?.terminated?.exitCode === 0 || isReached ? undefined : 'not-completed';
 }
 
 /**
@@ -50,7 +52,7 @@ export const proofStates = ['passed', 'failed', 'waiting', 'optedOut', 'unproved
 export function proofState(pod: Pod, status: ProofStatus): 'passed' | 'failed' | 'waiting' | 'leftAlone' {
   const checks = readStatus(pod)?.checks;
   if (Array.isArray(checks) && checks.length === 0) return 'leftAlone';
-  const { verdict } = resultOf(status);
+  const { verdict } = resultOf(status, contextOf(pod));
   return verdict === 'passed' || verdict === 'waiting' ? verdict : 'failed';
 }
 

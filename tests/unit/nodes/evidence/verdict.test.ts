@@ -22,26 +22,35 @@ const pod = (ours: Omit<ContainerStatus, 'name'>, more: Partial<ProofStatus> = {
   ...more,
 });
 const runs = { name: 'web', state: { running: { startedAt: at('00:11') } } };
-const foreign: ProofContext = { foreign: true, leaving: false };
-const deleted: ProofContext = { foreign: true, leaving: true };
+const foreign: ProofContext = { foreign: true, leaving: false, sidecar: false };
+const deleted: ProofContext = { foreign: true, leaving: true, sidecar: false };
+const sidecar: ProofContext = { foreign: false, leaving: false, sidecar: true };
 
 const cases: [name: string, status: ProofStatus, expected: string, context?: ProofContext][] = [
   ['no status yet', {}, 'waiting'],
   ['it runs for the first time', pod({ state: { running: {} } }), 'waiting'],
   [
+    'the kubelet says `started` of an init container that runs without a startup probe',
+    pod({ state: { running: { startedAt: at('00:00') } }, started: true }),
+    'waiting',
+  ],
+  [
     'a sidecar whose startup probe has not passed',
     pod({ state: { running: { startedAt: at('00:00') } }, started: false }),
     'waiting',
+    sidecar,
   ],
   [
     'a sidecar that was reached',
     pod({ state: { running: { startedAt: at('00:00') } }, started: true }),
     'passed',
+    sidecar,
   ],
   [
     'a sidecar that was reached after it failed',
     pod({ state: { running: { startedAt: at('00:20') } }, started: true, lastState: ended(95) }),
     'passed',
+    sidecar,
   ],
   [
     'a sidecar that was reached, and the sandbox is gone',
@@ -50,6 +59,7 @@ const cases: [name: string, status: ProofStatus, expected: string, context?: Pro
       { conditions: sandbox('False', '01:00') },
     ),
     'waiting',
+    sidecar,
   ],
   [
     'a sidecar that was reached in an older sandbox',
@@ -58,13 +68,15 @@ const cases: [name: string, status: ProofStatus, expected: string, context?: Pro
       { conditions: sandbox('True', '01:00') },
     ),
     'waiting',
+    sidecar,
   ],
   [
     'a sidecar that failed once more in the same sandbox',
     pod({ state: crashLoop, started: false, lastState: ended(95) }),
     'failed',
+    sidecar,
   ],
-  ['a sidecar that ended with its Job', pod({ state: ended(0) }, { phase: 'Succeeded' }), 'passed'],
+  ['a sidecar that ended with its Job', pod({ state: ended(0) }, { phase: 'Succeeded' }), 'passed', sidecar],
   ['exit code 0', pod({ state: ended(0) }), 'passed'],
   [
     'exit code 95 in state, as with restartPolicy Never',
