@@ -74,8 +74,8 @@ export class WorkQueue {
         await nextTurn();
       }
     }
-    for (const timer of this.#pausing.values()) clearTimeout(timer);
     await Promise.all(this.#running.values());
+    for (const timer of this.#pausing.values()) clearTimeout(timer);
   }
 
   /** The next key to look at, if there is one and the bounds allow it. The next time, it is another namespace's turn. */
@@ -102,7 +102,6 @@ export class WorkQueue {
       if (!signal.aborted) this.#options.failed?.(error, key);
     }
     this.#running.delete(key);
-    if (signal.aborted) return;
     this.#finish(key, result);
     if (this.#again.delete(key)) this.add(key);
     this.#changed.notify();

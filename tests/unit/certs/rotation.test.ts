@@ -70,6 +70,12 @@ suite('by the calendar', () => {
     assert.ok(!stored.includes(JSON.stringify(first.authority.key).slice(1, -1)), 'its key is deleted');
   });
 
+  test('a next authority that is not in force, as after a clock was wrong, is dropped and never signs', () => {
+    const early = begunAt(first, later(100));
+    assert.equal(step(early, { trustedFor: 1000 }), 'drop');
+    assert.deepEqual(plan(early).state, { ...first, next: undefined, previous: undefined });
+  });
+
   test('previous authorities are trusted until they expire, after a second rotation as well', () => {
     const second = rotated(first, later(1));
     const third = rotated(second, later(200));
@@ -105,10 +111,14 @@ suite('what a replica remembers', () => {
 
 suite('a damaged Secret', () => {
   test('in a part is repaired as a whole', () => {
-    for (const data of [{ 'next.crt': 'x', 'next.key': 'y' }, { 'previous.crt': 'x' }]) {
+    for (const [data, reason] of [
+      [{ 'next.crt': 'x', 'next.key': 'y' }, 'unreadable'],
+      [{ 'previous.crt': 'x' }, 'unreadable'],
+      [{ 'ca.crt': bundleOf(other) }, 'inconsistent'],
+    ] as const) {
       const reading = readSecret({ ...secretData(first), ...data }, began);
       const more = { reading, remembered: first };
-      assert.deepEqual([step(first, more), reasons(first, more)], ['restore', ['unreadable']]);
+      assert.deepEqual([step(first, more), reasons(first, more)], ['restore', [reason]]);
     }
   });
 });

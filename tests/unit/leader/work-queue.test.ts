@@ -121,4 +121,22 @@ suite('a work queue', () => {
     await nextTurn();
     assert.ok(seen.length - before <= 1, `${seen.length - before} keys in one turn`);
   });
+
+  test('leaves no timer behind, also of a key that backs off after the end', async (t) => {
+    const timers = (): number => process.getActiveResourcesInfo().filter((it) => it === 'Timeout').length;
+    const before = timers();
+    const ends: (() => void)[] = [];
+    const reconcile: Reconcile = () => new Promise((resolve) => ends.push(() => resolve('back-off')));
+    const { queue, ended, over } = running(t, reconcile, { inFlight: 2 });
+    mock.timers.reset();
+    for (const key of ['a', 'b']) queue.add(key);
+    await settled();
+    ends[0]?.();
+    await settled();
+    ended.abort();
+    await settled();
+    ends[1]?.();
+    await over;
+    assert.equal(timers(), before);
+  });
 });

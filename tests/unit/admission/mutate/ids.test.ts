@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { idsIn } from '../../../../webhook/admission/mutate/ids.ts';
+import { idsIn, runAsFor } from '../../../../webhook/admission/mutate/ids.ts';
 import { annotationsOf } from '../../../../webhook/admission/namespaces.ts';
 import type { Pod, SecurityContext } from '../../../../webhook/admission/pod.ts';
 import type { Identity } from '../../../../webhook/config/types.ts';
@@ -89,6 +89,13 @@ suite('the sources of an id', () => {
       notAsGroup: 6,
     });
   });
+});
+
+test('the proof runs as the first id from `nobody` downwards that no mesh exempts', () => {
+  const free = { container: undefined, witness: undefined, asUser: undefined, asGroup: undefined };
+  const exempt = { notAsUsers: [64_532, 65_534], notAsGroups: [65_533] };
+  const requirements = { profiles: [], checksJson: '', words: [], ...free, ...exempt };
+  assert.deepEqual(runAsFor(podOf({}), requirements), { runAsUser: 65_532, runAsGroup: 65_532 });
 });
 
 suite('annotations of a namespace', () => {

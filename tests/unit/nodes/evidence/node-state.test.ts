@@ -111,6 +111,13 @@ suite('sandboxes that do not come', () => {
     assert.equal(scene.says(63, ready), 'proved, lets');
   });
 
+  test('say nothing if another pod passed since', () => {
+    const scene = new Scene();
+    for (const owner of ['web', 'db']) waits(scene, owner, 0);
+    scene.shows(30, { uid: 'good', owner: 'good', verdict: 'passed' });
+    assert.equal(scene.says(61, ready), 'proved, lets');
+  });
+
   test('count from the start of the DaemonSet at the earliest', () => {
     const scene = new Scene();
     waits(scene, 'web', 0);
@@ -173,6 +180,8 @@ suite('a node without a proof', () => {
     const other = { pod: { key: 'other', owner: 'other' } };
     for (const owner of ['web', 'db']) scene.runs(0, `${owner}-1`, 'failed', { owner, takes: 10 });
     scene.goes(12, 'web-1');
+    assert.equal(scene.says(12.5, other), 'failing, holds', 'the node is reserved for the new pod of web');
+    assert.equal(scene.says(12.5, { pod: { key: 'web-2', owner: 'web' } }), 'failing, lets');
     scene.runs(13, 'web-2', 'failed', { owner: 'web', takes: 10 });
     scene.goes(27, 'web-2');
     assert.equal(scene.says(27, other), 'failing, lets');
@@ -184,6 +193,9 @@ suite('a node without a proof', () => {
     assert.equal(scene.says(5), 'proved, lets');
     scene.evidence.booted('n1', '10');
     assert.equal(scene.says(6), 'unproved, lets');
+    // the watch of pods is behind that of nodes
+    scene.shows(6, { uid: 'b', verdict: 'passed', version: 9 });
+    assert.equal(scene.says(7), 'unproved, lets');
     // the kubelet writes the pod again, with the verdict of before the boot
     scene.shows(7, { uid: 'a', verdict: 'passed', at: 3, version: 11 });
     assert.equal(scene.says(7), 'unproved, lets');

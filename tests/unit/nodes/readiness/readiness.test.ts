@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { longestStale } from '../../../../webhook/nodes/readiness/boots.ts';
+import { Boots, longestStale } from '../../../../webhook/nodes/readiness/boots.ts';
 import {
   type ApiPod,
   toAgentFacts,
@@ -152,6 +152,16 @@ suite('a reboot', () => {
     const later = (time: number) => readiness.status(ref, 'n1', now + time, grace);
     assert.deepEqual([later(longestStale)?.state, later(longestStale)?.observedAt], ['rebooted', now]);
     assert.equal(later(longestStale + 1)?.state, 'ready');
+  });
+
+  test('is not seen of the node that was not written for longest, of more than 30,000', () => {
+    const boots = new Boots();
+    const shows = (node: number, bootID: string): void =>
+      boots.node(toNodeFacts(apiNode(`n${node}`, bootID, 1)), now);
+    for (let node = 0; node <= 30_000; node += 1) shows(node % 30_000, 'b1');
+    shows(30_000, 'b1');
+    for (const node of [0, 1]) shows(node, 'b2');
+    assert.deepEqual([boots.seen('n0'), boots.seen('n1')], [now, undefined]);
   });
 
   test('is not seen by versions that are not numbers', () => {
