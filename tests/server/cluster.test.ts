@@ -95,14 +95,3 @@ test('once the namespaces are listed, the server is ready and stays ready during
     /watch_ends_total\{resource="namespaces",reason="failed"\} [1-9]/,
   );
 });
-
-test('a pod of a namespace that was just created is reviewed by the labels of the namespace', async (t) => {
-  const { api, server, review } = await serving(t, ({ path, query }, response) => {
-    if (path !== '/api/v1/namespaces') json(response, 200, namespace('shop', '6', labels));
-    else if (query.watch === undefined) json(response, 200, listOf('5', []));
-    else response.writeHead(200).flushHeaders();
-  });
-  await api.nth(1);
-  assert.equal((await server.ops('/readyz')).status, 200);
-  assert.equal((await review('pod-deployment-web')).auditAnnotations.outcome, 'injected');
-});

@@ -262,11 +262,3 @@ test('a start that fails ends what runs already: the certificate, then the secon
   assert.deepEqual(seen, ['starting\n', 'starting\n']);
   await assert.rejects(probe(), /fetch failed/);
 });
-
-test('the start fails if the profile flag or the configuration cannot be used', async (t) => {
-  await assert.rejects(startServer(t, { profile: 'linkred' }), { code: 'CNI_GATE_PROFILE_UNKNOWN' });
-  await assert.rejects(startServer(t, { config: '/nowhere/config.yaml' }), {
-    code: 'CNI_GATE_CONFIG_UNREADABLE',
-    message: 'cannot read /nowhere/config.yaml: ENOENT',
-  });
-});

@@ -1,8 +1,5 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { test } from 'node:test';
-import { ApiClient } from '../../../webhook/cluster/client.ts';
 import type { ClusterError } from '../../../webhook/cluster/errors.ts';
 import { TooLarge } from '../../../webhook/cluster/exchange.ts';
 import { json, startFakeApi, status } from '../../support/fake-api-server.ts';
@@ -126,19 +123,6 @@ test('an answer that is not from an API server is reported as unreachable', asyn
       await assert.rejects(request, expected);
     });
   }
-});
-
-test('no listener: the error names the address', async () => {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  const at = `http://127.0.0.1:${port}`;
-  const connection = async () => ({ server: at, headers: {}, tls: {} });
-  const client = new ApiClient({ source: 'x', connection, refresh: () => {} });
-  const request = client.request('GET', '/version');
-  const expected = fails('CNI_GATE_CLUSTER_UNREACHABLE', new RegExp(`at ${at}: .*ECONNREFUSED`));
-  await assert.rejects(request, expected);
 });
 
 test('after a time-out no idle connection is used again', async (t) => {

@@ -16,7 +16,6 @@ import {
   daemonSet,
   forbidden,
   found,
-  nothingInstalled,
   preFacts,
   wholeInstallation,
 } from './objects.ts';
@@ -72,19 +71,6 @@ suite('golden files', () => {
 });
 
 suite('verdicts', () => {
-  test('all passed; one failed; nothing known; not installed', () => {
-    assert.deepEqual([installed().verdict, installed().headline], ['passed', 'All 15 checks passed.']);
-    assert.equal(troubled().verdict, 'failed');
-    assert.match(troubled().headline, /^\d+ of \d+ checks failed\. leader: /);
-    const dark = installed({ registered: { ...allRegistered, mutating: undefined } });
-    assert.deepEqual(
-      [dark.verdict, dark.headline],
-      ['not-known', 'It is not known whether all is well: 14 checks passed. Not known: webhook-pods.'],
-    );
-    const gone = installed({ ...nothingInstalled, serverRights: 'absent' });
-    assert.deepEqual([gone.verdict, schemaFaults('check')(gone)], ['not-installed', []]);
-  });
-
   test('a warning, and a part on which no verdict depends, are named', () => {
     const version = { major: 1, minor: 34, text: 'v1.34.1', usesNominations: false };
     const report = installed({ version: found(version), serverRights: forbidden('rights') });

@@ -130,7 +130,10 @@ test('as a program: the error on standard error alone, exit code 2; --wait says 
   assert.deepEqual([exit, stdout], [2, '']);
   const [waiting, given, ...others] = stderr.trimEnd().split('\n');
   assert.match(waiting ?? '', /^cni-gate: waiting: .*\(CNI_GATE_CLUSTER_UNREACHABLE\)$/);
-  assert.match(given ?? '', /^cni-gate: cannot get .*\(CNI_GATE_CLUSTER_UNREACHABLE\)$/);
+  assert.match(
+    given ?? '',
+    /^cni-gate: cannot get .* at https:\/\/127.*: .*ECONNREFUSED.*\(CNI_GATE_CLUSTER_UNREACHABLE\)$/,
+  );
   assert.deepEqual(others, []);
 });
 

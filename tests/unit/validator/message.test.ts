@@ -121,13 +121,6 @@ test('a check that passed: the line says what was expected and seen', () => {
   );
 });
 
-test('a check that passed with a note: the line has the note', () => {
-  assert.match(
-    sentenceOn(redirectResult(passed('nothing', 'there was none'))),
-    /saw nothing\. Note: there was none\.$/,
-  );
-});
-
 test('a check that failed: the line says what to check', () => {
   assert.match(
     sentenceOn(bad('not-redirected')),

@@ -3,7 +3,6 @@ import { suite, test } from 'node:test';
 import { decidePlacement, type GateDecision } from '../../../../webhook/admission/gate/gate.ts';
 import type { GatePod } from '../../../../webhook/admission/gate/gate-pod.ts';
 import { decodePlacement } from '../../../../webhook/admission/gate/placement.ts';
-import { refusedFor } from '../../../../webhook/admission/gate/refusal.ts';
 import { gateBy } from '../../../../webhook/leader/filters.ts';
 import { Evidence } from '../../../../webhook/nodes/evidence/evidence.ts';
 import { policyOf } from '../../../support/configurations.ts';
@@ -51,24 +50,6 @@ class Replica {
 }
 
 suite('the gate with proofs', () => {
-  test('lets one pod through to a node without a proof, and holds the next with a stable text', () => {
-    const replica = new Replica();
-    assert.equal(replica.says('n1'), 'allowed unproved');
-    assert.equal(replica.says('n1'), 'allowed unproved', 'the scheduler may try the same pod again');
-    const { message = '' } = replica.decides('n1', { uid: 'u2' });
-    assert.equal(
-      message,
-      'node n1 is not ready for profile mesh: DaemonSet net/agent is unproved there (pod agent-n1): no pod has proved its network there yet (CNI_GATE_NODE_NOT_READY node=n1 profile=mesh state=unproved)',
-    );
-    replica.shows({ uid: 'u1' });
-    assert.equal(replica.decides('n1', { uid: 'u2' }, {}, now + 1000).message, message);
-    const event = `admission webhook "bindings.cni-gate.io" denied the request: ${message}`;
-    assert.equal(refusedFor(event)?.node, 'n1');
-    assert.equal(replica.says('n2', { uid: 'u2' }), 'allowed unproved');
-    replica.shows({ uid: 'u1', verdict: 'passed' }, now + 3000);
-    assert.equal(replica.says('n1', { uid: 'u2' }, {}, now + 3000), 'allowed ready');
-  });
-
   test('a dry run takes no turn', () => {
     const replica = new Replica();
     assert.equal(replica.says('n1', {}, { dryRun: true }), 'allowed unproved');
@@ -89,22 +70,6 @@ suite('the gate with proofs', () => {
       message,
       /^node n3 is not ready for profile bare: the network is unproved there: no pod has/,
     );
-  });
-
-  test('holds pods of a node that is failing, whatever the profile requires', () => {
-    const replica = new Replica();
-    for (const owner of ['a', 'b']) {
-      replica.shows({ uid: owner, owner, profiles: ['old'] });
-      replica.shows({ uid: owner, owner, profiles: ['old'], verdict: 'failed' });
-    }
-    const { outcome, reason, message = '' } = replica.decides('n1', { profiles: ['old'] });
-    assert.deepEqual([outcome, reason], ['refused', 'failing']);
-    assert.match(
-      message,
-      /DaemonSet net\/agent is failing there \(pod agent-n1\): proofs say .*shop\/a-a failed/,
-    );
-    assert.equal(replica.says('n2', { profiles: ['old'] }), 'allowed ready');
-    assert.equal(replica.says('n1', { profiles: ['old'] }, {}, now + 6000), 'allowed failing');
   });
 
   test('gate.maxHold counts from the first refusal, though states change', () => {

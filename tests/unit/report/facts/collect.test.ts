@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { version as clientVersion } from '../../../../webhook/lib/version.ts';
-import { checkPre } from '../../../../webhook/report/checks/before-install.ts';
 import { checkInstalled } from '../../../../webhook/report/checks/installed.ts';
-import { type CheckFacts, readCheck, readPre } from '../../../../webhook/report/facts/collect.ts';
+import { type CheckFacts, readCheck } from '../../../../webhook/report/facts/collect.ts';
 import { foundIn } from '../../../../webhook/report/facts/observation.ts';
 import { type Asked, json, startFakeApi, status } from '../../../support/fake-api-server.ts';
 
@@ -45,19 +44,6 @@ test('without any right but that to the version: every check that needs one says
     assert.match(what, right, id);
   }
   assert.ok(others.length > 9);
-});
-
-test('without any right, also before an installation; rights of the caller are denied and not unknown', async (t) => {
-  const reviews = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
-  const { client, asked } = await start(t, {
-    '/version': version,
-    [reviews]: { status: { allowed: false } },
-  });
-  const facts = await readPre(client, options);
-  const { findings } = checkPre(facts);
-  assert.equal(findings['install-rights']?.result, 'failed');
-  assert.equal(findings.networks?.result, 'not-known');
-  assert.equal(asked.filter(({ path }) => path === reviews).length, facts.rights.length);
 });
 
 test('an installation is read in the namespace that its webhooks call, with the rights of its account', async (t) => {

@@ -131,25 +131,6 @@ test('of a healthy pod only its name and node are kept, and a profile of its own
   assert.equal(pick({ annotation, label: 'cilium' }).profile, 'cilium');
 });
 
-test('a held pod has its refused node, the time, and its nominated node', () => {
-  const message =
-    'running Bind plugin "DefaultBinder": admission webhook "bindings.cni-gate.io" denied the request: node n1 is not ready for profile mesh: DaemonSet net/agent is broken there (CNI_GATE_NODE_NOT_READY node=n1 profile=mesh state=broken)';
-  const times = { lastTransitionTime: '2026-11-21T11:59:00Z' };
-  const conditions = [{ type: 'PodScheduled', status: 'False', message, ...times }];
-  const { held, proof } = pick({
-    spec: { nodeName: '' },
-    status: { ...notStarted, conditions, nominatedNodeName: 'n2' },
-  });
-  assert.equal(proof, 'waiting');
-  assert.deepEqual(held, {
-    refused: 'n1',
-    why: 'node n1 is not ready for profile mesh: DaemonSet net/agent is broken there',
-    since: Date.parse('2026-11-21T11:59:00Z'),
-    nominated: 'n2',
-    uid: 'x-uid',
-  });
-});
-
 test('of a failed proof, what the first check that failed saw is taken from its message', () => {
   const seenIn = (message: string): string | undefined => pick(validator({ state: ended(95, message) })).seen;
   const checks = [

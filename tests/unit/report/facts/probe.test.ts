@@ -83,15 +83,6 @@ suite('the probe', () => {
   const forbidden = (response: ServerResponse): void =>
     json(response, 403, status(403, 'Forbidden', 'exceeded quota: all'));
 
-  test('tries the next namespace after a rejection by others, and stops at the first answer', async (t) => {
-    const { outcome, namespace, asked } = await probe(t, optedIn('a', 'b', 'c'), (name, response) =>
-      name === 'a'
-        ? forbidden(response)
-        : json(response, 201, came([validatorContainer], statusOf(['cilium'], ['address']))),
-    );
-    assert.deepEqual([outcome, namespace, asked], ['injected', 'b', ['a', 'b']]);
-  });
-
   const ours = validatorContainer;
   const [proved, none] = [statusOf(['mesh'], ['address']), statusOf([], [])];
   const answers: [ReturnType<typeof came>, ProbeFacts['outcome'], RegExp][] = [

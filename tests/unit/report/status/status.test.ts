@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { toDaemonSetFacts, toNodeFacts } from '../../../../webhook/nodes/readiness/facts.ts';
-import { Readiness } from '../../../../webhook/nodes/readiness/readiness.ts';
 import type { StatusFacts } from '../../../../webhook/report/facts/collect.ts';
 import type { PodFacts } from '../../../../webhook/report/facts/pods.ts';
 import { type Status, statusOf } from '../../../../webhook/report/status/status.ts';
@@ -13,7 +12,6 @@ import {
   allRegistered,
   configured,
   deployment,
-  forbidden,
   found,
   nothingInstalled,
   profiles,
@@ -133,34 +131,6 @@ suite('a fault of the installation', () => {
     );
   });
 
-  test('parts that may not be read, and are needed for a verdict, take it away', () => {
-    for (const facts of [
-      { registered: { mutating: undefined, validating: undefined } },
-      {
-        installation: {
-          ...wholeInstallation,
-          policies: {
-            ...wholeInstallation.policies,
-            pods: { policy: forbidden('it'), binding: forbidden('it') },
-          },
-        },
-      },
-    ]) {
-      const status = tell(statusFacts(facts));
-      assert.deepEqual([status.verdict, status.well, codes(status)], ['not-known', false, []]);
-      assert.match(firstLine(status), /^It is not known whether all is well\. Not known: .*may not be read/);
-    }
-  });
-
-  test('others leave it, and are named', () => {
-    const certificate = forbidden('Secret cni-gate/cni-gate-tls');
-    const status = tell(statusFacts({ installation: { ...wholeInstallation, certificate } }));
-    assert.match(
-      status.headline,
-      /^All is well, as far as it is known\. Not known: Certificate: Secret cni-gate\/cni-gate-tls may not be read/,
-    );
-  });
-
   test('a configuration that is not valid is named first, and labels that it may explain are no fault', () => {
     const trouble = { code: 'CNI_GATE_CONFIG_INVALID' as const, message: 'config.yaml: no mode lenient' };
     const namespaces = found([{ name: 'own', profile: 'fabric' }]);
@@ -233,28 +203,9 @@ suite('namespaces and profiles', () => {
     const pods: PodFacts[] = [{ namespace: 'shop', name: 'x', profile: 'lost', proof: 'waiting' }];
     assert.deepEqual(codes(tell(statusFacts({ pods }))), ['CNI_GATE_DAEMONSET_UNKNOWN']);
   });
-
-  test('-n with a namespace that has not opted in is not well', () => {
-    const plain = found([{ name: 'plain', profile: undefined }]);
-    const status = tell(statusFacts({ namespace: 'plain', namespaces: plain, pods: [] }));
-    assert.deepEqual([status.verdict, codes(status)], ['not-well', ['CNI_GATE_NOT_OPTED_IN']]);
-  });
 });
 
 suite('without an installation', () => {
-  test('nothing else is judged, and namespaces that opted in are named', () => {
-    const facts = statusFacts({
-      ...nothingInstalled,
-      pods: troubled().pods,
-      readiness: new Readiness(),
-    });
-    const status = tell(facts);
-    assert.equal(status.verdict, 'not-installed');
-    assert.deepEqual([status.heldPods, status.installation, status.daemonSets], [[], [], []]);
-    assert.equal(codes(status)[0], 'CNI_GATE_NOT_INSTALLED');
-    assert.match(firstLine(status), /^cni-gate is not installed: .*opted in: shop\./);
-  });
-
   test('a binding of the policy over pods counts as an installation: alone, it refuses every pod', () => {
     const { policies } = nothingInstalled.installation;
     const pods = { policy: 'absent' as const, binding: wholeInstallation.policies.pods.binding };
