@@ -177,7 +177,8 @@ test('after the uninstall of the guide, the verdict is not-installed', async () 
   const labelled = status();
   assert.deepEqual([labelled.exit, labelled.verdict], [3, 'not-installed']);
   assert.match(labelled.headline, /opted in: shop\./);
-  assert.deepEqual([labelled.nodes, labelled.daemonSets, labelled.unprovedPods], [[], [], []]);
+  const { nodes, daemonSets, unprovedPods, heldPods, installation } = labelled;
+  assert.deepEqual([nodes, daemonSets, unprovedPods, heldPods, installation], [[], [], [], [], []]);
   await kubectl('label namespaces --all cni-gate.io/profile-');
   const { status: exit, stdout } = command([]);
   assert.equal(exit, 3, stdout);

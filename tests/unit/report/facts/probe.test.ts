@@ -94,8 +94,8 @@ suite('the probe', () => {
   ];
   for (const [pod, outcome, what] of answers)
     test(`${outcome}: ${what}`, async (t) => {
-      const seen = await probe(t, optedIn('a'), (_, response) => json(response, 201, pod));
-      assert.equal(seen.outcome, outcome);
+      const seen = await probe(t, optedIn('a', 'b'), (_, response) => json(response, 201, pod));
+      assert.deepEqual([seen.outcome, seen.asked], [outcome, ['a']], 'it stops at the first answer');
       assert.match(seen.what, what);
     });
 
