@@ -40,23 +40,26 @@ const areBound = (prefix: string, count: number, seconds = 30): Promise<string[]
     return names;
   }, seconds);
 
-/** Writes the end of the proof of a pod, as its kubelet does. */
+/** Writes the state of a pod's proof, as its kubelet does: without a startup probe, a container has started. */
+async function proofIs(
+  name: string,
+  state: object,
+  more: { ready: boolean; started: boolean },
+): Promise<void> {
+  const status = { name: 'cni-gate-validator', image: 'x', imageID: '', restartCount: 0, state, ...more };
+  const lastTransitionTime = new Date().toISOString();
+  await api.patch(`${podsOf(optedIn)}/${name}/status`, {
+    status: {
+      conditions: [{ type: 'PodReadyToStartContainers', status: 'True', lastTransitionTime }],
+      initContainerStatuses: [status],
+    },
+  });
+}
+
 async function ends(name: string, exitCode: number): Promise<void> {
   const now = new Date().toISOString();
   const terminated = { exitCode, startedAt: now, finishedAt: now };
-  const status = {
-    name: 'cni-gate-validator',
-    image: 'x',
-    imageID: '',
-    ready: exitCode === 0,
-    restartCount: 0,
-  };
-  await api.patch(`${podsOf(optedIn)}/${name}/status`, {
-    status: {
-      conditions: [{ type: 'PodReadyToStartContainers', status: 'True', lastTransitionTime: now }],
-      initContainerStatuses: [{ ...status, state: { terminated } }],
-    },
-  });
+  await proofIs(name, { terminated }, { ready: exitCode === 0, started: false });
 }
 
 /** What the scheduler says of the pods that are not bound. */
@@ -102,6 +105,8 @@ suite('the gate that goes by proofs, on a real control plane', () => {
       for (const one of texts) assert.match(one, text);
       assert.equal(texts.length, 3);
     });
+    const running = { startedAt: new Date().toISOString() };
+    await proofIs(first, { running }, { ready: false, started: true });
     await sleep(7000);
     assert.deepEqual(await boundOf('new-'), [first], 'the verdict is not there yet');
     await ends(first, 0);
