@@ -10,7 +10,7 @@ import { formatTarget, targetsOf } from './shared/targets.ts';
 export interface Step extends AskedCheck {
   family?: Family;
   /** Families of the pod that the mesh leaves alone by design: the verdict names them. */
-  leftAlone?: Family[];
+  notServed?: Family[];
   /** The failure, if the check cannot pass whatever the network is. */
   settled?: Failed;
 }
@@ -37,10 +37,10 @@ export function plan(
     if (fitting.length === 0) return [{ ...asking, settled: noFamily(pod.families) }];
     const isOne = fitting.length > 1 && 'redirect' in check && servesOne(check.redirect);
     const first = isOne ? (firstFamily(addressesOf(devices())) ?? fitting[0]) : undefined;
-    const leftAlone = fitting.filter((family) => isOne && family !== first);
+    const notServed = fitting.filter((family) => isOne && family !== first);
     return fitting
-      .filter((family) => !leftAlone.includes(family))
-      .map((family) => ({ ...asking, family, ...(leftAlone.length > 0 && { leftAlone }) }));
+      .filter((family) => !notServed.includes(family))
+      .map((family) => ({ ...asking, family, ...(notServed.length > 0 && { notServed }) }));
   });
 }
 

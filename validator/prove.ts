@@ -110,9 +110,9 @@ function resultOf(step: Step, pod: Pod, finding: Finding): Result {
 }
 
 /** Adds to a check that passed for one family which others the mesh leaves alone. */
-function withNote(finding: Finding, { family, leftAlone = [] }: Step): Finding {
-  if (!finding.passed || leftAlone.length === 0) return finding;
-  const others = leftAlone.join(' and ');
+function withNote(finding: Finding, { family, notServed = [] }: Step): Finding {
+  if (!finding.passed || notServed.length === 0) return finding;
+  const others = notServed.join(' and ');
   const note =
     `${others} was not checked: without its dual-stack option the mesh redirects only ${family} in this pod, and ` +
     `leaves ${others} traffic alone`;

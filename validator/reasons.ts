@@ -16,7 +16,7 @@ const meaning = <Word extends string>(
 
 /** Every reason. The words are stable: termination messages contain them, and tools may depend on them. */
 export const reasons = {
-  ...meaning(exitCode.unproved, {
+  ...meaning(exitCode.notPossible, {
     'no-route':
       "Check the pod's routes: it has no route to any `connect` address of the profile, to the API " +
       "server's service address, or to a neighbour. Add a `connect` address to which the pod has a route.",

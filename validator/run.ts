@@ -34,7 +34,11 @@ export function run(): void {
   };
   watch(signals, pollEvent.in, stop, true);
   const defect = (error: unknown): never =>
-    finish(progress, { verdict: 'unproved', code: exitCode.unproved }, `a defect of the validator: ${error}`);
+    finish(
+      progress,
+      { verdict: 'not-possible', code: exitCode.notPossible },
+      `a defect of the validator: ${error}`,
+    );
   handleDefects(defect);
   proveAll(progress).catch((error: unknown) => {
     if (!(error instanceof UsageError)) return defect(error);

@@ -4,7 +4,7 @@ import { exitCode } from './shared/contract.ts';
 import { fitText, inBytes } from './shared/fit-text.ts';
 
 /** The verdict in one word. The words are as stable as the exit codes. */
-export type VerdictWord = 'proved' | 'failed' | 'unproved' | 'wrong-usage' | 'stopped';
+export type VerdictWord = 'proved' | 'failed' | 'not-possible' | 'wrong-usage' | 'stopped';
 
 /** The result of a proof, and the exit code that stands for it. */
 export interface Verdict {
@@ -17,7 +17,7 @@ export function verdictOf(results: Result[]): Verdict {
   const codes = results.flatMap(({ finding }) => (finding.passed ? [] : [reasons[finding.reason].code]));
   if (codes.length === 0) return { verdict: 'proved', code: exitCode.proved };
   if (codes.includes(exitCode.failed)) return { verdict: 'failed', code: exitCode.failed };
-  return { verdict: 'unproved', code: exitCode.unproved };
+  return { verdict: 'not-possible', code: exitCode.notPossible };
 }
 
 /** In warn mode the pod starts whatever the result is; the code of a signal stays. */

@@ -177,8 +177,8 @@ test('after the uninstall of the guide, the verdict is not-installed', async () 
   const labelled = status();
   assert.deepEqual([labelled.exit, labelled.verdict], [3, 'not-installed']);
   assert.match(labelled.headline, /opted in: shop\./);
-  const { nodes, daemonSets, unprovedPods, heldPods, installation } = labelled;
-  assert.deepEqual([nodes, daemonSets, unprovedPods, heldPods, installation], [[], [], [], [], []]);
+  const { nodes, daemonSets, podsWithoutProof, heldPods, installation } = labelled;
+  assert.deepEqual([nodes, daemonSets, podsWithoutProof, heldPods, installation], [[], [], [], [], []]);
   await kubectl('label namespaces --all cni-gate.io/profile-');
   const { status: exit, stdout } = command([]);
   assert.equal(exit, 3, stdout);

@@ -34,14 +34,14 @@ test('all is well: exit code 0, by the configuration in the ConfigMap', async ()
     ],
   );
   assert.deepEqual([exit, well, from], [0, true, 'config.yaml of ConfigMap cni-gate/cni-gate']);
-  const pods = { passed: 1, failed: 0, waiting: 0, optedOut: 0, unproved: 0, leftAlone: 0 };
+  const pods = { passed: 1, failed: 0, waiting: 0, optedOut: 0, withoutProof: 0, skipped: 0 };
   assert.deepEqual(namespaces, [{ name: optedIn, profile: 'mesh', pods }]);
   assert.deepEqual(lists.pods, pods);
   assert.deepEqual(
     daemonSets.map(({ namespace: of, name, nodes: { ready, exempt } }) => [`${of}/${name}`, ready, exempt]),
     [['net/agent', 1, 1]],
   );
-  assert.deepEqual([lists.nodes, lists.heldPods, lists.unprovedPods, lists.faults], [[], [], [], []]);
+  assert.deepEqual([lists.nodes, lists.heldPods, lists.podsWithoutProof, lists.faults], [[], [], [], []]);
   const text = command('--all');
   assert.match(
     text.stdout,
@@ -136,9 +136,9 @@ test('after a reboot, pods of which nothing runs are failed or waiting, whatever
     });
   for (const [index, step] of steps.entries())
     await api.patch(`${podsOf(optedIn)}/${names[index]}/status`, { status: rebootedPod(boot, step) });
-  const { exit, headline, pods, failedPods, unprovedPods } = status();
-  assert.deepEqual([exit, unprovedPods], [1, []]);
-  assert.deepEqual(pods, { passed: 2, failed: 2, waiting: 1, optedOut: 0, unproved: 0, leftAlone: 0 });
+  const { exit, headline, pods, failedPods, podsWithoutProof } = status();
+  assert.deepEqual([exit, podsWithoutProof], [1, []]);
+  assert.deepEqual(pods, { passed: 2, failed: 2, waiting: 1, optedOut: 0, withoutProof: 0, skipped: 0 });
   assert.deepEqual(
     failedPods.map(({ name, node, verdict }) => [name, node, verdict]),
     [
@@ -159,10 +159,10 @@ test('a pod older than the opt-in of its namespace is listed without a proof; -n
   await api.until<Pod>(podsOf('late'), (pod) => pod.status.phase === 'Running');
   assert.equal(status().exit, 0);
   await cluster.kubectl(['label', 'namespace', 'late', `${profileLabel}=mesh`]);
-  const { exit, unprovedPods } = status();
+  const { exit, podsWithoutProof } = status();
   assert.equal(exit, 1);
   assert.deepEqual(
-    unprovedPods.map(({ why: _, ...pod }) => ({ ...pod, node: typeof pod.node })),
+    podsWithoutProof.map(({ why: _, ...pod }) => ({ ...pod, node: typeof pod.node })),
     [{ namespace: 'late', name: 'early', node: 'string', reason: 'not-reviewed' }],
   );
   assert.equal(status('-n', optedIn).exit, 0);

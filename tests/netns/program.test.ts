@@ -101,7 +101,7 @@ const cases: [what: string, start: Start, code: number, log: RegExp, complaints?
     /^multus: interfaces passed: .*\nverdict: proved \(0\) after \d+\.\d{3} s, with a note on multus interfaces\.\n$/,
   ],
   ['a failure', { environment: { ...checks(interfaces('100ms')), ...missing } }, 95, /interface-missing/],
-  ['a check that cannot be made', { environment: checks(wrongUser) }, 69, /verdict: unproved \(69\)/],
+  ['a check that cannot be made', { environment: checks(wrongUser) }, 69, /verdict: not-possible \(69\)/],
   [
     'both, where the failure takes precedence',
     { environment: { ...checks(wrongUser, interfaces('100ms')), ...missing } },
@@ -112,7 +112,7 @@ const cases: [what: string, start: Start, code: number, log: RegExp, complaints?
     'a failure that is only reported',
     { environment: { ...checks(wrongUser), [env.mode]: 'warn' } },
     0,
-    /wrong-user[\s\S]*verdict: unproved \(69\)[\s\S]*proof\.mode is warn/,
+    /wrong-user[\s\S]*verdict: not-possible \(69\)[\s\S]*proof\.mode is warn/,
   ],
   ['an unknown mode', { environment: { ...checks(wrongUser), [env.mode]: 'relaxed' } }, 69, /wrong-user/],
   [
@@ -136,7 +136,7 @@ const cases: [what: string, start: Start, code: number, log: RegExp, complaints?
     'a list of 50,000 networks, which the sentence does not repeat',
     { environment: { ...checks(interfaces('1s')), [env.networks]: Array(50_000).fill('a').join() } },
     69,
-    /^multus: .*networks-unreadable.{0,800}\nverdict: unproved \(69\) after 0\.\d+ s.{0,200}\n$/,
+    /^multus: .*networks-unreadable.{0,800}\nverdict: not-possible \(69\) after 0\.\d+ s.{0,200}\n$/,
   ],
   ['a port without a listener', { environment: checks(reach('127.0.0.1')) }, 95, /connect-refused/],
   ['the same by a name', { environment: checks(reach('localhost')) }, 95, /connect-refused/],
@@ -161,7 +161,7 @@ describe('the program', { concurrency: 2 }, () => {
   test('the message: the verdict of the log, and the sandbox', async () => {
     const { log, message } = await run({ environment: { ...checks(wrongUser), [env.mode]: 'warn' } });
     const { verdict, code, mode, seconds, sandbox } = JSON.parse(message);
-    assert.deepEqual([verdict, code, mode], ['unproved', 69, 'warn']);
+    assert.deepEqual([verdict, code, mode], ['not-possible', 69, 'warn']);
     assert.equal(seconds, Number(/after ([\d.]+) s\b/.exec(log)?.[1]));
     assert.ok(seconds > 0, 'a process takes some milliseconds to start');
     assert.deepEqual(Object.keys(sandbox), ['netns', 'bootId']);

@@ -49,7 +49,7 @@ test('keys that are like ours, and keys of others', async (t) => {
 test('an earlier injection is no finding, and its label counts only with that of the namespace', async (t) => {
   const before = (await reviewText(t, pod('a'), { profile: 'cilium' })).yaml();
   const { findings, reported } = await reviewText(t, before, { profile: 'cilium' });
-  assert.deepEqual([findings, reported], [[], ['current promised Pod shop/a']]);
+  assert.deepEqual([findings, reported], [[], ['current profile-applies Pod shop/a']]);
   const bare = manifests(['Namespace shop', 'Namespace tools cilium', 'Pod b tools']);
   const there = await reviewText(t, `${bare}---\n${before}`);
   assert.deepEqual(there.findings, []);

@@ -65,7 +65,7 @@ test('binary files are an error', async (t) => {
       'CNI_GATE_INPUT_UNREADABLE the folder contains no .yaml, .yml or .json file (skipped are node_modules and names that begin with a dot)',
     ],
   );
-  assert.deepEqual(reported, ['injected promised Pod shop/a']);
+  assert.deepEqual(reported, ['injected profile-applies Pod shop/a']);
 });
 
 test('an empty input is an error', async (t) => {
@@ -117,7 +117,10 @@ test('unreadable documents are errors with lines, and the others are reviewed', 
     const [where] = /^\d+/.exec(faults[0] ?? '') ?? [];
     // the aliases that stand for too much are some lines further down
     assert.ok(Number(where) >= 13 && Number(where) <= 22, faults[0]);
-    assert.deepEqual(reported, ['injected promised Pod shop/before', 'injected promised Pod shop/after']);
+    assert.deepEqual(reported, [
+      'injected profile-applies Pod shop/before',
+      'injected profile-applies Pod shop/after',
+    ]);
     line += 1;
   }
 });
@@ -131,7 +134,7 @@ test('names that begin with a dot, links to folders and node_modules are skipped
   });
   symlinkSync(join(folder, '.k8s', 'a.yaml'), join(folder, 'linked.yaml'));
   symlinkSync(join(folder, '.k8s'), join(folder, 'again'));
-  assert.deepEqual((await asked([folder])).reported, ['injected promised Pod shop/a']);
+  assert.deepEqual((await asked([folder])).reported, ['injected profile-applies Pod shop/a']);
 });
 
 test('a folder with a kustomization is one error that says to render it; other folders are read', async (t) => {
@@ -144,5 +147,5 @@ test('a folder with a kustomization is one error that says to render it; other f
   const { faults, reported } = await asked([folder]);
   assert.equal(faults.length, 1);
   assert.match(faults[0] ?? '', /the folder has a kustomization, so its files are not read: .* kustomize/);
-  assert.deepEqual(reported, ['injected promised Pod shop/b']);
+  assert.deepEqual(reported, ['injected profile-applies Pod shop/b']);
 });

@@ -41,8 +41,8 @@ test('JSON: one document with summary, workloads, findings and errors', async (t
   assert.deepEqual(
     workloads.map(({ name, line, outcome, reason, profiles }) => [name, line, outcome, reason, profiles]),
     [
-      ['good', 1, 'injected', 'promised', ['cilium']],
-      ['warned', 11, 'injected', 'promised', ['cilium']],
+      ['good', 1, 'injected', 'profile-applies', ['cilium']],
+      ['warned', 11, 'injected', 'profile-applies', ['cilium']],
       ['refused', 22, 'refused', 'CNI_GATE_PROFILE_UNKNOWN', []],
       ['other', 33, 'skipped', 'namespace-not-given', []],
     ],

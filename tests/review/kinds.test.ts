@@ -18,7 +18,7 @@ for (const { kind: named, at, ...body } of tables('kinds.yaml')) {
     const reviewed = await reviewText(t, text, { profile: 'cilium' });
     assert.deepEqual(
       [reviewed.reported, reviewed.faults],
-      [at.map(() => `injected promised ${kind} shop/a`), []],
+      [at.map(() => `injected profile-applies ${kind} shop/a`), []],
     );
     assert.deepEqual(reviewed.summary.otherObjects, at.length === 0 ? { [kind]: 1 } : {});
     let patched = parse(text);
@@ -46,7 +46,7 @@ test('Lists are expanded, also nested ones, and typed lists whose items omit the
   });
   assert.deepEqual(
     reviewed.reported,
-    ['a', 'b', 'c', 'd'].map((name) => `injected promised Pod shop/${name}`),
+    ['a', 'b', 'c', 'd'].map((name) => `injected profile-applies Pod shop/${name}`),
   );
   assert.deepEqual(reviewed.summary.otherObjects, { Service: 1 });
 });
@@ -78,7 +78,7 @@ test('a custom resource with spec.template.spec.containers is reviewed', async (
     spec: { template },
   };
   const reviewed = await reviewText(t, stringify(widget), { profile: 'cilium' });
-  assert.deepEqual(reviewed.reported, ['injected promised Widget shop/a']);
+  assert.deepEqual(reviewed.reported, ['injected profile-applies Widget shop/a']);
   assert.equal(parse(reviewed.yaml()).spec.template.spec.initContainers[0].name, 'cni-gate-validator');
 });
 
@@ -111,7 +111,7 @@ test('review.kinds adds kinds, and replaces the built-in entries of a kind', asy
   assert.deepEqual(
     reported,
     ['Farm default/a', 'RayCluster default/b', 'Rollout default/c'].map(
-      (name) => `injected promised ${name}`,
+      (name) => `injected profile-applies ${name}`,
     ),
   );
   assert.deepEqual(

@@ -11,9 +11,9 @@ test('a Namespace after its workloads, in another file or in a List sets the pro
     'c.yaml': [namespaceOf('other', 'aws-vpc-cni'), list].join('---\n'),
   });
   assert.deepEqual(reported, [
-    'injected promised Pod shop/a',
-    'injected promised Pod other/b',
-    'injected promised Pod tools/c',
+    'injected profile-applies Pod shop/a',
+    'injected profile-applies Pod other/b',
+    'injected profile-applies Pod tools/c',
   ]);
 });
 
@@ -44,7 +44,7 @@ test("cni-gate's own namespace is exempt, as for the server", async (t) => {
     const { reported } = await reviewText(t, text, { ownNamespace: own });
     const other = own === 'proofs' ? 'cni-gate' : 'proofs';
     assert.deepEqual(reported.toSorted(), [
-      `injected promised Pod ${other}/a`,
+      `injected profile-applies Pod ${other}/a`,
       `skipped exempt-namespace Pod ${own}/a`,
     ]);
   }
@@ -59,5 +59,5 @@ test('an invalid Namespace is an error, and the rest is reviewed', async (t) => 
     '1: Namespace one: expected a string in label a, got a number; put it in quotes',
     '7: a Namespace has no metadata.name',
   ]);
-  assert.deepEqual(reported, ['injected promised Pod shop/a']);
+  assert.deepEqual(reported, ['injected profile-applies Pod shop/a']);
 });

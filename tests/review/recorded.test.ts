@@ -80,7 +80,7 @@ test("a review's namespace comes from the input; without it the pod is refused, 
 test('with manifests, and in other outputs, a review counts as a workload', async (t) => {
   const review = JSON.stringify(recorded('pod-meshed'), null, 2);
   const reviewed = await reviewFiles(t, { 'a.json': review, 'b.yaml': pod('plain') }, { profile });
-  const injected = ['injected promised Pod shop/meshed', 'injected promised Pod shop/plain'];
+  const injected = ['injected profile-applies Pod shop/meshed', 'injected profile-applies Pod shop/plain'];
   assert.deepEqual(reviewed.reported, injected);
   assert.ok(reviewed.json().workloads[0]?.patch.every(({ path }) => path.startsWith('/request/object/')));
   const [patched = ''] = reviewed.yaml().split('---\n');

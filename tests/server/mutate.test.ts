@@ -19,7 +19,7 @@ test('a recorded review is answered over TLS, logged in one line and counted', a
   assert.equal(patchOf(response)[0]?.path, '/spec/initContainers/0');
   assert.deepEqual(response.auditAnnotations, {
     outcome: 'injected',
-    reason: 'promised',
+    reason: 'profile-applies',
     profiles: 'cilium',
   });
 
@@ -41,7 +41,7 @@ test('a recorded review is answered over TLS, logged in one line and counted', a
   const metrics = (await server.ops('/metrics')).body;
   assert.match(
     metrics,
-    /cni_gate_admission_reviews_total\{webhook="mutate",profile="cilium",outcome="injected",reason="promised"\} 1\n/,
+    /cni_gate_admission_reviews_total\{webhook="mutate",profile="cilium",outcome="injected",reason="profile-applies"\} 1\n/,
   );
   assert.match(metrics, /cni_gate_admission_duration_seconds_count\{webhook="mutate"\} 1\n/);
 });

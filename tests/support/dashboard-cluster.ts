@@ -96,7 +96,13 @@ export function clusterFacts(count: number): StatusFacts {
     ...held,
     ...twins,
     { namespace: 'shop', name: 'late-0', node: nodes(2), proof: 'waiting', evidence: late },
-    { namespace: 'shop', name: 'legacy-0', node: nodes(3), proof: 'unproved', unproved: 'not-reviewed' },
+    {
+      namespace: 'shop',
+      name: 'legacy-0',
+      node: nodes(3),
+      proof: 'withoutProof',
+      withoutProof: 'not-reviewed',
+    },
   ];
   const note = 'the proof of its network failed, so it is deleted to be recreated: its node is ready';
   const repair = { at: now, reason: 'Recreated', note, stopped: false };

@@ -118,7 +118,7 @@ export const exitCode = {
   /** The program was called wrongly: `EX_USAGE` of sysexits.h. */
   wrongUsage: 64,
   /** A check could not be made, which says nothing about the network: `EX_UNAVAILABLE` of sysexits.h. */
-  unproved: 69,
+  notPossible: 69,
   /** The network is not what it should be: the number of linkerd's own validator, so that its tools understand it. */
   failed: 95,
   /** 128 + the signal's number, as in a shell: the pod was deleted before the verdict. */
@@ -128,4 +128,4 @@ export const exitCode = {
 } as const;
 
 /** Exit codes of a check that did not pass. */
-export type FailureCode = typeof exitCode.failed | typeof exitCode.unproved;
+export type FailureCode = typeof exitCode.failed | typeof exitCode.notPossible;

@@ -51,7 +51,7 @@ export const repairMetrics = (registry: Registry) => ({
   /** By what became of the request, or `would` with `repair.mode: audit`. */
   recreations: counter(registry, 'cni_gate_repair_recreations_total', 'Recreations of pods.', 'result'),
   outcomes: counter(registry, 'cni_gate_repair_outcomes_total', replacementsHelp, 'outcome'),
-  skipped: gauge(registry, 'cni_gate_repair_left_alone', 'Failed pods that are not recreated now.', 'reason'),
+  skipped: gauge(registry, 'cni_gate_repair_skipped', 'Failed pods that are not recreated now.', 'reason'),
   stopped: gauge(registry, 'cni_gate_repair_stopped', '1 if repair has stopped, otherwise 0.'),
   state: stateGauge(registry, 'cni_gate_repair_state', repairStates),
 });

@@ -53,7 +53,7 @@ export interface Workload extends Position {
 /** The answer of admission. */
 export interface Verdict {
   outcome: Outcome;
-  /** An exemption, an error code or `promised`; see `Decision` of admission. */
+  /** An exemption, an error code or `profile-applies`; see `Decision` of admission. */
   reason: string;
   profiles: string[];
   /** The names of the init container's checks; empty if the pod gets none. */

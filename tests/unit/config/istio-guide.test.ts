@@ -59,7 +59,7 @@ suite('the guide of Istio', () => {
   });
 
   for (const [title, given, promised] of cases) {
-    test(`${title}: ${promised ? 'promised' : 'left alone'}`, () =>
+    test(`${title}: ${promised ? 'a profile applies' : 'none applies'}`, () =>
       assert.equal(promises(byProxy, given), promised));
   }
 });

@@ -64,8 +64,8 @@ export const troubled = (): StatusFacts =>
         held: holdOf('web-1', { refused: 'n2', since: undefined, nominated: '', why: '' }),
       },
       { namespace: 'shop', name: 'web-0', node: 'n1', proof: 'passed' },
-      { namespace: 'shop', name: 'old', node: 'n1', proof: 'unproved', unproved: 'not-reviewed' },
-      { namespace: 'shop', name: 'odd', node: 'n3', proof: 'unproved', unproved: 'not-first' },
+      { namespace: 'shop', name: 'old', node: 'n1', proof: 'withoutProof', withoutProof: 'not-reviewed' },
+      { namespace: 'shop', name: 'odd', node: 'n3', proof: 'withoutProof', withoutProof: 'not-first' },
       ...['bad-0', 'bad-1'].map(failedPod),
       {
         namespace: 'shop',

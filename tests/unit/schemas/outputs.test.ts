@@ -9,7 +9,7 @@ import { createProgram } from '../../../webhook/commands/program.ts';
 import { readPolicy } from '../../../webhook/config/load.ts';
 import { verdicts } from '../../../webhook/nodes/evidence/facts.ts';
 import { states } from '../../../webhook/nodes/readiness/state.ts';
-import { proofStates, unprovedText } from '../../../webhook/report/facts/proof.ts';
+import { proofStates, withoutProofText } from '../../../webhook/report/facts/proof.ts';
 import { statusOf } from '../../../webhook/report/status/status.ts';
 import { folderWith, namespaceOf, pod, reviewFiles, reviewNames } from '../../review/support.ts';
 import { World } from '../../support/certs/world.ts';
@@ -75,7 +75,7 @@ suite('status --output json', () => {
     assert.deepEqual(definitions.state.enum, states);
     assert.deepEqual(properties.failedPods.items.properties.verdict.enum, verdicts);
     assert.deepEqual(definitions.proofs.required, proofStates);
-    assert.deepEqual(properties.unprovedPods.items.properties.reason.enum, Object.keys(unprovedText));
+    assert.deepEqual(properties.podsWithoutProof.items.properties.reason.enum, Object.keys(withoutProofText));
   });
 });
 

@@ -151,7 +151,7 @@ test('the last line is the verdict', () => {
   );
   assert.equal(
     verdictSentence(reportOn([noted, bad('no-route')])),
-    'verdict: unproved (69) after 10.020 s: linkerd redirect IPv4 no-route.',
+    'verdict: not-possible (69) after 10.020 s: linkerd redirect IPv4 no-route.',
   );
   assert.equal(
     verdictSentence(reportOn([], { verdict: 'stopped', code: 143, problem: 'SIGTERM came' })),

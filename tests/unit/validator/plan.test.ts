@@ -35,7 +35,7 @@ test('a check without a family of the pod fails', () => {
 test("an inbound redirect: a step for the family of the kernel's first address, IPv4 before IPv6", () => {
   const planned = (check: object, families: Family[], devices: Device[]): string[] =>
     plan(readChecks(JSON.stringify([check])), { families }, () => devices).map(
-      ({ family, leftAlone }) => `${family}${leftAlone ? `, not ${leftAlone.join()}` : ''}`,
+      ({ family, notServed }) => `${family}${notServed ? `, not ${notServed.join()}` : ''}`,
     );
   const lo = device('lo', '127.0.0.1', '::1');
   const both = [lo, device('eth0', 'fd09::2', '10.9.0.2')];

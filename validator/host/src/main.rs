@@ -23,7 +23,7 @@ static CHECKS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/validator.bytec
 /// As much as a thread has by default; the main thread of a process has 8 MiB.
 const STACK: usize = 2 << 20;
 
-/// What the checks end with when they cannot be run at all: `exitCode.unproved` of `contract.ts`.
+/// What the checks end with when they cannot be run at all: `exitCode.notPossible` of `contract.ts`.
 const DEFECT: u8 = 69;
 
 fn main() -> ExitCode {

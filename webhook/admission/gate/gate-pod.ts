@@ -1,11 +1,11 @@
 import { type OwnedMetadata, ownerKeyOf } from '../../nodes/evidence/facts.ts';
 import type { DaemonSetStatus } from '../../nodes/readiness/state.ts';
-import { type PromisedPod, requiredProfiles } from '../mutate/status-annotation.ts';
+import { type AnnotatedPod, requiredProfiles } from '../mutate/status-annotation.ts';
 import { refusedFor } from './refusal.ts';
 
 /** The parts of a pod that {@link toGatePod} reads, as the API gives them. */
-export interface ApiGatePod extends PromisedPod {
-  metadata: PromisedPod['metadata'] & OwnedMetadata & { resourceVersion: string; name: string };
+export interface ApiGatePod extends AnnotatedPod {
+  metadata: AnnotatedPod['metadata'] & OwnedMetadata & { resourceVersion: string; name: string };
   status?: {
     conditions?:
       | { type: string; status: string; message?: string; lastTransitionTime?: string | null }[]

@@ -17,7 +17,7 @@ import {
 } from '../pod.ts';
 import { runAsFor } from './ids.ts';
 import type { ProofRequirements } from './proof-requirements.ts';
-import { leastOfOthers, minRequests, resourcesFor } from './resources.ts';
+import { minRequests, minRequestsOfOthers, resourcesFor } from './resources.ts';
 import { startupProbe } from './witness.ts';
 
 const field = (name: string, fieldPath: string): EnvVar => ({
@@ -38,7 +38,7 @@ export function validatorFor(pod: Pod, requirements: ProofRequirements, proof: P
   const { container, witness } = requirements;
   const resources = resourcesFor(
     pod,
-    container === undefined ? minRequests : leastOfOthers,
+    container === undefined ? minRequests : minRequestsOfOthers,
     witness !== undefined,
   );
   const volumeMounts = mounts(pod, requirements);

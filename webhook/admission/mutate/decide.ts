@@ -19,8 +19,8 @@ import { reasonText, statusText } from './status-annotation.ts';
  */
 export type Outcome = 'injected' | 'updated' | 'current' | 'removed' | 'skipped' | 'refused' | 'warned';
 
-/** Why: an exemption, the code of an error, or `promised`. */
-export type Reason = Exemption | ErrorCode | 'promised';
+/** Why: an exemption, the code of an error, or `profile-applies`. */
+export type Reason = Exemption | ErrorCode | 'profile-applies';
 
 /** The decision about a pod. Its profile is the label's value, once that is known to name profiles. */
 export type Decision = AdmissionDecision<Outcome, Reason>;
@@ -81,9 +81,9 @@ function prove(
       'proof.mode is warn, and proof.witness of a profile can only refuse: the kubelet is no witness',
     );
   }
-  const { operations, unproved, ...more } = inject(pod, requirements, selection, name, policy.proof);
+  const { operations, refusesOnly, ...more } = inject(pod, requirements, selection, name, policy.proof);
   const changed = injectedAt(pod) >= 0 ? 'updated' : 'injected';
-  return decision(unproved ? 'warned' : operations.length === 0 ? 'current' : changed, 'promised', {
+  return decision(refusesOnly ? 'warned' : operations.length === 0 ? 'current' : changed, 'profile-applies', {
     profile: combined.name,
     profiles: requirements.profiles.map((applied) => applied.name),
     operations,

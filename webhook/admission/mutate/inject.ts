@@ -23,7 +23,7 @@ export interface PodChange {
   operations: Operation[];
   warnings: string[];
   /** The proof cannot be made, because it could only refuse. */
-  unproved: boolean;
+  refusesOnly: boolean;
 }
 
 /**
@@ -56,8 +56,12 @@ export function inject(
     ...mapOperations(['metadata', 'labels'], metadata.labels, new Map([[profileLabel, selection.profile]])),
     ...mapOperations(['metadata', 'annotations'], metadata.annotations, annotations.set),
   ];
-  const unproved = !proved && requirements.container !== undefined;
-  return { operations, unproved, warnings: [...(unproved ? [cannotWarn] : []), ...annotations.warnings] };
+  const refusesOnly = !proved && requirements.container !== undefined;
+  return {
+    operations,
+    refusesOnly,
+    warnings: [...(refusesOnly ? [cannotWarn] : []), ...annotations.warnings],
+  };
 }
 
 /**

@@ -10,7 +10,7 @@ import { allContainers, type Container, type Pod, type Quantities, type Resource
 export const minRequests: Quantities = { cpu: '50m', memory: '32Mi' };
 
 /** The same of a network's own validator (`proof.container`), about which nothing is known. */
-export const leastOfOthers: Quantities = { cpu: '50m', memory: '64Mi' };
+export const minRequestsOfOthers: Quantities = { cpu: '50m', memory: '64Mi' };
 
 /** The requests of a container that waits for as long as its pod runs. */
 const ofSidecar: Quantities = { cpu: '1m', memory: '4Mi', 'ephemeral-storage': '1Mi' };

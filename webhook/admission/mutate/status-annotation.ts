@@ -63,7 +63,7 @@ export const reasonText = (reason: string): string =>
   JSON.stringify({ version, reason, profiles: [], checks: [] } satisfies Status);
 
 /** The parts of a pod that {@link requiredProfiles} reads. */
-export interface PromisedPod {
+export interface AnnotatedPod {
   metadata: Pick<ObjectMeta, 'labels' | 'annotations'>;
   spec?: { initContainers?: Pick<Container, 'name' | 'env'>[] | null };
 }
@@ -73,7 +73,7 @@ export interface PromisedPod {
  * container runs. A user who may patch the pod can remove the annotation, but cannot change the environment of a
  * container (Kubernetes, `ValidatePodUpdate`: only the image of a container may change).
  */
-export function requiredProfiles(pod: PromisedPod): string[] {
+export function requiredProfiles(pod: AnnotatedPod): string[] {
   return [...new Set([...reportedProfiles(pod), ...checkedIn(pod)])];
 }
 
@@ -81,7 +81,7 @@ export function requiredProfiles(pod: PromisedPod): string[] {
  * The profiles whose checks the init container of a pod makes. Unlike the annotation, users cannot change them. For a
  * network's own validator, which names no profile, the annotation names them, or else the label.
  */
-export function checkedIn(pod: PromisedPod): string[] {
+export function checkedIn(pod: AnnotatedPod): string[] {
   const container = pod.spec?.initContainers?.find(isOurContainer);
   const checked = new Set(profilesProvedBy(container));
   if (checked.size > 0 || container === undefined) return [...checked];

@@ -44,7 +44,7 @@ export const podByName: Asked<ApiGatePod, GatePod> = {
 };
 
 /**
- * Pods that wait for a node, as an informer knows them. It does not list pods to which nothing is promised, so a pod that
+ * Pods that wait for a node, as an informer knows them. It does not list pods for which no profile applies, so a pod that
  * it does not know is either one of those or very new: cni-gate asks the API server.
  */
 export function clusterPods(informer: Lister<GatePod>, lookup: Lookup<ApiGatePod, GatePod>): PendingPods {

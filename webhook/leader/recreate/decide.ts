@@ -50,7 +50,7 @@ export function decide(pod: PodEvidence, facts: RepairFacts): Recreation | Skipp
 }
 
 /**
- * How the pod is recreated and why that helps, or why it is left alone, whatever was done before. A new pod is better off
+ * How the pod is recreated and why that helps, or why it is skipped, whatever was done before. A new pod is better off
  * where a proof has passed on the node since, where the node is ready and may work now, and where the gate keeps it off the
  * node and another is ready.
  */

@@ -10,7 +10,7 @@ import { type Recreation, type SkippedPod, type SkipReason, skipTexts } from './
 const reserve = 100;
 
 /**
- * A pod has to be left alone for this time before an event says so, in milliseconds. A node that boots is mostly ready
+ * A pod has to be skipped for this time before an event says so, in milliseconds. A node that boots is mostly ready
  * sooner. The event follows within a minute, also where all pods of a full node wait.
  */
 const long = 45_000;
@@ -22,7 +22,7 @@ const recent = 600_000;
 export class Reporter {
   readonly #client: ApiClient;
   readonly #options: Pick<LeaderDeps<unknown>, 'events' | 'log'>;
-  /** The pods that are left alone: since when, whatever the reason was, and the occasion of the last event. By UID. */
+  /** The pods that are skipped: since when, whatever the reason was, and the occasion of the last event. By UID. */
   readonly #skipped = new Map<string, { since: number; reason: SkipReason; reported: string }>();
 
   constructor(client: ApiClient, options: Pick<LeaderDeps<unknown>, 'events' | 'log'>) {
@@ -30,7 +30,7 @@ export class Reporter {
     this.#options = options;
   }
 
-  /** Why each pod that is left alone is. */
+  /** Why each skipped pod is. */
   get reasons(): SkipReason[] {
     return Array.from(this.#skipped.values(), ({ reason }) => reason);
   }
@@ -49,7 +49,7 @@ export class Reporter {
     await this.#add(podEvent(recreation, action), pod);
   }
 
-  /** A pod is left alone. */
+  /** A pod is skipped. */
   async skipped(left: SkippedPod): Promise<void> {
     const { pod, reason } = left;
     const now = Date.now();
@@ -143,7 +143,7 @@ const isReportedAtOnce = (reason: SkipReason): boolean =>
 /** These reasons to wait for a turn follow each other, and have one event. */
 const turns: ReadonlySet<SkipReason> = new Set(['under-way', 'node-to-prove', 'owner-turn', 'budget']);
 
-/** The event on a pod that is left alone; undefined for one that is being deleted. */
+/** The event on a skipped pod; undefined for one that is being deleted. */
 function skippedPodEvent({ pod, reason, why = '' }: SkippedPod): Event | undefined {
   if (reason === 'leaving') return undefined;
   const more = why === '' ? '' : ` (${why})`;

@@ -70,7 +70,7 @@ export type SkipReason = keyof typeof skipTexts;
 /** All reasons. */
 export const skipReasons = Object.keys(skipTexts) as SkipReason[];
 
-/** Why a failed pod is left alone. */
+/** Why a failed pod is skipped. */
 export interface Skipped {
   reason: SkipReason;
   /** More about the reason, for people. */

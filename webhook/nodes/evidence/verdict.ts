@@ -55,7 +55,7 @@ export interface ProofResult {
 const verdictsByCode: ReadonlyMap<number, Verdict> = new Map<number, Verdict>([
   [exitCode.proved, 'passed'],
   [exitCode.failed, 'failed'],
-  [exitCode.unproved, 'not-possible'],
+  [exitCode.notPossible, 'not-possible'],
   [exitCode.wrongUsage, 'wrong-usage'],
 ]);
 

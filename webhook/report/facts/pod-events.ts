@@ -107,7 +107,7 @@ function pickEvent(event: ApiEvent): PodEvent | undefined {
   const time = event.series?.lastObservedTime ?? event.deprecatedLastTimestamp ?? event.eventTime;
   const at = Date.parse(time ?? '');
   if (!note || Number.isNaN(at) || (isOurs && reportingController !== eventReporter)) return undefined;
-  // the last part of the name is why the pod is left alone
+  // the last part of the name is why the pod is skipped
   const stopped = isOurs && metadata?.name?.endsWith('.breaker') === true;
   return { at, reason, note: clean(note.slice(0, texts.quoted)), stopped };
 }

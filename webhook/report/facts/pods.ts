@@ -13,7 +13,7 @@ import { optOutValue, profileLabel } from '../../lib/names.ts';
 import type { PodEvidence } from '../../nodes/evidence/facts.ts';
 import { type ApiEvidencePod, contextOf, evidencePick } from '../../nodes/evidence/to-facts.ts';
 import { type ProofStatus, resultOf } from '../../nodes/evidence/verdict.ts';
-import { type ProofState, proofState, type Unproved, unproved } from './proof.ts';
+import { type ProofState, proofState, type WithoutProof, whyWithoutProof } from './proof.ts';
 
 /** What is kept of a namespace. */
 export interface OptIn {
@@ -36,7 +36,7 @@ export interface PodFacts {
   /** The state of its check. */
   proof: ProofState;
   held?: Hold;
-  unproved?: Unproved;
+  withoutProof?: WithoutProof;
   /** What its init container found out, and its addresses; absent where the pod has no node or does not carry our label. */
   evidence?: PodEvidence;
   /** What a check that did not pass saw, from the container's message; absent where that says nothing. */
@@ -64,7 +64,7 @@ export type ApiStatusPod = Pod &
     status?: ProofStatus & { nominatedNodeName?: string };
   };
 
-/** What decides which pods are left alone. */
+/** What decides which pods are exempt. */
 interface Exempting {
   policy: Policy;
   /** The namespace that cni-gate runs in. */
@@ -97,8 +97,8 @@ export function pickPod(
   const { namespace = '', name, labels } = metadata;
   const refused = refusedFor(waitsBy(pod)?.message ?? '');
   const exempt = whyExempt(pod, exempting);
-  const without = exempt === undefined ? unproved(pod, status) : undefined;
-  const proof: ProofState = exempt ?? (without ? 'unproved' : proofState(pod, status));
+  const without = exempt === undefined ? whyWithoutProof(pod, status) : undefined;
+  const proof: ProofState = exempt ?? (without ? 'withoutProof' : proofState(pod, status));
   const label = own(labels, profileLabel);
   const profile = readStatus(pod)?.chosenBy === 'pod' && label;
   // a pod without our label has no init container of ours either
@@ -111,7 +111,7 @@ export function pickPod(
     ...(profile && { profile }),
     proof,
     ...(refused && { held: holdOf(pod, refused) }),
-    ...(without && { unproved: without }),
+    ...(without && { withoutProof: without }),
     ...(exempt === undefined && isMarked && { evidence: toEvidence(pod) }),
     ...(seen && { seen }),
   };
@@ -148,14 +148,14 @@ function holdOf(pod: ApiStatusPod, { node, why }: Refused): Hold {
   return { uid, refused: node, why, since: heldSince, nominated: pod.status?.nominatedNodeName ?? '' };
 }
 
-/** Why the pod needs no proof: it asked for none and may, or admission would have left it alone. */
+/** Why the pod needs no proof: it asked for none and may, or admission would have skipped it. */
 function whyExempt(
   pod: ApiStatusPod,
   { policy, ownNamespace }: Exempting,
-): 'optedOut' | 'leftAlone' | undefined {
+): 'optedOut' | 'skipped' | undefined {
   const { namespace = '', name } = pod.metadata;
   const request = { uid: '', namespace, name, operation: 'CREATE', subResource: '', dryRun: false, pod };
-  if (exemption(request, policy.daemonSets, ownNamespace) !== undefined) return 'leftAlone';
+  if (exemption(request, policy.daemonSets, ownNamespace) !== undefined) return 'skipped';
   const asksForNone = own(pod.metadata.labels, profileLabel) === optOutValue;
   return asksForNone && policy.proof.allowOptOut ? 'optedOut' : undefined;
 }

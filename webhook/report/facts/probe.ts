@@ -92,11 +92,11 @@ async function probeIn(
   policy: Policy,
   timeout: number,
 ): Promise<Outcome> {
-  const { pod, promised } = probePod(namespace, combined, policy);
+  const { pod, requiredChecks } = probePod(namespace, combined, policy);
   const query = { dryRun: 'All', timeout: `${Math.ceil(timeout / 1000)}s` };
   try {
     const made = await client.request<Pod>('POST', podsPath(namespace), { query, body: pod, timeout });
-    return judgeAnswer(made, promised);
+    return judgeAnswer(made, requiredChecks);
   } catch (error) {
     if (error instanceof ClusterError) return judgeRefusal(error);
     throw error;
@@ -106,9 +106,9 @@ async function probeIn(
 /**
  * What follows from the pod that the API server would have created.
  *
- * @param promised the words of the checks that the configuration promises to the pod
+ * @param requiredChecks the words of the checks that the configuration requires of the pod
  */
-function judgeAnswer(pod: Pod, promised: readonly string[]): Outcome {
+function judgeAnswer(pod: Pod, requiredChecks: readonly string[]): Outcome {
   const status = readStatus(pod);
   const first = pod.spec.initContainers?.[0]?.name;
   if (first === validatorContainer && status !== undefined) {
@@ -119,12 +119,12 @@ function judgeAnswer(pod: Pod, promised: readonly string[]): Outcome {
     const what = `the pod comes back without ${statusAnnotation}: the API server did not ask cni-gate, or had no answer and went on`;
     return { outcome: 'failed', what, reason: 'not-called' };
   }
-  if (promised.length === 0) {
+  if (requiredChecks.length === 0) {
     const what = 'cni-gate answered; the profile promises nothing to a made-up pod';
     return { outcome: 'no-profile-applies', what };
   }
   const instead = first === undefined ? 'has no init container' : `has ${first} as its first init container`;
-  const what = `the pod was to come back with ${validatorContainer} (${promised.join(', ')}) and ${instead}`;
+  const what = `the pod was to come back with ${validatorContainer} (${requiredChecks.join(', ')}) and ${instead}`;
   return { outcome: 'failed', what, reason: 'changed' };
 }
 

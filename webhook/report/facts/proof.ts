@@ -5,11 +5,11 @@ import { statusAnnotation, validatorContainer } from '../../lib/names.ts';
 import { contextOf } from '../../nodes/evidence/to-facts.ts';
 import { hasStarted, type ProofStatus, resultOf, validatorStatus } from '../../nodes/evidence/verdict.ts';
 
-/** Why a pod that runs was not proved. */
-export type Unproved = keyof typeof unprovedText;
+/** Why a pod runs without a proof. */
+export type WithoutProof = keyof typeof withoutProofText;
 
-/** {@link Unproved} in words. */
-export const unprovedText = {
+/** {@link WithoutProof} in words. */
+export const withoutProofText = {
   'not-reviewed': `has no readable annotation ${statusAnnotation}: the webhook never saw it`,
   'admitted-with-warning': `would have been refused, and proof.mode is warn: ${statusAnnotation} has the code`,
   'container-missing': `checks are required, and there is no init container ${validatorContainer}`,
@@ -21,7 +21,7 @@ export const unprovedText = {
  * Why a pod of a namespace that opted in runs without a proof; undefined where it was proved, where nothing has to be,
  * and while none of its containers but ours has started in its sandbox.
  */
-export function unproved(pod: Pod, status: ProofStatus): Unproved | undefined {
+export function whyWithoutProof(pod: Pod, status: ProofStatus): WithoutProof | undefined {
   if (!hasStarted(status)) return undefined;
   const { checks, reason } = readStatus(pod) ?? {};
   if (!Array.isArray(checks)) return 'not-reviewed';
@@ -41,17 +41,17 @@ export function unproved(pod: Pod, status: ProofStatus): Unproved | undefined {
  *   let pass;
  * - `waiting`: it has not ended yet;
  * - `optedOut`: the pod opted out, and may;
- * - `unproved`: the pod runs without a proof, see {@link Unproved};
- * - `leftAlone`: admission left it alone, or no profile promises it anything.
+ * - `withoutProof`: the pod runs without a proof, see {@link WithoutProof};
+ * - `skipped`: admission skipped it, as the pod is exempt or no profile applies.
  */
 export type ProofState = (typeof proofStates)[number];
 /** All values of {@link ProofState}, in the order in which tables show them. */
-export const proofStates = ['passed', 'failed', 'waiting', 'optedOut', 'unproved', 'leftAlone'] as const;
+export const proofStates = ['passed', 'failed', 'waiting', 'optedOut', 'withoutProof', 'skipped'] as const;
 
-/** The state of the check of a pod that admission neither skips nor lets opt out, and that is not {@link unproved}. */
-export function proofState(pod: Pod, status: ProofStatus): 'passed' | 'failed' | 'waiting' | 'leftAlone' {
+/** The state of the check of a pod that admission neither skips nor lets opt out, and that is not without proof. */
+export function proofState(pod: Pod, status: ProofStatus): 'passed' | 'failed' | 'waiting' | 'skipped' {
   const checks = readStatus(pod)?.checks;
-  if (Array.isArray(checks) && checks.length === 0) return 'leftAlone';
+  if (Array.isArray(checks) && checks.length === 0) return 'skipped';
   const { verdict } = resultOf(status, contextOf(pod));
   return verdict === 'passed' || verdict === 'waiting' ? verdict : 'failed';
 }

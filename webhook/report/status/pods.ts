@@ -4,7 +4,7 @@ import type { Verdict } from '../../nodes/evidence/facts.ts';
 import type { StatusFacts } from '../facts/collect.ts';
 import { hasWaitedLong } from '../facts/pod-events.ts';
 import type { PodFacts } from '../facts/pods.ts';
-import { unprovedText } from '../facts/proof.ts';
+import { withoutProofText } from '../facts/proof.ts';
 import { textOf } from './nodes.ts';
 
 /** Verdicts other than `passed`, where the container says nothing itself. */
@@ -70,9 +70,11 @@ export const waitingPods = ({ pods, events }: StatusFacts, now: number) =>
   });
 
 /** The pods that run without a proof. */
-export const unprovedPods = (pods: readonly PodFacts[]) =>
-  pods.flatMap(({ namespace, name, node, unproved: reason }) =>
-    reason === undefined ? [] : [{ namespace, name, node: node ?? null, reason, why: unprovedText[reason] }],
+export const podsWithoutProof = (pods: readonly PodFacts[]) =>
+  pods.flatMap(({ namespace, name, node, withoutProof: reason }) =>
+    reason === undefined
+      ? []
+      : [{ namespace, name, node: node ?? null, reason, why: withoutProofText[reason] }],
   );
 
 /**

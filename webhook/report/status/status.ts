@@ -13,7 +13,7 @@ import { countProofs } from '../facts/proof.ts';
 import { headline } from '../text/headline.ts';
 import { featuresOf } from './features.ts';
 import { compare, judgeNodes, notReady } from './nodes.ts';
-import { duplicateAddresses, failedPods, heldPods, unprovedPods, waitingPods } from './pods.ts';
+import { duplicateAddresses, failedPods, heldPods, podsWithoutProof, waitingPods } from './pods.ts';
 
 /** What a status depends on beside the facts. */
 export interface StatusOptions {
@@ -74,7 +74,7 @@ function judge(facts: StatusFacts, { now, all }: StatusOptions) {
   const judged = { ...facts, pods };
   const troubles = {
     heldPods: heldPods(judged, steer?.inForce === false ? steer.why : null),
-    unprovedPods: unprovedPods(pods),
+    podsWithoutProof: podsWithoutProof(pods),
     failedPods: failedPods(judged),
     waitingPods: waitingPods(judged, now),
     duplicateAddresses: duplicateAddresses(pods),

@@ -32,7 +32,7 @@ export function countsOf(status: Judged): string[] {
     'pods held': heldPods.length,
     'failed proofs': status.failedPods.length,
     'pods that wait': pods.waiting - heldPods.length,
-    'pods without a proof': status.unprovedPods.length,
+    'pods without a proof': status.podsWithoutProof.length,
     'duplicate addresses': status.duplicateAddresses.length,
     'nodes that no pod has proved yet': status.unprovedNodes,
     'pods that passed without an answer of their node': status.wayNotShown,

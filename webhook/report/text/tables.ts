@@ -35,7 +35,7 @@ const columns = {
     repair: 'REPAIR',
   },
   waitingPods: { name: 'WAITING POD', node: 'NODE', since: 'AGE', why: 'WHY' },
-  unprovedPods: { name: 'POD WITHOUT PROOF', node: 'NODE', why: 'WHY' },
+  podsWithoutProof: { name: 'POD WITHOUT PROOF', node: 'NODE', why: 'WHY' },
   duplicateAddresses: {
     address: 'DUPLICATE ADDRESS',
     network: 'NETWORK',
@@ -90,7 +90,7 @@ export function tablesOf(status: Status, all: boolean): Table[] {
     table('heldPods', status.heldPods, 2),
     table('failedPods', status.failedPods, 2),
     table('waitingPods', status.waitingPods),
-    table('unprovedPods', status.unprovedPods),
+    table('podsWithoutProof', status.podsWithoutProof),
     table('duplicateAddresses', duplicates, 0),
     table('features', status.features),
     table('installation', failing),
@@ -108,7 +108,7 @@ export function tablesOf(status: Status, all: boolean): Table[] {
     table('nodes', status.nodes),
     {
       id: 'namespaces',
-      head: ['NAMESPACE', 'PASSED', 'FAILED', 'WAITING', 'OPTED OUT', 'UNPROVED', 'LEFT ALONE'],
+      head: ['NAMESPACE', 'PASSED', 'FAILED', 'WAITING', 'OPTED OUT', 'WITHOUT PROOF', 'SKIPPED'],
       // the sum comes first: it stays where rows are left out
       rows: withPods.length > 1 ? [proofs('all', pods), ...withPods] : withPods,
       sentences: 0,

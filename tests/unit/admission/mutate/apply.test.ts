@@ -11,7 +11,7 @@ const pod = (): Pod => ({ metadata: { name: 'a' }, spec: { containers: [{ name: 
 
 const deciding = (operation: Operation): Decision => ({
   outcome: 'injected',
-  reason: 'promised',
+  reason: 'profile-applies',
   profile: 'cilium',
   profiles: ['cilium'],
   operations: [operation],

@@ -96,7 +96,7 @@ suite('properties of /mutate', () => {
           const tampered = copyOf(after);
           for (const hand of hands) hand(tampered);
           const last = await call(tampered, context);
-          if (last.answer.decision.reason === 'promised') {
+          if (last.answer.decision.reason === 'profile-applies') {
             const anew = await call(withoutOurs(tampered), context);
             assert.deepEqual(oursIn(last.after), oursIn(anew.after));
           }

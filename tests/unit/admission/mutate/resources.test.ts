@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { leastOfOthers, resourcesFor } from '../../../../webhook/admission/mutate/resources.ts';
+import { minRequestsOfOthers, resourcesFor } from '../../../../webhook/admission/mutate/resources.ts';
 import type { Resources } from '../../../../webhook/admission/pod.ts';
 import { validatorContainer } from '../../../../webhook/lib/names.ts';
 
@@ -46,5 +46,5 @@ for (const [what, containers, expected] of cases) {
 test("a network's own validator has a larger minimum, and our own container does not count", () => {
   const ours = { name: validatorContainer, resources: { requests: { memory: '9Gi' } } };
   const spec = { initContainers: [ours], containers: [{ name: 'app', resources: tiny }] };
-  assert.equal(resourcesFor({ metadata: {}, spec }, leastOfOthers)?.requests?.memory, '64Mi');
+  assert.equal(resourcesFor({ metadata: {}, spec }, minRequestsOfOthers)?.requests?.memory, '64Mi');
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import {
-  type PromisedPod,
+  type AnnotatedPod,
   requiredProfiles,
 } from '../../../../webhook/admission/mutate/status-annotation.ts';
 
@@ -13,16 +13,16 @@ const validator = (...env: { name: string; value: string }[]) => ({ name: 'cni-g
 
 function pod(
   status: string | undefined,
-  initContainers: NonNullable<PromisedPod['spec']>['initContainers'] = [],
+  initContainers: NonNullable<AnnotatedPod['spec']>['initContainers'] = [],
   labels = {},
-): PromisedPod {
+): AnnotatedPod {
   const annotations = status === undefined ? null : { 'cni-gate.io/status': status };
   return { metadata: { annotations, labels }, spec: { initContainers } };
 }
 
 suite('requiredProfiles', () => {
   const label = { 'cni-gate.io/profile': 'cilium.mesh' };
-  const cases: [what: string, pod: PromisedPod, expected: string[]][] = [
+  const cases: [what: string, pod: AnnotatedPod, expected: string[]][] = [
     ['none, where nothing is said', { metadata: {} }, []],
     ['whom the annotation names', pod('{"profiles":["mesh",7]}'), ['mesh']],
     ['none, where the annotation is nonsense', pod('{"profiles":"mesh"'), []],

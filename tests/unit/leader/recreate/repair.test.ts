@@ -156,7 +156,7 @@ suite('a pod whose proof failed', () => {
     });
     await api.nth(0);
     put(failed('web', { version: '8', leaving: true }));
-    await until(() => count('left_alone'), { leaving: 1 });
+    await until(() => count('skipped'), { leaving: 1 });
     put(podEvidence({ uid: 'web-again', owner: 'set-web', verdict: 'passed' }));
     await until(() => count('outcomes_total'), { passed: 1 });
     assert.deepEqual(asked(), ['DELETE web']);

@@ -59,7 +59,7 @@ const validator = (state: object): Parts => ({
 const ended = (exitCode: number, message?: string) => ({ terminated: { exitCode, message } });
 
 suite('the state of the check of a pod', () => {
-  const cases: [string, Parts, PodFacts['proof'], PodFacts['unproved']?][] = [
+  const cases: [string, Parts, PodFacts['proof'], PodFacts['withoutProof']?][] = [
     ['it runs', { annotation: proved }, 'passed'],
     ['it passed, and other init containers follow', validator({ state: ended(0, '{"code":0}') }), 'passed'],
     ['the network is wrong', validator({ state: ended(95) }), 'failed'],
@@ -71,34 +71,34 @@ suite('the state of the check of a pod', () => {
     ],
     ['it is being checked', validator({ state: { running: {} } }), 'waiting'],
     ['it waits for a node, and was not reviewed', { status: notStarted }, 'waiting'],
-    ['nothing is promised', { annotation: annotationOf([], []) }, 'leftAlone'],
-    ['host network', { spec: { hostNetwork: true } }, 'leftAlone'],
-    ['of cni-gate itself', { metadata: { namespace: 'cni-gate' } }, 'leftAlone'],
+    ['no profile applies', { annotation: annotationOf([], []) }, 'skipped'],
+    ['host network', { spec: { hostNetwork: true } }, 'skipped'],
+    ['of cni-gate itself', { metadata: { namespace: 'cni-gate' } }, 'skipped'],
     ['opted out', { label: 'none' }, 'optedOut'],
-    ['never reviewed', {}, 'unproved', 'not-reviewed'],
-    ['a status that cannot be read', { annotation: '{' }, 'unproved', 'not-reviewed'],
+    ['never reviewed', {}, 'withoutProof', 'not-reviewed'],
+    ['a status that cannot be read', { annotation: '{' }, 'withoutProof', 'not-reviewed'],
     [
       'admitted with a warning in place of a refusal',
       { annotation: reasonText('CNI_GATE_PROFILE_UNKNOWN') },
-      'unproved',
+      'withoutProof',
       'admitted-with-warning',
     ],
     [
       'the container taken out',
       { annotation: proved, spec: { initContainers: null } },
-      'unproved',
+      'withoutProof',
       'container-missing',
     ],
     [
       'another before ours',
       { annotation: proved, spec: { initContainers: [{ name: 'migrate' }, { name: ours }] } },
-      'unproved',
+      'withoutProof',
       'not-first',
     ],
     [
       'it runs, and the proof failed',
       { annotation: proved, status: { initContainerStatuses: [{ name: ours, state: ended(95) }] } },
-      'unproved',
+      'withoutProof',
       'not-completed',
     ],
     [
@@ -114,14 +114,14 @@ suite('the state of the check of a pod', () => {
       'waiting',
     ],
   ];
-  for (const [name, parts, proof, unproved] of cases)
+  for (const [name, parts, proof, withoutProof] of cases)
     test(name, () => {
       const facts = pick(parts);
-      assert.deepEqual([facts.proof, facts.unproved], [proof, unproved]);
+      assert.deepEqual([facts.proof, facts.withoutProof], [proof, withoutProof]);
     });
 
   test('opted out where that is not allowed: not skipped', () =>
-    assert.equal(pick({ label: 'none' }, { proof: { allowOptOut: false } }).unproved, 'not-reviewed'));
+    assert.equal(pick({ label: 'none' }, { proof: { allowOptOut: false } }).withoutProof, 'not-reviewed'));
 });
 
 test('of a healthy pod only its name and node are kept, and a profile of its own', () => {

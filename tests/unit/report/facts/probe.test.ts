@@ -15,9 +15,9 @@ suite('the pod of a probe', () => {
   for (const { name, proof } of builtInProfiles()) {
     test(`gets a promise of profile ${name}`, () => {
       const policy = policyOf({});
-      const { promised } = probePod('shop', policy.combineProfiles(name), policy);
-      assert.ok(promised.length > 0);
-      assert.ok(proof.checks.every((check) => promised.some((word) => word in check)));
+      const { requiredChecks } = probePod('shop', policy.combineProfiles(name), policy);
+      assert.ok(requiredChecks.length > 0);
+      assert.ok(proof.checks.every((check) => requiredChecks.some((word) => word in check)));
     });
   }
 
@@ -28,12 +28,15 @@ suite('the pod of a probe', () => {
       daemonSets: [],
       proof: { container: { image: 'x', command: ['/v'] } },
     };
-    for (const [mode, promised] of [
+    for (const [mode, requiredChecks] of [
       ['warn', []],
       ['enforce', ['container']],
     ] as const) {
       const policy = policyOf({ proof: { mode }, profiles: [own] });
-      assert.deepEqual(probePod('shop', policy.combineProfiles('own'), policy).promised, promised);
+      assert.deepEqual(
+        probePod('shop', policy.combineProfiles('own'), policy).requiredChecks,
+        requiredChecks,
+      );
     }
   });
 
@@ -50,8 +53,8 @@ suite('the pod of a probe', () => {
     test(`has what \`when\` asks: ${JSON.stringify(when)}`, () => {
       const own = { name: 'own', when, daemonSets: [], proof: { checks: [{ address: {} }] } };
       const policy = policyOf({ profiles: [own] });
-      const { pod, promised } = probePod('shop', policy.combineProfiles('own'), policy);
-      assert.deepEqual([promised, pod.metadata.labels], [['address'], labels]);
+      const { pod, requiredChecks } = probePod('shop', policy.combineProfiles('own'), policy);
+      assert.deepEqual([requiredChecks, pod.metadata.labels], [['address'], labels]);
     });
 });
 
