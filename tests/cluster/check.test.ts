@@ -238,6 +238,15 @@ suite('installed', () => {
     await trust(webhooks[0]?.clientConfig.caBundle);
   });
 
+  test('a webhook that calls a Service of another namespace', async () => {
+    const path = '/webhooks/0/clientConfig/service/namespace';
+    const call = (value: string): Promise<string> =>
+      patchJson('validatingwebhookconfiguration cni-gate', { op: 'replace', path, value });
+    await call('gone');
+    await names('service', /webhooks bindings\.cni-gate\.io call another server/);
+    await call('cni-gate');
+  });
+
   test('no leader: the Lease is long past', async () => {
     const renewTime = new Date(Date.now() - 600_000).toISOString().replace('Z', '000Z');
     await api.patch('/apis/coordination.k8s.io/v1/namespaces/cni-gate/leases/cni-gate-leader', {
