@@ -4,7 +4,7 @@ import { attemptInterfaces } from './checks/interfaces.ts';
 import { attemptReach } from './checks/reach.ts';
 import { attemptRedirect } from './checks/redirect.ts';
 import { attemptRoundTrip } from './checks/round-trip.ts';
-import { awaitKubelet } from './checks/witness.ts';
+import { awaitKubelet, type Witness } from './checks/witness.ts';
 import type { Finding, Result } from './finding.ts';
 import { now } from './host/loop.ts';
 import { expectedOf, type Step } from './plan.ts';
@@ -33,14 +33,12 @@ export async function prove(
   const witnessed = steps.filter((step) => witnessOf(step) !== undefined);
   const others = steps.filter((step) => !witnessed.includes(step));
   let results = await proveTogether(others, pod, report);
-  const all = witnessed.flatMap((step) => witnessOf(step) ?? []);
-  const settings = all.find(({ inbound }) => inbound !== undefined) ?? all[0];
-  const family = witnessed[0]?.family;
-  if (settings === undefined || family === undefined) return results;
+  const settings = witnessIn(witnessed);
+  if (settings === undefined) return results;
   let end = now() + Math.max(...witnessed.map(({ timeout }) => timeout));
   let bypassed: ((check: WitnessCheck) => Finding) | undefined;
   while (allPass(results)) {
-    const findingOf = await awaitKubelet(settings, family, look);
+    const findingOf = await awaitKubelet(settings, pod, look);
     const finding = findingOf(settings);
     if (!finding.passed && finding.reason === 'inbound-not-redirected') {
       bypassed = findingOf;
@@ -65,6 +63,15 @@ export async function prove(
 /** The settings of a step that awaits the kubelet. */
 const witnessOf = ({ check, settled }: Step): WitnessCheck | undefined =>
   'witness' in check && settled === undefined ? check.witness : undefined;
+
+/** The settings for all profiles together: those with a mesh's port, if there is one. */
+export function witnessIn(steps: Step[]): Witness | undefined {
+  const all = steps.flatMap((step) => {
+    const check = witnessOf(step);
+    return check && step.family ? [{ ...check, family: step.family }] : [];
+  });
+  return all.find(({ inbound }) => inbound !== undefined) ?? all[0];
+}
 
 const allPass = (results: Map<Step, Result>): boolean =>
   [...results.values()].every(({ finding }) => finding.passed);

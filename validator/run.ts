@@ -1,3 +1,4 @@
+import type { Witness } from './checks/witness.ts';
 import type { Result } from './finding.ts';
 import { handleDefects, watch } from './host/loop.ts';
 import { native, pollEvent, readText } from './host/native.ts';
@@ -5,7 +6,7 @@ import { helpFor, readArguments, readChecks, UsageError } from './input.ts';
 import { leaveMessage, log, nameOf, sentenceOn, verdictSentence } from './log.ts';
 import { plan, type Step } from './plan.ts';
 import { readDevices, readPod } from './pod.ts';
-import { prove } from './prove.ts';
+import { prove, witnessIn } from './prove.ts';
 import { env, exitCode } from './shared/contract.ts';
 import { exitCodeFor, type Sandbox, terminationMessage, type Verdict, verdictOf } from './verdict.ts';
 
@@ -26,8 +27,8 @@ export function run(): void {
     native.exit(exitCode.proved);
   }
   const progress: Progress = { open: new Set(), results: new Map() };
-  // the pod is being deleted: without a handler, the kernel delivers no signal to the first process of a container
-  const signals = native.signals(['SIGTERM', 'SIGINT', 'SIGHUP']);
+  // the pod is being deleted
+  const signals = native.signals();
   const stop = (): never => {
     const signal = native.readSignal(signals) as 'SIGTERM' | 'SIGINT' | 'SIGHUP';
     return finish(progress, { verdict: 'stopped', code: exitCode[signal] }, stopped(signal, progress));
@@ -86,11 +87,18 @@ function finish({ results, terminationLog }: Progress, verdict: Verdict, problem
   log(verdictSentence(report));
   if (terminationLog !== undefined) leaveMessage(terminationLog, terminationMessage(report));
   // the kubelet runs the container for as long as the pod
-  if (verdict.code === exitCode.proved && report.results.some(({ check }) => check === 'witness'))
-    native.waitForSignal();
+  const witness = witnessIn([...results.keys()]);
+  if (verdict.code === exitCode.proved && witness) native.waitForSignal(addressAtRest(witness));
   // open connections must not delay the exit
   native.exit(exitCodeFor(verdict, warn));
 }
+
+/**
+ * Where the program listens for as long as the pod runs: kubelets before Kubernetes 1.35 dial startup probes again when
+ * they restart. In a mesh the proxy listens.
+ */
+const addressAtRest = ({ port, inbound, family }: Witness): string =>
+  inbound === undefined ? `${family === 'IPv6' ? '[::]' : '0.0.0.0'}:${port}` : '';
 
 /** The sandbox that this process runs in. */
 function readSandbox(): Sandbox {

@@ -1,11 +1,16 @@
 import { type Finding, failed, passed } from '../finding.ts';
-import { after, close } from '../host/loop.ts';
+import { after, close, sleep } from '../host/loop.ts';
 import { native } from '../host/native.ts';
 import { accepting } from '../host/tcp.ts';
-import { type Family, parseSocketAddress } from '../shared/addresses.ts';
+import type { Pod } from '../pod.ts';
+import { type Family, formatAddress } from '../shared/addresses.ts';
 import type { WitnessCheck } from '../shared/contract.ts';
+import { defaultRoute } from './gateway.ts';
 import { ownAddresses } from './probe.ts';
 import { cannotListen } from './redirect.ts';
+
+/** What the kubelet has to show, and the family by which it dials. */
+export type Witness = WitnessCheck & { family: Family };
 
 /**
  * Waits so many milliseconds for the connection of the kubelet's startup probe, and finds how it arrived.
@@ -13,32 +18,46 @@ import { cannotListen } from './redirect.ts';
  * The kubelet starts the next container as soon as it is connected. So nothing listens where it arrives if the mesh's
  * rule is missing: a socket there only counts the packets that it drops.
  *
+ * The proxy needs the port as soon as the kubelet connected. But the kubelet needs it too, and another pod may dial
+ * first. So a connection from an address that is not known to be the node's leaves the port open for so long again.
+ *
  * @returns the finding of a check with these settings, or of one without `inbound`
  */
 export async function awaitKubelet(
-  { port, inbound }: WitnessCheck,
-  family: Family,
+  { port, inbound, family }: Witness,
+  pod: Pod,
   milliseconds: number,
 ): Promise<(check: WitnessCheck) => Finding> {
-  const { promise, resolve } = Promise.withResolvers<string | undefined>();
-  const own = ownAddresses();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let forget = after(milliseconds, resolve);
+  const own = ownAddresses().map(formatAddress);
+  const route = defaultRoute(family);
+  const gateway = typeof route === 'string' ? undefined : route.gateway;
+  const node = [...pod.nodeAddresses, ...(gateway ? [gateway] : [])].map(formatAddress);
+  let from: string | undefined;
   const listener = accepting(inbound ?? port, family, (connection) => {
     try {
-      const from = native.otherEnd(connection).address;
-      const isOwn = own.some(({ hex }) => hex === parseSocketAddress(from)?.hex);
+      const source = native.otherEnd(connection).address;
       // another port is a peer's, which waits for this pod
-      if (!isOwn && native.originalPort(connection) === port) resolve(from);
+      if (own.includes(source) || native.originalPort(connection) !== port) return;
+      const isEnough = inbound === undefined || node.includes(source);
+      if (from !== undefined && !isEnough) return;
+      from = source;
+      forget();
+      forget = after(isEnough ? 0 : milliseconds, resolve);
     } finally {
       close(connection);
     }
   });
-  if (typeof listener === 'string') return () => cannotListen(inbound ?? port, family, listener);
   const bypassed =
     inbound === undefined ? undefined : accepting(port, family, close, (socket) => native.dropAll(socket));
-  const forget = after(milliseconds, () => resolve(undefined));
   try {
+    if (typeof listener === 'string') return () => cannotListen(inbound ?? port, family, listener);
     if (typeof bypassed === 'string') return () => cannotListen(port, family, bypassed);
-    const from = await promise;
+    await promise;
+    // what connected since the last poll counts, and nothing more connects
+    native.dropAll(listener);
+    await sleep(0);
     if (from !== undefined) return () => passed(`a connection from ${from} come to port ${inbound ?? port}`);
     if (bypassed === undefined || native.dropped(bypassed) === 0)
       return () => failed('not-reached', `no connection to port ${port}`);

@@ -16,8 +16,10 @@ export interface Native {
   /**
    * Replaces the program by one that only waits for SIGTERM, SIGINT or SIGHUP and then ends with 0. It gives the memory
    * of the engine back. Returns only if that is not possible.
+   *
+   * @param address where it accepts and closes connections; empty for nowhere
    */
-  waitForSignal(): void;
+  waitForSignal(address: string): void;
 
   /** The text of a file; what is not UTF-8 in it is replaced. */
   readFile(path: string): string;
@@ -88,8 +90,8 @@ export interface Native {
    * separated by blanks, or `!` and the name of the error: `ENOTFOUND`, or one of getaddrinfo(3).
    */
   lookUp(name: string): number;
-  /** Blocks those signals, and returns a descriptor that is readable when one arrived. */
-  signals(names: string[]): number;
+  /** A descriptor that is readable when SIGTERM, SIGINT or SIGHUP arrived. */
+  signals(): number;
   /** The name of a signal that arrived. */
   readSignal(descriptor: number): string;
 }

@@ -1,4 +1,5 @@
-import { podAddress } from '../harness/addresses.ts';
+import { otherPodAddress, podAddress } from '../harness/addresses.ts';
+import { dialFromNode } from '../harness/dial.ts';
 import { type PodSpecimen, specimens } from '../harness/pods.ts';
 import type { Sandbox } from '../harness/sandbox.ts';
 import type { Shape } from '../harness/shape.ts';
@@ -28,9 +29,12 @@ const inPod =
       await sandbox.exec('pod', `${program}-nft`, ['-t', 'nat', ...command.split(' ')]);
   };
 export const flushInbound = inPod('-F PREROUTING');
+const hasAddress =
+  (address: string): Step =>
+  async (sandbox) =>
+    void (await sandbox.ip('node', `addr add ${address}/32 dev lo`));
 /** Istio's node agent translates the source of the kubelet's probes. */
-const probeAddress: Step = async (sandbox) =>
-  void (await sandbox.ip('node', 'addr add 169.254.7.127/32 dev lo'));
+const probeAddress = hasAddress('169.254.7.127');
 /** Only what the node begins, and its answers: the kubelet is always let through. */
 const denyAll = rule(
   'node',
@@ -168,6 +172,27 @@ export const inboundStates: InboundState[] = [
     pod: linkerdPod,
     steps: [write(linkerd()), (sandbox) => dialEachSecond(sandbox, 2380)],
     dialsFrom: 3000,
+    expected: 4143,
+  },
+  {
+    what: "linkerd, another pod that dials the probe's port before the kubelet does",
+    pod: linkerdPod,
+    steps: [write(linkerd()), hasAddress(otherPodAddress.ipv4)],
+    late: {
+      after: 1000,
+      step: async (sandbox) => {
+        const to = { host: podAddress.ipv4, port: 14_040, from: otherPodAddress.ipv4 };
+        await dialFromNode(sandbox, [{ ...to, only: 'connect' }]);
+      },
+    },
+    dialsFrom: 2000,
+    expected: 4143,
+  },
+  {
+    what: 'linkerd, a node with an address that it has not told the API server',
+    pod: linkerdPod,
+    steps: [write(linkerd()), hasAddress('198.51.100.9')],
+    from: '198.51.100.9',
     expected: 4143,
   },
   {

@@ -27,9 +27,11 @@ const STACK: usize = 2 << 20;
 const DEFECT: u8 = 69;
 
 fn main() -> ExitCode {
+    process::block_signals();
     let start = std::time::Instant::now();
-    if std::env::args_os().nth(1).is_some_and(|word| word.as_encoded_bytes() == process::WAIT.to_bytes()) {
-        process::wait();
+    let arguments: Vec<_> = std::env::args_os().collect();
+    if arguments.get(1).is_some_and(|word| word.as_encoded_bytes() == process::WAIT.to_bytes()) {
+        process::wait(&arguments.get(2).map(|text| text.to_string_lossy()).unwrap_or_default());
         return ExitCode::SUCCESS;
     }
     let runtime = Runtime::new().expect("memory for the engine");

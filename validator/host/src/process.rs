@@ -1,9 +1,9 @@
 //! The process: arguments, environment, ids, clock, signals, exit.
 
 use std::collections::HashMap;
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
+use std::net::TcpListener;
 use std::os::fd::AsFd;
-use std::str::FromStr;
 use std::time::Instant;
 
 use nix::sys::signal::{SigSet, Signal};
@@ -15,14 +15,22 @@ use crate::descriptors::{errno, keep, named, with};
 /// The argument of a program that only waits for a signal.
 pub const WAIT: &CStr = c"wait-for-signal";
 
-/// Waits for a signal of those that end a container.
-pub fn wait() {
-    let mut set = SigSet::empty();
-    for signal in [Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP] {
-        set.add(signal);
+/// The signals that end a container.
+fn ending() -> SigSet {
+    SigSet::from_iter([Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP])
+}
+
+/// A blocked signal reaches even the first process of a container, for which the kernel drops signals without a handler.
+pub fn block_signals() {
+    let _ = ending().thread_block();
+}
+
+/// Waits for a signal, and accepts and closes what connects to the address, if it is one.
+pub fn wait(address: &str) {
+    if let Ok(listener) = TcpListener::bind(address) {
+        let _ = std::thread::Builder::new().spawn(move || listener.incoming().for_each(drop));
     }
-    let _ = set.thread_block();
-    let _ = set.wait();
+    let _ = ending().wait();
 }
 
 pub fn register(native: &Object, start: Instant) -> Result<()> {
@@ -42,8 +50,9 @@ fn exit(code: i32) {
 }
 
 /// The same program without an engine. Blocked signals stay blocked, so none is lost.
-fn wait_for_signal() {
-    let _ = nix::unistd::execv(c"/proc/self/exe", &[c"cni-gate-validator", WAIT]);
+fn wait_for_signal(address: String) {
+    let address = CString::new(address).unwrap_or_default();
+    let _ = nix::unistd::execv(c"/proc/self/exe", &[c"cni-gate-validator", WAIT, &address]);
 }
 
 fn arguments() -> Vec<String> {
@@ -56,15 +65,9 @@ fn environment() -> HashMap<String, String> {
         .collect()
 }
 
-/// A descriptor that is readable when a signal arrived. A blocked signal reaches even the first process of a container,
-/// for which the kernel drops signals without a handler.
-fn signals(ctx: Ctx, names: Vec<String>) -> Result<i32> {
-    let mut set = SigSet::empty();
-    for name in names {
-        set.add(named(&ctx, Signal::from_str(&name))?);
-    }
-    named(&ctx, set.thread_block())?;
-    let arriving = named(&ctx, SignalFd::with_flags(&set, SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC))?;
+fn signals(ctx: Ctx) -> Result<i32> {
+    let flags = SfdFlags::SFD_NONBLOCK | SfdFlags::SFD_CLOEXEC;
+    let arriving = named(&ctx, SignalFd::with_flags(&ending(), flags))?;
     named(&ctx, arriving.as_fd().try_clone_to_owned().map_err(errno)).map(keep)
 }
 

@@ -113,7 +113,8 @@ function environment(requirements: ProofRequirements, proof: ProofSettings): Env
   if (proof.mode === 'warn') result.push({ name: env.mode, value: 'warn' });
   // an init container sees status.podIPs as environment variable, never as a volume file
   if (requirements.words.some((word) => word !== 'reach')) result.push(field(env.podIPs, 'status.podIPs'));
-  if (requirements.words.includes('roundTrip')) result.push(field(env.nodeIPs, 'status.hostIPs'));
+  if (['roundTrip', 'witness'].some((word) => requirements.words.includes(word)))
+    result.push(field(env.nodeIPs, 'status.hostIPs'));
   if (asksForInterfaces(requirements)) {
     result.push(
       field(env.podNamespace, 'metadata.namespace'),
