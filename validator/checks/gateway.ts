@@ -6,6 +6,7 @@ import { addressesOf, type Device, type Pod, readDevices } from '../pod.ts';
 import { type Address, type Family, formatAddress, hostOf, parseAddress } from '../shared/addresses.ts';
 import type { GatewayCheck } from '../shared/contract.ts';
 import type { Attempt } from '../simultaneous.ts';
+import { ownAddresses } from './probe.ts';
 
 /**
  * Checks that the addresses by which the cluster knows the pod are on its interfaces. They are missing if a plugin
@@ -69,7 +70,7 @@ export function attemptGateway({ required }: GatewayCheck, family: Family, pod: 
     return missing !== undefined && now() - missing.at < settling ? missing.finding : reported;
   };
   return async (deadline) => {
-    const route = defaultRoute(family);
+    const route = defaultRoute(family, pod);
     if (typeof route === 'string')
       return required || route !== 'no default route'
         ? withoutGateway(failed('no-default-route', route))
@@ -82,7 +83,7 @@ export function attemptGateway({ required }: GatewayCheck, family: Family, pod: 
     if (readDevices().some((it) => it.name === device && !it.neighbours))
       return withoutGateway(noGateway(`${seen}, which has no neighbours`));
     const time = Math.min(round.usual, Math.max(deadline - now(), round.least));
-    return askFor(hostOf(gateway, device), family, time);
+    return askFor(hostOf(gateway, device), family, pod, time);
   };
 }
 
@@ -94,8 +95,8 @@ const noGateway = (seen: string): Finding =>
  * Sends datagrams and checks whether they leave. While a neighbour's link-layer address is unknown, they are queued and
  * count for their own socket (`net/core/neighbour.c`), whatever others in the pod send.
  */
-async function askFor(host: string, family: Family, time: number): Promise<Finding> {
-  const datagrams = new Datagrams(family);
+async function askFor(host: string, family: Family, pod: Pod, time: number): Promise<Finding> {
+  const datagrams = new Datagrams(family, sourceOf(family, pod));
   const end = now() + time;
   try {
     for (let left = 0; ; ) {
@@ -128,13 +129,20 @@ const discarding: Record<string, string> = {
   EACCES: 'prohibit',
 };
 
+/** The pod's address if an interface has it: there is no route from another one. */
+function sourceOf(family: Family, { addresses }: Pod): Address | undefined {
+  const own = ownAddresses();
+  return addresses.find((it) => it.family === family && own.some(({ hex }) => hex === it.hex));
+}
+
 /**
- * Returns the route that the kernel takes to the outside: of several default routes, that with the lowest metric. A text
+ * Returns the route that the kernel takes to the outside from the pod's address: of several default routes, that with the lowest metric. A text
  * says what is there instead of a route that leads somewhere.
  */
-export function defaultRoute(family: Family): { device: string; gateway?: Address } | string {
+export function defaultRoute(family: Family, pod: Pod): { device: string; gateway?: Address } | string {
   try {
-    const { device, gateway } = native.route(outside[family]);
+    const source = sourceOf(family, pod);
+    const { device, gateway } = native.route(outside[family], source && formatAddress(source));
     const address = parseAddress(gateway ?? '');
     return { device, ...(address && { gateway: address }) };
   } catch (error) {

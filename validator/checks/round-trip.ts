@@ -24,6 +24,8 @@ interface Destination {
   host: string;
   /** One hop only: the first router, which is the node, answers. */
   isOutside: boolean;
+  /** What it sends: an answer to it quotes that, one to an earlier attempt does not. */
+  token: Uint8Array;
 }
 
 /** How long the next attempt waits. */
@@ -51,8 +53,6 @@ export function attemptRoundTrip({ mode }: RoundTripCheck, family: Family, pod: 
 /** Sends datagrams, one after the other, until one is answered. */
 async function ask(family: Family, pod: Pod, deadline: number): Promise<Passed | Failed> {
   const destinations = destinationsOf(family, pod);
-  // an earlier attempt's answer does not count
-  const token = native.random(16);
   // the answer is to come back to the pod's address, which another interface's does not show
   const source = pod.addresses.find((address) => address.family === family);
   const datagrams = new Datagrams(family, source);
@@ -61,13 +61,13 @@ async function ask(family: Family, pod: Pod, deadline: number): Promise<Passed |
   try {
     const errors: (string | undefined)[] = [];
     const end = now() + time;
-    for (const [index, { host, isOutside }] of destinations.entries()) {
+    for (const [index, { host, isOutside, token }] of destinations.entries()) {
       errors.push(datagrams.send(host, token, isOutside ? 1 : undefined));
       const isLast = index === destinations.length - 1;
       const until = isLast ? end : now() + pause;
       do {
         await datagrams.answer(Math.max(until - now(), 0));
-        const answer = answerIn(datagrams.errors(), destinations, token, ownAddresses());
+        const answer = answerIn(datagrams.errors(), destinations, ownAddresses());
         if (answer !== undefined) return passed(answer);
       } while (now() < until);
     }
@@ -79,16 +79,17 @@ async function ask(family: Family, pod: Pod, deadline: number): Promise<Passed |
 
 /** The gateway, the node's addresses, and one outside. */
 function destinationsOf(family: Family, pod: Pod): Destination[] {
-  const route = defaultRoute(family);
+  const route = defaultRoute(family, pod);
   const { gateway = undefined, device = '' } = typeof route === 'string' ? {} : route;
   const hosts = [
     ...(gateway?.family === family ? [hostOf(gateway, device)] : []),
     ...pod.nodeAddresses.filter((address) => address.family === family).map(formatAddress),
   ];
-  return [
-    ...[...new Set(hosts)].map((host) => ({ host, isOutside: false })),
-    { host: outside[family], isOutside: true },
-  ];
+  return [...new Set(hosts), outside[family]].map((host) => ({
+    host,
+    isOutside: host === outside[family],
+    token: native.random(16),
+  }));
 }
 
 /** ICMP messages of RFC 792 and RFC 4443, by type and code, that the network stack of a host or router writes. */
@@ -106,24 +107,23 @@ const meaningIPv6: Record<string, string> = {
 };
 
 /**
- * Returns what an answer of the node says, as text, or undefined. It must quote our token; be a host's word, not that of
- * a filter ("prohibited"), which may sit at the pod's own end; and come from the address that was asked, or, for the one
- * outside, from an address that is not the pod's own.
+ * Returns what an answer of the node says, as text, or undefined. It must quote our token and be a host's word, not that
+ * of a filter ("prohibited"), which may sit at the pod's own end. A host that was asked refuses its port itself; for the
+ * address outside, a router answers, which has neither that address nor one of the pod. A filter at the link answers in
+ * the name of any address.
  */
 export function answerIn(
   messages: IcmpError[],
   destinations: Destination[],
-  token: Uint8Array,
   own: Address[],
 ): string | undefined {
-  const hosts = destinations
-    .filter(({ isOutside }) => !isOutside)
-    .map(({ host }) => parseSocketAddress(host)?.hex);
   for (const { type, code, from, quoted } of messages) {
+    const asked = destinations.find(({ token }) => token.every((byte, index) => quoted[index] === byte));
     const word = from && (from.family === 'IPv4' ? meaning : meaningIPv6)[`${type}/${code}`];
-    const isOurs = quoted.length >= token.length && token.every((byte, index) => quoted[index] === byte);
-    if (!word || !isOurs || own.some(({ hex }) => hex === from.hex)) continue;
-    if (word === 'port unreachable' && !hosts.includes(from.hex)) continue;
+    if (!asked || !word || own.some(({ hex }) => hex === from.hex)) continue;
+    const isRefused = word === 'port unreachable';
+    const isItself = parseSocketAddress(asked.host)?.hex === from.hex;
+    if (isRefused === asked.isOutside || isItself === asked.isOutside) continue;
     return `the answer "${word}" of ${formatAddress(from)}`;
   }
   return undefined;

@@ -35,10 +35,10 @@ export interface Native {
   interfaces(): { name: string; flags: number; address?: string | undefined; mac?: string | undefined }[];
 
   /**
-   * The route to an address. Throws `ENETUNREACH` without one, and `EINVAL`, `EHOSTUNREACH` or `EACCES` if its type is
+   * The route to an address, from another one if that is given. Throws `ENETUNREACH` without one, and `EINVAL`, `EHOSTUNREACH` or `EACCES` if its type is
    * blackhole, unreachable or prohibit.
    */
-  route(address: string): { device: string; gateway?: string | undefined };
+  route(address: string, source: string | undefined): { device: string; gateway?: string | undefined };
 
   /** Opens a UDP socket of IPv4 (4) or IPv6 (6) that keeps the ICMP messages about what it sent. */
   datagrams(family: 4 | 6): number;

@@ -58,6 +58,11 @@ const dropIP = filter(
   'iifname pod0 meta l4proto != icmpv6 drop',
   'iifname pod0 icmpv6 type != { nd-neighbor-solicit, nd-neighbor-advert } drop',
 );
+/** A filter at the node's end of the link, before its network stack. */
+const rejecting = `table netdev state { chain in { type filter hook ingress device "pod0" priority 0;
+  meta l4proto udp reject with icmpx host-unreachable; }
+}
+`;
 const noRouteBack = node(`route del ${podAddress.ipv4}`, `route del ${podAddress.ipv6}`);
 /** Another pod of the node has the same addresses, and the node's routes lead to it. */
 const newerDuplicate: Step = async (sandbox) => {
@@ -199,6 +204,16 @@ export const states: State[] = [
     ),
     ...correct,
   },
+  {
+    what: "the default route is in a table for the pod's address, IPv4",
+    shape: { ...aws, families: 'ipv4' },
+    step: pod(
+      'route del default',
+      `rule add from ${podAddress.ipv4} lookup 100`,
+      `route add default via ${standInGateway.ipv4} dev eth0 onlink table 100`,
+    ),
+    ...correct,
+  },
   { what: 'AWS VPC CNI, IPv6', shape: { ...aws, families: 'ipv6' }, step: () => {}, ...correct },
   {
     what: 'AWS VPC CNI, IPv6 with egress by IPv4',
@@ -317,6 +332,12 @@ export const states: State[] = [
       pod('link set net1 up', 'addr add 192.168.50.77/24 dev net1'),
       node('route add 192.168.50.0/24 dev second0', `route del ${podAddress.ipv4}`),
     ),
+    ...broken,
+  },
+  {
+    what: 'no route back, a filter at the link answers "host unreachable"',
+    shape: aws,
+    step: all(noRouteBack, (sandbox) => sandbox.exec('node', 'nft', ['-f', '-'], rejecting).then(() => {})),
     ...broken,
   },
   {

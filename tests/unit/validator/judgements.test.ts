@@ -91,26 +91,28 @@ test('sockets left from an earlier connection with the same port do not count', 
 });
 
 test("an answer of the node quotes our token, is no filter's word, and comes from where it can", () => {
-  const token = new Uint8Array([1, 2, 3]);
   const asked = [
-    { host: '10.9.0.1', isOutside: false },
-    { host: '192.0.2.2', isOutside: true },
+    { host: '10.9.0.1', isOutside: false, token: new Uint8Array([1, 2, 3]) },
+    { host: '192.0.2.2', isOutside: true, token: new Uint8Array([4]) },
   ];
   const word = (type: number, code: number, from: string, quoted = [1, 2, 3, 4]): string | undefined => {
     const [sender] = addresses(from);
     const message = { type, code, from: sender, quoted: new Uint8Array(quoted) };
-    return answerIn([message], asked, token, addresses('10.9.0.2'));
+    return answerIn([message], asked, addresses('10.9.0.2'));
   };
   assert.equal(word(3, 3, '10.9.0.1'), 'the answer "port unreachable" of 10.9.0.1');
-  assert.equal(word(11, 0, '10.9.0.9'), 'the answer "time exceeded" of 10.9.0.9', 'the first router');
-  assert.equal(word(1, 0, 'fd09::1'), 'the answer "no route" of fd09::1');
+  assert.equal(word(11, 0, '10.9.0.9', [4]), 'the answer "time exceeded" of 10.9.0.9', 'the first router');
+  assert.equal(word(1, 0, 'fd09::1', [4]), 'the answer "no route" of fd09::1');
   const refused = {
-    'of the pod itself': word(11, 0, '10.9.0.2'),
+    'of the pod itself': word(11, 0, '10.9.0.2', [4]),
+    'of a filter in the name of the host': word(3, 1, '10.9.0.1'),
+    'of a filter in the name of the address outside': word(3, 1, '192.0.2.2', [4]),
+    'of a port outside': word(3, 3, '10.9.0.1', [4]),
     'to another datagram': word(3, 3, '10.9.0.1', [1, 2, 4]),
     'that quotes too little': word(3, 3, '10.9.0.1', [1, 2]),
     'of a filter': word(3, 13, '10.9.0.1'),
     'of another host for its port': word(3, 3, '10.9.0.9'),
     'without a sender': word(3, 3, ''),
   };
-  assert.deepEqual(Object.values(refused), Array(6).fill(undefined), JSON.stringify(refused));
+  assert.deepEqual(Object.values(refused), Array(9).fill(undefined), JSON.stringify(refused));
 });

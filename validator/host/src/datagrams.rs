@@ -1,6 +1,5 @@
 //! UDP with the answers that routers and hosts give by ICMP: the error queue of ip(7) and ipv6(7). It needs no right.
 
-use std::net::{SocketAddr, UdpSocket};
 use std::os::fd::AsRawFd;
 
 use nix::errno::Errno;
@@ -9,7 +8,7 @@ use nix::sys::socket::{
 };
 use rquickjs::{Array, Ctx, Object, Result, TypedArray, function::Func};
 
-use crate::descriptors::{bytes_of, errno, keep, named, with};
+use crate::descriptors::{bytes_of, keep, named, with};
 use crate::sockets::parse;
 
 pub fn register(native: &Object) -> Result<()> {
@@ -43,7 +42,6 @@ fn send_to<'js>(
     let sent = with(socket, |open| {
         let to = parse(&address, port)?;
         if to.is_ipv6() {
-            require_source(to)?;
             net::setsockopt(&open, sockopt::Ipv6Ttl, &hops)?;
         } else {
             net::setsockopt(&open, sockopt::Ipv4Ttl, &hops)?;
@@ -53,14 +51,6 @@ fn send_to<'js>(
         net::sendto(open.as_raw_fd(), &bytes, &SockaddrStorage::from(to), MsgFlags::MSG_NOSIGNAL)
     });
     named(&ctx, sent)
-}
-
-/// Fails while no address of the pod is usable, as during duplicate address detection. The kernel would then send from
-/// that of `lo`, queue the datagram, and send no solicitation for it (`ndisc_send_ns`).
-fn require_source(to: SocketAddr) -> nix::Result<()> {
-    let source =
-        UdpSocket::bind("[::]:0").and_then(|probe| probe.connect(to).and_then(|()| probe.local_addr()));
-    if source.map_err(errno)?.ip().is_loopback() { Err(Errno::EADDRNOTAVAIL) } else { Ok(()) }
 }
 
 /// Bytes that did not leave the machine yet: those that wait for a neighbour's link-layer address are among them.

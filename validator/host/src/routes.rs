@@ -22,6 +22,7 @@ pub fn register(native: &Object) -> Result<()> {
 const RTM_NEWROUTE: u16 = 24;
 const RTM_GETROUTE: u16 = 26;
 const RTA_DST: u16 = 1;
+const RTA_SRC: u16 = 2;
 const RTA_OIF: u16 = 4;
 const RTA_GATEWAY: u16 = 5;
 const RTA_VIA: u16 = 18;
@@ -30,8 +31,8 @@ const HEADER: usize = 16;
 const ROUTE: usize = HEADER + 12;
 const TYPE: usize = HEADER + 7;
 
-fn route(ctx: Ctx<'_>, address: String) -> Result<Object<'_>> {
-    let answer = named(&ctx, ask(&address))?;
+fn route(ctx: Ctx<'_>, address: String, source: Option<String>) -> Result<Object<'_>> {
+    let answer = named(&ctx, ask(&address, source.as_deref()))?;
     let object = Object::new(ctx.clone())?;
     let mut rest = &answer[ROUTE..];
     while rest.len() >= 4 {
@@ -55,21 +56,26 @@ fn route(ctx: Ctx<'_>, address: String) -> Result<Object<'_>> {
 }
 
 /// The kernel's answer, or its error. IPv6 answers with a route of a type that says the same as an error.
-fn ask(address: &str) -> nix::Result<Vec<u8>> {
-    let (family, bytes) = match address.parse().map_err(|_| Errno::EINVAL)? {
-        IpAddr::V4(address) => (libc::AF_INET, address.octets().to_vec()),
-        IpAddr::V6(address) => (libc::AF_INET6, address.octets().to_vec()),
-    };
-    let length = ROUTE + 4 + bytes.len();
+fn ask(address: &str, source: Option<&str>) -> nix::Result<Vec<u8>> {
     let mut request = vec![0; ROUTE];
-    request[0..4].copy_from_slice(&(length as u32).to_ne_bytes());
     request[4..6].copy_from_slice(&RTM_GETROUTE.to_ne_bytes());
     request[6..8].copy_from_slice(&(libc::NLM_F_REQUEST as u16).to_ne_bytes());
-    request[HEADER] = family as u8;
-    request[HEADER + 1] = bytes.len() as u8 * 8;
-    request.extend((4 + bytes.len() as u16).to_ne_bytes());
-    request.extend(RTA_DST.to_ne_bytes());
-    request.extend(bytes);
+    for (kind, text) in [(RTA_DST, Some(address)), (RTA_SRC, source)] {
+        let (family, bytes) = match text.map(str::parse) {
+            None => continue,
+            Some(Ok(IpAddr::V4(address))) => (libc::AF_INET, address.octets().to_vec()),
+            Some(Ok(IpAddr::V6(address))) => (libc::AF_INET6, address.octets().to_vec()),
+            Some(Err(_)) => return Err(Errno::EINVAL),
+        };
+        request[HEADER] = family as u8;
+        // the length of the destination's prefix, and of the source's
+        request[HEADER + usize::from(kind)] = bytes.len() as u8 * 8;
+        request.extend((4 + bytes.len() as u16).to_ne_bytes());
+        request.extend(kind.to_ne_bytes());
+        request.extend(bytes);
+    }
+    let length = request.len() as u32;
+    request[0..4].copy_from_slice(&length.to_ne_bytes());
     let socket = net::socket(
         AddressFamily::Netlink,
         SockType::Raw,
