@@ -136,8 +136,8 @@ function sourceOf(family: Family, { addresses }: Pod): Address | undefined {
 }
 
 /**
- * Returns the route that the kernel takes to the outside from the pod's address: of several default routes, that with the lowest metric. A text
- * says what is there instead of a route that leads somewhere.
+ * Returns the route that the kernel takes to the outside from the pod's address: of several default routes, that with
+ * the lowest metric. A text says what is there instead of a route that leads somewhere.
  */
 export function defaultRoute(family: Family, pod: Pod): { device: string; gateway?: Address } | string {
   try {

@@ -35,8 +35,8 @@ export interface Native {
   interfaces(): { name: string; flags: number; address?: string | undefined; mac?: string | undefined }[];
 
   /**
-   * The route to an address, from another one if that is given. Throws `ENETUNREACH` without one, and `EINVAL`, `EHOSTUNREACH` or `EACCES` if its type is
-   * blackhole, unreachable or prohibit.
+   * The route to an address, from another one if that is given. Throws `ENETUNREACH` without one, and `EINVAL`,
+   * `EHOSTUNREACH` or `EACCES` if its type is blackhole, unreachable or prohibit.
    */
   route(address: string, source: string | undefined): { device: string; gateway?: string | undefined };
 
