@@ -31,7 +31,7 @@ export async function awaitKubelet(
   const { promise, resolve } = Promise.withResolvers<void>();
   let forget = after(milliseconds, resolve);
   const own = ownAddresses().map(formatAddress);
-  const route = defaultRoute(family);
+  const route = defaultRoute(family, pod);
   const gateway = typeof route === 'string' ? undefined : route.gateway;
   const node = [...pod.nodeAddresses, ...(gateway ? [gateway] : [])].map(formatAddress);
   let from: string | undefined;
