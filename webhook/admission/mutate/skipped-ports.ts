@@ -40,7 +40,7 @@ export const textAt = ({ pod, namespace }: Place, key: string): string | undefin
 export function portsOf(text: string): Uint8Array {
   const marked = new Uint8Array(mostPorts + 1);
   for (const part of text.split(',')) {
-    const [, from = '', to = from] = /^\s*(\d{1,5})(?:-(\d{1,5}))?\s*$/.exec(part) ?? [];
+    const [, from = '', to = from] = /^\s*(\d+)(?:-(\d+))?\s*$/.exec(part) ?? [];
     if (from !== '') marked.fill(1, Number(from), Math.min(Number(to), mostPorts) + 1);
   }
   return marked;

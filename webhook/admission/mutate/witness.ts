@@ -14,6 +14,9 @@ const timeout = '30s';
 const usualPort = 14_040;
 const leastPort = 1024;
 
+/** Ports that linkerd and Istio do not redirect, whatever the annotations say. */
+const neverRedirected = '4140,4143,4190,4191,4567,4568,15001,15006,15008,15020,15021,15090';
+
 /** What the kubelet has to show for a pod; undefined if no profile has it as witness. */
 export function witnessFor(place: Place, profiles: Profile[]): WitnessCheck | undefined {
   if (!profiles.some(({ proof }) => proof.witness !== undefined)) return undefined;
@@ -34,11 +37,11 @@ function redirectedPort(
   used: string[],
 ): number | undefined {
   const read = (key: string): string => textAt(place, key) ?? '';
-  const excluded = excludedBy.map(read);
+  const excluded = [port, neverRedirected, ...excludedBy.map(read)];
   const only = (includedBy && own(place.pod.metadata.annotations, includedBy)) ?? '*';
-  if (only === '*') return firstPort(portsOf([port, ...used, ...excluded].join()));
-  // a peer may dial these ports too
-  const [ports, skipped] = [portsOf(only), portsOf(excluded.join())];
+  if (only === '*') return firstPort(portsOf([...used, ...excluded].join()));
+  // a peer may dial these ports too; iptables reads a number with leading zeros as octal
+  const [ports, skipped] = [portsOf(only.replaceAll(/\b0\d+/g, '')), portsOf(excluded.join())];
   return firstPort(skipped.map((isSkipped, at) => Number(isSkipped === 1 || ports[at] === 0)));
 }
 
