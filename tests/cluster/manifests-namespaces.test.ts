@@ -16,7 +16,7 @@ await cluster.kubectl(['create', 'namespace', 'shop']);
 await cluster.kubectl(['create', 'namespace', 'other']);
 
 const list = 'the configuration has: aws-vpc-cni, cilium, istio-ambient, istio, linkerd, multus';
-const unknown = 'Warning: CNI_GATE_PROFILE_UNKNOWN: profile "likerd" does not exist: did you mean linkerd?';
+const unknown = 'Warning: CNI_GATE_PROFILE_UNKNOWN: profile "likerd" does not exist';
 
 interface Namespace {
   metadata: { name: string; labels: Record<string, string> };

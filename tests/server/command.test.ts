@@ -66,7 +66,7 @@ const wrong: [args: string[], error: RegExp][] = [
   [['--context', ''], /'' is invalid\. expected the name of a context/],
   [
     ['--profile', 'linkred'],
-    /profile "linkred" does not exist: did you mean linkerd\? The configuration has: .*CNI_GATE_PROFILE_UNKNOWN/,
+    /profile "linkred" does not exist; the configuration has: .*CNI_GATE_PROFILE_UNKNOWN/,
   ],
   [['--profile', 'linkerd', '--tls-cert', 'a'], /--tls-cert and --tls-key go together/],
   [

@@ -1,6 +1,5 @@
 import { parseDuration } from '../../validator/shared/duration.ts';
 import { CniGateError } from '../lib/errors.ts';
-import { nearest } from '../lib/nearest.ts';
 import { conflicts } from './conflicts.ts';
 import type {
   Configuration,
@@ -111,7 +110,7 @@ export class Policy {
     const profile = this.profiles.get(name);
     if (profile !== undefined) return profile;
     const of = name === label ? '' : ` of "${label}"`;
-    throw new UnknownProfile(`profile "${name}"${of} does not exist`, name, [...this.profiles.keys()]);
+    throw new UnknownProfile(`profile "${name}"${of} does not exist`, [...this.profiles.keys()]);
   }
 }
 
@@ -120,14 +119,12 @@ const notCombined = (label: string, why: string): CniGateError =>
 
 /** A label names a profile that is not in the configuration. */
 export class UnknownProfile extends CniGateError {
-  /** The message in short lines: the fault with the most similar name, and the configured profiles. */
+  /** The message in short lines: the fault, and the configured profiles. */
   readonly lines: readonly string[];
 
-  constructor(what: string, name: string, known: readonly string[]) {
-    const meant = nearest(name, known);
-    const [fault, the] = meant === undefined ? [what, '; the'] : [`${what}: did you mean ${meant}?`, ' The'];
-    const list = `configuration has: ${known.join(', ')}`;
-    super('CNI_GATE_PROFILE_UNKNOWN', `${fault}${the} ${list}`);
-    this.lines = [fault, `the ${list}`];
+  constructor(fault: string, known: readonly string[]) {
+    const list = `the configuration has: ${known.join(', ')}`;
+    super('CNI_GATE_PROFILE_UNKNOWN', `${fault}; ${list}`);
+    this.lines = [fault, list];
   }
 }

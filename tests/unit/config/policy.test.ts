@@ -27,7 +27,6 @@ const x40 = 'x'.repeat(40);
 const unknown: [label: string, message: string][] = [
   ['nope', `profile "nope" does not exist; the configuration has: ${known}`],
   ['cilium.', `profile "" of "cilium." does not exist; the configuration has: ${known}`],
-  ['likerd', `profile "likerd" does not exist: did you mean linkerd? The configuration has: ${known}`],
 ];
 const impossible: [label: string, why: string][] = [
   ['istio.inbound', 'at most one profile may require a user id, not "istio" and "inbound"'],

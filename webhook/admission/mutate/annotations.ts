@@ -104,7 +104,9 @@ function missingEntries(
     .filter(({ entry, exact }) => {
       const found = exact ?? take(entry, false);
       if (found !== undefined) {
-        kept.push(...differences(found, entry, podNamespace));
+        const fields = differences(found, entry);
+        if (fields.length > 0)
+          kept.push(`the pod's own entry wins: ${identity(entry, podNamespace)}: ${fields.join(', ')}`);
         return false;
       }
       if (entry.interface === undefined || !devices.has(entry.interface)) return true;
@@ -117,26 +119,9 @@ function missingEntries(
 }
 
 /** The fields of a profile's entry that differ in the pod's entry of the same network. */
-function differences(kept: NetworkEntry, asked: NetworkEntry, podNamespace: string): string[] {
+function differences(kept: NetworkEntry, asked: NetworkEntry): string[] {
   const { name: _, namespace: __, ...rest } = asked;
-  return Object.entries(rest)
-    .filter(([key, value]) => !same(kept[key], value))
-    .map(
-      ([key, value]) =>
-        `the pod's own entry wins: ${identity(asked, podNamespace)}: ${key} is ${show(kept[key])}, not ${show(value)}`,
-    );
-}
-
-/** A value for a warning. */
-function show(value: unknown): string {
-  if (value === undefined) return 'not set';
-  if (typeof value === 'string') return quoted(value);
-  try {
-    return quoted(JSON.stringify(value));
-  } catch {
-    // the annotation has room for more levels than the stack
-    return 'a value of too many levels';
-  }
+  return Object.keys(rest).filter((key) => !same(kept[key], rest[key]));
 }
 
 /** The pod's text with entries appended. */

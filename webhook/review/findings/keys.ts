@@ -1,5 +1,4 @@
 import { certificatesLabel, ownPrefix, profileLabel, statusAnnotation } from '../../lib/names.ts';
-import { distance } from '../../lib/nearest.ts';
 import { lineOf } from '../input/documents.ts';
 import { type Finding, nameOf, type Path, type Position, type Workload } from '../model.ts';
 import { type Fields, fieldsOf, valueAt } from '../values.ts';
@@ -67,3 +66,21 @@ function faultOf(key: string, map: MapName, value: unknown): string | undefined 
 const isLikeOurs = (key: string): boolean =>
   key.startsWith(ownPrefix) ||
   (key.length <= 40 && Object.values(known).some((keys) => keys.some((one) => distance(key, one) <= 2)));
+
+/**
+ * How many letters have to be inserted, deleted or replaced to make one word of another (Levenshtein). It takes time in
+ * proportion to the product of both lengths.
+ */
+function distance(one: string, other: string): number {
+  // the distance of the letters of one so far from the first letters of the other
+  let row = Array.from({ length: other.length + 1 }, (_, column) => column);
+  for (const letter of one) {
+    const next = [(row[0] ?? 0) + 1];
+    for (const [column, above] of row.slice(1).entries()) {
+      const replaced = (row[column] ?? 0) + (letter === other[column] ? 0 : 1);
+      next.push(Math.min(above + 1, (next[column] ?? 0) + 1, replaced));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}
