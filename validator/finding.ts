@@ -1,6 +1,6 @@
 import type { Reason } from './reasons.ts';
 import type { Family } from './shared/addresses.ts';
-import type { CheckName, Direction } from './shared/contract.ts';
+import type { CheckName } from './shared/contract.ts';
 
 /** The result of one attempt. `seen` is the text after "saw". */
 export type Finding = Passed | Failed;
@@ -31,8 +31,6 @@ export interface Result {
   profile: string;
   check: CheckName;
   family?: Family;
-  /** The rule that a redirect went through, if it passed. */
-  proves?: Direction;
   expected: string;
   finding: Finding;
 }

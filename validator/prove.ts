@@ -105,12 +105,11 @@ function attemptAt(step: Step, pod: Pod): Attempt {
 }
 
 function resultOf(step: Step, pod: Pod, finding: Finding): Result {
-  const { profile, word, family, check } = step;
+  const { profile, word, family } = step;
   return {
     profile,
     check: word,
     ...(family !== undefined && { family }),
-    ...('redirect' in check && { proves: check.redirect.direction }),
     expected: expectedOf(step, pod),
     finding: withNote(finding, step),
   };

@@ -107,7 +107,7 @@ const fits = (text: string): boolean => text.length < mostBytes && inBytes(`${te
 /** Some of its fields may be cut. */
 type Entry = Partial<ReturnType<typeof entryOf>>;
 
-function entryOf({ profile, check, family, proves, expected, finding }: Result) {
+function entryOf({ profile, check, family, expected, finding }: Result) {
   return {
     profile,
     check,
@@ -117,6 +117,5 @@ function entryOf({ profile, check, family, proves, expected, finding }: Result) 
     expected,
     seen: finding.seen,
     ...(finding.passed && finding.note !== undefined && { note: finding.note }),
-    ...(finding.passed && proves !== undefined && { proved: proves }),
   };
 }

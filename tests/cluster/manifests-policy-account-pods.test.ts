@@ -173,7 +173,7 @@ test('events may be about held pods only, with our names only', async () => {
     ...more,
     metadata: { name, ...more.metadata },
   });
-  const held = { type: 'Warning', reason: eventReasons.waitingForSandbox };
+  const held = { type: 'Warning', reason: eventReasons.duplicateAddress };
   const series = { count: 2, lastObservedTime: microTime(new Date()) };
   await api.post(events, event('nominated'));
   await api.post(events, event('held', held));

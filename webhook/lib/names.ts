@@ -66,7 +66,6 @@ export const eventReasons = {
   wouldRecreate: 'WouldRecreate',
   notRecreated: 'NotRecreated',
   duplicateAddress: 'DuplicateAddress',
-  waitingForSandbox: 'WaitingForSandbox',
 } as const;
 
 /** ConfigMap in cni-gate's own namespace with the configuration of an installation, and the key in it. */

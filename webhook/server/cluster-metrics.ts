@@ -1,7 +1,6 @@
 import { Gauge } from 'prom-client';
 import type { ClusterView } from '../admission/gate/cluster-view.ts';
 import type { Policy } from '../config/policy.ts';
-import { lacksSandbox } from '../leader/report/waiting-pods.ts';
 import type { Deps } from '../lib/deps.ts';
 import { duplicateAddresses } from '../nodes/evidence/duplicates.ts';
 import { type PodEvidence, type Verdict, verdicts } from '../nodes/evidence/facts.ts';
@@ -70,13 +69,21 @@ export function measureCluster(
   gaugeOfPods(
     'cni_gate_pods_without_sandbox',
     'Pods that have waited for a sandbox for a minute or more.',
-    (pod) => lacksSandbox(pod, clock.now()),
+    ({ verdict, hasSandbox, ended, leaving, at, createdAt }) =>
+      verdict === 'waiting' &&
+      hasSandbox === false &&
+      !ended &&
+      !leaving &&
+      clock.now() - (at ?? createdAt) >= longWait,
   );
   const duplicates = 'Addresses that two live pods of a network have.';
   gauge('cni_gate_duplicate_addresses', duplicates, [], () =>
     evidence.synced ? [[{}, duplicateAddresses(evidence.pods()).length]] : undefined,
   );
 }
+
+/** A pod has waited for its sandbox for long, in milliseconds. Multus alone waits up to 45 s for its configuration. */
+const longWait = 60_000;
 
 /** How many nodes are in each state, for each existing DaemonSet of the profiles. */
 function* nodeStates(

@@ -21,7 +21,6 @@ export function redirectResult(finding: Finding): Result {
     profile: 'linkerd',
     check: 'redirect',
     family: 'IPv4',
-    proves: 'outbound',
     expected: 'a connection to 192.0.2.2:1404 to come back to port 4140 by the outbound rule',
     finding,
   };

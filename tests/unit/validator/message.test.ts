@@ -25,7 +25,6 @@ test('one line of JSON with verdict, sandbox, and what each check expected and s
         passed: true,
         expected,
         seen: 'its own token come back from 192.0.2.2:1404',
-        proved: 'outbound',
       },
       {
         profile: 'linkerd',

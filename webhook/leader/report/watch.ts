@@ -8,11 +8,10 @@ import type { EvidenceView } from '../../nodes/evidence/evidence.ts';
 import type { PodEvidence } from '../../nodes/evidence/facts.ts';
 import type { Readiness } from '../../nodes/readiness/readiness.ts';
 import type { LeaderDeps } from '../controller.ts';
-import { longWait } from './waiting-pods.ts';
 
 /**
- * How often the evidence is looked at, in milliseconds: a wait becomes a long one without an event. A duplicate that two
- * looks find lasts: a pod's end and the status of the next pod with its address come from two kubelets, in any order.
+ * How often the evidence is looked at, in milliseconds. A duplicate that two looks find lasts: a pod's end and the status
+ * of the next pod with its address come from two kubelets, in any order.
  */
 const interval = 5000;
 
@@ -22,11 +21,11 @@ type ReportOptions = Omit<
     evidence: Pick<EvidenceView, 'synced' | 'pods'>;
     readiness: Pick<Readiness, 'bootSeen'>;
   }>,
-  'log'
+  'log' | 'policy'
 >;
 
 /**
- * Writes events about duplicate addresses and about pods that wait for a sandbox, while this process leads. Runs until
+ * Writes events about duplicate addresses while this process leads. Runs until
  * the signal is aborted. Never throws.
  */
 export async function watchEvidence(options: ReportOptions, signal: AbortSignal): Promise<void> {
@@ -43,15 +42,11 @@ export async function watchEvidence(options: ReportOptions, signal: AbortSignal)
  * @param now milliseconds since the epoch
  */
 function report(options: ReportOptions, duplicates: DuplicateWatch, now: number): void {
-  const { view, policy, leader, events } = options;
+  const { view, leader, events } = options;
   if (leader?.leads !== true || !view.evidence.synced) return;
   const found = duplicateAddresses(view.evidence.pods());
   for (const one of duplicates.confirmed(found, (node) => view.readiness.bootSeen(node), now)) {
     if (events.capacity >= 2) for (const event of duplicateEvents(one)) events.add(event);
-  }
-  for (const pod of view.evidence.pods()) {
-    const event = events.capacity > 0 ? longWait(pod, policy(), now) : undefined;
-    if (event !== undefined) events.add(event);
   }
 }
 
