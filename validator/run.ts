@@ -24,7 +24,7 @@ export function run(): void {
   const help = helpFor(native.arguments());
   if (help !== undefined) {
     log(help);
-    native.exit(exitCode.proved);
+    native.exit(exitCode.passed);
   }
   const progress: Progress = { open: new Set(), results: new Map() };
   // the pod is being deleted
@@ -88,7 +88,7 @@ function finish({ results, terminationLog }: Progress, verdict: Verdict, problem
   if (terminationLog !== undefined) leaveMessage(terminationLog, terminationMessage(report));
   // the kubelet runs the container for as long as the pod
   const witness = witnessIn([...results.keys()]);
-  if (verdict.code === exitCode.proved && witness) native.waitForSignal(addressAtRest(witness));
+  if (verdict.code === exitCode.passed && witness) native.waitForSignal(addressAtRest(witness));
   // open connections must not delay the exit
   native.exit(exitCodeFor(verdict, warn));
 }

@@ -4,7 +4,7 @@ import { exitCode } from './shared/contract.ts';
 import { fitText, inBytes } from './shared/fit-text.ts';
 
 /** The verdict in one word. The words are as stable as the exit codes. */
-export type VerdictWord = 'proved' | 'failed' | 'not-possible' | 'wrong-usage' | 'stopped';
+export type VerdictWord = 'passed' | 'failed' | 'not-possible' | 'wrong-usage' | 'stopped';
 
 /** The result of a proof, and the exit code that stands for it. */
 export interface Verdict {
@@ -15,14 +15,14 @@ export interface Verdict {
 /** A failed check takes precedence over one that could not be made. */
 export function verdictOf(results: Result[]): Verdict {
   const codes = results.flatMap(({ finding }) => (finding.passed ? [] : [reasons[finding.reason].code]));
-  if (codes.length === 0) return { verdict: 'proved', code: exitCode.proved };
+  if (codes.length === 0) return { verdict: 'passed', code: exitCode.passed };
   if (codes.includes(exitCode.failed)) return { verdict: 'failed', code: exitCode.failed };
   return { verdict: 'not-possible', code: exitCode.notPossible };
 }
 
 /** In warn mode the pod starts whatever the result is; the code of a signal stays. */
 export function exitCodeFor({ verdict, code }: Verdict, warn: boolean): number {
-  return warn && verdict !== 'stopped' ? exitCode.proved : code;
+  return warn && verdict !== 'stopped' ? exitCode.passed : code;
 }
 
 /** The network namespace and boot of a verdict: a proof is valid for a sandbox, not for a pod. */

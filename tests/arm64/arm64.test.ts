@@ -62,7 +62,7 @@ for (const [host, address] of [
     t.after(() => server.close());
     const { port } = server.address() as AddressInfo;
     const { code, log } = await validate({ profile: 'db', reach: { host, port, timeout: '60s' } });
-    assert.equal(code, exitCode.proved, log);
+    assert.equal(code, exitCode.passed, log);
   });
 }
 

@@ -82,7 +82,7 @@ after(endAll);
 
 test('a bare cluster: nothing fails with --pre, and without it cni-gate is not installed', async () => {
   const pre = await report(['--pre']);
-  assert.deepEqual([pre.exit, pre.verdict, pre.counts.failed, pre.counts['not-known']], [0, 'passed', 0, 0]);
+  assert.deepEqual([pre.exit, pre.result, pre.counts.failed, pre.counts['not-known']], [0, 'passed', 0, 0]);
   assert.equal(resultOf(pre, 'install-rights'), 'passed');
   assert.equal(resultOf(pre, 'not-installed-yet'), 'passed');
   assert.equal(resultOf(pre, 'networks'), 'warning');
@@ -144,9 +144,9 @@ suite('installed', () => {
     assert.equal(resultOf(await report(['--pre']), 'not-installed-yet'), 'warning');
   });
 
-  test('a user without rights: no verdict, and each check says which right is missing', async () => {
-    const { exit, verdict, checks } = await report([], await cluster.user('somebody'));
-    assert.deepEqual([exit, verdict], [2, 'not-known']);
+  test('a user without rights: no result, and each check says which right is missing', async () => {
+    const { exit, result, checks } = await report([], await cluster.user('somebody'));
+    assert.deepEqual([exit, result], [2, 'not-known']);
     const dark = checks.filter(({ result }) => result === 'not-known');
     assert.ok(dark.length > 8);
     assert.ok(dark.some(({ what }) => what.includes('RBAC lacks verb "get" on resource "services"')));
@@ -173,7 +173,7 @@ suite('installed', () => {
     assert.equal(await ended, 0);
   });
 
-  test('an account that may read everything and create no pod: no verdict, and the right that is missing', async () => {
+  test('an account that may read everything and create no pod: no result, and the right that is missing', async () => {
     const reader = await cluster.user('reader');
     await kubectl('create clusterrole check-reader --verb=get,list --resource=*.*');
     await kubectl(
@@ -182,8 +182,8 @@ suite('installed', () => {
     for (const role of ['check-reader', 'check-asker'])
       await kubectl(`create clusterrolebinding ${role} --clusterrole=${role} --user=reader`);
     await eventually(async () => {
-      const { exit, verdict, headline } = await report([], reader);
-      assert.deepEqual([exit, verdict], [2, 'not-known'], headline);
+      const { exit, result, headline } = await report([], reader);
+      assert.deepEqual([exit, result], [2, 'not-known'], headline);
       assert.match(headline, / Not known: probe\.$/);
     });
     assert.match(

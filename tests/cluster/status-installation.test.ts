@@ -169,13 +169,13 @@ suite('by the rights of the caller', () => {
   });
 });
 
-test('after the uninstall of the guide, the verdict is not-installed', async () => {
+test('after the uninstall of the guide, the result is not-installed', async () => {
   const admitting =
     'mutatingwebhookconfigurations,validatingwebhookconfigurations,validatingadmissionpolicybindings';
   await kubectl(`delete ${admitting} -l cni-gate.io/admits=pods`);
   await kubectl(`delete --ignore-not-found -k ${overlayPath('strict')}`);
   const labelled = status();
-  assert.deepEqual([labelled.exit, labelled.verdict], [3, 'not-installed']);
+  assert.deepEqual([labelled.exit, labelled.result], [3, 'not-installed']);
   assert.match(labelled.headline, /opted in: shop\./);
   const { nodes, daemonSets, podsWithoutProof, heldPods, installation } = labelled;
   assert.deepEqual([nodes, daemonSets, podsWithoutProof, heldPods, installation], [[], [], [], [], []]);

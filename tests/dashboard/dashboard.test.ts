@@ -81,9 +81,9 @@ test('a change in the cluster shows without a reload, and the filter stays', asy
   await page.fill('#filter', nodeName(0));
   const shown = await countOf(page, 'nodes');
   const tables = five.tables.filter(({ id }) => id !== 'faults');
-  set({ ...five, verdict: 'well', headline: 'All is well.', tables });
-  await page.locator('#verdict[data-verdict=well]').waitFor();
-  assert.equal(await textOf(page, '#verdict'), 'All is well.');
+  set({ ...five, result: 'well', headline: 'All is well.', tables });
+  await page.locator('#result[data-result=well]').waitFor();
+  assert.equal(await textOf(page, '#result'), 'All is well.');
   assert.equal(await page.locator('#faults').count(), 0);
   assert.deepEqual([await page.inputValue('#filter'), await countOf(page, 'nodes')], [nodeName(0), shown]);
 });
@@ -106,7 +106,7 @@ const attack =
 
 /** The dashboard with the attack as every text of the cluster. */
 function hostile(): Dashboard {
-  const kept = new Set(['time', 'verdict', 'id']);
+  const kept = new Set(['time', 'result', 'id']);
   const spoilt = (value: unknown, key = ''): unknown => {
     if (kept.has(key)) return value;
     if (typeof value === 'string') return value === '' ? '' : attack;

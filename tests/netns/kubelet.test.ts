@@ -110,7 +110,7 @@ describe('started as by a kubelet', { concurrency: 3 }, () => {
       message.checks.map(({ passed, reason }) => [passed, reason]),
       [[false, 'not-redirected']],
     );
-    assert.notEqual(message.verdict, 'proved');
+    assert.notEqual(message.verdict, 'passed');
   });
 
   test('SIGTERM: ends at once, verdict stopped', async () => {

@@ -22,7 +22,7 @@ const inNode =
     void (await sandbox.exec('node', 'sh', ['-c', script]));
 const correct: Step = () => {};
 
-/** What happens to the node's end of the network, and what the proof then says: its reasons, or `proved`. */
+/** What happens to the node's end of the network, and what the proof then says: its reasons, or `passed`. */
 type Case = [what: string, step: Step, expected: string, podIPs?: string[]];
 
 const otherAddress: Case = [
@@ -37,7 +37,7 @@ const networks: [profile: string, make: () => Promise<Sandbox>, cases: Case[]][]
     'calico',
     calico,
     [
-      ['correct', correct, 'proved'],
+      ['correct', correct, 'passed'],
       ['no proxy ARP', inNode('echo 0 > /proc/sys/net/ipv4/conf/cali0/proxy_arp'), 'gateway-silent IPv4'],
       // https://github.com/projectcalico/calico/issues/3270
       ['a node without a default route', node('route del default'), 'gateway-silent IPv4'],
@@ -51,7 +51,7 @@ const networks: [profile: string, make: () => Promise<Sandbox>, cases: Case[]][]
       [
         'not seen: no host route to the pod',
         node(`route del ${podAddress.ipv4}`, `route del ${podAddress.ipv6}`),
-        'proved',
+        'passed',
       ],
     ],
   ],
@@ -59,7 +59,7 @@ const networks: [profile: string, make: () => Promise<Sandbox>, cases: Case[]][]
     'flannel',
     flannel,
     [
-      ['correct', correct, 'proved'],
+      ['correct', correct, 'passed'],
       // Linux answers ARP for its own addresses on every interface
       [
         "seen with IPv6 only: the node's end of the link is not in cni0",
@@ -72,14 +72,14 @@ const networks: [profile: string, make: () => Promise<Sandbox>, cases: Case[]][]
         'gateway-silent IPv4, gateway-silent IPv6',
       ],
       otherAddress,
-      ['not seen: no way to pods of other nodes', node('route del 10.244.2.0/24'), 'proved'],
+      ['not seen: no way to pods of other nodes', node('route del 10.244.2.0/24'), 'passed'],
     ],
   ],
   [
     'ovn-kubernetes',
     ovnKubernetes,
     [
-      ['correct', correct, 'proved'],
+      ['correct', correct, 'passed'],
       [
         "no flows for the pod's port",
         node('link set ovnport nomaster'),

@@ -65,7 +65,7 @@ const unwritable = (path: string): Start => ({
 });
 /** The kernel takes no longer variable: `MAX_ARG_STRLEN`, 32 pages. */
 const longest = 131_071 - `${env.checks}=`.length;
-const forged = 'a\n\r\u001b[2K\u2028verdict: proved (0) after 0.050 s.';
+const forged = 'a\n\r\u001b[2K\u2028verdict: passed (0) after 0.050 s.';
 
 const cases: [what: string, start: Start, code: number, log: RegExp, complaints?: RegExp][] = [
   ['help', { args: ['validate', '--help'] }, 0, /^usage: validate .*\n\nRuns the checks/],
@@ -98,7 +98,7 @@ const cases: [what: string, start: Start, code: number, log: RegExp, complaints?
     'a proof',
     { environment: checks(interfaces('1s')) },
     0,
-    /^multus: interfaces passed: .*\nverdict: proved \(0\) after \d+\.\d{3} s, with a note on multus interfaces\.\n$/,
+    /^multus: interfaces passed: .*\nverdict: passed \(0\) after \d+\.\d{3} s, with a note on multus interfaces\.\n$/,
   ],
   ['a failure', { environment: { ...checks(interfaces('100ms')), ...missing } }, 95, /interface-missing/],
   ['a check that cannot be made', { environment: checks(wrongUser) }, 69, /verdict: not-possible \(69\)/],
@@ -124,7 +124,7 @@ const cases: [what: string, start: Start, code: number, log: RegExp, complaints?
       },
     },
     95,
-    /^multus.* [^\p{Cc}\p{Zl}]*a\\u000a\\u000d\\u001b\[2K\\u2028verdict: proved[^\p{Cc}\p{Zl}]*\nverdict: failed [^\p{Cc}\p{Zl}]*\n$/u,
+    /^multus.* [^\p{Cc}\p{Zl}]*a\\u000a\\u000d\\u001b\[2K\\u2028verdict: passed[^\p{Cc}\p{Zl}]*\nverdict: failed [^\p{Cc}\p{Zl}]*\n$/u,
   ],
   [
     'an unreadable list of networks',
@@ -142,10 +142,10 @@ const cases: [what: string, start: Start, code: number, log: RegExp, complaints?
   ['the same by a name', { environment: checks(reach('localhost')) }, 95, /connect-refused/],
   ['the same by a name in upper case', { environment: checks(reach('LOCALHOST')) }, 95, /connect-refused/],
   ['a name that is none', { environment: checks(reach('a b')) }, 95, /name-unknown/],
-  ['a termination log in no folder', unwritable('/no/such/folder'), 0, /proved/, /cannot write .* ENOENT/],
-  ['a termination log that is a folder', unwritable('/proc'), 0, /proved/, /cannot write .* EISDIR/],
-  ['one below a file', unwritable('/proc/version/log'), 0, /proved/, /cannot write .* ENOTDIR/],
-  ['one on a full disk', unwritable('/dev/full'), 0, /proved/, /cannot write .* ENOSPC/],
+  ['a termination log in no folder', unwritable('/no/such/folder'), 0, /passed/, /cannot write .* ENOENT/],
+  ['a termination log that is a folder', unwritable('/proc'), 0, /passed/, /cannot write .* EISDIR/],
+  ['one below a file', unwritable('/proc/version/log'), 0, /passed/, /cannot write .* ENOTDIR/],
+  ['one on a full disk', unwritable('/dev/full'), 0, /passed/, /cannot write .* ENOSPC/],
 ];
 
 describe('the program', { concurrency: 2 }, () => {

@@ -89,6 +89,6 @@ test('a network without an interface: a note in log, verdict and message', async
   assert.equal(code, 0, log);
   const note = 'network-status of this sandbox does not list shop/storage: its plugin reported no interface';
   assert.ok(log.includes(`saw no interface net1 for shop/storage. Note: ${note}.`), log);
-  assert.match(log, /verdict: proved \(0\) after [\d.]+ s, with a note on multus interfaces\./);
+  assert.match(log, /verdict: passed \(0\) after [\d.]+ s, with a note on multus interfaces\./);
   assert.equal(message.checks[0]?.note, note);
 });

@@ -41,7 +41,7 @@ await times.take('cni-gate installed', Promise.all([trusted(cluster), rolledOut(
 test('with the plugin in the chain a pod is proved, becomes Ready, and what it sends goes to the proxy', async () => {
   await shop.create(elsewhere.url, 'linkerd');
   const pod = await shop.until(isReady);
-  assert.equal(verdictOf(pod).verdict, 'proved');
+  assert.equal(verdictOf(pod).verdict, 'passed');
   assert.equal(await whoAnswers(pod), 'the proxy');
   // the only pod that was made since the plugin is there
   const [sandbox, validator] = node.starts().slice(-4);

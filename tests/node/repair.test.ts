@@ -311,7 +311,7 @@ async function tell(boot: Boot, running: number): Promise<string> {
     `DaemonSet Ready ${since(boot.ready)}, plugin ${since(boot.plugin)}, first proof failed ` +
     `${first(({ proof }) => proof?.exitCode === exitCode.failed)}, first pod deleted ` +
     `${first(({ leaving }) => leaving)}, first proof passed ` +
-    `${first(({ proof }) => proof?.exitCode === exitCode.proved)}, last of ${many} pods Running ` +
+    `${first(({ proof }) => proof?.exitCode === exitCode.passed)}, last of ${many} pods Running ` +
     `${since(running)}; proofs ended: ${verdicts.join(', ')}; deleted by cni-gate: ` +
     `${deletionsSince(boot.power).filter(({ by }) => by === ownAccount).length}; ` +
     `bindings refused: ${(await refusals()) - boot.refused}`

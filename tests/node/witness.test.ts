@@ -81,7 +81,7 @@ test('a Deployment, a StatefulSet, a DaemonSet and a pod in a mesh', async (t) =
     assert.equal(one.status.qosClass, 'BestEffort');
     const log = await cluster.kubectl(['-n', 'mesh', 'logs', one.metadata.name, '-c', validatorContainer]);
     assert.match(log, /linkerd: witness IPv4 passed: .* come to port 4143\./);
-    assert.match(log, /verdict: proved \(0\)/);
+    assert.match(log, /verdict: passed \(0\)/);
   }
   const memory = waiting().map(privateMemory);
   assert.equal(memory.length, 4);

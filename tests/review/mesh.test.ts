@@ -107,7 +107,7 @@ test('--assume-meshed works with the `when` of a custom profile for any containe
   ] as const) {
     const one = await reviewed(t, { ...asking, pod: { labels, annotations } }, flags);
     assert.deepEqual(one.faults, []);
-    assert.equal(one.report.reviewed[0]?.verdict.outcome, outcome);
+    assert.equal(one.report.reviewed[0]?.decision.outcome, outcome);
     if (outcome === 'injected') {
       assert.equal(templateOf(one).spec.initContainers[0].image, 'image-of-istio-validation');
     }

@@ -105,9 +105,9 @@ export async function reviewNames(options: ReviewOptions): Promise<Reviewed> {
   return {
     report,
     summary,
-    reported: report.reviewed.map(({ workload, verdict }) => {
+    reported: report.reviewed.map(({ workload, decision }) => {
       const { kind, namespace, name } = workload;
-      return `${verdict.outcome} ${verdict.reason} ${kind} ${namespace}/${name}`;
+      return `${decision.outcome} ${decision.reason} ${kind} ${namespace}/${name}`;
     }),
     faults: report.faults.map((fault) => `${fault.line}: ${fault.message}`),
     text: (strict = false) => textOutput(report, summary, { paint, strict, diff: true }),

@@ -10,8 +10,8 @@ const texts: Record<string, string> = tables('patched.yaml');
 /** The value of a text with the patches of its workloads. Aliases share values, and are copies here. */
 function patchedValue(text: string, { report }: Reviewed): unknown {
   const value = JSON.parse(JSON.stringify(readYaml(text)));
-  for (const { workload, verdict } of report.reviewed) {
-    const operations = structuredClone(verdict.operations) as Operation[];
+  for (const { workload, decision } of report.reviewed) {
+    const operations = structuredClone(decision.operations) as Operation[];
     assert.ok(operations.length > 0);
     jsonpatch.applyPatch(valueAt(value, workload.path), operations, true);
   }

@@ -114,7 +114,7 @@ export type ProfileCheck = { profile: string } & Check;
 /** How the program ends. Its exit code is what the kubelet reports. */
 export const exitCode = {
   /** Every check passed, or `proof.mode` is `warn` and failures were reported. */
-  proved: 0,
+  passed: 0,
   /** The program was called wrongly: `EX_USAGE` of sysexits.h. */
   wrongUsage: 64,
   /** A check could not be made, which says nothing about the network: `EX_UNAVAILABLE` of sysexits.h. */

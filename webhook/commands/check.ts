@@ -3,7 +3,7 @@ import { Command, Option } from 'commander';
 import type { ApiClient } from '../cluster/client.ts';
 import { readPolicy } from '../config/load.ts';
 import { CniGateError } from '../lib/errors.ts';
-import type { CheckReport, CheckVerdict } from '../report/checks/report.ts';
+import type { CheckReport, ReportResult } from '../report/checks/report.ts';
 import { addInstallationOptions, type ClusterFlags, milliseconds, terminal } from './options.ts';
 
 interface Flags extends ClusterFlags {
@@ -17,10 +17,10 @@ interface Flags extends ClusterFlags {
 
 const more = `
 Exit code: 0 no check failed; 1 a check failed; 2 wrong usage, no answer from
-the cluster, or a missing right without which there is no verdict; 3 cni-gate is
+the cluster, or a missing right without which there is no result; 3 cni-gate is
 not installed.`;
 
-const exitCodes: Record<CheckVerdict, number> = { passed: 0, failed: 1, 'not-known': 2, 'not-installed': 3 };
+const exitCodes: Record<ReportResult, number> = { passed: 0, failed: 1, 'not-known': 2, 'not-installed': 3 };
 
 /** Milliseconds between two reports while `--wait` waits. */
 const interval = 2000;
@@ -47,7 +47,7 @@ async function run(flags: Flags): Promise<void> {
   try {
     const report = await waitFor(() => make(client), flags.wait ?? 0);
     process.stdout.write(await textOf(report, flags.output));
-    process.exitCode = exitCodes[report.verdict];
+    process.exitCode = exitCodes[report.result];
   } finally {
     client.close();
   }

@@ -2,7 +2,7 @@ import { Command, Option } from 'commander';
 import { CniGateError } from '../lib/errors.ts';
 import type { StatusFacts } from '../report/facts/collect.ts';
 import type { StatusFlags } from '../report/facts/follow.ts';
-import type { Status, Verdict } from '../report/status/status.ts';
+import type { Status, StatusResult } from '../report/status/status.ts';
 import { addInstallationOptions, namespaceName, terminal } from './options.ts';
 
 interface Flags extends StatusFlags {
@@ -18,11 +18,16 @@ a policy of cni-gate is missing, a used DaemonSet is missing or not ready on a
 node, a proof failed, two pods have one address, a pod is held, waits on its
 node for long, or runs without a proof, a label is wrong, the namespace of -n
 has not opted in, or the probe failed; 2 wrong usage, no answer from the
-cluster, no such namespace, a missing right without which there is no verdict,
+cluster, no such namespace, a missing right without which there is no result,
 or a probe that could not run; 3 cni-gate is not installed. With --watch, it is
 that of the last status.`;
 
-const exitCodes: Record<Verdict, number> = { well: 0, 'not-well': 1, 'not-known': 2, 'not-installed': 3 };
+const exitCodes: Record<StatusResult, number> = {
+  well: 0,
+  'not-well': 1,
+  'not-known': 2,
+  'not-installed': 3,
+};
 
 /** `cni-gate status`: where networks are ready, and which pods wait or run without a proof. Sets `process.exitCode`. */
 export function statusCommand(): Command {
@@ -89,6 +94,6 @@ function printer(
     if (content === shown) return;
     shown = content;
     process.stdout.write(watch && isTTY ? redraw + text : text);
-    process.exitCode = exitCodes[status.verdict];
+    process.exitCode = exitCodes[status.result];
   };
 }

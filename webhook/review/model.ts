@@ -51,7 +51,7 @@ export interface Workload extends Position {
 }
 
 /** The answer of admission. */
-export interface Verdict {
+export interface ReviewDecision {
   outcome: Outcome;
   /** An exemption, an error code or `profile-applies`; see `Decision` of admission. */
   reason: string;
@@ -71,10 +71,10 @@ export interface Verdict {
   answer?: AdmissionReview;
 }
 
-/** A workload with its verdict. */
+/** A workload with its decision. */
 export interface Reviewed {
   workload: Workload;
-  verdict: Verdict;
+  decision: ReviewDecision;
 }
 
 /** A part of the input that could not be read; the rest is reviewed. */
@@ -140,6 +140,6 @@ export function nameOf({
 /** `message (CODE)`. */
 export const textOf = ({ message, code }: Finding): string => `${message} (${code})`;
 
-/** Notes on a verdict. */
-export const notesOn = ({ assumed }: Verdict): string[] =>
+/** Notes on a decision. */
+export const notesOn = ({ assumed }: ReviewDecision): string[] =>
   assumed ? [`checked as if the injector of ${assumed.join(' and ')} had run`] : [];

@@ -86,7 +86,7 @@ async function judgeAll(reader: ManifestReader, judge: Judge, assumeMeshed: bool
     workload.body = () => undefined;
     if ('code' in result) reader.faults.push(result);
     else {
-      reviewed.push({ workload, verdict: result.verdict });
+      reviewed.push({ workload, decision: result.decision });
       reader.findings.push(...result.gaps.map((gap) => proxyMissing(workload, gap)));
     }
   }

@@ -24,17 +24,17 @@ export interface Summary extends Outcomes {
   errors: number;
 }
 
-/** Counts the verdicts of a report. */
+/** Counts the decisions of a report. */
 export function summarize(report: Report): Summary {
-  const verdicts = report.reviewed.map((one) => one.verdict);
+  const decisions = report.reviewed.map((one) => one.decision);
   const count = (outcome: Outcome): number =>
-    verdicts.filter((verdict) => verdict.outcome === outcome).length;
+    decisions.filter((decision) => decision.outcome === outcome).length;
   const skipped = Map.groupBy(
-    verdicts.filter(({ outcome }) => outcome === 'skipped'),
+    decisions.filter(({ outcome }) => outcome === 'skipped'),
     ({ reason }) => reason,
   );
   return {
-    workloads: verdicts.length,
+    workloads: decisions.length,
     ...(report.unchanged !== undefined && { unchanged: report.unchanged }),
     injected: count('injected'),
     updated: count('updated'),
@@ -45,7 +45,7 @@ export function summarize(report: Report): Summary {
     refused: count('refused'),
     otherObjects: Object.fromEntries(report.otherObjects),
     namespaces: report.namespaces,
-    warnings: verdicts.reduce((sum, verdict) => sum + verdict.warnings.length, 0),
+    warnings: decisions.reduce((sum, decision) => sum + decision.warnings.length, 0),
     findings: report.findings.length,
     errors: report.faults.length,
   };

@@ -28,7 +28,7 @@ ${Object.entries(versions)
   .map(([name, version]) => `- ${name}: ${version}`)
   .join('\n')}
 
-With \`proved\`, the [exit code](../guides/troubleshooting.md#exit-codes) is 0. With \`wrong-user\`, \`port-taken\` and
+With \`passed\`, the [exit code](../guides/troubleshooting.md#exit-codes) is 0. With \`wrong-user\`, \`port-taken\` and
 \`no-route\`, it is 69: the check could not run. With other reasons it is 95: the network is wrong.
 
 ## Networks and situations
@@ -63,7 +63,7 @@ ${renderInbound()}
 
 ## Rule writers and address families
 
-Every correct network is \`proved\` with IPv4, with IPv6 and with both: each mesh with rules by iptables-nft,
+Every correct network is \`passed\` with IPv4, with IPv6 and with both: each mesh with rules by iptables-nft,
 iptables-legacy and nftables, cilium with its gateway by a link route and on the subnet, aws-vpc-cni, and multus.
 `;
 }
@@ -83,7 +83,7 @@ function renderStates(): string {
 
 function renderInbound(): string {
   const rows = inboundStates.flatMap(({ what, row, expected }) => {
-    const verdict = typeof expected === 'number' ? 'proved' : expected;
+    const verdict = typeof expected === 'number' ? 'passed' : expected;
     return row === undefined ? [] : [[what, row.truth, verdict, row.own]];
   });
   return table(['', 'truth', 'verdict with `witness`', "the mesh's own validator"], rows);
@@ -123,7 +123,7 @@ export function lastingPartOf(page: string): string {
 }
 
 /**
- * The content of a cell of the table: `proved`, or the reasons of the checks that did not pass, each with its families
+ * The content of a cell of the table: `passed`, or the reasons of the checks that did not pass, each with its families
  * where it is not that of all of them.
  */
 export function outcomeOf({ checks, verdict }: Message): string {

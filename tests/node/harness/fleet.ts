@@ -94,4 +94,4 @@ export class Fleet {
 }
 
 const isRunning = ({ leaving, phase, proof }: PodWrite): boolean =>
-  !leaving && phase === 'Running' && proof?.exitCode === exitCode.proved;
+  !leaving && phase === 'Running' && proof?.exitCode === exitCode.passed;

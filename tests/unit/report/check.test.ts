@@ -70,12 +70,12 @@ suite('golden files', () => {
     });
 });
 
-suite('verdicts', () => {
-  test('a warning, and a part on which no verdict depends, are named', () => {
+suite('results', () => {
+  test('a warning, and a part on which no result depends, are named', () => {
     const version = { major: 1, minor: 34, text: 'v1.34.1', usesNominations: false };
     const report = installed({ version: found(version), serverRights: forbidden('rights') });
     assert.deepEqual(
-      [report.verdict, report.headline],
+      [report.result, report.headline],
       ['passed', 'All 14 checks passed. Warnings: kubernetes-version. Not known: server-rights.'],
     );
     assert.equal(installed({ probe: undefined }).headline, 'All 14 checks passed. Not known: probe.');

@@ -177,7 +177,7 @@ suite('dashboard', () => {
     assert.ok(origin, String(line));
     const headers = { authorization: `Bearer ${token}` };
     const data = (await (await fetch(`${origin}/data`, { headers })).json()) as Dashboard;
-    assert.equal(data.verdict, 'not-well');
+    assert.equal(data.result, 'not-well');
     assert.equal((await fetch(`${origin}/data`)).status, 401);
     const taken = await errorOf(t, dashboardCommand(), [
       ...['--kubeconfig', await fakeCluster(t)],

@@ -67,7 +67,7 @@ suite('status --output json', () => {
   test('a cluster in trouble', () => {
     const status = statusOf(troubled(), { now, all: true });
     assert.deepEqual(faults(status), []);
-    assert.equal(faults({ ...status, verdict: 'perfect' }).length, 1);
+    assert.equal(faults({ ...status, result: 'perfect' }).length, 1);
   });
 
   test('all states that the code knows, and no others', () => {

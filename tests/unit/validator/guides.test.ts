@@ -19,7 +19,7 @@ describe('a log in a guide is one that the program writes', () => {
     test(`${name} has a guide that shows it proved`, () => {
       const guide = guides.find(({ path }) => path === `docs/guides/${name}.md`);
       const its = guide?.logs.filter((log) => log.startsWith(`${name}: `));
-      assert.deepEqual(its?.map(verdictOf), ['verdict: proved']);
+      assert.deepEqual(its?.map(verdictOf), ['verdict: passed']);
     });
   }
 });

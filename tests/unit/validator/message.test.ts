@@ -133,7 +133,7 @@ test('a check of the whole pod names no family', () => {
 });
 
 test('the last line is the verdict', () => {
-  assert.equal(verdictSentence(reportOn([good])), 'verdict: proved (0) after 10.020 s.');
+  assert.equal(verdictSentence(reportOn([good])), 'verdict: passed (0) after 10.020 s.');
   assert.equal(
     verdictSentence(reportOn([good, bad('no-route'), bad('not-redirected')])),
     'verdict: failed (95) after 10.020 s: linkerd redirect IPv4 no-route; linkerd redirect IPv4 not-redirected.',
@@ -146,7 +146,7 @@ test('the last line is the verdict', () => {
   const noted = redirectResult(passed('nothing', 'there was none'));
   assert.equal(
     verdictSentence(reportOn([good, noted])),
-    'verdict: proved (0) after 10.020 s, with a note on linkerd redirect IPv4.',
+    'verdict: passed (0) after 10.020 s, with a note on linkerd redirect IPv4.',
   );
   assert.equal(
     verdictSentence(reportOn([noted, bad('no-route')])),

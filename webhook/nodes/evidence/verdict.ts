@@ -53,7 +53,7 @@ export interface ProofResult {
 
 /** Exit codes of our program with a verdict. Every other code is a crash or a signal. */
 const verdictsByCode: ReadonlyMap<number, Verdict> = new Map<number, Verdict>([
-  [exitCode.proved, 'passed'],
+  [exitCode.passed, 'passed'],
   [exitCode.failed, 'failed'],
   [exitCode.notPossible, 'not-possible'],
   [exitCode.wrongUsage, 'wrong-usage'],
@@ -115,7 +115,7 @@ export function resultOf(
   // a sidecar whose startup probe passed: it waits for a signal since its verdict
   const isReached = context.sidecar && validatorStatus(status)?.started === true;
   const since = isReached ? state?.running?.startedAt : undefined;
-  const now = since ? { exitCode: exitCode.proved, startedAt: since, finishedAt: since } : state?.terminated;
+  const now = since ? { exitCode: exitCode.passed, startedAt: since, finishedAt: since } : state?.terminated;
   const run = now ?? lastState?.terminated;
   if (!run) return waiting;
   const verdict = verdictOfRun(run, context);
@@ -125,13 +125,13 @@ export function resultOf(
   // a pod that ended has no sandbox any more, and a verdict all the same
   if (!isOver && sandbox?.status === 'False') return waiting;
   if (now) {
-    const isPass = now.exitCode === exitCode.proved;
+    const isPass = now.exitCode === exitCode.passed;
     const newer = (sandboxSince(status) ?? 0) - (timeOf(now.finishedAt) ?? Number.POSITIVE_INFINITY);
     const isEarlier = !isOver && isPass && newer > longestUpdate && !hasStarted(status);
     return isEarlier ? waiting : { verdict, ended: run };
   }
   // a run that ended with 0, in warn mode too, is repeated only in another sandbox
-  if (run.exitCode === exitCode.proved) return waiting;
+  if (run.exitCode === exitCode.passed) return waiting;
   const isOlder = (timeOf(run.finishedAt) ?? 0) < (timeOf(sandbox?.lastTransitionTime) ?? 0);
   return !isOver && run.finishedAt && isOlder ? waiting : { verdict, ended: run };
 }
@@ -141,7 +141,7 @@ function verdictOfRun(run: Terminated, { foreign, leaving }: ProofContext): Verd
   const { exitCode: code, reason } = run;
   if (reason === 'OOMKilled') return 'crashed';
   if (stopped.has(code)) return 'waiting';
-  if (!foreign) return code === exitCode.proved ? inWarnMode(run) : (verdictsByCode.get(code) ?? 'crashed');
+  if (!foreign) return code === exitCode.passed ? inWarnMode(run) : (verdictsByCode.get(code) ?? 'crashed');
   // all other codes below 128 are failures: Istio's validator ends with 126, others with what they like
   const verdict = verdictsByCode.get(code);
   if (verdict !== undefined && verdict !== 'failed') return verdict;

@@ -18,7 +18,7 @@ export interface Finding {
   hint: string;
   /** Of a check that failed. */
   code: ErrorCode | null;
-  /** Whether there is no verdict where this is not known. */
+  /** Whether there is no result where this is not known. */
   essential: boolean;
 }
 
@@ -49,7 +49,7 @@ export const skipped = (what: string, hint = ''): Finding => of('skipped', what,
 /**
  * A check whose subject may not be read.
  *
- * @param essential whether there is no verdict without it
+ * @param essential whether there is no result without it
  */
 export const notKnown = ({ why, right }: Pick<Unknown, 'why' | 'right'>, essential = false): Finding => ({
   ...of('not-known', right === undefined ? why : `${why}: RBAC lacks ${right}`),

@@ -8,7 +8,7 @@ const refusedByOthers =
   'Another policy, webhook or quota of the cluster refused the pod: allow pods named cni-gate-probe-* there, label another namespace, or run it without the probe';
 
 /**
- * Whether a new pod comes back with its proof. Only a try shows that pods are admitted, so a verdict needs one, unless
+ * Whether a new pod comes back with its proof. Only a try shows that pods are admitted, so a result needs one, unless
  * none was asked for.
  */
 export function checkProbe({ probe, namespaces }: Facts): Finding {

@@ -7,8 +7,8 @@ import type { CheckResult, Finding } from './finding.ts';
 /** A check with its result. */
 export type Check = ReturnType<typeof checksFrom>[number];
 
-/** `not-known`: nothing is known to be wrong, but a right is missing for a verdict. */
-export type CheckVerdict = 'passed' | 'failed' | 'not-known' | 'not-installed';
+/** `not-known`: nothing is known to be wrong, but a right is missing for a result. */
+export type ReportResult = 'passed' | 'failed' | 'not-known' | 'not-installed';
 
 /** What `check --output json` prints; `schemas/check.json` describes each field. */
 export type CheckReport = ReturnType<typeof reportOf>;
@@ -28,12 +28,12 @@ export interface ReportOptions {
 /** The report of checks, in the order of the catalogue. */
 export function reportOf({ facts, findings, mode, networks = [], proposals = [], now }: ReportOptions) {
   const checks = checksFrom(findings);
-  const verdict = verdictOf(findings);
+  const result = resultOf(findings);
   return {
     time: timeText(now),
     mode,
-    verdict,
-    headline: headlineOf(verdict, checks),
+    result,
+    headline: headlineOf(result, checks),
     cluster: facts.cluster,
     configuration: facts.configuration.source,
     counts: countOf(checks),
@@ -52,7 +52,7 @@ export const checksFrom = (findings: Partial<Record<CheckId, Finding>>) =>
     return [{ id, ...catalogue[id], result, what, hint, code, link: checkPage(id) }];
   });
 
-function verdictOf(findings: ReportOptions['findings']): CheckVerdict {
+function resultOf(findings: ReportOptions['findings']): ReportResult {
   const all = Object.values(findings);
   if (findings.installed?.result === 'failed') return 'not-installed';
   if (all.some(({ result }) => result === 'failed')) return 'failed';
@@ -65,15 +65,15 @@ function countOf(checks: readonly Check[]): Record<CheckResult, number> {
   return counts;
 }
 
-/** The verdict in one line: the first check that failed is the cause of others, by the order of the catalogue. */
-function headlineOf(verdict: CheckVerdict, checks: readonly Check[]): string {
+/** The result in one line: the first check that failed is the cause of others, by the order of the catalogue. */
+function headlineOf(result: ReportResult, checks: readonly Check[]): string {
   const having = (result: CheckResult): Check[] => checks.filter((check) => check.result === result);
   const [bad, warnings, unknown] = [having('failed'), having('warning'), having('not-known')];
   const made = checks.length - unknown.length - having('skipped').length;
   const [first = having('passed')[0]] =
-    verdict === 'not-installed' ? bad.filter(({ id }) => id === 'installed') : bad;
+    result === 'not-installed' ? bad.filter(({ id }) => id === 'installed') : bad;
   const named = (all: readonly Check[]): string => all.map(({ id }) => id).join(', ');
-  switch (verdict) {
+  switch (result) {
     case 'not-installed':
     case 'failed':
       return `${bad.length} of ${made} checks failed. ${first?.id}: ${first?.what} (${first?.code})`;

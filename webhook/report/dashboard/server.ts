@@ -17,14 +17,14 @@ export type Dashboard = ReturnType<typeof dashboardOf>;
  * @param stale why the data may be old; null where it is not
  */
 export function dashboardOf(status: Status, stale: string | null) {
-  const { time, verdict, headline, cluster, namespace } = status;
+  const { time, result, headline, cluster, namespace } = status;
   return {
     time,
-    verdict,
+    result,
     headline,
     stale,
     name: cluster.context ?? cluster.server,
-    about: `${clusterText(cluster, verdict === 'not-installed')}${namespace === null ? '' : ` Namespace ${namespace}.`}`,
+    about: `${clusterText(cluster, result === 'not-installed')}${namespace === null ? '' : ` Namespace ${namespace}.`}`,
     tables: tablesOf(status, true),
   };
 }

@@ -27,7 +27,7 @@ export interface StatusOptions {
  * The result of a status: `not-well` where something is wrong, `not-known` where nothing is but a right is missing
  * to see all that admission depends on, or the probe could not be made.
  */
-export type Verdict = 'well' | 'not-well' | 'not-known' | 'not-installed';
+export type StatusResult = 'well' | 'not-well' | 'not-known' | 'not-installed';
 
 /** What `status --output json` prints; `schemas/status.json` describes each field. */
 export type Status = ReturnType<typeof statusOf>;
@@ -40,8 +40,8 @@ export function statusOf(facts: StatusFacts, options: StatusOptions) {
   const pods = facts.pods.toSorted(
     (one, other) => compare(one.namespace, other.namespace) || compare(one.name, other.name),
   );
-  const { time, verdict, ...rest } = judge({ ...facts, pods }, options);
-  return { time, verdict, headline: headline({ time, verdict, ...rest }), ...rest };
+  const { time, result, ...rest } = judge({ ...facts, pods }, options);
+  return { time, result, headline: headline({ time, result, ...rest }), ...rest };
 }
 
 function judge(facts: StatusFacts, { now, all }: StatusOptions) {
@@ -84,11 +84,11 @@ function judge(facts: StatusFacts, { now, all }: StatusOptions) {
   const notKnown = Object.values(findings).flatMap(({ result, essential, what }) =>
     result === 'not-known' && essential ? [what] : [],
   );
-  const verdict = verdictOf(isGone, isRight, notKnown);
+  const result = resultOf(isGone, isRight, notKnown);
   return {
     time: timeText(now),
-    verdict,
-    well: verdict === 'well',
+    result,
+    well: result === 'well',
     cluster,
     configuration: configuration.source,
     features,
@@ -113,7 +113,7 @@ interface Fault {
   message: string;
 }
 
-/** A probe that was asked for and not made leaves the verdict open. */
+/** A probe that was asked for and not made leaves the result open. */
 function probeFinding(facts: StatusFacts): Finding {
   const finding = checkProbe(facts);
   return finding.result === 'skipped' && facts.probe?.outcome === 'not-made'
@@ -121,7 +121,7 @@ function probeFinding(facts: StatusFacts): Finding {
     : finding;
 }
 
-function verdictOf(isGone: boolean, isRight: boolean, notKnown: readonly string[]): Verdict {
+function resultOf(isGone: boolean, isRight: boolean, notKnown: readonly string[]): StatusResult {
   if (isGone) return 'not-installed';
   if (!isRight) return 'not-well';
   return notKnown.length > 0 ? 'not-known' : 'well';

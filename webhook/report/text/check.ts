@@ -27,14 +27,14 @@ export function checkText(
   { width: asked = defaultWidth, paint = plain }: TextOptions = {},
 ): string {
   const width = Math.max(asked, leastWidth);
-  const { time, cluster, configuration, checks, proposals, headline, verdict } = report;
+  const { time, cluster, configuration, checks, proposals, headline, result } = report;
   const column = Math.max(...checks.map(({ id }) => id.length)) + 4;
   const isGone =
-    verdict === 'not-installed' ||
+    result === 'not-installed' ||
     checks.some(({ id, result }) => id === 'not-installed-yet' && result === 'passed');
   const lines = [
     // in one line, however long: scripts and people read the first one
-    paint(verdict === 'passed' ? 'green' : 'red', clean(headline)),
+    paint(result === 'passed' ? 'green' : 'red', clean(headline)),
     ...wrap(clean(clusterText(cluster, isGone)), width),
     ...wrap(clean(`Checked at ${time}, by ${configuration}`), width),
     ...[...Map.groupBy(checks, ({ group }) => group)].flatMap(([group, found]) => [

@@ -3,9 +3,9 @@ import type { Judged } from '../status/status.ts';
 
 /** The result of a status in one line. */
 export function headline(status: Judged): string {
-  const { verdict, installation, faults, notKnown } = status;
+  const { result, installation, faults, notKnown } = status;
   const [first] = faults;
-  switch (verdict) {
+  switch (result) {
     case 'well': {
       const unknown = installation.filter(({ result }) => result === 'not-known' || result === 'skipped');
       const counts = countsOf(status);

@@ -23,8 +23,8 @@ export function statusText(
   { width: asked = Number.POSITIVE_INFINITY, paint = plain }: TextOptions = {},
 ): string {
   const width = Math.max(asked, leastWidth);
-  const { verdict, headline, cluster } = status;
-  const isGone = verdict === 'not-installed';
+  const { result, headline, cluster } = status;
+  const isGone = result === 'not-installed';
   const shown = tablesOf(status, all).filter(({ id }) => !isGone || id === 'faults');
   const max = all || isGone ? Number.POSITIVE_INFINITY : mostRows;
   const sentences = [
@@ -34,7 +34,7 @@ export function statusText(
   ];
   const lines = [
     // in one line, however long: scripts and people read the first one
-    paint(verdict === 'well' ? 'green' : 'red', clean(headline)),
+    paint(result === 'well' ? 'green' : 'red', clean(headline)),
     ...sentences.flatMap((text) => wrap(clean(text), width)),
     ...shown.flatMap((table) => linesOf(table, max, width)),
   ];
@@ -54,10 +54,10 @@ function linesOf({ head, rows, sentences }: Table, max: number, width: number): 
 
 /** The number of problems where there are several, and the result of `--probe`. */
 function summary(status: Status): string[] {
-  const { verdict, probe, faults } = status;
+  const { result, probe, faults } = status;
   const counts = countsOf(status);
   // without a fault the first line has them all
-  const more = verdict === 'not-well' && faults.length > 0 && counts.length + faults.length > 2;
+  const more = result === 'not-well' && faults.length > 0 && counts.length + faults.length > 2;
   return [
     ...(more ? [`In all: ${counts.join(', ')}.`] : []),
     ...(probe === null

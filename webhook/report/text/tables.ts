@@ -51,7 +51,7 @@ const columns = {
  * @param all checks that passed as well
  */
 export function tablesOf(status: Status, all: boolean): Table[] {
-  const { verdict, daemonSets, namespaces, pods } = status;
+  const { result, daemonSets, namespaces, pods } = status;
   const table = (id: keyof typeof columns, objects: readonly object[], sentences = 1): Table => ({
     id,
     head: Object.values(columns[id]),
@@ -71,7 +71,7 @@ export function tablesOf(status: Status, all: boolean): Table[] {
     .filter(({ pods: of }) => Object.values(of).some((count) => count > 0))
     .map(({ name, pods: of }) => proofs(name, of));
   // without an installation the first line has the first one
-  const faults = status.faults.slice(verdict === 'not-installed' ? 1 : 0);
+  const faults = status.faults.slice(result === 'not-installed' ? 1 : 0);
   const duplicates = status.duplicateAddresses.map(({ network, pods: [older, younger], nodes, ...one }) => ({
     ...one,
     network: network ?? 'pods',

@@ -14,7 +14,7 @@ import { lineOf, parsed } from '../input/documents.ts';
 import type { NamespaceObject } from '../input/manifest-reader.ts';
 import { asIfInjected, type MeshGap, meshGaps } from '../mesh/gaps.ts';
 import type { Mesh } from '../mesh/meshes.ts';
-import { type Fault, faultAt, nameOf, type Verdict, type Workload } from '../model.ts';
+import { type Fault, faultAt, nameOf, type ReviewDecision, type Workload } from '../model.ts';
 import { parts, relocate, valueAt } from '../values.ts';
 
 /** How the server is configured. */
@@ -63,18 +63,18 @@ export class Judge {
   async judge(
     workload: Workload,
     assumeMeshed: boolean,
-  ): Promise<{ verdict: Verdict; gaps: MeshGap[] } | Fault> {
+  ): Promise<{ decision: ReviewDecision; gaps: MeshGap[] } | Fault> {
     const body = workload.body();
     try {
       // an invalid pod is reported in any namespace: no cluster would accept it
       const request = decodePodRequest(body);
-      if (workload.recorded) return { verdict: await this.#verdictOn(workload, body, []), gaps: [] };
+      if (workload.recorded) return { decision: await this.#decisionOn(workload, body, []), gaps: [] };
       const label = podLabelOf(request.pod);
       const uncalled = this.uncalled(workload.namespace);
-      if (uncalled !== undefined) return { verdict: { ...notCalled(uncalled), ...label }, gaps: [] };
+      if (uncalled !== undefined) return { decision: { ...notCalled(uncalled), ...label }, gaps: [] };
       const gaps = this.#gapsOf(request);
-      const verdict = await this.#verdictOn(workload, body, assumeMeshed ? gaps : []);
-      return { verdict: { ...verdict, ...label }, gaps: assumeMeshed ? [] : gaps };
+      const decision = await this.#decisionOn(workload, body, assumeMeshed ? gaps : []);
+      return { decision: { ...decision, ...label }, gaps: assumeMeshed ? [] : gaps };
     } catch (error) {
       if (error instanceof CniGateError) return malformed(workload, error);
       if (!(error instanceof RangeError)) throw error;
@@ -83,7 +83,7 @@ export class Judge {
     }
   }
 
-  async #verdictOn(workload: Workload, body: unknown, gaps: readonly MeshGap[]): Promise<Verdict> {
+  async #decisionOn(workload: Workload, body: unknown, gaps: readonly MeshGap[]): Promise<ReviewDecision> {
     const meshes = gaps.map(({ mesh }) => mesh);
     const { decision, review, request } = await mutate(body, {
       policy: this.#policyWith(meshes),
@@ -133,7 +133,7 @@ export class Judge {
   }
 }
 
-const notCalled = (reason: Uncalled): Verdict => ({
+const notCalled = (reason: Uncalled): ReviewDecision => ({
   outcome: 'skipped',
   reason,
   profiles: [],
@@ -143,7 +143,7 @@ const notCalled = (reason: Uncalled): Verdict => ({
 });
 
 /** The profile that the label of the pod names, unless an earlier call copied it from the namespace. */
-function podLabelOf(pod: Pod): Pick<Verdict, 'podLabel'> {
+function podLabelOf(pod: Pod): Pick<ReviewDecision, 'podLabel'> {
   const label = own(pod.metadata.labels, profileLabel) ?? '';
   return label === '' || label === optOutValue || isOurs(pod, label) ? {} : { podLabel: label };
 }

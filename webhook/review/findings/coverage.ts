@@ -46,7 +46,7 @@ export function nothingChecked(reviewed: readonly Reviewed[]): Finding[] {
 const isUnchecked = (group: readonly Reviewed[]): boolean => group.length > 0 && !group.some(isChecked);
 
 /** A refusal is reported as such: the pipeline did check something. */
-const isChecked = ({ verdict }: Reviewed): boolean => !['skipped', 'removed'].includes(verdict.outcome);
+const isChecked = ({ decision }: Reviewed): boolean => !['skipped', 'removed'].includes(decision.outcome);
 
 type CoverageFault = Pick<Finding, 'code' | 'message'>;
 type Place = Pick<NamespaceObject, 'file' | 'line'>;
@@ -62,7 +62,7 @@ const about = (name: string, { file, line }: Place, fault: CoverageFault): Findi
 
 function notInInput(name: string, group: readonly Reviewed[]): Finding[] {
   const missing = group.filter(
-    ({ verdict }) => verdict.reason === ('namespace-not-given' satisfies Uncalled),
+    ({ decision }) => decision.reason === ('namespace-not-given' satisfies Uncalled),
   );
   const [first] = missing;
   if (first === undefined) return [];
@@ -75,14 +75,14 @@ function notInInput(name: string, group: readonly Reviewed[]): Finding[] {
 /** Pods that carry the label in a namespace that did not opt in: one finding for the namespace. */
 function labelAlone(name: string, group: readonly Reviewed[]): Finding[] {
   const labelled = group.filter(
-    ({ verdict }) => verdict.reason === 'not-opted-in' && verdict.podLabel !== undefined,
+    ({ decision }) => decision.reason === 'not-opted-in' && decision.podLabel !== undefined,
   );
   const [first] = labelled;
   if (first === undefined) return [];
-  const { workload, verdict } = first;
+  const { workload, decision } = first;
   const { document, path, podPath } = workload;
   const many = labelled.length > 1 ? ` and ${labelled.length - 1} more` : '';
-  const message = `did not opt in, so the label ${profileLabel}=${verdict.podLabel} on the pods of ${nameOf(workload)}${many} has no effect: it opts in nothing by itself, so put it on the Namespace`;
+  const message = `did not opt in, so the label ${profileLabel}=${decision.podLabel} on the pods of ${nameOf(workload)}${many} has no effect: it opts in nothing by itself, so put it on the Namespace`;
   const line = lineOf(document, [...path, ...podPath, 'metadata', 'labels', profileLabel]);
   return [about(name, { file: document.file, line }, { code: 'CNI_GATE_NOT_OPTED_IN', message })];
 }
@@ -128,7 +128,7 @@ const noCheckAtAll = (group: readonly Reviewed[]): CoverageFault => ({
 });
 
 function reasons(group: readonly Reviewed[]): string {
-  const counts = Map.groupBy(group, ({ verdict }) => verdict.reason);
+  const counts = Map.groupBy(group, ({ decision }) => decision.reason);
   return [...counts].map(([reason, { length }]) => `${reason} ${length}`).join(', ');
 }
 

@@ -52,11 +52,11 @@ const checked: ReadonlySet<Outcome> = new Set(['injected', 'updated', 'current']
 
 /** Jobs whose pods get a check and that may fail for their network. */
 export const jobFindings = (reviewed: readonly Reviewed[]): Finding[] =>
-  reviewed.flatMap(({ workload, verdict }): Finding[] => {
+  reviewed.flatMap(({ workload, decision }): Finding[] => {
     const { jobFault: fault, document } = workload;
-    if (fault === undefined || !checked.has(verdict.outcome)) return [];
+    if (fault === undefined || !checked.has(decision.outcome)) return [];
     // a sidecar that fails does not end a pod
-    if (fault.never && verdict.checks.includes('witness')) return [];
+    if (fault.never && decision.checks.includes('witness')) return [];
     const { never: _, ...rest } = fault;
     const place = { file: document.file, ...rest };
     return [{ code: 'CNI_GATE_JOB_COUNTS_PROOF', subject: nameOf(workload), workload, ...place }];

@@ -11,7 +11,7 @@ import { nodesOf, patchNode } from './yaml.ts';
  * shown as YAML.
  */
 export function diffsOf(document: SourceDocument, reviewed: readonly Reviewed[]): Map<Reviewed, string[]> {
-  const changed = reviewed.filter(({ verdict }) => verdict.operations.length > 0);
+  const changed = reviewed.filter(({ decision }) => decision.operations.length > 0);
   if (changed.length === 0) return new Map();
   const contents = document.json ? null : (nodesOf(document)?.contents ?? null);
   return new Map(

@@ -3,9 +3,9 @@ import type { Summary } from '../summary.ts';
 
 /** The JSON output: one document. Paths of a patch begin at the workload's object. */
 export function jsonOutput(report: Report, summary: Summary): string {
-  const workloads = report.reviewed.map(({ workload, verdict }) => {
+  const workloads = report.reviewed.map(({ workload, decision }) => {
     const { apiVersion, kind, namespace, name, part, document, line } = workload;
-    const { operations: patch, podLabel: _, answer: __, ...outcome } = verdict;
+    const { operations: patch, podLabel: _, answer: __, ...outcome } = decision;
     const place = { file: document.file, line };
     return { apiVersion, kind, namespace, name, part, ...place, ...outcome, patch };
   });
@@ -16,4 +16,4 @@ export function jsonOutput(report: Report, summary: Summary): string {
 
 /** The AdmissionReviews that a server would send, one on each line, in the order of the input. */
 export const answersOutput = (report: Report): string =>
-  report.reviewed.map(({ verdict }) => `${JSON.stringify(verdict.answer)}\n`).join('');
+  report.reviewed.map(({ decision }) => `${JSON.stringify(decision.answer)}\n`).join('');

@@ -10,7 +10,7 @@ type Element = Record<string, unknown>;
  * problem. What fails the review is a failure.
  */
 export function junitOutput(report: Report, strict: boolean, root: string): string {
-  const admitted = report.reviewed.filter(({ verdict }) => verdict.outcome !== 'refused');
+  const admitted = report.reviewed.filter(({ decision }) => decision.outcome !== 'refused');
   const cases = [
     ...admitted.map((one) => workloadCase(one, root)),
     ...problemsOf(report, strict, root).map(problemCase),
@@ -36,10 +36,10 @@ const testCase = (name: string, { file, line }: Pick<Problem, 'file' | 'line'>):
   ...(line !== undefined && { '@line': line }),
 });
 
-function workloadCase({ workload, verdict }: Reviewed, root: string): Element {
-  const { outcome, reason, profiles } = verdict;
+function workloadCase({ workload, decision }: Reviewed, root: string): Element {
+  const { outcome, reason, profiles } = decision;
   const file = pathFrom(root, workload.document.file);
-  const out = [`${outcome}: ${profiles.join(', ') || reason}`, ...notesOn(verdict)];
+  const out = [`${outcome}: ${profiles.join(', ') || reason}`, ...notesOn(decision)];
   return {
     ...testCase(nameOf(workload), { file, line: workload.line }),
     ...(outcome === 'skipped' && { skipped: { '@message': reason } }),

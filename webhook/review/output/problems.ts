@@ -58,8 +58,8 @@ export function problemsOf(report: Report, strict: boolean, root: string): Probl
   });
 }
 
-function workloadProblems({ workload, verdict }: Reviewed, level: Problem['level']): Wrong[] {
-  const { outcome, reason, message = reason, warnings } = verdict;
+function workloadProblems({ workload, decision }: Reviewed, level: Problem['level']): Wrong[] {
+  const { outcome, reason, message = reason, warnings } = decision;
   const about = { subject: nameOf(workload), file: workload.document.file, line: workload.line };
   const code = isErrorCode(reason) ? reason : admissionWarning;
   return [

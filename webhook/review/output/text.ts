@@ -42,8 +42,8 @@ export function textOutput(report: Report, summary: Summary, options: TextOption
 }
 
 /** The line above the changes of a workload: outcome, name, place and reason. */
-function header({ workload, verdict }: Reviewed, { paint }: TextOptions): string {
-  const { outcome, reason, profiles, message } = verdict;
+function header({ workload, decision }: Reviewed, { paint }: TextOptions): string {
+  const { outcome, reason, profiles, message } = decision;
   const place = `${workload.document.file}:${workload.line}`;
   const why = profiles.join(', ') || message || reason;
   const name = paint('bold', clean(nameOf(workload)));
@@ -52,8 +52,8 @@ function header({ workload, verdict }: Reviewed, { paint }: TextOptions): string
 
 function notes(one: Reviewed, findings: readonly Finding[], options: TextOptions): string[] {
   return [
-    ...notesOn(one.verdict).map((note) => `  note: ${clean(note)}`),
-    ...[...one.verdict.warnings, ...findings.map(textOf)].map(
+    ...notesOn(one.decision).map((note) => `  note: ${clean(note)}`),
+    ...[...one.decision.warnings, ...findings.map(textOf)].map(
       (text) => `  ${label(options)}: ${clean(text)}`,
     ),
   ];
@@ -65,11 +65,11 @@ const label = ({ paint, strict }: TextOptions): string =>
 
 /** No diff for a skipped workload: it only gets the mark of a review. */
 function diff(
-  { workload, verdict }: Reviewed,
+  { workload, decision }: Reviewed,
   lines: string[] | undefined,
   { paint }: TextOptions,
 ): string[] {
-  if (lines === undefined || verdict.outcome === 'skipped') return [];
+  if (lines === undefined || decision.outcome === 'skipped') return [];
   const file = clean(workload.document.file);
   const styled = lines.map(clean).map((line) => {
     const style = { '+': 'green', '-': 'red', '@': 'dim' } as const;

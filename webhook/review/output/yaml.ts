@@ -39,15 +39,15 @@ const withNewline = (text: string): string => (text.endsWith('\n') ? text : `${t
  */
 function patchedText(document: SourceDocument, reviewed: readonly Reviewed[]): string {
   const own = withNewline(document.text);
-  const changed = reviewed.filter(({ verdict }) => verdict.operations.length > 0);
+  const changed = reviewed.filter(({ decision }) => decision.operations.length > 0);
   if (changed.length === 0) return own;
   const marker = own.startsWith('---') ? '---\n' : '';
   const source = document.json ? undefined : nodesOf(document);
   if (source === undefined) {
     const value = structuredClone(parsed(document).value);
-    for (const { workload, verdict } of changed) {
+    for (const { workload, decision } of changed) {
       // copied, because later operations change the values that became parts of the object
-      const operations = structuredClone(verdict.operations);
+      const operations = structuredClone(decision.operations);
       jsonpatch.applyPatch(valueAt(value, workload.path), operations, true, true);
     }
     const indent = /^\s*[{[]\r?\n([ \t]+)/.exec(withoutMarker(own))?.[1];
@@ -64,8 +64,8 @@ function patchedText(document: SourceDocument, reviewed: readonly Reviewed[]): s
  *
  * @param root a node without aliases and merge keys
  */
-export function patchNode(root: Node | undefined, { verdict }: Reviewed): void {
-  for (const operation of verdict.operations) {
+export function patchNode(root: Node | undefined, { decision }: Reviewed): void {
+  for (const operation of decision.operations) {
     const { parent, key } = placeIn(root, operation);
     if (operation.op === 'remove') parent.delete(key);
     else if (operation.op === 'replace' || (operation.op === 'add' && isMap(parent))) {

@@ -235,7 +235,7 @@ suite('what may not be read is not known, never a pass', () => {
     leader: [{ lease: dark }, false],
   };
   for (const [id, [installation, essential]] of Object.entries(cases))
-    test(`${id}, ${essential ? 'and there is no verdict' : 'and the rest gives a verdict'}`, () => {
+    test(`${id}, ${essential ? 'and there is no result' : 'and the rest gives a result'}`, () => {
       const findings = judge(installation, { probe: undefined });
       assert.deepEqual(having(findings, 'not-known'), [id, 'probe']);
       const finding = findings[id as CheckId];

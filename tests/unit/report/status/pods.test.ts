@@ -82,14 +82,14 @@ suite('pods that wait on a node', () => {
 
   test('for less, ended or being deleted: well', () => {
     for (const more of [{ at: now - 50_000 }, { ended: true }, { leaving: true }])
-      assert.equal(tell([waiting(more)]).verdict, 'well');
+      assert.equal(tell([waiting(more)]).result, 'well');
   });
 
   test('the first line counts them, also while that is well', () => {
     const at = now - 50_000;
     const young = ['a', 'b'].map((name) => pod(name, 'waiting', { verdict: 'waiting', at }));
-    const { verdict, headline } = tell([...young, pod('web', 'passed', {})]);
-    assert.deepEqual([verdict, headline], ['well', 'All is well. Of note: pods that wait: 2.']);
+    const { result, headline } = tell([...young, pod('web', 'passed', {})]);
+    assert.deepEqual([result, headline], ['well', 'All is well. Of note: pods that wait: 2.']);
   });
 });
 
@@ -102,7 +102,7 @@ test('an address on two live pods is not well; one on a pod that ended or is bei
   assert.equal(headline, 'Not all is well: duplicate addresses: 1.');
   const expected = { network: null, address: '10.0.0.1', pods: ['shop/a', 'shop/b'], nodes: ['n1', 'n2'] };
   assert.deepEqual(duplicateAddresses, [expected]);
-  for (const more of [{ ended: true }, { leaving: true }]) assert.equal(tell(two(more)).verdict, 'well');
+  for (const more of [{ ended: true }, { leaving: true }]) assert.equal(tell(two(more)).result, 'well');
 });
 
 test('ages read as those of kubectl', () => {

@@ -89,7 +89,7 @@ test('urgent nodes come first, and those of unused profiles last', () => {
 suite('a fault of the installation', () => {
   test('is that of the check, in the first line, and says why features are not in force', () => {
     const status = tell(statusFacts({ installation: { ...wholeInstallation, slices: found([]) } }));
-    assert.deepEqual([status.verdict, codes(status)], ['not-well', ['CNI_GATE_NO_ENDPOINTS']]);
+    assert.deepEqual([status.result, codes(status)], ['not-well', ['CNI_GATE_NO_ENDPOINTS']]);
     assert.match(
       firstLine(status),
       /^Not all is well: Service cni-gate\/cni-gate: it has no endpoint, so .*\(CNI_GATE_NO_ENDPOINTS\)$/,
@@ -136,7 +136,7 @@ suite('a fault of the installation', () => {
     const namespaces = found([{ name: 'own', profile: 'fabric' }]);
     const facts = statusFacts({ namespaces, configuration: { ...configured({}), trouble } });
     const status = tell(facts);
-    assert.deepEqual([status.verdict, codes(status)], ['not-well', [trouble.code]]);
+    assert.deepEqual([status.result, codes(status)], ['not-well', [trouble.code]]);
     assert.match(firstLine(status), /config\.yaml: no mode lenient.*\(CNI_GATE_CONFIG_INVALID\)$/);
     assert.deepEqual(codes(tell({ ...facts, configuration: configured({}) })), ['CNI_GATE_PROFILE_UNKNOWN']);
   });
@@ -191,7 +191,7 @@ suite('features in force', () => {
 });
 
 suite('namespaces and profiles', () => {
-  test('a network that no label asks for is listed, and the verdict stays well', () => {
+  test('a network that no label asks for is listed, and the result stays well', () => {
     const status = tell(
       statusFacts({ readiness: clusterWith({ n1: undefined }), namespaces: found([]), pods: [] }),
     );
@@ -210,13 +210,13 @@ suite('without an installation', () => {
     const { policies } = nothingInstalled.installation;
     const pods = { policy: 'absent' as const, binding: wholeInstallation.policies.pods.binding };
     const installation = { ...nothingInstalled.installation, policies: { ...policies, pods } };
-    assert.equal(tell(statusFacts({ ...nothingInstalled, installation })).verdict, 'not-well');
+    assert.equal(tell(statusFacts({ ...nothingInstalled, installation })).result, 'not-well');
   });
 });
 
-test('a probe that was asked for and not made leaves the verdict open; one that failed is a fault', () => {
+test('a probe that was asked for and not made leaves the result open; one that failed is a fault', () => {
   const probe = { namespace: null, outcome: 'not-made', what: 'none', reason: 'no-namespace' } as const;
-  assert.equal(tell(statusFacts({ probe })).verdict, 'not-known');
+  assert.equal(tell(statusFacts({ probe })).result, 'not-known');
   const failed = { namespace: 'shop', outcome: 'failed', what: 'no', reason: 'refused' } as const;
   assert.deepEqual(codes(tell(statusFacts({ probe: failed }))), ['CNI_GATE_PROBE']);
 });

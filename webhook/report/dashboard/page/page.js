@@ -81,10 +81,10 @@ function sectionOf({ id, head, rows, sentences }, words) {
 /** @param {Dashboard} next */
 function show(next) {
   shown = next;
-  document.title = `${next.verdict === 'well' ? '' : '● '}cni-gate: ${next.name}`;
+  document.title = `${next.result === 'well' ? '' : '● '}cni-gate: ${next.name}`;
   byId('cluster').textContent = next.about;
-  byId('verdict').textContent = next.headline;
-  byId('verdict').dataset.verdict = next.verdict;
+  byId('result').textContent = next.headline;
+  byId('result').dataset.result = next.result;
   drawTables();
 }
 
