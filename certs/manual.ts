@@ -1,5 +1,6 @@
 import { clean } from '../webhook/lib/clean.ts';
 import { CniGateError } from '../webhook/lib/errors.ts';
+import { timeText } from '../webhook/lib/time-text.ts';
 import { isConflict, type SharedObjects } from './objects.ts';
 import {
   bundleFault,
@@ -113,8 +114,8 @@ export function render(it: Shown, where: string): string {
 
 const shown = ({ fingerprint, notBefore, notAfter }: TrustedAuthority) => ({
   fingerprint,
-  notBefore: notBefore.toISOString(),
-  notAfter: notAfter.toISOString(),
+  notBefore: timeText(notBefore.getTime()),
+  notAfter: timeText(notAfter.getTime()),
 });
 
 const section = (title: string, it: ReturnType<typeof shown> | undefined): string[] =>

@@ -10,7 +10,9 @@ const defect = 70;
 
 // a reader such as `head` closes the pipe when it has enough: that is no error
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
+  if (error.code === 'EPIPE') return;
+  console.error(`cni-gate: cannot write the output: ${error.message}`);
+  process.exit(wrongUsage);
 });
 
 const program = createProgram();

@@ -21,7 +21,7 @@ export function fromKubeconfig(file: string | undefined, context?: string): Acce
   if (file === undefined && named === '' && !existsSync(source)) {
     throw new CniGateError(
       'CNI_GATE_CLUSTER_CONFIG',
-      `no cluster to ask: this process does not run in a pod with a service account, $KUBECONFIG is not set, and ${source} does not exist. Give --kubeconfig. Without a cluster, serve needs --cluster-state or --profile`,
+      `no cluster to ask: this process does not run in a pod with a service account, $KUBECONFIG is not set, and ${source} does not exist. Give --kubeconfig`,
     );
   }
   const load = (chosen: string | undefined): KubeConfig => {

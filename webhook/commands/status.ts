@@ -2,7 +2,7 @@ import { Command, Option } from 'commander';
 import { CniGateError } from '../lib/errors.ts';
 import type { StatusFacts } from '../report/facts/collect.ts';
 import type { StatusFlags } from '../report/facts/follow.ts';
-import type { Status, StatusResult } from '../report/status/status.ts';
+import type { Result, Status } from '../report/status/status.ts';
 import { addInstallationOptions, namespaceName, terminal } from './options.ts';
 
 interface Flags extends StatusFlags {
@@ -22,12 +22,7 @@ cluster, no such namespace, a missing right without which there is no result,
 or a probe that could not run; 3 cni-gate is not installed. With --watch, it is
 that of the last status.`;
 
-const exitCodes: Record<StatusResult, number> = {
-  well: 0,
-  'not-well': 1,
-  'not-known': 2,
-  'not-installed': 3,
-};
+const exitCodes: Record<Result, number> = { well: 0, 'not-well': 1, 'not-known': 2, 'not-installed': 3 };
 
 /** `cni-gate status`: where networks are ready, and which pods wait or run without a proof. Sets `process.exitCode`. */
 export function statusCommand(): Command {

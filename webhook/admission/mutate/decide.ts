@@ -81,9 +81,9 @@ function prove(
       'proof.mode is warn, and proof.witness of a profile can only refuse: the kubelet is no witness',
     );
   }
-  const { operations, refusesOnly, ...more } = inject(pod, requirements, selection, name, policy.proof);
+  const { operations, refuses, ...more } = inject(pod, requirements, selection, name, policy.proof);
   const changed = injectedAt(pod) >= 0 ? 'updated' : 'injected';
-  return decision(refusesOnly ? 'warned' : operations.length === 0 ? 'current' : changed, 'profile-applies', {
+  return decision(refuses ? 'warned' : operations.length === 0 ? 'current' : changed, 'profile-applies', {
     profile: combined.name,
     profiles: requirements.profiles.map((applied) => applied.name),
     operations,

@@ -23,7 +23,7 @@ export interface PodChange {
   operations: Operation[];
   warnings: string[];
   /** The proof cannot be made, because it could only refuse. */
-  refusesOnly: boolean;
+  refuses: boolean;
 }
 
 /**
@@ -56,12 +56,8 @@ export function inject(
     ...mapOperations(['metadata', 'labels'], metadata.labels, new Map([[profileLabel, selection.profile]])),
     ...mapOperations(['metadata', 'annotations'], metadata.annotations, annotations.set),
   ];
-  const refusesOnly = !proved && requirements.container !== undefined;
-  return {
-    operations,
-    refusesOnly,
-    warnings: [...(refusesOnly ? [cannotWarn] : []), ...annotations.warnings],
-  };
+  const refuses = !proved && requirements.container !== undefined;
+  return { operations, refuses, warnings: [...(refuses ? [cannotWarn] : []), ...annotations.warnings] };
 }
 
 /**

@@ -70,19 +70,20 @@ function headlineOf(result: ReportResult, checks: readonly Check[]): string {
   const having = (result: CheckResult): Check[] => checks.filter((check) => check.result === result);
   const [bad, warnings, unknown] = [having('failed'), having('warning'), having('not-known')];
   const made = checks.length - unknown.length - having('skipped').length;
+  const noun = made === 1 ? 'check' : 'checks';
   const [first = having('passed')[0]] =
     result === 'not-installed' ? bad.filter(({ id }) => id === 'installed') : bad;
   const named = (all: readonly Check[]): string => all.map(({ id }) => id).join(', ');
   switch (result) {
     case 'not-installed':
     case 'failed':
-      return `${bad.length} of ${made} checks failed. ${first?.id}: ${first?.what} (${first?.code})`;
+      return `${bad.length} of ${made} ${noun} failed. ${first?.id}: ${first?.what} (${first?.code})`;
     case 'not-known':
-      return `It is not known whether all is well: ${made} checks passed. Not known: ${named(unknown)}.`;
+      return `It is not known whether all is well: ${made} ${noun} passed. Not known: ${named(unknown)}.`;
     case 'passed': {
       const noted = warnings.length > 0 ? ` Warnings: ${named(warnings)}.` : '';
       const dark = unknown.length > 0 ? ` Not known: ${named(unknown)}.` : '';
-      return `All ${made} checks passed.${noted}${dark}`;
+      return `All ${made} ${noun} passed.${noted}${dark}`;
     }
   }
 }

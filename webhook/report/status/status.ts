@@ -27,7 +27,7 @@ export interface StatusOptions {
  * The result of a status: `not-well` where something is wrong, `not-known` where nothing is but a right is missing
  * to see all that admission depends on, or the probe could not be made.
  */
-export type StatusResult = 'well' | 'not-well' | 'not-known' | 'not-installed';
+export type Result = 'well' | 'not-well' | 'not-known' | 'not-installed';
 
 /** What `status --output json` prints; `schemas/status.json` describes each field. */
 export type Status = ReturnType<typeof statusOf>;
@@ -121,7 +121,7 @@ function probeFinding(facts: StatusFacts): Finding {
     : finding;
 }
 
-function resultOf(isGone: boolean, isRight: boolean, notKnown: readonly string[]): StatusResult {
+function resultOf(isGone: boolean, isRight: boolean, notKnown: readonly string[]): Result {
   if (isGone) return 'not-installed';
   if (!isRight) return 'not-well';
   return notKnown.length > 0 ? 'not-known' : 'well';

@@ -1,6 +1,6 @@
 import { createReadStream, existsSync, globSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
-import { messageOf } from '../../lib/errors.ts';
+import { systemText } from '../../lib/errors.ts';
 import { type Fault, faultAt } from '../model.ts';
 import { inMebi, mostInput } from './limits.ts';
 
@@ -41,8 +41,9 @@ function expand(name: string): (string | Fault)[] {
     return statSync(name).isDirectory() ? manifestsIn(name) : [name];
   } catch (error) {
     // an existing file takes precedence over a pattern
-    const matches = /[*?[{]/.test(name) ? globSync(name).filter((match) => match !== name) : [];
-    if (matches.length === 0) return [unreadable(name, messageOf(error))];
+    const isGlob = /[*?[{]/.test(name);
+    const matches = isGlob ? globSync(name).filter((match) => match !== name) : [];
+    if (matches.length === 0) return [unreadable(name, isGlob ? 'no file matches' : systemText(error))];
     return matches.toSorted().flatMap(expand);
   }
 }
@@ -95,7 +96,7 @@ export async function readInput(path: string, max: number): Promise<Input | Faul
       chunks.push(bytes);
     }
   } catch (error) {
-    return unreadable(file, messageOf(error));
+    return unreadable(file, systemText(error));
   }
   const text = decodeText(Buffer.concat(chunks));
   if (text !== undefined && !text.includes('\0')) return { file, text, size };

@@ -161,11 +161,11 @@ export class ManifestReader {
 }
 
 /**
- * The objects of a list, a List, or a list of one kind such as PodList, whose items may omit kind and apiVersion
+ * The objects of a list of objects, a List, or a list of one kind such as PodList, whose items may omit kind and apiVersion
  * (https://kubernetes.io/docs/reference/using-api/api-concepts/#collections). Undefined for any other value.
  */
 function itemsOf(value: unknown): unknown[] | undefined {
-  if (Array.isArray(value)) return value;
+  if (Array.isArray(value)) return value.every(isObject) ? value : undefined;
   const { kind, apiVersion, items } = fieldsOf(value);
   if (typeof kind !== 'string' || !kind.endsWith('List') || !Array.isArray(items)) return undefined;
   const itemKind = kind.slice(0, -'List'.length);

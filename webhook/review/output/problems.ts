@@ -53,7 +53,9 @@ export function problemsOf(report: Report, strict: boolean, root: string): Probl
     const number = seen.get(identity) ?? 0;
     seen.set(identity, number + 1);
     const fingerprint = createHash('sha256').update(`${identity} ${number}`).digest('hex').slice(0, 32);
-    const text = clean(subject === undefined ? message : `${subject}: ${message}`);
+    // every output shows the code beside the text
+    const said = message.replace(` (${code})`, '');
+    const text = clean(subject === undefined ? said : `${subject}: ${said}`);
     return { level: wrong.level, code, subject, text, file, line, column, fingerprint };
   });
 }
