@@ -130,7 +130,10 @@ suite('as a process', () => {
     const { status, stdout, stderr } = cniGate(['review', ...files, '-o', 'json'], { input });
     const { summary } = JSON.parse(stdout);
     assert.deepEqual([status, summary.injected, summary.namespaces], [2, 2, 1]);
-    assert.match(stderr, /^cni-gate: none\.yaml: error: no such file or directory \(CNI_GATE_INPUT_UNREADABLE\)\n$/);
+    assert.match(
+      stderr,
+      /^cni-gate: none\.yaml: error: no such file or directory \(CNI_GATE_INPUT_UNREADABLE\)\n$/,
+    );
   });
 
   test('a closed output pipe is not an error', () => {
