@@ -89,7 +89,7 @@ test('unreadable documents are errors with lines, and the others are reviewed', 
     [nested('[', ']'), /^\d+: nested too deeply: more than 200 levels/],
     [bomb, /^\d+: Excessive alias count/],
     ['hello\n', /^\d+: expected a Kubernetes object, got a string/],
-    ['- 1\n', /^\d+: expected a Kubernetes object, got a number/],
+    ['- 1\n- 2\n', /^\d+: expected a Kubernetes object, got a list/],
     ['kind: Pod\n', /^\d+: a Pod has no apiVersion/],
     [
       'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\n',

@@ -65,11 +65,7 @@ test('depth, aliases and the number of documents are bounded', async (t) => {
     assert.deepEqual(codes(reviewed), ['CNI_GATE_INPUT_TOO_LARGE'], text.slice(0, 40));
     assert.equal(reviewed.summary.injected, 1);
   }
-  for (const text of [
-    '---\n'.repeat(1_000_000),
-    `[${'1,'.repeat(500_000)}1]`,
-    `[${'{},'.repeat(500_000)}{}]`,
-  ]) {
+  for (const text of ['---\n'.repeat(1_000_000), `[${'{},'.repeat(500_000)}{}]`]) {
     const reviewed = await reviewText(t, text);
     const reported = codes(reviewed).filter((code) => code === 'CNI_GATE_INPUT_TOO_LARGE');
     assert.equal(reported.length, 1);
