@@ -33,9 +33,8 @@ export function readArguments(args: string[]): { terminationLog: string } {
     throw new UsageError(`expected the command ${validateCommand}, got ${command ?? 'none'}; ${usage}`);
   if (rest.length === 0) return { terminationLog: defaultTerminationLog };
   const [option, path, ...more] = rest;
-  if (option !== '--termination-log') throw new UsageError(`unknown argument ${option}; ${usage}`);
-  if (path === undefined || path === '') throw new UsageError(`${option} needs a path; ${usage}`);
-  if (more.length > 0) throw new UsageError(`unknown argument ${more[0]}; ${usage}`);
+  if (option !== '--termination-log' || !path || more.length > 0)
+    throw new UsageError(`unknown argument ${rest.join(' ')}; ${usage}`);
   return { terminationLog: path };
 }
 

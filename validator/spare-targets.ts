@@ -1,5 +1,6 @@
 import { type Failed, type Finding, failed } from './finding.ts';
 import { readDevices } from './pod.ts';
+import type { Reason } from './reasons.ts';
 import {
   type Address,
   type Family,
@@ -74,8 +75,8 @@ function routedAddresses(family: Family): { device: string; address: Address }[]
   });
 }
 
-/** The most informative reason comes last. */
-const telling = ['no-route', 'not-captured', 'not-redirected', 'answered-by-someone-else'];
+/** The most informative reason comes first. */
+const telling: Reason[] = ['answered-by-someone-else', 'not-redirected', 'not-captured', 'no-route'];
 
 /** Asks all targets, and returns the first finding that passes, or else the most informative failure. */
 export async function askAll(targets: Target[], ask: Ask): Promise<Finding> {
@@ -90,9 +91,7 @@ export async function askAll(targets: Target[], ask: Ask): Promise<Finding> {
 
 /** Of several failures, the reason that explains most, with what each attempt saw. */
 export function worstFailure(found: Failed[]): Failed {
-  const rank = ({ reason }: Failed): number => telling.indexOf(reason);
-  const best = Math.max(...found.map(rank));
-  const same = found.filter((finding) => rank(finding) === best);
-  const reason = same[0]?.reason ?? 'not-redirected';
+  const reason = telling.find((it) => found.some((one) => one.reason === it)) ?? 'not-redirected';
+  const same = found.filter((one) => one.reason === reason);
   return failed(reason, same.map(({ seen }) => seen).join(', '));
 }

@@ -96,8 +96,6 @@ export function terminationMessage(report: Report): string {
     });
   }
   if (!fits(lineOf(entries))) entries = entries.filter(({ passed }) => !passed);
-  // of many entries, most are not tried one by one: each has 32 bytes or more
-  if (!fits(lineOf(entries))) entries = entries.slice(0, mostBytes / 32);
   while (entries.length > 0 && !fits(lineOf(entries))) entries = entries.slice(0, -1);
   return lineOf(entries);
 }

@@ -86,7 +86,8 @@ export function terminal(): TextOptions & { paint: Paint } {
   // some terminals do not tell how wide they are, and read as 0
   const width = Number(env.COLUMNS) || (stdout.isTTY ? stdout.columns : 0);
   return {
-    ...(width > 0 && { width }),
+    // a narrower one breaks lines by itself
+    ...(width > 0 && { width: Math.max(width, 60) }),
     paint: (style, text) => styleText(style, text, { stream: stdout }),
   };
 }

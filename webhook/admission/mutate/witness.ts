@@ -14,7 +14,7 @@ const timeout = '30s';
 const usualPort = 14_040;
 const leastPort = 1024;
 
-/** Ports that linkerd and Istio do not redirect, whatever the annotations say. */
+/** Ports that linkerd and Istio by default do not redirect. */
 const neverRedirected = '4140,4143,4190,4191,4567,4568,15001,15006,15008,15020,15021,15090';
 
 /** What the kubelet has to show for a pod; undefined if no profile has it as witness. */

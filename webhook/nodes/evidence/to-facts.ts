@@ -1,7 +1,7 @@
 import { env } from '../../../validator/shared/contract.ts';
 import { isOurContainer } from '../../admission/mutate/current.ts';
 import { checkedIn } from '../../admission/mutate/status-annotation.ts';
-import type { Container, ObjectMeta } from '../../admission/pod.ts';
+import { type Container, type ObjectMeta, variableOf } from '../../admission/pod.ts';
 import { clean } from '../../lib/clean.ts';
 import { evidencePods, nameCharacters, planLimits } from '../../lib/limits.ts';
 import { getOrMake, own } from '../../lib/maps.ts';
@@ -140,19 +140,18 @@ function failedOf(message: string | null | undefined, profiles: readonly string[
   return failed.length === 0 || failed.length === profiles.length ? profiles : failed;
 }
 
-/** What decides about the verdict of a pod, besides its status. */
-export function contextOf({
-  metadata,
-  spec,
-}: {
+/** The parts of a pod that decide about its verdict, besides its status. */
+interface JudgedPod {
   metadata: Pick<ObjectMeta, 'deletionTimestamp'>;
   spec: Pick<ApiEvidencePod['spec'], 'initContainers'>;
-}): ProofContext {
+}
+
+/** What decides about the verdict of a pod, besides its status. */
+export function contextOf({ metadata, spec }: JudgedPod): ProofContext {
   const ours = spec.initContainers?.find(isOurContainer);
-  const checks = ours?.env?.findLast(({ name }) => name === env.checks);
   return {
     // without checks of ours it runs a network's own validator
-    foreign: checks !== undefined && (checks.value ?? '[]') === '[]',
+    foreign: ours !== undefined && variableOf(ours, env.checks) === '[]',
     leaving: typeof metadata.deletionTimestamp === 'string',
     sidecar: ours?.restartPolicy === 'Always',
   };

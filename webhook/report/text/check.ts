@@ -16,17 +16,14 @@ const marks: Record<CheckResult, { mark: string; style: Parameters<Paint>[0] }> 
 /** How wide text is where nothing says how wide: also what goes into a file or a pipe. */
 const defaultWidth = 100;
 
-/** A narrower terminal breaks lines by itself. */
-const leastWidth = 60;
 /** Before what belongs to a check. */
 const indent = '    ';
 
 /** A report for people: every check, and of those that did not pass what to do. */
 export function checkText(
   report: CheckReport,
-  { width: asked = defaultWidth, paint = plain }: TextOptions = {},
+  { width = defaultWidth, paint = plain }: TextOptions = {},
 ): string {
-  const width = Math.max(asked, leastWidth);
   const { time, cluster, configuration, checks, proposals, headline, result } = report;
   const column = Math.max(...checks.map(({ id }) => id.length)) + 4;
   const isGone =

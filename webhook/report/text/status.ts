@@ -9,9 +9,6 @@ import { type Table, tablesOf } from './tables.ts';
 /** Rows of a table that are shown where not all are asked for: what fits on a screen or two. */
 const mostRows = 50;
 
-/** A narrower terminal breaks lines by itself. */
-const leastWidth = 40;
-
 /**
  * A status for people.
  *
@@ -20,9 +17,8 @@ const leastWidth = 40;
 export function statusText(
   status: Status,
   all: boolean,
-  { width: asked = Number.POSITIVE_INFINITY, paint = plain }: TextOptions = {},
+  { width = Number.POSITIVE_INFINITY, paint = plain }: TextOptions = {},
 ): string {
-  const width = Math.max(asked, leastWidth);
   const { result, headline, cluster } = status;
   const isGone = result === 'not-installed';
   const shown = tablesOf(status, all).filter(({ id }) => !isGone || id === 'faults');
