@@ -238,8 +238,11 @@ export class Simulation {
     this.check();
   }
 
+  /** A replica that restarts knows no other authority than that of the Secret, so it has to be the one of the others. */
   #isSound(): boolean {
-    return !this.#excused && this.#reading().faults.length === 0;
+    const { authority, faults } = this.#reading();
+    const isShared = this.replicas.some(({ serving }) => serving?.signedBy === authority?.fingerprint);
+    return !this.#excused && faults.length === 0 && isShared;
   }
 
   #reading(): Reading {

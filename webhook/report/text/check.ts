@@ -13,17 +13,11 @@ const marks: Record<CheckResult, { mark: string; style: Parameters<Paint>[0] }> 
   skipped: { mark: '-', style: 'dim' },
 };
 
-/** How wide text is where nothing says how wide: also what goes into a file or a pipe. */
-const defaultWidth = 100;
-
 /** Before what belongs to a check. */
 const indent = '    ';
 
-/** A report for people: every check, and of those that did not pass what to do. */
-export function checkText(
-  report: CheckReport,
-  { width = defaultWidth, paint = plain }: TextOptions = {},
-): string {
+/** A report for people, 100 columns wide in a file or a pipe: every check, and of those that did not pass what to do. */
+export function checkText(report: CheckReport, { width = 100, paint = plain }: TextOptions = {}): string {
   const { time, cluster, configuration, checks, proposals, headline, result } = report;
   const column = Math.max(...checks.map(({ id }) => id.length)) + 4;
   const isGone =
