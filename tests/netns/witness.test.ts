@@ -111,7 +111,7 @@ async function witnessed(
   await changed;
   if (connected) {
     // a source that may be another pod's
-    await sleep(from === undefined ? 500 : 2500);
+    await sleep(from === undefined ? 500 : 10_500);
     running.signal('SIGTERM');
   }
   return { proof: await running.ended, connected };

@@ -25,11 +25,12 @@ export function attemptRedirect(check: RedirectCheck, family: Family, pod: Pod):
     const wrong = wrongUser(check, pod.userId, pod.groupId);
     if (wrong) return wrong;
     const token = native.random(32);
-    const listener = listen(check.listen, family, token);
+    // REDIRECT and the inbound rule keep our connection on lo; the kubelet's, which comes from outside, is the witness's
+    const from = check.direction === 'inbound' ? loopback[family] : undefined;
+    const listener = listen(check.listen, family, token, from);
     if (typeof listener === 'string') return cannotListen(check.listen, family, listener);
     const { accepted } = listener;
     const limit = Math.min(attempt, Math.max(deadline - now(), 1));
-    const from = check.direction === 'inbound' ? loopback[family] : undefined;
     const ask: Ask = (target) => probe(target, { token, accepted, limit, from });
     try {
       if (check.direction === 'outbound')

@@ -19,7 +19,7 @@ export type Witness = WitnessCheck & { family: Family };
  * rule is missing: a socket there only counts the packets that it drops.
  *
  * The proxy needs the port as soon as the kubelet connected. But the kubelet needs it too, and another pod may dial
- * first. So a connection from an address that is not known to be the node's leaves the port open for so long again.
+ * first. So a connection from an address that is not known to be the node's leaves the port open for ten seconds.
  *
  * @returns the finding of a check with these settings, or of one without `inbound`
  */
@@ -44,7 +44,7 @@ export async function awaitKubelet(
       if (from !== undefined && !isEnough) return;
       from = source;
       forget();
-      forget = after(isEnough ? 0 : milliseconds, resolve);
+      forget = after(isEnough ? 0 : 10_000, resolve);
     } finally {
       close(connection);
     }

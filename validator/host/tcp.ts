@@ -157,10 +157,10 @@ export interface Listener {
   close(): void;
 }
 
-/** Listens on a port of one family, on all addresses of the pod, or returns the error's code. */
-export function listen(port: number, family: Family, token: Uint8Array): Listener | string {
+/** Listens on a port of one family, on all addresses of the pod or on one, or returns the error's code. */
+export function listen(port: number, family: Family, token: Uint8Array, at?: string): Listener | string {
   const ends = new Set<string>();
-  const socket = accepting(port, family, (connection) => greet(connection, token, ends));
+  const socket = accepting(port, family, (connection) => greet(connection, token, ends), undefined, at);
   if (typeof socket === 'string') return socket;
   return {
     accepted: (from, fromPort) => from.some(({ hex }) => ends.has(`${hex} ${fromPort}`)),
@@ -178,11 +178,12 @@ export function accepting(
   family: Family,
   act: (connection: number) => void,
   prepare?: (socket: number) => void,
+  at = family === 'IPv6' ? '::' : '0.0.0.0',
 ): number | string {
   let socket = -1;
   try {
     socket = native.socket(family === 'IPv6' ? 6 : 4);
-    native.bind(socket, family === 'IPv6' ? '::' : '0.0.0.0', port);
+    native.bind(socket, at, port);
     prepare?.(socket);
     native.listen(socket);
   } catch (error) {
@@ -191,9 +192,9 @@ export function accepting(
   }
   watch(socket, pollEvent.in, () => {
     try {
-      act(native.accept(socket));
+      for (;;) act(native.accept(socket));
     } catch {
-      // the other end may be closed already
+      // none is left, or the other end is closed already
     }
   });
   return socket;

@@ -55,25 +55,25 @@ const given =
 /** Parses the name of a namespace. An empty one does not mean all. */
 export const namespaceName = given('the name of a namespace');
 
+const whole =
+  (what: string, least: number, most: number) =>
+  (text: string): number => {
+    const value = Number(text);
+    if (!/^\d{1,5}$/.test(text) || value < least || value > most)
+      throw new InvalidArgumentError(`expected ${what}, ${least} to ${most}.`);
+    return value;
+  };
+
 /** Parses a port; 0 lets the system choose. */
-export function port(text: string): number {
-  const value = Number(text);
-  if (!/^\d{1,5}$/.test(text) || value > 65_535)
-    throw new InvalidArgumentError('expected a port, 0 to 65535.');
-  return value;
-}
+export const port = whole('a port', 0, 65_535);
+
+/** Parses a number of days. */
+export const days = whole('days', 1, 9999);
 
 /** Parses a duration such as 10s into milliseconds. */
 export function milliseconds(text: string): number {
   const value = parseDuration(text);
   if (value === undefined) throw new InvalidArgumentError('expected a duration such as 500ms, 10s or 2m.');
-  return value;
-}
-
-/** Parses a number of days. */
-export function days(text: string): number {
-  const value = Number(text);
-  if (!/^\d{1,4}$/.test(text) || value < 1) throw new InvalidArgumentError('expected days, 1 to 9999.');
   return value;
 }
 

@@ -20,7 +20,7 @@ ${docsUrl}reference/command-line.md`;
 
 /** The command line with all of its commands. `release/reference/` writes its flags into the documentation. */
 export function createProgram(): Command {
-  const program = new Command('cni-gate')
+  return new Command('cni-gate')
     .description("Verifies pods' networks, and keeps pods off nodes whose CNI is not ready.")
     .version(version)
     .addCommand(serveCommand())
@@ -28,6 +28,6 @@ export function createProgram(): Command {
     .addCommand(checkCommand())
     .addCommand(statusCommand())
     .addCommand(dashboardCommand())
-    .addCommand(certsCommand());
-  return program.addHelpText('after', more);
+    .addCommand(certsCommand())
+    .addHelpText('after', more);
 }

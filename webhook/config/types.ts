@@ -85,7 +85,7 @@ export type FamiliesSource = { container: string } & ({ env: string } | { dualSt
 /** Where a mesh redirects connections from outside, for the witness. */
 export interface InboundRedirect {
   port: number;
-  /** Annotations of the pod with ports that are not redirected: `4222,6000-6100`. */
+  /** Annotations of the pod with ports that are not redirected, `4222,6000-6100`, or subnets for whose packets none is. */
   excludedBy?: string[];
   /** An annotation of the pod with the only ports that are redirected; absent or `*`: all. */
   includedBy?: string;

@@ -287,11 +287,8 @@ export const placedPods = {
 /** Events a second, at once after a pause, and in parallel: fewer than nominations, which matter more. */
 export const eventLimits = { perSecond: 10, burst: 50, inParallel: 5 } as const;
 
-/** Milliseconds between two lists of the pods that wait, where something else than a fault asks for one. */
-export const relist = {
-  /** A namespace opted in or out: its pods have to be found, or forgotten. */
-  afterOptIn: { first: 200, next: 5000 },
-};
+/** Milliseconds until the pods of a namespace that opted in or out are listed, and between two such lists. */
+export const relist = { first: 200, next: 5000 };
 
 section('Quoted texts');
 /** Texts that others write: labels, annotations, a kubelet's reasons, conditions. */

@@ -74,16 +74,14 @@ export function measureCluster(
       hasSandbox === false &&
       !ended &&
       !leaving &&
-      clock.now() - (at ?? createdAt) >= longWait,
+      // Multus alone waits up to 45 s for its configuration
+      clock.now() - (at ?? createdAt) >= 60_000,
   );
   const duplicates = 'Addresses that two live pods of a network have.';
   gauge('cni_gate_duplicate_addresses', duplicates, [], () =>
     evidence.synced ? [[{}, duplicateAddresses(evidence.pods()).length]] : undefined,
   );
 }
-
-/** A pod has waited for its sandbox for long, in milliseconds. Multus alone waits up to 45 s for its configuration. */
-const longWait = 60_000;
 
 /** How many nodes are in each state, for each existing DaemonSet of the profiles. */
 function* nodeStates(

@@ -36,8 +36,10 @@ function redirectedPort(
   { port, excludedBy = [], includedBy }: InboundRedirect,
   used: string[],
 ): number | undefined {
-  const read = (key: string): string => textAt(place, key) ?? '';
-  const excluded = [port, neverRedirected, ...excludedBy.map(read)];
+  const texts = excludedBy.map((key) => textAt(place, key) ?? '');
+  // subnets may be the node's: from those, no port is redirected
+  if (texts.some((text) => text.includes('/'))) return undefined;
+  const excluded = [port, neverRedirected, ...texts];
   const only = (includedBy && own(place.pod.metadata.annotations, includedBy)) ?? '*';
   if (only === '*') return firstPort(portsOf([...used, ...excluded].join()));
   // a peer may dial these ports too; iptables reads a number with leading zeros as octal

@@ -23,7 +23,7 @@ export interface OptedIn {
 export const optedInBy = (informer: Lister<NamespaceFacts>): OptedIn => ({
   has: (namespace) => isOptedIn(informer.store.get(namespace)),
   subscribe: (changed) => {
-    const { first, next } = relist.afterOptIn;
+    const { first, next } = relist;
     let timer: NodeJS.Timeout | undefined;
     let last = Number.NEGATIVE_INFINITY;
     const call = (): void => {

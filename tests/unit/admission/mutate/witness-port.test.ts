@@ -16,6 +16,11 @@ function portsFor(annotations: Record<string, string>): unknown[] {
 test('the port of the probe is one that the mesh redirects', () => {
   assert.deepEqual(portsFor({ skip: '1-4189,4192-65535' }), [14040, undefined], 'of linkerd itself');
   assert.deepEqual(portsFor({ only: '15006,15020' }), [14040, undefined], 'of Istio itself');
+  assert.deepEqual(
+    portsFor({ skip: '192.168.50.0/24' }),
+    [14040, undefined],
+    'the node may be in the subnet',
+  );
   assert.deepEqual(portsFor({ skip: '014040' }), [14041, 15006], 'a leading zero');
   assert.deepEqual(portsFor({ only: '01234,9080' }), [9080, 15006], 'octal to iptables');
 });
