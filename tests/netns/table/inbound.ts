@@ -119,6 +119,21 @@ export const inboundStates: InboundState[] = [
     steps: [write(istio()), inPod('-D ISTIO_OUTPUT -j ISTIO_REDIRECT')],
     expected: 15_006,
   },
+  {
+    what: "Istio, silence where its check of the inbound rule connects to: the kubelet's connection is not taken",
+    pod: istioPod,
+    steps: [
+      write(istio()),
+      inPod('-F OUTPUT'),
+      rule(
+        'pod',
+        'chain in { type filter hook input priority 0;',
+        'ip daddr 127.0.0.6 drop',
+        'ip6 daddr ::6 drop',
+      ),
+    ],
+    expected: 'not-redirected',
+  },
   ...[[], [inPod('-F PREROUTING')]].map(
     (steps): InboundState => ({
       what: `Istio ambient${steps.length === 0 ? '' : ', PREROUTING flushed'}`,
