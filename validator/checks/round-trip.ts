@@ -131,9 +131,8 @@ export function answerIn(
 
 function silenceOf(destinations: Destination[], errors: (string | undefined)[]): Failed {
   const asked = destinations.map(({ host }, index) => (errors[index] ? `${host} (${errors[index]})` : host));
-  // by a rule in the pod, or because its address is tentative
-  const isRefused = errors.every((code) => code === 'EPERM' || code === 'EADDRNOTAVAIL');
-  return failed(isRefused ? 'send-refused' : 'node-silent', `no answer to datagrams to ${asked.join(', ')}`);
+  const reason = errors.every((code) => code === 'EPERM') ? 'send-refused' : 'node-silent';
+  return failed(reason, `no answer to datagrams to ${asked.join(', ')}`);
 }
 
 /** Silence where an answer is not required: it counts when the time is over. */
