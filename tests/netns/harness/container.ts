@@ -101,7 +101,8 @@ function watch(child: ChildProcess, log: string): RunningContainer {
     });
   }
   const looking = setInterval(() => {
-    peakKiB = Math.max(peakKiB, peakOf(programOf(child.pid)));
+    // the last one counts: those before are of the programs that lead to it
+    peakKiB = peakOf(programOf(child.pid)) || peakKiB;
   }, 20);
   const ready = child.stdio[3];
   const started = new Promise<void>((resolve, reject) => {
