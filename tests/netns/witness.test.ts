@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { configurationOf } from '../support/configurations.ts';
-import { type Family, nodeAddress, podAddress } from './harness/addresses.ts';
+import { type Family, nodeAddress, otherPodAddress, podAddress } from './harness/addresses.ts';
 import { dialFromNode } from './harness/dial.ts';
 import { requireMachine } from './harness/machine.ts';
 import { injected, type PodSpecimen } from './harness/pods.ts';
@@ -51,6 +51,28 @@ describe('the witness, beside the truth', { concurrency: 9 }, () => {
       if (!works) assert.equal(proof.message.checks[0]?.reason, 'not-reached', proof.log);
     });
   }
+
+  test("the kubelet's connection counts behind those of peers, also after the program stood still", async () => {
+    await using sandbox = await Sandbox.make({ families: 'ipv4' });
+    await write(linkerd())(sandbox);
+    await sandbox.ip('node', `addr add ${otherPodAddress.ipv4}/32 dev lo`);
+    const running = startProof(sandbox, linkerdPod, { configuration });
+    await running.started;
+    await sleep(1400);
+    running.signal('SIGSTOP');
+    const host = podAddress.ipv4;
+    const peer = { host, port: 80, from: otherPodAddress.ipv4, only: 'connect' } as const;
+    const last = { host, port: portOf(linkerdPod), only: 'connect' } as const;
+    const dials = await dialFromNode(sandbox, [...Array(5).fill(peer), last]);
+    assert.equal(dials.at(-1), 'connected');
+    await sleep(1200);
+    running.signal('SIGCONT');
+    await sleep(500);
+    // at rest, it ends with 0
+    running.signal('SIGTERM');
+    const { code, log } = await running.ended;
+    assert.equal(code, 0, log);
+  });
 
   test('only the mesh has failed where its rule is missing', async () => {
     await using sandbox = await Sandbox.make({ families: 'ipv4' });

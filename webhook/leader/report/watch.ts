@@ -25,8 +25,7 @@ type ReportOptions = Omit<
 >;
 
 /**
- * Writes events about duplicate addresses while this process leads. Runs until
- * the signal is aborted. Never throws.
+ * Writes events about duplicate addresses while this process leads. Runs until the signal is aborted. Never throws.
  */
 export async function watchEvidence(options: ReportOptions, signal: AbortSignal): Promise<void> {
   const duplicates = new DuplicateWatch();
