@@ -55,6 +55,7 @@ const given =
 /** Parses the name of a namespace. An empty one does not mean all. */
 export const namespaceName = given('the name of a namespace');
 
+/** A parser of whole numbers within bounds. */
 const whole =
   (what: string, least: number, most: number) =>
   (text: string): number => {

@@ -132,6 +132,6 @@ suite('texts of others', () => {
     const text = `[{"name":"storage","cni-args":${deep}}]`;
     const { value, kept } = mergeNetworks(text, '[{"name":"storage","cni-args":{"mtu":1}}]', 'shop');
     assert.equal(value, text);
-    assert.deepEqual(kept, ["the pod's own entry wins: shop/storage: cni-args"]);
+    assert.deepEqual(kept, ["the pod's own entry wins: shop/storage differs in cni-args"]);
   });
 });

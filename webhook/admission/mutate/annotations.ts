@@ -102,17 +102,15 @@ function missingEntries(
   return want
     .map((entry) => ({ entry, exact: take(entry, true) }))
     .filter(({ entry, exact }) => {
+      const name = identity(entry, podNamespace);
       const found = exact ?? take(entry, false);
       if (found !== undefined) {
         const fields = differences(found, entry);
-        if (fields.length > 0)
-          kept.push(`the pod's own entry wins: ${identity(entry, podNamespace)}: ${fields.join(', ')}`);
+        if (fields.length > 0) kept.push(`the pod's own entry wins: ${name} differs in ${fields.join(', ')}`);
         return false;
       }
       if (entry.interface === undefined || !devices.has(entry.interface)) return true;
-      kept.push(
-        `the pod's own entry wins: ${entry.interface} is taken, so ${identity(entry, podNamespace)} was not added`,
-      );
+      kept.push(`the pod's own entry wins: ${entry.interface} is taken, so ${name} was not added`);
       return false;
     })
     .map(({ entry }) => entry);

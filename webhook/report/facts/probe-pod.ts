@@ -4,26 +4,26 @@ import type { Pod } from '../../admission/pod.ts';
 import type { CombinedProfiles, Policy } from '../../config/policy.ts';
 import type { Condition, Matcher } from '../../config/types.ts';
 
-/** A pod to ask about, and the words of the checks that the configuration promises to it. */
+/** A pod to ask about, and the words of the checks that the configuration requires of it. */
 export interface ProbePod {
   pod: Pod & { apiVersion: 'v1'; kind: 'Pod' };
   requiredChecks: readonly string[];
 }
 
 /**
- * A pod to which the combined profiles promise something: a plain one where that will do, otherwise one with the
- * containers, labels and annotations of a profile's `when`. Where none of these is requiredChecks anything, the plain one.
+ * A pod to which one of the combined profiles applies: a plain one if that will do, otherwise one with the containers,
+ * labels and annotations of a profile's `when`. If none applies to any of these, the plain one.
  * It holds to Pod Security `restricted`, and names requests and limits, as quotas may ask for them.
  */
 export function probePod(namespace: string, combined: CombinedProfiles, { proof }: Policy): ProbePod {
   const conditions = combined.profiles.flatMap(({ when }) => when);
   const candidates = [{}, ...conditions].map((condition) => podFor(namespace, condition, proof.image));
-  const requiredChecks = candidates.flatMap((pod) => {
+  const fitting = candidates.flatMap((pod) => {
     const requirements = requirementsFor(pod, combined, { labels: {} }, proof.mode);
     const isProved = requirements !== undefined && canProve(requirements, proof);
     return isProved && requirements.words.length > 0 ? [{ pod, requiredChecks: requirements.words }] : [];
   });
-  return requiredChecks[0] ?? { pod: podFor(namespace, {}, proof.image), requiredChecks: [] };
+  return fitting[0] ?? { pod: podFor(namespace, {}, proof.image), requiredChecks: [] };
 }
 
 function podFor(namespace: string, condition: Condition, image: string): ProbePod['pod'] {

@@ -120,7 +120,7 @@ function judgeAnswer(pod: Pod, requiredChecks: readonly string[]): Outcome {
     return { outcome: 'failed', what, reason: 'not-called' };
   }
   if (requiredChecks.length === 0) {
-    const what = 'cni-gate answered; the profile promises nothing to a made-up pod';
+    const what = 'cni-gate answered; no profile applies to a made-up pod';
     return { outcome: 'no-profile-applies', what };
   }
   const instead = first === undefined ? 'has no init container' : `has ${first} as its first init container`;

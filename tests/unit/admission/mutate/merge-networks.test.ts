@@ -16,8 +16,8 @@ const cases: [string, string, string, string[]?][] = [
   ['a', 'a, a', 'a, a'],
   ['a@x', 'a@y, a@x', 'a@x, a@y'],
   ['a@x, a@y', 'a, a', 'a@x, a@y'],
-  ['a', 'a@x', 'a', ["the pod's own entry wins: shop/a: interface"]],
-  ['a@y', 'a@x', 'a@y', ["the pod's own entry wins: shop/a: interface"]],
+  ['a', 'a@x', 'a', ["the pod's own entry wins: shop/a differs in interface"]],
+  ['a@y', 'a@x', 'a@y', ["the pod's own entry wins: shop/a differs in interface"]],
   ['b@x', 'a@x', 'b@x', ["the pod's own entry wins: x is taken, so shop/a was not added"]],
   ['a', '[{"name":"b"}]', 'a, b'],
   [
@@ -34,7 +34,7 @@ const cases: [string, string, string, string[]?][] = [
     '[{"name":"a","mtu":9000}]',
     '[{"name":"a","mtu":1500}]',
     '[{"name":"a","mtu":9000}]',
-    ["the pod's own entry wins: shop/a: mtu"],
+    ["the pod's own entry wins: shop/a differs in mtu"],
   ],
   ['not, a list,', 'a', 'not, a list,', ["the pod's own list cannot be read, so nothing was added"]],
 ];
