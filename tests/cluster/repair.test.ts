@@ -118,6 +118,8 @@ async function allFail(name: string, count: number): Promise<Pod[]> {
   kubelet.fate = () => undefined;
   await apply(ourWorkload('Deployment', name, count));
   const first = await placed(name, count);
+  // its watch may be behind, and a pod that it sees later would pass
+  await eventually(async () => assert.ok(uidsOf(first).every((uid) => kubelet.seen.has(uid))));
   kubelet.fate = () => 'passed';
   await Promise.all(first.map((one) => decide(cluster, one, 95)));
   return first;
