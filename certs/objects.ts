@@ -3,6 +3,7 @@ import { apiPath, configurationsPath, pathBelow, type WebhookKind } from '../web
 import type { ApiClient } from '../webhook/cluster/client.ts';
 import { ClusterError } from '../webhook/cluster/errors.ts';
 import { CniGateError } from '../webhook/lib/errors.ts';
+import { listBytes } from '../webhook/lib/limits.ts';
 import { certificatesLabel, certificatesLabelValue } from '../webhook/lib/names.ts';
 import type { SecretData } from './rotation.ts';
 
@@ -207,7 +208,10 @@ export async function configurationsCalling(
   const kinds = ['mutating', 'validating'] as const;
   const found = await Promise.all(
     kinds.map(async (kind) => {
-      const { items } = await client.request<{ items: Configuration[] }>('GET', configurationsPath(kind));
+      const path = configurationsPath(kind);
+      const { items } = await client.request<{ items: Configuration[] }>('GET', path, {
+        maxBytes: listBytes,
+      });
       return items
         .filter(({ webhooks }) => webhooks?.some((webhook) => calls(webhook, objects)))
         .map(({ metadata }): ConfigurationName => `${kind}/${metadata.name}`);

@@ -1,12 +1,13 @@
 import type { Agent, IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { CniGateError } from '../lib/errors.ts';
-import { slowJson } from '../lib/json-cost.ts';
+import { jsonCost } from '../lib/json-cost.ts';
+import { objectBytes, refusalBytes, serverLimits } from '../lib/limits.ts';
 import { http } from '../lib/node-http.ts';
 import { version } from '../lib/version.ts';
 import type { Access, Connection } from './access.ts';
 import { operationText, refusal, unreachable } from './errors.ts';
-import { exchange, readBody, readChunks, Silence, TooLarge } from './exchange.ts';
+import { exchange, readBeginning, readBody, readChunks, Silence, TooLarge } from './exchange.ts';
 import { type BoundedText, ListScanner, linesOf } from './stream.ts';
 
 /** The HTTP methods of the API. */
@@ -23,7 +24,7 @@ export interface RequestOptions {
   signal?: AbortSignal | undefined;
   /** Milliseconds without a byte after which the request fails (default 10 s). */
   timeout?: number;
-  /** How many bytes the answer may have: more is an error with `TooLarge` as its cause. */
+  /** How many bytes the answer may have (default 3 MiB): more is an error with `TooLarge` as its cause. */
   maxBytes?: number;
 }
 
@@ -82,12 +83,11 @@ export class ApiClient {
    *   where the credentials cannot be read; the signal's reason where it was aborted
    */
   async request<T = unknown>(method: Method, path: string, options: RequestOptions = {}): Promise<T> {
-    const { timeout = defaultTimeout, signal, maxBytes } = options;
+    const { timeout = defaultTimeout, signal, maxBytes: max = objectBytes.default } = options;
     return this.#guard(operationText(method, path), signal, async (operation) => {
       const response = await this.#send(operation, method, path, options);
-      const body = await readBody(response, { timeout, max: maxBytes });
-      const slow = maxBytes === undefined ? undefined : slowJson(body);
-      if (slow !== undefined) throw new TooLarge(`an answer of more than ${slow}`);
+      const body = await readBody(response, { timeout, max });
+      assertParsable(body, max);
       const answer: unknown = JSON.parse(body.toString());
       // callers look at its fields, and only null has none that can be read
       if (answer === null) throw new Error('the answer is null and no object');
@@ -207,7 +207,7 @@ export class ApiClient {
     if (!Number.isNaN(reported)) this.#clockSkew = reported - Date.now();
     const status = response.statusCode ?? 0;
     if (status >= 200 && status < 300) return response;
-    const said = await readBody(response, { timeout });
+    const said = await readBeginning(response, { timeout, max: refusalBytes });
     // the next request has new credentials
     if (status === 401) this.#access.refresh();
     const credentials = `: the credentials of ${this.source} are missing, have expired, or are of another cluster: log in again`;
@@ -229,4 +229,12 @@ export class ApiClient {
       throw unreachable(operation, this.server, error);
     }
   }
+}
+
+/** @throws TooLarge where the text takes more time or memory to parse than an object of Kubernetes of that size */
+function assertParsable(text: Buffer, maxBytes: number): void {
+  const { heap, isTooDeep, slow } = jsonCost(text);
+  if (isTooDeep) throw new TooLarge(`an answer of more than ${serverLimits.depth} levels`);
+  if (slow !== undefined) throw new TooLarge(`an answer of more than ${slow}`);
+  if (heap > maxBytes * serverLimits.ordinaryCost) throw new TooLarge(`an answer that takes ${heap} bytes`);
 }

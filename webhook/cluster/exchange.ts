@@ -58,6 +58,17 @@ export async function readBody(response: IncomingMessage, reading: Reading): Pro
   return Buffer.concat(chunks);
 }
 
+/** The first bytes of a body, up to the maximum. The rest is not read. */
+export async function readBeginning(response: IncomingMessage, reading: Required<Reading>): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  try {
+    await readChunks(response, reading, (chunk) => chunks.push(chunk));
+  } catch (error) {
+    if (!(error instanceof TooLarge)) throw error;
+  }
+  return Buffer.concat(chunks);
+}
+
 /**
  * Passes on the body while it arrives, and ends as {@link Reading} says. Each chunk has a turn of the event loop, so
  * that admission calls are answered in between.

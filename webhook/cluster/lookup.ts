@@ -1,4 +1,4 @@
-import { lookups, objectBytes } from '../lib/limits.ts';
+import { lookups } from '../lib/limits.ts';
 import { Semaphore } from '../lib/semaphore.ts';
 import { TokenBucket } from '../lib/token-bucket.ts';
 import type { ApiClient } from './client.ts';
@@ -95,8 +95,7 @@ export class Lookup<O, T> {
 
   async #get(key: string, signal: AbortSignal): Promise<T> {
     const { path, pick, fits } = this.#asked;
-    const options = { signal, maxBytes: objectBytes.default };
-    const picked = pick(await this.#client.request<O>('GET', path(key), options));
+    const picked = pick(await this.#client.request<O>('GET', path(key), { signal }));
     if (fits?.(picked) !== false) return picked;
     const message = `${this.#cannot(key)}: it has more labels and annotations than cni-gate reads`;
     throw new ClusterError('CNI_GATE_CLUSTER_TOO_LARGE', message, { status: 200 });

@@ -186,6 +186,12 @@ export const objectBytes = {
   pod: bytes(256 * KiB, 'pod that waits for a node or has our label, or DaemonSet that a profile names'),
 };
 
+/** Bytes of an answer other than 2xx that are read. A Status has less than 4 KiB. */
+export const refusalBytes = 64 * KiB;
+
+/** Bytes of a list that is read as a whole: webhook configurations, and 500 events. */
+export const listBytes = 8 * MiB;
+
 /** What is kept of one object, whatever it has. The largest network DaemonSets have fewer than ten containers. */
 export const listItems = count(64, 'containers, addresses or requested resources of one object');
 

@@ -2,7 +2,7 @@ import { apiPath } from '../../cluster/api-path.ts';
 import type { ApiClient } from '../../cluster/client.ts';
 import type { Policy } from '../../config/policy.ts';
 import { clean } from '../../lib/clean.ts';
-import { texts } from '../../lib/limits.ts';
+import { listBytes, texts } from '../../lib/limits.ts';
 import { eventReasons, eventReporter } from '../../lib/names.ts';
 import type { PodEvidence } from '../../nodes/evidence/facts.ts';
 import { ifAllowed } from './observation.ts';
@@ -115,6 +115,9 @@ function pickEvent(event: ApiEvent): PodEvent | undefined {
 async function eventsOf(client: ApiClient, namespace: string, reason: string): Promise<ApiEvent[]> {
   const path = apiPath`/apis/events.k8s.io/v1/namespaces/${namespace}/events`;
   const query = { fieldSelector: `reason=${reason}`, limit: mostEvents };
-  const { items } = await client.request<{ items?: ApiEvent[] | null }>('GET', path, { query });
+  const { items } = await client.request<{ items?: ApiEvent[] | null }>('GET', path, {
+    query,
+    maxBytes: listBytes,
+  });
   return items ?? [];
 }
