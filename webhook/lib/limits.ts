@@ -38,6 +38,8 @@ const bodyLimits = {
     'arrival of a body, while others wait for memory',
     '`CNI_GATE_BUSY`; limit `slow-body`',
   ),
+  /** While a known caller waits, for a body of another. An API server sends its body at once. */
+  slowBodyOfUnknown: 100,
 };
 
 /**

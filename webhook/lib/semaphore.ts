@@ -7,7 +7,8 @@ interface Waiter {
 export class Semaphore {
   readonly #total: number;
   readonly #small: number;
-  readonly #waiting = new Set<Waiter>();
+  /** Those that go first, then all others, each in the order of their arrival. */
+  readonly #waiting = [new Set<Waiter>(), new Set<Waiter>()] as const;
   #used = 0;
 
   /**
@@ -26,7 +27,13 @@ export class Semaphore {
 
   /** The number of requests that wait. */
   get waiting(): number {
-    return this.#waiting.size;
+    const [first, others] = this.#waiting;
+    return first.size + others.size;
+  }
+
+  /** Those of them that go first. */
+  get waitingFirst(): number {
+    return this.#waiting[0].size;
   }
 
   /** Takes an amount if it is free now. */
@@ -41,17 +48,19 @@ export class Semaphore {
    * Takes an amount, and waits until it is free.
    *
    * @param time the longest wait in milliseconds
+   * @param isFirst whether it goes before all that are not
    * @returns whether it was free in time
    */
-  async take(amount: number, time: number): Promise<boolean> {
+  async take(amount: number, time: number, isFirst = false): Promise<boolean> {
     if (this.tryTake(amount)) return true;
     const { promise, resolve } = Promise.withResolvers<boolean>();
     const waiter: Waiter = { amount, grant: () => resolve(true) };
+    const queue = this.#waiting[isFirst ? 0 : 1];
     const late = setTimeout(() => {
-      this.#waiting.delete(waiter);
+      queue.delete(waiter);
       resolve(false);
     }, time);
-    this.#waiting.add(waiter);
+    queue.add(waiter);
     const granted = await promise;
     clearTimeout(late);
     return granted;
@@ -60,10 +69,12 @@ export class Semaphore {
   /** Gives an amount back. The requests that waited longest get it, as far as they fit. */
   give(amount: number): void {
     this.#used -= amount;
-    for (const waiter of this.#waiting) {
-      if (!this.tryTake(waiter.amount)) continue;
-      this.#waiting.delete(waiter);
-      waiter.grant();
+    for (const queue of this.#waiting) {
+      for (const waiter of queue) {
+        if (!this.tryTake(waiter.amount)) continue;
+        queue.delete(waiter);
+        waiter.grant();
+      }
     }
   }
 }

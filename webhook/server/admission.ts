@@ -28,9 +28,10 @@ export function addWebhooks(app: App, context: AdmissionContext, { metrics, cloc
   const { policy, view, ownNamespace } = context;
   const limits = memoryLimits();
   const overload = (limit: OverloadLimit): void => metrics.overload(limit);
-  const bodies = new Bodies(limits.bodies, overload);
+  const connections = new Connections(limits.connections, overload, serverLimits.handshakeTimeout);
+  connections.bound(app.server);
+  const bodies = new Bodies(limits.bodies, overload, ({ socket }) => connections.isKnown(socket));
   metrics.measureBodies(() => bodies.inFlight);
-  new Connections(limits.connections, overload, serverLimits.handshakeTimeout).bound(app.server);
   // `bodies` reads them: a pod can have any key, `__proto__` too, and Fastify would copy keys by assignment
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', (_request, _payload, done) => done(null));

@@ -6,26 +6,46 @@ import { Semaphore } from '../lib/semaphore.ts';
 import { EventLoopBudget } from './event-loop-budget.ts';
 import type { OverloadLimit } from './metrics.ts';
 
+/** A body that is being received. */
+interface Arriving {
+  /** When it began, by `performance.now()`. */
+  since: number;
+  isKnown: boolean;
+  /** Ends it with CNI_GATE_BUSY. */
+  stop: () => void;
+}
+
 /**
  * Reads and parses the bodies of admission calls within an amount of memory. A call takes what an ordinary body of its
  * size becomes, before anything is read, and the estimate of its own once the text is here. Without enough memory, a
- * call waits for a short time, then fails with CNI_GATE_BUSY.
+ * call waits for a short time, then fails with CNI_GATE_BUSY. Known callers wait before all others, and a body that
+ * arrives too slowly gives its memory to whoever waits.
  */
 export class Bodies {
   readonly #memory: Semaphore;
   /** Bytes that one call may take: all but what is reserved for small ones. */
   readonly #largest: number;
   readonly #overload: (limit: OverloadLimit) => void;
+  readonly #isKnown: (request: IncomingMessage) => boolean;
+  readonly #arriving = new Set<Arriving>();
   readonly #eventLoop = new EventLoopBudget();
+  /** Calls {@link Bodies.#makeRoom} while calls wait. */
+  #making: NodeJS.Timeout | undefined;
 
   /**
    * @param memory bytes for all calls
    * @param overload called for each call that a limit stops
+   * @param isKnown whether the caller had a valid answer before, as the API server has
    */
-  constructor(memory: number, overload: (limit: OverloadLimit) => void) {
+  constructor(
+    memory: number,
+    overload: (limit: OverloadLimit) => void,
+    isKnown: (request: IncomingMessage) => boolean,
+  ) {
     this.#memory = new Semaphore(memory, serverLimits.smallBody);
     this.#largest = (memory * 3) / 4;
     this.#overload = overload;
+    this.#isKnown = isKnown;
   }
 
   /** Bytes that are taken for calls without an answer. */
@@ -46,9 +66,15 @@ export class Bodies {
   ): Promise<T> {
     const size = sizeOf(request, limit);
     let taken = Math.min(size * serverLimits.ordinaryCost, this.#largest);
-    if (!(await this.#memory.take(taken, serverLimits.memoryWait))) throw this.#busy('bodies');
+    const isKnown = this.#isKnown(request);
+    const waited = this.#memory.take(taken, serverLimits.memoryWait, isKnown);
+    if (this.#memory.waiting > 0) {
+      this.#making ??= setInterval(() => this.#makeRoom(), serverLimits.slowBodyOfUnknown);
+      this.#makeRoom();
+    }
+    if (!(await waited)) throw this.#busy('bodies');
     try {
-      const text = await this.#receive(request, size, limit);
+      const text = await this.#receive(request, { size, limit, isKnown });
       await this.#eventLoop.turn();
       const cost = this.#estimate(text);
       if (cost > taken && !this.#memory.tryTake(cost - taken)) throw this.#busy('bodies');
@@ -60,8 +86,23 @@ export class Bodies {
     }
   }
 
-  async #receive(request: IncomingMessage, size: number, limit: number): Promise<Buffer> {
-    // it may be gone since it began to wait
+  /** While calls wait, ends the bodies that arrive too slowly: those of unknown callers sooner if a known one waits. */
+  #makeRoom(): void {
+    const now = performance.now();
+    const { slowBody, slowBodyOfUnknown } = serverLimits;
+    for (const { since, isKnown, stop } of this.#arriving) {
+      if (now - since >= (isKnown || this.#memory.waitingFirst === 0 ? slowBody : slowBodyOfUnknown)) stop();
+    }
+    if (this.#memory.waiting > 0) return;
+    clearInterval(this.#making);
+    this.#making = undefined;
+  }
+
+  async #receive(
+    request: IncomingMessage,
+    { size, limit, isKnown }: { size: number; limit: number; isKnown: boolean },
+  ): Promise<Buffer> {
+    // The client may have disconnected while we waited for memory.
     if (request.destroyed) throw incomplete();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     // one buffer, and no list of chunks: a client that sends single bytes would make each of them an object
@@ -79,18 +120,17 @@ export class Bodies {
       }
       received += chunk.length;
     };
-    // it closes after its end too, and an error costs its stack
+    // 'close' also follows 'end'; do not create an Error then.
     const gone = (): void => {
       if (!request.readableEnded) reject(incomplete());
     };
-    const slow = setInterval(() => {
-      if (this.#memory.waiting > 0) reject(this.#busy('slow-body'));
-    }, serverLimits.slowBody);
+    const arriving = { since: performance.now(), isKnown, stop: () => reject(this.#busy('slow-body')) };
+    this.#arriving.add(arriving);
     request.on('data', take).on('end', resolve).on('close', gone);
     try {
       await promise;
     } finally {
-      clearInterval(slow);
+      this.#arriving.delete(arriving);
       request.off('data', take).off('end', resolve).off('close', gone);
     }
     return text?.subarray(0, received) ?? Buffer.alloc(0);

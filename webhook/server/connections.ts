@@ -84,7 +84,7 @@ export class Connections {
     // it may break while it waits
     socket.on('error', () => {});
     socket.once('readable', async () => {
-      await this.#handshakes.turn(this.#isKnown(socket));
+      await this.#handshakes.turn(this.isKnown(socket));
       // a client that sent nothing has closed its side
       if (socket.readableLength === 0) socket.destroy();
       else if (!socket.destroyed) take();
@@ -108,13 +108,14 @@ export class Connections {
     for (const entry of this.#open) {
       const [, connection] = entry;
       if (isBusy(connection)) continue;
-      if (!this.#isKnown(connection.socket)) return entry;
+      if (!this.isKnown(connection.socket)) return entry;
       unused ??= entry;
     }
     return unused ?? [...this.#open][0];
   }
 
-  #isKnown({ remoteAddress = '' }: Socket): boolean {
+  /** Whether the client's address had an answer of 200. */
+  isKnown({ remoteAddress = '' }: Socket): boolean {
     return this.#known.has(remoteAddress);
   }
 
