@@ -10,7 +10,7 @@ import type { OverloadLimit } from './metrics.ts';
 interface Arriving {
   /** When it began, by `performance.now()`. */
   since: number;
-  isKnown: boolean;
+  request: IncomingMessage;
   /** Ends it with CNI_GATE_BUSY. */
   stop: () => void;
 }
@@ -66,15 +66,14 @@ export class Bodies {
   ): Promise<T> {
     const size = sizeOf(request, limit);
     let taken = Math.min(size * serverLimits.ordinaryCost, this.#largest);
-    const isKnown = this.#isKnown(request);
-    const waited = this.#memory.take(taken, serverLimits.memoryWait, isKnown);
+    const waited = this.#memory.take(taken, serverLimits.memoryWait, this.#isKnown(request));
     if (this.#memory.waiting > 0) {
       this.#making ??= setInterval(() => this.#makeRoom(), serverLimits.slowBodyOfUnknown);
       this.#makeRoom();
     }
     if (!(await waited)) throw this.#busy('bodies');
     try {
-      const text = await this.#receive(request, { size, limit, isKnown });
+      const text = await this.#receive(request, size, limit);
       await this.#eventLoop.turn();
       const cost = this.#estimate(text);
       if (cost > taken && !this.#memory.tryTake(cost - taken)) throw this.#busy('bodies');
@@ -90,18 +89,16 @@ export class Bodies {
   #makeRoom(): void {
     const now = performance.now();
     const { slowBody, slowBodyOfUnknown } = serverLimits;
-    for (const { since, isKnown, stop } of this.#arriving) {
-      if (now - since >= (isKnown || this.#memory.waitingFirst === 0 ? slowBody : slowBodyOfUnknown)) stop();
+    for (const { since, request, stop } of this.#arriving) {
+      const hasTime = this.#memory.waitingFirst === 0 || this.#isKnown(request);
+      if (now - since >= (hasTime ? slowBody : slowBodyOfUnknown)) stop();
     }
     if (this.#memory.waiting > 0) return;
     clearInterval(this.#making);
     this.#making = undefined;
   }
 
-  async #receive(
-    request: IncomingMessage,
-    { size, limit, isKnown }: { size: number; limit: number; isKnown: boolean },
-  ): Promise<Buffer> {
+  async #receive(request: IncomingMessage, size: number, limit: number): Promise<Buffer> {
     // The client may have disconnected while we waited for memory.
     if (request.destroyed) throw incomplete();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -124,7 +121,7 @@ export class Bodies {
     const gone = (): void => {
       if (!request.readableEnded) reject(incomplete());
     };
-    const arriving = { since: performance.now(), isKnown, stop: () => reject(this.#busy('slow-body')) };
+    const arriving = { since: performance.now(), request, stop: () => reject(this.#busy('slow-body')) };
     this.#arriving.add(arriving);
     request.on('data', take).on('end', resolve).on('close', gone);
     try {
