@@ -1,0 +1,157 @@
+/**
+ * Applies small mutations to the code that decides, one at a time, and names those that no test notices:
+ *
+ *     npm run suite mutants [-- AREA ...]
+ *
+ * Each runs in a copy of the checkout. The tests of its area run first, and all of `npm test` where they pass.
+ * `CNI_GATE_MUTANTS` is the number of mutants of each area.
+ */
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  copyFileSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type Mutant, mutantsOf, sample } from './operators.ts';
+
+const repository = fileURLToPath(new URL('../..', import.meta.url));
+
+interface Area {
+  sources: string[];
+  tests: string[];
+}
+
+const areas: Record<string, Area> = {
+  gate: {
+    sources: ['webhook/admission/gate/*.ts'],
+    tests: [
+      'tests/unit/admission/gate/**/*.test.ts',
+      'tests/simulation/*.test.ts',
+      'tests/server/gate.test.ts',
+    ],
+  },
+  evidence: {
+    sources: ['webhook/nodes/{evidence,readiness}/*.ts'],
+    tests: ['tests/unit/{nodes,admission/gate}/**/*.test.ts', 'tests/simulation/*.test.ts'],
+  },
+  repair: {
+    sources: ['webhook/leader/recreate/*.ts'],
+    tests: ['tests/unit/leader/**/*.test.ts', 'tests/simulation/*.test.ts'],
+  },
+  injection: {
+    sources: ['webhook/admission/mutate/*.ts'],
+    tests: ['tests/golden/*.test.ts', 'tests/unit/admission/**/*.test.ts'],
+  },
+  certificates: { sources: ['certs/{rotation,reconcile}.ts'], tests: ['tests/unit/certs/*.test.ts'] },
+  bodies: {
+    sources: ['webhook/server/bodies.ts', 'webhook/lib/semaphore.ts'],
+    tests: [
+      'tests/unit/{lib/semaphore,server/**/*}.test.ts',
+      'tests/server/{floods,hostile-bodies,bounds}.test.ts',
+    ],
+  },
+};
+
+/** What `npm test` runs. */
+const allTests = /'([^']+)'$/.exec(
+  (JSON.parse(readFileSync(join(repository, 'package.json'), 'utf8')) as { scripts: { test: string } })
+    .scripts.test,
+)?.[1];
+
+/** Mutants of each area, by default. */
+const perArea = Number(process.env.CNI_GATE_MUTANTS ?? 14);
+/** Copies of the checkout in which mutants run side by side. */
+const workers = 2;
+/** Milliseconds after which a run counts as failed: a mutant may wait without an end. */
+const [ofArea, ofAll] = [120_000, 600_000];
+
+const names = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(areas);
+const chosen = names.flatMap((name) => {
+  const area = areas[name];
+  if (area === undefined || allTests === undefined) {
+    throw new Error(`expected areas among ${Object.keys(areas).join(', ')}, got ${name}`);
+  }
+  const files = area.sources.flatMap((pattern) => globSync(pattern, { cwd: repository })).toSorted();
+  const mutants = files.flatMap((file) => mutantsOf(file, readFileSync(join(repository, file), 'utf8')));
+  return sample(mutants, perArea).map((mutant) => ({ name, area, mutant }));
+});
+
+const survivors: Mutant[] = [];
+const queue = chosen.entries();
+
+async function work(): Promise<void> {
+  const copy = copyOfCheckout();
+  try {
+    for (const [index, { name, area, mutant }] of queue) {
+      const dies = await kills(copy, mutant, area);
+      if (!dies) survivors.push(mutant);
+      console.log(`${index + 1}/${chosen.length} ${name}: ${dies ? 'dies' : 'SURVIVES'} ${textOf(mutant)}`);
+    }
+  } finally {
+    rmSync(copy, { recursive: true });
+  }
+}
+
+function copyOfCheckout(): string {
+  const copy = mkdtempSync(join(tmpdir(), 'cni-gate-mutants-'));
+  const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+    cwd: repository,
+    encoding: 'utf8',
+  });
+  for (const file of files.split('\0').filter((path) => path !== '')) {
+    mkdirSync(dirname(join(copy, file)), { recursive: true });
+    copyFileSync(join(repository, file), join(copy, file));
+  }
+  for (const folder of ['node_modules', 'dist', '.git'])
+    symlinkSync(join(repository, folder), join(copy, folder));
+  return copy;
+}
+
+/** Whether a test of the area, or another one, fails with the mutant. */
+async function kills(copy: string, { file, line, after }: Mutant, { tests }: Area): Promise<boolean> {
+  const path = join(copy, file);
+  const text = readFileSync(path, 'utf8');
+  writeFileSync(
+    path,
+    text
+      .split('\n')
+      .with(line - 1, after)
+      .join('\n'),
+  );
+  try {
+    if (!(await passes(copy, tests, ofArea))) return true;
+    return !(await passes(copy, [allTests ?? ''], ofAll));
+  } finally {
+    writeFileSync(path, text);
+  }
+}
+
+async function passes(copy: string, tests: string[], time: number): Promise<boolean> {
+  const args = ['--test', `--test-timeout=${time}`, '--test-reporter=dot', ...tests];
+  const child = spawn(process.execPath, args, { cwd: copy, stdio: 'ignore', timeout: time });
+  const [code] = await once(child, 'exit');
+  return code === 0;
+}
+
+const textOf = ({ file, line, before, after }: Mutant): string =>
+  `${file}:${line}\n  - ${before.trim()}\n  + ${after.trim()}`;
+
+const clean = copyOfCheckout();
+for (const name of names) {
+  if (await passes(clean, areas[name]?.tests ?? [], ofArea)) continue;
+  throw new Error(`the tests of ${name} fail without a mutant`);
+}
+rmSync(clean, { recursive: true });
+await Promise.all(Array.from({ length: workers }, work));
+console.log(`\n${survivors.length} of ${chosen.length} mutants survive`);
+for (const mutant of survivors) console.log(textOf(mutant));
+process.exitCode = survivors.length > chosen.length / 10 ? 1 : 0;
