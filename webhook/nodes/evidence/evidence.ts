@@ -1,6 +1,7 @@
 import { nodeEvidence } from '../../lib/limits.ts';
 import { getOrMake } from '../../lib/maps.ts';
 import type { PodEvidence } from './facts.ts';
+import { withHistory } from './history.ts';
 import { NodeProofStats } from './node-proof-stats.ts';
 
 /** A pod that was added, changed or removed. One of the two is undefined if it was added or removed. */
@@ -29,6 +30,8 @@ export class Evidence {
   readonly #owners = new Map<string, Set<string>>();
   /** By profile, then by node. */
   readonly #stats = new Map<string, Map<string, NodeProofStats>>();
+  /** `metadata.resourceVersion` of each Node when it was last seen to boot. */
+  readonly #boots = new Map<string, string>();
   readonly #subscribers = new Set<(changes: readonly EvidenceChange[]) => void>();
   readonly #isProfile: (name: string) => boolean;
   #isSynced = false;
@@ -90,7 +93,8 @@ export class Evidence {
     const done: EvidenceChange[] = [];
     for (const change of changes) {
       const before = this.#known.get(change.type === 'put' ? change.pod.uid : change.uid);
-      const after = change.type === 'put' ? withFirstFailure(change.pod, before) : undefined;
+      const pod = change.type === 'put' ? change.pod : undefined;
+      const after = pod && before ? withHistory(pod, before) : pod;
       if (before !== undefined) this.#drop(before, after, now);
       if (change.type === 'put' && after !== undefined) this.#put(after, before, change.listed, now);
       if (before !== undefined || after !== undefined) done.push({ before, now: after });
@@ -104,11 +108,13 @@ export class Evidence {
    * @param version resourceVersion of the Node with the new boot id: the watches of nodes and of pods are not in step
    */
   booted(node: string, version: string): void {
+    this.#boots.set(node, version);
     for (const nodes of this.#stats.values()) nodes.get(node)?.booted(version);
   }
 
   /** A Node was deleted. */
   nodeGone(node: string): void {
+    this.#boots.delete(node);
     for (const nodes of this.#stats.values()) nodes.delete(node);
   }
 
@@ -153,16 +159,9 @@ export class Evidence {
     const nodes = getOrMake(this.#stats, profile, () => new Map<string, NodeProofStats>());
     const [oldest] = nodes.size < nodeEvidence.nodes || nodes.has(node) ? [] : nodes.keys();
     if (oldest !== undefined) nodes.delete(oldest);
-    return getOrMake(nodes, node, () => new NodeProofStats(profile));
+    return getOrMake(nodes, node, () => new NodeProofStats(profile, this.#boots.get(node)));
   }
 }
 
 /** No evidence: where no cluster is watched. */
 export const noEvidence: EvidenceView = new Evidence(() => false);
-
-/** A pod that fails again and again in one sandbox has one failure: the first. */
-function withFirstFailure(pod: PodEvidence, before: PodEvidence | undefined): PodEvidence {
-  if (pod.verdict !== 'failed' || before?.verdict !== 'failed') return pod;
-  const { at, startedAt } = before;
-  return at === pod.at ? pod : { ...pod, at, startedAt };
-}

@@ -1,5 +1,6 @@
 import { nameCharacters } from '../../lib/limits.ts';
 import type { Required } from '../scheduling/constraints.ts';
+import type { ShownPass } from './history.ts';
 
 /**
  * What the init container of a pod found out about its network, in the pod's current sandbox:
@@ -69,10 +70,16 @@ export interface PodEvidence {
   at: number | undefined;
   /** When the run with the verdict started, by the node's clock; undefined without a verdict. */
   startedAt: number | undefined;
+  /** The run with the verdict, by the end of its container's id; undefined if the pod does not show it. */
+  run?: number | undefined;
+  /** Its last proof that passed, remembered while it shows another verdict, or the pass of a later run. */
+  passedBefore?: ShownPass;
   /** What a `waiting` pod waits for, as text; empty otherwise. */
   waitingFor: string;
   /** Its PodReadyToStartContainers condition: whether it has a sandbox; undefined where the kubelet does not say. */
   hasSandbox: boolean | undefined;
+  /** Since when it has its sandbox, which identifies that; undefined if it has none, or the kubelet does not say. */
+  sandboxSince?: number | undefined;
   /** Its addresses in each network, `address` or `network/address`; empty on the host network. */
   addresses: readonly string[];
 }

@@ -1,6 +1,7 @@
 import { nodeEvidence } from '../../lib/limits.ts';
 import { isBefore } from '../readiness/boots.ts';
 import type { PodEvidence } from './facts.ts';
+import { isNewPass } from './history.ts';
 
 /** The last proof that passed. */
 export interface Pass {
@@ -64,11 +65,12 @@ export class NodeProofStats {
   /** The pod, or the owner whose next pod, may be bound, and until when, by our clock. */
   #reserved = { for: '', until: 0 };
   /** `metadata.resourceVersion` of the Node when it last booted; empty if that was not observed. */
-  #boot = '';
+  #boot: string;
   readonly #profile: string;
 
-  constructor(profile: string) {
+  constructor(profile: string, boot = '') {
     this.#profile = profile;
+    this.#boot = boot;
   }
 
   /** Whether nothing speaks against the node. */
@@ -92,8 +94,7 @@ export class NodeProofStats {
     this.forget(pod.uid);
     if (isBefore(pod.version, this.#boot)) return;
     if (pod.verdict === 'passed') {
-      const isKnown = before?.verdict === 'passed' && before.at === pod.at;
-      if (!isKnown) this.#passed(pod, !listed && before !== undefined, now);
+      if (isNewPass(pod, before)) this.#passed(pod, !listed && before !== undefined, now);
     } else if (pod.failedProfiles.includes(this.#profile) && before?.verdict !== 'failed') {
       this.#failed(pod, waited?.since, now);
     }

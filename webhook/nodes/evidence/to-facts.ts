@@ -89,8 +89,10 @@ export function evidencePick(): (pod: ApiEvidencePod) => PodEvidence {
       verdict,
       at: verdict === 'waiting' ? waits.since : timeOf(ended?.finishedAt),
       startedAt: timeOf(ended?.startedAt),
+      run: numberOf(ended?.containerID),
       waitingFor: text(waits.for),
       hasSandbox,
+      sandboxSince: hasSandbox ? timeOf(sandbox?.lastTransitionTime) : undefined,
       addresses: spec.hostNetwork === true ? none : addressesOf(pod, text),
     };
     // few pods have these, so the others do not pay for the fields
@@ -129,6 +131,12 @@ function releasedFrom({
   // the Job removes itself from the owners a moment after the release
   const isOwned = ownerReferences?.some(({ controller, kind }) => controller === true && kind !== 'Job');
   return isFound || isOwned ? undefined : job.slice(0, nameCharacters);
+}
+
+/** The last 48 bits of a container's id, which is hexadecimal: they take less memory than its text. */
+function numberOf(id: string | null | undefined): number | undefined {
+  const digits = /[\da-f]{12}$/.exec(id ?? '')?.[0];
+  return digits === undefined ? undefined : Number.parseInt(digits, 16);
 }
 
 const none: readonly string[] = [];

@@ -11,6 +11,7 @@ export interface Terminated {
   message?: string | null;
   startedAt?: string | null;
   finishedAt?: string | null;
+  containerID?: string | null;
 }
 
 /** The status of an init container, as the API gives it. */
@@ -23,6 +24,8 @@ export interface ContainerStatus {
   } | null;
   /** Whether its startup probe has passed; true as well if it runs without one (`prober_manager.go` of the kubelet). */
   started?: boolean | null;
+  /** Of the container that runs or ran last: each start has a new one. */
+  containerID?: string | null;
   /** Of the run before, if the container was started again. */
   lastState?: { terminated?: Terminated | null } | null;
 }
@@ -111,11 +114,12 @@ export function resultOf(
   context: ProofContext = { foreign: false, leaving: false, sidecar: false },
 ): ProofResult {
   const waiting: ProofResult = { verdict: 'waiting', ended: undefined };
-  const { state, lastState } = validatorStatus(status) ?? {};
+  const { state, lastState, started, containerID } = validatorStatus(status) ?? {};
   // a sidecar whose startup probe passed: it waits for a signal since its verdict
-  const isReached = context.sidecar && validatorStatus(status)?.started === true;
-  const since = isReached ? state?.running?.startedAt : undefined;
-  const now = since ? { exitCode: exitCode.passed, startedAt: since, finishedAt: since } : state?.terminated;
+  const since = context.sidecar && started === true ? state?.running?.startedAt : undefined;
+  const now = since
+    ? { exitCode: exitCode.passed, startedAt: since, finishedAt: since, containerID: containerID ?? null }
+    : state?.terminated;
   const run = now ?? lastState?.terminated;
   if (!run) return waiting;
   const verdict = verdictOfRun(run, context);

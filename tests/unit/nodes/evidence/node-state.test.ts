@@ -83,6 +83,34 @@ suite('a node on which proofs fail', () => {
     assert.equal(scene.evidence.pod('web')?.at, start + 3 * seconds);
   });
 
+  test('a pass that is shown again is not a new one, whatever the pod shows between', () => {
+    const scene = new Scene();
+    const pass = { uid: 'good', owner: 'good', verdict: 'passed', startedAt: 0, at: 3 } as const;
+    scene.shows(3, pass);
+    for (const owner of ['web', 'db']) scene.runs(10, owner, 'failed', { owner });
+    // the kubelet restarts, and reads the startup probe of a witness anew
+    scene.shows(20, { uid: 'good', owner: 'good' });
+    scene.shows(21, pass);
+    assert.match(scene.says(22, ready), /^failing/);
+    // a Job is complete, and the witness ends
+    scene.shows(30, { ...pass, at: 30, ended: true });
+    assert.match(scene.says(31, ready), /^failing/);
+  });
+
+  test('a pass of another container is a new one, in a sandbox without a pass', () => {
+    const scene = new Scene();
+    const pass = { uid: 'good', owner: 'good', verdict: 'passed', startedAt: 0, at: 3 } as const;
+    scene.shows(3, { ...pass, run: 1, sandbox: 0 });
+    for (const owner of ['web', 'db']) scene.runs(10, owner, 'failed', { owner });
+    scene.shows(20, { uid: 'good', owner: 'good', sandbox: 0 });
+    scene.shows(21, { ...pass, run: 2, sandbox: 0 });
+    assert.match(scene.says(22, ready), /^failing/, 'a witness runs again');
+    scene.shows(30, { uid: 'good', owner: 'good', sandbox: 30 });
+    // a clock without a battery tells the same times after each boot
+    scene.shows(31, { ...pass, run: 3, sandbox: 30 });
+    assert.equal(scene.says(32, ready), 'proved, lets');
+  });
+
   test('what pods found out stays when they are deleted', () => {
     const scene = new Scene();
     for (const owner of ['web', 'db']) scene.runs(0, owner, 'failed', { owner });
@@ -197,11 +225,21 @@ suite('a node without a proof', () => {
     scene.shows(6, { uid: 'b', verdict: 'passed', version: 9 });
     assert.equal(scene.says(7), 'unproved, lets');
     // the kubelet writes the pod again, with the verdict of before the boot
-    scene.shows(7, { uid: 'a', verdict: 'passed', at: 3, version: 11 });
+    scene.shows(7, { uid: 'a', verdict: 'passed', startedAt: 0, at: 3, version: 11 });
     assert.equal(scene.says(7), 'unproved, lets');
     scene.shows(8, { uid: 'a', version: 12 });
-    scene.shows(11, { uid: 'a', verdict: 'passed', version: 13 });
+    scene.shows(8, { uid: 'a', verdict: 'passed', startedAt: 0, at: 3, version: 13 });
+    assert.equal(scene.says(8), 'unproved, lets');
+    scene.shows(9, { uid: 'a', version: 14 });
+    scene.shows(11, { uid: 'a', verdict: 'passed', version: 15 });
     assert.equal(scene.says(11), 'proved, lets');
+  });
+
+  test('a proof of before the boot does not count, though it is the first that is known of the node', () => {
+    const scene = new Scene();
+    scene.evidence.booted('n1', '10');
+    scene.shows(1, { uid: 'a', verdict: 'passed', version: 9 });
+    assert.equal(scene.says(2), 'unproved, lets');
   });
 
   test('a proof from after the boot counts, though the event of the boot comes later', () => {

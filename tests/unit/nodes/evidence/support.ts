@@ -25,6 +25,9 @@ export interface Shown {
   profiles?: string[];
   failedProfiles?: string[];
   hasSandbox?: boolean;
+  /** Since when it has its sandbox, in seconds after {@link start}. */
+  sandbox?: number;
+  run?: number;
   ended?: boolean;
   leaving?: boolean;
 }
@@ -53,6 +56,8 @@ export function podEvidence(shown: Shown = {}): PodEvidence {
     startedAt: verdict === 'waiting' ? undefined : start + (shown.startedAt ?? at) * seconds,
     waitingFor: verdict === 'waiting' ? 'the verdict' : '',
     hasSandbox: shown.hasSandbox ?? true,
+    sandboxSince: shown.sandbox === undefined ? undefined : start + shown.sandbox * seconds,
+    run: shown.run,
   });
 }
 

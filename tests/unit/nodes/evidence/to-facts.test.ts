@@ -56,8 +56,10 @@ suite('what is kept of a pod', () => {
       message,
       startedAt: '2026-11-21T12:00:03Z',
       finishedAt: '2026-11-21T12:00:13Z',
+      containerID: `containerd://${'7'.repeat(52)}0000000000ff`,
     };
     const status = {
+      conditions: [{ ...noSandbox, status: 'True' }],
       ...ours({ terminated }),
       podIPs: [{ ip: '10.0.0.1' }, { ip: 'FD00::0001' }, { ip: 'no address' }],
     };
@@ -89,8 +91,10 @@ suite('what is kept of a pod', () => {
       verdict: 'failed',
       at: Date.parse('2026-11-21T12:00:13Z'),
       startedAt: Date.parse('2026-11-21T12:00:03Z'),
+      run: 255,
       waitingFor: '',
-      hasSandbox: undefined,
+      hasSandbox: true,
+      sandboxSince: Date.parse('2026-11-21T12:00:02Z'),
       addresses: ['10.0.0.1', 'fd00::1', 'shop/fast/192.168.0.9'],
     });
   });
