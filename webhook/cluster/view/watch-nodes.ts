@@ -51,7 +51,7 @@ export function watchGate(
   const agents = new InformerSet<ApiPod, AgentFacts>(informers, (changes) => {
     for (const change of changes)
       if (change.type === 'deleted') readiness.removeAgent(change.uid);
-      else readiness.setAgent(change.object);
+      else readiness.setAgent(change.object, change.listed);
   });
   const daemonSets = new InformerSet<SelectingDaemonSet, DaemonSetSnapshot>(informers, (changes) => {
     for (const change of changes)

@@ -1,5 +1,6 @@
 import type { RepairSettings } from '../../config/types.ts';
 import type { Controller, PodEvidence } from '../../nodes/evidence/facts.ts';
+import { isLater } from '../../nodes/readiness/moment.ts';
 import type { DeletionMethod, NodeForProfile, Recreation, Skipped } from './types.ts';
 
 /** What decides about a failed pod. */
@@ -90,8 +91,10 @@ function judge(pod: PodEvidence, facts: RepairFacts): Eligible | Skipped {
 }
 
 /** The pod's first run that failed shows the network as it was when the sandbox was made, so a later proof outdates it. */
-const isProven = ({ startedAt, at, createdAt }: PodEvidence, { state, passedAt }: NodeForProfile): boolean =>
-  state === 'open' && passedAt !== undefined && passedAt > (startedAt ?? at ?? createdAt);
+function isProven(pod: PodEvidence, { state, passedAt }: NodeForProfile): boolean {
+  const failed = { at: pod.startedAt ?? pod.at ?? pod.createdAt, shownBy: pod.failedVersion };
+  return state === 'open' && passedAt !== undefined && isLater(passedAt, failed);
+}
 
 /** Whether no failed pod of the StatefulSet with a lower ordinal could be recreated. */
 function isFirst(pod: PodEvidence, facts: RepairFacts): boolean {

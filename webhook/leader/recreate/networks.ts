@@ -4,6 +4,7 @@ import { repairLimits } from '../../lib/limits.ts';
 import { getOrMake } from '../../lib/maps.ts';
 import type { EvidenceView } from '../../nodes/evidence/evidence.ts';
 import type { PodEvidence } from '../../nodes/evidence/facts.ts';
+import { isLater, type Moment } from '../../nodes/readiness/moment.ts';
 import type { Readiness } from '../../nodes/readiness/readiness.ts';
 import { zoneLabel } from '../../nodes/scheduling/constraints.ts';
 import { filterNode, gateBy, type PodToPlace } from '../filters.ts';
@@ -53,10 +54,10 @@ function passOn(
   node: string,
   profile: string,
   { policy, readiness, evidence }: KnownCluster,
-): number | undefined {
-  const at = evidence.of(profile, node)?.lastPass?.at;
+): Moment | undefined {
+  const pass = evidence.of(profile, node)?.lastPass;
   const daemonSets = policy.profiles.get(profile)?.daemonSets ?? [];
-  return at === undefined || readiness.started(daemonSets, node) >= at ? undefined : at;
+  return pass && isLater(pass, readiness.started(daemonSets, node)) ? pass : undefined;
 }
 
 /** Whether another node is open to a failed pod and takes it, as far as is known. */

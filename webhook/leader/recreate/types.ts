@@ -1,4 +1,5 @@
 import type { PodEvidence } from '../../nodes/evidence/facts.ts';
+import type { Moment } from '../../nodes/readiness/moment.ts';
 
 /** What is known of one profile's network on a node. */
 export interface NodeForProfile {
@@ -16,10 +17,10 @@ export interface NodeForProfile {
   /** Whether the gate would let a pod through now, of an owner that has not failed there. Always, where it is `open`. */
   turn: boolean;
   /**
-   * When a proof of the profile last passed there, by the node's clock, in milliseconds since the epoch. Only proofs
-   * count that were made since the node booted and since the DaemonSets' pods got their containers.
+   * When a proof of the profile last passed there. Only proofs count that were made since the node booted and since the
+   * DaemonSets' pods got their containers.
    */
-  passedAt: number | undefined;
+  passedAt: Moment | undefined;
 }
 
 /**

@@ -72,6 +72,8 @@ export interface PodEvidence {
   startedAt: number | undefined;
   /** The run with the verdict, by the end of its container's id; undefined if the pod does not show it. */
   run?: number | undefined;
+  /** With the verdict `failed`: `metadata.resourceVersion` of the first known version that shows the failure. */
+  failedVersion?: string;
   /** Its last proof that passed, remembered while it shows another verdict, or the pass of a later run. */
   passedBefore?: ShownPass;
   /** What a `waiting` pod waits for, as text; empty otherwise. */

@@ -42,6 +42,6 @@ export function withHistory(shown: PodEvidence, before: PodEvidence): PodEvidenc
 /** A pod that fails again and again in one sandbox has one failure: the first. */
 function withFailure(pod: PodEvidence, before: PodEvidence): PodEvidence {
   if (pod.verdict !== 'failed' || before.verdict !== 'failed') return pod;
-  const { at, startedAt } = before;
-  return at === pod.at ? pod : { ...pod, at, startedAt };
+  const { at, startedAt, failedVersion = pod.version } = before;
+  return { ...pod, at, startedAt, failedVersion };
 }

@@ -1,22 +1,15 @@
 import { nodeEvidence } from '../../lib/limits.ts';
 import { isBefore } from '../readiness/boots.ts';
+import { isLater, type Moment } from '../readiness/moment.ts';
 import type { PodEvidence } from './facts.ts';
 import { isNewPass } from './history.ts';
-
-/** The last proof that passed. */
-export interface Pass {
-  /** When it ended, by the node's clock. Milliseconds since the epoch, as all times here. */
-  at: number;
-  /** `metadata.resourceVersion` of the pod that showed it. */
-  version: string;
-}
 
 /** The pods of one owner that failed. */
 interface Failure {
   /** `namespace/name` of the first one. It stays, so that texts with it stay. */
   pod: string;
-  /** When the latest run of them started, by the node's clock. */
-  startedAt: number;
+  /** When the latest run of them started. */
+  started: Moment;
   count: number;
 }
 
@@ -25,11 +18,11 @@ interface Attempts {
   count: number;
   /** When the last one was seen to fail, by our clock. */
   seen: number;
-  /** When its run started, by the node's clock. */
-  startedAt: number;
+  /** When its run started. */
+  started: Moment;
 }
 
-const none: Attempts = { count: 0, seen: 0, startedAt: 0 };
+const none: Attempts = { count: 0, seen: 0, started: { at: 0 } };
 
 /** Who may be bound to a node that has to be proved. */
 export interface Candidate {
@@ -53,12 +46,12 @@ const longestPause = 300_000;
  * verdict. It outlives the pods, because a pod that is recreated must not take its failure with it. All of it is bounded.
  */
 export class NodeProofStats {
-  /** The last pass, if any is known. */
-  lastPass: Pass | undefined;
+  /** The last proof that passed, if any is known. */
+  lastPass: Moment | undefined;
   /** Since the last pass, by `PodEvidence.owner`. */
   readonly #failures = new Map<string, Failure>();
-  /** The pods without a verdict, and since when they were seen so by our clock; by UID. */
-  readonly #waiting = new Map<string, { pod: PodEvidence; since: number }>();
+  /** The pods without a verdict, and since when they were seen so by our clock, in which version; by UID. */
+  readonly #waiting = new Map<string, { pod: PodEvidence; since: number; version: string }>();
   /** When the last pass was seen, by our clock. */
   #passSeen = 0;
   #attempts: Attempts = none;
@@ -88,15 +81,15 @@ export class NodeProofStats {
     const waited = this.#waiting.get(pod.uid);
     if (pod.verdict === 'waiting' && !pod.ended && !pod.leaving) {
       const since = waited?.since ?? (listed ? Math.min(pod.at ?? now, now) : now);
-      this.#waiting.set(pod.uid, { pod, since });
+      this.#waiting.set(pod.uid, { pod, since, version: waited?.version ?? pod.version });
       return;
     }
     this.forget(pod.uid);
     if (isBefore(pod.version, this.#boot)) return;
     if (pod.verdict === 'passed') {
-      if (isNewPass(pod, before)) this.#passed(pod, !listed && before !== undefined, now);
+      if (isNewPass(pod, before)) this.#passed(pod, before, listed, now);
     } else if (pod.failedProfiles.includes(this.#profile) && before?.verdict !== 'failed') {
-      this.#failed(pod, waited?.since, now);
+      this.#failed(pod, waited, now);
     }
   }
 
@@ -108,7 +101,7 @@ export class NodeProofStats {
   /** The node booted: what was observed before no longer counts. @param version of the Node with the new boot id */
   booted(version: string): void {
     this.#boot = version;
-    if (this.lastPass !== undefined && !isBefore(this.lastPass.version, version)) return;
+    if (this.lastPass !== undefined && !isBefore(this.lastPass.shownBy ?? '', version)) return;
     this.lastPass = undefined;
     this.#passSeen = 0;
     this.#failures.clear();
@@ -134,9 +127,9 @@ export class NodeProofStats {
    * so that one that cannot pass does not take every attempt.
    *
    * @param candidate undefined if no particular pod asks
-   * @param from the start of the network's containers, by the node's clock: attempts before it do not count
+   * @param from the start of the network's containers: attempts before it do not count
    */
-  mayTry(candidate: Candidate | undefined, from: number, now: number): boolean {
+  mayTry(candidate: Candidate | undefined, from: Moment, now: number): boolean {
     const { for: whom, until } = this.#reserved;
     const isReserved = until > now && until - now <= reservation;
     if (isReserved && whom !== candidate?.key && whom !== candidate?.owner) return false;
@@ -144,7 +137,7 @@ export class NodeProofStats {
       // a clock that was set back makes no pod wait
       if (Math.abs(now - since) < longestVerdict) return false;
     }
-    if (this.#attempts.startedAt < from) this.#attempts = none;
+    if (isLater(from, this.#attempts.started)) this.#attempts = none;
     const { count, seen } = this.#attempts;
     if (count === 0 || seen > now) return true;
     const hasFailed = candidate !== undefined && !isReserved && this.#failures.has(candidate.owner);
@@ -155,13 +148,15 @@ export class NodeProofStats {
    * What speaks against the node since the network's containers started, one text for each owner: its pods failed, or
    * have had no sandbox for long. Pods that waited for one when another pod passed do not count.
    */
-  against(from: number, now: number): string[] {
+  against(from: Moment, now: number): string[] {
     const texts = new Map<string, string>();
-    for (const [owner, { pod, startedAt }] of this.#failures) {
-      if (startedAt >= from) texts.set(owner, `pod ${pod} failed`);
+    for (const [owner, { pod, started }] of this.#failures) {
+      if (!isLater(from, started)) texts.set(owner, `pod ${pod} failed`);
     }
     for (const { pod, since } of this.#waiting.values()) {
-      const isOverdue = pod.hasSandbox === false && now - Math.max(since, from) >= longSandbox;
+      // a start in the future is of a clock that was set back since
+      const waitsFrom = from.at > now ? since : Math.max(since, from.at);
+      const isOverdue = pod.hasSandbox === false && now - waitsFrom >= longSandbox;
       if (isOverdue && since > this.#passSeen && !texts.has(pod.owner)) {
         texts.set(pod.owner, `pod ${nameOf(pod)} has no sandbox`);
       }
@@ -169,32 +164,34 @@ export class NodeProofStats {
     return [...texts.values()];
   }
 
-  /** @param seen whether the pass was observed as it happened: then it is the latest, whatever the node's clock says */
-  #passed(pod: PodEvidence, seen: boolean, now: number): void {
-    const at = pod.at ?? now;
-    if (!seen && this.lastPass !== undefined && this.lastPass.at >= at) return;
-    this.lastPass = { at, version: pod.version };
-    this.#passSeen = seen ? now : at;
-    for (const [owner, { startedAt }] of this.#failures) {
-      if (seen || startedAt <= at) this.#failures.delete(owner);
+  /** A pass that was observed as it happened is the latest, whatever the node's clock says. */
+  #passed(pod: PodEvidence, before: PodEvidence | undefined, listed: boolean, now: number): void {
+    const seen = !listed && before !== undefined;
+    const pass = { at: pod.at ?? now, after: before?.version, shownBy: pod.version };
+    if (!seen && this.lastPass !== undefined && !isLater(pass, this.lastPass)) return;
+    this.lastPass = pass;
+    this.#passSeen = seen ? now : pass.at;
+    for (const [owner, { started }] of this.#failures) {
+      if (seen || !isLater(started, pass)) this.#failures.delete(owner);
     }
     if (this.#failures.size === 0) this.#attempts = none;
   }
 
   /** A run that started before the last pass says what the network was before it. Pods that waited together are one attempt. */
-  #failed(pod: PodEvidence, waitedSince: number | undefined, now: number): void {
-    const startedAt = pod.startedAt ?? pod.at ?? now;
-    if (this.lastPass !== undefined && startedAt <= this.lastPass.at) return;
+  #failed(pod: PodEvidence, waited: { since: number; version: string } | undefined, now: number): void {
+    const at = pod.startedAt ?? pod.at ?? now;
+    const started = { at, after: waited?.version, shownBy: pod.version };
+    if (this.lastPass !== undefined && !isLater(started, this.lastPass)) return;
     const known = this.#failures.get(pod.owner);
     if (known !== undefined) {
-      known.startedAt = Math.max(known.startedAt, startedAt);
+      if (isLater(started, known.started)) known.started = started;
       known.count += 1;
     } else if (this.#failures.size < nodeEvidence.owners) {
-      this.#failures.set(pod.owner, { pod: nameOf(pod), startedAt, count: 1 });
+      this.#failures.set(pod.owner, { pod: nameOf(pod), started, count: 1 });
     }
     const { count, seen } = this.#attempts;
-    const isFirst = count === 0 || (waitedSince !== undefined && waitedSince > seen);
-    if (isFirst) this.#attempts = { count: count + 1, seen: now, startedAt };
+    const isFirst = count === 0 || (waited !== undefined && waited.since > seen);
+    if (isFirst) this.#attempts = { count: count + 1, seen: now, started };
   }
 }
 

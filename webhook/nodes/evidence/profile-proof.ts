@@ -1,5 +1,6 @@
 import type { Policy } from '../../config/policy.ts';
 import type { Profile } from '../../config/types.ts';
+import { isLater } from '../readiness/moment.ts';
 import type { Readiness } from '../readiness/readiness.ts';
 import { open, type State } from '../readiness/state.ts';
 import type { EvidenceView } from './evidence.ts';
@@ -60,7 +61,7 @@ export function profileProof(
   const from = readiness.started(profile.daemonSets, node);
   const against = stats.against(from, now);
   const isFailing = against.length >= enoughOwners;
-  const isProved = (stats.lastPass?.at ?? Number.NEGATIVE_INFINITY) > from;
+  const isProved = stats.lastPass !== undefined && isLater(stats.lastPass, from);
   if (!isFailing && (mode === 'ready' || isProved)) return proved;
   const mayTry = stats.mayTry(pod, from, now);
   if (isFailing) {

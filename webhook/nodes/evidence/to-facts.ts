@@ -100,6 +100,7 @@ export function evidencePick(): (pod: ApiEvidencePod) => PodEvidence {
     const job = releasedFrom(metadata);
     if (job !== undefined) kept.releasedFrom = job;
     if (verdict === 'failed') {
+      kept.failedVersion = kept.version;
       kept.controller = controllerOf(metadata);
       kept.required = required(spec, profiles);
     }

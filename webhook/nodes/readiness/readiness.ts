@@ -2,6 +2,7 @@ import type { DaemonSetRef } from '../../config/types.ts';
 import { getOrMake } from '../../lib/maps.ts';
 import { Boots } from './boots.ts';
 import type { AgentFacts, DaemonSetFacts, NodeFacts } from './facts.ts';
+import { isLater, type Moment } from './moment.ts';
 import { type DaemonSetStatus, judge, noneYet, type State, type StateCounts } from './state.ts';
 
 /**
@@ -14,6 +15,8 @@ export class Readiness {
   readonly #agents = new Map<string, AgentFacts>();
   /** Agents by node, then by UID. */
   readonly #onNode = new Map<string, Map<string, AgentFacts>>();
+  /** When the latest container of each agent started, by the agent's UID. */
+  readonly #starts = new Map<string, Moment>();
   readonly #boots = new Boots();
 
   /** A Node was added or changed. @param now milliseconds since the epoch */
@@ -34,8 +37,14 @@ export class Readiness {
     this.#daemonSets.delete(keyOf(daemonSet));
   }
 
-  /** A pod of a DaemonSet was added or changed. */
-  setAgent(facts: AgentFacts): void {
+  /** A pod of a DaemonSet was added or changed. @param listed whether a list shows it: it may have happened long ago */
+  setAgent(facts: AgentFacts, listed = false): void {
+    const { startedAt: at = Number.NEGATIVE_INFINITY, version: shownBy } = facts;
+    const before = this.#agents.get(facts.uid);
+    if (before === undefined || hasStarted(before, facts)) {
+      // an event comes within seconds
+      this.#starts.set(facts.uid, { at, after: before && !listed ? shownBy : before?.version, shownBy });
+    }
     this.#dropAgent(facts.uid);
     this.#boots.agent(facts);
     this.#agents.set(facts.uid, facts);
@@ -46,6 +55,7 @@ export class Readiness {
   removeAgent(uid: string): void {
     this.#dropAgent(uid);
     this.#boots.forgetAgent(uid);
+    this.#starts.delete(uid);
   }
 
   /** Whether this DaemonSet exists. */
@@ -91,15 +101,16 @@ export class Readiness {
   }
 
   /**
-   * When the latest container of these DaemonSets' pods on a node started, by the node's clock, in milliseconds since the
-   * epoch; minus infinity if no pod shows it. Pods that are being deleted do not count.
+   * When the latest container of these DaemonSets' pods on a node started; at minus infinity if no pod shows it. Pods that
+   * are being deleted do not count.
    */
-  started(daemonSets: readonly DaemonSetRef[], nodeName: string): number {
+  started(daemonSets: readonly DaemonSetRef[], nodeName: string): Moment {
     const known = daemonSets.flatMap((daemonSet) => this.#daemonSets.get(keyOf(daemonSet)) ?? []);
-    let latest = Number.NEGATIVE_INFINITY;
+    let latest: Moment = { at: Number.NEGATIVE_INFINITY };
     for (const agent of this.#onNode.get(nodeName)?.values() ?? []) {
-      const { leaving, startedAt = latest } = agent;
-      if (!leaving && known.some((one) => isOf(agent, one))) latest = Math.max(latest, startedAt);
+      const start = this.#starts.get(agent.uid) ?? latest;
+      const counts = !agent.leaving && known.some((one) => isOf(agent, one));
+      if (counts && isLater(start, latest)) latest = start;
     }
     return latest;
   }
@@ -132,5 +143,10 @@ export class Readiness {
 /** Whether the pod is one of the DaemonSet. A pod of another namespace may claim its UID. */
 const isOf = ({ namespace, owner }: AgentFacts, daemonSet: DaemonSetFacts): boolean =>
   namespace === daemonSet.namespace && owner === daemonSet.uid;
+
+/** Whether a container has started between two versions of a pod. */
+const hasStarted = (before: AgentFacts, now: AgentFacts): boolean =>
+  now.containers.some((id) => !before.containers.includes(id)) ||
+  (now.startedAt ?? 0) > (before.startedAt ?? 0);
 
 const keyOf = ({ namespace, name }: DaemonSetRef): string => `${namespace}/${name}`;

@@ -5,9 +5,10 @@ import type { GatePod } from '../../../../webhook/admission/gate/gate-pod.ts';
 import { decodePlacement } from '../../../../webhook/admission/gate/placement.ts';
 import { gateBy } from '../../../../webhook/leader/filters.ts';
 import { Evidence } from '../../../../webhook/nodes/evidence/evidence.ts';
+import { toAgentFacts } from '../../../../webhook/nodes/readiness/facts.ts';
 import { policyOf } from '../../../support/configurations.ts';
 import { podEvidence, type Shown } from '../../nodes/evidence/support.ts';
-import { now } from '../../nodes/readiness/objects.ts';
+import { apiAgent, now } from '../../nodes/readiness/objects.ts';
 import { binding, clusterWith, pending } from './support.ts';
 
 const profiles = [
@@ -70,6 +71,17 @@ suite('the gate with proofs', () => {
       message,
       /^node n3 is not ready for profile bare: the network is unproved there: no pod has/,
     );
+  });
+
+  test("goes by what it observed where a node's clock was set back", () => {
+    const replica = new Replica();
+    const agent = toAgentFacts(apiAgent('n1', { version: 10, containers: ['c2'] }));
+    replica.readiness.setAgent({ ...agent, startedAt: now + 3_600_000 });
+    replica.shows({ uid: 'late', version: 11 });
+    replica.shows({ uid: 'late', version: 12, verdict: 'passed' });
+    assert.equal(replica.says('n1', { uid: 'u2' }), 'allowed ready');
+    replica.readiness.setAgent({ ...agent, version: '13', containers: ['c3'], startedAt: now - 3_600_000 });
+    assert.equal(replica.says('n1', { uid: 'u2' }), 'allowed unproved');
   });
 
   test('gate.maxHold counts from the first refusal, though states change', () => {

@@ -76,7 +76,7 @@ suite('the evidence of a cluster', () => {
       Array.from(evidence.pods(), ({ name }) => name),
       ['a'],
     );
-    assert.equal(evidence.of('mesh', 'n1')?.lastPass?.version, '4');
+    assert.equal(evidence.of('mesh', 'n1')?.lastPass?.shownBy, '4');
     // users can name any profile, and only those of the configuration are counted
     assert.equal(evidence.of('made-up', 'n1'), undefined);
     await tell('/api/v1/nodes ', 'MODIFIED', apiNode('n1', 'b2', 60));

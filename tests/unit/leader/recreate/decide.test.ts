@@ -58,7 +58,13 @@ suite('where it helps', () => {
     ],
     [
       'a proof has passed on the node since',
-      { passedAt: start - 10 * second },
+      { passedAt: { at: start - 10 * second } },
+      {},
+      'a proof of another pod has passed on node n1 since',
+    ],
+    [
+      'a proof was seen to pass since, and the clock of the node was set back',
+      { passedAt: { at: start - 20 * second, after: '11', shownBy: '12' } },
       {},
       'a proof of another pod has passed on node n1 since',
     ],

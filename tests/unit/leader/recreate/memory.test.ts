@@ -85,7 +85,7 @@ suite('the pods of a controller', () => {
 
   test('a proof has passed on the node since: all at once', () => {
     const leader = new Leader(...web(3));
-    leader.node = { passedAt: start };
+    leader.node = { passedAt: { at: start } };
     assert.equal(leader.look(), 'web-0 web-1 web-2');
   });
 
@@ -129,7 +129,7 @@ suite('budgets', () => {
   ] as const) {
     test(`${budget}: half of it at once, then as many in a minute`, () => {
       const leader = new Leader(...web(20));
-      leader.node = { passedAt: start };
+      leader.node = { passedAt: { at: start } };
       leader.budgets = { ...defaults, [budget]: 6 };
       assert.equal(leader.look().split(' ').length, 3);
       assert.equal(leader.look(), 'budget');
@@ -144,7 +144,7 @@ suite('budgets', () => {
 suite('the breaker', () => {
   /** Pods of so many controllers of each namespace fail again. */
   function failAgain(leader: Leader, namespace: string, count: number): void {
-    leader.node = { passedAt: start };
+    leader.node = { passedAt: { at: start } };
     const all = Array.from({ length: count }, (_, index) =>
       web(1, `${namespace}${index}`, { namespace }),
     ).flat();

@@ -35,6 +35,7 @@ export function failedPod(given: Partial<PodEvidence> & { name: string }): PodEv
     verdict,
     at: start - 1000,
     startedAt: start - 11_000,
+    failedVersion: '10',
     ...given,
   });
 }

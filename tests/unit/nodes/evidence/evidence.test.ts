@@ -67,6 +67,6 @@ suite('evidence', () => {
     for (let owner = 0; owner < 100; owner += 1) {
       put(evidence, { uid: `p${owner}`, owner: `o${owner}`, verdict: 'failed' });
     }
-    assert.equal(evidence.of('mesh', 'n1')?.against(0, start).length, nodeEvidence.owners);
+    assert.equal(evidence.of('mesh', 'n1')?.against({ at: 0 }, start).length, nodeEvidence.owners);
   });
 });

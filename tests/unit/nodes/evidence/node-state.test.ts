@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { Scene, seconds, start } from './support.ts';
+import { evidenceWith, Scene, seconds, start } from './support.ts';
 
 const ready = { mode: 'ready' } as const;
 
@@ -74,13 +74,14 @@ suite('a node on which proofs fail', () => {
 
   test('a pod that fails again and again in one sandbox failed once', () => {
     const scene = new Scene();
-    for (const owner of ['web', 'db']) scene.runs(0, owner, 'failed', { owner });
+    for (const owner of ['web', 'db']) scene.runs(0, owner, 'failed', { owner, version: 7 });
     scene.runs(10, 'good', 'passed', { owner: 'good' });
     for (let at = 20; at < 200; at += 20) {
       for (const owner of ['web', 'db']) scene.shows(at, { uid: owner, owner, verdict: 'failed' });
     }
     assert.equal(scene.says(200, ready), 'proved, lets');
-    assert.equal(scene.evidence.pod('web')?.at, start + 3 * seconds);
+    const { at, failedVersion } = scene.evidence.pod('web') ?? {};
+    assert.deepEqual([at, failedVersion], [start + 3 * seconds, '7']);
   });
 
   test('a pass that is shown again is not a new one, whatever the pod shows between', () => {
@@ -117,6 +118,48 @@ suite('a node on which proofs fail', () => {
     scene.goes(5, 'web');
     scene.goes(5, 'db');
     assert.match(scene.says(6, ready), /^failing/);
+  });
+});
+
+suite("a node whose clock was an hour ahead when the network's pod started, and was set back", () => {
+  const hour = 3600;
+  function sceneSetBack(): Scene {
+    const scene = new Scene();
+    scene.shows(0, { uid: 'early', owner: 'early' });
+    scene.agentStarts(hour);
+    return scene;
+  }
+
+  test('is proved by a pass of a pod that came since', () => {
+    const scene = sceneSetBack();
+    assert.equal(scene.says(9), 'unproved, holds');
+    scene.runs(10, 'late', 'passed');
+    assert.equal(scene.says(14), 'proved, lets');
+  });
+
+  test('is not proved by a pass that a list shows, or that came before', () => {
+    const listed = new Scene(evidenceWith([{ verdict: 'passed', at: 10, version: 500 }]));
+    listed.agentStarts(hour);
+    assert.equal(listed.says(14), 'unproved, lets');
+    const before = new Scene();
+    before.runs(hour, 'old', 'passed');
+    before.agentStarts(10);
+    assert.equal(before.says(14), 'unproved, lets');
+  });
+
+  test('fails with two owners, and lets one pod through after each pause', () => {
+    const scene = sceneSetBack();
+    scene.runs(10, 'good', 'passed', { startedAt: hour, at: hour });
+    for (const owner of ['web', 'db']) scene.runs(20, owner, 'failed', { owner });
+    assert.equal(scene.says(24, ready), 'failing, holds');
+    scene.runs(30, 'web-2', 'failed', { owner: 'web' });
+    assert.equal(scene.says(36), 'failing, holds');
+  });
+
+  test('fails if sandboxes do not come', () => {
+    const scene = sceneSetBack();
+    for (const owner of ['web', 'db']) scene.shows(10, { uid: owner, owner, hasSandbox: false });
+    assert.match(scene.says(71, ready), /^failing/);
   });
 });
 

@@ -3,6 +3,7 @@ import type { PodEvidence, Verdict } from '../../../../webhook/nodes/evidence/fa
 import type { Candidate } from '../../../../webhook/nodes/evidence/node-proof-stats.ts';
 import { type NodeProof, profileProof } from '../../../../webhook/nodes/evidence/profile-proof.ts';
 import { toNodeFacts } from '../../../../webhook/nodes/readiness/facts.ts';
+import type { Moment } from '../../../../webhook/nodes/readiness/moment.ts';
 import { policyOf } from '../../../support/configurations.ts';
 import { apiNode } from '../readiness/objects.ts';
 import { evidencePod } from './pods.ts';
@@ -44,6 +45,7 @@ export function podEvidence(shown: Shown = {}): PodEvidence {
     node,
     profiles,
     failedProfiles: verdict === 'failed' ? (shown.failedProfiles ?? profiles) : [],
+    ...(verdict === 'failed' && { failedVersion: String(version) }),
     ...(owner !== '' && {
       controller: { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: owner, uid: owner },
     }),
@@ -89,7 +91,9 @@ function policyWith(evidence: 'ready' | 'proof') {
 /** A cluster whose events come one after the other. Times are seconds after {@link start}. */
 export class Scene {
   readonly evidence: Evidence;
-  #started = Number.NEGATIVE_INFINITY;
+  #started: Moment = { at: Number.NEGATIVE_INFINITY };
+  /** `metadata.resourceVersion` of the last event. */
+  #version = 100;
 
   constructor(evidence = evidenceWith([])) {
     this.evidence = evidence;
@@ -97,7 +101,8 @@ export class Scene {
 
   /** A pod as an event of the watch reports it; by our clock and by the node's it happened at that time. */
   shows(at: number, shown: Shown): void {
-    const pod = podEvidence({ at, ...shown });
+    this.#version += 1;
+    const pod = podEvidence({ at, version: this.#version, ...shown });
     this.evidence.apply([{ type: 'put', pod, listed: false }], start + at * seconds);
   }
 
@@ -112,8 +117,11 @@ export class Scene {
     this.evidence.apply([{ type: 'gone', uid }], start + at * seconds);
   }
 
+  /** A container of the network's pod starts. @param at by the node's clock */
   agentStarts(at: number): void {
-    this.#started = start + at * seconds;
+    this.#version += 1;
+    const version = String(this.#version);
+    this.#started = { at: start + at * seconds, after: version, shownBy: version };
   }
 
   proof(at: number, { profile = 'mesh', node = 'n1', mode = 'proof', pod }: Question = {}): NodeProof {

@@ -77,6 +77,7 @@ suite('what is kept of a pod', () => {
       node: 'n1',
       profiles: ['cilium', 'linkerd'],
       failedProfiles: ['linkerd'],
+      failedVersion: '7',
       owner: JSON.stringify(['shop', 'apps/v1', 'ReplicaSet', 'rs1']),
       controller: { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'rs1' },
       required: {

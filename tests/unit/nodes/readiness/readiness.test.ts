@@ -175,6 +175,37 @@ suite('a reboot', () => {
   });
 });
 
+suite('the latest start of a container', () => {
+  const started = (...changes: Change[]) => after(daemonSet(), node(), ...changes).started([ref], 'n1');
+  const shows =
+    (version: number, startedAt: number, id: string, listed = false): Change =>
+    (readiness) => {
+      const facts = toAgentFacts(apiAgent('n1', { version, containers: [id] }));
+      readiness.setAgent({ ...facts, startedAt }, listed);
+    };
+  const first = shows(10, 1000, 'c1', true);
+
+  test('is after the event that shows it, whatever the clock says; unknown versions say nothing', () => {
+    assert.deepEqual(started(first), { at: 1000, after: undefined, shownBy: '10' });
+    assert.deepEqual(started(first, shows(20, 500, 'c2')), { at: 500, after: '20', shownBy: '20' });
+    assert.deepEqual(started(first, shows(20, 500, 'c2', true)), { at: 500, after: '10', shownBy: '20' });
+  });
+
+  test('stays while no other container starts', () => {
+    assert.equal(started(first, shows(20, 500, 'c2'), shows(30, 500, 'c2')).shownBy, '20');
+  });
+
+  test('is that of all pods that stay', () => {
+    const other: Change = (readiness) => {
+      const facts = toAgentFacts(apiAgent('n1', { name: 'other', version: 30 }));
+      readiness.setAgent({ ...facts, startedAt: 2000 });
+    };
+    assert.equal(started(first, other).at, 2000);
+    assert.equal(started(first, other, agent({ name: 'other', version: 31, deleted: true })).at, 1000);
+    assert.equal(started().at, Number.NEGATIVE_INFINITY);
+  });
+});
+
 suite("the facts of a DaemonSet's pod", () => {
   test('the owner is the controller among several', () => {
     const owned = (...ownerReferences: NonNullable<ApiPod['metadata']['ownerReferences']>): string => {

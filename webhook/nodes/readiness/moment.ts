@@ -1,0 +1,21 @@
+import { isBefore } from './boots.ts';
+
+/** When something happened on a node: by the node's clock, and between two writes of objects to the API server. */
+export interface Moment {
+  /** By the node's clock, in milliseconds since the epoch. */
+  at: number;
+  /** `metadata.resourceVersion` of the last known object that was written before it. */
+  after?: string | undefined;
+  /** `metadata.resourceVersion` of the first known object that shows it. */
+  shownBy?: string | undefined;
+}
+
+/**
+ * Whether the first of two moments of a node is later. The order of what was observed decides where it can, because the
+ * clock of a node can be set back; the clock decides about what a list showed.
+ */
+export function isLater(one: Moment, other: Moment): boolean {
+  if (isBefore(other.shownBy ?? '', one.after ?? '')) return true;
+  if (isBefore(one.shownBy ?? '', other.after ?? '')) return false;
+  return one.at > other.at;
+}
