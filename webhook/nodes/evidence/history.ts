@@ -39,9 +39,19 @@ export function withHistory(shown: PodEvidence, before: PodEvidence): PodEvidenc
   return { ...pod, passedBefore: last };
 }
 
-/** A pod that fails again and again in one sandbox has one failure: the first. */
+/**
+ * A pod that fails again and again has one failure: the first. In the sandbox that was seen to fail, no other verdict
+ * than a pass takes that back: a check that could not be made shows nothing.
+ */
 function withFailure(pod: PodEvidence, before: PodEvidence): PodEvidence {
-  if (pod.verdict !== 'failed' || before.verdict !== 'failed') return pod;
-  const { at, startedAt, failedVersion = pod.version } = before;
-  return { ...pod, at, startedAt, failedVersion };
+  if (before.verdict !== 'failed' || pod.verdict === 'passed') return pod;
+  const { at, startedAt, failedVersion = before.version } = before;
+  if (pod.verdict === 'failed') return { ...pod, at, startedAt, failedVersion };
+  const isSame = pod.sandboxSince === before.sandboxSince && pod.owner === before.owner;
+  if (!isSame || pod.sandboxSince === undefined) return pod;
+  const { verdict, run, failedProfiles, controller, required, waitingFor } = before;
+  return {
+    ...pod,
+    ...{ verdict, at, startedAt, run, failedProfiles, failedVersion, controller, required, waitingFor },
+  };
 }
