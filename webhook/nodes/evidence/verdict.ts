@@ -48,7 +48,7 @@ export interface ProofContext {
   sidecar: boolean;
 }
 
-/** The verdict of a run, and how the run ended; undefined for `waiting`. */
+/** The verdict of a run, and how the run ended; undefined for `waiting`, and if a run passed that is not shown any more. */
 export interface ProofResult {
   verdict: Verdict;
   ended: Terminated | undefined;
@@ -77,7 +77,9 @@ export const conditionOf = ({ conditions }: Pick<ProofStatus, 'conditions'>, typ
 
 /** The status of our init container; undefined where the kubelet has not written one. */
 export const validatorStatus = ({ initContainerStatuses }: ProofStatus): ContainerStatus | undefined =>
-  initContainerStatuses?.find(({ name }) => name === validatorContainer);
+  initContainerStatuses?.find(isValidator);
+
+const isValidator = ({ name }: ContainerStatus): boolean => name === validatorContainer;
 
 /**
  * Whether a container other than ours has started in the pod's current sandbox. The phase does not say it: after a reboot
@@ -120,14 +122,15 @@ export function resultOf(
   const now = since
     ? { exitCode: exitCode.passed, startedAt: since, finishedAt: since, containerID: containerID ?? null }
     : state?.terminated;
-  const run = now ?? lastState?.terminated;
-  if (!run) return waiting;
-  const verdict = verdictOfRun(run, context);
-  if (verdict === 'waiting') return waiting;
   const isOver = status.phase === 'Succeeded' || status.phase === 'Failed';
   const sandbox = conditionOf(status, sandboxCondition);
   // a pod that ended has no sandbox any more, and a verdict all the same
   if (!isOver && sandbox?.status === 'False') return waiting;
+  if (context.sidecar && hasPassedBefore(status, now, isOver)) return { verdict: 'passed', ended: undefined };
+  const run = now ?? lastState?.terminated;
+  if (!run) return waiting;
+  const verdict = verdictOfRun(run, context);
+  if (verdict === 'waiting') return waiting;
   if (now) {
     const isPass = now.exitCode === exitCode.passed;
     const newer = (sandboxSince(status) ?? 0) - (timeOf(now.finishedAt) ?? Number.POSITIVE_INFINITY);
@@ -138,6 +141,25 @@ export function resultOf(
   if (run.exitCode === exitCode.passed) return waiting;
   const isOlder = (timeOf(run.finishedAt) ?? 0) < (timeOf(sandbox?.lastTransitionTime) ?? 0);
   return !isOver && run.finishedAt && isOlder ? waiting : { verdict, ended: run };
+}
+
+/**
+ * Whether a sidecar passed in this sandbox before its current run. The kubelet starts the containers after it only then
+ * (https://kubernetes.io/docs/concepts/workloads/pods/sidecar-containers/), and lists init containers in their order
+ * (`SortInitContainerStatuses`). So it shows in `state.running` of those containers, and in `state.terminated` of a pod
+ * that ended. In a mesh, the proxy is one of them and answers the startup probe of every later run.
+ */
+function hasPassedBefore(status: ProofStatus, now: Terminated | undefined | null, isOver: boolean): boolean {
+  const inits = status.initContainerStatuses ?? [];
+  const own = inits.findIndex(isValidator);
+  if (own < 0) return false;
+  const isPass = now?.exitCode === exitCode.passed;
+  const later = [...inits.slice(own + 1), ...(status.containerStatuses ?? [])];
+  const starts = later.flatMap(({ state }) => {
+    const run = state?.running ?? (isPass && isOver ? state?.terminated : undefined);
+    return timeOf(run?.startedAt) ?? [];
+  });
+  return isPass ? starts.some((at) => at < (timeOf(now.startedAt) ?? 0)) : starts.length > 0;
 }
 
 /** What the end of a run means, whatever its sandbox. */

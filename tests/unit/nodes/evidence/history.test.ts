@@ -26,6 +26,8 @@ class Kubelet {
   readonly #pick = evidencePick();
   #version = 0;
   sandbox = 0;
+  /** Whether the container is a witness. */
+  sidecar = false;
   owners: Owners = [controller];
 
   /** @param main the state of the main container */
@@ -45,6 +47,7 @@ class Kubelet {
         initContainers: [
           {
             name: 'cni-gate-validator',
+            ...(this.sidecar && { restartPolicy: 'Always' }),
             env: [{ name: 'CNI_GATE_CHECKS', value: '[{"profile":"mesh","address":{"timeout":"10s"}}]' }],
           },
         ],
@@ -98,5 +101,56 @@ suite('a pod that failed', () => {
       change(kubelet);
       assert.equal(kubelet.writes(ours).verdict, expected);
     }
+  });
+});
+
+suite('a witness that runs again in its sandbox', () => {
+  const of = (from: number, started: boolean): Ours => ({
+    state: running(from),
+    started,
+    containerID: idOf(from),
+  });
+  const main = { state: running(3) };
+  const isProved = (kubelet: Kubelet): boolean => kubelet.evidence.of('mesh', 'n1')?.lastPass !== undefined;
+
+  /** The first run passes, the node boots, and nothing has passed there since. */
+  function scene(): Kubelet {
+    const kubelet = new Kubelet();
+    kubelet.sidecar = true;
+    kubelet.writes(of(1, false));
+    kubelet.writes(of(1, true), { main, phase: 'Running' });
+    assert.equal(isProved(kubelet), true);
+    kubelet.evidence.booted('n1', '3');
+    return kubelet;
+  }
+
+  test('is no new proof, though the proxy answers its startup probe', () => {
+    const kubelet = scene();
+    const first = kubelet.evidence.pod('u1');
+    kubelet.writes({ ...of(20, false), lastState: ended(137, 1) }, { main, phase: 'Running' });
+    const again = kubelet.writes({ ...of(20, true), lastState: ended(137, 1) }, { main, phase: 'Running' });
+    assert.deepEqual([again.verdict, isProved(kubelet)], ['passed', false]);
+    assert.equal(first?.verdict, 'passed');
+  });
+
+  test('is none either while nothing else runs, or for a process that has not seen the first run', () => {
+    const kubelet = scene();
+    const crashed = { main: { state: backOff }, phase: 'Running' };
+    kubelet.writes(of(20, false), crashed);
+    kubelet.writes(of(20, true), crashed);
+    assert.equal(isProved(kubelet), false);
+    const late = new Kubelet();
+    late.sidecar = true;
+    late.writes(of(20, false), { main, phase: 'Running' });
+    late.writes(of(20, true), { main, phase: 'Running' });
+    assert.equal(isProved(late), false);
+  });
+
+  test('is a proof in another sandbox', () => {
+    const kubelet = scene();
+    kubelet.sandbox = 30;
+    kubelet.writes(of(31, false));
+    kubelet.writes(of(31, true));
+    assert.equal(isProved(kubelet), true);
   });
 });

@@ -149,6 +149,63 @@ const cases: [name: string, status: ProofStatus, expected: string, context?: Pro
   ["linkerd's 95 on SIGTERM, during the deletion", pod({ state: ended(95) }), 'waiting', deleted],
 ];
 
+/** A witness in a mesh, whose proxy is a sidecar too, and its pod, which runs since 00:11. */
+const witness = (ours: Omit<ContainerStatus, 'name'>, web: object = runs, more: Partial<ProofStatus> = {}) =>
+  pod(ours, { phase: 'Running', containerStatuses: [{ name: 'web', ...web }], ...more });
+const since = (startedAt: string) => ({ running: { startedAt: at(startedAt) } });
+
+suite('a witness that runs beside what waited for it', () => {
+  const runsAgain = { state: since('01:00'), lastState: ended(137) };
+  const proxy = { name: 'proxy', state: since('00:11') };
+  const ours = { name: 'cni-gate-validator', ...runsAgain, started: true };
+  const job = { phase: 'Succeeded' };
+  const later: [what: string, status: ProofStatus][] = [
+    ['it runs again, and the proxy answers its startup probe', witness({ ...runsAgain, started: true })],
+    ['it runs again', witness({ ...runsAgain, started: false })],
+    ['it was killed', witness({ state: ended(137) })],
+    ['it was out of memory', witness({ state: ended(137, { reason: 'OOMKilled' }) })],
+    ['it failed as it ran again', witness({ state: crashLoop, lastState: ended(69) })],
+    [
+      'it ran again, and its Job is complete',
+      witness({ state: ended(0, { startedAt: at('01:00') }) }, { state: ended(0) }, job),
+    ],
+    [
+      'its proxy is a sidecar, and nothing else runs',
+      witness(ours, { state: crashLoop }, { initContainerStatuses: [ours, proxy] }),
+    ],
+  ];
+  for (const [what, status] of later) {
+    test(`shows no verdict of this run: ${what}`, () =>
+      assert.deepEqual(resultOf(status, sidecar), { verdict: 'passed', ended: undefined }));
+  }
+
+  const first: [what: string, status: ProofStatus, expected: string][] = [
+    ['it was reached', witness({ state: since('00:00'), started: true }), 'passed'],
+    ['its Job is complete', witness({ state: ended(0) }, { state: since('00:11') }, job), 'passed'],
+    [
+      'another init container runs before it',
+      pod({}, { initContainerStatuses: [proxy, { ...ours, state: since('00:12') }] }),
+      'passed',
+    ],
+    ['it failed, and what runs is gone', witness({ state: ended(95) }, { state: ended(255) }), 'failed'],
+    [
+      'it failed after a power cut, and the pod has ended',
+      witness(
+        { state: ended(95, { startedAt: at('01:00') }) },
+        { state: ended(255) },
+        { phase: 'Failed' },
+      ),
+      'failed',
+    ],
+  ];
+  for (const [what, status, expected] of first) {
+    test(`shows the verdict of its first run: ${what}`, () => {
+      const result = resultOf(status, sidecar);
+      assert.deepEqual([result.verdict, typeof result.ended], [expected, 'object']);
+    });
+  }
+});
+
 suite('the verdict of a pod', () => {
   for (const [name, status, expected, context] of cases) {
     test(name, () => assert.equal(resultOf(status, context).verdict, expected));

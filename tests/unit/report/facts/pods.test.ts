@@ -58,6 +58,21 @@ const validator = (state: object): Parts => ({
 });
 const ended = (exitCode: number, message?: string) => ({ terminated: { exitCode, message } });
 
+/** A witness that was killed, and runs again beside its pod. */
+const again = (state: object): Parts => ({
+  annotation: proved,
+  spec: {
+    initContainers: [
+      { name: ours, restartPolicy: 'Always', env: [{ name: 'CNI_GATE_CHECKS', value: '[{}]' }] },
+    ],
+  },
+  status: {
+    initContainerStatuses: [{ name: ours, lastState: ended(137), ...state }],
+    containerStatuses: [{ name: 'web', state: { running: { startedAt: '2026-11-21T11:00:00Z' } } }],
+  },
+});
+const running = { running: { startedAt: '2026-11-21T11:30:00Z' } };
+
 suite('the state of the check of a pod', () => {
   const cases: [string, Parts, PodFacts['proof'], PodFacts['withoutProof']?][] = [
     ['it runs', { annotation: proved }, 'passed'],
@@ -98,6 +113,19 @@ suite('the state of the check of a pod', () => {
     [
       'it runs, and the proof failed',
       { annotation: proved, status: { initContainerStatuses: [{ name: ours, state: ended(95) }] } },
+      'withoutProof',
+      'not-completed',
+    ],
+    ['its witness runs again, and was reached', again({ state: running, started: true }), 'passed'],
+    [
+      'its witness runs again, and is not reached',
+      again({ state: running, started: false }),
+      'withoutProof',
+      'not-completed',
+    ],
+    [
+      'its witness runs again, and ends',
+      again({ state: { waiting: {} }, lastState: ended(69) }),
       'withoutProof',
       'not-completed',
     ],
