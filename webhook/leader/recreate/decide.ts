@@ -26,11 +26,7 @@ export interface Turn {
 }
 
 /** A failed pod that would be better off as a new pod. */
-interface Eligible {
-  how: DeletionMethod;
-  why: string;
-  /** Whether the gate keeps new pods off the node, all or all but one at a time, so that they go to other nodes. */
-  moves?: true;
+interface Eligible extends Omit<Recreation, 'pod'> {
   /** Whether a proof has passed on the node since the pod failed. */
   proven?: true;
 }
@@ -43,11 +39,11 @@ interface Eligible {
 export function decide(pod: PodEvidence, facts: RepairFacts): Recreation | Skipped {
   const eligible = judge(pod, facts);
   if ('reason' in eligible) return eligible;
-  const { how, why, moves, proven = false } = eligible;
+  const { proven = false, ...recreation } = eligible;
   const ordered = pod.controller !== undefined && isOf(pod.controller, 'StatefulSet');
   if (ordered && !isFirst(pod, facts)) return { reason: 'owner-turn' };
-  if (!moves && !proven && !mayProbe(pod, facts)) return { reason: 'node-to-prove' };
-  return facts.limit(pod, { proven, ordered }) ?? { pod, how, why };
+  if (!recreation.moves && !proven && !mayProbe(pod, facts)) return { reason: 'node-to-prove' };
+  return facts.limit(pod, { proven, ordered }) ?? { pod, ...recreation };
 }
 
 /**

@@ -141,11 +141,11 @@ export class Reconciler implements Work {
 
   async #recreate(recreation: Recreation): Promise<Result> {
     const { view, policy, metrics } = this.#options;
-    const { pod } = recreation;
+    const { pod, moves } = recreation;
     const memory = this.#memory;
     memory.begin(pod, policy().repair, performance.now());
     // no other pod finds out about the node before the watch reports the replacement
-    for (const profile of pod.failedProfiles) {
+    for (const profile of moves ? [] : pod.failedProfiles) {
       view.evidence.reserve(profile, pod.node, pod.owner, Date.now());
     }
     const { result, ...more } = await deletePod(this.#client, recreation);

@@ -35,6 +35,8 @@ export interface Recreation {
   how: DeletionMethod;
   /** Why this helps, for people. */
   why: string;
+  /** Whether the gate keeps new pods off the node, all or all but one at a time, so that they go to other nodes. */
+  moves?: true;
 }
 
 const look = 'look at what the proofs saw: "cni-gate status"';

@@ -7,6 +7,8 @@ import type { RepairSettings } from '../../../../webhook/config/types.ts';
 import { repairController } from '../../../../webhook/leader/start.ts';
 import { Evidence } from '../../../../webhook/nodes/evidence/evidence.ts';
 import type { PodEvidence } from '../../../../webhook/nodes/evidence/facts.ts';
+import { profileProof } from '../../../../webhook/nodes/evidence/profile-proof.ts';
+import { requiredOf } from '../../../../webhook/nodes/scheduling/constraints.ts';
 import { policyOf } from '../../../support/configurations.ts';
 import { json, status } from '../../../support/fake-api-server.ts';
 import { clusterWith } from '../../admission/gate/support.ts';
@@ -56,10 +58,18 @@ async function scene(t: TestContext, { leads = true, pods: first = [], answer, .
     unsynced: () => undefined,
   };
   const run = await running(t, repairController, { view, policy: () => policy, leader }, answer);
+  const profile = policy.profiles.get('mesh');
+  assert.ok(profile);
+  /** Whether the gate would let the owner's next pod through on n1, three seconds from now. */
+  const mayTry = (owner: string): boolean | undefined => {
+    const asking = { pod: { key: 'next', owner }, now: Date.now() + 3000 };
+    return profileProof(profile, 'n1', view, policy, asking)?.mayTry;
+  };
   return {
     ...run,
     put,
     lead,
+    mayTry,
     /** What was asked of pods: `DELETE web`. */
     asked: (): string[] =>
       run.api.asked
@@ -216,4 +226,28 @@ test('where one pod at a time finds out, one is deleted until the watch reports 
   await api.nth(0);
   await someTime();
   assert.deepEqual(asked(), ['DELETE a']);
+});
+
+suite('the node that a deleted pod fails on, where one pod at a time finds out', () => {
+  const proved = podEvidence({ uid: 'proved', owner: 'other', verdict: 'passed', node: 'n2' });
+  const required = { ...requiredOf({}), kind: 'any', hasVolumes: false };
+
+  for (const [what, others, ofOwner, ofOthers] of [
+    ['is reserved for its owner, if no other node takes the pod', [], true, false],
+    [
+      'is not reserved, if the pod is to move: an owner that failed waits twice as long',
+      [proved],
+      false,
+      true,
+    ],
+  ] as const) {
+    test(what, async (t) => {
+      const { api, mayTry } = await scene(t, {
+        pods: [failed('web', { required }), ...others],
+        evidence: 'proof',
+      });
+      await api.nth(0);
+      assert.deepEqual([mayTry('set-web'), mayTry('set-other')], [ofOwner, ofOthers]);
+    });
+  }
 });
