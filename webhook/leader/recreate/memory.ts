@@ -20,7 +20,7 @@ class Owner {
   readonly namespace: string;
   /** The time of each recreation without an outcome, by the UID of the deleted pod, the oldest first. */
   readonly attempts = new Map<string, number>();
-  /** UIDs of pods that came since the first attempt, and have no verdict. */
+  /** UIDs of pods that came since the first attempt, and have no verdict. Their success counts, however late it is. */
   readonly successors = new Set<string>();
   /** The last verdict of a successor. After a success, all pods of the controller are recreated. */
   last: { passed: boolean; at: number } | undefined;
@@ -111,7 +111,7 @@ export class RepairMemory {
     const { uid = '', owner: key = '' } = pod ?? before ?? {};
     const owner = this.#owners.get(key);
     if (owner === undefined) return undefined;
-    if (before === undefined && owner.attempts.size > 0) owner.successors.add(uid);
+    if (before === undefined) owner.successors.add(uid);
     if (pod?.verdict === 'waiting' || !owner.successors.delete(uid) || pod === undefined) return undefined;
     const [attempt] = owner.attempts.keys();
     if (pod.verdict === 'passed') owner.succeeded(now);

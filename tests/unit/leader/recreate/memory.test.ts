@@ -110,6 +110,15 @@ suite('the pods of a controller', () => {
     assert.equal(leader.look(), 'web-1 web-2');
   });
 
+  test('each replacement needs more than a minute for its node or its volume, and passes: the others follow', () => {
+    const leader = new Leader(...web(3));
+    leader.look();
+    leader.now += minute;
+    assert.equal(leader.look(), 'owner-pause');
+    leader.comes({ name: 'late', verdict: 'passed' });
+    assert.equal(leader.look(), 'web-1 web-2');
+  });
+
   test('a deletion that was refused keeps no other pod waiting', () => {
     const leader = new Leader(...web(2));
     const [pod] = leader.evidence.pods();
