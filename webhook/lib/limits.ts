@@ -165,7 +165,7 @@ export const repairLimits = {
     within: time(300_000, 'period of these outcomes'),
     /** One namespace cannot stop the repair of others. */
     ofNamespace: count(5, 'failures of one namespace that count'),
-    pause: time(300_000, 'stop of repair'),
+    pause: time(300_000, 'stop of repair, and then from one pod that is tried to the next'),
   },
   kinds: count(64, "different requirements of one namespace's pods for which a node is sought, in 5 s"),
 };

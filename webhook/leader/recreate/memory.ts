@@ -4,6 +4,7 @@ import { getOrMake } from '../../lib/maps.ts';
 import { TokenBucket } from '../../lib/token-bucket.ts';
 import type { EvidenceChange } from '../../nodes/evidence/evidence.ts';
 import type { PodEvidence } from '../../nodes/evidence/facts.ts';
+import { Breaker } from './breaker.ts';
 import type { Turn } from './decide.ts';
 import type { Skipped } from './types.ts';
 
@@ -72,28 +73,30 @@ export class RepairMemory {
   readonly #buckets = new Map<string, TokenBucket>();
   /** By {@link PodEvidence.owner}. */
   readonly #owners = new Map<string, Owner>();
-  #stoppedUntil = Number.NEGATIVE_INFINITY;
+  readonly #breaker = new Breaker();
 
   /** What keeps a failed pod waiting now; undefined if nothing does. */
   limit(pod: PodEvidence, eligible: Turn, budgets: Budgets, now: number): Skipped | undefined {
     const owner = this.#owners.get(pod.owner) ?? newOwner;
-    if (this.isStopped(now)) return { reason: 'breaker' };
+    if (!owner.last?.passed && !this.#breaker.allows(pod.namespace, now)) return { reason: 'breaker' };
     if (owner.retryAt > now) return { reason: 'owner-pause' };
     if (!owner.hasTurn(pod.uid, eligible)) return { reason: 'owner-turn' };
     const isFree = this.#bucketsOf(pod, budgets).every((bucket) => bucket.left(now) >= 1);
     return isFree ? undefined : { reason: 'budget' };
   }
 
-  /** Whether all repair has stopped, because recreated pods of most controllers failed again. */
+  /** Whether repair has stopped, but for single pods. */
   isStopped(now: number): boolean {
-    return now < this.#stoppedUntil;
+    return this.#breaker.isOpen(now);
   }
 
   /** Call it before the deletion: the pod that replaces it may be reported before the answer. */
   begin(pod: PodEvidence, budgets: Budgets, now: number): void {
     this.take(pod, budgets);
-    const { owner, namespace, uid } = pod;
-    getOrMake(this.#owners, owner, () => new Owner(namespace)).attempts.set(uid, now);
+    const { namespace, uid } = pod;
+    const owner = getOrMake(this.#owners, pod.owner, () => new Owner(namespace));
+    owner.attempts.set(uid, now);
+    if (!owner.last?.passed) this.#breaker.tried(namespace, now);
   }
 
   /** Takes a token of each bucket of the pod. */
@@ -102,8 +105,9 @@ export class RepairMemory {
   }
 
   /** The pod was not deleted. */
-  cancel({ owner, uid }: PodEvidence): void {
+  cancel({ owner, namespace, uid }: PodEvidence): void {
     this.#owners.get(owner)?.attempts.delete(uid);
+    this.#breaker.cancelled(namespace);
   }
 
   /** Has to hear of all changes. @returns the outcome of a recreation that ended with it */
@@ -114,15 +118,21 @@ export class RepairMemory {
     if (before === undefined) owner.successors.add(uid);
     if (pod?.verdict === 'waiting' || !owner.successors.delete(uid) || pod === undefined) return undefined;
     const [attempt] = owner.attempts.keys();
-    if (pod.verdict === 'passed') owner.succeeded(now);
+    if (pod.verdict === 'passed') {
+      owner.succeeded(now);
+      this.#breaker.close();
+    }
     if (attempt === undefined) return undefined;
     owner.attempts.delete(attempt);
     if (pod.verdict !== 'passed' && pod.verdict !== 'failed') return 'unknown';
     if (pod.verdict === 'failed') {
       owner.failed(now);
       owner.last = { passed: false, at: now };
+      if (!this.isStopped(now) && this.#mostFailed(now)) {
+        const withoutPass = [...this.#owners.values()].filter(({ last }) => !last?.passed);
+        this.#breaker.open(new Set(withoutPass.map(({ namespace }) => namespace)), now);
+      }
     }
-    if (!this.isStopped(now) && this.#mostFailed(now)) this.#stoppedUntil = now + breaker.pause;
     return pod.verdict;
   }
 

@@ -59,7 +59,7 @@ export const skipTexts = {
     'its node is not ready for it, and no other node is: look at the DaemonSet of its network',
   'under-way':
     'it could not be deleted, or its deletion has not happened yet, and it is tried again: the log of the leader says more',
-  breaker: `recreated pods of most controllers failed again, so repair has stopped for five minutes: ${look}`,
+  breaker: `recreated pods of most controllers failed again, so repair stops for five minutes, and then tries single pods: ${look}`,
   'owner-pause': `pods of its controller that were recreated failed again, and the next one follows after a pause: ${look}, or delete the pod`,
   'owner-turn': `pods of its controller are recreated one after the other, or one first: if that takes long, ${look}`,
   'node-to-prove': `another pod is tested on its node first: if that takes long, ${look}`,

@@ -13,6 +13,7 @@ class Leader {
   readonly memory = new RepairMemory();
   readonly evidence = new Evidence();
   now = 100 * minute;
+  readonly #deleted = new Map<string, PodEvidence>();
   node: Partial<NodeForProfile> = {};
   budgets = defaults;
 
@@ -31,6 +32,12 @@ class Leader {
   comes(given: Parameters<typeof failedPod>[0]): void {
     this.put(failedPod({ ...given, verdict: 'waiting' }));
     this.put(failedPod(given));
+  }
+
+  deleted(name: string): PodEvidence {
+    const pod = this.#deleted.get(name);
+    assert.ok(pod, name);
+    return pod;
   }
 
   decide(pod: PodEvidence): ReturnType<typeof decide> {
@@ -56,6 +63,7 @@ class Leader {
       this.memory.begin(pod, this.budgets, this.now);
       this.evidence.apply([{ type: 'gone', uid: pod.uid }], start);
       deleted.push(pod.name);
+      this.#deleted.set(pod.name, pod);
     }
     return deleted.length > 0 ? deleted.join(' ') : left;
   }
@@ -151,7 +159,7 @@ suite('budgets', () => {
 });
 
 suite('the breaker', () => {
-  /** Pods of so many controllers of each namespace fail again. */
+  /** Pods of so many controllers of a namespace fail again. */
   function failAgain(leader: Leader, namespace: string, count: number): void {
     leader.node = { passedAt: { at: start } };
     const all = Array.from({ length: count }, (_, index) =>
@@ -170,15 +178,77 @@ suite('the breaker', () => {
     assert.equal(leader.look(), 'good-0');
   });
 
-  test('two namespaces with five controllers each: all repair stops for five minutes', () => {
+  /** Stops repair: pods of ten controllers in two namespaces failed again, and each has one more that failed. */
+  function stopped(): Leader {
     const leader = new Leader();
     failAgain(leader, 'one', 5);
     failAgain(leader, 'two', 4);
     assert.ok(!leader.memory.isStopped(leader.now));
     failAgain(leader, 'three', 1);
-    leader.put(...good);
     assert.equal(leader.look(), 'breaker');
-    leader.now += 5 * minute;
-    assert.match(leader.look(), /good-0/);
+    return leader;
+  }
+
+  test('recreated pods of ten controllers failed again: none of their namespaces goes on for five minutes', () => {
+    const leader = stopped();
+    leader.now += 5 * minute - 1;
+    assert.equal(leader.look(), 'breaker');
+  });
+
+  test('then one pod is tried in five minutes, by turns of the namespaces, until one passes', () => {
+    const leader = stopped();
+    const tried = [];
+    for (let turn = 1; turn <= 3; turn += 1) {
+      leader.now += 5 * minute;
+      const [name = '', ...others] = leader.look().split(' ');
+      assert.deepEqual(others, []);
+      tried.push(/^\D+/.exec(name)?.[0]);
+      const { controller, namespace } = leader.deleted(name);
+      leader.comes({
+        name: `${name}-again`,
+        controller,
+        namespace,
+        verdict: turn === 3 ? 'passed' : 'failed',
+      });
+    }
+    assert.deepEqual(new Set(tried), new Set(['one', 'two', 'three']));
+    assert.ok(leader.look().split(' ').length > 1, 'all go on');
+  });
+
+  test('a namespace whose pods did not fail again tries one at once, and goes on when it passes', () => {
+    const leader = stopped();
+    leader.put(...web(2, 'good', { node: 'n2' }), ...web(2, 'fine', { node: 'n2' }));
+    assert.equal(leader.look(), 'good-0');
+    leader.comes({ name: 'good-again', controller: controllerOf('good'), verdict: 'passed' });
+    assert.match(leader.look(), /good-1 fine-0/);
+    assert.ok(!leader.memory.isStopped(leader.now));
+  });
+
+  test('a namespace that tries one at once, and fails, keeps no other one waiting, and waits like them', () => {
+    const leader = stopped();
+    leader.now += minute;
+    leader.put(...web(2, 'good', { node: 'n2' }));
+    leader.look();
+    leader.comes({ name: 'good-again', controller: controllerOf('good') });
+    leader.now += 4 * minute;
+    assert.match(leader.look(), /^one\S+$/);
+  });
+
+  test('a deletion that was refused is no try', () => {
+    const leader = stopped();
+    leader.put(...good);
+    const [pod] = [...leader.evidence.pods()].filter(({ name }) => name === 'good-0');
+    assert.ok(pod);
+    leader.memory.begin(pod, leader.budgets, leader.now);
+    leader.memory.cancel(pod);
+    assert.equal(leader.look(), 'good-0');
+  });
+
+  test('ends after ten minutes in which no pod was tried', () => {
+    const leader = stopped();
+    leader.now += 10 * minute - 1;
+    assert.ok(leader.memory.isStopped(leader.now));
+    leader.now += 1;
+    assert.ok(leader.look().split(' ').length > 1);
   });
 });
