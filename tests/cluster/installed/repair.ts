@@ -4,11 +4,14 @@ import { decide, ours, type Pod } from '../repair/kubelet.ts';
 
 const pods = '/api/v1/namespaces/shop/pods';
 
-/** Makes a Deployment and a Job, lets the proofs of their pods fail, and waits until both pods are replaced. */
+/** Makes a workload of each kind, lets the proofs of their pods fail, and waits until all are replaced. */
 export async function useRepair(cluster: Cluster): Promise<void> {
   const namespace = 'shop';
   const spec = { restartPolicy: 'OnFailure', containers: [{ name: 'web', image: 'example/web' }] };
-  await cluster.apply(workload('Deployment', 'failing', { namespace, ...ours }), {
+  const workloads = (['Deployment', 'StatefulSet'] as const).map((kind) =>
+    workload(kind, 'failing', { namespace, ...ours }),
+  );
+  await cluster.apply(...workloads, {
     apiVersion: 'batch/v1',
     kind: 'Job',
     metadata: { namespace, name: 'failing-job' },
@@ -20,7 +23,7 @@ export async function useRepair(cluster: Cluster): Promise<void> {
       ({ metadata, spec }) =>
         spec.nodeName && metadata.ownerReferences?.[0]?.kind === kind && metadata.uid !== not,
     );
-  for (const kind of ['ReplicaSet', 'Job']) {
+  for (const kind of ['ReplicaSet', 'StatefulSet', 'Job']) {
     const pod = await placed(kind);
     await decide(cluster, pod, 95);
     await placed(kind, pod.metadata.uid);

@@ -11,8 +11,11 @@ export interface RepairFacts {
   node(node: string, profile: string): NodeForProfile;
   /** Whether another node is open to this pod and takes it, as far as is known. */
   elsewhere(pod: PodEvidence): boolean;
-  /** The pods of a controller, by `PodEvidence.owner`. */
-  ownedBy(owner: string): Iterable<PodEvidence>;
+  /**
+   * Where its controller makes a pod only if all lower ordinals are ready: the lowest one whose proof has not passed.
+   * Undefined for all other pods.
+   */
+  lowestOrdinal(pod: PodEvidence): number | undefined;
   /** What the leader did before that keeps the pod waiting now; undefined if nothing does. */
   limit(pod: PodEvidence, eligible: Turn): Skipped | undefined;
 }
@@ -21,8 +24,8 @@ export interface RepairFacts {
 export interface Turn {
   /** Whether a proof has passed on its node since it failed. */
   proven: boolean;
-  /** Whether its controller recreates pods one after the other. */
-  ordered: boolean;
+  /** Of a pod whose controller makes its pods one after the other. */
+  ordinal: number | undefined;
 }
 
 /** A failed pod that would be better off as a new pod. */
@@ -40,10 +43,11 @@ export function decide(pod: PodEvidence, facts: RepairFacts): Recreation | Skipp
   const eligible = judge(pod, facts);
   if ('reason' in eligible) return eligible;
   const { proven = false, ...recreation } = eligible;
-  const ordered = pod.controller !== undefined && isOf(pod.controller, 'StatefulSet');
-  if (ordered && !isFirst(pod, facts)) return { reason: 'owner-turn' };
+  const lowest = facts.lowestOrdinal(pod);
+  const ordinal = lowest === undefined ? undefined : ordinalOf(pod);
+  if (lowest !== undefined && ordinalOf(pod) > lowest) return { reason: 'owner-turn' };
   if (!recreation.moves && !proven && !mayProbe(pod, facts)) return { reason: 'node-to-prove' };
-  return facts.limit(pod, { proven, ordered }) ?? { pod, ...recreation };
+  return facts.limit(pod, { proven, ordinal }) ?? { pod, ...recreation };
 }
 
 /**
@@ -92,16 +96,6 @@ function isProven(pod: PodEvidence, { state, passedAt }: NodeForProfile): boolea
   return state === 'open' && passedAt !== undefined && isLater(passedAt, failed);
 }
 
-/** Whether no failed pod of the StatefulSet with a lower ordinal could be recreated. */
-function isFirst(pod: PodEvidence, facts: RepairFacts): boolean {
-  const ordinal = ordinalOf(pod);
-  for (const other of facts.ownedBy(pod.owner)) {
-    if (other.verdict !== 'failed' || ordinalOf(other) >= ordinal) continue;
-    if (!('reason' in judge(other, facts))) return false;
-  }
-  return true;
-}
-
 /** Whether its new pod may find out about the node, where the gate lets one pod at a time through. */
 const mayProbe = ({ node, failedProfiles }: PodEvidence, facts: RepairFacts): boolean =>
   failedProfiles.every((profile) => {
@@ -132,15 +126,12 @@ function howToRecreate(
   return how ?? (isOther ? 'delete' : 'unknown-controller');
 }
 
-/**
- * Whether it is a controller of this kind of Kubernetes. The pods of a DaemonSet cannot run on other nodes; those of a
- * StatefulSet are recreated one after the other, by their ordinals.
- */
-const isOf = ({ apiVersion, kind }: Controller, of: 'DaemonSet' | 'StatefulSet'): boolean =>
+/** Whether it is a controller of this kind of Kubernetes. The pods of a DaemonSet cannot run on other nodes. */
+export const isOf = ({ apiVersion, kind }: Controller, of: 'DaemonSet' | 'StatefulSet'): boolean =>
   apiVersion.startsWith('apps/') && kind === of;
 
 /** The number at the end of the name of a StatefulSet's pod; 0 where there is none. */
-function ordinalOf({ name }: { name: string }): number {
+export function ordinalOf({ name }: { name: string }): number {
   const digits = /-(\d{1,15})$/.exec(name)?.[1];
   return digits === undefined ? 0 : Number(digits);
 }

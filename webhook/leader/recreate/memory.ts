@@ -5,7 +5,7 @@ import { TokenBucket } from '../../lib/token-bucket.ts';
 import type { EvidenceChange } from '../../nodes/evidence/evidence.ts';
 import type { PodEvidence } from '../../nodes/evidence/facts.ts';
 import { Breaker } from './breaker.ts';
-import type { Turn } from './decide.ts';
+import { ordinalOf, type Turn } from './decide.ts';
 import type { Skipped } from './types.ts';
 
 /** What became of a recreation: the verdict of the pod that replaced it. `unknown`: none came, or it says nothing. */
@@ -19,8 +19,8 @@ type Budgets = Pick<RepairSettings, 'perNodePerMinute' | 'perOwnerPerMinute' | '
 /** What the pods of one controller learn from each other. */
 class Owner {
   readonly namespace: string;
-  /** The time of each recreation without an outcome, by the UID of the deleted pod, the oldest first. */
-  readonly attempts = new Map<string, number>();
+  /** The recreations without an outcome, by the UID of the deleted pod, the oldest first. */
+  readonly attempts = new Map<string, { at: number; ordinal: number }>();
   /** UIDs of pods that came since the first attempt, and have no verdict. Their success counts, however late it is. */
   readonly successors = new Set<string>();
   /** The last verdict of a successor. After a success, all pods of the controller are recreated. */
@@ -33,11 +33,13 @@ class Owner {
   }
 
   /** Whether another pod may be recreated, besides those without a verdict. One is tried first. */
-  hasTurn(uid: string, { proven, ordered }: Turn): boolean {
+  hasTurn(uid: string, { proven, ordinal }: Turn): boolean {
+    // the controller makes later pods after this one
+    if (ordinal !== undefined)
+      return ![...this.attempts.values()].some((attempt) => attempt.ordinal < ordinal);
     // a pod does not wait for itself
     const others = this.attempts.size - (this.attempts.has(uid) ? 1 : 0);
-    if (others === 0) return true;
-    return !ordered && (this.last?.passed || (proven && this.failures === 0));
+    return others === 0 || this.last?.passed || (proven && this.failures === 0);
   }
 
   succeeded(now: number): void {
@@ -95,7 +97,7 @@ export class RepairMemory {
     this.take(pod, budgets);
     const { namespace, uid } = pod;
     const owner = getOrMake(this.#owners, pod.owner, () => new Owner(namespace));
-    owner.attempts.set(uid, now);
+    owner.attempts.set(uid, { at: now, ordinal: ordinalOf(pod) });
     if (!owner.last?.passed) this.#breaker.tried(namespace, now);
   }
 
@@ -145,7 +147,7 @@ export class RepairMemory {
   sweep(now: number): number {
     let count = 0;
     for (const [key, owner] of this.#owners) {
-      const overdue = [...owner.attempts].filter(([, at]) => now - at >= longest);
+      const overdue = [...owner.attempts].filter(([, { at }]) => now - at >= longest);
       for (const [uid] of overdue) owner.attempts.delete(uid);
       if (overdue.length > 0) owner.failed(now);
       if (owner.isIdle(now)) this.#owners.delete(key);

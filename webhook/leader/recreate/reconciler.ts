@@ -11,6 +11,7 @@ import { decide } from './decide.ts';
 import { RepairMemory } from './memory.ts';
 import { type KnownCluster, networkOn, type OtherNodes, otherNodes } from './networks.ts';
 import { Reporter } from './reporter.ts';
+import { StatefulSets } from './stateful-sets.ts';
 import { type Recreation, type Skipped, skipReasons } from './types.ts';
 
 /** The part of a {@link ClusterView} that repair reads. */
@@ -34,11 +35,13 @@ export class Reconciler implements Work {
   #others: { isOpenTo: OtherNodes; until: number } | undefined;
   /** UIDs of failed pods that were deleted, or would have been with audit. The watch may be late. */
   readonly #done = new Set<string>();
+  readonly #statefulSets: StatefulSets;
 
   constructor(client: ApiClient, options: RepairOptions) {
     this.#client = client;
     this.#options = options;
     this.#reporter = new Reporter(client, options);
+    this.#statefulSets = new StatefulSets(client, options.view.evidence);
   }
 
   /**
@@ -85,6 +88,7 @@ export class Reconciler implements Work {
       const outcome = this.#memory.observe(change, performance.now());
       if (outcome !== undefined) this.#options.metrics.outcomes.inc({ outcome });
       const { before, now } = change;
+      for (const owner of new Set([before?.owner, now?.owner])) if (owner) this.#statefulSets.changed(owner);
       if (before?.verdict === 'failed' && now?.verdict !== 'failed') {
         this.#reporter.forget(before.uid);
         this.#done.delete(before.uid);
@@ -101,7 +105,10 @@ export class Reconciler implements Work {
    */
   async reconcile(key: string): Promise<Result> {
     const uid = key.slice(key.indexOf('/') + 1);
-    const pod = this.#options.view.evidence.pod(uid);
+    const { evidence } = this.#options.view;
+    const known = evidence.pod(uid);
+    if (known !== undefined && this.#isActive) await this.#statefulSets.read(known);
+    const pod = evidence.pod(uid);
     if (pod === undefined || !this.#isActive) return undefined;
     if (pod.releasedFrom !== undefined) return this.#finish(pod);
     if (pod.verdict !== 'failed' || this.#done.has(uid)) return undefined;
@@ -125,7 +132,7 @@ export class Reconciler implements Work {
       owners: repair.owners,
       node: (node, profile) => networkOn(node, profile, known),
       elsewhere: this.#others.isOpenTo,
-      ownedBy: (owner) => view.evidence.ownedBy(owner),
+      lowestOrdinal: (one) => this.#statefulSets.lowest(one),
       limit: (one, turn) => this.#memory.limit(one, turn, repair, now),
     });
   }

@@ -35,7 +35,7 @@ interface RightsOptions {
 export function serverRights({ namespace, policy, secret }: RightsOptions): Right[] {
   const isNeeded = ({ verb, group, resource }: Right): boolean => {
     if (resource === 'pods/status') return policy.steer.mode !== 'off';
-    if (resource === 'replicasets' || (resource === 'pods' && /delete|patch/.test(verb)))
+    if (/^(replica|stateful)sets$/.test(resource) || (resource === 'pods' && /delete|patch/.test(verb)))
       return policy.repair.mode === 'recreate';
     return secret !== undefined || (resource !== 'secrets' && group !== 'admissionregistration.k8s.io');
   };

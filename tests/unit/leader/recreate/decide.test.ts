@@ -104,17 +104,4 @@ suite('where it helps', () => {
 suite('what keeps it', () => {
   test('what the leader did before', () =>
     assert.equal(wordFor(pod, factsWith({}, { limit: { reason: 'owner-pause' } })), 'owner-pause'));
-
-  test('a StatefulSet: the lowest ordinal that can be helped, and no other', () => {
-    const db = controllerOf('db', 'StatefulSet');
-    const pods = [10, 2, 1].map((ordinal) =>
-      failedPod({ name: `db-${ordinal}`, controller: db, node: ordinal === 1 ? 'n2' : 'n1' }),
-    );
-    const facts = { ...factsWith(), ownedBy: () => pods };
-    facts.node = (node) => ({ ...openNode, state: node === 'n2' ? 'closed' : 'open' });
-    assert.deepEqual(
-      pods.map((one) => wordFor(one, facts)),
-      ['owner-turn', 'recreate', 'node-not-ready'],
-    );
-  });
 });

@@ -44,7 +44,6 @@ class Leader {
     return decide(pod, {
       ...factsWith(),
       node: () => ({ ...openNode, ...this.node }),
-      ownedBy: (owner) => this.evidence.ownedBy(owner),
       limit: (one, turn) => this.memory.limit(one, turn, this.budgets, this.now),
     });
   }

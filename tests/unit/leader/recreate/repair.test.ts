@@ -14,6 +14,7 @@ import { json, status } from '../../../support/fake-api-server.ts';
 import { clusterWith } from '../../admission/gate/support.ts';
 import { podEvidence } from '../../nodes/evidence/support.ts';
 import { type Answer, running, switchedLead } from '../scene.ts';
+import { controllerOf, failedPod } from './support.ts';
 
 interface Scene {
   mode?: RepairSettings['mode'];
@@ -68,6 +69,7 @@ async function scene(t: TestContext, { leads = true, pods: first = [], answer, .
   return {
     ...run,
     put,
+    gone: (uid: string) => evidence.apply([{ type: 'gone', uid }], Date.now()),
     lead,
     mayTry,
     /** What was asked of pods: `DELETE web`. */
@@ -250,4 +252,86 @@ suite('the node that a deleted pod fails on, where one pod at a time finds out',
       assert.deepEqual([mayTry('set-web'), mayTry('set-other')], [ofOwner, ofOthers]);
     });
   }
+});
+
+suite('a failed pod of a StatefulSet', () => {
+  /** Pods of StatefulSet `db` by the verdicts of their ordinals. @param read what the API server answers about it */
+  async function statefulSet(t: TestContext, read: [number, object], verdicts: PodEvidence['verdict'][]) {
+    const podOf = (ordinal: number, verdict: PodEvidence['verdict'], more: Partial<PodEvidence> = {}) =>
+      failedPod({ name: `db-${ordinal}`, controller: db, verdict, ...more });
+    const run = await scene(t, {
+      pods: verdicts.map((verdict, ordinal) => podOf(ordinal, verdict)),
+      answer: ({ path }, response) =>
+        path === '/apis/apps/v1/namespaces/shop/statefulsets/db' ? json(response, ...read) : false,
+    });
+    const waits = (count: number): Promise<void> =>
+      until(() => run.count('skipped'), { 'owner-turn': count });
+    return { ...run, podOf, waits };
+  }
+  const db = controllerOf('db', 'StatefulSet');
+  const set = (podManagementPolicy: string, uid = db.uid): [number, object] => [
+    200,
+    { metadata: { uid }, spec: { podManagementPolicy } },
+  ];
+  const ordered = set('OrderedReady');
+
+  for (const [what, read] of [
+    ['one after the other', ordered],
+    ['in an order that may not be read', [403, status(403, 'Forbidden', 'no')]],
+    ['in an order that nobody knows: another one has its name', set('Parallel', 'another')],
+  ] as const) {
+    test(`that makes its pods ${what}: it waits for each lower ordinal that has not passed`, async (t) => {
+      const { put, gone, podOf, asked, waits } = await statefulSet(
+        t,
+        [...read],
+        ['passed', 'waiting', 'failed'],
+      );
+      await waits(1);
+      put(podOf(1, 'failed'));
+      await until(async () => asked(), ['DELETE db-1']);
+      gone('uid-db-1');
+      await waits(1);
+      put(podOf(1, 'waiting', { uid: 'new-1' }));
+      put(podOf(1, 'passed', { uid: 'new-1' }));
+      await until(async () => asked(), ['DELETE db-1', 'DELETE db-2']);
+    });
+  }
+
+  test('does not wait for a later one that was deleted: that one comes after it', async (t) => {
+    const { put, podOf, asked } = await statefulSet(t, ordered, ['passed', 'failed', 'passed']);
+    await until(async () => asked(), ['DELETE db-1']);
+    put(podOf(2, 'failed'), podOf(0, 'failed'));
+    await until(async () => asked(), ['DELETE db-1', 'DELETE db-0']);
+  });
+
+  test('that makes them in any order waits for none, and all follow the first success', async (t) => {
+    const verdicts = ['waiting', 'failed', 'failed', 'failed'] as const;
+    const { put, podOf, asked, waits } = await statefulSet(t, set('Parallel'), [...verdicts]);
+    await waits(2);
+    const [first = ''] = asked();
+    put(podOf(4, 'waiting', { uid: 'new' }));
+    put(podOf(4, 'passed', { uid: 'new' }));
+    await until(async () => asked().toSorted(), ['DELETE db-1', 'DELETE db-2', 'DELETE db-3']);
+    assert.match(first, /^DELETE db-[123]$/);
+  });
+
+  test('is looked at once, and not for each other one, also where the first ones cannot be helped', async (t) => {
+    let looks = 0;
+    const { ownedBy } = Evidence.prototype;
+    t.mock.method(Evidence.prototype, 'ownedBy', function* counted(this: Evidence, owner: string) {
+      for (const pod of ownedBy.call(this, owner)) {
+        looks += 1;
+        yield pod;
+      }
+    });
+    const { put, podOf, count } = await statefulSet(t, ordered, []);
+    const half = 100;
+    put(
+      ...Array.from({ length: 2 * half }, (_, ordinal) =>
+        podOf(ordinal, 'failed', { ended: ordinal < half }),
+      ),
+    );
+    await until(() => count('skipped'), { ended: half, 'owner-turn': half });
+    assert.ok(looks <= 10 * half, `${looks} looks`);
+  });
 });

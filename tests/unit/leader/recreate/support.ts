@@ -49,6 +49,6 @@ export const factsWith = (
   owners: [],
   node: () => ({ ...openNode, ...given }),
   elsewhere: () => elsewhere,
-  ownedBy: () => [],
+  lowestOrdinal: () => undefined,
   limit: () => limit,
 });
