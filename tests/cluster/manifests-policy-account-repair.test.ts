@@ -268,6 +268,8 @@ test('events of repair are about pods and controllers only', async () => {
   await api.post(events, event('pod', recreated, { apiVersion: 'v1', kind: 'Pod' }));
   await api.post(events, event('would', wouldRecreate, deployment));
   await api.post(events, event('not', notRecreated, { apiVersion: 'batch/v1', kind: 'Job' }, 'Warning'));
+  const replication = { apiVersion: 'v1', kind: 'ReplicationController' };
+  await api.post(events, event('replication', recreated, replication));
   await refused(api.post(events, event('service', recreated, { apiVersion: 'v1', kind: 'Service' })));
   await refused(api.post(events, event('type', notRecreated, deployment)));
   await refused(api.post(events, event('held', nominated, deployment)));

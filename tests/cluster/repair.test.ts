@@ -9,7 +9,7 @@ import { pod, workload } from './harness/objects.ts';
 import { installed } from './installed/installation.ts';
 import { type RunningPod, startPod } from './installed/pod.ts';
 import { makeNamespace } from './installed/working.ts';
-import { decide, type Kubelet, ours, type Pod, startKubelet } from './repair/kubelet.ts';
+import { decide, type Fate, type Kubelet, ours, type Pod, startKubelet } from './repair/kubelet.ts';
 
 /* Repair as installed, with the rights and the policy of the manifests. The test is the kubelet of users' pods. */
 
@@ -167,6 +167,75 @@ test('pods whose proof failed are recreated, and no others', async () => {
     assert.match((await eventsOn('Pod', 'bare-1'))[0]?.note ?? '', /no controller/);
   });
   assert.deepEqual(deleted('bare'), []);
+});
+
+test('a failed pod of a ReplicationController is recreated, and an event on it says so', async () => {
+  failFirst('controlled', 1);
+  await apply({
+    apiVersion: 'v1',
+    kind: 'ReplicationController',
+    metadata: { namespace: where, name: 'controlled' },
+    spec: {
+      replicas: 1,
+      selector: { app: 'controlled' },
+      template: {
+        metadata: { labels: { app: 'controlled' }, ...ours },
+        spec: { containers: [{ name: 'web', image: 'example/web' }] },
+      },
+    },
+  });
+  const first = await placed('controlled', 1);
+  await placed('controlled', 1, uidsOf(first));
+  await eventually(async () => {
+    const [event] = await eventsOn('ReplicationController', 'controlled');
+    assert.equal(event?.reason, 'Recreated');
+  });
+});
+
+suite('a node boots, and pods of a StatefulSet fail', () => {
+  /** Makes a StatefulSet of three. @returns what its pods become, by ordinal */
+  async function three(
+    name: string,
+    podManagementPolicy: string,
+  ): Promise<{ first: Pod[]; becomes: (ordinal: number, fate: Fate) => Promise<unknown> }> {
+    kubelet.fate = () => 'passed';
+    const set = ourWorkload('StatefulSet', name, 3) as { spec: object };
+    await apply({ ...set, spec: { ...set.spec, podManagementPolicy } });
+    const first = await placed(name, 3);
+    // its watch may be behind, and would overwrite what becomes of them
+    await eventually(async () => assert.ok(uidsOf(first).every((uid) => kubelet.seen.has(uid))));
+    const becomes = (ordinal: number, fate: Fate): Promise<unknown> => {
+      const one = first.find(({ metadata }) => metadata.name === `${name}-${ordinal}`);
+      assert.ok(one);
+      return decide(cluster, one, fate);
+    };
+    for (const ordinal of [0, 1, 2]) await becomes(ordinal, 'starting');
+    return { first, becomes };
+  }
+
+  test('one that makes them in order: the lowest one is replaced first, whichever fails first', async () => {
+    const { first, becomes } = await three('ordered', 'OrderedReady');
+    await becomes(1, 95);
+    await eventually(async () => {
+      const text = await (await (await leader()).ops('/metrics')).text();
+      assert.match(text, /cni_gate_repair_skipped\{reason="owner-turn"\} 1/);
+    });
+    assert.deepEqual(deleted('ordered'), []);
+    for (const ordinal of [0, 2]) await becomes(ordinal, 95);
+    // one that waited for another one waited for a minute
+    await placed('ordered', 3, uidsOf(first), 40);
+    const names = [...kubelet.seen.values()].map(({ metadata }) => metadata.name);
+    const order = names.filter((name) => name.startsWith('ordered-'));
+    assert.deepEqual(order.slice(3), ['ordered-0', 'ordered-1', 'ordered-2']);
+  });
+
+  test('one that makes them in any order: none waits for another one', async () => {
+    const { first, becomes } = await three('parallel', 'Parallel');
+    await becomes(2, 95);
+    const last = first.find(({ metadata }) => metadata.name === 'parallel-2');
+    await placed('parallel', 3, [last?.metadata.uid ?? ''], 40);
+    assert.deepEqual(deleted('parallel'), ['parallel-2']);
+  });
 });
 
 test('a pod in another namespace that claims the ReplicaSet as its owner, under another kind, and a restart: failed pods are recreated', async () => {

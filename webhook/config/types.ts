@@ -160,7 +160,7 @@ export interface RepairSettings {
   perNodePerMinute: number;
   perOwnerPerMinute: number;
   perMinute: number;
-  /** Besides ReplicaSet, StatefulSet, DaemonSet and Job. */
+  /** Besides ReplicaSet, ReplicationController, StatefulSet, DaemonSet and Job. */
   owners: OwnerKind[];
 }
 

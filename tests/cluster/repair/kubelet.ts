@@ -19,11 +19,11 @@ export interface Pod {
 }
 
 /**
- * What the kubelet writes on a pod: `passed`: its proof passed, and it runs; `succeeded`: its containers ended as well;
- * an exit code: the proof ended with it, and its container waits to be started again; `ended`: with 95 too, and the pod
- * is not restarted; `lost`: its node lost its power while it ran, and the pod is not restarted.
+ * What the kubelet writes on a pod: `starting`: its proof runs; `passed`: its proof passed, and it runs; `succeeded`: its
+ * containers ended as well; an exit code: the proof ended with it, and its container waits to be started again; `ended`:
+ * with 95 too, and the pod is not restarted; `lost`: its node lost its power while it ran, and the pod is not restarted.
  */
-export type Fate = 'passed' | 'succeeded' | 'ended' | 'lost' | number;
+export type Fate = 'starting' | 'passed' | 'succeeded' | 'ended' | 'lost' | number;
 
 /** kwok leaves pods with this annotation alone: the test is their kubelet. */
 export const ours = { annotations: { 'cni-gate.test/held': 'yes' } };
@@ -37,6 +37,7 @@ const statusOf = (pod: Pod, fate: Fate): object => {
     startedAt: now,
     finishedAt: now,
   };
+  const state = fate === 'starting' ? { running: { startedAt: now } } : { terminated };
   const validator = {
     name: validatorContainer,
     image: 'i',
@@ -45,12 +46,12 @@ const statusOf = (pod: Pod, fate: Fate): object => {
     ready: exitCode === 0,
     ...(typeof fate === 'number'
       ? { state: { waiting: { reason: 'CrashLoopBackOff' } }, lastState: { terminated } }
-      : { state: { terminated } }),
+      : { state }),
   };
   const ready = fate === 'passed' ? 'True' : 'False';
   const phases = { passed: 'Running', succeeded: 'Succeeded', ended: 'Failed', lost: 'Failed' } as const;
   return {
-    phase: typeof fate === 'number' ? 'Pending' : phases[fate],
+    phase: typeof fate === 'number' || fate === 'starting' ? 'Pending' : phases[fate],
     startTime: now,
     conditions: [
       { type: 'PodReadyToStartContainers', status: 'True', lastTransitionTime: now },

@@ -103,8 +103,10 @@ const mayProbe = ({ node, failedProfiles }: PodEvidence, facts: RepairFacts): bo
     return state !== 'unproved' || turn;
   });
 
-/** How pods of Kubernetes' own controllers are recreated, by `group/kind`. */
+/** How pods of Kubernetes' own controllers are recreated, by `group/kind`, and `v1/kind` of the core group. */
 const known: ReadonlyMap<string, DeletionMethod> = new Map([
+  // also those of a DeploymentConfig of OpenShift
+  ['v1/ReplicationController', 'delete'],
   ['apps/ReplicaSet', 'delete'],
   ['apps/StatefulSet', 'delete'],
   ['apps/DaemonSet', 'delete'],
@@ -118,8 +120,8 @@ function howToRecreate(
   others: RepairSettings['owners'],
 ): DeletionMethod | 'static-pod' | 'unknown-controller' {
   if (apiVersion === 'v1' && kind === 'Node') return 'static-pod';
-  const [group, version] = apiVersion.split('/');
-  const how = version === undefined ? undefined : known.get(`${group}/${kind}`);
+  const [group] = apiVersion.split('/');
+  const how = known.get(`${group}/${kind}`);
   const isOther = others.some(
     (other) => other.kind === kind && [apiVersion, `${group}/*`].includes(other.apiVersion),
   );

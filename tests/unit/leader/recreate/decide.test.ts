@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { decide } from '../../../../webhook/leader/recreate/decide.ts';
+import { policyOf } from '../../../support/configurations.ts';
 import { controllerOf, factsWith, failedPod, openNode, start } from './support.ts';
 
 const second = 1000;
@@ -20,6 +21,10 @@ suite('which pods', () => {
     [{ controller: undefined }, 'no-controller'],
     [{ controller: { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'n' } }, 'static-pod'],
     [{ controller: { ...controllerOf('a'), apiVersion: 'v1' } }, 'unknown-controller'],
+    [
+      { controller: { ...controllerOf('a', 'ReplicationController'), apiVersion: 'apps/v1' } },
+      'unknown-controller',
+    ],
     [{ controller: { ...controllerOf('a'), apiVersion: 'example.com/v1' } }, 'unknown-controller'],
   ] as const) {
     test(`failed, ${JSON.stringify(change)}: ${expected}`, () =>
@@ -31,6 +36,7 @@ suite('which pods', () => {
     ['StatefulSet', 'delete'],
     ['DaemonSet', 'delete'],
     ['Job', 'release-and-delete'],
+    ['ReplicationController', 'delete'],
   ] as const) {
     test(`of a ${kind}: ${how}`, () => {
       const decision = decide(failedPod({ name: 'a', controller: controllerOf('a', kind) }), factsWith());
@@ -38,11 +44,17 @@ suite('which pods', () => {
     });
   }
 
-  test('of another kind that the configuration names: recreated', () => {
-    const controller = { apiVersion: 'example.com/v1', kind: 'Set', name: 'a', uid: 'a' };
-    const facts = { ...factsWith(), owners: [{ apiVersion: 'example.com/*', kind: 'Set' }] };
-    assert.equal(wordFor(failedPod({ name: 'a', controller }), facts), 'recreate');
-  });
+  for (const [apiVersion, owner] of [
+    ['example.com/v1', 'example.com/*'],
+    ['v1', 'v1'],
+  ] as const) {
+    test(`of another kind that the configuration names, of ${apiVersion}: recreated`, () => {
+      const controller = { apiVersion, kind: 'Set', name: 'a', uid: 'a' };
+      const { repair } = policyOf({ repair: { owners: [{ apiVersion: owner, kind: 'Set' }] } });
+      const facts = { ...factsWith(), owners: repair.owners };
+      assert.equal(wordFor(failedPod({ name: 'a', controller }), facts), 'recreate');
+    });
+  }
 });
 
 suite('where it helps', () => {

@@ -14,7 +14,7 @@ export const budgets: Omit<RepairSettings, 'mode' | 'owners'> = {
 };
 
 export const controllerOf = (name: string, kind = 'ReplicaSet'): Controller => ({
-  apiVersion: kind === 'Job' ? 'batch/v1' : 'apps/v1',
+  apiVersion: { Job: 'batch/v1', ReplicationController: 'v1' }[kind] ?? 'apps/v1',
   kind,
   name,
   uid: `uid-${name}`,
