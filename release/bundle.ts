@@ -1,4 +1,13 @@
-import { chmodSync, cpSync, globSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  cpSync,
+  globSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -14,6 +23,16 @@ import { compiledSchemas, withoutSideEffects } from './bundle-plugins.ts';
 const checkout = fileURLToPath(new URL('../', import.meta.url));
 const folder = join(checkout, 'dist');
 const target = join(folder, 'webhook');
+
+// npx in a checkout runs this before its first command, and shows nothing but its spinner
+if (process.env.npm_command === 'exec') {
+  if (isCurrent()) process.exit();
+  try {
+    appendFileSync('/dev/tty', '\rcni-gate: building dist/, which takes up to half a minute\n');
+  } catch {
+    // there is no terminal
+  }
+}
 
 // no part of an earlier bundle
 rmSync(target, { recursive: true, force: true });
@@ -59,3 +78,12 @@ const texts = [...packages].sort().map((path) => {
 });
 chmodSync(join(target, 'main.js'), 0o755);
 writeFileSync(join(folder, 'LICENSES'), `${texts.join(`\n\n${'-'.repeat(80)}\n\n`)}\n`);
+
+/** Whether the bundle is younger than all that it is made of. */
+function isCurrent(): boolean {
+  const made = statSync(join(target, 'main.js'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const sources = '{webhook,validator,certs,manifests/base,release}/**/*';
+  return ['package-lock.json', ...globSync(sources, { cwd: checkout })].every(
+    (path) => statSync(join(checkout, path)).mtimeMs < made,
+  );
+}

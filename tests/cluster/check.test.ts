@@ -211,7 +211,7 @@ suite('installed', () => {
     await kubectl(`label --overwrite namespace shop ${profileLabel}=cillium`);
     await names(
       'namespace-labels',
-      /^namespace shop: profile "cillium" does not exist; the configuration has: /,
+      /^namespace shop: profile "cillium" does not exist \(did you mean "cilium"\?\); the configuration has: /,
     );
     await kubectl(`label --overwrite namespace shop ${profileLabel}=cilium`);
   });

@@ -66,7 +66,7 @@ const wrong: [args: string[], error: RegExp][] = [
   [['--context', ''], /'' is invalid\. expected the name of a context/],
   [
     ['--profile', 'linkred'],
-    /profile "linkred" does not exist; the configuration has: .*CNI_GATE_PROFILE_UNKNOWN/,
+    /profile "linkred" does not exist \(did you mean "linkerd"\?\); the configuration has: .*CNI_GATE_PROFILE_UNKNOWN/,
   ],
   [['--profile', 'linkerd', '--tls-cert', 'a'], /--tls-cert and --tls-key go together/],
   [
@@ -115,5 +115,10 @@ test('help and version are no errors', () => {
   assert.equal(help.status, 0);
   assert.match(help.stdout, /serve .*\n.*review /s);
   assert.match(cniGate(['--version']).stdout, /^\d+\.\d+\.\d+\n$/);
-  assert.equal(cniGate(['frobnicate']).status, 2);
+});
+
+test('a misspelled command is wrong usage, and the error names the command that was meant', () => {
+  const { status, stderr } = cniGate(['reviw']);
+  assert.equal(status, 2);
+  assert.match(stderr, /^cni-gate: unknown command 'reviw' \(CNI_GATE_USAGE\)\n\(Did you mean review\?\)$/m);
 });

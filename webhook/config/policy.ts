@@ -1,5 +1,6 @@
 import { parseDuration } from '../../validator/shared/duration.ts';
 import { CniGateError } from '../lib/errors.ts';
+import { nearest } from '../lib/spelling.ts';
 import { conflicts } from './conflicts.ts';
 import type {
   Configuration,
@@ -110,7 +111,17 @@ export class Policy {
     const profile = this.profiles.get(name);
     if (profile !== undefined) return profile;
     const of = name === label ? '' : ` of "${label}"`;
-    throw new UnknownProfile(`profile "${name}"${of} does not exist`, [...this.profiles.keys()]);
+    const meant = this.#meant(label);
+    const hint = meant === undefined ? '' : ` (did you mean "${meant}"?)`;
+    throw new UnknownProfile(`profile "${name}"${of} does not exist${hint}`, [...this.profiles.keys()]);
+  }
+
+  /** The label with misspelled names and separators corrected; undefined if a name is like no profile. */
+  #meant(label: string): string | undefined {
+    const known = [...this.profiles.keys()];
+    const names = label.toLowerCase().split(/[^a-z0-9-]+/);
+    const meant = names.map((name) => nearest(name, known));
+    return meant.includes(undefined) ? nearest(label, known) : meant.join('.');
   }
 }
 

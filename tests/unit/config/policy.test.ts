@@ -26,7 +26,23 @@ const x40 = 'x'.repeat(40);
 /** Joins by label, and why each is refused. */
 const unknown: [label: string, message: string][] = [
   ['nope', `profile "nope" does not exist; the configuration has: ${known}`],
-  ['cilium.', `profile "" of "cilium." does not exist; the configuration has: ${known}`],
+  [
+    'cilium.',
+    `profile "" of "cilium." does not exist (did you mean "cilium"?); the configuration has: ${known}`,
+  ],
+  ...[
+    ['cillium', 'cilium'],
+    ['Cilium', 'cilium'],
+    ['cilium,linkerd', 'cilium.linkerd'],
+    ['aws_vpc_cni', 'aws-vpc-cni'],
+  ].map(([label = '', meant]): [string, string] => [
+    label,
+    `profile "${label}" does not exist (did you mean "${meant}"?); the configuration has: ${known}`,
+  ]),
+  [
+    'cilium.linkred',
+    `profile "linkred" of "cilium.linkred" does not exist (did you mean "cilium.linkerd"?); the configuration has: ${known}`,
+  ],
 ];
 const impossible: [label: string, why: string][] = [
   ['istio.inbound', 'at most one profile may require a user id, not "istio" and "inbound"'],

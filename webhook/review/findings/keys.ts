@@ -1,4 +1,5 @@
 import { certificatesLabel, ownPrefix, profileLabel, statusAnnotation } from '../../lib/names.ts';
+import { nearest } from '../../lib/spelling.ts';
 import { lineOf } from '../input/documents.ts';
 import { type Finding, nameOf, type Path, type Position, type Workload } from '../model.ts';
 import { type Fields, fieldsOf, valueAt } from '../values.ts';
@@ -62,25 +63,6 @@ function faultOf(key: string, map: MapName, value: unknown): string | undefined 
   return `${name} is unknown and has no effect: did you mean ${profileLabel}?`;
 }
 
-/** Whether a key is under our prefix or misspelled. Long keys are not compared, which takes quadratic time. */
+/** Whether a key is under our prefix or misspelled. */
 const isLikeOurs = (key: string): boolean =>
-  key.startsWith(ownPrefix) ||
-  (key.length <= 40 && Object.values(known).some((keys) => keys.some((one) => distance(key, one) <= 2)));
-
-/**
- * How many letters have to be inserted, deleted or replaced to make one word of another (Levenshtein). It takes time in
- * proportion to the product of both lengths.
- */
-function distance(one: string, other: string): number {
-  // the distance of the letters of one so far from the first letters of the other
-  let row = Array.from({ length: other.length + 1 }, (_, column) => column);
-  for (const letter of one) {
-    const next = [(row[0] ?? 0) + 1];
-    for (const [column, above] of row.slice(1).entries()) {
-      const replaced = (row[column] ?? 0) + (letter === other[column] ? 0 : 1);
-      next.push(Math.min(above + 1, (next[column] ?? 0) + 1, replaced));
-    }
-    row = next;
-  }
-  return row.at(-1) ?? 0;
-}
+  key.startsWith(ownPrefix) || nearest(key, Object.values(known).flat()) !== undefined;

@@ -1,0 +1,33 @@
+/** Longer words are not compared: it takes time in proportion to the product of both lengths. */
+const longest = 40;
+
+/** A misspelled word differs in at most this many letters, and at most in half of its letters. */
+const mostLetters = 2;
+
+/** The known word that a misspelled word is most like; undefined if it is like none. */
+export function nearest(word: string, known: Iterable<string>): string | undefined {
+  if (word.length > longest) return undefined;
+  let best: string | undefined;
+  let least = Math.min(mostLetters, Math.floor(word.length / 2)) + 1;
+  for (const one of known) {
+    if (Math.abs(one.length - word.length) >= least) continue;
+    const letters = distance(word, one);
+    if (letters < least) [best, least] = [one, letters];
+  }
+  return best;
+}
+
+/** How many letters have to be inserted, deleted or replaced to make one word of another (Levenshtein). */
+function distance(one: string, other: string): number {
+  // the distance of the letters of one so far from the first letters of the other
+  let row = Array.from({ length: other.length + 1 }, (_, column) => column);
+  for (const letter of one) {
+    const next = [(row[0] ?? 0) + 1];
+    for (const [column, above] of row.slice(1).entries()) {
+      const replaced = (row[column] ?? 0) + (letter === other[column] ? 0 : 1);
+      next.push(Math.min(above + 1, (next[column] ?? 0) + 1, replaced));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
+}
