@@ -14,7 +14,7 @@ export class InformerFactory {
 
   constructor(client: ApiClient, deps: InformerDeps, options: InformerOptions = {}) {
     this.#client = client;
-    this.#deps = deps;
+    this.#deps = { faults: new Map(), ...deps };
     this.#options = options;
   }
 

@@ -114,6 +114,7 @@ export class Informer<O extends ApiObject, T> implements Lister<T> {
   /** Ends {@link run}. */
   stop(): void {
     this.#stopped.abort();
+    this.#report.stopped();
     this.#synced.resolve();
   }
 

@@ -1,5 +1,7 @@
 import type { Log } from '../../lib/deps.ts';
 import { messageOf } from '../../lib/errors.ts';
+import { getOrMake } from '../../lib/maps.ts';
+import { ClusterError } from '../errors.ts';
 import type { ClusterMetrics } from '../metrics.ts';
 import type { LeftOut } from './object.ts';
 
@@ -7,6 +9,8 @@ import type { LeftOut } from './object.ts';
 export interface InformerDeps {
   metrics: ClusterMetrics;
   log: Log;
+  /** Faults that informers share: each one's cause, and the resources that have it. Absent: shared with none. */
+  faults?: Map<string, Set<string>>;
 }
 
 /** A list or watch that ended; `wait` milliseconds later the next one starts. */
@@ -30,30 +34,46 @@ const leftOutText: Record<Exclude<LeftOut, 'not-wanted'>, string> = {
   'too-many': 'there are more than cni-gate keeps',
 };
 
-/** Counts what happens to the informer of a resource, and logs each new fault and its end. */
-export function reportOf(resource: string, { metrics, log }: Partial<InformerDeps> = {}) {
-  let fault: string | undefined;
+/**
+ * Counts what happens to the informer of a resource, and logs each new fault and its end. A fault that several informers
+ * have for one cause, as in an outage, is logged by the first of them, and its end by the last.
+ */
+export function reportOf(resource: string, { metrics, log, faults = new Map() }: Partial<InformerDeps> = {}) {
+  let fault: { text: string; cause: string } | undefined;
   let loggedAt = Number.NEGATIVE_INFINITY;
+  /** The fault is over. @returns whether no other informer has it */
+  const end = (): boolean => {
+    const having = faults.get(fault?.cause ?? '');
+    if (!having?.delete(resource) || having.size > 0) return false;
+    return faults.delete(fault?.cause ?? '');
+  };
   return {
     /** The last fault, for people; undefined once the API server sent something after it. */
     get fault(): string | undefined {
-      return fault;
+      return fault?.text;
     },
     /** The API server sent something. */
     contact(): void {
       metrics?.contact(resource);
       if (fault === undefined) return;
+      if (end()) log?.info({ resource }, `the API server answers again about ${resource}`);
       fault = undefined;
-      log?.info({ resource }, `the API server answers again about ${resource}`);
     },
     ended(ended: Ended): void {
       metrics?.ended(resource, ended);
       const { error: err, ...facts } = ended;
-      const problem = err === undefined ? undefined : messageOf(err);
-      if (problem === undefined || problem === fault) return;
-      fault = problem;
-      log?.warn({ resource, ...facts, err }, `${problem}; it is tried again`);
+      if (err === undefined) return;
+      const [text, cause] = [messageOf(err), causeOf(err)];
+      if (cause !== fault?.cause) {
+        end();
+        const isFirst = !faults.has(cause);
+        getOrMake(faults, cause, () => new Set<string>()).add(resource);
+        if (isFirst) log?.warn({ resource, ...facts, err }, `${text}; it is tried again`);
+      }
+      fault = { text, cause };
     },
+    /** The informer was stopped. */
+    stopped: end,
     /** An object exists and is not kept; `key` is its name. */
     leftOut(reason: LeftOut, key: string): void {
       metrics?.leftOut.inc({ resource, reason });
@@ -65,4 +85,10 @@ export function reportOf(resource: string, { metrics, log }: Partial<InformerDep
       );
     },
   };
+}
+
+/** Why a list or watch failed, the same for all resources: the text of the API server, or of the network. */
+function causeOf(error: unknown): string {
+  if (error instanceof ClusterError && error.statusMessage !== '') return error.statusMessage;
+  return messageOf(error instanceof Error ? (error.cause ?? error) : error);
 }
