@@ -76,8 +76,12 @@ suite('results', () => {
     const report = installed({ version: found(version), serverRights: forbidden('rights') });
     assert.deepEqual(
       [report.result, report.headline],
-      ['passed', 'All 14 checks passed. Warnings: kubernetes-version. Not known: server-rights.'],
+      [
+        'passed',
+        'No check failed. Warnings: kubernetes-version: v1.34.1: refused pods are not steered, which needs 1.35. Not known: server-rights.',
+      ],
     );
+    assert.match(checkText(report, { paint: (style, text) => `<${style}>${text}</>` }), /^<yellow>No check/);
     assert.equal(installed({ probe: undefined }).headline, 'All 14 checks passed. Not known: probe.');
   });
 

@@ -1,8 +1,9 @@
 import type { V1ServicePort } from '@kubernetes/client-node';
 import { installedDeployment, installedService } from '../../lib/names.ts';
+import { isRollingOut } from '../facts/deployment.ts';
 import type { InstallationFacts } from '../facts/installation.ts';
 import { foundIn, unknownIn } from '../facts/observation.ts';
-import { applyAgain, type Finding, failed, judged, notKnown, passed, skipped } from './finding.ts';
+import { applyAgain, type Finding, failed, judged, notKnown, passed, skipped, warning } from './finding.ts';
 
 /** What happens to new pods while no replica answers, in words. */
 function withoutAnswer({ failurePolicy }: InstallationFacts): string {
@@ -31,16 +32,21 @@ export function checkDeployment(installation: InstallationFacts): Finding {
         const comes = ready === 0 ? `, so ${withoutAnswer(installation)}` : '';
         return failed('CNI_GATE_DEPLOYMENT', `${object}: ${what}${comes}`, hint);
       };
-      if (desired === 0) {
-        const scale = `kubectl -n ${namespace} scale deployment ${installedDeployment} --replicas=2`;
-        return fault('it is scaled to 0 replicas', `Run "${scale}"`);
-      }
+      const scale = `Run "kubectl -n ${namespace} scale deployment ${installedDeployment} --replicas=2"`;
+      if (desired === 0) return fault('it is scaled to 0 replicas', scale);
       const pods = `Look at "kubectl -n ${namespace} get pods"`;
       const count = `${ready} of ${desired} replicas are ready`;
       if (ready < desired) return fault(count, pods);
       const stuck = conditions?.find(({ reason }) => reason === 'ProgressDeadlineExceeded');
       if (stuck) return fault(`its rollout got stuck: ${stuck.message}`, pods);
-      return passed(updated < desired ? `${count}, ${updated} updated` : count);
+      if (isRollingOut(found))
+        return warning(
+          `${object}: a rollout is not complete: ${updated} of ${desired} replicas are updated`,
+          pods,
+        );
+      if (desired === 1 && installation.failurePolicy === 'Fail')
+        return warning(`${object}: one replica: while it restarts, ${withoutAnswer(installation)}`, scale);
+      return passed(count);
     },
     false,
     object,

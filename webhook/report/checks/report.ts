@@ -73,17 +73,16 @@ function headlineOf(result: ReportResult, checks: readonly Check[]): string {
   const noun = made === 1 ? 'check' : 'checks';
   const [first = having('passed')[0]] =
     result === 'not-installed' ? bad.filter(({ id }) => id === 'installed') : bad;
-  const named = (all: readonly Check[]): string => all.map(({ id }) => id).join(', ');
+  const dark = unknown.length > 0 ? ` Not known: ${unknown.map(({ id }) => id).join(', ')}.` : '';
   switch (result) {
     case 'not-installed':
     case 'failed':
       return `${bad.length} of ${made} ${noun} failed. ${first?.id}: ${first?.what} (${first?.code})`;
     case 'not-known':
-      return `It is not known whether all is well: ${made} ${noun} passed. Not known: ${named(unknown)}.`;
+      return `It is not known whether all is well: ${made} ${noun} passed.${dark}`;
     case 'passed': {
-      const noted = warnings.length > 0 ? ` Warnings: ${named(warnings)}.` : '';
-      const dark = unknown.length > 0 ? ` Not known: ${named(unknown)}.` : '';
-      return `All ${made} ${noun} passed.${noted}${dark}`;
+      const texts = warnings.map(({ id, what }) => `${id}: ${what}`);
+      return `${texts.length > 0 ? `No check failed. Warnings: ${texts.join('; ')}` : `All ${made} ${noun} passed`}.${dark}`;
     }
   }
 }

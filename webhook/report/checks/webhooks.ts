@@ -1,7 +1,8 @@
 import { gateWebhooks, installedWebhooks, webhookConfiguration } from '../../lib/names.ts';
 import { version } from '../../lib/version.ts';
+import { isRollingOut } from '../facts/deployment.ts';
 import type { InstallationFacts, Registered, Webhook } from '../facts/installation.ts';
-import { unknownIn } from '../facts/observation.ts';
+import { foundIn, unknownIn } from '../facts/observation.ts';
 import { applyAgain, type Finding, failed, judged, notKnown, passed, skipped } from './finding.ts';
 import { changesOfWebhook } from './registration.ts';
 
@@ -59,7 +60,7 @@ function comparison(where: string, webhooks: readonly Webhook[]): Finding {
  * Whether the API server accepts the certificate that the replicas serve, webhook by webhook. A caller who may not read
  * the Secret does not know: the API does not show what is really served.
  */
-export function checkCertificate({ certificate }: InstallationFacts): Finding {
+export function checkCertificate({ certificate, deployment }: InstallationFacts): Finding {
   const unknown = unknownIn(certificate);
   if (unknown?.forbidden === false) return skipped(`Certificate: ${unknown.why}`);
   return judged(
@@ -67,8 +68,12 @@ export function checkCertificate({ certificate }: InstallationFacts): Finding {
     (found) => {
       const faults = found?.webhooks.filter(({ fault }) => fault !== undefined) ?? [];
       const [first] = faults;
-      if (first === undefined)
-        return passed(`every caBundle trusts the certificate in Secret ${found?.secret}`);
+      if (first === undefined) {
+        const what = `every caBundle trusts the certificate in Secret ${found?.secret}`;
+        const current = foundIn(deployment);
+        if (current === undefined || !isRollingOut(current)) return passed(what);
+        return notKnown({ why: `${what}; which one the earlier replicas serve is not known` });
+      }
       const names = faults.filter(({ fault }) => fault === first.fault).map(({ name }) => name);
       return failed(
         'CNI_GATE_CA_BUNDLE',

@@ -5,6 +5,7 @@ import { quoted } from '../../lib/clean.ts';
 import type { ErrorCode } from '../../lib/errors.ts';
 import { dashboardLimits } from '../../lib/limits.ts';
 import type { Status } from '../status/status.ts';
+import { warningsOf } from '../text/headline.ts';
 import { clusterText } from '../text/table.ts';
 import { tablesOf } from '../text/tables.ts';
 
@@ -20,7 +21,7 @@ export function dashboardOf(status: Status, stale: string | null) {
   const { time, result, headline, cluster, namespace } = status;
   return {
     time,
-    result,
+    result: result === 'well' && warningsOf(status).length > 0 ? 'warning' : result,
     headline,
     stale,
     name: cluster.context ?? cluster.server,

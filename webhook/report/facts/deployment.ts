@@ -13,6 +13,13 @@ export function versionIn(deployment: V1Deployment): string | undefined {
   return /:([^:/]+)$/.exec(serverIn(deployment)?.image?.split('@')[0] ?? '')?.[1];
 }
 
+/** Whether earlier replicas may still serve, by the rules of `kubectl rollout status`. */
+export function isRollingOut({ metadata, spec, status = {} }: V1Deployment): boolean {
+  const { replicas = 0, updatedReplicas = 0, observedGeneration = 0 } = status;
+  const wanted = Math.max(replicas, spec?.replicas ?? 1);
+  return updatedReplicas < wanted || observedGeneration < (metadata?.generation ?? 0);
+}
+
 /** The name of the replicas' service account. */
 export const accountIn = ({ spec }: V1Deployment): string =>
   spec?.template.spec?.serviceAccountName ?? 'default';

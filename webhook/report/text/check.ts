@@ -18,14 +18,15 @@ const indent = '    ';
 
 /** A report for people, 100 columns wide in a file or a pipe: every check, and of those that did not pass what to do. */
 export function checkText(report: CheckReport, { width = 100, paint = plain }: TextOptions = {}): string {
-  const { time, cluster, configuration, checks, proposals, headline, result } = report;
+  const { time, cluster, configuration, checks, proposals, headline, result, counts } = report;
+  const style = result !== 'passed' ? 'red' : counts.warning > 0 ? 'yellow' : 'green';
   const column = Math.max(...checks.map(({ id }) => id.length)) + 4;
   const isGone =
     result === 'not-installed' ||
     checks.some(({ id, result }) => id === 'not-installed-yet' && result === 'passed');
   const lines = [
     // in one line, however long: scripts and people read the first one
-    paint(result === 'passed' ? 'green' : 'red', clean(headline)),
+    paint(style, clean(headline)),
     ...wrap(clean(clusterText(cluster, isGone)), width),
     ...wrap(clean(`Checked at ${time}, by ${configuration}`), width),
     ...[...Map.groupBy(checks, ({ group }) => group)].flatMap(([group, found]) => [

@@ -10,8 +10,10 @@ export function headline(status: Judged): string {
       const unknown = installation.filter(({ result }) => result === 'not-known' || result === 'skipped');
       const counts = countsOf(status);
       const noted = counts.length === 0 ? '' : ` Of note: ${counts.join(', ')}.`;
-      if (unknown.length === 0) return `All is well.${noted}`;
-      return `All is well, as far as it is known.${noted} Not known: ${unknown.map(({ what }) => what).join('; ')}.`;
+      const dark = unknown.length === 0 ? '' : ` Not known: ${unknown.map(({ what }) => what).join('; ')}.`;
+      const warnings = warningsOf(status);
+      const well = `All is well${dark === '' ? '' : ', as far as it is known'}`;
+      return `${warnings.length === 0 ? well : `No fault. Warnings: ${warnings.join('; ')}`}.${noted}${dark}`;
     }
     case 'not-known':
       return `It is not known whether all is well. Not known: ${notKnown.join('; ')}.`;
@@ -23,6 +25,10 @@ export function headline(status: Judged): string {
         : `Not all is well: ${first.message} (${first.code})`;
   }
 }
+
+/** What checks warn of, and what to do. */
+export const warningsOf = ({ installation }: Pick<Judged, 'installation'>): string[] =>
+  installation.flatMap(({ result, what, hint }) => (result === 'warning' ? `${what}. ${hint}` : []));
 
 /** How many there are of each kind of trouble, and of what is to be known beside it. */
 export function countsOf(status: Judged): string[] {

@@ -2,7 +2,7 @@ import { clean } from '../../lib/clean.ts';
 import { wrap } from '../../lib/wrap.ts';
 import { few } from '../checks/finding.ts';
 import type { Status } from '../status/status.ts';
-import { countsOf } from './headline.ts';
+import { countsOf, warningsOf } from './headline.ts';
 import { clusterText, layTable, plain, type TextOptions } from './table.ts';
 import { type Table, tablesOf } from './tables.ts';
 
@@ -30,7 +30,7 @@ export function statusText(
   ];
   const lines = [
     // in one line, however long: scripts and people read the first one
-    paint(result === 'well' ? 'green' : 'red', clean(headline)),
+    paint(result !== 'well' ? 'red' : warningsOf(status).length > 0 ? 'yellow' : 'green', clean(headline)),
     ...sentences.flatMap((text) => wrap(clean(text), width)),
     ...shown.flatMap((table) => linesOf(table, max, width)),
   ];

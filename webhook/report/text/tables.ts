@@ -79,7 +79,12 @@ export function tablesOf(status: Status, all: boolean): Table[] {
     younger,
     nodes: [...new Set(nodes)].join(', '),
   }));
-  const failing = status.installation.filter(({ result }) => all || result !== 'passed');
+  const failing = status.installation
+    .filter(({ result }) => all || result !== 'passed')
+    // the hint of a check that failed is in its fault
+    .map((check) =>
+      check.result === 'warning' ? { ...check, what: `${check.what}. ${check.hint}` } : check,
+    );
   return [
     {
       id: 'faults',

@@ -259,6 +259,39 @@ suite('what may not be read is not known, never a pass', () => {
   });
 });
 
+suite('a rollout', () => {
+  /** Two earlier replicas serve, and a new one does not get ready. */
+  const rolling = replicas(2, { updatedReplicas: 1 });
+  const trusted = found({ secret: 'a/b', webhooks: [] });
+
+  test('that is not complete is a warning, and which certificate is served is not known', () => {
+    const findings = judge({ ...rolling, certificate: trusted });
+    assert.match(findings.deployment?.what ?? '', /a rollout is not complete: 1 of 2 replicas are updated/);
+    assert.match(findings.certificate?.what ?? '', /Secret a\/b.*earlier replicas/);
+    assert.deepEqual(having(findings, 'warning'), ['deployment']);
+    assert.deepEqual(having(findings, 'not-known'), ['certificate']);
+    assert.deepEqual(having(judge({ ...rolling, certificate: found(certificate) }), 'failed'), [
+      'certificate',
+    ]);
+  });
+
+  test('is not complete while earlier replicas run or the controller has not seen it', () => {
+    for (const status of [{ replicas: 3 }, { observedGeneration: 0 }]) {
+      const one = { ...deployment(), status: { ...deployment().status, ...status } };
+      assert.equal(judge({ deployment: found(one) }).deployment?.result, 'warning');
+    }
+  });
+});
+
+test('one replica is a warning, where pods are refused while it restarts', () => {
+  const one = replicas(1, { replicas: 1, updatedReplicas: 1 });
+  const { result, what, hint } = judge(one).deployment ?? {};
+  assert.equal(result, 'warning');
+  assert.match(what ?? '', /one replica: while it restarts, every new pod .* is refused$/);
+  assert.match(hint ?? '', /scale deployment cni-gate --replicas=2/);
+  assert.equal(judge({ ...one, failurePolicy: 'Ignore' }).deployment?.result, 'passed');
+});
+
 test('networks of Multus that network-status does not list are a warning, where a profile checks interfaces', () => {
   const attachments = found([
     { name: 'net/old', isListed: false },

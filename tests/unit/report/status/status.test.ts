@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { toDaemonSetFacts, toNodeFacts } from '../../../../webhook/nodes/readiness/facts.ts';
+import { dashboardOf } from '../../../../webhook/report/dashboard/server.ts';
 import type { StatusFacts } from '../../../../webhook/report/facts/collect.ts';
 import type { PodFacts } from '../../../../webhook/report/facts/pods.ts';
 import { type Status, statusOf } from '../../../../webhook/report/status/status.ts';
@@ -140,6 +141,20 @@ suite('a fault of the installation', () => {
     assert.match(firstLine(status), /config\.yaml: no mode lenient.*\(CNI_GATE_CONFIG_INVALID\)$/);
     assert.deepEqual(codes(tell({ ...facts, configuration: configured({}) })), ['CNI_GATE_PROFILE_UNKNOWN']);
   });
+});
+
+test('a warning of a check is in the first line, with what to do, and is not green', () => {
+  const installation = { ...wholeInstallation, deployment: found(deployment(2, { updatedReplicas: 1 })) };
+  const status = tell(statusFacts({ installation }));
+  assert.deepEqual([status.result, status.well], ['well', true]);
+  const text = statusText(status, false, { paint: (style, one) => `<${style}>${one}</>` });
+  assert.match(
+    text,
+    /^<yellow>No fault\. Warnings: Deployment cni-gate\/cni-gate: a rollout is not complete: .*\. Look at "kubectl .*Not known: every caBundle /,
+  );
+  assert.match(text, /^deployment +warning +Deployment .*Look at "kubectl/m);
+  assert.equal(dashboardOf(status, null).result, 'warning');
+  assert.match(statusText(tell(statusFacts()), false, { paint: (style) => style }), /^green\n/);
 });
 
 suite('features in force', () => {
