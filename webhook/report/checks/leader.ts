@@ -5,8 +5,8 @@ import type { LeaseFacts } from '../facts/installation.ts';
 import { type Finding, failed, judged, passed } from './finding.ts';
 
 /**
- * How much longer than it says a Lease is believed: its time is that of the holder's clock, which may be behind, and
- * a busy holder renews late.
+ * How much longer than it says a Lease is believed, in milliseconds: times are whole seconds, and a busy holder renews
+ * late.
  */
 const margin = 15_000;
 

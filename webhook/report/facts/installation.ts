@@ -74,7 +74,7 @@ export async function readInstallation(client: ApiClient, registered: Registered
       client,
       apiPath`/apis/apps/v1/namespaces/${namespace}/deployments/${installedDeployment}`,
     ),
-    readOne<Lease>(
+    readOne<ManagedLease>(
       client,
       apiPath`/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/${leaderLease}`,
     ),
@@ -122,9 +122,18 @@ async function readPolicy(client: ApiClient, name: string) {
 /** The Lease of the replica that leads; times in milliseconds since the epoch. */
 export type LeaseFacts = ReturnType<typeof leaseFacts>;
 
-/** @param clockSkew the API server's clock minus ours, in milliseconds: the holder's clock is taken to agree with it */
-function leaseFacts({ spec }: Lease, clockSkew: number) {
-  const renewed = Date.parse(spec?.renewTime ?? '');
+/** A Lease with what the API server keeps of its writers. */
+interface ManagedLease extends Lease {
+  metadata: Lease['metadata'] & {
+    managedFields?: { time?: string; fieldsV1?: { 'f:spec'?: { 'f:renewTime'?: object } } }[] | null;
+  };
+}
+
+/** @param clockSkew the API server's clock minus ours, in milliseconds */
+function leaseFacts({ metadata, spec }: ManagedLease, clockSkew: number) {
+  // renewTime is by the holder's clock, and the time in managedFields by that of the API server
+  const written = metadata.managedFields?.find(({ fieldsV1 }) => fieldsV1?.['f:spec']?.['f:renewTime']);
+  const renewed = Date.parse(written?.time ?? spec?.renewTime ?? '');
   return {
     holder: spec?.holderIdentity ?? '',
     renewed: Number.isNaN(renewed) ? undefined : renewed - clockSkew,

@@ -103,3 +103,34 @@ test('an API server that fails in the middle is an error, and no finding', async
   });
   await assert.rejects(readCheck(client, options), { code: 'CNI_GATE_CLUSTER_BUSY' });
 });
+
+test('when the Lease was renewed is read by the clock of the API server, not by that of its holder or of the reader', async (t) => {
+  const minute = 60_000;
+  /** The API server is behind the reader; the holder renewed so long ago, and its clock differs from the API server's. */
+  const leaderAfter = async (ago: number, holdersClock: number): Promise<string | undefined> => {
+    const there = (): number => Date.now() - 10 * minute;
+    const renewal = new Date(there() - ago);
+    const spec = {
+      holderIdentity: 'cni-gate-1',
+      leaseDurationSeconds: 15,
+      renewTime: new Date(renewal.getTime() + holdersClock).toISOString(),
+    };
+    const managedFields = [
+      { time: renewal.toISOString(), fieldsV1: { 'f:spec': { 'f:renewTime': {} } } },
+      { time: new Date(there()).toISOString(), fieldsV1: { 'f:metadata': { 'f:labels': {} } } },
+    ];
+    const { client } = await startFakeApi(t, (asked, response) => {
+      const date = { date: new Date(there()).toUTCString() };
+      if (asked.path === '/version') json(response, 200, version, date);
+      else if (asked.path.endsWith('/leases/cni-gate-leader'))
+        json(response, 200, { metadata: { managedFields }, spec }, date);
+      else json(response, 403, forbid(asked), date);
+    });
+    return checkInstalled(await readCheck(client, options), Date.now()).leader?.result;
+  };
+  for (const holdersClock of [-5 * minute, 0, 5 * minute])
+    assert.deepEqual(
+      [await leaderAfter(2000, holdersClock), await leaderAfter(2 * minute, holdersClock)],
+      ['passed', 'failed'],
+    );
+});
