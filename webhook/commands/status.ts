@@ -35,7 +35,7 @@ export function statusCommand(): Command {
     .addOption(
       new Option('-o, --output <form>', 'what to print').choices(['text', 'wide', 'json']).default('text'),
     )
-    .option('--all', 'every row, also of nodes that are ready, exempt or unproved')
+    .option('--all', 'every row, also of nodes that are ready or exempt')
     .option('-w, --watch', 'print the status again on each change')
     .option('--probe', 'create a pod as a dry run; not with --watch')
     .action(run);

@@ -20,26 +20,45 @@ type Reason = { why: string; isUnknown?: boolean } | undefined;
 
 const because = (why: string | false): Reason => (why === false ? undefined : { why });
 
+const invalid = 'the ConfigMap is not valid, and replicas that run keep the last valid configuration';
+
 /** What cni-gate does in the cluster: by its configuration, by its registration, and by whether calls succeed. */
 export function featuresOf(facts: StatusFacts, checks: AdmissionChecks): FeatureStatus[] {
-  const { proof, gate, steer, repair } = facts.configuration.policy;
+  const { trouble, policy } = facts.configuration;
+  const { proof, gate, steer, repair } = policy;
   const { leader } = checks;
   const leaderless = because(leader.result === 'failed' && leader.what);
-  const ungated =
-    because(gate.mode === 'audit' && 'it reports what it would reject, and allows it') ??
-    notCalled(facts, checks, 'validating', checks['webhook-bindings']);
-  const unproving =
-    because(proof.mode === 'warn' && 'it reports failed checks, and lets the pod start') ??
-    notCalled(facts, checks, 'mutating', checks['webhook-pods']);
-  const judge = (feature: FeatureStatus['feature'], mode: string, reason: Reason): FeatureStatus => {
+  /** @param byMode why the configuration keeps the feature off @param byCluster why something else does */
+  const judge = (
+    feature: FeatureStatus['feature'],
+    mode: string,
+    byMode: Reason,
+    byCluster: Reason,
+  ): FeatureStatus => {
+    if (trouble && (byCluster === undefined || byCluster.isUnknown))
+      return { feature, mode: 'not known', inForce: null, why: invalid };
+    const reason = trouble ? byCluster : (byMode ?? byCluster);
     const inForce = reason === undefined || (reason.isUnknown ? null : false);
-    return { feature, mode, inForce, why: reason?.why ?? '' };
+    return { feature, mode: trouble ? 'not known' : mode, inForce, why: reason?.why ?? '' };
   };
+  const proving = judge(
+    'prove',
+    proof.mode,
+    because(proof.mode === 'warn' && 'it reports failed checks, and lets the pod start'),
+    notCalled(facts, checks, 'mutating', checks['webhook-pods']),
+  );
+  const gating = judge(
+    'gate',
+    gate.mode,
+    because(gate.mode === 'audit' && 'it reports what it would reject, and allows it'),
+    notCalled(facts, checks, 'validating', checks['webhook-bindings']),
+  );
+  const pending = because(steer.mode === 'off' && 'pods that are refused wait');
   return [
-    judge('prove', proof.mode, unproving),
-    judge('gate', gate.mode, ungated),
-    judge('steer', steer.mode, notSteering(facts, ungated) ?? leaderless),
-    judge('repair', repair.mode, notRepairing(facts) ?? leaderless),
+    proving,
+    gating,
+    judge('steer', steer.mode, pending, notSteering(facts, gating) ?? leaderless),
+    judge('repair', repair.mode, notRepairing(facts), stopped(facts) ?? leaderless),
   ];
 }
 
@@ -60,19 +79,23 @@ function notCalled(
   return found && because(`the API server does not accept the certificate for ${found.name}: ${found.fault}`);
 }
 
-function notRepairing({ configuration, pods, events }: StatusFacts): Reason {
+function notRepairing({ configuration }: StatusFacts): Reason {
   const { repair, proof } = configuration.policy;
-  const stopped = pods.some(({ evidence }) => evidence && events.get(evidence.uid)?.stopped === true);
   if (repair.mode === 'off') return { why: 'pods whose proof failed stay as they are' };
-  if (repair.mode === 'audit' || proof.mode === 'warn')
-    return { why: 'it reports what it would delete, and deletes nothing' };
-  return because(stopped && 'it has stopped: most recreated pods failed again');
+  return because(
+    (repair.mode === 'audit' || proof.mode === 'warn') &&
+      'it reports what it would delete, and deletes nothing',
+  );
 }
 
-function notSteering({ configuration, version }: StatusFacts, ungated: Reason): Reason {
-  if (configuration.policy.steer.mode === 'off') return { why: 'pods that are refused wait' };
-  if (ungated?.isUnknown) return { why: 'whether the gate is in force is not known', isUnknown: true };
-  if (ungated) return { why: 'the gate is not in force, so no pod is refused' };
+function stopped({ pods, events }: StatusFacts): Reason {
+  const isStopped = pods.some(({ evidence }) => evidence && events.get(evidence.uid)?.stopped === true);
+  return because(isStopped && 'it has stopped: most recreated pods failed again');
+}
+
+function notSteering({ version }: StatusFacts, { inForce }: FeatureStatus): Reason {
+  if (inForce === null) return { why: 'whether the gate is in force is not known', isUnknown: true };
+  if (!inForce) return { why: 'the gate is not in force, so no pod is refused' };
   const found = foundIn(version);
   if (found === undefined) return { why: "the cluster's version may not be read", isUnknown: true };
   return because(

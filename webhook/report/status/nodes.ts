@@ -45,9 +45,10 @@ interface NodeStatus {
  * The networks of the configuration that are there or asked for, and what DaemonSets and proofs say of them on nodes.
  *
  * @param used the profiles that labels ask for
- * @param all nodes that are ready, exempt or unproved as well
- * @param whole whether the pods of all namespaces are known: otherwise others may have proved a node
- * @returns `unproved`: how many nodes no pod has proved for a profile that is asked for
+ * @param all nodes that are ready or exempt as well
+ * @param whole whether the pods of all namespaces are known
+ * @returns `unproved`: how many nodes no pod that is there proves, for a profile that is asked for. The replicas may
+ *   remember one that is gone, so only they know which nodes are in the state of that name
  */
 export function judgeNodes(
   policy: Policy,
@@ -63,11 +64,10 @@ export function judgeNodes(
     const proofs = profiles.flatMap(
       (profile) => profileProof(profile, node, { readiness, evidence }, policy, { now }) ?? [],
     );
-    const worst = (is: 'failing' | 'unproved') => {
-      const proof = proofs.find((one) => one.state === is);
-      return proof && { state: is, reason: proof.reason };
-    };
-    return worst('failing') ?? (whole && state !== 'exempt' ? worst('unproved') : undefined);
+    const failing = proofs.find((proof) => proof.state === 'failing');
+    if (failing !== undefined) return { state: 'failing' as const, reason: failing.reason };
+    const isShown = !whole || state === 'exempt' || proofs.every((proof) => proof.state === 'proved');
+    return isShown ? undefined : { state, reason: notShown };
   };
   const nodeNames = [...readiness.nodes()].map(({ name }) => name).toSorted(compare);
   const daemonSets = [];
@@ -88,14 +88,14 @@ export function judgeNodes(
       if (shown === undefined) continue;
       const { state, reason } = shown;
       counts[state] += 1;
-      if (inUse && state === 'unproved') unproved.add(node);
-      if (!all && isHarmless(state)) continue;
+      if (inUse && reason === notShown) unproved.add(node);
+      if (!all && open.has(state)) continue;
       nodes.push({
         node,
         daemonSet: daemonSet ? `${daemonSet.namespace}/${daemonSet.name}` : null,
         state,
         // the DaemonSet's time is not that of the proofs
-        since: proof === undefined ? textOf(found?.since) : null,
+        since: proof?.state === 'failing' ? null : textOf(found?.since),
         pod: found?.pod ?? null,
         why: daemonSet ? reason : `profile ${names.join()}: ${reason}`,
         inUse,
@@ -111,6 +111,9 @@ export function judgeNodes(
   };
 }
 
+/** Why it is not known whether an open node is `unproved`. */
+const notShown = 'no pod that is there shows a proof, and the replicas may know of one that is gone';
+
 /** What the pods of a moment say about the networks of their nodes. Failures of pods that are gone are not in it. */
 function evidenceOf(policy: Policy, pods: readonly PodFacts[], now: number): Evidence {
   const evidence = new Evidence((name) => policy.profiles.has(name));
@@ -122,24 +125,12 @@ function evidenceOf(policy: Policy, pods: readonly PodFacts[], now: number): Evi
   return evidence;
 }
 
-/** Whether nothing is wrong: a node that no pod has proved yet waits for the first one, which the gate lets through. */
-const isHarmless = (state: State): boolean => open.has(state) || state === 'unproved';
-
 /** The nodes that are closed for a profile that labels ask for. */
 export const notReady = (nodes: readonly NodeStatus[]): NodeStatus[] =>
-  nodes.filter(({ inUse, state }) => inUse && !isHarmless(state));
+  nodes.filter(({ inUse, state }) => inUse && !open.has(state));
 
 /** States to act on first, those that pass by themselves later, and networks that are not in use last. */
-const urgency: readonly State[] = [
-  'broken',
-  'failing',
-  'absent',
-  'rebooted',
-  'starting',
-  'unproved',
-  'ready',
-  'exempt',
-];
+const urgency: readonly State[] = ['broken', 'failing', 'absent', 'rebooted', 'starting', 'ready', 'exempt'];
 
 const rank = ({ state, inUse }: { state: State; inUse: boolean }): number =>
   urgency.indexOf(state) + (inUse ? 0 : urgency.length);

@@ -40,7 +40,7 @@ export function countsOf(status: Judged): string[] {
     'pods that wait': pods.waiting - heldPods.length,
     'pods without a proof': status.podsWithoutProof.length,
     'duplicate addresses': status.duplicateAddresses.length,
-    'nodes that no pod has proved yet': status.unprovedNodes,
+    'nodes without a pod that shows their proof': status.unprovedNodes,
     'pods that passed without an answer of their node': status.wayNotShown,
     faults: status.faults.length,
   };

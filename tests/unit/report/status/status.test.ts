@@ -13,6 +13,7 @@ import {
   allRegistered,
   configured,
   deployment,
+  evidenceOf,
   found,
   nothingInstalled,
   profiles,
@@ -87,6 +88,23 @@ test('urgent nodes come first, and those of unused profiles last', () => {
   );
 });
 
+test('a node that no pod there has proved is not said to be unproved: the replicas know pods that are gone', () => {
+  const configuration = configured({ profiles, gate: { evidence: 'proof' } });
+  const evidence = evidenceOf('web', { at: now - 1000, startedAt: now - 2000 });
+  const pods: PodFacts[] = [{ namespace: 'shop', name: 'web', node: 'n1', proof: 'passed', evidence }];
+  const status = tell(statusFacts({ configuration, pods }), true);
+  assert.deepEqual(
+    status.nodes.map(({ node, state, why }) => [node, state, why]),
+    [
+      ['n1', 'ready', ''],
+      ['n2', 'ready', 'no pod that is there shows a proof, and the replicas may know of one that is gone'],
+    ],
+  );
+  assert.deepEqual([status.daemonSets[0]?.nodes.ready, status.daemonSets[0]?.nodes.unproved], [2, 0]);
+  assert.equal(status.headline, 'All is well. Of note: nodes without a pod that shows their proof: 1.');
+  assert.equal(tell(statusFacts({ configuration, pods, namespace: 'shop' })).unprovedNodes, 0);
+});
+
 suite('a fault of the installation', () => {
   test('is that of the check, in the first line, and says why features are not in force', () => {
     const status = tell(statusFacts({ installation: { ...wholeInstallation, slices: found([]) } }));
@@ -137,6 +155,19 @@ suite('a fault of the installation', () => {
     const namespaces = found([{ name: 'own', profile: 'fabric' }]);
     const facts = statusFacts({ namespaces, configuration: { ...configured({}), trouble } });
     const status = tell(facts);
+    assert.deepEqual(
+      status.features.map(({ mode, inForce }) => [mode, inForce]),
+      Array.from({ length: 4 }, () => ['not known', null]),
+    );
+    assert.match(
+      statusText(status, false),
+      /^gate +not known +not known +the ConfigMap is not valid, .* last valid /m,
+    );
+    const unregistered = tell({ ...facts, registered: { ...allRegistered, mutating: [] } });
+    assert.deepEqual(
+      unregistered.features.map(({ inForce }) => inForce),
+      [false, null, null, null],
+    );
     assert.deepEqual([status.result, codes(status)], ['not-well', [trouble.code]]);
     assert.match(firstLine(status), /config\.yaml: no mode lenient.*\(CNI_GATE_CONFIG_INVALID\)$/);
     assert.deepEqual(codes(tell({ ...facts, configuration: configured({}) })), ['CNI_GATE_PROFILE_UNKNOWN']);
