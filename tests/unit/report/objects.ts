@@ -139,6 +139,7 @@ export const checkFacts = (more: Partial<CheckFacts> = {}): CheckFacts => ({
   namespaces: found([{ name: 'shop', profile: 'cilium' }]),
   daemonSets: found([daemonSet('kube-system', 'cilium')]),
   attachments: 'absent',
+  pods: found([]),
   probe: {
     namespace: 'shop',
     outcome: 'injected',

@@ -99,7 +99,7 @@ export function hasStarted(status: ProofStatus): boolean {
 }
 
 /** Since when the pod has its sandbox, in milliseconds since the epoch; undefined if it has none, or does not say. */
-function sandboxSince(status: ProofStatus): number | undefined {
+export function sandboxSince(status: ProofStatus): number | undefined {
   const sandbox = conditionOf(status, sandboxCondition);
   return sandbox?.status === 'True' ? timeOf(sandbox.lastTransitionTime) : undefined;
 }

@@ -23,6 +23,7 @@ export const catalogue = {
   'namespace-labels': { group: 'namespaces', expects: 'every label names profiles that exist' },
   daemonsets: { group: 'namespaces', expects: 'the DaemonSets of the profiles in use exist' },
   attachments: { group: 'namespaces', expects: 'network-status lists the networks of Multus' },
+  'proof-mode': { group: 'namespaces', expects: 'no pod is in warn mode' },
   probe: { group: 'namespaces', expects: 'a new pod comes back with its proof' },
 } as const;
 

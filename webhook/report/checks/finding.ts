@@ -31,6 +31,14 @@ export const mostTexts = 3;
 /** What to do about an object that is missing or changed. */
 export const applyAgain = 'Apply the overlay again (with Helm: "helm upgrade")';
 
+/** What recreates pods: the command for each of their namespaces. */
+export function recreateText(pods: readonly { namespace: string }[]): string {
+  const commands = [...new Set(pods.map(({ namespace }) => namespace))].map(
+    (namespace) => `kubectl -n ${namespace} rollout restart deployment,statefulset,daemonset`,
+  );
+  return `Recreate them: ${few(commands, mostTexts, '; ')}`;
+}
+
 /** A check that passed. */
 export const passed = (what: string): Finding => of('passed', what);
 

@@ -10,6 +10,7 @@ import { checkLeader } from './leader.ts';
 import { checkDaemonSets, checkLabels } from './namespaces.ts';
 import { checkPolicy } from './policies.ts';
 import { checkProbe } from './probe.ts';
+import { checkProofMode } from './proof-mode.ts';
 import { checkDeployment, checkService } from './replicas.ts';
 import { checkVersion } from './version.ts';
 import { checkCertificate, checkGateWebhooks, checkPodWebhook } from './webhooks.ts';
@@ -19,6 +20,7 @@ export function checkInstalled(facts: CheckFacts, now: number): Partial<Record<C
   const presence = checkPresence(facts);
   const isGone = presence.result === 'failed';
   const attachments = checkAttachments(facts);
+  const proofMode = checkProofMode(facts.configuration, facts.pods);
   return {
     'kubernetes-version': checkVersion(facts),
     installed: presence,
@@ -30,6 +32,7 @@ export function checkInstalled(facts: CheckFacts, now: number): Partial<Record<C
     'namespace-labels': checkLabels(facts),
     daemonsets: checkDaemonSets(facts),
     ...(attachments && { attachments }),
+    ...(proofMode && !isGone && { 'proof-mode': proofMode }),
   };
 }
 

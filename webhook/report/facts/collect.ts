@@ -11,7 +11,7 @@ import { accountIn, servingSecret, versionIn } from './deployment.ts';
 import { type InstallationFacts, readInstallation, readRegistered } from './installation.ts';
 import { foundIn, mapObservation, type Observation, observe, readList, readLists } from './observation.ts';
 import { podEvents } from './pod-events.ts';
-import { type OptIn, optInOf, podSources } from './pods.ts';
+import { modeSources, type OptIn, optInOf, podSources } from './pods.ts';
 import { makeProbe, type ProbeFacts } from './probe.ts';
 import { installRights, ownRights, rightsOf, serverRights } from './rights.ts';
 import { readVersion } from './version.ts';
@@ -57,11 +57,12 @@ export type CheckFacts = Awaited<ReturnType<typeof readCheck>>;
  */
 export async function readCheck(client: ApiClient, options: CollectOptions) {
   const { facts } = await readFacts(client, options, observe);
-  const [serverRights, attachments] = await Promise.all([
+  const [serverRights, attachments, pods] = await Promise.all([
     readServerRights(client, facts),
     readAttachments(client),
+    observe(readLists(client, modeSources(foundIn(facts.namespaces) ?? [])), 'pods'),
   ]);
-  return { ...facts, serverRights, attachments, ...(await probed(client, facts, options)) };
+  return { ...facts, serverRights, attachments, pods, ...(await probed(client, facts, options)) };
 }
 
 /** What a status is made of. */

@@ -1,9 +1,11 @@
+import { env } from '../../../validator/shared/contract.ts';
 import { type ApiGatePod, toGatePod, waitsBy } from '../../admission/gate/gate-pod.ts';
 import { type Refused, refusedFor } from '../../admission/gate/refusal.ts';
+import { isOurContainer } from '../../admission/mutate/current.ts';
 import { exemption } from '../../admission/mutate/exempt.ts';
 import { optedInTo } from '../../admission/mutate/profile-selection.ts';
 import { readStatus } from '../../admission/mutate/status-annotation.ts';
-import type { Pod } from '../../admission/pod.ts';
+import { type Pod, variableOf } from '../../admission/pod.ts';
 import type { ApiObject, Metadata, Source } from '../../cluster/informer/object.ts';
 import { podsPath } from '../../cluster/view/sources.ts';
 import type { Policy } from '../../config/policy.ts';
@@ -12,7 +14,7 @@ import { own } from '../../lib/maps.ts';
 import { optOutValue, profileLabel } from '../../lib/names.ts';
 import type { PodEvidence } from '../../nodes/evidence/facts.ts';
 import { type ApiEvidencePod, contextOf, evidencePick } from '../../nodes/evidence/to-facts.ts';
-import { type ProofStatus, resultOf } from '../../nodes/evidence/verdict.ts';
+import { type ProofStatus, resultOf, sandboxSince } from '../../nodes/evidence/verdict.ts';
 import { type ProofState, proofState, type WithoutProof, whyWithoutProof } from './proof.ts';
 
 /** What is kept of a namespace. */
@@ -39,6 +41,10 @@ export interface PodFacts {
   withoutProof?: WithoutProof;
   /** What its init container found out, and its addresses; absent where the pod has no node or does not carry our label. */
   evidence?: PodEvidence;
+  /** Of a failed proof: since when the pod has its sandbox, milliseconds since the epoch; absent if it does not say. */
+  failingSince?: number;
+  /** Whether its init container lets it start whatever it finds. */
+  warns?: true;
   /** What a check that did not pass saw, from the container's message; absent where that says nothing. */
   seen?: string;
 }
@@ -78,13 +84,33 @@ export function podSources(
 ): Source<ApiObject & ApiStatusPod, PodFacts>[] {
   // shares equal texts of all these pods
   const toEvidence = evidencePick();
+  return sourcesOf(namespaces, {}, (pod) => pickPod(pod, exempting, toEvidence));
+}
+
+/** Of the same pods, those with an init container of ours, and in which mode it proves. */
+export const modeSources = (namespaces: Iterable<OptIn>): Source<ApiObject & ApiStatusPod, ProofMode>[] =>
+  sourcesOf(namespaces, { labelSelector: profileLabel }, pickMode);
+
+function sourcesOf<T>(
+  namespaces: Iterable<OptIn>,
+  query: Record<string, string>,
+  pick: (pod: ApiObject & ApiStatusPod) => T,
+): Source<ApiObject & ApiStatusPod, T>[] {
   const optedIn = [...namespaces].filter(({ profile }) => profile !== undefined);
   return optedIn.map(({ name }) => ({
     resource: `pods of namespace ${name}`,
     path: podsPath(name),
-    query: { fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed' },
-    pick: (pod) => pickPod(pod, exempting, toEvidence),
+    query: { ...query, fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed' },
+    pick,
   }));
+}
+
+type ProofMode = Pick<PodFacts, 'namespace' | 'warns'>;
+
+function pickMode({ metadata: { namespace = '', deletionTimestamp }, spec }: ApiStatusPod): ProofMode {
+  const ours = spec.initContainers?.find(isOurContainer);
+  const warns = ours !== undefined && variableOf(ours, env.mode) === 'warn' && !deletionTimestamp;
+  return { namespace, ...(warns && { warns }) };
 }
 
 /** What status keeps of a pod in a namespace that opted in. */
@@ -94,7 +120,7 @@ export function pickPod(
   toEvidence: (pod: ApiEvidencePod) => PodEvidence = evidencePick(),
 ): PodFacts {
   const { metadata, spec, status = {} } = pod;
-  const { namespace = '', name, labels } = metadata;
+  const { name, labels } = metadata;
   const refused = refusedFor(waitsBy(pod)?.message ?? '');
   const exempt = whyExempt(pod, exempting);
   const without = exempt === undefined ? whyWithoutProof(pod, status) : undefined;
@@ -103,9 +129,11 @@ export function pickPod(
   const profile = readStatus(pod)?.chosenBy === 'pod' && label;
   // a pod without our label has no init container of ours either
   const isMarked = label !== undefined && !!spec.nodeName;
-  const seen = proof === 'failed' ? seenIn(resultOf(status, contextOf(pod)).ended?.message ?? '') : undefined;
+  const isFailed = proof === 'failed';
+  const seen = isFailed ? seenIn(resultOf(status, contextOf(pod)).ended?.message ?? '') : undefined;
+  const failingSince = isFailed ? sandboxSince(status) : undefined;
   return {
-    namespace,
+    ...pickMode(pod),
     name,
     ...(spec.nodeName && { node: spec.nodeName }),
     ...(profile && { profile }),
@@ -114,6 +142,7 @@ export function pickPod(
     ...(without && { withoutProof: without }),
     ...(exempt === undefined && isMarked && { evidence: toEvidence(pod) }),
     ...(seen && { seen }),
+    ...(failingSince && { failingSince }),
   };
 }
 

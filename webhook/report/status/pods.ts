@@ -34,24 +34,39 @@ export const heldPods = ({ pods, events }: StatusFacts, notSteered: string | nul
     ];
   });
 
-/** The pods whose proof did not pass, also those that `proof.mode: warn` let start. */
-export const failedPods = ({ pods, events, configuration }: StatusFacts) =>
-  pods.flatMap(({ namespace, name, node, proof, evidence, seen }) => {
+/** Within this time, in milliseconds, an event says why a pod is not recreated: `long` of the leader's reporter, and a minute. */
+const decided = 105_000;
+
+/**
+ * The pods whose proof did not pass, also those that `proof.mode: warn` let start.
+ *
+ * @param notRepaired why repair is not in force; null where it is
+ * @param now milliseconds since the epoch
+ */
+export const failedPods = (
+  { pods, events, configuration }: StatusFacts,
+  notRepaired: string | null,
+  now: number,
+) =>
+  pods.flatMap(({ namespace, name, node, proof, evidence, seen, failingSince: since = evidence?.at }) => {
     if (proof !== 'failed') return [];
     const verdict = evidence?.verdict ?? 'failed';
     const event = evidence && events.get(evidence.uid);
     // an event outlives the mode in which it was written
     const isOld =
       event?.reason === eventReasons.wouldRecreate && configuration.policy.repair.mode !== 'audit';
+    const off = notRepaired === null ? null : `not in force: ${notRepaired}`;
+    const isNew = since !== undefined && now - since < decided;
+    const undecided = isNew || isOld ? 'not decided yet: an event follows where it is not recreated' : null;
     return [
       {
         namespace,
         name,
         node: node ?? null,
         verdict,
-        since: textOf(evidence?.at),
+        since: textOf(since),
         why: seen ?? verdictText[verdict] ?? '',
-        repair: (!isOld && event?.note) || null,
+        repair: (!isOld && event?.note) || (off ?? undecided),
       },
     ];
   });

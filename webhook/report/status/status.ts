@@ -7,6 +7,7 @@ import { type Finding, few } from '../checks/finding.ts';
 import { checkAdmission, checkPresence } from '../checks/installed.ts';
 import { checkDaemonSets, checkLabels, type OptedIn, optedIn, profilesInUse } from '../checks/namespaces.ts';
 import { checkProbe } from '../checks/probe.ts';
+import { checkProofMode } from '../checks/proof-mode.ts';
 import { checksFrom } from '../checks/report.ts';
 import type { StatusFacts } from '../facts/collect.ts';
 import { countProofs } from '../facts/proof.ts';
@@ -60,8 +61,11 @@ function judge(facts: StatusFacts, { now, all }: StatusOptions) {
     'namespace-labels': checkLabels(facts),
     daemonsets: checkDaemonSets(facts, ofPods),
   };
+  const proofMode = checkProofMode(configuration, { found: pods });
   const features = featuresOf(facts, admission);
-  const steer = features.find(({ feature }) => feature === 'steer');
+  /** Why a feature is not in force; null where it is, or where that is not known. */
+  const offOf = (name: 'steer' | 'repair'): string | null =>
+    features.find(({ feature, inForce }) => feature === name && inForce === false)?.why ?? null;
   const labels = isGone ? [] : [...namespaces.map(({ profile }) => profile), ...ofPods];
   const used = profilesInUse(policy, labels);
   // with one namespace, the pods of others are not known
@@ -73,9 +77,9 @@ function judge(facts: StatusFacts, { now, all }: StatusOptions) {
   const podsOf = Map.groupBy(pods, (pod) => pod.namespace);
   const judged = { ...facts, pods };
   const troubles = {
-    heldPods: heldPods(judged, steer?.inForce === false ? steer.why : null),
+    heldPods: heldPods(judged, offOf('steer')),
     podsWithoutProof: podsWithoutProof(pods),
-    failedPods: failedPods(judged),
+    failedPods: failedPods(judged, offOf('repair'), now),
     waitingPods: waitingPods(judged, now),
     duplicateAddresses: duplicateAddresses(pods),
   };
@@ -92,7 +96,7 @@ function judge(facts: StatusFacts, { now, all }: StatusOptions) {
     cluster,
     configuration: configuration.source,
     features,
-    installation: isGone ? [] : checksFrom(admission),
+    installation: isGone ? [] : checksFrom({ ...admission, ...(proofMode && { 'proof-mode': proofMode }) }),
     notKnown,
     probe: probe ?? null,
     namespace: namespace ?? null,

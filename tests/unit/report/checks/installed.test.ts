@@ -306,6 +306,17 @@ test('networks of Multus that network-status does not list are a warning, where 
   assert.equal(of('multus', { attachments: forbidden('networks') })?.result, 'not-known');
 });
 
+test('pods that prove in warn mode are a warning, and not known without the right to list pods', () => {
+  const of = (more: Partial<CheckFacts>) => judge({}, more)['proof-mode'];
+  const pods = found([{ namespace: 'shop', warns: true as const }, { namespace: 'shop' }]);
+  const { result, what, hint } = of({ pods }) ?? {};
+  assert.equal(result, 'warning');
+  assert.match(what ?? '', /^1 pod in warn mode/);
+  assert.equal(hint, 'Recreate them: kubectl -n shop rollout restart deployment,statefulset,daemonset');
+  assert.equal(of({ pods, configuration: configured({ proof: { mode: 'warn' } }) }), undefined);
+  assert.equal(of({ pods: forbidden('pods') })?.result, 'not-known');
+});
+
 suite('the probe', () => {
   const made = (probe: CheckFacts['probe'], more: Partial<CheckFacts> = {}): Finding | undefined =>
     judge({}, { probe, ...more }).probe;

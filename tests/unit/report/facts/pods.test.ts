@@ -171,3 +171,24 @@ test('of a failed proof, what the first check that failed saw is taken from its 
     assert.equal(seenIn(nothing), undefined, nothing);
   assert.equal(seenIn(JSON.stringify({ problem: 'x'.repeat(5000) }))?.length, 512);
 });
+
+test('of a failed proof, since when the sandbox exists: each run of the container ends later', () => {
+  const since = '2026-11-21T11:00:00Z';
+  const conditions = (status: string) => [
+    { type: 'PodReadyToStartContainers', status, lastTransitionTime: since },
+  ];
+  const failed = validator({ state: ended(95) });
+  const pickWith = (status: string): PodFacts =>
+    pick({ ...failed, status: { ...failed.status, conditions: conditions(status) } });
+  assert.equal(pickWith('True').failingSince, Date.parse(since));
+  assert.equal(pick(failed).failingSince, undefined);
+});
+
+test('a pod whose init container only warns is marked, unless it is being deleted', () => {
+  const warning = { name: ours, env: [{ name: 'CNI_GATE_CHECKS', value: '[{}]' }, { name: 'CNI_GATE_MODE', value: 'warn' }] };
+  const warns = (metadata: object = {}, spec: object = { initContainers: [warning] }): unknown =>
+    pick({ annotation: proved, label: 'mesh', metadata, spec }).warns;
+  assert.equal(warns(), true);
+  assert.equal(warns({ deletionTimestamp: '2026-11-21T11:00:00Z' }), undefined);
+  assert.equal(warns({}, {}), undefined);
+});

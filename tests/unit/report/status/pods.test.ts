@@ -7,7 +7,7 @@ import type { Status } from '../../../../webhook/report/status/status.ts';
 import { statusOf } from '../../../../webhook/report/status/status.ts';
 import { ageText } from '../../../../webhook/report/text/table.ts';
 import { now } from '../../nodes/readiness/objects.ts';
-import { configured, evidenceOf, holdOf, profiles, statusFacts } from '../objects.ts';
+import { configured, evidenceOf, holdOf, profiles, statusFacts, wholeInstallation } from '../objects.ts';
 import { eventOf } from '../troubled.ts';
 
 const tell = (pods: PodFacts[], more: Partial<StatusFacts> = {}): Status =>
@@ -52,6 +52,26 @@ suite('failed proofs', () => {
       assert.deepEqual([failed?.verdict, failed?.since], [verdict, '2026-11-21T11:59:55Z']);
     });
 
+  test('the age is that of the sandbox, where the kubelet says it', () => {
+    const failed = pod('web', 'failed', { verdict: 'failed', at: now - 5000 });
+    const [shown] = tell([{ ...failed, failingSince: now - 60_000 }]).failedPods;
+    assert.equal(shown?.since, '2026-11-21T11:59:00Z');
+  });
+
+  test('without an event, the reason is that repair is not in force, or that it has just begun', () => {
+    const repairOf = (settings: object, more: Partial<StatusFacts> = {}, at = now - 5000): unknown =>
+      tell([pod('web', 'failed', { verdict: 'failed', at })], {
+        configuration: configured({ profiles, ...settings }),
+        ...more,
+      }).failedPods[0]?.repair;
+    const recreating = { repair: { mode: 'recreate' } };
+    const installation = { ...wholeInstallation, lease: 'absent' as const };
+    assert.match(String(repairOf(recreating)), /^not decided yet: an event /);
+    assert.equal(repairOf(recreating, {}, now - 300_000), null);
+    assert.equal(repairOf({ repair: { mode: 'off' } }), 'not in force: pods whose proof failed stay as they are');
+    assert.match(String(repairOf(recreating, { installation })), /^not in force: Lease .* no replica has led/);
+  });
+
   test('what repair said last is shown in the mode in which it said so, and that it has stopped', () => {
     const shown = (mode: string, reason: string, stopped = false): Status =>
       tell([pod('web', 'failed', { verdict: 'failed' })], {
@@ -61,7 +81,7 @@ suite('failed proofs', () => {
     const repairOf = ({ failedPods }: Status): string | null | undefined => failedPods[0]?.repair;
     assert.equal(repairOf(shown('audit', 'WouldRecreate')), 'said');
     assert.equal(repairOf(shown('recreate', 'NotRecreated')), 'said');
-    assert.equal(repairOf(shown('recreate', 'WouldRecreate')), null);
+    assert.match(repairOf(shown('recreate', 'WouldRecreate')) ?? '', /^not decided yet/);
     const { inForce, why } = shown('recreate', 'NotRecreated', true).features[3] ?? {};
     assert.deepEqual([inForce, why], [false, 'it has stopped: most recreated pods failed again']);
   });
@@ -117,4 +137,24 @@ test('ages read as those of kubectl', () => {
     [800 * day, '2y'],
   ];
   for (const [age, text] of ages) assert.equal(ageText(age), text);
+});
+
+suite('pods that prove in warn mode', () => {
+  const pods = ['a', 'b'].flatMap((namespace) =>
+    ['web', 'api'].map((name): PodFacts => ({ ...pod(name, 'passed', {}), namespace, warns: true })),
+  );
+
+  test('are a warning where the configuration enforces, with the command that recreates them', () => {
+    const status = tell(pods);
+    assert.match(
+      status.headline,
+      /^No fault\. Warnings: 4 pods in warn mode.*Recreate them: kubectl -n a rollout restart deployment,statefulset,daemonset; kubectl -n b rollout /,
+    );
+    assert.equal(status.installation.find(({ id }) => id === 'proof-mode')?.result, 'warning');
+  });
+
+  test('are none where it warns too, or is not known', () => {
+    const warn = configured({ profiles, proof: { mode: 'warn' } });
+    assert.doesNotMatch(tell(pods, { configuration: warn }).headline, /warn mode/);
+  });
 });
