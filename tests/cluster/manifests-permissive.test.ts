@@ -2,11 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { messageOf } from '../../webhook/lib/errors.ts';
 import { profileLabel, statusAnnotation, validatorContainer } from '../../webhook/lib/names.ts';
+import { cniGate } from '../support/command.ts';
 import { eventually } from './harness/eventually.ts';
-import { pod } from './harness/objects.ts';
+import { pod, workload } from './harness/objects.ts';
 import { installed } from './installed/installation.ts';
-import { policyName, tryPod } from './installed/overlay.ts';
-import { initNames, makeNamespace, testThatItWorks, type UserPod } from './installed/working.ts';
+import { apply, policyName, tryPod } from './installed/overlay.ts';
+import { bringNetwork, initNames, makeNamespace, testThatItWorks, type UserPod } from './installed/working.ts';
+import { ours as held } from './repair/kubelet.ts';
 
 const { cluster, replicas } = await installed('permissive');
 
@@ -27,6 +29,57 @@ test('what strict would refuse gets a warning of cni-gate, and none of the polic
     assert.equal(JSON.parse(tried.metadata.annotations?.[statusAnnotation] ?? '').reason, code);
   }
 });
+
+test('after the change to strict, pods from before are in warn mode until they are recreated, and status and check say so', async () => {
+  await cluster.kubectl(['delete', 'namespace', 'lost']);
+  await bringNetwork(cluster);
+  await cluster.apply(workload('Deployment', 'bad', { namespace: 'shop', annotations: held.annotations }));
+  const pods = '/api/v1/namespaces/shop/pods';
+  const bad = await cluster.api.until<UserPod & { spec: { nodeName?: string } }>(
+    `${pods}?labelSelector=app%3Dbad`,
+    ({ spec }) => spec.nodeName,
+  );
+  await cluster.api.patch(`${pods}/${bad.metadata.name}/status`, { status: failedInWarnMode() });
+  await apply(cluster, 'strict');
+  await Promise.all(replicas.map((replica) => replica.refresh()));
+  const run = (command: string): { first: string; stdout: string; status: number | null } => {
+    const { stdout, status } = cniGate([command, '--kubeconfig', cluster.admin.kubeconfig]);
+    return { first: stdout.split('\n')[0] ?? '', stdout, status };
+  };
+  const recreate = 'kubectl -n shop rollout restart deployment,statefulset,daemonset';
+  await eventually(async () => {
+    const shown = run('status').stdout.replaceAll(/\s+/g, ' ');
+    assert.match(shown, /2 pods in warn mode/);
+    assert.ok(shown.includes(recreate), shown);
+    // of the leader's event
+    assert.match(shown, /not recreated: it was created while proof\.mode was warn/);
+  });
+  const { first, status } = run('check');
+  assert.match(first, /^No check failed\. Warnings: proof-mode: 2 pods in warn mode/);
+  assert.equal(status, 0);
+  await cluster.kubectl(recreate.split(' ').slice(1));
+  await eventually(async () => {
+    // without a kubelet the old pod never ends
+    await cluster.kubectl(['-n', 'shop', 'delete', 'pod', bad.metadata.name, '--now', '--ignore-not-found']);
+    assert.match(run('check').first, /^All \d+ checks passed\.$/);
+  });
+  await cluster.kubectl(['-n', 'shop', 'delete', 'deployment', 'bad']);
+  await apply(cluster, 'permissive');
+  await Promise.all(replicas.map((replica) => replica.refresh()));
+});
+
+/** What the kubelet writes on a pod whose proof failed in warn mode: it runs. */
+function failedInWarnMode(): object {
+  const at = new Date().toISOString();
+  const ended = { exitCode: 0, startedAt: at, finishedAt: at, message: '{"code":95,"mode":"warn"}' };
+  const container = { image: 'i', imageID: '', restartCount: 0, ready: true };
+  return {
+    phase: 'Running',
+    conditions: [{ type: 'PodReadyToStartContainers', status: 'True', lastTransitionTime: at }],
+    initContainerStatuses: [{ ...container, name: validatorContainer, state: { terminated: ended } }],
+    containerStatuses: [{ ...container, name: 'web', state: { running: { startedAt: at } } }],
+  };
+}
 
 test("a pod of a network of the user's own, which is left alone, gets no warning", async () => {
   const config = {

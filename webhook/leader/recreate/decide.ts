@@ -7,6 +7,8 @@ import type { DeletionMethod, NodeForProfile, Recreation, Skipped } from './type
 export interface RepairFacts {
   /** Further kinds of controllers that recreate a deleted pod. */
   owners: RepairSettings['owners'];
+  /** Whether pods are deleted: a pod that failed in warn mode runs, and is left to its owner. */
+  enforces: boolean;
   /** What is known of a profile's network on a node. */
   node(node: string, profile: string): NodeForProfile;
   /** Whether another node is open to this pod and takes it, as far as is known. */
@@ -58,6 +60,7 @@ export function decide(pod: PodEvidence, facts: RepairFacts): Recreation | Skipp
 function judge(pod: PodEvidence, facts: RepairFacts): Eligible | Skipped {
   if (pod.leaving) return { reason: 'leaving' };
   if (pod.ended) return { reason: 'ended' };
+  if (pod.warned && facts.enforces) return { reason: 'warn-mode' };
   const { controller, node } = pod;
   if (controller === undefined) return { reason: 'no-controller' };
   const how = howToRecreate(controller, facts.owners);

@@ -130,6 +130,7 @@ export class Reconciler implements Work {
     }
     return decide(pod, {
       owners: repair.owners,
+      enforces: this.#state === 'recreate',
       node: (node, profile) => networkOn(node, profile, known),
       elsewhere: this.#others.isOpenTo,
       lowestOrdinal: (one) => this.#statefulSets.lowest(one),

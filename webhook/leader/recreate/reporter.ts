@@ -138,7 +138,7 @@ const onWorkload = ({ apiVersion, kind, name, uid }: Controller, event: Event, n
 
 /** Whether the event is written at once: the reason lasts as long as the pod, or for many minutes. */
 const isReportedAtOnce = (reason: SkipReason): boolean =>
-  ['ended', 'static-pod', 'no-controller', 'unknown-controller', 'breaker'].includes(reason);
+  ['ended', 'warn-mode', 'static-pod', 'no-controller', 'unknown-controller', 'breaker'].includes(reason);
 
 /** These reasons to wait for a turn follow each other, and have one event. */
 const turns: ReadonlySet<SkipReason> = new Set(['under-way', 'node-to-prove', 'owner-turn', 'budget']);

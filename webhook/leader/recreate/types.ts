@@ -49,6 +49,7 @@ export const skipTexts = {
   leaving: 'it is being deleted',
   ended:
     'it has ended, so only its controller can replace it. A Job counts it as failed, unless its podFailurePolicy ignores exit code 95 (and 255, with which a loss of power ends a pod)',
+  'warn-mode': 'it was created while proof.mode was warn, and runs: recreate it',
   'static-pod':
     'it is a static pod, which only the kubelet can make again: move its manifest out of the folder of static pods on the node, and back',
   'no-controller': 'it has no controller that would recreate it: delete it and create it again',

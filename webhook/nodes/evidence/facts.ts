@@ -60,6 +60,8 @@ export interface PodEvidence {
   /** Whether its phase is Succeeded or Failed. */
   ended: boolean;
   verdict: Verdict;
+  /** It failed in warn mode, so the pod runs. */
+  warned?: true;
   /** It passed without an answer of the node. */
   wayNotShown?: true;
   /**

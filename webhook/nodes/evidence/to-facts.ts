@@ -1,4 +1,4 @@
-import { env } from '../../../validator/shared/contract.ts';
+import { env, exitCode } from '../../../validator/shared/contract.ts';
 import { isOurContainer } from '../../admission/mutate/current.ts';
 import { checkedIn } from '../../admission/mutate/status-annotation.ts';
 import { type Container, type ObjectMeta, variableOf } from '../../admission/pod.ts';
@@ -101,6 +101,7 @@ export function evidencePick(): (pod: ApiEvidencePod) => PodEvidence {
     if (job !== undefined) kept.releasedFrom = job;
     if (verdict === 'failed') {
       kept.failedVersion = kept.version;
+      if (ended?.exitCode === exitCode.passed) kept.warned = true;
       kept.controller = controllerOf(metadata);
       kept.required = required(spec, profiles);
     }

@@ -18,6 +18,7 @@ suite('which pods', () => {
   for (const [change, expected] of [
     [{ leaving: true }, 'leaving'],
     [{ ended: true }, 'ended'],
+    [{ warned: true }, 'warn-mode'],
     [{ controller: undefined }, 'no-controller'],
     [{ controller: { apiVersion: 'v1', kind: 'Node', name: 'n1', uid: 'n' } }, 'static-pod'],
     [{ controller: { ...controllerOf('a'), apiVersion: 'v1' } }, 'unknown-controller'],
@@ -30,6 +31,11 @@ suite('which pods', () => {
     test(`failed, ${JSON.stringify(change)}: ${expected}`, () =>
       assert.equal(wordFor(failedPod({ name: 'a', ...change }), factsWith()), expected));
   }
+
+  test('failed in warn mode while the configuration warns: would be recreated', () => {
+    const facts = { ...factsWith(), enforces: false };
+    assert.equal(wordFor(failedPod({ name: 'a', warned: true }), facts), 'recreate');
+  });
 
   for (const [kind, how] of [
     ['ReplicaSet', 'delete'],

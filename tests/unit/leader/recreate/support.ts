@@ -47,6 +47,7 @@ export const factsWith = (
   { elsewhere = false, limit }: { elsewhere?: boolean; limit?: Skipped } = {},
 ): RepairFacts => ({
   owners: [],
+  enforces: true,
   node: () => ({ ...openNode, ...given }),
   elsewhere: () => elsewhere,
   lowestOrdinal: () => undefined,

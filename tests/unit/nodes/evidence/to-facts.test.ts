@@ -128,6 +128,12 @@ suite('what is kept of a pod', () => {
     });
   }
 
+  test('a pod that failed in warn mode runs: it is marked', () => {
+    const warned = (exitCode: number): true | undefined =>
+      evidencePick()(apiPod({ status: ours({ terminated: { exitCode, message: '{"code":95}' } }) })).warned;
+    assert.deepEqual([warned(0), warned(95)], [true, undefined]);
+  });
+
   test('profiles are those of the checks, whatever the annotation says', () => {
     const annotations = { 'cni-gate.io/status': '{"profiles":["istio"]}' };
     assert.deepEqual(evidencePick()(apiPod({ metadata: { annotations } })).profiles, ['cilium', 'linkerd']);

@@ -185,7 +185,13 @@ test('of a failed proof, since when the sandbox exists: each run of the containe
 });
 
 test('a pod whose init container only warns is marked, unless it is being deleted', () => {
-  const warning = { name: ours, env: [{ name: 'CNI_GATE_CHECKS', value: '[{}]' }, { name: 'CNI_GATE_MODE', value: 'warn' }] };
+  const warning = {
+    name: ours,
+    env: [
+      { name: 'CNI_GATE_CHECKS', value: '[{}]' },
+      { name: 'CNI_GATE_MODE', value: 'warn' },
+    ],
+  };
   const warns = (metadata: object = {}, spec: object = { initContainers: [warning] }): unknown =>
     pick({ annotation: proved, label: 'mesh', metadata, spec }).warns;
   assert.equal(warns(), true);

@@ -68,8 +68,14 @@ suite('failed proofs', () => {
     const installation = { ...wholeInstallation, lease: 'absent' as const };
     assert.match(String(repairOf(recreating)), /^not decided yet: an event /);
     assert.equal(repairOf(recreating, {}, now - 300_000), null);
-    assert.equal(repairOf({ repair: { mode: 'off' } }), 'not in force: pods whose proof failed stay as they are');
-    assert.match(String(repairOf(recreating, { installation })), /^not in force: Lease .* no replica has led/);
+    assert.equal(
+      repairOf({ repair: { mode: 'off' } }),
+      'not in force: pods whose proof failed stay as they are',
+    );
+    assert.match(
+      String(repairOf(recreating, { installation })),
+      /^not in force: Lease .* no replica has led/,
+    );
   });
 
   test('what repair said last is shown in the mode in which it said so, and that it has stopped', () => {
