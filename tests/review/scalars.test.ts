@@ -40,6 +40,17 @@ test('plain scalars have the values of Kubernetes', () => {
   assert.deepEqual(readYaml(text), Object.fromEntries(cases.map(([, value], index) => [`k${index}`, value])));
 });
 
+test('lines in quotes, brackets and braces may have any indentation', () => {
+  const texts: [text: string, value: unknown][] = [
+    [`a:\n  b: '{\n    "c": 1\n  }'\nd: 2\n`, { a: { b: '{ "c": 1 }' }, d: 2 }],
+    ['a:\n  b: "one\ntwo\n\n\tthree\\\n"\nd: 2\n', { a: { b: 'one two\nthree' }, d: 2 }],
+    ['a:\n- b: {c: 1,\n"e": [2,\n\t3\n]\n}\n- f\n', { a: [{ b: { c: 1, e: [2, 3] } }, 'f'] }],
+  ];
+  for (const [text, value] of texts) assert.deepEqual(readYaml(text), value, text);
+  const tab = 'a:\n  b: [one,\n    two\n\t]\n';
+  assert.throws(() => readYaml(tab), { message: 'a tab cannot indent a line', line: 3 });
+});
+
 test('any written text is read as the same value', () => {
   for (const text of [...cases.map(([plain]) => plain), '- a', '#', '1_0', '0b1', '.5_0', '=', '?', ': ']) {
     const value = { [`key ${text}`]: text, list: [text], inner: { [text === '' ? 'empty' : text]: text } };

@@ -3,7 +3,9 @@ import { globSync, readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { isDeepStrictEqual as same } from 'node:util';
+import fc from 'fast-check';
 import { cases, deliberate } from './cases.ts';
+import { flowDocuments } from './flow.ts';
 import { type Read, readByKubernetes, readByUs } from './readers.ts';
 
 /** What differs; undefined where both refuse a text, or both read the same values from it. */
@@ -31,6 +33,15 @@ test('the known differences are those that are listed', () => {
   const found = differences(Object.values(deliberate).map(([, text]) => text));
   const same = Object.keys(deliberate).filter((_, index) => found[index] === undefined);
   assert.deepEqual(same, []);
+});
+
+test('quotes, brackets and braces whose lines have any indentation are read alike, or refused by both', (t) => {
+  const texts = fc.sample(flowDocuments, { numRuns: 3000, seed: 29 });
+  const read = readByKubernetes(texts).filter(({ error }) => error === undefined).length;
+  t.diagnostic(`${read} of ${texts.length} texts are YAML`);
+  assert.ok(read > 1000, `${read}`);
+  const found = differences(texts).filter((one) => one !== undefined);
+  assert.deepEqual(found, [], found.slice(0, 5).join('\n'));
 });
 
 const checkout = fileURLToPath(new URL('../..', import.meta.url));

@@ -69,6 +69,49 @@ export function readYaml(text: string, options = kubernetesYaml): YamlDocument[]
   });
 }
 
+/** What the package's lexer has, and its types do not show. */
+interface LexerInternals {
+  lex: Lexer['lex'];
+  buffer: string;
+  /** How far a line has to be indented to continue what is open. */
+  indentNext: number;
+  continueScalar(offset: number): number;
+  parseFlowCollection(): Generator<string>;
+  parseQuotedScalar(): Generator<string>;
+}
+
+/**
+ * The package's lexer, for which lines in quotes, brackets and braces may have any indentation, as for go-yaml
+ * (scannerc.go, `yaml_parser_unroll_indent`, `yaml_parser_scan_flow_scalar`, `yaml_parser_scan_plain_scalar`).
+ */
+class KubernetesLexer extends (Lexer as unknown as new () => LexerInternals) {
+  /** Whether a tab stands where a block's indentation is missing behind a plain scalar, which go-yaml refuses. */
+  hasTabs = false;
+  /** In brackets and braces, and outside of quotes, the indentation of the block around them. */
+  #block = 0;
+
+  override continueScalar(offset: number): number {
+    this.hasTabs ||= /^ *\t/.test(this.buffer.slice(offset, offset + this.#block));
+    return super.continueScalar(offset);
+  }
+
+  override parseQuotedScalar(): Generator<string> {
+    return this.#atAnyIndent(0, super.parseQuotedScalar());
+  }
+
+  override parseFlowCollection(): Generator<string> {
+    return this.#atAnyIndent(this.indentNext, super.parseFlowCollection());
+  }
+
+  *#atAnyIndent(block: number, state: Generator<string>): Generator<string> {
+    const before = [this.indentNext, this.#block] as const;
+    [this.indentNext, this.#block] = [0, block];
+    const next = yield* state;
+    [this.indentNext, this.#block] = before;
+    return next;
+  }
+}
+
 /** The package's tokens. Its parser keeps open maps and lists on a stack, which has to stay small. */
 function* tokensOf(text: string, lines: LineCounter): ReturnType<Parser['parse']> {
   const parser = new Parser(lines.addNewLine);
@@ -78,12 +121,14 @@ function* tokensOf(text: string, lines: LineCounter): ReturnType<Parser['parse']
   let aliases = 0;
   let before = '';
   lines.addNewLine(0);
-  for (const lexeme of new Lexer().lex(text)) {
+  const lexer = new KubernetesLexer();
+  for (const lexeme of lexer.lex(text)) {
     yield* parser.next(lexeme);
     // the lexer marks scalars, of which a block scalar can begin with an asterisk
     if (lexeme.startsWith('*') && before !== '\u001f') aliases += 1;
     // the package takes an action of a template, such as "{{ .Values.name }}", for a map
     if (before === '{' && lexeme === '{') fail('a map cannot be a key', false);
+    if (lexer.hasTabs) fail('a tab cannot indent a line', false);
     before = lexeme;
     if (aliases > mostAliases) fail(`more than ${mostAliases} aliases`, true);
     if (parser.stack.length > deepest) fail(`nested too deeply: more than ${deepest} levels`, true);
