@@ -96,8 +96,29 @@ test('documents keep their order, with a line of dashes between', async (t) => {
     '# nothing here\n',
     '{"apiVersion": "v1", "kind": "Secret", "data": {"x": 1.10}}\n',
     '{"kind": "None"}\n',
-    `${namespaceOf('x', 'y')}...\n# the end\n`,
+    `${namespaceOf('x', 'y')}...\n# the end`,
   ]);
+});
+
+test('a file that ends without a newline ends so in the output, because a block scalar there is another text', async (t) => {
+  const secret =
+    'apiVersion: v1\nkind: Secret\nmetadata: {name: db}\nstringData:\n  password: |\n    hunter2';
+  const job = `${pod('a').trimEnd()}\n      args:\n        - >\n          run`.replace(
+    'spec:',
+    'spec:\n  initContainers: []',
+  );
+  const json = JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {},
+    spec: { containers: [{ name: 'app' }] },
+  });
+  const last = async (text: string, files = {}) =>
+    (await reviewFiles(t, { ...files, 'z.yaml': text }, { profile: 'cilium' })).yaml();
+  assert.equal(await last(secret), secret);
+  assert.equal(await last(secret, { 'a.yaml': secret }), `${secret}\n---\n${secret}`);
+  assert.match(await last(job), /cni-gate-validator[\s\S]*\n {8}- >\n {10}run$/);
+  assert.match(await last(json), /cni-gate-validator.*\}$/);
 });
 
 test('JSON stays JSON, in one line or in many; removing the injection restores it', async (t) => {

@@ -200,6 +200,10 @@ export function expandAliases(document: Document.Parsed): void {
   visit(document, {
     Value: (_, node) => {
       delete node.anchor;
+      // the package adds a line to a folded text with a line of spaces
+      if (isScalar(node) && node.type === 'BLOCK_FOLDED' && /\n[ \t]+\n/.test(String(node.value))) {
+        node.type = 'BLOCK_LITERAL';
+      }
       if (!isMap(node)) return undefined;
       if (node.items.some(({ key }) => isMergeKey(key))) return nodeOf(node.toJS(document));
       node.items = [...new Map(node.items.map((pair) => [String(pair.key), pair])).values()];

@@ -8,18 +8,20 @@ import { parts, valueAt } from '../values.ts';
 
 /**
  * The YAML output: the input with the patches applied. It has all documents in their order, including ignored and
- * unreadable ones, and nothing else is changed.
+ * unreadable ones, and nothing else is changed. Where a file ends without a newline, so does its text: some readers would
+ * read another value from a block scalar there. Only before a marker it gets one.
  */
 export function yamlOutput(report: Report): string {
   const byDocument = Map.groupBy(report.reviewed, (one) => one.workload.document);
   const texts: string[] = [];
-  for (const [index, document] of report.documents.entries()) {
+  for (const document of report.documents) {
     const text = patchedText(document, byDocument.get(document) ?? []);
-    // the first document of a file and consecutive JSON values have no marker
-    if (texts.length > 0 && !document.continues && !/^(?:---|\.\.\.)(?=\s|$)/.test(text)) texts.push('---\n');
-    // a part that the next part of a List continues has no newline
-    const open = report.documents[index + 1]?.continues === true && !document.text.endsWith('\n');
-    texts.push(open ? text.replace(/\n$/, '') : text);
+    // parts of a List continue each other; the first document of a file and consecutive JSON values have no marker
+    if (texts.length > 0 && !document.continues) {
+      if (texts.at(-1)?.endsWith('\n') === false) texts.push('\n');
+      if (!/^(?:---|\.\.\.)(?=\s|$)/.test(text)) texts.push('---\n');
+    }
+    texts.push(text);
   }
   return texts.join('');
 }
@@ -38,7 +40,7 @@ const withNewline = (text: string): string => (text.endsWith('\n') ? text : `${t
  * of values stay; aliases are replaced by copies.
  */
 function patchedText(document: SourceDocument, reviewed: readonly Reviewed[]): string {
-  const own = withNewline(document.text);
+  const own = document.text;
   const changed = reviewed.filter(({ decision }) => decision.operations.length > 0);
   if (changed.length === 0) return own;
   const marker = own.startsWith('---') ? '---\n' : '';
@@ -51,10 +53,11 @@ function patchedText(document: SourceDocument, reviewed: readonly Reviewed[]): s
       jsonpatch.applyPatch(valueAt(value, workload.path), operations, true, true);
     }
     const indent = /^\s*[{[]\r?\n([ \t]+)/.exec(withoutMarker(own))?.[1];
-    return `${marker}${JSON.stringify(value, null, indent)}\n`;
+    return `${marker}${JSON.stringify(value, null, indent)}${own.endsWith('\n') ? '\n' : ''}`;
   }
   for (const one of changed) patchNode(nodeAt(source.contents, one.workload.path), one);
-  const text = writeYaml(source, own);
+  const written = writeYaml(source, own);
+  const text = own.endsWith('\n') ? written : written.replace(/\n$/, '');
   return marker + (own.includes('\r\n') ? text.replaceAll('\n', '\r\n') : text);
 }
 
