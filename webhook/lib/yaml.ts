@@ -143,13 +143,19 @@ function toValue(document: Document.Parsed, lines: LineCounter): unknown {
   };
   try {
     const value: unknown = document.toJS({ maxAliasCount: mostAliases, onAnchor });
-    // throws for an alias of what contains it
+    // a TypeError if a value contains itself
     if (shares) JSON.stringify(value);
     return value;
   } catch (error) {
     if (!(error instanceof Error)) throw error;
-    const tooLarge = error instanceof RangeError || error.message.startsWith('Excessive alias count');
-    throw new YamlError(error.message, lines.linePos(document.contents?.range[0] ?? 0), tooLarge);
+    const isMany = error instanceof RangeError || error.message.startsWith('Excessive alias count');
+    const message = isMany
+      ? 'the aliases stand for too many values, or for a map into which they are merged'
+      : error instanceof TypeError
+        ? 'an alias stands for a value that contains it'
+        : error.message;
+    const start = lines.linePos(document.contents?.range[0] ?? 0);
+    throw new YamlError(message, start, isMany);
   }
 }
 
