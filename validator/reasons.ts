@@ -38,8 +38,8 @@ export const reasons = {
     'address-unknown':
       "Check `status.podIPs` of the pod and the CNI plugin's log for this sandbox: no address is known.",
     'send-refused':
-      "Check for rules in the pod's network namespace that drop what it sends, and for addresses that `ip " +
-      '-6 addr` shows as tentative or dadfailed: neither gateway nor node could be asked.',
+      "Check for rules in the pod's network namespace that drop what it sends: neither gateway nor node could be " +
+      'asked.',
     starved:
       "Check the node's load and the CPU limit of this container: it did not run for so long that an answer may " +
       'have come and gone. Recreate the pod.',
@@ -78,12 +78,15 @@ export const reasons = {
     'address-missing':
       "Check the CNI plugin's log for this sandbox: none of the pod's interfaces has the address by which " +
       'the cluster knows the pod, so traffic does not reach it. Recreate the pod.',
+    'address-unusable':
+      "Check `ip -6 addr` in the pod's network namespace: the kernel does not send from an address that is tentative " +
+      '(duplicate address detection has not ended) or dadfailed (another host has the address).',
     'gateway-silent':
       "Check the CNI agent on this node and the node's end of the pod's interface. Network policies do not " +
       'affect the link layer, so the pod is not attached to its datapath.',
     'no-default-route':
       "Check the CNI plugin's log for this sandbox: the pod has no default route, or the one with the lowest " +
-      'metric discards what takes it. Recreate the pod.',
+      'metric discards what takes it or names a source address that does not exist. Recreate the pod.',
     'node-silent':
       "Check the node's routes to the pod and the CNI agent on this node: either what the pod sends does not " +
       'reach the node, or no answer comes back. A network policy that denies egress to the node looks the same: ' +

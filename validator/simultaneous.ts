@@ -99,7 +99,7 @@ function outdatedOf<Check>(runs: Run<Check>[]): Run<Check>[] {
   return runs.filter(({ at }) => at < newest - moment);
 }
 
-/** Repeats a check that passed. If it no longer passes, or found less, it is retried, except in the last repeat. */
+/** Repeats a check that passed. If it no longer passes, or may find more, it is retried, except in the last repeat. */
 async function repeat<Check>(
   run: Run<Check>,
   isLast: boolean,
@@ -108,8 +108,7 @@ async function repeat<Check>(
   const { attempt, finding: before } = run;
   const deadline = Math.max(run.deadline, now() + grace);
   const first = await attempt(deadline);
-  const isWeaker = first.passed && first.preliminary && before.passed && !before.preliminary;
-  if (first.passed && !isWeaker) {
+  if (first.passed && !first.preliminary) {
     run.finding = first;
     if (before.passed && before.note !== first.note) report(first);
   } else {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { configurationOf } from '../support/configurations.ts';
-import { gatewayAddress, podAddress, withPrefix } from './harness/addresses.ts';
+import { gatewayAddress, podAddress } from './harness/addresses.ts';
 import { requireMachine } from './harness/machine.ts';
 import { type Proof, startProof } from './harness/proof.ts';
 import { Sandbox } from './harness/sandbox.ts';
@@ -12,14 +12,18 @@ import { silenceGateway } from './table/steps.ts';
 /** The message of the check `gateway` if the table has no row. */
 before(requireMachine);
 
-/** Proves the gateway and nothing else. */
-function proveGateway(sandbox: Sandbox, timeout = '1s'): Promise<Proof> {
-  const check = { gateway: { timeout } };
-  const configuration = configurationOf({ profiles: [{ name: 'gateway-only', proof: { checks: [check] } }] });
-  return startProof(sandbox, { profile: 'gateway-only' }, { configuration }).ended;
+/** Makes these checks and no others, and takes a step when they begin. */
+async function prove(sandbox: Sandbox, checks: object[], step: Step = () => {}): Promise<Proof> {
+  const configuration = configurationOf({ profiles: [{ name: 'own', proof: { checks } }] });
+  const running = startProof(sandbox, { profile: 'own' }, { configuration });
+  await running.started;
+  await step(sandbox);
+  return running.ended;
 }
+const proveGateway = (sandbox: Sandbox): Promise<Proof> => prove(sandbox, [{ gateway: { timeout: '1s' } }]);
 
-const reasons = ({ message }: Proof): (string | undefined)[] => message.checks.map(({ reason }) => reason);
+const reasons = ({ message }: Pick<Proof, 'message'>): (string | undefined)[] =>
+  message.checks.map(({ reason }) => reason);
 
 describe('a pod without a network: no gateway does not pass', { concurrency: 3 }, () => {
   const networks: [what: string, shape: Partial<Shape>, step: Step, reason?: string][] = [
@@ -90,23 +94,53 @@ test('a device without neighbours: passes with a note', async () => {
   assert.match(log, /saw a default route by eth0, which has no neighbours\. Note: nothing was asked/);
 });
 
-/** During duplicate address detection, the kernel sends nothing from a new address. */
-const giveAddressWithDetection: Step = async (sandbox) => {
-  const address = withPrefix('ipv6', podAddress.ipv6, 'subnet');
-  const detect =
-    'echo 1 | tee /proc/sys/net/ipv6/conf/eth0/accept_dad /proc/sys/net/ipv6/conf/eth0/dad_transmits';
-  await sandbox.exec('pod', 'sh', ['-c', detect]);
-  await sandbox.exec('pod', 'ip', ['-6', 'addr', 'flush', 'dev', 'eth0']);
-  await sandbox.ip(
-    'pod',
-    `addr add ${address} dev eth0`,
-    `route replace default via ${gatewayAddress.ipv6} dev eth0`,
+/** Takes the addresses of an end of the link, and sets that a new one is tentative for two seconds. */
+const prepareDetection = async (sandbox: Sandbox, device: 'eth0' | 'pod0'): Promise<void> => {
+  const settings = Object.entries({ accept_dad: 1, dad_transmits: 2, router_solicitation_delay: 0 }).map(
+    ([name, value]) => `echo ${value} > /proc/sys/net/ipv6/conf/${device}/${name}`,
   );
+  const lines = [...settings, `ip -6 addr flush dev ${device}`];
+  await sandbox.exec(device === 'eth0' ? 'pod' : 'node', 'sh', ['-c', lines.join('; ')]);
 };
 
-test('duplicate address detection in progress: proved when it ends', async () => {
-  await using sandbox = await Sandbox.make({ families: 'ipv6' });
-  await giveAddressWithDetection(sandbox);
-  const proof = await proveGateway(sandbox, '3s');
-  assert.equal(proof.code, 0, proof.log);
+/** During the detection, the kernel sends nothing from a new address. */
+const ofPod: Step = async (sandbox) => {
+  const route = `route replace default via ${gatewayAddress.ipv6} dev eth0`;
+  await sandbox.ip('pod', `addr add ${podAddress.ipv6}/64 dev eth0`, route);
+};
+const ofNode: Step = async (sandbox) => {
+  await sandbox.ip('node', `addr add ${gatewayAddress.ipv6}/64 dev pod0`);
+};
+
+describe('duplicate address detection that ends after the time of the check', { concurrency: 5 }, () => {
+  const timeout = '1s';
+  const link = { gateway: { required: true, timeout: '8s' } };
+  const prefer = { roundTrip: { mode: 'prefer', timeout } };
+  const states: [what: string, step: Step, checks: object[]][] = [
+    ["of the pod's address: the gateway is asked then", ofPod, [link]],
+    ["of the pod's address: an answer is awaited", ofPod, [prefer]],
+    ["of the pod's address, where an answer is required", ofPod, [{ roundTrip: { timeout } }]],
+    ["of the node's address: the node is asked again", ofNode, [link, prefer]],
+  ];
+  for (const [what, step, checks] of states)
+    test(what, async () => {
+      await using sandbox = await Sandbox.make({ families: 'ipv6' });
+      await prepareDetection(sandbox, step === ofPod ? 'eth0' : 'pod0');
+      const { code, log } = await prove(sandbox, checks, step);
+      assert.equal(code, 0, log);
+      assert.doesNotMatch(log, /verdict: .* with a note/);
+    });
+
+  test('another host has the address: the checks say so, whether an answer is required or not', async () => {
+    await using sandbox = await Sandbox.make({ families: 'ipv6' });
+    await sandbox.ip('node', `addr add ${podAddress.ipv6}/64 dev pod0 nodad`);
+    await prepareDetection(sandbox, 'eth0');
+    const { code, message, log } = await prove(sandbox, [link, prefer], ofPod);
+    assert.equal(code, 95, log);
+    assert.deepEqual(reasons({ message }), ['address-unusable', 'address-unusable'], log);
+    assert.match(
+      log,
+      /roundTrip IPv6 failed \(address-unusable\): .* saw EADDRNOTAVAIL on sending to .*dadfailed/,
+    );
+  });
 });

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { configurationOf } from '../support/configurations.ts';
 import { nodeAddress, podAddress } from './harness/addresses.ts';
-import { dialFromNode } from './harness/dial.ts';
+import { dial, dialFromNode } from './harness/dial.ts';
 import { listen } from './harness/listeners.ts';
 import { requireMachine } from './harness/machine.ts';
 import { startProof } from './harness/proof.ts';
 import { Sandbox } from './harness/sandbox.ts';
-import { states } from './table/states.ts';
+import { noted, states } from './table/states.ts';
 
 /*
  * What each check says of a state of the network, beside the truth: whether a connection from the node reaches the pod,
@@ -26,11 +26,10 @@ const configuration = configurationOf({
 });
 
 const passed = 'passed';
-const noted = 'passed with a note';
 
 describe('the round trip, beside the truth', { concurrency: 6 }, () => {
   for (const state of states) {
-    const { what, shape, step, works, roundTrip } = state;
+    const { what, shape, step, works, roundTrip, connects } = state;
     const { address = passed, gateway = passed } = state;
     test(`${what}: ${works ? 'works' : 'broken'}`, async () => {
       await using sandbox = await Sandbox.make(shape);
@@ -58,6 +57,15 @@ describe('the round trip, beside the truth', { concurrency: 6 }, () => {
         answers.map((answer) => answer === 80),
         from.map(() => works),
         `${answers}`,
+      );
+      if (connects === undefined) return;
+      await listen(sandbox, 'node', { host: '::', tcp: [80], manner: 'banner' });
+      const own = sandbox.familyList.map((family) => ({ host: nodeAddress[family], port: 80 }));
+      const got = await dial(sandbox, 64_532, own);
+      assert.deepEqual(
+        got.map((answer) => answer === 80),
+        own.map(() => connects),
+        `${got}`,
       );
     });
   }

@@ -1,11 +1,12 @@
-import { type Finding, failed, NotReadable, passed } from '../finding.ts';
+import { type Finding, failed, passed } from '../finding.ts';
 import { Datagrams } from '../host/datagrams.ts';
 import { now, sleep } from '../host/loop.ts';
-import { codeOf, native } from '../host/native.ts';
 import { addressesOf, type Device, type Pod, readDevices } from '../pod.ts';
-import { type Address, type Family, formatAddress, hostOf, parseAddress } from '../shared/addresses.ts';
+import type { Reason } from '../reasons.ts';
+import { type Address, type Family, formatAddress, hostOf } from '../shared/addresses.ts';
 import type { GatewayCheck } from '../shared/contract.ts';
 import type { Attempt } from '../simultaneous.ts';
+import { defaultRoute } from './default-route.ts';
 import { ownAddresses } from './probe.ts';
 
 /**
@@ -70,11 +71,12 @@ export function attemptGateway({ required }: GatewayCheck, family: Family, pod: 
     return missing !== undefined && now() - missing.at < settling ? missing.finding : reported;
   };
   return async (deadline) => {
-    const route = defaultRoute(family, pod);
-    if (typeof route === 'string')
-      return required || route !== 'no default route'
-        ? withoutGateway(failed('no-default-route', route))
-        : withoutGateway(noGateway(route));
+    const route = defaultRoute(family);
+    if (route === undefined) {
+      const seen = 'no default route';
+      return withoutGateway(required ? failed('no-default-route', seen) : noGateway(seen));
+    }
+    if ('reason' in route) return withoutGateway(route);
     const { gateway, device } = route;
     const seen = `a default route by ${device}`;
     if (!gateway) return withoutGateway(noGateway(`${seen} without a gateway`));
@@ -108,7 +110,7 @@ async function askFor(host: string, family: Family, pod: Pod, time: number): Pro
         return passed(`the gateway ${host} refuses a datagram, so it exists`);
       if (left >= enough) return passed(`datagrams leave for the gateway ${host}`);
       if (now() >= end) {
-        if (error !== undefined) return failed('send-refused', `${error} on sending to ${host}`);
+        if (error !== undefined) return failed(reasonFor(error), `${error} on sending to ${host}`);
         return failed('gateway-silent', `no answer from ${host} at the link layer`);
       }
       // an error lasts for a while: addresses are tentative for a second
@@ -119,37 +121,11 @@ async function askFor(host: string, family: Family, pod: Pod, time: number): Pro
   }
 }
 
-/** An address outside of every cluster: those are for documentation (RFC 5737, RFC 3849). */
-export const outside: Record<Family, string> = { IPv4: '192.0.2.2', IPv6: '2001:db8::2' };
-
-/** The kernel's errors for a route that discards packets (`net/ipv4/fib_semantics.c`, `fib_props`). */
-const discarding: Record<string, string> = {
-  EINVAL: 'blackhole',
-  EHOSTUNREACH: 'unreachable',
-  EACCES: 'prohibit',
-};
+/** Why a datagram is not sent. */
+const reasonFor = (code: string): Reason => (code === 'EADDRNOTAVAIL' ? 'address-unusable' : 'send-refused');
 
 /** The pod's address if an interface has it: there is no route from another one. */
 function sourceOf(family: Family, { addresses }: Pod): Address | undefined {
   const own = ownAddresses();
   return addresses.find((it) => it.family === family && own.some(({ hex }) => hex === it.hex));
-}
-
-/**
- * Returns the route that the kernel takes to the outside from the pod's address: of several default routes, that with
- * the lowest metric. A text says what is there instead of a route that leads somewhere.
- */
-export function defaultRoute(family: Family, pod: Pod): { device: string; gateway?: Address } | string {
-  try {
-    const source = sourceOf(family, pod);
-    const { device, gateway } = native.route(outside[family], source && formatAddress(source));
-    const address = parseAddress(gateway ?? '');
-    return { device, ...(address && { gateway: address }) };
-  } catch (error) {
-    const code = codeOf(error);
-    if (code === 'ENETUNREACH') return 'no default route';
-    if (!Object.hasOwn(discarding, code))
-      throw new NotReadable(`the kernel's routes cannot be read: ${code}`);
-    return `a default route of type ${discarding[code]}`;
-  }
 }

@@ -1,12 +1,12 @@
 import { type Failed, failed, type Passed, passed } from '../finding.ts';
 import { Datagrams, type IcmpError } from '../host/datagrams.ts';
-import { now } from '../host/loop.ts';
+import { now, sleep } from '../host/loop.ts';
 import { native } from '../host/native.ts';
 import type { Pod } from '../pod.ts';
 import { type Address, type Family, formatAddress, hostOf, parseSocketAddress } from '../shared/addresses.ts';
 import type { RoundTripCheck } from '../shared/contract.ts';
 import type { Attempt } from '../simultaneous.ts';
-import { defaultRoute, outside } from './gateway.ts';
+import { defaultRoute, isSame, routeTo } from './default-route.ts';
 import { ownAddresses } from './probe.ts';
 
 /**
@@ -15,6 +15,12 @@ import { ownAddresses } from './probe.ts';
  * start together must not ask again together.
  */
 const patience = { first: 100, longest: 1000 };
+
+/**
+ * How long an attempt waits for duplicate address detection of the pod's address, in milliseconds: it takes 1 to 2 s
+ * (RFC 4862, 5.4.2: a delay of up to 1 s, and 1 s for each probe).
+ */
+const detection = 3000;
 
 /** Milliseconds from one datagram of an attempt to the next: an answer of the node takes less, and saves the others. */
 const pause = 5;
@@ -43,11 +49,21 @@ const running = new Map<Family, Promise<Passed | Failed>>();
  */
 export function attemptRoundTrip({ mode }: RoundTripCheck, family: Family, pod: Pod): Attempt {
   return async (deadline) => {
-    const asking = running.get(family) ?? ask(family, pod, deadline).finally(() => running.delete(family));
+    const asking =
+      running.get(family) ?? askWhenUsable(family, pod, deadline).finally(() => running.delete(family));
     running.set(family, asking);
     const finding = await asking;
-    return finding.passed || mode === 'require' ? finding : withoutAnswer(finding);
+    const isSilence = !finding.passed && finding.reason !== 'address-unusable';
+    return isSilence && mode === 'prefer' ? withoutAnswer(finding) : finding;
   };
+}
+
+/** Asks again while the kernel does not let programs use the pod's address yet. */
+async function askWhenUsable(family: Family, pod: Pod, deadline: number): Promise<Passed | Failed> {
+  for (const latest = now() + detection; ; await sleep(100)) {
+    const finding = await ask(family, pod, deadline);
+    if (finding.passed || finding.reason !== 'address-unusable' || now() >= latest) return finding;
+  }
 }
 
 /** Sends datagrams, one after the other, until one is answered. */
@@ -62,13 +78,16 @@ async function ask(family: Family, pod: Pod, deadline: number): Promise<Passed |
     const errors: (string | undefined)[] = [];
     const end = now() + time;
     for (const [index, { host, isOutside, token }] of destinations.entries()) {
-      errors.push(datagrams.send(host, token, isOutside ? 1 : undefined));
+      const error = datagrams.send(host, token, isOutside ? 1 : undefined);
+      if (error === 'EADDRNOTAVAIL' && ownAddresses().some(({ hex }) => hex === source?.hex))
+        return failed('address-unusable', `${error} on sending to ${host}`);
+      errors.push(error);
       const isLast = index === destinations.length - 1;
       const until = isLast ? end : now() + pause;
       do {
         await datagrams.answer(Math.max(until - now(), 0));
         const answer = answerIn(datagrams.errors(), destinations, ownAddresses());
-        if (answer !== undefined) return passed(answer);
+        if (answer !== undefined) return answered(answer, pod.nodeAddresses);
       } while (now() < until);
     }
     return silenceOf(destinations, errors);
@@ -77,15 +96,19 @@ async function ask(family: Family, pod: Pod, deadline: number): Promise<Passed |
   }
 }
 
-/** The gateway, the node's addresses, and one outside. */
+/** An address outside of every cluster: those are for documentation (RFC 5737, RFC 3849). */
+const outside: Record<Family, string> = { IPv4: '192.0.2.2', IPv6: '2001:db8::2' };
+
+/** The node's addresses, the gateway, and an address outside if packets take the default route there. */
 function destinationsOf(family: Family, pod: Pod): Destination[] {
-  const route = defaultRoute(family, pod);
-  const { gateway = undefined, device = '' } = typeof route === 'string' ? {} : route;
+  const route = defaultRoute(family);
+  const { gateway = undefined, device = '' } = route && 'device' in route ? route : {};
   const hosts = [
-    ...(gateway?.family === family ? [hostOf(gateway, device)] : []),
     ...pod.nodeAddresses.filter((address) => address.family === family).map(formatAddress),
+    ...(gateway?.family === family ? [hostOf(gateway, device)] : []),
+    ...(isSame(route, routeTo(outside[family], family)) ? [outside[family]] : []),
   ];
-  return [...new Set(hosts), outside[family]].map((host) => ({
+  return [...new Set(hosts)].map((host) => ({
     host,
     isOutside: host === outside[family],
     token: native.random(16),
@@ -106,17 +129,23 @@ const meaningIPv6: Record<string, string> = {
   '3/0': 'time exceeded',
 };
 
+/** An answer to a datagram. */
+interface Answer {
+  word: string;
+  from: Address;
+}
+
 /**
- * Returns what an answer of the node says, as text, or undefined. It must quote our token and be a host's word, not that
- * of a filter ("prohibited"), which may sit at the pod's own end. A host that was asked refuses its port itself; for the
- * address outside, a router answers, which has neither that address nor one of the pod. A filter at the link answers in
- * the name of any address.
+ * Returns an answer, if there is one. It must quote our token and be a host's word, not that of a filter
+ * ("prohibited"), which may sit at the pod's own end. A host that was asked refuses its port itself; for the address
+ * outside, a router answers, which has neither that address nor one of the pod. A filter at the link answers in the name
+ * of any address.
  */
 export function answerIn(
   messages: IcmpError[],
   destinations: Destination[],
   own: Address[],
-): string | undefined {
+): Answer | undefined {
   for (const { type, code, from, quoted } of messages) {
     const asked = destinations.find(({ token }) => token.every((byte, index) => quoted[index] === byte));
     const word = from && (from.family === 'IPv4' ? meaning : meaningIPv6)[`${type}/${code}`];
@@ -124,15 +153,24 @@ export function answerIn(
     const isRefused = word === 'port unreachable';
     const isItself = parseSocketAddress(asked.host)?.hex === from.hex;
     if (isRefused === asked.isOutside || isItself === asked.isOutside) continue;
-    return `the answer "${word}" of ${formatAddress(from)}`;
+    return { word, from };
   }
   return undefined;
 }
 
+/** The node is asked first: if only a router answers, that may be the node by another address, or a physical router. */
+export function answered({ word, from }: Answer, nodeAddresses: Address[]): Passed {
+  const isNode = nodeAddresses.some(({ hex }) => hex === from.hex);
+  const seen = `the answer "${word}" of ${isNode ? 'the node' : 'a router'} (${formatAddress(from)})`;
+  if (isNode) return passed(seen);
+  const note = "a router answered, whose address is not one of the node's: the way to the node is not shown";
+  return { ...passed(seen, note), wayNotShown: true };
+}
+
 function silenceOf(destinations: Destination[], errors: (string | undefined)[]): Failed {
   const asked = destinations.map(({ host }, index) => (errors[index] ? `${host} (${errors[index]})` : host));
-  const reason = errors.every((code) => code === 'EPERM') ? 'send-refused' : 'node-silent';
-  return failed(reason, `no answer to datagrams to ${asked.join(', ')}`);
+  const isRefused = errors.length > 0 && errors.every((code) => code === 'EPERM');
+  return failed(isRefused ? 'send-refused' : 'node-silent', `no answer to datagrams to ${asked.join(', ')}`);
 }
 
 /** Silence where an answer is not required: it counts when the time is over. */

@@ -5,7 +5,7 @@ import { accepting } from '../host/tcp.ts';
 import type { Pod } from '../pod.ts';
 import { type Family, formatAddress } from '../shared/addresses.ts';
 import type { WitnessCheck } from '../shared/contract.ts';
-import { defaultRoute } from './gateway.ts';
+import { defaultRoute } from './default-route.ts';
 import { ownAddresses } from './probe.ts';
 import { cannotListen } from './redirect.ts';
 
@@ -31,8 +31,8 @@ export async function awaitKubelet(
   const { promise, resolve } = Promise.withResolvers<void>();
   let forget = after(milliseconds, resolve);
   const own = ownAddresses().map(formatAddress);
-  const route = defaultRoute(family, pod);
-  const gateway = typeof route === 'string' ? undefined : route.gateway;
+  const route = defaultRoute(family);
+  const gateway = route && 'device' in route ? route.gateway : undefined;
   const node = [...pod.nodeAddresses, ...(gateway ? [gateway] : [])].map(formatAddress);
   let from: string | undefined;
   const listener = accepting(inbound ?? port, family, (connection) => {

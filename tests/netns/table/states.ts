@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { run } from '../../support/run.ts';
 import {
   gatewayAddress,
   otherPodAddress,
@@ -63,6 +64,16 @@ const rejecting = `table netdev state { chain in { type filter hook ingress devi
   meta l4proto udp reject with icmpx host-unreachable; }
 }
 `;
+/** The pod's link ends at a router, and the node is elsewhere. */
+const physicalRouter: Step = async (sandbox) => {
+  const router = await addNamespace('router');
+  sandbox.onRemoval(() => removeNamespace(router));
+  await sandbox.ip('node', `link set pod0 netns ${router}`);
+  const addresses = Object.values(gatewayAddress).map((address) => `address add ${address} dev pod0`);
+  const routes = Object.values(podAddress).map((address) => `route add ${address} dev pod0`);
+  const lines = ['link set lo up', 'link set pod0 up', ...addresses, ...routes];
+  await run('ip', ['-netns', router, '-batch', '-'], `${lines.join('\n')}\n`);
+};
 const noRouteBack = node(`route del ${podAddress.ipv4}`, `route del ${podAddress.ipv6}`);
 /** Another pod of the node has the same addresses, and the node's routes lead to it. */
 const newerDuplicate: Step = async (sandbox) => {
@@ -110,6 +121,29 @@ const secondDefault = (metric: number): Step =>
       ]),
     )(sandbox),
   );
+/** Connections to the node take the default route of a table that is only for the pod's address. */
+const defaultInTable: Step = async (sandbox) => {
+  await removeDefaults(sandbox);
+  for (const family of sandbox.familyList) {
+    const to = `default via ${standInGateway[family]} dev eth0 onlink table 100`;
+    await sandbox.exec('pod', 'ip', [family === 'ipv4' ? '-4' : '-6', ...`route add ${to}`.split(' ')]);
+    const rule = `rule add from ${podAddress[family]} lookup 100`;
+    await sandbox.exec('pod', 'ip', [family === 'ipv4' ? '-4' : '-6', ...rule.split(' ')]);
+  }
+};
+const sourceOfDefault = pod(
+  'route add local 10.77.0.9 dev lo table local',
+  `route replace default via ${gatewayAddress.ipv4} dev eth0 src 10.77.0.9`,
+);
+/** The default route leads to nobody, a route for the validator's outside addresses to the node. */
+const deadDefault: Step = pod(
+  `route add 192.0.2.0/24 via ${gatewayAddress.ipv4} dev eth0`,
+  `route add 2001:db8::/32 via ${gatewayAddress.ipv6} dev eth0`,
+  'route add 10.244.1.99 dev eth0',
+  'route add fd00:10:244:1::99 dev eth0',
+  'route replace default via 10.244.1.99 dev eth0',
+  'route replace default via fd00:10:244:1::99 dev eth0',
+);
 /** What the pod begins is dropped, but not its answers and what neighbours need. */
 const denyEgress = [
   'ct state established,related accept',
@@ -144,6 +178,8 @@ const egressIPv4 = pod(
 const cilium: Partial<Shape> = { gateway: 'by-link-route' };
 const aws: Partial<Shape> = { gateway: 'stand-in' };
 const passed = 'passed';
+/** As a router's answer does. */
+export const noted = 'passed with a note';
 /** A broken state in which the round trip is silent. */
 const broken = { works: false, roundTrip: 'node-silent' } as const;
 const lost = { ...broken, address: 'address-missing', gateway: 'address-missing' } as const;
@@ -162,6 +198,8 @@ export interface State {
   address?: string;
   gateway?: string;
   roundTrip: string;
+  /** Whether a program of the pod connects to the node if it leaves the source address to the kernel. */
+  connects?: boolean;
 }
 
 export const states: State[] = [
@@ -171,6 +209,21 @@ export const states: State[] = [
     what: 'the node has other addresses than status.hostIPs',
     shape: cilium,
     step: node('addr flush dev lo scope global'),
+    ...correct,
+    roundTrip: noted,
+  },
+  {
+    what: 'a physical router is the gateway (macvlan)',
+    shape: cilium,
+    step: physicalRouter,
+    ...broken,
+    roundTrip: noted,
+  },
+  {
+    what: 'the node forwards nothing',
+    real: 'Cilium: masquerading without programs on the pods',
+    shape: cilium,
+    step: all(forwarding, setting('ipv4/ip_forward', 0), setting('ipv6/conf/all/forwarding', 0)),
     ...correct,
   },
   {
@@ -207,12 +260,50 @@ export const states: State[] = [
   {
     what: "the default route is in a table for the pod's address, IPv4",
     shape: { ...aws, families: 'ipv4' },
-    step: pod(
-      'route del default',
-      `rule add from ${podAddress.ipv4} lookup 100`,
-      `route add default via ${standInGateway.ipv4} dev eth0 onlink table 100`,
-    ),
+    step: defaultInTable,
     ...correct,
+    gateway: 'no-default-route',
+    connects: false,
+  },
+  {
+    // the kernel chooses the address first (`ip6_dst_lookup_tail` of net/ipv6/ip6_output.c)
+    what: "the default route is in a table for the pod's address, IPv6",
+    shape: { ...aws, families: 'ipv6' },
+    step: defaultInTable,
+    ...correct,
+    connects: true,
+  },
+  {
+    // IPv6 removes such a source from its routes
+    what: 'the default route has a source address that no interface has, IPv4',
+    shape: { ...cilium, families: 'ipv4' },
+    step: all(sourceOfDefault, pod('route del local 10.77.0.9 dev lo table local')),
+    ...correct,
+    gateway: 'no-default-route',
+    connects: false,
+  },
+  {
+    what: 'the default route has a source address that only a local route has, IPv4',
+    shape: { ...cilium, families: 'ipv4' },
+    step: sourceOfDefault,
+    ...correct,
+    gateway: 'no-default-route',
+    connects: false,
+  },
+  {
+    what: 'a blackhole route for the addresses of documentation',
+    shape: cilium,
+    step: pod('route add blackhole 192.0.2.0/24', 'route add blackhole 2001:db8::/32'),
+    ...correct,
+    connects: true,
+  },
+  {
+    what: 'a route for the addresses of documentation, and the default gateway does not answer',
+    shape: cilium,
+    step: all(forwarding, deadDefault),
+    ...broken,
+    gateway: 'gateway-silent',
+    connects: false,
   },
   { what: 'AWS VPC CNI, IPv6', shape: { ...aws, families: 'ipv6' }, step: () => {}, ...correct },
   {
@@ -294,7 +385,7 @@ export const states: State[] = [
   },
   {
     what: 'neighbours are answered, and IP is dropped',
-    real: 'Cilium: the pod is missing in the endpoint map; masquerading without programs on the pods',
+    real: 'Cilium: the pod is missing in the endpoint map',
     shape: cilium,
     step: dropIP,
     ...broken,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { withoutListener } from '../../../validator/checks/captured.ts';
 import { judgeAddresses } from '../../../validator/checks/gateway.ts';
-import { answerIn } from '../../../validator/checks/round-trip.ts';
+import { answered, answerIn } from '../../../validator/checks/round-trip.ts';
 import { type Finding, failed } from '../../../validator/finding.ts';
 import type { Device } from '../../../validator/pod.ts';
 import { type Address, parseAddress } from '../../../validator/shared/addresses.ts';
@@ -98,11 +98,12 @@ test("an answer of the node quotes our token, is no filter's word, and comes fro
   const word = (type: number, code: number, from: string, quoted = [1, 2, 3, 4]): string | undefined => {
     const [sender] = addresses(from);
     const message = { type, code, from: sender, quoted: new Uint8Array(quoted) };
-    return answerIn([message], asked, addresses('10.9.0.2'));
+    const answer = answerIn([message], asked, addresses('10.9.0.2'));
+    return answer && answered(answer, addresses('10.9.0.1')).seen;
   };
-  assert.equal(word(3, 3, '10.9.0.1'), 'the answer "port unreachable" of 10.9.0.1');
-  assert.equal(word(11, 0, '10.9.0.9', [4]), 'the answer "time exceeded" of 10.9.0.9', 'the first router');
-  assert.equal(word(1, 0, 'fd09::1', [4]), 'the answer "no route" of fd09::1');
+  assert.equal(word(3, 3, '10.9.0.1'), 'the answer "port unreachable" of the node (10.9.0.1)');
+  assert.equal(word(11, 0, '10.9.0.9', [4]), 'the answer "time exceeded" of a router (10.9.0.9)');
+  assert.equal(word(1, 0, 'fd09::1', [4]), 'the answer "no route" of a router (fd09::1)');
   const refused = {
     'of the pod itself': word(11, 0, '10.9.0.2', [4]),
     'of a filter in the name of the host': word(3, 1, '10.9.0.1'),

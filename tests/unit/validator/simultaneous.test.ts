@@ -109,6 +109,15 @@ test('a check whose time is over gets one more second', async () => {
   assert.deepEqual(verdictOf(lost), ['passed', 'passed']);
 });
 
+test('a check that may find more is retried after its time as well', async () => {
+  const silence: Finding = { ...passed('it', 'no answer'), preliminary: true };
+  const ended = await run(
+    { name: 'a', timeout: 1000, finds: (at) => (at < 3600 ? silence : yes) },
+    { name: 'b', timeout: 10_000, finds: within([3000, 20_000]) },
+  );
+  assert.deepEqual(ended.findings, [yes, yes]);
+});
+
 test('a check whose time is over and that keeps failing fails within that second', async () => {
   const ended = await run(
     { name: 'a', timeout: 1000, finds: within([0, 2000]) },

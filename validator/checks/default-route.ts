@@ -1,0 +1,72 @@
+import { type Failed, failed, NotReadable } from '../finding.ts';
+import { codeOf, native } from '../host/native.ts';
+import { type Address, type Family, parseAddress } from '../shared/addresses.ts';
+import { ownAddresses } from './probe.ts';
+
+/** How the kernel sends a packet. */
+export interface Route {
+  device: string;
+  gateway?: Address;
+}
+
+/**
+ * An address of each regional internet registry. Nothing is sent there: a pod may have a route of its own for an
+ * address, so the default route is that of most of these.
+ */
+const samples: Record<Family, string[]> = {
+  IPv4: ['41.0.0.1', '62.0.0.1', '63.0.0.1', '110.0.0.1', '190.0.0.1'],
+  IPv6: ['2400::1', '2600::1', '2800::1', '2a00::1', '2c00::1'],
+};
+
+/** Returns the default route, why programs of the pod cannot use it, or undefined if there is none. */
+export function defaultRoute(family: Family): Route | Failed | undefined {
+  const routes = samples[family].map((address) => routeTo(address, family));
+  const shareOf = (route: (typeof routes)[number]): number => routes.filter((it) => isSame(it, route)).length;
+  return routes.reduce((most, route) => (shareOf(route) > shareOf(most) ? route : most));
+}
+
+export const isSame = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+/** The kernel's errors for a route that discards packets (`net/ipv4/fib_semantics.c`, `fib_props`). */
+const discarding: Record<string, string> = {
+  EINVAL: 'blackhole',
+  EHOSTUNREACH: 'unreachable',
+  EACCES: 'prohibit',
+};
+
+/**
+ * Returns the route of a program that leaves the source address to the kernel, as almost every program does: connect(2)
+ * of a datagram socket chooses both, and sends nothing.
+ */
+export function routeTo(address: string, family: Family): Route | Failed | undefined {
+  const socket = native.datagrams(family === 'IPv4' ? 4 : 6);
+  try {
+    native.connect(socket, address, 9);
+    const source = native.localEnd(socket).address;
+    const hex = parseAddress(source)?.hex;
+    if (!ownAddresses().some((own) => own.hex === hex)) return fromNowhere(source);
+    const { device, gateway = '' } = native.route(address, source);
+    const parsed = parseAddress(gateway);
+    return { device, ...(parsed && { gateway: parsed }) };
+  } catch (error) {
+    return refusal(codeOf(error), address);
+  } finally {
+    native.close(socket);
+  }
+}
+
+function refusal(code: string, address: string): Failed | undefined {
+  if (code === 'EADDRNOTAVAIL') return failed('address-unusable', `${code} on choosing a source address`);
+  try {
+    native.route(address, undefined);
+    return fromNowhere('another address');
+  } catch {
+    // there is none for any source
+  }
+  if (code === 'ENETUNREACH') return undefined;
+  if (!Object.hasOwn(discarding, code)) throw new NotReadable(`the kernel's routes cannot be read: ${code}`);
+  return failed('no-default-route', `a default route of type ${discarding[code]}`);
+}
+
+const fromNowhere = (source: string): Failed =>
+  failed('no-default-route', `a default route with the source ${source}, which no interface has`);
