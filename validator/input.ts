@@ -46,6 +46,9 @@ export interface AskedCheck {
   timeout: number;
 }
 
+/** The bounds of a time-out, in milliseconds, as in webhook/config/configuration.schema.json. */
+const timeouts = { least: 100, most: 600_000 };
+
 /** Whether a setting is understood; an optional one may be undefined. */
 type Rule = (value: unknown) => boolean;
 
@@ -129,12 +132,10 @@ function readCheck(item: unknown, at: string): AskedCheck {
   // such a target would pass for the wrong reason
   const [unfit] = unfitTargets(known);
   if (unfit !== undefined) throw new UsageError(`${at}.${word}.connect[${unfit.place}]: ${unfit.text}`);
-  return {
-    profile,
-    word: word as CheckName,
-    check: known,
-    timeout: parseDuration(String(settings.timeout)) ?? 0,
-  };
+  const timeout = parseDuration(String(settings.timeout)) ?? 0;
+  if (timeout < timeouts.least || timeout > timeouts.most)
+    throw new UsageError(`${at}.${word}.timeout is not from 100ms to 10m: "${settings.timeout}"`);
+  return { profile, word: word as CheckName, check: known, timeout };
 }
 
 function checkSettings(settings: Record<string, unknown>, rules: Record<string, Rule>, at: string): void {

@@ -24,7 +24,7 @@ const addressCheck = (timeout: string, address: string): string[] => [
 test('it tells wrong usage from a network that is not proved', () => {
   assert.equal(runImage(validatorImage, 'validate').status, exitCode.wrongUsage);
   assert.equal(runImage(validatorImage).status, exitCode.wrongUsage);
-  const { stdout, status } = runImage(...addressCheck('10ms', '203.0.113.9'), validatorImage, 'validate');
+  const { stdout, status } = runImage(...addressCheck('100ms', '203.0.113.9'), validatorImage, 'validate');
   assert.equal(status, exitCode.failed, stdout);
   assert.match(stdout, /203\.0\.113\.9/);
 });
@@ -54,7 +54,7 @@ test("the arguments of the init container of cni-gate's own pods end it well", (
 
 test('the least memory limit that is injected is enough for the runtime and for a thousand checks', () => {
   const limit = String(minRequests.memory).replace('Mi', 'm');
-  const one = { profile: 'x', address: { timeout: '10ms' } };
+  const one = { profile: 'x', address: { timeout: '100ms' } };
   const { stdout, status } = runImage(
     ...[`--memory=${limit}`, `--memory-swap=${limit}`],
     ...[`--env=${env.checks}=${JSON.stringify(Array(1000).fill(one))}`, `--env=${env.podIPs}=203.0.113.9`],

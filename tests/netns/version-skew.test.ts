@@ -76,7 +76,7 @@ for (const [what, check] of [
 }
 
 test('a mode that this release does not know blocks as enforce does', async () => {
-  const refused = { profile: 'db', reach: { ...reach, host: '127.0.0.2', timeout: '10ms' } };
+  const refused = { profile: 'db', reach: { ...reach, host: '127.0.0.2', timeout: '100ms' } };
   const { code, log } = await run({ ...checks(refused), CNI_GATE_MODE: 'future' });
   assert.ok(code === exitCode.failed || code === exitCode.notPossible, log);
 });

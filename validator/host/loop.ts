@@ -140,8 +140,8 @@ function gather(): void {
 /** How long a poll may wait, in milliseconds. */
 function patience(): number {
   const next = Math.min(...[...timers].map(({ at }) => at));
-  // a whole number, not earlier than the timer; the time of a check has nine digits of hours
-  return next === Infinity ? -1 : Math.min(Math.max(Math.ceil(next - native.now()), 0), 0x7fffffff);
+  // a whole number, not earlier than the timer
+  return next === Infinity ? -1 : Math.max(Math.ceil(next - native.now()), 0);
 }
 
 function dueTimers(): Timer[] {

@@ -51,6 +51,13 @@ suite('a wrong configuration is refused with its file, line, path and what is al
         'gate: {maxHold: 10 minutes}\n',
         '3: gate.maxHold: "10 minutes" is not allowed (a number and a unit, such as 500ms, 10s, 2m or 1h)',
       ],
+      ...['0s', '99ms', '600001ms', '601s', '11m', '900h'].map(
+        (timeout): Row => [
+          `a time-out of ${timeout}`,
+          `profiles: [{name: a, proof: {checks: [{gateway: {timeout: ${timeout}}}]}}]\n`,
+          `3: profiles[0].proof.checks[0].gateway.timeout: "${timeout}" is not allowed (from 100ms to 10m, such as 500ms, 10s or 2m)`,
+        ],
+      ),
       [
         'two profiles of one name',
         'profiles:\n  - {name: linkerd}\n  - {name: mine}\n  - name: linkerd\n',

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readChecks, UsageError } from '../../../validator/input.ts';
 import { parseDuration } from '../../../validator/shared/duration.ts';
+import { configurationOf } from '../../support/configurations.ts';
 import { loadBuiltInChecks } from './fixtures.ts';
 
 const redirect = {
@@ -55,6 +56,11 @@ const refused: [what: string, text: string | undefined, reported: RegExp][] = [
     '[{"profile":"a","gateway":{"timeout":"10"}}]',
     /timeout is not understood: "10"/,
   ],
+  ...['0s', '99ms', '601s', '900h'].map((timeout): [string, string, RegExp] => [
+    `a time-out of ${timeout}`,
+    JSON.stringify([{ profile: 'a', gateway: { timeout } }]),
+    new RegExp(`gateway\\.timeout is not from 100ms to 10m: "${timeout}"`),
+  ]),
   ['a port that is none', JSON.stringify([{ profile: 'a', redirect: { ...redirect, listen: 0 } }]), /listen/],
   [
     'a target without a port',
@@ -87,6 +93,13 @@ for (const [what, text, reported] of refused)
       (error) => error instanceof UsageError && reported.test(error.message),
     );
   });
+
+test('the shortest and the longest time-outs are those of the configuration', () => {
+  const timeouts = ['100ms', '600000ms', '1s', '600s', '10m'];
+  const checks = timeouts.map((timeout) => ({ gateway: { timeout } }));
+  configurationOf({ profiles: [{ name: 'a', proof: { checks } }] });
+  for (const check of checks) readChecks(JSON.stringify([{ profile: 'a', ...check }]));
+});
 
 test('durations', () => {
   assert.deepEqual(
