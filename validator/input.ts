@@ -87,7 +87,7 @@ const words: Record<CheckName, Record<string, Rule>> = {
     connect: listOf(isTarget),
     timeout: isDuration,
   },
-  interfaces: { timeout: isDuration },
+  interfaces: { devices: oneOf(true, undefined), timeout: isDuration },
   address: { timeout: isDuration },
   gateway: { required: oneOf(true, undefined), timeout: isDuration },
   roundTrip: { mode: oneOf('require', 'prefer'), timeout: isDuration },

@@ -91,7 +91,7 @@ async function proveTogether(
 function attemptAt(step: Step, pod: Pod): Attempt {
   const { check, settled, family } = step;
   if (settled) return async () => ({ ...settled, final: true });
-  if ('interfaces' in check) return attemptInterfaces(pod);
+  if ('interfaces' in check) return attemptInterfaces(check.interfaces, pod);
   if ('reach' in check) return attemptReach(check.reach);
   if (family === undefined) throw new Error(`${step.word} without an address family`);
   if ('redirect' in check) return attemptRedirect(check.redirect, family, pod);

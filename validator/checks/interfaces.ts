@@ -5,6 +5,7 @@ import { type AskedNetwork, type NetworkStatus, readNetworkStatus, readNetworks 
 import { type Device, type Pod, readDevices } from '../pod.ts';
 import type { Reason } from '../reasons.ts';
 import { formatAddress, isLinkLocal } from '../shared/addresses.ts';
+import type { InterfacesCheck } from '../shared/contract.ts';
 import type { Attempt } from '../simultaneous.ts';
 
 /**
@@ -22,7 +23,7 @@ const unconfirmed = 'network-status of this sandbox was not there, so addresses 
  * `network-status` says so. Without `network-status`, it then passes with a note: the interface shows that Multus ran
  * here, and Multus creates none if the network's IPAM fails.
  */
-export function attemptInterfaces(pod: Pod): Attempt {
+export function attemptInterfaces({ devices: inUserSpace }: InterfacesCheck, pod: Pod): Attempt {
   const networks = readNetworks(pod.networks, pod.namespace);
   const patient = now() + patience;
   return async () => {
@@ -31,7 +32,8 @@ export function attemptInterfaces(pod: Pod): Attempt {
     if (networks.length === 0) return passed('no requested network', 'there is no interface to check');
     const text = pod.networkStatusFile === undefined ? '' : readText(pod.networkStatusFile);
     const devices = readDevices();
-    const results = judgeInterfaces(networks, readNetworkStatus(text, pod.addresses, devices), devices);
+    const status = readNetworkStatus(text, pod.addresses, devices);
+    const results = judgeInterfaces(networks, status, devices, inUserSpace);
     const problem = worstFailure(results);
     if (problem) return problem;
     const seen = results.map((it) => it.seen).join('; ');
@@ -75,11 +77,13 @@ export interface InterfaceResult {
  * Checks that each network's interface exists, is up, and has its assigned addresses.
  *
  * @param status the `network-status` of this sandbox, if known
+ * @param inUserSpace whether the pod may have interfaces that the kernel does not show
  */
 export function judgeInterfaces(
   asked: AskedNetwork[],
   status: NetworkStatus[] | undefined,
   devices: Device[],
+  inUserSpace = false,
 ): InterfaceResult[] {
   const left = (status ?? []).filter((entry) => !entry.default);
   const pairs = asked.map((network) => {
@@ -88,7 +92,8 @@ export function judgeInterfaces(
     return { network, entry };
   });
   return pairs.map(({ network, entry }) => {
-    return entry ? judgeEntry(network, entry, devices) : judgeUnlisted(network, status, devices);
+    if (!entry) return judgeUnlisted(network, status, devices);
+    return judgeEntry(network, entry, devices, inUserSpace);
   });
 }
 
@@ -100,12 +105,20 @@ function isOf(entry: NetworkStatus, { name, interface: device, usualInterface }:
 }
 
 /** Judges a network that `network-status` lists: what was created must exist. */
-function judgeEntry(network: AskedNetwork, entry: NetworkStatus, devices: Device[]): InterfaceResult {
-  if (entry.interface === undefined) return sound(`${network.name} without an interface of its own`);
-  const name = network.interface ?? entry.interface;
+function judgeEntry(
+  network: AskedNetwork,
+  entry: NetworkStatus,
+  devices: Device[],
+  inUserSpace: boolean,
+): InterfaceResult {
+  if (entry.interface === undefined && entry.addresses.length === 0)
+    return sound(`${network.name} without an interface of its own`);
+  const name = network.interface ?? entry.interface ?? network.usualInterface;
   const device = devices.find((it) => it.name === name);
-  if (!device && entry.device)
-    return sound(`${network.name} as a device that the kernel's network does not know`);
+  if (!device && (entry.device || inUserSpace)) {
+    const result = sound(`${network.name} as a device that the kernel's network does not know`);
+    return entry.device ? result : { ...result, note: `${name} is missing, or driven in user space` };
+  }
   if (!device) return absent(network, name);
   if (!device.up) return down(network, name);
   const missing = entry.addresses.filter(({ hex }) => !device.addresses.some((it) => it.hex === hex));

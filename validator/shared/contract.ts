@@ -64,6 +64,12 @@ export interface TimedCheck {
   timeout: string;
 }
 
+/** Each network that the pod requests has its interface. */
+export interface InterfacesCheck extends TimedCheck {
+  /** The pod requests devices: a program may drive an interface in user space, where the kernel does not show it. */
+  devices?: true;
+}
+
 /** The default gateway's link-layer address is known. */
 export interface GatewayCheck extends TimedCheck {
   /** A pod without a default route fails. */
@@ -95,7 +101,7 @@ export interface ReachCheck {
 export interface CheckSettings {
   redirect: RedirectCheck;
   captured: CapturedCheck;
-  interfaces: TimedCheck;
+  interfaces: InterfacesCheck;
   address: TimedCheck;
   gateway: GatewayCheck;
   roundTrip: RoundTripCheck;

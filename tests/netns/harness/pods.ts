@@ -25,6 +25,8 @@ export interface PodSpecimen {
   /** The user of the pod. */
   runAsUser?: number;
   runAsGroup?: number;
+  /** The limits of the application's container. */
+  limits?: Record<string, string>;
 }
 
 export const podNamespace = 'shop';
@@ -34,14 +36,15 @@ export function podOf(specimen: PodSpecimen): Pod {
   const env = Object.entries(specimen.env ?? {}).map(([name, value]) => ({ name, value }));
   const securityContext = specimen.runAs && { securityContext: specimen.runAs };
   const sidecar = (name: string): Container => ({ ...container(name), env, ...securityContext });
-  const { runAsUser, runAsGroup } = specimen;
+  const { runAsUser, runAsGroup, limits } = specimen;
+  const application = { ...container('web'), ...(limits && { resources: { limits } }) };
   return {
     metadata: { name: 'web-0', namespace: podNamespace, annotations: { ...specimen.annotations } },
     spec: {
       ...(specimen.before && {
         initContainers: specimen.before.map((name) => ({ ...container(name), ...securityContext })),
       }),
-      containers: [container('web'), ...(specimen.sidecars ?? []).map(sidecar)],
+      containers: [application, ...(specimen.sidecars ?? []).map(sidecar)],
       ...((runAsUser ?? runAsGroup) !== undefined && {
         securityContext: {
           ...(runAsUser !== undefined && { runAsUser }),

@@ -9,6 +9,7 @@ import {
 } from './steps.ts';
 
 const right = networkStatusOf('dual', podAddress, secondAddress);
+const nameless = right.replace('"interface":"net1",', '');
 const ofOther = networkStatusOf('dual', otherPodAddress, otherSecondAddress);
 const tell: Step = (_, proof) => proof?.setNetworkStatus(right);
 const notListed = networkStatusOf('dual', podAddress);
@@ -40,6 +41,21 @@ export const multusCells: Cells = {
   },
   'network-status absent': { before: [addSecondInterface()], ends: 0 },
   'network-status names a missing interface': { options: { networkStatus: right }, ends: 95 },
+  // a virtual function that DPDK drives, without `device-info`
+  'network-status names a missing interface, the pod requests devices': {
+    pod: { limits: { 'intel.com/intel_sriov_dpdk': '1' } },
+    options: { networkStatus: right },
+    ends: 0,
+  },
+  'network-status has addresses and no interface': {
+    before: [addSecondInterface()],
+    options: { networkStatus: nameless },
+    ends: 0,
+  },
+  'network-status has addresses and no interface, which is missing': {
+    options: { networkStatus: nameless },
+    ends: 95,
+  },
   // what Multus writes of a network whose NetworkAttachmentDefinition has no `cniVersion`
   'network-status omits the network': {
     before: [addSecondInterface()],

@@ -179,3 +179,28 @@ test('a plugin without an interface passes, for the status of this sandbox only'
   const stale = dpdk.replace('10.9.0.2', '10.9.0.9').replace('fd09::2', 'fd09::9');
   assert.equal(judge('lan', [], stale).reason, 'interface-missing');
 });
+
+test('a network with addresses has its interface, also if network-status does not name it', () => {
+  const nameless = listing({ name: 'apps/lan', ips: ['172.16.0.5'] });
+  for (const [asked, name] of [
+    ['lan@ext0', 'ext0'],
+    ['lan', 'net1'],
+  ] as const) {
+    assert.deepEqual(judge(asked, [device(name, true, '172.16.0.5')], nameless), { confirmed: true });
+    assert.equal(judge(asked, [device(name, true, '172.16.0.6')], nameless).reason, 'address-differs');
+    assert.equal(judge(asked, [], nameless).reason, 'interface-missing');
+  }
+  assert.deepEqual(judge('lan@ext0', [], listing({ name: 'apps/lan' })), { confirmed: true }, 'no addresses');
+});
+
+test('in a pod that requests devices, the kernel need not show an interface of network-status', () => {
+  const asked = readNetworks('lan', 'apps') ?? [];
+  const saidOf = (text: string, devices: Device[] = []): string | undefined => {
+    const known = readNetworkStatus(text, addresses('10.9.0.2'), devices);
+    const [result] = judgeInterfaces(asked, known, devices, true);
+    return result?.problem?.reason ?? result?.note;
+  };
+  assert.equal(saidOf(status), 'net1 is missing, or driven in user space');
+  assert.equal(saidOf(status, [device('net1', true, '172.16.0.6')]), 'address-differs');
+  assert.equal(saidOf(''), 'interface-missing', 'without network-status, it is not known that Multus ran');
+});

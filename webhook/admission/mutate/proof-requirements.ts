@@ -4,7 +4,7 @@ import type { Profile, ProofContainer, ProofMode } from '../../config/types.ts';
 import { wordOf } from '../../config/types.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import type { NamespaceFacts } from '../namespaces.ts';
-import type { Pod } from '../pod.ts';
+import { allContainers, type Pod } from '../pod.ts';
 import { familiesIn, narrow } from './families.ts';
 import { type Ids, idsIn } from './ids.ts';
 import { applies } from './profile-selection.ts';
@@ -65,6 +65,8 @@ export function requirementsFor(
           skippedPorts: undefined,
         };
         checks.push({ profile: name, redirect } as ProfileCheck);
+      } else if ('interfaces' in check && requestsDevices(pod)) {
+        checks.push({ profile: name, interfaces: { ...check.interfaces, devices: true } });
       } else {
         checks.push({ profile: name, ...check });
       }
@@ -97,6 +99,14 @@ export function requirementsFor(
   };
   refuseContradiction(requirements);
   return requirements;
+}
+
+/** Whether a container requests something that only some nodes have: the devices of a plugin, or huge pages. */
+function requestsDevices(pod: Pod): boolean {
+  const ordinary = ['cpu', 'memory', 'ephemeral-storage'];
+  return allContainers(pod).some(({ resources }) =>
+    Object.keys({ ...resources?.limits, ...resources?.requests }).some((name) => !ordinary.includes(name)),
+  );
 }
 
 /**
