@@ -21,6 +21,8 @@ export interface FakeApiServer {
   client: ApiClient;
   asked: Asked[];
   open: Set<ServerResponse>;
+  /** Closes all connections, as the end of the process does. */
+  closeConnections(): void;
   /** Resolves with the request of that index once it came. */
   nth(index: number): Promise<Asked>;
 }
@@ -88,6 +90,7 @@ export async function startFakeApi(
     client,
     asked,
     open,
+    closeConnections: () => server.closeAllConnections(),
     nth: (index) => {
       const known = asked[index];
       if (known !== undefined) return Promise.resolve(known);

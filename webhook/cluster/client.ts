@@ -133,9 +133,14 @@ export class ApiClient {
     return this.#lines(operation, linesOf(response, objectBytes), response, signal);
   }
 
-  /** Uses new connections from now on: one went silent, and the others may be broken in the same way. */
+  /** Uses new connections from now on: one is broken, and the others may be in the same way. */
   dropConnections(): void {
     this.#agent = undefined;
+  }
+
+  #renewed(connection: Connection): Agent {
+    this.dropConnections();
+    return this.#agentFor(connection);
   }
 
   /** Closes every connection. */
@@ -202,6 +207,7 @@ export class ApiClient {
       agent: this.#agentFor(connection),
       timeout,
       signal,
+      ...(method === 'GET' && { renew: () => this.#renewed(connection) }),
     });
     const reported = Date.parse(response.headers.date ?? '');
     if (!Number.isNaN(reported)) this.#clockSkew = reported - Date.now();

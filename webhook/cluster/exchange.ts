@@ -12,7 +12,15 @@ export interface Call {
   /** Milliseconds without a byte after which it is given up. */
   timeout: number;
   signal?: AbortSignal | undefined;
+  /**
+   * For a request that changes nothing: returns the agent for its second try, where the server had closed the kept
+   * connection of the first one. Go's transport does the same (net/http, `shouldRetryRequest`).
+   */
+  renew?: (() => Agent) | undefined;
 }
+
+/** Errors of a kept connection that the server closed, maybe before it got the request. */
+const closed: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE']);
 
 /** The peer accepted the request and sent nothing for too long; bytes may be lost on the way. */
 export class Silence extends Error {}
@@ -24,20 +32,24 @@ export class TooLarge extends Error {}
 
 /** Sends one request and returns the answer once its head is there; its body has to be read or destroyed. */
 export function exchange(url: URL, call: Call): Promise<IncomingMessage> {
-  const { method, headers, body, agent, timeout, signal } = call;
+  const { method, headers, body, agent, timeout, signal, renew } = call;
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const open = url.protocol === 'https:' ? httpsRequest : http.request;
   const request = open(url, { method, headers, agent, ...(signal !== undefined && { signal }) });
   const timer = setTimeout(() => request.destroy(silence(timeout)), timeout);
+  let isAnswered = false;
   request.on('response', (response) => {
+    isAnswered = true;
     clearTimeout(timer);
     // an abort before the body is read has no reader yet; the reader sees it as the end of the body
     response.on('error', () => {});
     resolve(response);
   });
-  request.on('error', (error) => {
+  request.on('error', (error: NodeJS.ErrnoException) => {
     clearTimeout(timer);
-    reject(error);
+    const isStale = !isAnswered && request.reusedSocket && closed.has(error.code ?? '');
+    if (renew === undefined || !isStale) reject(error);
+    else resolve(exchange(url, { ...call, agent: renew(), renew: undefined }));
   });
   request.end(body);
   return promise;

@@ -165,6 +165,27 @@ test('after a time-out no idle connection is used again', async (t) => {
   assert.equal(sockets.size, 2, 'the last one came over a new connection');
 });
 
+test('a GET whose kept connection the server closed is sent once more, over a new one', async (t) => {
+  const api = await startFakeApi(t, ({ path }, response) => {
+    if (path === '/closed') response.destroy();
+    else json(response, 200, {});
+  });
+  const get = (path: string) => api.client.request('GET', path);
+  const asked = () => api.asked.map(({ method, path }) => `${method} ${path}`);
+  await Promise.all([get('/a'), get('/b')]);
+  // both are in the client's pool
+  api.closeConnections();
+  await get('/c');
+  assert.deepEqual(asked(), ['GET /a', 'GET /b', 'GET /c']);
+  // an answer that never begins: twice, and no more
+  await assert.rejects(get('/closed'), fails('CNI_GATE_CLUSTER_UNREACHABLE', /ECONNRESET/));
+  assert.deepEqual(asked().slice(3), ['GET /closed', 'GET /closed']);
+  await get('/d');
+  const put = api.client.request('PUT', '/closed', { body: {} });
+  await assert.rejects(put, fails('CNI_GATE_CLUSTER_UNREACHABLE', /ECONNRESET/));
+  assert.deepEqual(asked().slice(5), ['GET /d', 'PUT /closed']);
+});
+
 test('a watch that is refused or aborted ends with an error', async (t) => {
   const api = await startFakeApi(t, ({ index }, response) => {
     if (index === 0) json(response, 410, status(410, 'Expired', 'too old'));
