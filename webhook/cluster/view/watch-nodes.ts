@@ -64,20 +64,25 @@ export function watchGate(
     daemonSets.watch(daemonSetSources(policy()));
     followAgents();
   };
-  // nodes that may be older than the event that reported them, and when that was, by performance.now()
-  const found = new Map<string, number>();
+  /**
+   * Nodes that came after the first list: when, by performance.now(), and whether the node may be older than that.
+   */
+  const added = new Map<string, { at: number; mayBeOlder: boolean }>();
   nodes.subscribe((changes) => {
     for (const change of changes) {
       noteBoot(evidence, change);
       if (change.type === 'deleted') {
-        found.delete(change.previous.name);
+        added.delete(change.previous.name);
         readiness.removeNode(change.previous.name);
         continue;
       }
       readiness.setNode(change.object, Date.now());
       // the first list adds nodes too; `synced` is still false then
-      if (change.type === 'added' && nodes.synced && (change.listed || nodes.isBehind))
-        found.set(change.object.name, performance.now());
+      if (change.type === 'added' && nodes.synced)
+        added.set(change.object.name, {
+          at: performance.now(),
+          mayBeOlder: change.listed || nodes.isBehind,
+        });
     }
   });
   follow();
@@ -106,8 +111,12 @@ export function watchGate(
       // the object that is too large to read may be the one that matters
       return !nodes.synced || sources.some((one) => !one.synced || one.hasTooLarge);
     },
-    notObservedSince: ({ namespace, name }, node) =>
-      (found.get(node) ?? Number.NEGATIVE_INFINITY) >= (agents.get(`${namespace}/${name}`)?.heardAt ?? 0),
+    notObservedSince: ({ namespace, name }, node) => {
+      const pods = agents.get(`${namespace}/${name}`);
+      const { at, mayBeOlder } = added.get(node) ?? { at: Number.NEGATIVE_INFINITY, mayBeOlder: false };
+      // the watch of a node that is new reports its pods in time, unless it is broken
+      return at >= (pods?.heardAt ?? 0) && (mayBeOlder || pods?.isBehind === true);
+    },
     policyChanged: () => {
       follow();
       evidence.profilesChanged(Date.now());

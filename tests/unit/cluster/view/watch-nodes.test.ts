@@ -100,6 +100,19 @@ suite('watchGate', () => {
     assert.equal(gate.notObservedSince(named('agent'), 'n3'), false);
   });
 
+  test('a new node is not observed while the watch of the pods is broken, until something is heard of them', async (t) => {
+    const { watched, tell, state, gate } = await watching(t, 'agent');
+    await Promise.all(['/api/v1/nodes', podsOf('agent')].map(watched));
+    const notObservedSince = (...names: string[]): boolean[] =>
+      names.map((node) => gate.notObservedSince(named('agent'), node));
+    await tell('/api/v1/nodes', 'ADDED', apiNode('n3', 'b1', 62));
+    await tell(podsOf('agent'), 'ERROR', { kind: 'Status', code: 500 });
+    await tell('/api/v1/nodes', 'ADDED', apiNode('n4', 'b1', 63));
+    assert.deepEqual(notObservedSince('n1', 'n3', 'n4'), [false, true, true]);
+    await tell(podsOf('agent'), 'MODIFIED', apiAgent('n1', { version: 64 }));
+    assert.deepEqual([notObservedSince('n1', 'n3', 'n4'), state('agent')], [[false, false, false], 'ready']);
+  });
+
   test('forgets deleted objects', async (t) => {
     const { watched, tell, state, gate } = await watching(t, 'agent');
     await Promise.all(['/api/v1/nodes', podsOf('agent')].map(watched));
