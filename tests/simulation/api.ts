@@ -1,0 +1,162 @@
+import {
+  ApiClient,
+  type Method,
+  type RequestOptions,
+  type StreamOptions,
+} from '../../webhook/cluster/client.ts';
+import { refusal } from '../../webhook/cluster/errors.ts';
+import { BoundedText } from '../../webhook/cluster/stream.ts';
+import type { Clock } from './clock.ts';
+
+/** An object of the API. */
+export interface Stored {
+  kind: string;
+  metadata: { name: string; namespace?: string; uid: string; labels?: object; [field: string]: unknown };
+  spec: { nodeName?: string; [field: string]: unknown };
+  status?: object;
+}
+
+interface Change {
+  at: number;
+  before: Stored | undefined;
+  after: Stored | undefined;
+}
+
+/** The objects of a cluster, and every change of them. A resource version is a number of changes. */
+export class Api {
+  readonly clock: Clock;
+  /** What the model does with a request that is not GET. @throws ClusterError */
+  readonly write: (method: Method, path: string, body: unknown) => unknown;
+  readonly #objects = new Map<string, Stored>();
+  readonly #history: Change[] = [];
+  readonly #waiting = new Set<() => void>();
+
+  constructor(clock: Clock, write: Api['write']) {
+    this.clock = clock;
+    this.write = write;
+  }
+
+  get version(): string {
+    return `${this.#history.length}`;
+  }
+
+  /** Adds, replaces or removes an object. @returns its new version */
+  put(object: Stored, isGone = false): string {
+    const key = `${object.kind}/${object.metadata.namespace}/${object.metadata.name}`;
+    const resourceVersion = `${this.#history.length + 1}`;
+    const after = isGone ? undefined : { ...object, metadata: { ...object.metadata, resourceVersion } };
+    this.#history.push({ at: this.clock.now, before: this.#objects.get(key), after });
+    if (after === undefined) this.#objects.delete(key);
+    else this.#objects.set(key, after);
+    for (const end of [...this.#waiting]) end();
+    return resourceVersion;
+  }
+
+  list(selects: Selects): Stored[] {
+    return [...this.#objects.values()].filter(selects);
+  }
+
+  /** The change of that number, once there is one; undefined if there is none in time. */
+  async change(number: number, most: number, signal?: AbortSignal): Promise<Change | undefined> {
+    if (number >= this.#history.length) {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const end = (): void => resolve();
+      const timer = this.clock.after(most, end);
+      this.#waiting.add(end);
+      signal?.addEventListener('abort', end);
+      await promise;
+      signal?.removeEventListener('abort', end);
+      this.#waiting.delete(end);
+      this.clock.clear(timer);
+    }
+    signal?.throwIfAborted();
+    return this.#history[number];
+  }
+}
+
+/** The client of one replica. Its watches are late, and keep the order of their events. */
+export class ModelClient extends ApiClient {
+  /** How late the next event is, in milliseconds. */
+  delay: () => number;
+  readonly #api: Api;
+
+  constructor(api: Api) {
+    const connection = () => Promise.reject(new Error('nothing is sent'));
+    super({ source: 'the model', connection, refresh: () => {} });
+    this.#api = api;
+    this.delay = () => api.clock.between(5, 100);
+  }
+
+  override async request<T>(method: Method, path: string, { body, signal }: RequestOptions = {}): Promise<T> {
+    await this.#pause(signal);
+    if (path === '/version') return { major: '1', minor: '36' } as T;
+    if (method !== 'GET') return this.#api.write(method, path, body) as T;
+    const [found] = this.#api.list(selectorOf(path));
+    if (found === undefined) throw refusal(`get ${path}`, 404, {});
+    return found as T;
+  }
+
+  override async list<T>(
+    path: string,
+    { query, signal }: StreamOptions,
+    onItem: (item: BoundedText) => void,
+  ) {
+    await this.#pause(signal);
+    const items = this.#api.list(selectorOf(path, query)).map(textOf);
+    for (const item of items) onItem(item);
+    return {
+      list: { metadata: { resourceVersion: this.#api.version }, items: [] } as T,
+      bytes: items.length,
+    };
+  }
+
+  override async watch(path: string, { query, signal }: StreamOptions) {
+    return this.#events(selectorOf(path, query), query ?? {}, signal);
+  }
+
+  async *#events(selects: Selects, query: Query, signal: AbortSignal | undefined) {
+    const { clock } = this.#api;
+    const until = clock.now + Number(query.timeoutSeconds) * 1000;
+    for (let number = Number(query.resourceVersion); ; number += 1) {
+      const change = await this.#api.change(number, until - clock.now, signal);
+      const [was, is] = [change?.before, change?.after].map((one) => one !== undefined && selects(one));
+      if (change !== undefined && !was && !is) continue;
+      const due = change === undefined ? until : Math.max(clock.now, change.at + this.delay());
+      await clock.sleep(Math.min(due, until) - clock.now, signal);
+      if (change === undefined || due >= until) {
+        // what is late comes with the next watch
+        yield textOf({ type: 'BOOKMARK', object: { metadata: { resourceVersion: `${number}` } } });
+        return;
+      }
+      const metadata = { ...change.before?.metadata, resourceVersion: `${number + 1}` };
+      const gone = { type: 'DELETED', object: { ...change.before, metadata } };
+      yield textOf(is ? { type: was ? 'MODIFIED' : 'ADDED', object: change.after } : gone);
+    }
+  }
+
+  #pause = (signal: AbortSignal | undefined): Promise<void> =>
+    this.#api.clock.sleep(this.#api.clock.between(2, 20), signal);
+}
+
+function textOf(value: object): BoundedText {
+  const text = new BoundedText(Number.POSITIVE_INFINITY);
+  text.add(Buffer.from(JSON.stringify(value)));
+  return text;
+}
+
+type Query = NonNullable<RequestOptions['query']>;
+type Selects = (object: Stored) => boolean;
+
+/** Which objects a path and its selectors mean. Of fields only the node of a pod is looked at. */
+function selectorOf(path: string, { labelSelector, fieldSelector }: Query = {}): Selects {
+  const [, namespace, resource, name] =
+    /^\/apis?\/(?:apps\/)?v1\/(?:namespaces\/([^/]+)\/)?(\w+)(?:\/([^/]+))?$/.exec(path) ?? [];
+  const [label = ''] = `${labelSelector ?? ''}`.split('=');
+  const [, operator, node] = /^spec\.nodeName(!?=)([^,]*)/.exec(`${fieldSelector}`) ?? [];
+  return ({ kind, metadata, spec }) =>
+    `${kind.toLowerCase()}s` === resource &&
+    (namespace === undefined || metadata.namespace === namespace) &&
+    (name === undefined || metadata.name === name) &&
+    (label === '' || Object.hasOwn(metadata.labels ?? {}, label)) &&
+    (operator === undefined || ((spec.nodeName ?? '') === node) === (operator === '='));
+}

@@ -1,0 +1,250 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { Cluster, type Options } from './cluster-model.ts';
+import type { Node } from './objects.ts';
+
+/** What fails before its mend: what was seen with the first seed that fails. */
+const todo: Record<string, string> = {
+  A1: 'a pod never runs: it is sent back again and again',
+  A2: '513 s; the best possible are 130 s',
+  A3: '13 pods are bound within a minute',
+  A4: '230 s; the best possible are 7 s',
+  'A5 with 20': '519 s; the best possible are 13 s',
+  'A5 with 60': '519 s; the best possible are 13 s',
+  A6: 'two at a time, and up to three with other seeds',
+  A7: 'the pods never run',
+  A10: '48 deletions within ten minutes, 24 of them at once',
+  A11: '88 s; the best possible are 25 s',
+  B1: 'held for 1.2 s; maxHold is 60 s',
+};
+
+/** Runs a scenario with other delays each time. What it asserts holds with all of them. */
+function scenario(
+  title: string,
+  seeds: number,
+  run: (make: (options?: Options) => Cluster) => Promise<void>,
+) {
+  const [name = ''] = title.split(':');
+  test(title, { ...(todo[name] && { todo: todo[name] }) }, async () => {
+    for (let seed = 1; seed <= seeds; seed += 1) {
+      await run((options) => new Cluster({ seed, ...options })).catch((error) => {
+        throw new Error(`seed ${seed}: ${error.message}`, { cause: error });
+      });
+    }
+  });
+}
+
+/** Whether a time in seconds is within a factor of the best that is possible. */
+function assertNear(took: number, best: number, factor: number): void {
+  assert.ok(took <= factor * best, `took ${took} s, and the best possible are ${best} s`);
+}
+
+/** The node boots, and its plugin never comes although its agent is Ready. */
+async function loseThePlugin(cluster: Cluster, node: Node): Promise<void> {
+  void cluster.reboot(node, Number.POSITIVE_INFINITY);
+  await cluster.seconds(7);
+  cluster.startAgent(node);
+}
+
+const healthy = ['a', 'b', 'c', 'd', 'e'];
+
+scenario('A1: pods leave a node whose network stays broken, and are not sent back to it', 3, async (make) => {
+  const cluster = make();
+  const node = cluster.node('n1');
+  cluster.node('n2');
+  for (const name of healthy) cluster.owner(name, 4);
+  await cluster.untilAllRun(60);
+  await loseThePlugin(cluster, node);
+  assertNear(await cluster.untilAllRun(600), 13, 4);
+  assert.ok(cluster.inVain <= 2, `${cluster.inVain} replacements failed`);
+});
+
+scenario(
+  'A2: replacements that pass after more than a minute do not slow the next ones down',
+  1,
+  async (make) => {
+    const cluster = make({ evidence: 'ready' });
+    cluster.node('n1', { works: false });
+    cluster.owner('db', 6, { volumes: 62_000 });
+    await cluster.seconds(82);
+    cluster.node('n1', { works: true });
+    // one pod goes first
+    assertNear(await cluster.untilAllRun(3600), 2 * 65, 1.5);
+  },
+);
+
+scenario('A3: a restart of the kubelet does not open a failing node', 2, async (make) => {
+  const cluster = make({ evidence: 'ready' });
+  const node = cluster.node('n1');
+  cluster.owner('old', 3, { witness: true });
+  await cluster.untilAllRun(60);
+  cluster.node('n1', { works: false });
+  cluster.owner('one', 1);
+  cluster.owner('other', 1);
+  await cluster.seconds(13);
+  void cluster.restartKubelet(node);
+  await cluster.seconds(3);
+  const before = cluster.bound.length;
+  cluster.owner('web', 10);
+  await cluster.seconds(60);
+  const bound = cluster.bound.length - before;
+  assert.ok(bound <= 5, `${bound} pods were bound to it within a minute`);
+});
+
+scenario('A4: a node whose clock is wrong is proved as any other', 1, async (make) => {
+  for (const ahead of [-600_000, 600_000]) {
+    const cluster = make();
+    cluster.node('n1', { ahead, agentStarted: Date.now() - 60_000 });
+    cluster.owner('web', 40);
+    assertNear(await cluster.untilAllRun(600), 7, 2);
+  }
+});
+
+for (const count of [20, 60]) {
+  scenario(
+    `A5 with ${count}: owners that never pass do not delay healthy ones after a boot`,
+    2,
+    async (make) => {
+      const cluster = make();
+      const node = cluster.node('n1');
+      for (const name of healthy) cluster.owner(name, 4);
+      for (let index = 0; index < count; index += 1) {
+        cluster.owner(`broken${index}`, 1, { passes: false, namespace: `tenant${index % 10}` });
+      }
+      await cluster.untilAllRun(60);
+      await cluster.seconds(15);
+      void cluster.reboot(node);
+      await cluster.seconds(10);
+      assertNear(await cluster.untilAllRun(900), 13, 3);
+    },
+  );
+}
+
+scenario('A6: pods that are deleted together find out about a node one at a time', 6, async (make) => {
+  const cluster = make({ replicas: 1 });
+  for (const { client } of cluster.replicas) client.delay = () => cluster.clock.between(100, 300);
+  const node = cluster.node('n1');
+  for (let index = 0; index < 10; index += 1) cluster.owner(`web${index}`, 1);
+  await cluster.untilAllRun(60);
+  await loseThePlugin(cluster, node);
+  await cluster.seconds(10);
+  const before = cluster.bound.length;
+  for (const pod of [...cluster.pods]) {
+    cluster.remove(pod);
+    await cluster.seconds(0.05);
+  }
+  await cluster.seconds(15);
+  const together = cluster.bound.slice(before).map(({ trying }) => trying);
+  assert.equal(Math.max(...together), 0, `other pods without a verdict at each binding: ${together}`);
+});
+
+scenario('A7: a proof that finds out nothing does not take back one that failed', 1, async (make) => {
+  const cluster = make({ evidence: 'ready' });
+  const node = cluster.node('n1', { works: false, busy: true });
+  cluster.owner('web', 6);
+  await cluster.seconds(13);
+  cluster.node('n1', { ready: false });
+  await cluster.seconds(20);
+  cluster.startAgent(node, { works: true });
+  assertNear(await cluster.untilAllRun(120), 4, 4);
+});
+
+scenario('A10: after its stop, repair tries single pods', 1, async (make) => {
+  const cluster = make({ evidence: 'ready' });
+  for (let index = 0; index < 24; index += 1) {
+    cluster.node(`n${index}`);
+    cluster.owner(`broken${index}`, 1, { passes: false, namespace: `tenant${index % 6}` });
+  }
+  await cluster.seconds(120);
+  const before = cluster.deleted.length;
+  await cluster.seconds(600);
+  const deleted = cluster.deleted.length - before;
+  assert.ok(deleted <= 6, `${deleted} pods were deleted in vain within ten minutes`);
+});
+
+scenario('A11: a StatefulSet comes back in its order, whichever pod fails first', 4, async (make) => {
+  const cluster = make({ evidence: 'ready' });
+  const node = cluster.node('n1');
+  cluster.owner('db', 4, { kind: 'StatefulSet' });
+  await cluster.untilAllRun(60);
+  void cluster.reboot(node);
+  await cluster.seconds(7);
+  // the first proofs fail after 11 s, and each of four pods takes 4 s
+  assertNear(await cluster.untilAllRun(600), 25, 1.5);
+});
+
+scenario('B1: a pod that waited for capacity before is held for maxHold, and no longer', 2, async (make) => {
+  const cluster = make({ maxHold: '1m' });
+  cluster.node('n1', { ready: false, room: 0 });
+  cluster.owner('web', 1);
+  await cluster.seconds(900);
+  cluster.node('n1', { room: 1 });
+  const refused = cluster.clock.now;
+  await cluster.seconds(120);
+  const held = ((cluster.bound[0]?.at ?? Number.POSITIVE_INFINITY) - refused) / 1000;
+  // the scheduler tries again after 11 s
+  assert.ok(held >= 60 && held <= 60 + 13, `it was held for ${held} s`);
+});
+
+/** What can happen to a cluster, with a node of it. */
+const faults: Record<string, (cluster: Cluster, node: Node) => unknown> = {
+  reboot: (cluster, node) => cluster.reboot(node),
+  'reboot, and the plugin is late': (cluster, node) => cluster.reboot(node, 40),
+  'the plugin goes': (cluster, node) => cluster.node(node.name, { works: false }),
+  'the plugin comes back': (cluster, node) => cluster.node(node.name, { works: true }),
+  'the agent starts again': (cluster, node) => cluster.startAgent(node),
+  'the kubelet starts again': (cluster, node) => cluster.restartKubelet(node),
+  'the clock is set back': (cluster, node) => cluster.node(node.name, { ahead: node.ahead - 600_000 }),
+  'the clock is set ahead': (cluster, node) => cluster.node(node.name, { ahead: node.ahead + 600_000 }),
+  'the processor is busy': (cluster, node) => cluster.node(node.name, { busy: true }),
+  'the lead changes': (cluster) => cluster.changeLead(),
+  'the watches are late': ({ clock, replicas: [first] }) => {
+    if (first) first.client.delay = () => clock.between(500, 3000);
+  },
+  'somebody deletes a pod': (cluster) => {
+    const [pod] = [...cluster.pods].filter(({ leaving }) => !leaving);
+    if (pod) cluster.remove(pod);
+  },
+};
+
+const owners = fc.record({
+  replicas: fc.integer({ min: 1, max: 5 }),
+  passes: fc.boolean(),
+  witness: fc.boolean(),
+  kind: fc.constantFrom('ReplicaSet', 'StatefulSet'),
+  volumes: fc.constantFrom(0, 0, 20_000, 70_000),
+});
+const plans = fc.record({
+  seed: fc.nat(),
+  evidence: fc.constantFrom('ready', 'proof'),
+  owners: fc.array(owners, { minLength: 1, maxLength: 8 }),
+  faults: fc.array(
+    fc.record({ after: fc.nat(30), node: fc.nat(2), fault: fc.constantFrom(...Object.keys(faults)) }),
+    { maxLength: 12 },
+  ),
+});
+
+/** Other plans each time. `SIMULATION_SEED` and `SIMULATION_PATH` repeat a failure, which says both. */
+const { SIMULATION_RUNS: runs = 10, SIMULATION_SEED: seed, SIMULATION_PATH: path } = process.env;
+const again = { ...(seed && { seed: Number(seed) }), ...(path && { path }) };
+
+test('whatever happens, all pods that can pass run in the end', { todo: 'one of 10 plans' }, async () => {
+  await fc.assert(
+    fc.asyncProperty(plans, async (plan) => {
+      const cluster = new Cluster(plan);
+      const nodes = ['n1', 'n2', 'n3'].map((name) => cluster.node(name));
+      for (const [index, owner] of plan.owners.entries())
+        cluster.owner(`owner${index}`, owner.replicas, owner);
+      for (const { after, node, fault } of plan.faults) {
+        await cluster.seconds(after);
+        void faults[fault]?.(cluster, nodes[node] as Node);
+      }
+      await cluster.seconds(60);
+      for (const { name } of nodes.slice(1)) cluster.node(name, { works: true, busy: false });
+      const took = await cluster.untilAllRun(900);
+      console.log(took, cluster.inVain, cluster.deleted.length, cluster.clock.now / 1000, plan.evidence);
+    }),
+    { numRuns: Number(runs), ...again },
+  );
+});
