@@ -11,7 +11,7 @@ import type { Clock } from './clock.ts';
 /** An object of the API. */
 export interface Stored {
   kind: string;
-  metadata: { name: string; namespace?: string; uid: string; labels?: object; [field: string]: unknown };
+  metadata: { name: string; namespace?: string; labels?: object; [field: string]: unknown };
   spec: { nodeName?: string; [field: string]: unknown };
   status?: object;
 }
@@ -28,7 +28,7 @@ export class Api {
   /** What the model does with a request that is not GET. @throws ClusterError */
   readonly write: (method: Method, path: string, body: unknown) => unknown;
   readonly #objects = new Map<string, Stored>();
-  readonly #history: Change[] = [];
+  readonly #changes: Change[] = [];
   readonly #waiting = new Set<() => void>();
 
   constructor(clock: Clock, write: Api['write']) {
@@ -36,29 +36,27 @@ export class Api {
     this.write = write;
   }
 
-  get version(): string {
-    return `${this.#history.length}`;
+  get version(): number {
+    return this.#changes.length;
   }
+
+  list = (selects: Selects): Stored[] => [...this.#objects.values()].filter(selects);
 
   /** Adds, replaces or removes an object. @returns its new version */
   put(object: Stored, isGone = false): string {
     const key = `${object.kind}/${object.metadata.namespace}/${object.metadata.name}`;
-    const resourceVersion = `${this.#history.length + 1}`;
+    const resourceVersion = `${this.version + 1}`;
     const after = isGone ? undefined : { ...object, metadata: { ...object.metadata, resourceVersion } };
-    this.#history.push({ at: this.clock.now, before: this.#objects.get(key), after });
+    this.#changes.push({ at: this.clock.now, before: this.#objects.get(key), after });
     if (after === undefined) this.#objects.delete(key);
     else this.#objects.set(key, after);
     for (const end of [...this.#waiting]) end();
     return resourceVersion;
   }
 
-  list(selects: Selects): Stored[] {
-    return [...this.#objects.values()].filter(selects);
-  }
-
-  /** The change of that number, once there is one; undefined if there is none in time. */
-  async change(number: number, most: number, signal?: AbortSignal): Promise<Change | undefined> {
-    if (number >= this.#history.length) {
+  /** The change after that version, as soon as there is one; undefined if there is none in time. */
+  async change(version: number, most: number, signal?: AbortSignal): Promise<Change | undefined> {
+    if (version >= this.version) {
       const { promise, resolve } = Promise.withResolvers<void>();
       const end = (): void => resolve();
       const timer = this.clock.after(most, end);
@@ -70,7 +68,7 @@ export class Api {
       this.clock.clear(timer);
     }
     signal?.throwIfAborted();
-    return this.#history[number];
+    return this.#changes[version];
   }
 }
 
@@ -88,7 +86,7 @@ export class ModelClient extends ApiClient {
   }
 
   override async request<T>(method: Method, path: string, { body, signal }: RequestOptions = {}): Promise<T> {
-    await this.#pause(signal);
+    await this.#way(signal);
     if (path === '/version') return { major: '1', minor: '36' } as T;
     if (method !== 'GET') return this.#api.write(method, path, body) as T;
     const [found] = this.#api.list(selectorOf(path));
@@ -101,12 +99,11 @@ export class ModelClient extends ApiClient {
     { query, signal }: StreamOptions,
     onItem: (item: BoundedText) => void,
   ) {
-    await this.#pause(signal);
-    const items = this.#api.list(selectorOf(path, query)).map(textOf);
-    for (const item of items) onItem(item);
+    await this.#way(signal);
+    for (const object of this.#api.list(selectorOf(path, query))) onItem(textOf(object));
     return {
-      list: { metadata: { resourceVersion: this.#api.version }, items: [] } as T,
-      bytes: items.length,
+      list: { metadata: { resourceVersion: `${this.#api.version}` }, items: [] } as T,
+      bytes: 0,
     };
   }
 
@@ -117,24 +114,26 @@ export class ModelClient extends ApiClient {
   async *#events(selects: Selects, query: Query, signal: AbortSignal | undefined) {
     const { clock } = this.#api;
     const until = clock.now + Number(query.timeoutSeconds) * 1000;
-    for (let number = Number(query.resourceVersion); ; number += 1) {
-      const change = await this.#api.change(number, until - clock.now, signal);
-      const [was, is] = [change?.before, change?.after].map((one) => one !== undefined && selects(one));
+    for (let version = Number(query.resourceVersion); ; version += 1) {
+      const change = await this.#api.change(version, until - clock.now, signal);
+      const { at = until, before, after } = change ?? {};
+      const [was, is] = [before, after].map((one) => one !== undefined && selects(one));
       if (change !== undefined && !was && !is) continue;
-      const due = change === undefined ? until : Math.max(clock.now, change.at + this.delay());
+      const due = Math.max(clock.now, at + this.delay());
       await clock.sleep(Math.min(due, until) - clock.now, signal);
-      if (change === undefined || due >= until) {
+      if (due >= until) {
         // what is late comes with the next watch
-        yield textOf({ type: 'BOOKMARK', object: { metadata: { resourceVersion: `${number}` } } });
+        yield textOf({ type: 'BOOKMARK', object: { metadata: { resourceVersion: `${version}` } } });
         return;
       }
-      const metadata = { ...change.before?.metadata, resourceVersion: `${number + 1}` };
-      const gone = { type: 'DELETED', object: { ...change.before, metadata } };
-      yield textOf(is ? { type: was ? 'MODIFIED' : 'ADDED', object: change.after } : gone);
+      const metadata = { ...before?.metadata, resourceVersion: `${version + 1}` };
+      const gone = { type: 'DELETED', object: { ...before, metadata } };
+      yield textOf(is ? { type: was ? 'MODIFIED' : 'ADDED', object: after } : gone);
     }
   }
 
-  #pause = (signal: AbortSignal | undefined): Promise<void> =>
+  /** A request takes some time. */
+  #way = (signal: AbortSignal | undefined): Promise<void> =>
     this.#api.clock.sleep(this.#api.clock.between(2, 20), signal);
 }
 
@@ -147,11 +146,11 @@ function textOf(value: object): BoundedText {
 type Query = NonNullable<RequestOptions['query']>;
 type Selects = (object: Stored) => boolean;
 
-/** Which objects a path and its selectors mean. Of fields only the node of a pod is looked at. */
-function selectorOf(path: string, { labelSelector, fieldSelector }: Query = {}): Selects {
+/** Which objects a path and its selectors mean. Of labels only the key is looked at, and of fields the node of a pod. */
+function selectorOf(path: string, { labelSelector = '', fieldSelector }: Query = {}): Selects {
   const [, namespace, resource, name] =
     /^\/apis?\/(?:apps\/)?v1\/(?:namespaces\/([^/]+)\/)?(\w+)(?:\/([^/]+))?$/.exec(path) ?? [];
-  const [label = ''] = `${labelSelector ?? ''}`.split('=');
+  const [label = ''] = `${labelSelector}`.split('=');
   const [, operator, node] = /^spec\.nodeName(!?=)([^,]*)/.exec(`${fieldSelector}`) ?? [];
   return ({ kind, metadata, spec }) =>
     `${kind.toLowerCase()}s` === resource &&

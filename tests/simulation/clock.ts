@@ -56,9 +56,7 @@ export class Clock {
 
   async run(ms: number): Promise<void> {
     const end = this.now + ms;
-    for (;;) {
-      const [next] = this.#timers;
-      if (next === undefined || next.at > end) break;
+    for (let [next] = this.#timers; next !== undefined && next.at <= end; [next] = this.#timers) {
       this.#timers.shift();
       this.now = next.at;
       next.call();

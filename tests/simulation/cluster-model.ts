@@ -14,9 +14,9 @@ import { binding } from '../unit/admission/gate/support.ts';
 import { switchedLead } from '../unit/leader/scene.ts';
 import { Api, ModelClient } from './api.ts';
 import { type Clock, startClock } from './clock.ts';
-import { daemonSet, Node, Owner, Pod } from './objects.ts';
+import { daemonSet, Node, nodeObjects, Owner, ownerObject, Pod, podObject } from './objects.ts';
 
-/** Pauses of the scheduler between attempts to bind a pod, in milliseconds; the last one repeats (kube-scheduler 1.36). */
+/** Pauses of kube-scheduler 1.36 between attempts to bind a pod, in milliseconds; the last one repeats. */
 const retries = [1100, 3000, 5000, 9000, 11_000];
 /** How long a proof takes, and the kubelet's pause before a container is started again, in milliseconds. */
 const [toPass, toFail, firstPause, longestPause] = [2000, 10_000, 10_000, 300_000];
@@ -25,30 +25,27 @@ export interface Options {
   seed?: number;
   /** Replicas of cni-gate. The first one leads. */
   replicas?: number;
-  /** What a node needs: `gate.evidence`. */
   evidence?: 'ready' | 'proof';
   maxHold?: string;
 }
 
-/** A scheduler, controllers, kubelets and an API server, which are a model, and replicas of the real program. */
+/** A model of scheduler, controllers, kubelets and API server, with replicas of the real program. */
 export class Cluster {
   readonly clock: Clock;
   readonly nodes: Node[] = [];
   readonly owners: Owner[] = [];
   readonly pods = new Set<Pod>();
   readonly replicas: { client: ModelClient; view: NodesView; lead: (now: boolean) => void }[] = [];
-  /** The pods that repair deleted, and when. */
-  readonly deleted: { pod: Pod; at: number }[] = [];
-  /** Each binding, with the number of other pods that were bound to the node before and have no verdict. */
-  readonly bound: { pod: Pod; node: Node; at: number; trying: number }[] = [];
-  /** How many pods failed for which repair had deleted another. */
+  /** The pods that repair deleted, and how many failed of those that took their places. */
+  readonly deleted: Pod[] = [];
   inVain = 0;
+  /** Each binding, and how many other pods were bound to the node in the 30 s before and have no verdict. */
+  readonly bound: { node: Node; at: number; trying: number }[] = [];
   readonly #api: Api;
   readonly #policy: Policy;
-  /** Pods that repair deleted, and that are not replaced yet. */
+  /** Those of {@link deleted} that are not replaced yet. */
   readonly #unreplaced = new Set<Pod>();
   #made = 0;
-  #leader = 0;
 
   constructor({ seed = 1, replicas = 2, evidence = 'proof', maxHold = '10m' }: Options = {}) {
     this.clock = startClock(seed);
@@ -74,48 +71,43 @@ export class Cluster {
     this.replicas.push({ client, view, lead });
   }
 
+  // what scenarios do
+
   /** Adds a node, or changes it. */
   node(name: string, more: Partial<Node> = {}): Node {
     const known = this.nodes.find((node) => node.name === name);
-    const node = known ? Object.assign(known, more) : new Node(name, more);
-    if (!known) this.nodes.push(node);
-    for (const object of node.objects()) this.#api.put(object);
+    const node = Object.assign(known ?? new Node(), { name, ...more });
+    if (known === undefined) this.nodes.push(node);
+    for (const object of nodeObjects(node)) this.#api.put(object);
     return node;
   }
 
-  owner(name: string, replicas: number, more: Partial<Owner> = {}): Owner {
-    const owner = new Owner(name, replicas, more);
+  owner(name: string, replicas: number, more: Partial<Owner> = {}): void {
+    const owner = Object.assign(new Owner(), { name, replicas, ...more });
     this.owners.push(owner);
-    this.#api.put(owner.object());
+    this.#api.put(ownerObject(owner));
     this.#control(owner);
-    return owner;
   }
 
   seconds = (seconds: number): Promise<void> => this.clock.run(seconds * 1000);
 
   /** @returns after how many seconds all pods run that can pass; infinity where they do not in time */
   async untilAllRun(seconds: number): Promise<number> {
+    const running = (of: Owner): number =>
+      [...this.pods].filter(({ owner, leaving, verdict }) => owner === of && !leaving && verdict === 'passed')
+        .length;
     for (let passed = 0; passed <= seconds; passed += 1) {
-      if (this.waiting().length === 0) return passed;
+      if (this.owners.every((owner) => !owner.passes || running(owner) >= owner.replicas)) return passed;
       await this.seconds(1);
     }
     return Number.POSITIVE_INFINITY;
   }
 
-  /** The owners that can pass, and do not have all their pods running. */
-  waiting = (): Owner[] =>
-    this.owners.filter((owner) => {
-      const running = [...this.pods].filter(
-        (pod) => pod.owner === owner && !pod.leaving && pod.verdict === 'passed',
-      );
-      return owner.passes && running.length < owner.replicas;
-    });
-
   /** All sandboxes end. The kubelet is back 5 s later, and the plugin after some seconds more. */
   async reboot(node: Node, late = 5): Promise<void> {
     const boot = node.boot + 1;
     Object.assign(node, { boot, isUp: false, works: false, ready: false });
-    const there = [...this.pods].filter((pod) => pod.node === node);
+    const there = this.#on(node);
     for (const pod of there) Object.assign(pod, { verdict: undefined, sandboxAt: undefined });
     await this.clock.sleep(5000);
     this.node(node.name, { isUp: true });
@@ -130,17 +122,11 @@ export class Cluster {
 
   /** The kubelet shows sidecars as not started until it has asked them again. */
   async restartKubelet(node: Node): Promise<void> {
-    const there = [...this.pods].filter((pod) => pod.node === node && pod.verdict === 'passed');
+    const there = this.#on(node).filter(({ verdict }) => verdict === 'passed');
     for (const started of [false, true]) {
       for (const pod of there) this.#show(pod, { proof: { ...pod.proof, started } });
       await this.clock.sleep(1000);
     }
-  }
-
-  /** The next replica leads. */
-  changeLead(): void {
-    this.#leader = (this.#leader + 1) % this.replicas.length;
-    for (const [index, { lead }] of this.replicas.entries()) lead(index === this.#leader);
   }
 
   /** Somebody deletes a pod, or repair does. */
@@ -152,6 +138,7 @@ export class Cluster {
 
   // controllers
 
+  /** A ReplicaSet replaces a pod that leaves at once. A StatefulSet makes the next pod when all before are Ready. */
   #control(owner: Owner): void {
     const isOrdered = owner.kind === 'StatefulSet';
     const own = [...this.pods].filter((pod) => pod.owner === owner && (isOrdered || !pod.leaving));
@@ -159,16 +146,15 @@ export class Cluster {
       const name = `${owner.name}-${isOrdered ? ordinal : this.#made}`;
       const known = isOrdered ? own.find((pod) => pod.name === name) : own[ordinal];
       if (known === undefined) this.#create(name, owner);
-      // the pods of a StatefulSet come in their order, each once the one before is Ready
       if (isOrdered && known?.verdict !== 'passed') return;
     }
   }
 
   #create(name: string, owner: Owner): void {
     this.#made += 1;
-    const [before] = [...this.#unreplaced].filter((pod) => pod.owner === owner);
+    const before = [...this.#unreplaced].find((pod) => pod.owner === owner);
     const repaired = before !== undefined && this.#unreplaced.delete(before);
-    const pod = new Pod(name, `uid-${this.#made}`, owner, repaired);
+    const pod = Object.assign(new Pod(), { name, uid: `uid-${this.#made}`, owner, repaired });
     this.pods.add(pod);
     this.#show(pod);
     void this.#schedule(pod);
@@ -178,24 +164,26 @@ export class Cluster {
 
   async #schedule(pod: Pod): Promise<void> {
     await this.clock.sleep(this.clock.between(20, 200) + pod.owner.volumes);
-    for (let attempt = 0; !pod.gone && !pod.leaving; ) {
+    for (let refusals = 0; !pod.gone && !pod.leaving; ) {
       const node = this.#nodeFor(pod);
-      const answer = node && (await this.#review(pod, node));
-      if (node && answer?.allowed) return this.#bind(pod, node);
-      const refused = `running Bind plugin "DefaultBinder": admission webhook "${bindingsWebhook}" denied the request: `;
-      const message = answer ? `${refused}${answer.status?.message}` : '0/0 nodes are available';
+      const { allowed = false, status } = (node && (await this.#review(pod, node))) ?? {};
+      if (node && allowed) return this.#bind(pod, node);
+      const refused = `admission webhook "${bindingsWebhook}" denied the request: ${status?.message}`;
+      const message = node ? `running Bind plugin "DefaultBinder": ${refused}` : 'no node has room';
       if (pod.waits?.message !== message)
         this.#show(pod, { waits: { since: Date.now(), ...pod.waits, message } });
-      await this.clock.sleep(answer ? (retries[attempt] ?? 0) : 1000);
-      if (answer && attempt < retries.length - 1) attempt += 1;
+      await this.clock.sleep(node ? (retries[refusals] ?? 0) : 1000);
+      if (node) refusals = Math.min(refusals + 1, retries.length - 1);
     }
   }
 
   /** The nominated node, or the one with the fewest pods: it does not matter which one was refused before. */
   #nodeFor({ nominated }: Pod): Node | undefined {
-    const on = (node: Node): number => [...this.pods].filter((pod) => pod.node === node).length;
-    const open = this.nodes.filter((node) => on(node) < node.room);
-    return open.find(({ name }) => name === nominated) ?? open.sort((one, other) => on(one) - on(other))[0];
+    const pods = (node: Node): number => this.#on(node).length;
+    const open = this.nodes.filter((node) => pods(node) < node.room);
+    return (
+      open.find(({ name }) => name === nominated) ?? open.sort((one, other) => pods(one) - pods(other))[0]
+    );
   }
 
   async #review({ name, uid, owner: { namespace } }: Pod, node: Node) {
@@ -209,15 +197,16 @@ export class Cluster {
   }
 
   #bind(pod: Pod, node: Node): void {
-    const isTrying = (one: Pod): boolean =>
-      one.node === node && !one.leaving && one.verdict === undefined && Date.now() - one.boundAt < 30_000;
-    const trying = [...this.pods].filter(isTrying).length;
-    this.bound.push({ pod, node, at: this.clock.now, trying });
+    const isTrying = ({ leaving, verdict, boundAt }: Pod): boolean =>
+      !leaving && verdict === undefined && Date.now() - boundAt < 30_000;
+    this.bound.push({ node, at: this.clock.now, trying: this.#on(node).filter(isTrying).length });
     this.#show(pod, { node, boundAt: Date.now(), nominated: '', waits: undefined });
     if (node.isUp) void this.#start(pod, node);
   }
 
   // kubelets
+
+  #on = (node: Node): Pod[] => [...this.pods].filter((pod) => pod.node === node);
 
   async #start(pod: Pod, node: Node): Promise<void> {
     const { boot } = node;
@@ -237,24 +226,20 @@ export class Cluster {
       const failed = runs > 0 && node.busy ? exitCode.notPossible : exitCode.failed;
       const ended = { exitCode: works ? exitCode.passed : failed, startedAt, finishedAt: timeText(now()) };
       lastState = { terminated: ended };
-      const isWitness = works && pod.owner.witness;
-      this.#show(pod, {
-        verdict: works ? 'passed' : 'failed',
-        proof: isWitness ? { ...proof, started: true } : { state: lastState },
-      });
+      const runsOn = works && pod.owner.witness;
+      const verdict = works ? 'passed' : 'failed';
+      this.#show(pod, { verdict, proof: runsOn ? { ...proof, started: true } : { state: lastState } });
       if (works) return this.#control(pod.owner);
       await this.clock.sleep(Math.min(firstPause * 2 ** runs, longestPause));
     }
   }
 
   async #stop(pod: Pod): Promise<void> {
-    while (pod.node !== undefined) {
-      await this.clock.sleep(1000);
-      if (pod.node.isUp) break;
-    }
+    do await this.clock.sleep(pod.node ? 1000 : 0);
+    while (pod.node?.isUp === false);
     pod.gone = true;
     this.pods.delete(pod);
-    this.#api.put(pod.object(), true);
+    this.#api.put(podObject(pod), true);
     this.#control(pod.owner);
   }
 
@@ -262,7 +247,7 @@ export class Cluster {
 
   #show(pod: Pod, change: Partial<Pod> = {}): void {
     Object.assign(pod, change);
-    if (!pod.gone) pod.version = this.#api.put(pod.object());
+    if (!pod.gone) pod.version = this.#api.put(podObject(pod));
   }
 
   /** A request of repair or of steering. */
@@ -272,13 +257,13 @@ export class Cluster {
     if (pod === undefined) throw refusal(path, 404, {});
     const { preconditions: only, status } = body as Written;
     if (method === 'DELETE') {
-      if (only?.uid !== pod.uid || only.resourceVersion !== pod.version) throw refusal(path, 409, {});
+      if (only?.uid !== pod.uid || only?.resourceVersion !== pod.version) throw refusal(path, 409, {});
       if (pod.verdict !== 'failed') throw new Error(`repair deletes ${pod.name}, whose proof did not fail`);
-      this.deleted.push({ pod, at: this.clock.now });
+      this.deleted.push(pod);
       this.#unreplaced.add(pod);
       this.remove(pod);
     } else if (pod.node === undefined) this.#show(pod, { nominated: status?.nominatedNodeName ?? '' });
-    return pod.object();
+    return podObject(pod);
   }
 }
 

@@ -4,9 +4,9 @@ import { timeText } from '../../webhook/lib/time-text.ts';
 import type { Stored } from './api.ts';
 import { start } from './clock.ts';
 
-/** A node with the pod of the network's DaemonSet, its agent. */
+/** A node with the pod of the network's DaemonSet, its agent. Times are milliseconds since the epoch. */
 export class Node {
-  readonly name: string;
+  name = '';
   /** Whether the plugin works. A sandbox that is made without it stays broken. */
   works = true;
   /** How far the node's clock is ahead, in milliseconds. */
@@ -21,57 +21,12 @@ export class Node {
   /** Whether the agent is Ready, and when its container started, by the node's clock. */
   ready = true;
   agentStarted = start - 3_600_000;
-
-  constructor(name: string, more: Partial<Node>) {
-    this.name = name;
-    Object.assign(this, more);
-  }
-
-  objects(): Stored[] {
-    const { name, boot, ready } = this;
-    const startedAt = timeText(this.agentStarted);
-    const container = {
-      name: 'cni',
-      ready,
-      containerID: `${name}-${startedAt}`,
-      state: { running: { startedAt } },
-    };
-    return [
-      {
-        kind: 'Node',
-        metadata: metadataOf(name),
-        spec: {},
-        status: { nodeInfo: { bootID: `boot-${boot}` }, allocatable: { pods: '110' } },
-      },
-      {
-        kind: 'Pod',
-        metadata: {
-          ...metadataOf(`agent-${name}`, 'net'),
-          labels: { app: 'agent' },
-          ownerReferences: [{ uid: 'uid-agent', controller: true }],
-        },
-        spec: { nodeName: name },
-        status: {
-          phase: 'Running',
-          conditions: [condition('Ready', ready, this.agentStarted)],
-          containerStatuses: [container],
-        },
-      },
-    ];
-  }
 }
-
-/** The DaemonSet `net/agent`. */
-export const daemonSet: Stored = {
-  kind: 'DaemonSet',
-  metadata: metadataOf('agent', 'net'),
-  spec: { selector: { matchLabels: { app: 'agent' } }, template: { spec: {} } },
-};
 
 /** A controller of pods. */
 export class Owner {
-  readonly name: string;
-  readonly replicas: number;
+  name = '';
+  replicas = 1;
   kind: 'ReplicaSet' | 'StatefulSet' = 'ReplicaSet';
   namespace = 'shop';
   /** Whether its pods can pass a proof at all. */
@@ -80,92 +35,98 @@ export class Owner {
   witness = false;
   /** How long the scheduler waits for volumes before it binds a pod, in milliseconds. */
   volumes = 0;
-
-  constructor(name: string, replicas: number, more: Partial<Owner>) {
-    this.name = name;
-    this.replicas = replicas;
-    Object.assign(this, more);
-  }
-
-  object = (): Stored => ({ kind: this.kind, metadata: metadataOf(this.name, this.namespace), spec: {} });
 }
 
-/** A pod of an {@link Owner}. */
 export class Pod {
-  readonly name: string;
-  readonly uid: string;
-  readonly owner: Owner;
-  /** Milliseconds since the epoch, as all times here. */
-  readonly createdAt = Date.now();
+  name = '';
+  uid = '';
+  owner = new Owner();
+  createdAt = Date.now();
   /** Whether repair deleted a pod for it. */
-  readonly repaired: boolean;
+  repaired = false;
   version = '';
   node: Node | undefined;
   boundAt = 0;
-  /** Why the scheduler cannot bind it, and since when it cannot for any reason. */
+  /** Since when the scheduler cannot bind it, and why it cannot now. */
   waits: { since: number; message: string } | undefined;
   nominated = '';
   leaving = false;
   gone = false;
-  /** What its proof found in the current sandbox, which was made at that time of the node's clock. */
+  /** What its proof found in the current sandbox, and when that was made, by the node's clock. */
   verdict: 'passed' | 'failed' | undefined;
   sandboxAt: number | undefined;
   /** The status of our init container. */
   proof: object = {};
-
-  constructor(name: string, uid: string, owner: Owner, repaired: boolean) {
-    this.name = name;
-    this.uid = uid;
-    this.owner = owner;
-    this.repaired = repaired;
-  }
-
-  object(): Stored {
-    const { name, uid, owner, node, waits, sandboxAt, nominated, verdict } = this;
-    const controller = {
-      apiVersion: 'apps/v1',
-      kind: owner.kind,
-      name: owner.name,
-      uid: `uid-${owner.name}`,
-    };
-    const container = {
-      name: validatorContainer,
-      env: [{ name: env.checks, value: '[{"profile":"mesh"}]' }],
-    };
-    const started = { state: { running: { startedAt: timeText(sandboxAt ?? 0) } } };
-    return {
-      kind: 'Pod',
-      metadata: {
-        ...{ name, uid, namespace: owner.namespace, creationTimestamp: timeText(this.createdAt) },
-        labels: { [profileLabel]: 'mesh' },
-        ownerReferences: [{ ...controller, controller: true }],
-        ...(this.leaving && { deletionTimestamp: timeText(this.createdAt) }),
-      },
-      spec: {
-        ...(node && { nodeName: node.name }),
-        initContainers: [owner.witness ? { ...container, restartPolicy: 'Always' } : container],
-      },
-      status: {
-        phase: verdict === 'passed' ? 'Running' : 'Pending',
-        nominatedNodeName: nominated,
-        conditions: [
-          ...(waits ? [condition('PodScheduled', false, waits.since, waits.message)] : []),
-          ...(node
-            ? [condition('PodReadyToStartContainers', sandboxAt !== undefined, sandboxAt ?? Date.now())]
-            : []),
-        ],
-        ...(node && { initContainerStatuses: [{ name: validatorContainer, ...this.proof }] }),
-        ...(verdict === 'passed' && { containerStatuses: [{ name: 'web', ...started }] }),
-      },
-    };
-  }
 }
 
-function metadataOf(name: string, namespace?: string): Stored['metadata'] {
-  const known = { name, uid: `uid-${name}`, creationTimestamp: timeText(start - 3_600_000) };
-  return namespace === undefined ? known : { ...known, namespace };
-}
+const object = (kind: string, name: string, namespace: string | undefined, more: object = {}): Stored => ({
+  ...{ kind, spec: {}, ...more },
+  metadata: {
+    ...{ name, uid: `uid-${name}`, creationTimestamp: timeText(start - 3_600_000) },
+    ...(namespace !== undefined && { namespace }),
+    ...('metadata' in more && (more.metadata as object)),
+  },
+});
 
 const condition = (type: string, is: boolean, since: number, message = '') => ({
   ...{ type, status: is ? 'True' : 'False', lastTransitionTime: timeText(since), message },
 });
+
+/** The DaemonSet of the network. */
+export const daemonSet = object('DaemonSet', 'agent', 'net', {
+  spec: { selector: { matchLabels: { app: 'agent' } }, template: { spec: {} } },
+});
+
+/** A node and its agent, as the API shows them. */
+export function nodeObjects({ name, boot, ready, agentStarted }: Node): Stored[] {
+  const startedAt = timeText(agentStarted);
+  const container = { name: 'cni', ready, containerID: startedAt, state: { running: { startedAt } } };
+  const status = { nodeInfo: { bootID: `boot-${boot}` }, allocatable: { pods: '110' } };
+  return [
+    object('Node', name, undefined, { status }),
+    object('Pod', `agent-${name}`, 'net', {
+      metadata: { labels: { app: 'agent' }, ownerReferences: [{ uid: 'uid-agent', controller: true }] },
+      spec: { nodeName: name },
+      status: { conditions: [condition('Ready', ready, agentStarted)], containerStatuses: [container] },
+    }),
+  ];
+}
+
+export const ownerObject = ({ kind, name, namespace }: Owner): Stored => object(kind, name, namespace);
+
+/** A pod as the API shows it. */
+export function podObject(pod: Pod): Stored {
+  const { name, uid, owner, node, waits, sandboxAt, nominated, leaving, verdict, proof } = pod;
+  const { kind } = owner;
+  const controller = {
+    apiVersion: 'apps/v1',
+    kind,
+    name: owner.name,
+    uid: `uid-${owner.name}`,
+    controller: true,
+  };
+  const validator = { name: validatorContainer, env: [{ name: env.checks, value: '[{"profile":"mesh"}]' }] };
+  const started = { name: 'web', state: { running: { startedAt: timeText(sandboxAt ?? 0) } } };
+  const sandbox = condition('PodReadyToStartContainers', sandboxAt !== undefined, sandboxAt ?? Date.now());
+  return object('Pod', name, owner.namespace, {
+    metadata: {
+      ...{ uid, creationTimestamp: timeText(pod.createdAt), labels: { [profileLabel]: 'mesh' } },
+      ownerReferences: [controller],
+      ...(leaving && { deletionTimestamp: timeText(pod.createdAt) }),
+    },
+    spec: {
+      ...(node && { nodeName: node.name }),
+      initContainers: [owner.witness ? { ...validator, restartPolicy: 'Always' } : validator],
+    },
+    status: {
+      phase: verdict === 'passed' ? 'Running' : 'Pending',
+      nominatedNodeName: nominated,
+      conditions: [
+        ...(waits ? [condition('PodScheduled', false, waits.since, waits.message)] : []),
+        ...(node ? [sandbox] : []),
+      ],
+      ...(node && { initContainerStatuses: [{ name: validatorContainer, ...proof }] }),
+      containerStatuses: verdict === 'passed' ? [started] : [],
+    },
+  });
+}

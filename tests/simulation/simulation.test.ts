@@ -198,7 +198,10 @@ const faults: Record<string, (cluster: Cluster, node: Node) => unknown> = {
   'the clock is set back': (cluster, node) => cluster.node(node.name, { ahead: node.ahead - 600_000 }),
   'the clock is set ahead': (cluster, node) => cluster.node(node.name, { ahead: node.ahead + 600_000 }),
   'the processor is busy': (cluster, node) => cluster.node(node.name, { busy: true }),
-  'the lead changes': (cluster) => cluster.changeLead(),
+  'the lead changes': ({ replicas: [one, other] }) => {
+    one?.lead(false);
+    other?.lead(true);
+  },
   'the watches are late': ({ clock, replicas: [first] }) => {
     if (first) first.client.delay = () => clock.between(500, 3000);
   },
