@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { env, exitCode } from '../../validator/shared/contract.ts';
-import { minRequests } from '../../webhook/admission/mutate/resources.ts';
+import { parsePolicy } from '../../webhook/config/load.ts';
 import { buildValidator, runImage, tryDocker, validatorImage } from './docker.ts';
 import { assertLabels, exportFiles, inspectImage } from './exported.ts';
 
@@ -52,8 +52,8 @@ test("the arguments of the init container of cni-gate's own pods end it well", (
   assert.match(stdout, /^usage: validate/);
 });
 
-test('the least memory limit that is injected is enough for the runtime and for a thousand checks', () => {
-  const limit = String(minRequests.memory).replace('Mi', 'm');
+test('the memory limit that is injected is enough for the runtime and for a thousand checks', () => {
+  const limit = String(parsePolicy().proof.resources.limits.memory).replace('Mi', 'm');
   const one = { profile: 'x', address: { timeout: '100ms' } };
   const { stdout, status } = runImage(
     ...[`--memory=${limit}`, `--memory-swap=${limit}`],

@@ -4,7 +4,7 @@ import { builtInKinds, builtInProfiles } from './builtin.ts';
 import type { Fault } from './explain.ts';
 import { parseChecked } from './parse.ts';
 import { Policy } from './policy.ts';
-import { profileFaults } from './rules.ts';
+import { profileFaults, resourceFaults } from './rules.ts';
 import { validateConfiguration } from './schema.ts';
 import type { Configuration, TemplateKind } from './types.ts';
 
@@ -43,14 +43,15 @@ export function parseConfiguration(
 /** Entries of one kind replace the built-in ones, whatever their version is. */
 const nameOf = ({ apiVersion, kind }: TemplateKind): string => `${apiVersion.split('/')[0]} ${kind}`;
 
-function configurationFaults({ profiles }: Configuration): Fault[] {
-  return profiles.flatMap((profile, index) => {
+function configurationFaults({ profiles, proof }: Configuration): Fault[] {
+  const ofProfiles = profiles.flatMap((profile, index) => {
     const path = ['profiles', index];
     const first = profiles.findIndex(({ name }) => name === profile.name);
     const text = `profile "${profile.name}" is already profiles[${first}]`;
     const twice = first === index ? [] : [{ path: [...path, 'name'], text }];
     return [...twice, ...profileFaults(profile, path)];
   });
+  return [...resourceFaults(proof.resources), ...ofProfiles];
 }
 
 /** The same as {@link parseConfiguration}, prepared for requests. */

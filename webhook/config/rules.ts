@@ -1,9 +1,10 @@
 import { unfitTargets } from '../../validator/shared/targets.ts';
 import { foreign, ownPrefix } from '../lib/names.ts';
+import { quantity } from '../lib/quantity.ts';
 import { conflicts } from './conflicts.ts';
 import type { Fault } from './explain.ts';
 import { parseNetworks } from './networks.ts';
-import type { Profile } from './types.ts';
+import type { Profile, ProofResources } from './types.ts';
 import { wordOf } from './types.ts';
 
 /**
@@ -29,6 +30,24 @@ export function profileFaults(profile: Profile, path: (string | number)[]): Faul
     ...conflicts([profile]).map((text) => ({ path, text })),
   ];
 }
+
+/** Returns the faults of the init container's resources. */
+export function resourceFaults({ requests, limits }: ProofResources): Fault[] {
+  const names = Object.keys(limits) as (keyof typeof limits)[];
+  return names.flatMap((name) =>
+    Object.entries({ requests, limits }).flatMap(([kind, amounts]) => {
+      const value = quantity(amounts[name]);
+      const path = ['proof', 'resources', kind, name];
+      if (value <= 0) return [{ path, text: 'must be more than 0' }];
+      if (name === 'cpu' && Number.isInteger(value)) return [{ path, text: wholeCpus }];
+      if (value <= quantity(limits[name])) return [];
+      return [{ path, text: `is more than limits.${name} (${limits[name]})` }];
+    }),
+  );
+}
+
+const wholeCpus =
+  'is a whole number: in a Guaranteed pod, the static CPU manager would give the init container CPUs of its own';
 
 /** The injection sets its own keys: a condition on them would match at one call for a pod and not at the next. */
 function whenFaults({ when }: Profile, path: (string | number)[]): Fault[] {

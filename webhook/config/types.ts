@@ -127,6 +127,15 @@ export type PullPolicy = 'Always' | 'IfNotPresent' | 'Never';
 /** `enforce` refuses; `warn` reports and lets the pod start. */
 export type ProofMode = 'enforce' | 'warn';
 
+/** Amounts of each resource, as Kubernetes writes them. */
+type Amounts = Record<'cpu' | 'memory' | 'ephemeral-storage', string | number>;
+
+/** The init container's resources, where the other containers of its pod have some. */
+export interface ProofResources {
+  requests: Amounts;
+  limits: Amounts;
+}
+
 /** The section `proof` of the configuration. */
 export interface ProofSettings {
   mode: ProofMode;
@@ -134,6 +143,7 @@ export interface ProofSettings {
   imagePullPolicy: PullPolicy;
   /** Names of Secrets in the pod's namespace. */
   imagePullSecrets: string[];
+  resources: ProofResources;
   /** Whether a pod may opt out with the label `cni-gate.io/profile: none`. */
   allowOptOut: boolean;
 }

@@ -24,7 +24,7 @@ suite('a wrong configuration is refused with its file, line, path and what is al
       [
         'an unknown field',
         'proof:\n  mode: warn\n  images: x\n',
-        `5: proof.images: ${unknown('mode, image, imagePullPolicy, imagePullSecrets, allowOptOut')}`,
+        `5: proof.images: ${unknown('mode, image, imagePullPolicy, imagePullSecrets, resources, allowOptOut')}`,
       ],
       [
         'an unknown section',
@@ -45,6 +45,21 @@ suite('a wrong configuration is refused with its file, line, path and what is al
         'a wrong value',
         'proof: {mode: strict}\n',
         '3: proof.mode: must be one of enforce, warn, is "strict"',
+      ],
+      [
+        'resources that are no quantities',
+        'proof:\n  resources:\n    requests: {cpu: lots, memory: -1Mi, gpu: 1}\n',
+        `5: proof.resources.requests.gpu: ${unknown('cpu, memory, ephemeral-storage')}`,
+        '5: proof.resources.requests.cpu: "lots" is not allowed (as in a pod, such as 50m or 64Mi)',
+        '5: proof.resources.requests.memory: "-1Mi" is not allowed (as in a pod, such as 50m or 64Mi)',
+      ],
+      [
+        'resources that no pod can have, or only at the cost of others',
+        'proof:\n  resources:\n    requests: {cpu: 0, memory: 32Mi, ephemeral-storage: -1}\n    limits: {cpu: 1}\n',
+        '5: proof.resources.requests.cpu: must be more than 0',
+        '6: proof.resources.limits.cpu: is a whole number: in a Guaranteed pod, the static CPU manager would give the init container CPUs of its own',
+        '5: proof.resources.requests.memory: is more than limits.memory (24Mi)',
+        '5: proof.resources.requests.ephemeral-storage: must be more than 0',
       ],
       [
         'a duration without a unit',

@@ -16,6 +16,10 @@ suite('a valid configuration', () => {
           image: validatorImage,
           imagePullPolicy: 'IfNotPresent',
           imagePullSecrets: [],
+          resources: {
+            requests: { cpu: '2m', memory: '4Mi', 'ephemeral-storage': '1Mi' },
+            limits: { cpu: '20m', memory: '24Mi', 'ephemeral-storage': '1Mi' },
+          },
           allowOptOut: true,
         },
         gate: { mode: 'enforce', startupGrace: '2m', maxHold: '10m' },

@@ -17,7 +17,7 @@ import {
 } from '../pod.ts';
 import { runAsFor } from './ids.ts';
 import type { ProofRequirements } from './proof-requirements.ts';
-import { minRequests, minRequestsOfOthers, resourcesFor } from './resources.ts';
+import { resourcesFor } from './resources.ts';
 import { startupProbe } from './witness.ts';
 
 const field = (name: string, fieldPath: string): EnvVar => ({
@@ -36,11 +36,7 @@ const asksForInterfaces = (requirements: ProofRequirements): boolean =>
  */
 export function validatorFor(pod: Pod, requirements: ProofRequirements, proof: ProofSettings): Container {
   const { container, witness } = requirements;
-  const resources = resourcesFor(
-    pod,
-    container === undefined ? minRequests : minRequestsOfOthers,
-    witness !== undefined,
-  );
+  const resources = resourcesFor(pod, requirements, proof);
   const volumeMounts = mounts(pod, requirements);
   return {
     name: validatorContainer,
