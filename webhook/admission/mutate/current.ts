@@ -1,29 +1,32 @@
 import { isDeepStrictEqual as same } from 'node:util';
-import { env } from '../../../validator/shared/contract.ts';
 import { own } from '../../lib/maps.ts';
 import { podInfoVolume, validatorContainer } from '../../lib/names.ts';
 import { quantity } from '../../lib/quantity.ts';
-import type { Container, Pod, Resources, SecurityContext, Volume } from '../pod.ts';
+import type { Container, EnvVar, Pod, Resources, SecurityContext, Volume, VolumeMount } from '../pod.ts';
 import { isObject } from '../review.ts';
 import { mayRunAs, mayRunInGroup } from './ids.ts';
 import type { ProofRequirements } from './proof-requirements.ts';
 import { hasPodResources } from './resources.ts';
 
-const ownVariables = new Set<string>(Object.values(env));
-
-/**
- * Variables of the loader, of the C library and of Node that change what the container runs. The policy over the final
- * pod (manifests/base/policy-pods.yaml) refuses the same.
+/*
+ * What the policy over the final pod (manifests/base/policy-pods.yaml) refuses as well: tests/support/changed-injections.ts
  */
-const loaderVariables =
-  /^(LD_.*|OPENSSL_.*|GCONV_PATH|GLIBC_TUNABLES|LOCPATH|NODE_(CHANNEL_FD|COMPILE_CACHE|ICU_DATA|OPTIONS|PATH|V8_COVERAGE))$/;
+
+/** Variables that change what the container runs or proves: ours, and those of the loader, the C library and Node. */
+const decisiveVariables =
+  /^(CNI_GATE_.*|LD_.*|OPENSSL_.*|GCONV_PATH|GLIBC_TUNABLES|LOCPATH|NODE_(CHANNEL_FD|COMPILE_CACHE|ICU_DATA|OPTIONS|PATH|V8_COVERAGE))$/;
+
+/** Paths where the API server's plugins and webhooks mount credentials, of which the validator reads nothing. */
+const credentials = /^\/var\/run\/secrets(\/(?!\.\.?(\/|$))[^/]+)+\/?$/;
 
 /**
  * Whether cni-gate, of any version, injected an init container with our name: every version sets a variable of ours.
  * The status annotation is not evidence, because any user can write it.
  */
 export function isOurContainer({ name, env: variables }: Container): boolean {
-  return name === validatorContainer && (variables ?? []).some((variable) => ownVariables.has(variable.name));
+  return (
+    name === validatorContainer && (variables ?? []).some((variable) => variable.name.startsWith('CNI_GATE_'))
+  );
 }
 
 /** Whether a volume of a pod with an earlier injection is from it: a downward API volume with our name. */
@@ -35,9 +38,8 @@ const mayBeAdded = new Set(['env', 'resources', 'securityContext', 'volumeMounts
 
 /**
  * Whether the pod's container still does what is required. Between two calls, the API server's plugins and other
- * webhooks may add to it: a service account's mount, LimitRange defaults, an image pull policy of Always, ids and
- * labels of OpenShift, environment variables, mounts. A change of the command, its checks, its user or its privileges
- * is not accepted.
+ * webhooks may add to it: mounts of credentials, LimitRange defaults, an image pull policy of Always, ids and labels of
+ * OpenShift, environment variables. A change of the command, its checks, its user or its privileges is not accepted.
  */
 export function isCurrent(
   actual: Container,
@@ -59,15 +61,17 @@ export function isCurrent(
 }
 
 /** Of variables with the same name the last one wins, so ours must occur once; other variables are allowed. */
-function sameVariables(actual: { name: string }[], wanted: { name: string }[]): boolean {
-  const ours = actual.filter(({ name }) => ownVariables.has(name) || loaderVariables.test(name));
-  return same(ours, wanted);
-}
+const sameVariables = (actual: EnvVar[], wanted: EnvVar[]): boolean =>
+  same(
+    actual.filter(({ name }) => decisiveVariables.test(name)),
+    wanted,
+  );
 
-function sameMounts(actual: { mountPath: string }[], wanted: { mountPath: string }[]): boolean {
-  const paths = new Set(wanted.map((mount) => mount.mountPath));
+/** Other mounts are allowed for credentials only: any other could hide the program, or what it reads. */
+function sameMounts(actual: VolumeMount[], wanted: VolumeMount[]): boolean {
+  const paths = new Set(wanted.map(({ mountPath }) => mountPath));
   return same(
-    actual.filter((mount) => paths.has(mount.mountPath)),
+    actual.filter((mount) => paths.has(mount.mountPath) || !credentials.test(mount.mountPath)),
     wanted,
   );
 }
@@ -85,8 +89,6 @@ function sameResources(actual: Resources, wanted: Resources): boolean {
   );
 }
 
-const harmlessRights = new Set(['seLinuxOptions', 'appArmorProfile']);
-
 function sameRights(
   actual: SecurityContext,
   wanted: SecurityContext,
@@ -94,11 +96,25 @@ function sameRights(
 ): boolean {
   return (
     Object.entries(wanted).every(([key, value]) => same(actual[key], value)) &&
-    Object.entries(actual).every(([key, value]) => {
-      if (Object.hasOwn(wanted, key) || harmlessRights.has(key)) return true;
-      if (key === 'runAsUser') return typeof value === 'number' && mayRunAs(value, requirements);
-      if (key === 'runAsGroup') return typeof value === 'number' && mayRunInGroup(value, requirements);
-      return key === 'privileged' && value === false;
-    })
+    Object.entries(actual).every(
+      ([key, value]) => Object.hasOwn(wanted, key) || mayHave(key, value, requirements),
+    )
   );
+}
+
+/** Whether a right that others added leaves the proof as it is. */
+function mayHave(key: string, value: unknown, requirements: ProofRequirements): boolean {
+  const type = isObject(value) ? value.type : undefined;
+  switch (key) {
+    case 'runAsUser':
+      return typeof value === 'number' && mayRunAs(value, requirements);
+    case 'runAsGroup':
+      return typeof value === 'number' && mayRunInGroup(value, requirements);
+    case 'seLinuxOptions':
+      return type === undefined;
+    case 'appArmorProfile':
+      return type !== 'Unconfined';
+    default:
+      return key === 'privileged' && value === false;
+  }
 }

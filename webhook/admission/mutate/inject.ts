@@ -45,7 +45,7 @@ export function inject(
   const proved = canProve(requirements, proof);
   annotations.set.set(
     statusAnnotation,
-    statusText(selection, requirements.profiles, proved ? requirements.words : []),
+    statusText(selection, requirements.profiles, proved ? requirements.words : [], proof.mode),
   );
   const volume = proved ? volumeFor(requirements) : undefined;
   const operations = [

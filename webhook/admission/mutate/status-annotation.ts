@@ -1,4 +1,5 @@
 import { env } from '../../../validator/shared/contract.ts';
+import type { ProofMode } from '../../config/types.ts';
 import { texts } from '../../lib/limits.ts';
 import { own } from '../../lib/maps.ts';
 import { profileLabel, statusAnnotation } from '../../lib/names.ts';
@@ -17,6 +18,8 @@ export interface Status {
   /** The label's value: every chosen profile. */
   profile?: string;
   chosenBy?: ChosenBy;
+  /** Present if the init container only reports failures: the policy over the final pod compares it. */
+  mode?: 'warn';
   /** Why nothing is proved although cni-gate reviewed the pod: see {@link reasonText}. */
   reason?: string;
   /** Those of them that apply to this pod. */
@@ -49,8 +52,12 @@ export function statusText(
   { profile, chosenBy }: { profile: string; chosenBy: ChosenBy },
   profiles: { name: string }[] = [],
   checks: string[] = [],
+  mode: ProofMode = 'enforce',
 ): string {
-  const status: Status = { version, profile, chosenBy, profiles: profiles.map(({ name }) => name), checks };
+  const status: Status = {
+    ...{ version, profile, chosenBy, ...(mode === 'warn' && checks.length > 0 && { mode }) },
+    ...{ profiles: profiles.map(({ name }) => name), checks },
+  };
   return JSON.stringify(status);
 }
 

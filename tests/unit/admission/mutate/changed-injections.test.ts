@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { answerTo } from '../../../support/answers.ts';
+import {
+  type Change,
+  changed,
+  contextFor,
+  injected,
+  refused,
+  refusedWithWitness,
+  taken,
+} from '../../../support/changed-injections.ts';
+import { assertSettled, assertSound } from '../../../support/invariants.ts';
+
+/** A call after a change restores the init container, or answers with nothing. */
+async function callAfter(change: Change, profile: string, isRestored: boolean): Promise<void> {
+  const context = contextFor(profile);
+  const before = await injected(profile);
+  const pod = changed(before, change);
+  const answer = await answerTo(pod, context);
+  assert.equal(answer.patch.length > 0, isRestored);
+  const after = assertSound(pod, answer);
+  await assertSettled(after, answer, (asked) => answerTo(asked, context));
+  if (isRestored) assert.deepEqual(after.spec.initContainers?.[0], before.spec.initContainers?.[0]);
+}
+
+suite('what another webhook changes in an injection, a later call takes back', () => {
+  for (const [what, change] of refused) test(what, () => callAfter(change, 'cilium.multus', true));
+  for (const [what, change] of refusedWithWitness) test(what, () => callAfter(change, 'cilium.seen', true));
+});
+
+suite('what does not change the proof stays', () => {
+  for (const [what, change, restored] of taken)
+    test(what, () => callAfter(change, 'cilium.multus', restored !== undefined));
+});
+
+test('proof.mode warn is recorded, for the policy over the final pod', async () => {
+  const { metadata } = await injected('cilium', { mode: 'warn' });
+  assert.match(
+    metadata.annotations?.['cni-gate.io/status'] ?? '',
+    /"chosenBy":"namespace","mode":"warn","profiles":/,
+  );
+});
