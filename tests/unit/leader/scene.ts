@@ -49,7 +49,7 @@ export async function running<View>(
     (_: object, text: string): void =>
       void lines.push({ level, text });
   const log = { info: say('info'), warn: say('warn'), error: say('error') };
-  const queue = { capacity: 200, add: (event: Event) => events.push(event) };
+  const queue = { capacity: 200, add: (event: Event) => events.push(event) > 0 };
   const ended = new AbortController();
   const over = make(api.client, { ...deps, events: queue, log }, registry).run(ended.signal);
   t.after(() => {

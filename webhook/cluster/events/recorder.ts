@@ -18,8 +18,8 @@ const { perSecond, burst, inParallel } = eventLimits;
 const max = 200;
 /** Names of events that are remembered, so that they are not sent again. */
 const mostNames = 20_000;
-/** An event that could not be written is not tried again for so long, in milliseconds. */
-const pause = 60_000;
+/** How often an event is tried, and the pause after each failure, in milliseconds. */
+const [mostTries, pause] = [5, 60_000];
 /** A failure of the same kind is logged again after this time, in milliseconds. */
 const again = 600_000;
 
@@ -28,6 +28,13 @@ const again = 600_000;
  * or this replica no longer leads.
  */
 type EventResult = 'written' | 'exists' | 'failed' | 'dropped';
+
+/** An event to write. */
+interface QueuedEvent {
+  event: Event;
+  /** How often it could not be written. */
+  failures: number;
+}
 
 /** The metric of events: docs/reference/metrics.md. */
 export const eventMetrics = (registry: Registry): Counter<'reason' | 'result'> =>
@@ -57,9 +64,11 @@ export class EventRecorder {
   readonly #options: EventRecorderOptions;
   readonly #rate = new TokenBucket(perSecond, burst);
   readonly #notifier = new Notifier();
-  /** Names of events that are queued or written, and until when they are not written again, on a monotonic clock. */
-  readonly #known = new Map<string, number>();
-  #queue: Event[] = [];
+  /** Names of events that are queued or written, the oldest first. */
+  readonly #known = new Set<string>();
+  #queue: QueuedEvent[] = [];
+  /** Events that could not be written, and when they are queued again, on a monotonic clock. */
+  readonly #failed: (QueuedEvent & { at: number })[] = [];
   #warned: { kind: string; at: number } | undefined;
 
   constructor(client: ApiClient, options: EventRecorderOptions) {
@@ -75,33 +84,46 @@ export class EventRecorder {
   /**
    * Queues an event, unless it was queued or written before: the caller may add what is still true again and again. If
    * the queue is full, the event is dropped.
+   *
+   * @returns whether it was queued
    */
-  add(event: Event): void {
+  add(event: Event): boolean {
     const name = eventName(event);
-    if ((this.#known.get(name) ?? 0) > performance.now()) return;
-    if (this.capacity <= 0) this.#drop(event);
-    else {
-      this.#remember(name, Number.POSITIVE_INFINITY);
-      this.#queue.push(event);
-    }
+    if (this.#known.has(name)) return false;
+    // the oldest name makes room for a new one
+    const [oldest] = this.#known.size >= mostNames ? this.#known : [];
+    if (oldest !== undefined) this.#known.delete(oldest);
+    this.#known.add(name);
+    return this.#push({ event, failures: 0 });
+  }
+
+  #push(queued: QueuedEvent): boolean {
+    const fits = this.capacity > 0;
+    if (fits) this.#queue.push(queued);
+    else this.#drop(queued);
     this.#notifier.notify();
+    return fits;
   }
 
   /** Writes until the signal is aborted. Never throws. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       if (this.#options.leader?.leads !== true) this.#dropAll();
-      const count = Math.min(inParallel, this.#rate.left(performance.now()));
+      const now = performance.now();
+      const due = this.#failed.filter(({ at }) => at <= now);
+      for (const queued of this.#failed.splice(0, due.length)) this.#push(queued);
+      const count = Math.min(inParallel, this.#rate.left(now));
       const some = this.#queue.splice(0, count);
       this.#rate.take(some.length);
       await Promise.all(some.map((one) => this.#write(one, signal)));
-      if (this.#queue.length === 0) await this.#notifier.wait(again, signal);
+      const next = Math.max(0, (this.#failed[0]?.at ?? now + again) - now);
+      if (this.#queue.length === 0) await this.#notifier.wait(next, signal);
       else await sleep(1000 / perSecond, undefined, { signal }).catch(() => {});
     }
     this.#dropAll();
   }
 
-  async #write(event: Event, signal: AbortSignal): Promise<void> {
+  async #write({ event, failures }: QueuedEvent, signal: AbortSignal): Promise<void> {
     const path = apiPath`/apis/events.k8s.io/v1/namespaces/${event.regarding.namespace}/events`;
     try {
       await this.#client.request('POST', path, {
@@ -114,7 +136,8 @@ export class EventRecorder {
       const exists = error instanceof ClusterError && error.status === 409;
       this.#count(event, exists ? 'exists' : 'failed');
       if (exists) return;
-      this.#remember(eventName(event), performance.now() + pause);
+      if (failures + 1 >= mostTries || this.#failed.length >= max) this.#known.delete(eventName(event));
+      else this.#failed.push({ event, failures: failures + 1, at: performance.now() + pause });
       if (!signal.aborted) this.#warn(event, error);
     }
   }
@@ -124,18 +147,10 @@ export class EventRecorder {
   }
 
   #dropAll(): void {
-    for (const one of this.#queue.splice(0)) this.#drop(one);
+    for (const queued of [...this.#queue.splice(0), ...this.#failed.splice(0)]) this.#drop(queued);
   }
 
-  /** The oldest name makes room for a new one. */
-  #remember(name: string, until: number): void {
-    this.#known.delete(name);
-    const [oldest] = this.#known.size >= mostNames ? this.#known.keys() : [];
-    if (oldest !== undefined) this.#known.delete(oldest);
-    this.#known.set(name, until);
-  }
-
-  #drop(event: Event): void {
+  #drop({ event }: QueuedEvent): void {
     this.#known.delete(eventName(event));
     this.#count(event, 'dropped');
   }

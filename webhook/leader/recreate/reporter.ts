@@ -22,8 +22,8 @@ const recent = 600_000;
 export class Reporter {
   readonly #client: ApiClient;
   readonly #options: Pick<LeaderDeps<unknown>, 'events' | 'log'>;
-  /** The pods that are skipped: since when, whatever the reason was, and the occasion of the last event. By UID. */
-  readonly #skipped = new Map<string, { since: number; reason: SkipReason; reported: string }>();
+  /** The pods that are skipped: since when, whatever the reason was, and why they are now. By UID. */
+  readonly #skipped = new Map<string, { since: number; reason: SkipReason }>();
 
   constructor(client: ApiClient, options: Pick<LeaderDeps<unknown>, 'events' | 'log'>) {
     this.#client = client;
@@ -53,15 +53,12 @@ export class Reporter {
   async skipped(left: SkippedPod): Promise<void> {
     const { pod, reason } = left;
     const now = Date.now();
-    const known = this.#skipped.get(pod.uid) ?? { since: now, reason, reported: '' };
-    known.reason = reason;
-    this.#skipped.set(pod.uid, known);
+    const { since } = this.#skipped.get(pod.uid) ?? { since: now };
+    this.#skipped.set(pod.uid, { since, reason });
     const event = skippedPodEvent(left);
     if (event === undefined || this.#options.events.capacity < reserve) return;
     if (pod.ended && now - (pod.at ?? pod.createdAt) > recent) return;
-    if (!isReportedAtOnce(reason) && now - known.since < long) return;
-    if (known.reported === event.occasion) return;
-    known.reported = event.occasion;
+    if (!isReportedAtOnce(reason) && now - since < long) return;
     await this.#add(event, pod);
   }
 
@@ -70,10 +67,10 @@ export class Reporter {
     this.#skipped.delete(uid);
   }
 
-  /** The event on the workload outlives the pod. */
+  /** Adds an event, unless the recorder knows it. The event on the workload outlives the pod. */
   async #add(event: Event, { controller, namespace }: PodEvidence): Promise<void> {
     const { events } = this.#options;
-    events.add(event);
+    if (!events.add(event)) return;
     // a Node, which is the controller of a static pod, has no namespace
     if (controller === undefined || controller.kind === 'Node') return;
     events.add(onWorkload(await this.#workloadOf(namespace, controller), event, Date.now()));

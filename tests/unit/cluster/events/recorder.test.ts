@@ -104,24 +104,61 @@ suite('events on pods', () => {
     assert.match(lines[0] ?? '', /^an event cannot be written: .*etcd is away/);
   });
 
-  test('are written once, however often they are added, and again a minute after a failure', async (t) => {
-    let fails = true;
+  /** A recorder, whose clock stands still; how often it wrote an event. */
+  async function failing(t: TestContext, times: number) {
     let now = 0;
     t.mock.method(performance, 'now', () => now);
-    const { api, queue, run, add } = await events(t, {
-      answer: (_, response) =>
-        fails ? json(response, 500, status(500, 'InternalError', 'etcd is away')) : json(response, 201, {}),
+    const fault = status(500, 'InternalError', 'a webhook of the namespace is away');
+    const nameIn = ({ body }: Asked): string => JSON.parse(body).regarding.name;
+    const written = (name: string): number => api.asked.filter((asked) => nameIn(asked) === name).length;
+    const scene = await events(t, {
+      answer: (asked, response) => {
+        const fails = nameIn(asked) === 'web' && written('web') <= times;
+        json(response, fails ? 500 : 201, fails ? fault : {});
+      },
     });
+    const { api, queue, run } = scene;
     run();
+    let others = 0;
+    /** A moment, in which another event is written. */
+    const at = async (seconds: number): Promise<void> => {
+      now = seconds * 1000;
+      others += 1;
+      queue.add(about(`other-${others}`));
+      while (written(`other-${others}`) === 0) await sleep(5);
+    };
+    return { ...scene, written, at };
+  }
+
+  test('are written again a minute after a failure, though nobody adds them again', async (t) => {
+    const { written, add, at, counts } = await failing(t, 1);
     await add(['web'], { failed: 1 });
-    fails = false;
-    now = 59_000;
-    queue.add(about('web'));
-    assert.equal(queue.capacity, 200, 'it is not queued');
-    now = 61_000;
-    for (let times = 0; times < 3; times += 1) queue.add(about('web'));
-    assert.equal(queue.capacity, 199);
-    await api.nth(1);
+    await at(59);
+    assert.equal(written('web'), 1);
+    await at(61);
+    while (written('web') < 2) await sleep(5);
+    await at(130);
+    assert.deepEqual([written('web'), (await counts()).failed], [2, 1]);
+  });
+
+  test('are given up after five failures, until they are added again', async (t) => {
+    const { queue, written, add, at, counts } = await failing(t, 100);
+    await add(['web'], { failed: 1 });
+    for (let times = 2; times <= 5; times += 1) {
+      await at(61 * times);
+      while ((await counts()).failed !== times) await sleep(5);
+    }
+    await at(61 * 6);
+    assert.equal(written('web'), 5);
+    assert.ok(queue.add(about('web')));
+  });
+
+  test('are written once, however often they are added', async (t) => {
+    const { api, queue, run } = await events(t);
+    assert.deepEqual([queue.add(about('web')), queue.add(about('web')), queue.capacity], [true, false, 199]);
+    run();
+    await api.nth(0);
+    assert.equal(queue.add(about('web')), false);
   });
 
   test('are dropped if the queue is full, and by a replica that does not lead', async (t) => {

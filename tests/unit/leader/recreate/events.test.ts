@@ -13,14 +13,25 @@ async function reporter(t: TestContext) {
   t.after(() => mock.timers.reset());
   const events: Event[] = [];
   const log = { info: () => {}, warn: () => {}, error: () => {} };
-  const reports = new Reporter(client, {
-    events: { add: (event) => events.push(event), capacity: 200 },
-    log,
-  });
+  const known = new Set<string>();
+  const recorder = {
+    capacity: 200,
+    /** As the recorder does. */
+    add: (event: Event): boolean => {
+      const name = `${event.regarding.uid} ${event.reason} ${event.occasion}`;
+      const isNew = !known.has(name);
+      if (isNew) events.push(event);
+      known.add(name);
+      return isNew;
+    },
+  };
+  const reports = new Reporter(client, { events: recorder, log });
   const pod = failedPod({ name: 'a', controller: undefined });
   return {
     reports,
     events,
+    /** The recorder gives up all events that it could not write. */
+    givesUp: () => known.clear(),
     /** A pod is left alone at a time. @returns the note of its event, if there is one */
     skipped: async (reason: SkipReason, at: number, given: Partial<PodEvidence> = {}, why = '') => {
       mock.timers.setTime(start + at);
@@ -54,6 +65,14 @@ suite('an event about a pod that is left alone', () => {
     assert.ok(await skipped('owner-pause', 46_000));
   });
 
+  test('comes again if it could not be written', async (t) => {
+    const { skipped, givesUp } = await reporter(t);
+    assert.ok(await skipped('breaker', 0));
+    assert.equal(await skipped('breaker', 10_000), undefined);
+    givesUp();
+    assert.ok(await skipped('breaker', 20_000));
+  });
+
   test('is one for all turns that the pod waits for', async (t) => {
     const { skipped } = await reporter(t);
     const notes = [];
@@ -67,18 +86,20 @@ suite('an event about a pod that is left alone', () => {
     const { events, skipped, reports } = await reporter(t);
     const web = controllerOf('web', 'StatefulSet');
     await skipped('breaker', 0, { controller: web });
-    assert.deepEqual(
-      events.map(({ regarding }) => regarding.kind),
-      ['Pod', 'StatefulSet'],
-    );
-    const [, first] = events.splice(0);
+    await reports.skipped({ pod: failedPod({ name: 'b', controller: web }), reason: 'breaker', why: '' });
+    const on = (): string[] => events.map(({ regarding }) => `${regarding.kind} ${regarding.name}`);
+    assert.deepEqual(on(), ['Pod a', 'StatefulSet web', 'Pod b']);
+    await skipped('breaker', 60_000, { uid: 'uid-c', name: 'c', controller: web });
+    assert.deepEqual(on(), ['Pod c', 'StatefulSet web']);
     await reports.recreated(
-      { pod: failedPod({ name: 'b', controller: web }), how: 'delete', why: 'it is so' },
+      { pod: failedPod({ name: 'd', controller: web }), how: 'delete', why: 'it is so' },
       'wouldRecreate',
     );
-    await reports.skipped({ pod: failedPod({ name: 'c', controller: web }), reason: 'breaker', why: '' });
-    assert.equal(events.at(-1)?.occasion, first?.occasion, 'the recorder writes it once');
-    assert.match(events[0]?.note ?? '', /but repair only reports \(repair\.mode is audit, .*\): it is so$/);
+    assert.deepEqual(on().slice(2), ['Pod d', 'StatefulSet web']);
+    assert.match(
+      events.at(-1)?.note ?? '',
+      /but repair only reports \(repair\.mode is audit, .*\): it is so$/,
+    );
   });
 
   test('is forgotten with the pod, and its reason is not counted any more', async (t) => {
