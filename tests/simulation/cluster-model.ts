@@ -107,11 +107,11 @@ export class Cluster {
   async reboot(node: Node, late = 5): Promise<void> {
     const boot = node.boot + 1;
     Object.assign(node, { boot, isUp: false, works: false, ready: false });
-    const there = this.#on(node);
-    for (const pod of there) Object.assign(pod, { verdict: undefined, sandboxAt: undefined });
+    for (const pod of this.#on(node)) Object.assign(pod, { verdict: undefined, sandboxAt: undefined });
     await this.clock.sleep(5000);
+    if (node.boot !== boot) return;
     this.node(node.name, { isUp: true });
-    for (const pod of there) void this.#start(pod, node);
+    for (const pod of this.#on(node)) void this.#start(pod, node);
     await this.clock.sleep(late * 1000);
     if (node.boot === boot) this.startAgent(node, { works: true });
   }

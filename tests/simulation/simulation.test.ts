@@ -245,8 +245,7 @@ test('whatever happens, all pods that can pass run in the end', { todo: 'one of 
       }
       await cluster.seconds(60);
       for (const { name } of nodes.slice(1)) cluster.node(name, { works: true, busy: false });
-      const took = await cluster.untilAllRun(900);
-      console.log(took, cluster.inVain, cluster.deleted.length, cluster.clock.now / 1000, plan.evidence);
+      assert.ok((await cluster.untilAllRun(900)) <= 900, 'pods that can pass do not run');
     }),
     { numRuns: Number(runs), ...again },
   );
