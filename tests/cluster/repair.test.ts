@@ -401,7 +401,7 @@ test('a new node whose plugin never comes, and another node is ready: a Deployme
       running.map(({ spec }) => spec.nodeName),
       Array.from({ length: 20 }, () => 'n2'),
     );
-  }, 180);
+  }, 60);
   const failed = [...kubelet.seen.values()].filter(
     ({ metadata, spec }) => metadata.name.startsWith('moves-') && spec.nodeName === 'bad',
   );

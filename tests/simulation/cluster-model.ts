@@ -64,7 +64,7 @@ export class Cluster {
     const policy = () => this.#policy;
     const view = watchGate(client, policy, { metrics: clusterMetrics(registry), log });
     const { leader, lead } = switchedLead(leads);
-    const deps = { view, policy, leader, log, events: { capacity: 200, add: () => {} } };
+    const deps = { view, policy, leader, log, events: { capacity: 200, add: () => true } };
     for (const controller of [steeringController, repairController]) {
       void controller(client, deps, registry).run(new AbortController().signal);
     }

@@ -6,16 +6,12 @@ import type { Node } from './objects.ts';
 
 /** What fails before its mend: what was seen with the first seed that fails. */
 const todo: Record<string, string> = {
-  A1: 'a pod never runs: it is sent back again and again',
-  A2: '513 s; the best possible are 130 s',
   A3: '13 pods are bound within a minute',
   A4: '230 s; the best possible are 7 s',
   'A5 with 20': '519 s; the best possible are 13 s',
   'A5 with 60': '519 s; the best possible are 13 s',
   A6: 'two at a time, and up to three with other seeds',
   A7: 'the pods never run',
-  A10: '48 deletions within ten minutes, 24 of them at once',
-  A11: '88 s; the best possible are 25 s',
   B1: 'held for 1.2 s; maxHold is 60 s',
 };
 

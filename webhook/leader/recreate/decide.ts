@@ -22,18 +22,20 @@ export interface RepairFacts {
   limit(pod: PodEvidence, eligible: Turn): Skipped | undefined;
 }
 
-/** What decides about the turn of a pod among those of its controller. */
-export interface Turn {
-  /** Whether a proof has passed on its node since it failed. */
-  proven: boolean;
-  /** Of a pod whose controller makes its pods one after the other. */
-  ordinal: number | undefined;
-}
-
 /** A failed pod that would be better off as a new pod. */
 interface Eligible extends Omit<Recreation, 'pod'> {
   /** Whether a proof has passed on the node since the pod failed. */
   proven?: true;
+}
+
+/** What decides about the turn of a pod among those of its controller. */
+export interface Turn {
+  /** Whether the gate keeps its replacement off its node. */
+  moves: boolean;
+  /** Whether a proof has passed on its node since it failed. */
+  proven: boolean;
+  /** Of a pod whose controller makes its pods one after the other. */
+  ordinal: number | undefined;
 }
 
 /**
@@ -45,11 +47,12 @@ export function decide(pod: PodEvidence, facts: RepairFacts): Recreation | Skipp
   const eligible = judge(pod, facts);
   if ('reason' in eligible) return eligible;
   const { proven = false, ...recreation } = eligible;
+  const { moves = false } = recreation;
   const lowest = facts.lowestOrdinal(pod);
   const ordinal = lowest === undefined ? undefined : ordinalOf(pod);
   if (lowest !== undefined && ordinalOf(pod) > lowest) return { reason: 'owner-turn' };
-  if (!recreation.moves && !proven && !mayProbe(pod, facts)) return { reason: 'node-to-prove' };
-  return facts.limit(pod, { proven, ordinal }) ?? { pod, ...recreation };
+  if (!moves && !proven && !mayProbe(pod, facts)) return { reason: 'node-to-prove' };
+  return facts.limit(pod, { moves, proven, ordinal }) ?? { pod, ...recreation };
 }
 
 /**

@@ -81,7 +81,8 @@ export class RepairMemory {
   limit(pod: PodEvidence, eligible: Turn, budgets: Budgets, now: number): Skipped | undefined {
     const owner = this.#owners.get(pod.owner) ?? newOwner;
     if (!owner.last?.passed && !this.#breaker.allows(pod.namespace, now)) return { reason: 'breaker' };
-    if (owner.retryAt > now) return { reason: 'owner-pause' };
+    // the gate keeps its replacement off the node that it leaves only for a while after the failure
+    if (owner.retryAt > now && !eligible.moves) return { reason: 'owner-pause' };
     if (!owner.hasTurn(pod.uid, eligible)) return { reason: 'owner-turn' };
     const isFree = this.#bucketsOf(pod, budgets).every((bucket) => bucket.left(now) >= 1);
     return isFree ? undefined : { reason: 'budget' };

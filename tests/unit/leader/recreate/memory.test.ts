@@ -5,7 +5,7 @@ import { RepairMemory } from '../../../../webhook/leader/recreate/memory.ts';
 import type { NodeForProfile } from '../../../../webhook/leader/recreate/types.ts';
 import { Evidence } from '../../../../webhook/nodes/evidence/evidence.ts';
 import type { PodEvidence } from '../../../../webhook/nodes/evidence/facts.ts';
-import { controllerOf, budgets as defaults, factsWith, failedPod, openNode, start } from './support.ts';
+import { controllerOf, budgets as defaults, factsWith, failedPod, start } from './support.ts';
 
 const [second, minute] = [1000, 60_000];
 
@@ -15,6 +15,7 @@ class Leader {
   now = 100 * minute;
   readonly #deleted = new Map<string, PodEvidence>();
   node: Partial<NodeForProfile> = {};
+  elsewhere = false;
   budgets = defaults;
 
   constructor(...pods: PodEvidence[]) {
@@ -42,8 +43,7 @@ class Leader {
 
   decide(pod: PodEvidence): ReturnType<typeof decide> {
     return decide(pod, {
-      ...factsWith(),
-      node: () => ({ ...openNode, ...this.node }),
+      ...factsWith(this.node, this),
       limit: (one, turn) => this.memory.limit(one, turn, this.budgets, this.now),
     });
   }
@@ -105,6 +105,18 @@ suite('the pods of a controller', () => {
       assert.equal(leader.look(), 'owner-pause');
       leader.now += 1;
     }
+  });
+
+  test('a replacement fails on the node that it was to leave: it moves at once, while the gate keeps it off', () => {
+    const leader = new Leader(...web(1));
+    leader.node = { state: 'unproved', turn: false };
+    leader.elsewhere = true;
+    assert.equal(leader.look(), 'web-0');
+    leader.comes({ name: 'again' });
+    assert.equal(leader.look(), 'again');
+    leader.comes({ name: 'there' });
+    leader.node = {};
+    assert.equal(leader.look(), 'owner-pause');
   });
 
   test('no verdict for a minute: the next one follows after a pause, and a late success still counts', () => {
