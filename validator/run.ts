@@ -1,14 +1,17 @@
+import { withoutListener } from './checks/captured.ts';
 import type { Witness } from './checks/witness.ts';
 import type { Result } from './finding.ts';
-import { handleDefects, watch } from './host/loop.ts';
-import { native, pollEvent, readText } from './host/native.ts';
+import { handleDefects, sleep, watch } from './host/loop.ts';
+import { native, pollEvent } from './host/native.ts';
 import { helpFor, readArguments, readChecks, UsageError } from './input.ts';
 import { leaveMessage, log, nameOf, sentenceOn, verdictSentence } from './log.ts';
 import { plan, type Step } from './plan.ts';
 import { readDevices, readPod } from './pod.ts';
 import { prove, witnessIn } from './prove.ts';
+import { hasPassed, readSandbox, rememberPass } from './sandbox.ts';
 import { env, exitCode } from './shared/contract.ts';
-import { exitCodeFor, type Sandbox, terminationMessage, type Verdict, verdictOf } from './verdict.ts';
+import { readSockets } from './sockets.ts';
+import { exitCodeFor, terminationMessage, type Verdict, verdictOf } from './verdict.ts';
 
 /** The state of the run: a signal may end it at any time. */
 interface Progress {
@@ -17,6 +20,8 @@ interface Progress {
   open: Set<Step>;
   /** The result of each step that ended. */
   results: Map<Step, Result>;
+  /** Whether a run before it has passed in this sandbox. */
+  isLater?: boolean;
 }
 
 /** Runs the checks of the environment, and ends the process with the verdict. */
@@ -31,6 +36,7 @@ export function run(): void {
   const signals = native.signals();
   const stop = (): never => {
     const signal = native.readSignal(signals) as 'SIGTERM' | 'SIGINT' | 'SIGHUP';
+    if (progress.isLater) rememberPass(false);
     return finish(progress, { verdict: 'stopped', code: exitCode[signal] }, stopped(signal, progress));
   };
   watch(signals, pollEvent.in, stop, true);
@@ -52,6 +58,8 @@ async function proveAll(progress: Progress): Promise<never> {
   const asked = readChecks(native.environment()[env.checks]);
   const pod = readPod(native.environment(), native.userId(), readDevices, native.groupId());
   const steps = plan(asked, pod, readDevices);
+  const witness = witnessIn(steps);
+  if (witness !== undefined && hasPassed()) return waitAgain(witness, progress);
   progress.open = new Set(steps);
   progress.results = await prove(steps, pod, (step, result) => {
     if (result === undefined) {
@@ -64,6 +72,24 @@ async function proveAll(progress: Progress): Promise<never> {
     log(sentenceOn(result));
   });
   return finish(progress, verdictOf([...progress.results.values()]));
+}
+
+/**
+ * What a later run does in a sandbox in which one has passed. The other containers run, so the proxy has its port and
+ * answers the startup probe. If there is none after all, the kubelet stops this run, and the next one proves.
+ */
+async function waitAgain(witness: Witness, progress: Progress): Promise<never> {
+  progress.isLater = true;
+  const { inbound, family } = witness;
+  const problem = 'a proof has passed in this sandbox before, so this run has no verdict';
+  log(`${problem}: it waits for the end of the pod.`);
+  const message = JSON.stringify({ sandbox: readSandbox(), problem });
+  if (progress.terminationLog !== undefined) leaveMessage(progress.terminationLog, message);
+  while (inbound !== undefined && withoutListener([inbound], family, readSockets()).length > 0) {
+    await sleep(1000);
+  }
+  native.waitForSignal(addressAtRest(witness));
+  return native.exit(exitCode.notPossible);
 }
 
 function stopped(signal: string, { open }: Progress): string {
@@ -86,9 +112,12 @@ function finish({ results, terminationLog }: Progress, verdict: Verdict, problem
   };
   log(verdictSentence(report));
   if (terminationLog !== undefined) leaveMessage(terminationLog, terminationMessage(report));
-  // the kubelet runs the container for as long as the pod
   const witness = witnessIn([...results.keys()]);
-  if (verdict.code === exitCode.passed && witness) native.waitForSignal(addressAtRest(witness));
+  if (verdict.code === exitCode.passed && witness) {
+    rememberPass(true);
+    // the kubelet runs the container for as long as the pod
+    native.waitForSignal(addressAtRest(witness));
+  }
   // open connections must not delay the exit
   native.exit(exitCodeFor(verdict, warn));
 }
@@ -99,12 +128,3 @@ function finish({ results, terminationLog }: Progress, verdict: Verdict, problem
  */
 const addressAtRest = ({ port, inbound, family }: Witness): string =>
   inbound === undefined ? `${family === 'IPv6' ? '[::]' : '0.0.0.0'}:${port}` : '';
-
-/** The sandbox that this process runs in. */
-function readSandbox(): Sandbox {
-  return {
-    // the number in `net:[4026532008]`: namespaces(7)
-    netns: /\d+/.exec(readText('/proc/self/ns/net', native.readLink))?.[0] ?? '',
-    bootId: readText('/proc/sys/kernel/random/boot_id').trim(),
-  };
-}

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { configurationOf } from '../support/configurations.ts';
 import { type Family, nodeAddress, otherPodAddress, podAddress } from './harness/addresses.ts';
 import { dialFromNode } from './harness/dial.ts';
+import { type Listening, listen } from './harness/listeners.ts';
 import { requireMachine } from './harness/machine.ts';
 import { injected, type PodSpecimen } from './harness/pods.ts';
 import { type Proof, type RunningProof, startProof } from './harness/proof.ts';
@@ -106,6 +108,88 @@ test('at rest: less than 1 MB of memory of its own, the end comes at once, and a
   const again = await witnessed(sandbox, plain, {});
   assert.deepEqual([again.connected, again.proof.code], [true, 0], again.proof.log);
 });
+
+describe('a run that follows in the same sandbox', { concurrency: 3 }, () => {
+  /** A sandbox of linkerd in which a first run was reached and killed, or failed. */
+  async function afterFirst(passes: boolean): Promise<Sandbox> {
+    const sandbox = await Sandbox.make({ families: 'ipv4' });
+    await write(linkerd())(sandbox);
+    if (!passes) await flushInbound(sandbox);
+    const first = startProof(sandbox, linkerdPod, { configuration });
+    await first.started;
+    assert.equal(await kubelet(sandbox, first, portOf(linkerdPod)), passes);
+    if (passes) {
+      await atRest(first);
+      first.signal('SIGKILL');
+    }
+    const { code, log } = await first.ended;
+    if (!passes) assert.equal(code, 95, log);
+    return sandbox;
+  }
+
+  const proxy: Listening = { host: '0.0.0.0', tcp: [4140, 4143], manner: 'silent' };
+
+  for (const [what, prepare] of [
+    ['the proxy runs', (sandbox: Sandbox) => listen(sandbox, 'pod', proxy)],
+    [
+      'the network is lost',
+      (sandbox: Sandbox) => listen(sandbox, 'pod', proxy).then(() => sandbox.ip('pod', 'link set eth0 down')),
+    ],
+    ['the proxy comes later', undefined],
+  ] as const) {
+    test(`after a pass: it waits, has no verdict, and leaves the proxy its ports; ${what}`, async () => {
+      await using sandbox = await afterFirst(true);
+      await prepare?.(sandbox);
+      const again = startProof(sandbox, linkerdPod, { configuration });
+      await again.started;
+      if (prepare === undefined) await listen(sandbox, 'pod', proxy);
+      await atRest(again);
+      if (what !== 'the network is lost')
+        assert.ok(await kubelet(sandbox, again, portOf(linkerdPod)), 'the proxy answers the startup probe');
+      again.signal('SIGTERM');
+      const { code, message, log } = await again.ended;
+      assert.deepEqual([code, message.verdict, message.checks], [0, undefined, undefined], log);
+      assert.doesNotMatch(log, /^verdict|witness/m);
+    });
+  }
+
+  test('after a pass without a proxy: the kubelet stops it, and the run after it proves', async () => {
+    await using sandbox = await afterFirst(true);
+    const again = startProof(sandbox, linkerdPod, { configuration });
+    await again.started;
+    again.signal('SIGTERM');
+    const { code, message, log } = await again.ended;
+    assert.deepEqual([code, message.verdict], [143, 'stopped'], log);
+    const { proof, connected } = await witnessed(sandbox, linkerdPod, {});
+    assert.deepEqual([connected, proof.message.verdict], [true, 'passed'], proof.log);
+  });
+
+  test('after a failure: it proves', async () => {
+    await using sandbox = await afterFirst(false);
+    await write(linkerd())(sandbox);
+    const { proof, connected } = await witnessed(sandbox, linkerdPod, {});
+    assert.deepEqual([connected, proof.code, proof.message.verdict], [true, 0, 'passed'], proof.log);
+  });
+
+  test('after a pass in another sandbox, with its shared memory: it proves', async () => {
+    await using first = await afterFirst(true);
+    await using sandbox = await Sandbox.make({ families: 'ipv4' });
+    for (const name of readdirSync(first.shm)) copyFileSync(join(first.shm, name), join(sandbox.shm, name));
+    const { proof } = await witnessed(sandbox, linkerdPod, {});
+    assert.equal(proof.code, 95, proof.log);
+  });
+});
+
+/** Waits until a validator has become the program that waits for a signal. */
+async function atRest(running: RunningProof): Promise<void> {
+  let ended = false;
+  void running.ended.then(() => {
+    ended = true;
+  });
+  const commandLine = (): string => readFileSync(`/proc/${running.pid()}/cmdline`, 'utf8');
+  while (!ended && !commandLine().includes('wait-for-signal')) await sleep(20);
+  assert.equal(ended, false, 'it ended');
+}
 
 /** The port of the startup probe. */
 function portOf(pod: PodSpecimen): number {

@@ -1,18 +1,18 @@
 #!/usr/bin/env bash
 # Becomes a program in a root file system as a kubelet gives it to a container under Pod Security "restricted":
 # read-only, no /tmp, a /proc of its own PID namespace, a /sys of the pod's network, four devices, a termination log,
-# and what is mounted.
+# the shared memory of the pod's containers, and what is mounted.
 # Runs as root in a mount, PID and network namespace of its own; writes a line to descriptor 3 when all is made.
 #
-# usage: confine.sh ROOT TERMINATION_LOG [SOURCE:PATH_IN_CONTAINER ...] -- COMMAND [ARGUMENT ...]
+# usage: confine.sh ROOT TERMINATION_LOG SHARED_MEMORY [SOURCE:PATH_IN_CONTAINER ...] -- COMMAND [ARGUMENT ...]
 set -euo pipefail
-root=$1 log=$2
-shift 2
+root=$1 log=$2 shm=$3
+shift 3
 
 bind() { mount --bind -o ro "$1" "$2"; }
 
 mount -t tmpfs -o mode=0755 tmpfs "$root"
-mkdir -p "$root"/{dev,proc,sys,usr}
+mkdir -p "$root"/{dev/shm,proc,sys,usr}
 touch "$root/dev/termination-log"
 bind /usr "$root/usr"
 for folder in /bin /sbin /lib /lib32 /lib64; do
@@ -31,6 +31,7 @@ for device in null zero random urandom; do
   mount --bind "/dev/$device" "$root/dev/$device"
 done
 mount --bind "$log" "$root/dev/termination-log"
+mount --bind "$shm" "$root/dev/shm"
 while [ "$1" != -- ]; do
   if [ -d "${1%%:*}" ]; then
     mkdir -p "$root${1#*:}"

@@ -78,8 +78,8 @@ function argumentsFor(sandbox: Sandbox, start: ContainerStart, folder: string, l
   return [
     `--net=${pathOf(sandbox.pod)}`,
     'unshare',
-    ...['--mount', '--pid', '--fork', '--kill-child'],
-    ...['bash', confine, join(folder, 'root'), log],
+    ...['--mount', '--ipc', '--pid', '--fork', '--kill-child'],
+    ...['bash', confine, join(folder, 'root'), log, sandbox.shm],
     ...Object.entries({ '/node': process.execPath, ...start.mounts }).map(
       ([path, from]) => `${from}:${path}`,
     ),

@@ -1,4 +1,6 @@
-import { readFileSync, statSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { run } from '../../support/run.ts';
 import { type Families, type Family, familiesOf } from './addresses.ts';
 import { addNamespace, inside, pathOf, removeNamespace } from './namespaces.ts';
@@ -18,12 +20,16 @@ export class Sandbox implements AsyncDisposable {
   readonly pod: string;
   readonly node: string;
   readonly shape: Shape;
+  /** The folder that all containers of the pod have at `/dev/shm`. */
+  readonly shm = mkdtempSync(join(tmpdir(), 'cni-gate-shm-'));
   readonly #cleanups: (() => Promise<void> | void)[] = [];
 
   private constructor(pod: string, node: string, shape: Shape) {
     this.pod = pod;
     this.node = node;
     this.shape = shape;
+    chmodSync(this.shm, 0o1777);
+    this.onRemoval(() => rmSync(this.shm, { recursive: true }));
   }
 
   static async make(wanted: Partial<Shape> = {}): Promise<Sandbox> {

@@ -190,11 +190,7 @@ suite('a witness that runs beside what waited for it', () => {
     ['it failed, and what runs is gone', witness({ state: ended(95) }, { state: ended(255) }), 'failed'],
     [
       'it failed after a power cut, and the pod has ended',
-      witness(
-        { state: ended(95, { startedAt: at('01:00') }) },
-        { state: ended(255) },
-        { phase: 'Failed' },
-      ),
+      witness({ state: ended(95, { startedAt: at('01:00') }) }, { state: ended(255) }, { phase: 'Failed' }),
       'failed',
     ],
   ];
