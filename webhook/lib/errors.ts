@@ -29,6 +29,8 @@ export const errorCodes = {
   CNI_GATE_DEPLOYMENT: 'The Deployment has too few ready replicas.',
   CNI_GATE_NO_ENDPOINTS:
     'The Service of the webhooks does not exist, or has no ready endpoint with its port.',
+  CNI_GATE_OPT_OUT: 'proof.allowOptOut and the component no-opt-out do not agree.',
+  CNI_GATE_RESOURCES: "A LimitRange or ResourceQuota refuses the init container's resources.",
   CNI_GATE_POLICY: 'A policy of cni-gate is missing, not bound, or differs from the manifests.',
   CNI_GATE_NO_LEADER: 'No replica leads, so refused pods are not steered and failed pods are not recreated.',
   CNI_GATE_KUBERNETES: 'The cluster lacks a version that cni-gate needs.',

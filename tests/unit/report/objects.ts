@@ -140,6 +140,7 @@ export const checkFacts = (more: Partial<CheckFacts> = {}): CheckFacts => ({
   daemonSets: found([daemonSet('kube-system', 'cilium')]),
   attachments: 'absent',
   pods: found([]),
+  limits: found([]),
   probe: {
     namespace: 'shop',
     outcome: 'injected',

@@ -17,6 +17,7 @@ export const catalogue = {
   service: { group: 'installation', expects: 'the Service that webhooks call has a ready endpoint' },
   certificate: { group: 'installation', expects: 'the API server accepts the certificate of the replicas' },
   'policy-pods': { group: 'installation', expects: 'the policy over pods is in force' },
+  'opt-out': { group: 'installation', expects: 'proof.allowOptOut and the manifests agree' },
   'policy-service-account': { group: 'installation', expects: 'the policy over our account is in force' },
   'server-rights': { group: 'installation', expects: 'the service account has its rights' },
   leader: { group: 'installation', expects: 'a replica leads' },
@@ -24,6 +25,7 @@ export const catalogue = {
   daemonsets: { group: 'namespaces', expects: 'the DaemonSets of the profiles in use exist' },
   attachments: { group: 'namespaces', expects: 'network-status lists the networks of Multus' },
   'proof-mode': { group: 'namespaces', expects: 'no pod is in warn mode' },
+  resources: { group: 'namespaces', expects: "LimitRanges and quotas accept the init container's resources" },
   probe: { group: 'namespaces', expects: 'a new pod comes back with its proof' },
 } as const;
 

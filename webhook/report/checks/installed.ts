@@ -8,10 +8,12 @@ import type { CheckId } from './catalogue.ts';
 import { applyAgain, type Finding, failed, few, judged, notKnown, passed, skipped } from './finding.ts';
 import { checkLeader } from './leader.ts';
 import { checkDaemonSets, checkLabels } from './namespaces.ts';
+import { checkOptOut } from './opt-out.ts';
 import { checkPolicy } from './policies.ts';
 import { checkProbe } from './probe.ts';
 import { checkProofMode } from './proof-mode.ts';
 import { checkDeployment, checkService } from './replicas.ts';
+import { checkResources } from './resources.ts';
 import { checkVersion } from './version.ts';
 import { checkCertificate, checkGateWebhooks, checkPodWebhook } from './webhooks.ts';
 
@@ -33,6 +35,7 @@ export function checkInstalled(facts: CheckFacts, now: number): Partial<Record<C
     daemonsets: checkDaemonSets(facts),
     ...(attachments && { attachments }),
     ...(proofMode && !isGone && { 'proof-mode': proofMode }),
+    resources: checkResources(facts),
   };
 }
 
@@ -52,6 +55,7 @@ export function checkAdmission(facts: Facts, now: number) {
     service: checkService(installation),
     certificate: checkCertificate(installation),
     'policy-pods': checkPolicy(installedPolicies[0], policies.pods, enforced),
+    'opt-out': checkOptOut(facts),
     'policy-service-account': checkPolicy(installedPolicies[1], policies.serviceAccount, true),
     leader: checkLeader(facts, now),
   };

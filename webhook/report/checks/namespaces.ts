@@ -38,7 +38,8 @@ export function profilesInUse(policy: Policy, labels: Iterable<string>): Set<str
   );
 }
 
-const unknownConfiguration = notKnown({ why: 'the configuration is not known' });
+/** What depends on a configuration that cannot be read. */
+export const unknownConfiguration = notKnown({ why: 'the configuration is not known' });
 
 /** Whether every label names profiles that exist. */
 export function checkLabels(facts: Facts): Finding {

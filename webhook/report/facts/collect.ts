@@ -9,6 +9,7 @@ import { readAttachments } from './attachments.ts';
 import { builtInPolicy, type FoundPolicy, usablePolicy } from './configuration.ts';
 import { accountIn, servingSecret, versionIn } from './deployment.ts';
 import { type InstallationFacts, readInstallation, readRegistered } from './installation.ts';
+import { readLimits } from './limits.ts';
 import { foundIn, mapObservation, type Observation, observe, readList, readLists } from './observation.ts';
 import { podEvents } from './pod-events.ts';
 import { modeSources, type OptIn, optInOf, podSources } from './pods.ts';
@@ -57,12 +58,13 @@ export type CheckFacts = Awaited<ReturnType<typeof readCheck>>;
  */
 export async function readCheck(client: ApiClient, options: CollectOptions) {
   const { facts } = await readFacts(client, options, observe);
-  const [serverRights, attachments, pods] = await Promise.all([
+  const [serverRights, attachments, pods, limits] = await Promise.all([
     readServerRights(client, facts),
     readAttachments(client),
     observe(readLists(client, modeSources(foundIn(facts.namespaces) ?? [])), 'pods'),
+    readLimits(client),
   ]);
-  return { ...facts, serverRights, attachments, pods, ...(await probed(client, facts, options)) };
+  return { ...facts, serverRights, attachments, pods, limits, ...(await probed(client, facts, options)) };
 }
 
 /** What a status is made of. */

@@ -5,6 +5,7 @@ import type { Finding } from '../../../../webhook/report/checks/finding.ts';
 import { checkInstalled } from '../../../../webhook/report/checks/installed.ts';
 import type { CheckFacts } from '../../../../webhook/report/facts/collect.ts';
 import type { InstallationFacts, Webhook } from '../../../../webhook/report/facts/installation.ts';
+import type { LimitFacts } from '../../../../webhook/report/facts/limits.ts';
 import { foundIn, type Observation } from '../../../../webhook/report/facts/observation.ts';
 import { now } from '../../nodes/readiness/objects.ts';
 import {
@@ -95,7 +96,7 @@ const faults: [CheckId, Partial<InstallationFacts>, RegExp][] = [
   ['policy-pods', constraints({ namespaceSelector: never }), /its matchConstraints are not/],
   [
     'policy-pods',
-    rules({ matchConditions: [{ name: 'x', expression: 'false' }] }),
+    rules({ matchConditions: [...(spec.matchConditions ?? []), { name: 'x', expression: 'false' }] }),
     /its matchConditions are not/,
   ],
   [
@@ -196,7 +197,6 @@ suite('no fault', () => {
       binding({ validationActions: ['Warn', 'Audit'] }),
       { proof: { mode: 'warn' } },
     ],
-    'a condition that the component no-opt-out takes away': [rules({ matchConditions: [] })],
     'what the API server fills in of a policy': [
       constraints({ matchPolicy: 'Equivalent', objectSelector: {} }),
     ],
@@ -252,7 +252,14 @@ suite('what may not be read is not known, never a pass', () => {
     const configuration = { ...configured({}), trouble };
     const namespaces = found([{ name: 'shop', profile: 'of-their-own' }]);
     const findings = judge(binding({ validationActions: ['Warn'] }), { configuration, namespaces });
-    const expected = ['configuration', 'policy-pods', 'namespace-labels', 'daemonsets'];
+    const expected = [
+      'configuration',
+      'policy-pods',
+      'opt-out',
+      'namespace-labels',
+      'daemonsets',
+      'resources',
+    ];
     assert.deepEqual(having(findings, 'not-known').toSorted(), expected.toSorted());
     const loose = judge(policies({ policy: 'absent' }), { configuration });
     assert.deepEqual(having(loose, 'failed'), ['policy-pods']);
@@ -315,6 +322,100 @@ test('pods that prove in warn mode are a warning, and not known without the righ
   assert.equal(hint, 'Recreate them: kubectl -n shop rollout restart deployment,statefulset,daemonset');
   assert.equal(of({ pods, configuration: configured({ proof: { mode: 'warn' } }) }), undefined);
   assert.equal(of({ pods: forbidden('pods') })?.result, 'not-known');
+});
+
+suite('proof.allowOptOut and the component no-opt-out are one choice', () => {
+  const without = <T extends { name: string }>(conditions: T[] = []): T[] =>
+    conditions.filter(({ name }) => name !== 'not-opted-out');
+  const checked = (allowOptOut: boolean, inWebhook: boolean, inPolicy: boolean): Findings => {
+    const mutating = allRegistered.mutating?.map((webhook) => ({
+      ...webhook,
+      matchConditions: (inWebhook ? webhook.matchConditions : without(webhook.matchConditions)) ?? [],
+    }));
+    const { matchConditions } = spec;
+    return judge(rules({ matchConditions: inPolicy ? matchConditions : without(matchConditions) }), {
+      configuration: configured({ proof: { allowOptOut } }),
+      registered: { ...allRegistered, mutating },
+    });
+  };
+  const cases: [allowOptOut: boolean, inWebhook: boolean, inPolicy: boolean, RegExp | undefined][] = [
+    [true, true, true, undefined],
+    [false, false, false, undefined],
+    [
+      false,
+      true,
+      true,
+      /^proof\.allowOptOut is false.* webhook pods\.cni-gate\.io and policy pods\.cni-gate\.io$/,
+    ],
+    [false, false, true, /^proof\.allowOptOut is false.* policy/],
+    [false, true, false, /^proof\.allowOptOut is false.* webhook/],
+    [true, false, false, /^proof\.allowOptOut is true/],
+  ];
+  for (const [allowOptOut, inWebhook, inPolicy, text] of cases)
+    test(`allowOptOut ${allowOptOut}, condition in webhook ${inWebhook}, in policy ${inPolicy}`, () => {
+      const findings = checked(allowOptOut, inWebhook, inPolicy);
+      assert.deepEqual(having(findings, 'failed'), text ? ['opt-out'] : []);
+      if (text) assert.match(findings['opt-out']?.what ?? '', text);
+    });
+
+  test('not known where one of them may not be read', () => {
+    const policyIsDark = judge(policies({ policy: forbidden('the policy') }))['opt-out'];
+    assert.equal(policyIsDark?.result, 'not-known');
+    const registered = { ...allRegistered, mutating: undefined };
+    assert.equal(judge({}, { registered })['opt-out']?.result, 'not-known');
+  });
+});
+
+suite('resources of the init container that a namespace does not accept', () => {
+  const at = { namespace: 'shop', object: 'LimitRange small' };
+  const small = (...containers: LimitFacts['containers']): LimitFacts => ({ ...at, containers, hard: {} });
+  const quota = (hard: Record<string, string>): LimitFacts => ({ ...at, containers: [], hard });
+  const cases: [what: string, limits: LimitFacts, text?: RegExp][] = [
+    [
+      'a minimum',
+      small({ min: { cpu: '50m' } }),
+      /^namespace shop, LimitRange small: min\.cpu is 50m, requests\.cpu 2m$/,
+    ],
+    ['a maximum', small({ max: { memory: '16Mi' } }), /max\.memory is 16Mi, limits\.memory 24Mi$/],
+    [
+      'a ratio',
+      small({}, { maxLimitRequestRatio: { cpu: '5' } }),
+      /maxLimitRequestRatio\.cpu is 5, limits\.cpu 20m and requests\.cpu 2m$/,
+    ],
+    [
+      'a quota of requests',
+      quota({ 'requests.memory': '1Mi' }),
+      /requests\.memory is 1Mi, requests\.memory 4Mi$/,
+    ],
+    ['a quota of requests, in short', quota({ cpu: '1m' }), / cpu is 1m, requests\.cpu 2m$/],
+    ['a quota of limits', quota({ 'limits.cpu': '10m' }), /limits\.cpu is 10m, limits\.cpu 20m$/],
+    [
+      'what fits',
+      small({ min: { cpu: '2m' }, max: { cpu: '1', memory: '24Mi' }, maxLimitRequestRatio: { cpu: '10' } }),
+    ],
+    ['a quota that fits', quota({ 'requests.cpu': '2m', 'limits.memory': '1Gi', pods: '0' })],
+    ['that of a namespace that did not opt in', { ...small({ min: { cpu: '1' } }), namespace: 'lab' }],
+  ];
+  for (const [what, limits, text] of cases)
+    test(what, () => {
+      const findings = judge({}, { limits: found([limits]) });
+      assert.deepEqual(having(findings, 'failed'), text ? ['resources'] : []);
+      if (text) assert.match(findings.resources?.what ?? '', text);
+    });
+
+  test('proof.resources makes them fit', () => {
+    const configuration = configured({
+      proof: { resources: { requests: { cpu: '50m' }, limits: { cpu: '60m' } } },
+    });
+    const limits = found([small({ min: { cpu: '50m' }, maxLimitRequestRatio: { cpu: '2' } })]);
+    assert.equal(judge({}, { configuration, limits }).resources?.result, 'passed');
+  });
+
+  test('not known without the right to read them', () => {
+    const { result, what } = judge({}, { limits: forbidden('LimitRanges', 'limitranges') }).resources ?? {};
+    assert.equal(result, 'not-known');
+    assert.match(what ?? '', /RBAC lacks verb "list" on resource "limitranges"/);
+  });
 });
 
 suite('the probe', () => {

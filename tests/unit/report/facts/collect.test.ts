@@ -34,6 +34,8 @@ test('without any right but that to the version: every check that needs one says
     'daemonsets',
     'namespace-labels',
     'attachments',
+    'opt-out',
+    'resources',
     'probe',
   ];
   const others = Object.entries(findings).filter(([id]) => !without.includes(id));
@@ -94,6 +96,29 @@ test('of the networks of Multus, those are listed that have a cniVersion of 0.3.
     notListed?.map(({ name }) => name),
     ['net/none', 'net/old'],
   );
+});
+
+test('LimitRanges and ResourceQuotas are read with what they ask of containers', async (t) => {
+  const list = (name: string, spec: object): object => ({
+    metadata: { resourceVersion: '1' },
+    items: [{ metadata: { uid: name, namespace: 'shop', name, resourceVersion: '1' }, spec }],
+  });
+  const min = { cpu: '50m' };
+  const { client } = await start(t, {
+    '/version': version,
+    '/api/v1/limitranges': list('small', {
+      limits: [
+        { type: 'Container', min },
+        { type: 'Pod', min: { cpu: '1' } },
+      ],
+    }),
+    '/api/v1/resourcequotas': list('all', { hard: { pods: '9' } }),
+  });
+  const { limits } = await readCheck(client, options);
+  assert.deepEqual(foundIn(limits), [
+    { namespace: 'shop', object: 'LimitRange small', containers: [{ type: 'Container', min }], hard: {} },
+    { namespace: 'shop', object: 'ResourceQuota all', containers: [], hard: { pods: '9' } },
+  ]);
 });
 
 test('an API server that fails in the middle is an error, and no finding', async (t) => {
