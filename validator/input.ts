@@ -91,7 +91,12 @@ const words: Record<CheckName, Record<string, Rule>> = {
   address: { timeout: isDuration },
   gateway: { required: oneOf(true, undefined), timeout: isDuration },
   roundTrip: { mode: oneOf('require', 'prefer'), timeout: isDuration },
-  witness: { port: isPort, inbound: optionalPort, timeout: isDuration },
+  witness: {
+    port: isPort,
+    inbound: optionalPort,
+    exempt: (value) => value === undefined || listOf(isText)(value),
+    timeout: isDuration,
+  },
   reach: { host: isText, port: isPort, timeout: isDuration },
 };
 

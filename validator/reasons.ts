@@ -96,7 +96,8 @@ export const reasons = {
       'connection did not arrive. If the pod is in a mesh, its label must name the profile of the mesh as well.',
     'inbound-not-redirected':
       "Check the mesh's CNI pod on this node and who changes rules in this pod: connections from outside reach " +
-      'the pod without its proxy. Recreate the pod. If other pods of the node pass, check the port of the rule.',
+      'the pod without its proxy. Recreate the pod. If no pod of the mesh passes, check the settings of its plugin ' +
+      'that leave out ports or subnets: pods do not show them.',
     'name-unknown': "Check the cluster's DNS, and the pod's `dnsPolicy` and `dnsConfig`.",
     'connect-refused':
       'Check the program at that address: it does not listen, or a firewall answered for it.',

@@ -124,7 +124,7 @@ function finish({ results, terminationLog }: Progress, verdict: Verdict, problem
 
 /**
  * Where the program listens for as long as the pod runs: kubelets before Kubernetes 1.35 dial startup probes again when
- * they restart. In a mesh the proxy listens.
+ * they restart. In a mesh the proxy listens, unless the mesh exempts the kubelet.
  */
-const addressAtRest = ({ port, inbound, family }: Witness): string =>
-  inbound === undefined ? `${family === 'IPv6' ? '[::]' : '0.0.0.0'}:${port}` : '';
+const addressAtRest = ({ port, inbound, exempt, family }: Witness): string =>
+  inbound === undefined || exempt ? `${family === 'IPv6' ? '[::]' : '0.0.0.0'}:${port}` : '';

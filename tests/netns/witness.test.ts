@@ -11,8 +11,16 @@ import { requireMachine } from './harness/machine.ts';
 import { injected, type PodSpecimen } from './harness/pods.ts';
 import { type Proof, type RunningProof, startProof } from './harness/proof.ts';
 import { Sandbox } from './harness/sandbox.ts';
+import { istio } from './rules/istio.ts';
 import { linkerd } from './rules/linkerd.ts';
-import { flushInbound, type InboundState, inboundStates, linkerdPod, plain } from './table/inbound.ts';
+import {
+  flushInbound,
+  type InboundState,
+  inboundStates,
+  istioPod,
+  linkerdPod,
+  plain,
+} from './table/inbound.ts';
 import { states as ways } from './table/states.ts';
 import { write } from './table/steps.ts';
 
@@ -84,6 +92,17 @@ describe('the witness, beside the truth', { concurrency: 9 }, () => {
     const failed = proof.message.checks.filter(({ passed }) => !passed).map(({ profile }) => profile);
     assert.deepEqual(failed, ['linkerd'], proof.log);
   });
+});
+
+test("Istio with TPROXY: only the proxy can accept the kubelet's connection, and the pod passes without", async () => {
+  await using sandbox = await Sandbox.make({ families: 'ipv4' });
+  await write(istio({ transparent: true }))(sandbox);
+  await listen(sandbox, 'pod', { host: '0.0.0.0', tcp: [80], manner: 'banner' });
+  const dials = await dialFromNode(sandbox, [{ host: podAddress.ipv4, port: 80 }]);
+  assert.deepEqual(dials, ['silence']);
+  const annotations = { ...istioPod.annotations, 'sidecar.istio.io/interceptionMode': 'TPROXY' };
+  const { code, log } = await startProof(sandbox, { ...istioPod, annotations }, { configuration }).ended;
+  assert.equal(code, 0, log);
 });
 
 test('at rest: less than 1 MB of memory of its own, the end comes at once, and a restart has its port', async () => {

@@ -2,8 +2,8 @@ import { type Finding, failed, passed } from '../finding.ts';
 import { after, close, sleep } from '../host/loop.ts';
 import { native } from '../host/native.ts';
 import { accepting } from '../host/tcp.ts';
-import type { Pod } from '../pod.ts';
-import { type Family, formatAddress } from '../shared/addresses.ts';
+import { type Pod, readDevices } from '../pod.ts';
+import { type Address, type Family, formatAddress, isIn } from '../shared/addresses.ts';
 import type { WitnessCheck } from '../shared/contract.ts';
 import { defaultRoute } from './default-route.ts';
 import { ownAddresses } from './probe.ts';
@@ -24,47 +24,62 @@ export type Witness = WitnessCheck & { family: Family };
  * @returns the finding of a check with these settings, or of one without `inbound`
  */
 export async function awaitKubelet(
-  { port, inbound, family }: Witness,
+  { port, inbound, exempt = [], family }: Witness,
   pod: Pod,
   milliseconds: number,
 ): Promise<(check: WitnessCheck) => Finding> {
   const { promise, resolve } = Promise.withResolvers<void>();
   let forget = after(milliseconds, resolve);
   const own = ownAddresses().map(formatAddress);
-  const route = defaultRoute(family);
-  const gateway = route && 'device' in route ? route.gateway : undefined;
-  const node = [...pod.nodeAddresses, ...(gateway ? [gateway] : [])].map(formatAddress);
-  let from: string | undefined;
-  const listener = accepting(inbound ?? port, family, (connection) => {
-    try {
-      const source = native.otherEnd(connection).address;
-      // another port is a peer's, which waits for this pod
-      if (own.includes(source) || native.originalPort(connection) !== port) return;
-      const isEnough = inbound === undefined || node.includes(source);
-      if (from !== undefined && !isEnough) return;
-      from = source;
-      forget();
-      forget = after(isEnough ? 0 : 10_000, resolve);
-    } finally {
-      close(connection);
-    }
-  });
-  const bypassed =
-    inbound === undefined ? undefined : accepting(port, family, close, (socket) => native.dropAll(socket));
+  const node = nodeAddresses(pod, family);
+  let seen: string | undefined;
+  const accept = (at: number): number | string =>
+    accepting(at, family, (connection) => {
+      try {
+        const source = native.otherEnd(connection).address;
+        // another port is a peer's, which waits for this pod
+        if (own.includes(source) || native.originalPort(connection) !== port) return;
+        const isEnough = inbound === undefined || node.some((address) => formatAddress(address) === source);
+        if (seen !== undefined && !isEnough) return;
+        seen = `a connection from ${source} come to port ${at}`;
+        forget();
+        forget = after(isEnough ? 0 : 10_000, resolve);
+      } finally {
+        close(connection);
+      }
+    });
+  const isExempt = exempt.some((item) => exempts(item, node, pod));
+  const count = (): number | string => accepting(port, family, close, (socket) => native.dropAll(socket));
+  const listener = accept(inbound ?? port);
+  const second = inbound === undefined ? undefined : isExempt ? accept(port) : count();
   try {
     if (typeof listener === 'string') return () => cannotListen(inbound ?? port, family, listener);
-    if (typeof bypassed === 'string') return () => cannotListen(port, family, bypassed);
+    if (typeof second === 'string') return () => cannotListen(port, family, second);
     await promise;
     // what connected since the last poll counts, and nothing more connects
     native.dropAll(listener);
+    if (second !== undefined && isExempt) native.dropAll(second);
     await sleep(0);
-    if (from !== undefined) return () => passed(`a connection from ${from} come to port ${inbound ?? port}`);
-    if (bypassed === undefined || native.dropped(bypassed) === 0)
+    if (seen !== undefined) return () => passed(seen ?? '');
+    if (second === undefined || isExempt || native.dropped(second) === 0)
       return () => failed('not-reached', `no connection to port ${port}`);
-    const seen = `a connection to port ${port} that was not redirected`;
-    return (check) => (check.inbound === undefined ? passed(seen) : failed('inbound-not-redirected', seen));
+    const bypass = `a connection to port ${port} that was not redirected`;
+    return (check) =>
+      check.inbound === undefined ? passed(bypass) : failed('inbound-not-redirected', bypass);
   } finally {
     forget();
-    for (const socket of [listener, bypassed]) if (typeof socket === 'number') close(socket);
+    for (const socket of [listener, second]) if (typeof socket === 'number') close(socket);
   }
+}
+
+/** The addresses from which the kubelet may dial: the gateway is usually the node. */
+function nodeAddresses(pod: Pod, family: Family): Address[] {
+  const route = defaultRoute(family);
+  return [...pod.nodeAddresses, ...(route && 'gateway' in route ? [route.gateway] : [])];
+}
+
+/** Whether the mesh leaves the kubelet's connection alone, or may do so: by its source, or by the pod's interface. */
+function exempts(item: string, node: Address[], { addresses: [first] }: Pod): boolean {
+  const device = readDevices().find(({ addresses }) => addresses.some(({ hex }) => hex === first?.hex));
+  return item === device?.name || node.some((address) => isIn(address, item));
 }

@@ -51,6 +51,16 @@ export function isLinkLocal({ family, hex }: Address): boolean {
   return family === 'IPv4' ? hex.startsWith('a9fe') : /^fe[89ab]/.test(hex);
 }
 
+/** Whether an address is in a subnet such as 10.0.0.0/8. */
+export function isIn({ family, hex }: Address, subnet: string): boolean {
+  const [text = '', length] = subnet.split('/');
+  const start = parseAddress(text);
+  const bitsOf = (digits = ''): string =>
+    [...digits].map((digit) => Number.parseInt(digit, 16).toString(2).padStart(4, '0')).join('');
+  const prefix = bitsOf(start?.hex).slice(0, Number(length));
+  return start?.family === family && bitsOf(hex).startsWith(prefix);
+}
+
 function hexOfIPv4(text: string): string | undefined {
   if (!/^\d{1,3}(\.\d{1,3}){3}$/.test(text)) return undefined;
   const bytes = text.split('.').map(Number);

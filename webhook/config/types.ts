@@ -85,8 +85,10 @@ export type FamiliesSource = { container: string } & ({ env: string } | { dualSt
 /** Where a mesh redirects connections from outside, for the witness. */
 export interface InboundRedirect {
   port: number;
-  /** Annotations of the pod with ports that are not redirected, `4222,6000-6100`, or subnets for whose packets none is. */
+  /** Annotations of the pod with ports that are not redirected, `4222,6000-6100`, or subnets or interfaces for which none is. */
   excludedBy?: string[];
+  /** Annotations of a pod in which only the proxy can accept what is redirected: it has no witness. */
+  transparent?: Record<string, Matcher>;
   /** An annotation of the pod with the only ports that are redirected; absent or `*`: all. */
   includedBy?: string;
 }

@@ -11,6 +11,8 @@ export interface IstioPorts {
   proxyUser?: number;
   /** Absent: the same number. */
   proxyGroup?: number;
+  /** `interceptionMode: TPROXY`: connections from outside keep their port. */
+  transparent?: boolean;
 }
 
 /**
@@ -19,7 +21,13 @@ export interface IstioPorts {
  * gid 1337 sends over `lo` to an address other than 127.0.0.1 comes in again through the inbound redirect.
  */
 export function istio(ports: IstioPorts = {}): RuleSet {
-  const { inbound = 15_006, outbound = 15_001, proxyUser = 1337, proxyGroup = proxyUser } = ports;
+  const {
+    inbound = 15_006,
+    outbound = 15_001,
+    proxyUser = 1337,
+    proxyGroup = proxyUser,
+    transparent,
+  } = ports;
   /** Three rules about who sends: the proxy to itself, another user over `lo`, the proxy to the outside. */
   const ofProxy = (own: string, id: number, self: string): string => `\
 -A ISTIO_OUTPUT -o lo ! -d ${self} -p tcp -m multiport ! --dports 15008 -m owner ${own} ${id} -j ISTIO_IN_REDIRECT
@@ -36,7 +44,7 @@ export function istio(ports: IstioPorts = {}): RuleSet {
 :ISTIO_OUTPUT -
 -A ISTIO_REDIRECT -p tcp -j REDIRECT --to-ports ${outbound}
 -A ISTIO_IN_REDIRECT -p tcp -j REDIRECT --to-ports ${inbound}
--A PREROUTING -p tcp -j ISTIO_INBOUND
+${transparent ? '' : '-A PREROUTING -p tcp -j ISTIO_INBOUND'}
 -A ISTIO_INBOUND -p tcp -m multiport --dports 15008 -j RETURN
 -A ISTIO_INBOUND -p tcp -m multiport --dports 15090,15021,15020 -j RETURN
 -A ISTIO_INBOUND -p tcp -j ISTIO_IN_REDIRECT
@@ -47,7 +55,16 @@ ${ofProxy('--gid-owner', proxyGroup, loopback[family])}
 -A ISTIO_OUTPUT -d ${loopback[family]} -j RETURN
 -A ISTIO_OUTPUT -j ISTIO_REDIRECT
 COMMIT
-`,
+${transparent ? mangle(inbound, loopback[family]) : ''}`,
     loopbackAddresses: (family) => (family === 'ipv6' ? [`${passthrough.ipv6}/128 nodad`] : []),
   };
 }
+
+/** Without the routes of the mark: no packet that is marked gets so far in a pod without a proxy. */
+const mangle = (inbound: number, self: string): string => `*mangle
+:PREROUTING ACCEPT
+:ISTIO_TPROXY -
+-A PREROUTING -p tcp -j ISTIO_TPROXY
+-A ISTIO_TPROXY ! -d ${self} -p tcp -j TPROXY --on-port ${inbound} --tproxy-mark 1337
+COMMIT
+`;

@@ -13,7 +13,7 @@ import { flush, openZtunnel, write } from './steps.ts';
 
 export const plain: PodSpecimen = { profile: 'seen' };
 export const linkerdPod: PodSpecimen = { ...specimens.linkerd, profile: 'linkerd.seen' };
-const istioPod: PodSpecimen = { ...specimens.istio, profile: 'istio.seen' };
+export const istioPod: PodSpecimen = { ...specimens.istio, profile: 'istio.seen' };
 
 const rule =
   (where: 'pod' | 'node', ...lines: string[]): Step =>
@@ -27,6 +27,14 @@ const inPod =
   async (sandbox) => {
     for (const program of ['iptables', 'ip6tables'])
       await sandbox.exec('pod', `${program}-nft`, ['-t', 'nat', ...command.split(' ')]);
+  };
+/** `skip-subnets` of linkerd: connections from there are not redirected. */
+const skipSource =
+  (subnet: string): Step =>
+  async (sandbox) => {
+    const program = subnet.includes(':') ? 'ip6tables-nft' : 'iptables-nft';
+    const rule = `-I PROXY_INIT_REDIRECT -s ${subnet} -j RETURN`;
+    await sandbox.exec('pod', program, ['-t', 'nat', ...rule.split(' ')]);
   };
 export const flushInbound = inPod('-F PREROUTING');
 const hasAddress =
@@ -105,6 +113,65 @@ export const inboundStates: InboundState[] = [
     steps: [write(linkerd({ skipped: '1404,4000:65535' }))],
     expected: 4143,
   },
+  ...[
+    { nodeIs: 'not in it', subnet: '172.16.0.0/12,192.168.51.0/24', expected: 4143 },
+    { nodeIs: 'in it', subnet: '192.168.50.0/24', expected: 14_040 },
+  ].flatMap(({ nodeIs, subnet, expected }): InboundState[] => {
+    const of = { pod: { ...linkerdPod, annotations: { 'config.linkerd.io/skip-subnets': subnet } } };
+    const rules = [write(linkerd()), ...subnet.split(',').map(skipSource)];
+    const what = `linkerd, skip-subnets with the node ${nodeIs}`;
+    return [
+      { ...of, what, row: { truth: 'works', own: 'passed' }, steps: rules, expected },
+      {
+        ...of,
+        what: `${what}, PREROUTING flushed`,
+        row: { truth: 'no inbound redirect', own: 'passed' },
+        steps: [...rules, flushInbound],
+        expected: expected === 4143 ? 'inbound-not-redirected' : expected,
+      },
+    ];
+  }),
+  {
+    // the kubelet's connection may come from either: both ways are accepted
+    what: 'linkerd, skip-subnets with the gateway in it, and not the node',
+    pod: { ...linkerdPod, annotations: { 'config.linkerd.io/skip-subnets': '10.0.0.0/8' } },
+    steps: [write(linkerd()), skipSource('10.0.0.0/8')],
+    expected: 4143,
+  },
+  {
+    what: 'linkerd, skip-subnets with the node in it, IPv6',
+    pod: { ...linkerdPod, annotations: { 'config.linkerd.io/skip-subnets': 'fd00:192:168::/48' } },
+    steps: [write(linkerd()), skipSource('fd00:192:168::/48')],
+    shape: { families: 'ipv6' },
+    expected: 14_040,
+  },
+  ...[
+    { device: 'eth0', expected: 14_040 },
+    { device: 'net1', expected: 15_006 },
+  ].flatMap(({ device, expected }): InboundState[] => {
+    const annotations = {
+      ...specimens.istio.annotations,
+      'traffic.sidecar.istio.io/excludeInterfaces': device,
+    };
+    const rules = [write(istio()), inPod(`-I PREROUTING -i ${device} -j RETURN`)];
+    const what = `Istio, excludeInterfaces ${device}`;
+    return [
+      {
+        what,
+        row: { truth: 'works', own: 'not run' },
+        pod: { ...istioPod, annotations },
+        steps: rules,
+        expected,
+      },
+      {
+        what: `${what}, PREROUTING flushed`,
+        row: { truth: 'no inbound redirect', own: 'not run' },
+        pod: { ...istioPod, annotations },
+        steps: [...rules, flushInbound],
+        expected: device === 'eth0' ? expected : 'inbound-not-redirected',
+      },
+    ];
+  }),
   {
     what: 'linkerd, no outbound rule',
     row: { truth: 'no outbound redirect', own: 'failed' },

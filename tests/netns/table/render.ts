@@ -52,8 +52,16 @@ of the first address family is broken. A mesh's own validator was not run here: 
 
 ${renderStates()}
 
-No check sees that the second NIC of a pod is gone (AWS with several NICs): \`roundTrip\` shows the way of the default route
-only.
+## What no check sees
+
+- What is beyond the node: other nodes, Services, DNS, \`ip_forward\`, SNAT, the MTU. With Cilium and masquerading, also pods
+  without programs: the node answers both ways, and nothing else does.
+- The way of a Multus network or a second NIC, such as a peer in the wrong bridge. Checks see that the interface is there.
+- One silent gateway of a multipath default route, and strict \`rp_filter\` beside an interface in the node's network.
+- Only \`witness\` sees what concerns TCP alone, such as broken checksums, and a physical router in the node's place:
+  \`roundTrip\` passes with a note on the router. \`roundTrip\` also passes on an answer that the pod gives itself (a local
+  route, a UDP redirect), or that a filter at the node's end gives ("port unreachable").
+- The inbound redirect: without \`witness\`, and in ambient mode. With \`witness\`, if the mesh exempts the kubelet.
 
 ## A mesh's rules and the kubelet as witness
 

@@ -77,9 +77,11 @@ function prove(
   }
   const isSeen = requirements.profiles.some(({ proof }) => proof.witness !== undefined);
   if (isSeen && requirements.witness === undefined) {
-    warnings.push(
-      'proof.mode is warn, and proof.witness of a profile can only refuse: the kubelet is no witness',
-    );
+    const why =
+      policy.proof.mode === 'warn'
+        ? 'proof.mode is warn, and proof.witness of a profile can only refuse'
+        : "only the proxy of this pod can accept the kubelet's connection (proof.inbound.transparent)";
+    warnings.push(`${why}: the kubelet is no witness`);
   }
   const { operations, refuses, ...more } = inject(pod, requirements, selection, name, policy.proof);
   const changed = injectedAt(pod) >= 0 ? 'updated' : 'injected';

@@ -81,7 +81,7 @@ export function requirementsFor(
   if (witness !== undefined) {
     words.add('witness');
     for (const { name, proof } of profiles) {
-      const { inbound, ...plain } = witness;
+      const { inbound, exempt, ...plain } = witness;
       if (proof.inbound && inbound) checks.push({ profile: name, witness });
       else if (proof.witness) checks.push({ profile: name, witness: plain });
     }

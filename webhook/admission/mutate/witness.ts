@@ -4,6 +4,7 @@ import type { InboundRedirect, Profile } from '../../config/types.ts';
 import { own } from '../../lib/maps.ts';
 import { allContainers } from '../pod.ts';
 import type { Place } from './ids.ts';
+import { allMatch } from './profile-selection.ts';
 import type { ProofRequirements } from './proof-requirements.ts';
 import { portsOf, textAt } from './skipped-ports.ts';
 
@@ -24,22 +25,24 @@ export function witnessFor(place: Place, profiles: Profile[]): WitnessCheck | un
   const used = allContainers(place.pod).flatMap(({ ports }) =>
     (Array.isArray(ports) ? ports : []).map(({ containerPort }) => String(containerPort)),
   );
-  const redirected = inbound && redirectedPort(place, inbound, used);
-  if (inbound && redirected !== undefined) return { port: redirected, inbound: inbound.port, timeout };
+  if (inbound?.transparent && allMatch(inbound.transparent, place.pod.metadata.annotations)) return undefined;
+  const excluded = (inbound?.excludedBy ?? []).map((key) => textAt(place, key) ?? '').join();
+  const redirected = inbound && redirectedPort(place, inbound, used, excluded);
   // no port of this pod is redirected
-  return { port: firstPort(portsOf(used.join())) ?? usualPort, timeout };
+  if (!inbound || redirected === undefined)
+    return { port: firstPort(portsOf(used.join())) ?? usualPort, timeout };
+  const exempt = excluded.split(',').flatMap((item) => (/^[\d\s-]*$/.test(item) ? [] : item.trim()));
+  return { port: redirected, inbound: inbound.port, ...(exempt.length > 0 && { exempt }), timeout };
 }
 
 /** A port that the mesh redirects in this pod; undefined if there is none. */
 function redirectedPort(
   place: Place,
-  { port, excludedBy = [], includedBy }: InboundRedirect,
+  { port, includedBy }: InboundRedirect,
   used: string[],
+  excludedByPod: string,
 ): number | undefined {
-  const texts = excludedBy.map((key) => textAt(place, key) ?? '');
-  // subnets may be the node's: from those, no port is redirected
-  if (texts.some((text) => text.includes('/'))) return undefined;
-  const excluded = [port, neverRedirected, ...texts];
+  const excluded = [port, neverRedirected, excludedByPod];
   const only = (includedBy && own(place.pod.metadata.annotations, includedBy)) ?? '*';
   if (only === '*') return firstPort(portsOf([...used, ...excluded].join()));
   // a peer may dial these ports too; iptables reads a number with leading zeros as octal
