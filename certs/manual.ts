@@ -6,6 +6,7 @@ import {
   bundleFault,
   bundleOf,
   newAuthority,
+  type Reading,
   readSecret,
   secretData,
   type TrustedAuthority,
@@ -49,6 +50,7 @@ const refused = (message: string): CniGateError => new CniGateError('CNI_GATE_TL
 export type Shown = Awaited<ReturnType<typeof show>>;
 
 const phases = {
+  'not-managed': 'not managed by cni-gate: "cni-gate check" judges the certificate',
   none: 'there is no authority',
   settled: 'settled',
   waiting: 'rotating: the next authority is in the caBundles, and signs after the overlap',
@@ -58,23 +60,26 @@ const phases = {
 /**
  * What is in the Secret and the caBundles, without any key.
  *
+ * @param isManaged whether the authority in the Secret signs what the replicas serve
  * @throws CniGateError if the Secret may not be read
  */
-export async function show(shared: SharedObjects) {
+export async function show(shared: SharedObjects, isManaged = true) {
   const { found, faults: unread } = await shared.configurations();
   const secret = await shared.secret();
-  const { faults, ...state } = readSecret(secret?.data, shared.now());
+  const reading: Reading = isManaged ? readSecret(secret?.data, shared.now()) : { faults: [] };
+  const { faults, ...state } = reading;
   const { authority, next, previous } = state;
   const expected = bundleOf(state);
   const configurations = [
     ...found.map(({ name, bundles }) => ({
       name,
-      caBundle: bundles.map((bundle) => bundleFault(bundle, expected)).find(Boolean) ?? 'complete',
+      caBundle: bundles.map((bundle) => bundleFault(bundle, isManaged ? expected : bundle)).find(Boolean) ?? 'complete',
     })),
     ...[...unread].map(([name, { message }]) => ({ name, caBundle: message })),
   ];
   const settled = previous ? 'switched' : 'settled';
-  const phase: keyof typeof phases = !authority ? 'none' : next ? 'waiting' : settled;
+  const missing = isManaged ? 'none' : 'not-managed';
+  const phase: keyof typeof phases = !authority ? missing : next ? 'waiting' : settled;
   return {
     secret: { present: secret !== undefined, labelled: secret?.labelled ?? false },
     phase,

@@ -7,7 +7,13 @@ import { eventually } from './harness/eventually.ts';
 import { pod, workload } from './harness/objects.ts';
 import { installed } from './installed/installation.ts';
 import { apply, policyName, tryPod } from './installed/overlay.ts';
-import { bringNetwork, initNames, makeNamespace, testThatItWorks, type UserPod } from './installed/working.ts';
+import {
+  bringNetwork,
+  initNames,
+  makeNamespace,
+  testThatItWorks,
+  type UserPod,
+} from './installed/working.ts';
 import { ours as held } from './repair/kubelet.ts';
 
 const { cluster, replicas } = await installed('permissive');

@@ -59,8 +59,12 @@ function addService(command: Command): Command {
 }
 
 async function runShow(flags: SecretFlags & { output: 'text' | 'json' }): Promise<void> {
-  const { isWell, render, show } = await import('../../certs/manual.ts');
-  const shown = await show(await openShared(flags));
+  const [{ isWell, render, show }, { isManaged }] = await Promise.all([
+    import('../../certs/manual.ts'),
+    import('../report/facts/deployment.ts'),
+  ]);
+  const { client, shared } = await openShared(flags);
+  const shown = await show(shared, await isManaged(client, flags.namespace));
   const json = flags.output === 'json';
   process.stdout.write(
     json ? `${JSON.stringify(shown, null, 2)}\n` : render(shown, `${flags.namespace}/${flags.tlsSecret}`),
@@ -77,7 +81,8 @@ const done: Record<ManualStep, string> = {
 async function runRotate(flags: SecretFlags & { finish?: boolean; tlsAuthorityDays: number }): Promise<void> {
   const { runManualStep } = await import('../../certs/manual.ts');
   const step = flags.finish ? 'finish' : 'rotate';
-  await runManualStep(step, await openShared(flags), flags.tlsAuthorityDays);
+  const { shared } = await openShared(flags);
+  await runManualStep(step, shared, flags.tlsAuthorityDays);
   process.stdout.write(`${done[step]}\n`);
 }
 
@@ -105,5 +110,5 @@ async function openShared({
   ]);
   const client = await openCluster(kubeconfig, context);
   const configurations = await configurationsCalling(client, { namespace, service });
-  return sharedObjects(client, { namespace, secret, service, configurations });
+  return { client, shared: sharedObjects(client, { namespace, secret, service, configurations }) };
 }

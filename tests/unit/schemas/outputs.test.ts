@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { show } from '../../../certs/manual.ts';
+import { isWell, show } from '../../../certs/manual.ts';
 import { bundleOf, newAuthority, secretData } from '../../../certs/rotation.ts';
 import { createProgram } from '../../../webhook/commands/program.ts';
 import { readPolicy } from '../../../webhook/config/load.ts';
@@ -103,6 +103,20 @@ suite('certs show --output json', () => {
     assert.ok(damaged.faults.length > 0);
     assert.deepEqual(faults(damaged), []);
   });
+});
+
+test('certs show: a certificate that cni-gate does not manage is no fault, and an empty caBundle is', async () => {
+  const world = new World();
+  const shared = world.shared(async () => {});
+  const { certificate } = newAuthority(365, world.now());
+  world.setBundle('mutating/cni-gate', certificate);
+  world.setBundle('validating/cni-gate', certificate);
+  assert.equal(isWell(await show(shared)), false);
+  const shown = await show(shared, false);
+  assert.deepEqual([shown.phase, isWell(shown)], ['not-managed', true]);
+  assert.deepEqual(schemaFaults('certs-show')(shown), []);
+  world.setBundle('validating/cni-gate', '');
+  assert.equal(isWell(await show(shared, false)), false);
 });
 
 test('each command that prints JSON has a schema', () => {

@@ -10,7 +10,7 @@ export type WithoutProof = keyof typeof withoutProofText;
 
 /** {@link WithoutProof} in words. */
 export const withoutProofText = {
-  'not-reviewed': `has no readable annotation ${statusAnnotation}: the webhook never saw it`,
+  'not-reviewed': `has no readable annotation ${statusAnnotation}: it is older than the label of its namespace, or cni-gate did not answer`,
   'admitted-with-warning': `would have been refused, and proof.mode is warn: ${statusAnnotation} has the code`,
   'container-missing': `checks are required, and there is no init container ${validatorContainer}`,
   'not-first': `an init container runs before ${validatorContainer}`,

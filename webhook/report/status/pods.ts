@@ -1,6 +1,7 @@
 import { eventReasons, validatorContainer } from '../../lib/names.ts';
 import { duplicateAddresses as findDuplicates } from '../../nodes/evidence/duplicates.ts';
 import type { Verdict } from '../../nodes/evidence/facts.ts';
+import { recreateText } from '../checks/finding.ts';
 import type { StatusFacts } from '../facts/collect.ts';
 import { hasWaitedLong } from '../facts/pod-events.ts';
 import type { PodFacts } from '../facts/pods.ts';
@@ -86,11 +87,11 @@ export const waitingPods = ({ pods, events }: StatusFacts, now: number) =>
 
 /** The pods that run without a proof. */
 export const podsWithoutProof = (pods: readonly PodFacts[]) =>
-  pods.flatMap(({ namespace, name, node, withoutProof: reason }) =>
-    reason === undefined
-      ? []
-      : [{ namespace, name, node: node ?? null, reason, why: withoutProofText[reason] }],
-  );
+  pods.flatMap(({ namespace, name, node, withoutProof: reason }) => {
+    if (reason === undefined) return [];
+    const hint = reason === 'not-reviewed' ? `. ${recreateText([{ namespace }])}` : '';
+    return [{ namespace, name, node: node ?? null, reason, why: withoutProofText[reason] + hint }];
+  });
 
 /**
  * The addresses that two live pods have. A pod that is being deleted may have given its address back already: one look

@@ -3,6 +3,7 @@ import { suite, test } from 'node:test';
 import type { PodEvidence, Verdict } from '../../../../webhook/nodes/evidence/facts.ts';
 import type { StatusFacts } from '../../../../webhook/report/facts/collect.ts';
 import type { PodFacts } from '../../../../webhook/report/facts/pods.ts';
+import type { WithoutProof } from '../../../../webhook/report/facts/proof.ts';
 import type { Status } from '../../../../webhook/report/status/status.ts';
 import { statusOf } from '../../../../webhook/report/status/status.ts';
 import { ageText } from '../../../../webhook/report/text/table.ts';
@@ -143,6 +144,17 @@ test('ages read as those of kubectl', () => {
     [800 * day, '2y'],
   ];
   for (const [age, text] of ages) assert.equal(ageText(age), text);
+});
+
+test('a pod that was never reviewed: it may be older than the label, and the command that recreates it', () => {
+  const old: PodFacts = { namespace: 'shop', name: 'old', node: 'n1', proof: 'withoutProof' };
+  const whyOf = (withoutProof: WithoutProof): string | undefined =>
+    tell([{ ...old, withoutProof }]).podsWithoutProof[0]?.why;
+  assert.match(
+    whyOf('not-reviewed') ?? '',
+    /older than the label of its namespace.*\. Recreate them: kubectl -n shop rollout restart deployment,statefulset,daemonset$/,
+  );
+  assert.doesNotMatch(whyOf('not-first') ?? '', /kubectl/);
 });
 
 suite('pods that prove in warn mode', () => {
