@@ -73,7 +73,9 @@ export async function show(shared: SharedObjects, isManaged = true) {
   const configurations = [
     ...found.map(({ name, bundles }) => ({
       name,
-      caBundle: bundles.map((bundle) => bundleFault(bundle, isManaged ? expected : bundle)).find(Boolean) ?? 'complete',
+      caBundle:
+        bundles.map((bundle) => bundleFault(bundle, isManaged ? expected : bundle)).find(Boolean) ??
+        'complete',
     })),
     ...[...unread].map(([name, { message }]) => ({ name, caBundle: message })),
   ];

@@ -47,6 +47,7 @@ suite('with all in order', () => {
         ['policy-pods', 'passed', 'bound: Deny'],
         ['policy-service-account', 'passed', 'bound: Deny'],
         ['leader', 'passed', 'held'],
+        ['proof-mode', 'passed', 'no pod is in warn mode'],
       ],
     );
     assert.ok(features.every(({ inForce }) => inForce));
@@ -184,7 +185,7 @@ test('after the uninstall of the guide, the result is not-installed', async () =
   assert.equal(exit, 3, stdout);
   assert.match(stdout, /^cni-gate is not installed: /);
   assert.match(stdout.split('\n')[1] ?? '', /^Cluster: https:\/\/127\.0\.0\.1:\d+ \(context \S+\)/);
-  assert.equal(stdout.split('\n').length, 3, stdout);
+  assert.equal(stdout.replaceAll(/\n {2}(?=\S)/g, ' ').split('\n').length, 3, stdout);
   assert.deepEqual(
     status().faults.map(({ code }) => code),
     ['CNI_GATE_NOT_INSTALLED'],

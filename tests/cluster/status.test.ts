@@ -87,7 +87,7 @@ test('a node that is not ready is listed, with the pod held for it and a pod sen
       ['waits', 'n1', null, 'steering is not in force: pods that are refused wait'],
     ],
   );
-  const { stdout: shown } = command();
+  const { stdout: shown } = command('-o', 'wide');
   assert.match(shown, /^HELD POD +REFUSED NODE +AGE +NOMINATED +WHY +NOT NOMINATED$/m);
   assert.match(
     shown,

@@ -55,11 +55,25 @@ test('the filter leaves the rows with all of its words, in every table, also row
   assert.match(await countOf(page, 'heldPods'), /^1 of \d$/);
 });
 
-test('500 pixels wide, nothing is wider than the page but the tables, which scroll', async (t) => {
+test('500 pixels wide, every reason can be read without scrolling aside, and rows stay short', async (t) => {
   const { page } = await openDashboard(t, browser, dashboardFrom(clusterFacts(500)));
   await page.setViewportSize({ width: 500, height: 1200 });
   await drawn(page);
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 500);
+  const { height, right, labels } = await page.evaluate(() => {
+    const boxes = (selector: string) =>
+      [...document.querySelectorAll(selector)].map((element) => element.getBoundingClientRect());
+    return {
+      height: Math.max(...boxes('tbody tr').map((box) => box.height)),
+      right: Math.max(...boxes('td.text').map((box) => box.right)),
+      labels: [...document.querySelectorAll('#nodes tbody tr:first-child td')].map(
+        (cell) => getComputedStyle(cell, '::before').content,
+      ),
+    };
+  });
+  assert.ok(right <= 500, `a reason ends at ${right}`);
+  assert.ok(height <= 200, `a row is ${height} pixels tall`);
+  assert.deepEqual(labels, ['"node: "', '"daemonset: "', '"state: "', '"age: "', '"pod: "', '"why: "']);
 });
 
 test('every control has a name, and every section a heading', async (t) => {

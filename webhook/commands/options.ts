@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../../validator/shared/duration.ts';
-import type { Paint, TextOptions } from '../report/text/table.ts';
+import type { TextOptions } from '../report/text/table.ts';
 
 /** Values of the flags that name a cluster. */
 export interface ClusterFlags {
@@ -79,16 +79,16 @@ export function milliseconds(text: string): number {
 }
 
 /**
- * How text is to look on standard output: as wide as COLUMNS or the terminal says, and in colour where it has colours.
- * `styleText` looks at the stream, NO_COLOR, NODE_DISABLE_COLORS and FORCE_COLOR.
+ * How text is to look on standard output: as wide as COLUMNS or the terminal says, 100 columns in a file or a pipe, and in
+ * colour where it has colours. `styleText` looks at the stream, NO_COLOR, NODE_DISABLE_COLORS and FORCE_COLOR.
  */
-export function terminal(): TextOptions & { paint: Paint } {
+export function terminal(): Required<TextOptions> {
   const { stdout, env } = process;
   // some terminals do not tell how wide they are, and read as 0
-  const width = Number(env.COLUMNS) || (stdout.isTTY ? stdout.columns : 0);
+  const width = Number(env.COLUMNS) || (stdout.isTTY && stdout.columns) || 100;
   return {
     // a narrower one breaks lines by itself
-    ...(width > 0 && { width: Math.max(width, 60) }),
+    width: Math.max(width, 60),
     paint: (style, text) => styleText(style, text, { stream: stdout }),
   };
 }

@@ -77,7 +77,7 @@ function printer(
   const form = (status: Status): string => {
     if (output === 'json') return `${JSON.stringify(status, null, watch ? undefined : 2)}\n`;
     const { width, ...look } = terminal();
-    const text = statusText(status, all === true, { ...look, ...(output !== 'wide' && width && { width }) });
+    const text = statusText(status, all === true, { ...look, ...(output !== 'wide' && { width }) });
     // an empty line shows where the next one begins, in a file
     return watch && !isTTY ? `${text}\n` : text;
   };

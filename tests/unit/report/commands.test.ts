@@ -139,8 +139,8 @@ test('as a program: the error on standard error alone, exit code 2; --wait says 
 
 suite('status: colours and width', () => {
   /** What is printed into a pipe, or on a terminal that is so wide. */
-  async function printed(t: TestContext, columns?: number): Promise<string> {
-    const command = [process.execPath, main, 'status', '--kubeconfig', await fakeCluster(t)];
+  async function printed(t: TestContext, columns?: number, ...args: string[]): Promise<string> {
+    const command = [process.execPath, main, 'status', '--kubeconfig', await fakeCluster(t), ...args];
     const [program = '', ...rest] =
       columns === undefined
         ? command
@@ -158,10 +158,14 @@ suite('status: colours and width', () => {
     assert.ok(Math.max(...lines.map((line) => line.length)) <= 60, plain);
   });
 
-  test('in a pipe neither', async (t) => {
+  test('in a pipe 100 columns and no colour; wide has each row in one line', async (t) => {
     const shown = await printed(t);
     assert.equal(stripVTControlCharacters(shown), shown);
-    assert.match(shown, /^DaemonSet linkerd-cni\/linkerd-cni .{60,}\(CNI_GATE_DAEMONSET_UNKNOWN\)$/m);
+    const [, ...lines] = shown.split('\n');
+    const widest = Math.max(...lines.map((line) => line.length));
+    assert.ok(widest > 80 && widest <= 100, shown);
+    const wide = await printed(t, undefined, '-o', 'wide');
+    assert.match(wide, /^DaemonSet linkerd-cni\/linkerd-cni .{60,}\(CNI_GATE_DAEMONSET_UNKNOWN\)$/m);
   });
 });
 

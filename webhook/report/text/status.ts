@@ -2,6 +2,7 @@ import { clean } from '../../lib/clean.ts';
 import { wrap } from '../../lib/wrap.ts';
 import { few } from '../checks/finding.ts';
 import type { Status } from '../status/status.ts';
+import { grouped } from './group.ts';
 import { countsOf, warningsOf } from './headline.ts';
 import { clusterText, layTable, plain, type TextOptions } from './table.ts';
 import { type Table, tablesOf } from './tables.ts';
@@ -10,7 +11,7 @@ import { type Table, tablesOf } from './tables.ts';
 const mostRows = 50;
 
 /**
- * A status for people.
+ * A status for people. Rows with equal reasons are one, unless all are asked for or rows are as wide as they are.
  *
  * @param all every row, however many there are
  */
@@ -21,7 +22,8 @@ export function statusText(
 ): string {
   const { result, headline, cluster } = status;
   const isGone = result === 'not-installed';
-  const shown = tablesOf(status, all).filter(({ id }) => !isGone || id === 'faults');
+  const group = all || width === Number.POSITIVE_INFINITY ? undefined : grouped;
+  const shown = tablesOf(status, all, group).filter(({ id }) => !isGone || id === 'faults');
   const max = all || isGone ? Number.POSITIVE_INFINITY : mostRows;
   const sentences = [
     ...summary(status),

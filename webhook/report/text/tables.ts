@@ -49,8 +49,13 @@ const columns = {
  * The tables of a status: first what is wrong and pods with a problem.
  *
  * @param all checks that passed as well
+ * @param group puts objects with equal reasons together
  */
-export function tablesOf(status: Status, all: boolean): Table[] {
+export function tablesOf(
+  status: Status,
+  all: boolean,
+  group = (objects: readonly object[]): readonly object[] => objects,
+): Table[] {
   const { result, daemonSets, namespaces, pods } = status;
   const table = (id: keyof typeof columns, objects: readonly object[], sentences = 1): Table => ({
     id,
@@ -92,10 +97,10 @@ export function tablesOf(status: Status, all: boolean): Table[] {
       rows: faults.map(({ code, message }) => [`${message} (${code})`]),
       sentences: 1,
     },
-    table('heldPods', status.heldPods, 2),
-    table('failedPods', status.failedPods, 2),
-    table('waitingPods', status.waitingPods),
-    table('podsWithoutProof', status.podsWithoutProof),
+    table('heldPods', group(status.heldPods), 2),
+    table('failedPods', group(status.failedPods), 2),
+    table('waitingPods', group(status.waitingPods)),
+    table('podsWithoutProof', group(status.podsWithoutProof)),
     table('duplicateAddresses', duplicates, 0),
     table('features', status.features),
     table('installation', failing),
@@ -110,7 +115,7 @@ export function tablesOf(status: Status, all: boolean): Table[] {
       ]),
       sentences: 0,
     },
-    table('nodes', status.nodes),
+    table('nodes', group(status.nodes)),
     {
       id: 'namespaces',
       head: ['NAMESPACE', 'PASSED', 'FAILED', 'WAITING', 'OPTED OUT', 'WITHOUT PROOF', 'SKIPPED'],

@@ -61,7 +61,9 @@ function sectionOf({ id, head, rows, sentences }, words) {
   const cell = (text, at) => {
     const isText = at >= head.length - sentences;
     const [tone] = tones.find(([, texts]) => texts.includes(text ?? '')) ?? [];
-    return h('td', { ...(tone && { 'data-tone': tone }), ...(isText && { class: 'text' }) }, text ?? '');
+    const label = `${names[at]}: `;
+    const attributes = { 'data-label': label, ...(tone && { 'data-tone': tone }), ...(isText && { class: 'text' }) };
+    return h('td', attributes, text ?? '');
   };
   const table = h(
     'table',
