@@ -31,7 +31,7 @@ export const nominate = (
   { pod, node }: { pod: Target; node: string },
   signal: AbortSignal,
 ): Promise<Written> =>
-  writtenBy(patch(client, pod, '/status', { status: { nominatedNodeName: node } }, signal));
+  writtenBy(client, pod, patch(client, pod, '/status', { status: { nominatedNodeName: node } }, signal));
 
 /**
  * Deletes exactly the pod and the version that was judged, with the pod's own grace period, so that its controller
@@ -41,22 +41,25 @@ export function deletePod(
   client: ApiClient,
   { pod, how }: Pick<Recreation, 'pod' | 'how'>,
 ): Promise<Written> {
-  if (how === 'delete') return writtenBy(remove(client, pod));
+  if (how === 'delete') return writtenBy(client, pod, remove(client, pod));
   const labels = Object.fromEntries(foreign.jobLabels.map((key) => [key, null]));
   const annotations = { [releasedAnnotation]: pod.controller?.name ?? '' };
-  return writtenBy(patch(client, pod, '', { metadata: { labels, annotations } }));
+  return writtenBy(client, pod, patch(client, pod, '', { metadata: { labels, annotations } }));
 }
 
 /** Deletes a pod that was released, whatever its proof says by now: its Job has another one. */
 export function deleteReleased(client: ApiClient, pod: Target): Promise<Written> {
   const removeNewest = async (): Promise<Stored> => {
-    const found = await client.request<Stored>('GET', pathOf(pod), { timeout });
+    const found = await read(client, pod);
     const { uid, resourceVersion = '', deletionTimestamp } = found.metadata ?? {};
     if (uid !== pod.uid || deletionTimestamp) return found;
     return remove(client, { ...pod, version: resourceVersion });
   };
-  return writtenBy(removeNewest());
+  return writtenBy(client, pod, removeNewest());
 }
+
+const read = (client: ApiClient, pod: Target): Promise<Stored> =>
+  client.request('GET', pathOf(pod), { timeout });
 
 const patch = (
   client: ApiClient,
@@ -82,14 +85,23 @@ const pathOf = ({ namespace, name }: Pick<Target, 'namespace' | 'name'>): string
   apiPath`/api/v1/namespaces/${namespace}/pods/${name}`;
 
 /** What became of a request. Never throws. */
-async function writtenBy(request: Promise<Stored>): Promise<Written> {
+async function writtenBy(client: ApiClient, pod: Target, request: Promise<Stored>): Promise<Written> {
   try {
     const { metadata } = await request;
     return { result: 'made', version: metadata?.resourceVersion ?? '' };
   } catch (error) {
     const status = error instanceof ClusterError ? error.status : undefined;
-    if (status === 409) return { result: 'conflict' };
+    // our own policy judges the pod as it is by now, before the API server compares versions
+    const isOutdated = status === 422 && (await isChanged(client, pod));
+    if (status === 409 || isOutdated) return { result: 'conflict' };
     if (status === 404) return { result: 'gone' };
     return { result: 'failed', error };
   }
 }
+
+/** Whether the API server has another version of the pod than the one that was read. */
+const isChanged = (client: ApiClient, pod: Target): Promise<boolean> =>
+  read(client, pod).then(
+    ({ metadata }) => metadata?.uid !== pod.uid || metadata.resourceVersion !== pod.version,
+    () => false,
+  );

@@ -40,6 +40,9 @@ export function observe(before: Observation | undefined, lease: Lease | undefine
 
 const versionOf = (lease: Lease | undefined): string | undefined => lease?.metadata.resourceVersion;
 
+/** A Lease without a change for this time is free, whatever its duration says: replicas write 15 s. Milliseconds. */
+const longestDuration = 60_000;
+
 /**
  * Whether this process may create the Lease, renew it, or take it over.
  *
@@ -47,7 +50,8 @@ const versionOf = (lease: Lease | undefined): string | undefined => lease?.metad
  */
 export function mayHold({ lease, since }: Observation, identity: string, now: number): boolean {
   const { holderIdentity, leaseDurationSeconds } = lease?.spec ?? {};
-  return !holderIdentity || holderIdentity === identity || now - since > (leaseDurationSeconds ?? 0) * 1000;
+  const duration = Math.min((leaseDurationSeconds ?? 0) * 1000, longestDuration);
+  return !holderIdentity || holderIdentity === identity || now - since > duration;
 }
 
 /**

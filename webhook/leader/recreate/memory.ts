@@ -71,7 +71,7 @@ const newOwner = new Owner('');
  * a breaker for all. A new leader begins with an empty one. Pure: `now` is milliseconds of a monotonic clock.
  */
 export class RepairMemory {
-  /** Of the cluster, of nodes and of controllers. A full one holds half of the tokens of a minute. */
+  /** Of the cluster, of nodes, of controllers, and of namespaces with released pods. A full one holds half of the tokens of a minute. */
   readonly #buckets = new Map<string, TokenBucket>();
   /** By {@link PodEvidence.owner}. */
   readonly #owners = new Map<string, Owner>();
@@ -100,6 +100,17 @@ export class RepairMemory {
     const owner = getOrMake(this.#owners, pod.owner, () => new Owner(namespace));
     owner.attempts.set(uid, { at: now, ordinal: ordinalOf(pod) });
     if (!owner.last?.passed) this.#breaker.tried(namespace, now);
+  }
+
+  /**
+   * Whether one more pod that was released may be deleted. It takes a token of its namespace, as anybody can claim that a
+   * pod was released. Those that were have had their tokens.
+   */
+  mayFinish({ namespace }: PodEvidence, { perMinute }: Budgets, now: number): boolean {
+    const bucket = this.#bucket(`released/${namespace}`, perMinute);
+    const may = bucket.left(now) >= 1;
+    if (may) bucket.take(1);
+    return may;
   }
 
   /** Takes a token of each bucket of the pod. */
@@ -175,17 +186,19 @@ export class RepairMemory {
   }
 
   #bucketsOf({ node, owner }: PodEvidence, budgets: Budgets): TokenBucket[] {
-    const bucket = (key: string, perMinute: number): TokenBucket =>
-      // another rate, another bucket
-      getOrMake(
-        this.#buckets,
-        `${perMinute} ${key}`,
-        () => new TokenBucket(perMinute / 60, Math.max(1, Math.ceil(perMinute / 2))),
-      );
     return [
-      bucket('cluster', budgets.perMinute),
-      bucket(`node/${node}`, budgets.perNodePerMinute),
-      bucket(`owner/${owner}`, budgets.perOwnerPerMinute),
+      this.#bucket('cluster', budgets.perMinute),
+      this.#bucket(`node/${node}`, budgets.perNodePerMinute),
+      this.#bucket(`owner/${owner}`, budgets.perOwnerPerMinute),
     ];
+  }
+
+  #bucket(key: string, perMinute: number): TokenBucket {
+    // another rate, another bucket
+    return getOrMake(
+      this.#buckets,
+      `${perMinute} ${key}`,
+      () => new TokenBucket(perMinute / 60, Math.max(1, Math.ceil(perMinute / 2))),
+    );
   }
 }

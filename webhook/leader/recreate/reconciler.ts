@@ -172,6 +172,7 @@ export class Reconciler implements Work {
   /** Deletes a pod of a Job that was released, by this leader or by the one before. */
   async #finish(pod: PodEvidence): Promise<Result> {
     if (this.#state !== 'recreate' || pod.leaving) return undefined;
+    if (!this.#memory.mayFinish(pod, this.#options.policy().repair, performance.now())) return undefined;
     const { result, ...more } = await deleteReleased(this.#client, pod);
     if (result !== 'made') this.#options.metrics.recreations.inc({ result });
     if ('error' in more) return this.#failed(pod, more.error);

@@ -139,6 +139,28 @@ suite('a pod whose proof failed', () => {
     assert.deepEqual([asked().length, await count('recreations_total')], [2, { conflict: 2 }]);
   });
 
+  for (const [version, result] of [
+    ['9', 'conflict'],
+    ['7', 'failed'],
+  ] as const) {
+    test(`refused by a policy while it is at version ${version}, and not deleted: ${result}`, async (t) => {
+      const refused = status(
+        422,
+        'Invalid',
+        'denied request: cni-gate may delete only a pod whose proof failed',
+      );
+      const { count } = await scene(t, {
+        pods: [failed('web')],
+        answer: ({ method, path }, response) =>
+          path.startsWith(pods) &&
+          (method === 'DELETE'
+            ? json(response, 422, refused)
+            : json(response, 200, { metadata: { uid: 'web', resourceVersion: version } })),
+      });
+      await until(async () => Object.keys(await count('recreations_total')), [result]);
+    });
+  }
+
   test('is left alone by a replica that does not lead, and with mode off', async (t) => {
     for (const options of [{ leads: false }, { mode: 'off' }] as const) {
       const { asked } = await scene(t, { pods: [failed('web')], ...options });
@@ -218,6 +240,21 @@ suite('a pod of a Job', () => {
     await api.nth(3);
     assert.deepEqual(asked(), ['GET work-1', 'DELETE work-1', 'GET work-1', 'DELETE work-1']);
   });
+});
+
+test('pods that claim to be released cost a budget of their namespace, and none of others', async (t) => {
+  const many = Array.from({ length: 200 }, (_, index) =>
+    failed(`forged-${index}`, { releasedFrom: 'work', controller: undefined }),
+  );
+  const refused = status(403, 'Forbidden', 'no');
+  const { api, asked } = await scene(t, {
+    pods: [...many, failed('web', { namespace: 'bank' })],
+    answer: ({ path }, response) => (path.includes('forged') ? json(response, 403, refused) : false),
+  });
+  const others = (): string[] => api.asked.map(({ path }) => path).filter((path) => path.includes('/bank/'));
+  while (others().length === 0 || asked().length < 60) await sleep(20);
+  await someTime();
+  assert.ok(asked().length <= 70, `${asked().length} requests`);
 });
 
 test('where one pod at a time finds out, one is deleted until the watch reports its replacement', async (t) => {
