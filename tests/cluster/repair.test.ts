@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, suite, test } from 'node:test';
+import { after, before, suite, type TestContext, test } from 'node:test';
 import { parse } from 'yaml';
 import { profileLabel } from '../../webhook/lib/names.ts';
 import { eventually } from './harness/eventually.ts';
@@ -384,34 +384,70 @@ test('nothing is deleted on a node that does not report, and an event says so wi
   assert.ok(lines.some(({ pod: name }) => name === `${where}/silent-0`));
 });
 
-test('a new node whose plugin never comes, and another node is ready: a Deployment of 20 runs there', async (t) => {
-  await configure('mode: recreate', 'recreate', 'evidence: proof');
-  await addNode(cluster, 'bad');
-  t.after(() => api.delete('/api/v1/nodes/bad'));
+/** Adds a node whose plugin never comes. Until the test ends, those that are cordoned take no pods. */
+async function addBroken(t: TestContext, name: string, cordoned: string[]): Promise<void> {
   const cordon = (unschedulable: boolean): Promise<unknown> =>
-    api.patch('/api/v1/nodes/n1', { spec: { unschedulable } });
+    Promise.all(cordoned.map((one) => api.patch(`/api/v1/nodes/${one}`, { spec: { unschedulable } })));
+  await addNode(cluster, name);
+  t.after(() => api.delete(`/api/v1/nodes/${name}`));
   await cordon(true);
   t.after(() => cordon(false));
-  kubelet.fate = ({ spec }) => (spec.nodeName === 'bad' ? 95 : 'passed');
-  const began = performance.now();
-  await apply(ourWorkload('Deployment', 'moves', 20));
-  await eventually(async () => {
-    const running = (await podsOf('moves')).filter(({ status }) => status.phase === 'Running');
-    assert.deepEqual(
-      running.map(({ spec }) => spec.nodeName),
-      Array.from({ length: 20 }, () => 'n2'),
+  kubelet.fate = ({ spec }) => (spec.nodeName === name ? 95 : 'passed');
+}
+
+/** The pods of a workload that were tried on a node. */
+const triedOn = (node: string, name: string): Pod[] =>
+  [...kubelet.seen.values()].filter(
+    ({ metadata, spec }) => metadata.name.startsWith(`${name}-`) && spec.nodeName === node,
+  );
+
+suite('a new node whose plugin never comes', () => {
+  before(async () => {
+    await configure('mode: recreate', 'recreate', 'evidence: proof');
+    // pods move only to a node where one has passed
+    kubelet.fate = () => 'passed';
+    const nodeSelector = { 'kubernetes.io/hostname': 'n2' };
+    const containers = [{ name: 'web', image: 'example/web' }];
+    await apply(ourWorkload('StatefulSet', 'proves', 1, { nodeSelector, containers }));
+    await eventually(async () => assert.equal((await podsOf('proves'))[0]?.status.phase, 'Running'));
+  });
+
+  test('another one is ready: a Deployment of 20 runs there', async (t) => {
+    await addBroken(t, 'bad', ['n1']);
+    const began = performance.now();
+    await apply(ourWorkload('Deployment', 'moves', 20));
+    await eventually(async () => {
+      const running = (await podsOf('moves')).filter(({ status }) => status.phase === 'Running');
+      assert.deepEqual(
+        running.map(({ spec }) => spec.nodeName),
+        Array.from({ length: 20 }, () => 'n2'),
+      );
+    }, 60);
+    const failed = triedOn('bad', 'moves');
+    t.diagnostic(
+      `all run after ${((performance.now() - began) / 1000).toFixed(1)} s; ${failed.length} were tried on the other node`,
     );
-  }, 60);
-  const failed = [...kubelet.seen.values()].filter(
-    ({ metadata, spec }) => metadata.name.startsWith('moves-') && spec.nodeName === 'bad',
-  );
-  t.diagnostic(
-    `all run after ${((performance.now() - began) / 1000).toFixed(1)} s; ${failed.length} were tried on the other node`,
-  );
-  // the audit log comes a moment later
-  await eventually(async () => assert.deepEqual(deleted('moves'), namesOf(failed)));
-  // without one, nothing would have been repaired
-  assert.ok(failed.length >= 1 && failed.length <= 3, `${failed.length} deletions`);
+    // the audit log comes a moment later
+    await eventually(async () => assert.deepEqual(deleted('moves'), namesOf(failed)));
+    // without one, nothing would have been repaired
+    assert.ok(failed.length >= 1 && failed.length <= 3, `${failed.length} deletions`);
+  });
+
+  test('another one is ready later: the pod is not sent back', async (t) => {
+    await addBroken(t, 'broken', ['n1', 'n2']);
+    const matchExpressions = [{ key: 'kubernetes.io/hostname', operator: 'In', values: ['broken'] }];
+    const preferredDuringSchedulingIgnoredDuringExecution = [
+      { weight: 100, preference: { matchExpressions } },
+    ];
+    const affinity = { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution } };
+    const containers = [{ name: 'web', image: 'example/web' }];
+    await apply(ourWorkload('Deployment', 'later', 1, { affinity, containers }));
+    // its next pause is ten seconds long
+    await eventually(async () => assert.equal(triedOn('broken', 'later').length, 3), 60);
+    await api.patch('/api/v1/nodes/n2', { spec: { unschedulable: false } });
+    await eventually(async () => assert.equal((await podsOf('later'))[0]?.status.phase, 'Running'), 60);
+    assert.ok(triedOn('broken', 'later').length <= 4);
+  });
 });
 
 test('the API server is restarted in the middle of a repair: no pod is deleted twice', async (t) => {
