@@ -39,8 +39,11 @@ export class Cluster {
   /** The pods that repair deleted, and how many failed of those that took their places. */
   readonly deleted: Pod[] = [];
   inVain = 0;
-  /** Each binding, and how many other pods were bound to the node in the 30 s before and have no verdict. */
-  readonly bound: { node: Node; at: number; trying: number }[] = [];
+  /**
+   * Each binding: for how many seconds the scheduler could not make it, and how many other pods were bound to the node in
+   * the 30 s before and have no verdict.
+   */
+  readonly bound: { node: Node; waited: number; trying: number }[] = [];
   readonly #api: Api;
   readonly #policy: Policy;
   /** Those of {@link deleted} that are not replaced yet. */
@@ -199,7 +202,8 @@ export class Cluster {
   #bind(pod: Pod, node: Node): void {
     const isTrying = ({ leaving, verdict, boundAt }: Pod): boolean =>
       !leaving && verdict === undefined && Date.now() - boundAt < 30_000;
-    this.bound.push({ node, at: this.clock.now, trying: this.#on(node).filter(isTrying).length });
+    const waited = pod.waits ? (Date.now() - pod.waits.since) / 1000 : 0;
+    this.bound.push({ node, waited, trying: this.#on(node).filter(isTrying).length });
     this.#show(pod, { node, boundAt: Date.now(), nominated: '', waits: undefined });
     if (node.isUp) void this.#start(pod, node);
   }

@@ -6,12 +6,11 @@ import type { Node } from './objects.ts';
 
 /** What fails before its mend: what was seen with the first seed that fails. */
 const todo: Record<string, string> = {
-  A3: '13 pods are bound within a minute',
-  A4: '230 s; the best possible are 7 s',
+  'A1 with volumes of 20 s':
+    '219 s; the best possible are 34 s. Steering leaves pods where the pause of their owner holds them',
   'A5 with 20': '519 s; the best possible are 13 s',
   'A5 with 60': '519 s; the best possible are 13 s',
   A6: 'two at a time, and up to three with other seeds',
-  A7: 'the pods never run',
   B1: 'held for 1.2 s; maxHold is 60 s',
 };
 
@@ -45,16 +44,29 @@ async function loseThePlugin(cluster: Cluster, node: Node): Promise<void> {
 
 const healthy = ['a', 'b', 'c', 'd', 'e'];
 
-scenario('A1: pods leave a node whose network stays broken, and are not sent back to it', 3, async (make) => {
-  const cluster = make();
-  const node = cluster.node('n1');
-  cluster.node('n2');
-  for (const name of healthy) cluster.owner(name, 4);
-  await cluster.untilAllRun(60);
-  await loseThePlugin(cluster, node);
-  assertNear(await cluster.untilAllRun(600), 13, 4);
-  assert.ok(cluster.inVain <= 2, `${cluster.inVain} replacements failed`);
-});
+for (const [volumes, best] of [
+  [0, 13],
+  [20, 34],
+] as const) {
+  scenario(
+    `A1 with volumes of ${volumes} s: pods leave a broken node, and are not sent back to it`,
+    3,
+    async (make) => {
+      const cluster = make();
+      const node = cluster.node('n1');
+      cluster.node('n2');
+      for (const name of healthy) cluster.owner(name, 4, { volumes: volumes * 1000 });
+      await cluster.untilAllRun(60);
+      await loseThePlugin(cluster, node);
+      const before = cluster.bound.length;
+      assertNear(await cluster.untilAllRun(600), best, 3);
+      assert.ok(cluster.inVain <= 5, `${cluster.inVain} replacements failed`);
+      // the scheduler tries a refused pod again after 1.1 and 3 s
+      const waited = Math.max(...cluster.bound.slice(before).map((one) => one.waited));
+      assert.ok(waited <= 6, `a pod waited for ${waited} s although n2 was ready`);
+    },
+  );
+}
 
 scenario(
   'A2: replacements that pass after more than a minute do not slow the next ones down',
@@ -176,9 +188,8 @@ scenario('B1: a pod that waited for capacity before is held for maxHold, and no 
   cluster.owner('web', 1);
   await cluster.seconds(900);
   cluster.node('n1', { room: 1 });
-  const refused = cluster.clock.now;
   await cluster.seconds(120);
-  const held = ((cluster.bound[0]?.at ?? Number.POSITIVE_INFINITY) - refused) / 1000;
+  const held = (cluster.bound[0]?.waited ?? Number.POSITIVE_INFINITY) - 900;
   // the scheduler tries again after 11 s
   assert.ok(held >= 60 && held <= 60 + 13, `it was held for ${held} s`);
 });
