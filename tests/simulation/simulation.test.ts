@@ -160,15 +160,15 @@ scenario('A7: a proof that finds out nothing does not take back one that failed'
 
 scenario('A10: after its stop, repair tries single pods', 1, async (make) => {
   const cluster = make({ evidence: 'ready' });
-  for (let index = 0; index < 24; index += 1) {
+  for (let index = 0; index < 12; index += 1) {
     cluster.node(`n${index}`);
-    cluster.owner(`broken${index}`, 1, { passes: false, namespace: `tenant${index % 6}` });
+    cluster.owner(`broken${index}`, 1, { passes: false, namespace: `tenant${index % 4}` });
   }
   await cluster.seconds(120);
   const before = cluster.deleted.length;
   await cluster.seconds(600);
   const deleted = cluster.deleted.length - before;
-  assert.ok(deleted <= 6, `${deleted} pods were deleted in vain within ten minutes`);
+  assert.ok(deleted <= 4, `${deleted} pods were deleted in vain within ten minutes`);
 });
 
 scenario('A11: a StatefulSet comes back in its order, whichever pod fails first', 4, async (make) => {
