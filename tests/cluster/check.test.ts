@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, suite, test } from 'node:test';
+import type { Pod } from '../../webhook/admission/pod.ts';
 import { profileLabel } from '../../webhook/lib/names.ts';
 import { version } from '../../webhook/lib/version.ts';
 import type { Check, CheckReport } from '../../webhook/report/checks/report.ts';
@@ -8,9 +9,10 @@ import { cniGate, type Ended, startCniGate } from '../support/command.ts';
 import { schemaFaults } from '../support/schemas.ts';
 import type { Access } from './harness/access.ts';
 import { eventually } from './harness/eventually.ts';
+import { pod } from './harness/objects.ts';
 import { startCluster } from './harness/start.ts';
 import { install } from './installed/installation.ts';
-import { overlayPath } from './installed/overlay.ts';
+import { overlayPath, tryPod } from './installed/overlay.ts';
 import type { RunningPod } from './installed/pod.ts';
 import { bringNetwork, makeNamespace } from './installed/working.ts';
 
@@ -220,6 +222,52 @@ suite('installed', () => {
     await kubectl('-n kube-system delete daemonset cilium');
     await names('daemonsets', /^DaemonSet kube-system\/cilium of profile cilium does not exist/);
     await bringNetwork(cluster);
+  });
+
+  /** Adds to the section `proof` of the configuration, as a user does; the replicas follow. */
+  async function setProof(fields: object): Promise<void> {
+    const configuration = {
+      apiVersion: 'cni-gate.io/v1alpha1',
+      kind: 'Configuration',
+      proof: { mode: 'enforce', ...fields },
+      repair: { mode: 'recreate' },
+    };
+    await api.patch('/api/v1/namespaces/cni-gate/configmaps/cni-gate', {
+      data: { 'config.yaml': JSON.stringify(configuration) },
+    });
+    await Promise.all(replicas.map((replica) => replica.refresh()));
+  }
+
+  test('a LimitRange that the init container does not fit, until proof.resources says otherwise', async () => {
+    const limits = [{ type: 'Container', min: { cpu: '5m' } }];
+    await cluster.apply({
+      apiVersion: 'v1',
+      kind: 'LimitRange',
+      metadata: { namespace: 'shop', name: 'small' },
+      spec: { limits },
+    });
+    const resources = { requests: { cpu: '1', memory: '64Mi' }, limits: { cpu: '2', memory: '64Mi' } };
+    const sized = pod('sized', { containers: [{ name: 'web', image: 'example/web', resources }] });
+    await eventually(() =>
+      assert.rejects(
+        tryPod(cluster, 'shop', sized),
+        /minimum cpu usage per Container is 5m, but request is 2m/,
+      ),
+    );
+    await names('resources', /^namespace shop, LimitRange small: min\.cpu is 5m, requests\.cpu 2m$/);
+    await setProof({ resources: { requests: { cpu: '5m' } } });
+    const { spec } = await eventually(() => tryPod<Pod>(cluster, 'shop', sized));
+    assert.equal(spec.initContainers?.[0]?.resources?.requests?.cpu, '5m');
+    await allIsWell();
+  });
+
+  test('proof.allowOptOut: false without the component no-opt-out', async () => {
+    await setProof({ allowOptOut: false });
+    await names(
+      'opt-out',
+      /^proof\.allowOptOut is false, and the label cni-gate\.io\/profile: none still opens webhook/,
+    );
+    await setProof({});
   });
 
   // the replicas would mend what follows; their pods stay Ready, as nothing looks after them here

@@ -1,13 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
+import { FixedNamespaces } from '../../webhook/admission/namespaces.ts';
 import type { Pod } from '../../webhook/admission/pod.ts';
+import { profileLabel } from '../../webhook/lib/names.ts';
 import { answerTo, patched } from '../support/answers.ts';
 import { contexts } from '../support/arbitrary/contexts.ts';
 import { pods } from '../support/arbitrary/pods.ts';
+import { policyOf } from '../support/configurations.ts';
 import { qosClass } from '../support/qos.ts';
 import { ApiError } from './harness/api.ts';
-import { namespace } from './harness/objects.ts';
+import { addNode } from './harness/nodes.ts';
+import { namespace, pod } from './harness/objects.ts';
 import { startCluster } from './harness/start.ts';
 import { tryPod } from './installed/overlay.ts';
 
@@ -59,4 +63,35 @@ test('a pod that the API server takes, it takes with our patch as well, in the s
     assert.deepEqual(again.patch, [], `patched again as the API server stores it: ${given}`);
   }
   assert.ok(taken >= 150 && patches >= 100, `${taken} pods taken, ${patches} of them patched`);
+});
+
+test('the scheduler counts no more for a pod than before, also when it is made smaller in place', async () => {
+  const context = {
+    policy: policyOf(),
+    namespaces: new FixedNamespaces(new Map([[where, { [profileLabel]: 'cilium' }]])),
+  };
+  // without statuses of containers, which a kubelet without support for resize would write
+  await addNode(cluster, 'n1', { kwok: false });
+  const sizes = (cpu: string) => ({ requests: { cpu, memory: '1Gi' }, limits: { cpu, memory: '1Gi' } });
+  const bind = async (name: string, cpu: string): Promise<Stored> => {
+    const bare = pod(name, {
+      containers: [{ name: 'web', image: 'example/web', resources: sizes(cpu) }],
+    }) as Pod;
+    const { patch } = await answerTo(bare, context, { namespace: where });
+    await cluster.api.post(`/api/v1/namespaces/${where}/pods`, patched(bare, patch));
+    const field = encodeURIComponent(`metadata.name=${name}`);
+    return cluster.api.until<Stored>(`/api/v1/namespaces/${where}/pods?fieldSelector=${field}`, ({ spec }) =>
+      Boolean(spec.nodeName),
+    );
+  };
+  // the node has 4 CPUs
+  for (const name of ['a', 'b', 'c', 'd']) {
+    const { spec, status } = await bind(name, '1');
+    assert.equal(status.qosClass, 'Guaranteed');
+    assert.deepEqual(spec.initContainers?.[0]?.resources?.limits, { cpu: '20m', memory: '24Mi' });
+    await cluster.api.patch(`/api/v1/namespaces/${where}/pods/${name}/resize`, {
+      spec: { containers: [{ name: 'web', resources: sizes('400m') }] },
+    });
+  }
+  await bind('large', '2400m');
 });
