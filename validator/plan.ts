@@ -89,9 +89,8 @@ export function expectedOf({ check, family }: Step, pod: Pod): string {
   if ('gateway' in check) return 'the default gateway to answer at the link layer';
   if ('roundTrip' in check) return 'an answer of the node to a datagram';
   if ('witness' in check) {
-    const { port, inbound, exempt } = check.witness;
-    const redirected = inbound === undefined ? '' : ` to come to port ${inbound}`;
-    return `the kubelet's connection to port ${port}${redirected}${exempt ? ' unless the mesh exempts it' : ''}`;
+    const { port, inbound } = check.witness;
+    return `the kubelet's connection to port ${port}${inbound === undefined ? '' : ` to come to port ${inbound}`}`;
   }
   if ('reach' in check) return `a connection to ${check.reach.host} port ${check.reach.port} to succeed`;
   // a new kind of check fails to compile here

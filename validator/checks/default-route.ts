@@ -1,12 +1,12 @@
 import { type Failed, failed, NotReadable } from '../finding.ts';
 import { codeOf, native } from '../host/native.ts';
 import { type Address, type Family, parseAddress } from '../shared/addresses.ts';
-import { ownAddresses } from './probe.ts';
+import { isOwn } from './probe.ts';
 
 /** How the kernel sends a packet. */
 export interface Route {
   device: string;
-  gateway?: Address;
+  gateway: Address | undefined;
 }
 
 /**
@@ -43,11 +43,9 @@ export function routeTo(address: string, family: Family): Route | Failed | undef
   try {
     native.connect(socket, address, 9);
     const source = native.localEnd(socket).address;
-    const hex = parseAddress(source)?.hex;
-    if (!ownAddresses().some((own) => own.hex === hex)) return fromNowhere(source);
+    if (!isOwn(parseAddress(source))) return fromNowhere(source);
     const { device, gateway = '' } = native.route(address, source);
-    const parsed = parseAddress(gateway);
-    return { device, ...(parsed && { gateway: parsed }) };
+    return { device, gateway: parseAddress(gateway) };
   } catch (error) {
     return refusal(codeOf(error), address);
   } finally {

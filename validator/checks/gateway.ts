@@ -7,7 +7,7 @@ import { type Address, type Family, formatAddress, hostOf } from '../shared/addr
 import type { GatewayCheck } from '../shared/contract.ts';
 import type { Attempt } from '../simultaneous.ts';
 import { defaultRoute } from './default-route.ts';
-import { ownAddresses } from './probe.ts';
+import { isOwn } from './probe.ts';
 
 /**
  * Checks that the addresses by which the cluster knows the pod are on its interfaces. They are missing if a plugin
@@ -126,6 +126,5 @@ const reasonFor = (code: string): Reason => (code === 'EADDRNOTAVAIL' ? 'address
 
 /** The pod's address if an interface has it: there is no route from another one. */
 function sourceOf(family: Family, { addresses }: Pod): Address | undefined {
-  const own = ownAddresses();
-  return addresses.find((it) => it.family === family && own.some(({ hex }) => hex === it.hex));
+  return addresses.find((it) => it.family === family && isOwn(it));
 }

@@ -65,6 +65,10 @@ const said: Record<Exclude<Answer, 'own'>, string> = {
  */
 export const ownAddresses = (): Address[] => readDevices().flatMap(({ addresses }) => addresses);
 
+/** Whether an interface of the pod has an address. */
+export const isOwn = (address: Address | undefined): boolean =>
+  ownAddresses().some(({ hex }) => hex === address?.hex);
+
 /**
  * Waits on a connection for our token. The token alone proves nothing: a node may send the pod's packets back to it.
  *

@@ -7,7 +7,7 @@ import { type Address, type Family, formatAddress, hostOf, parseSocketAddress } 
 import type { RoundTripCheck } from '../shared/contract.ts';
 import type { Attempt } from '../simultaneous.ts';
 import { defaultRoute, isSame, routeTo } from './default-route.ts';
-import { ownAddresses } from './probe.ts';
+import { isOwn, ownAddresses } from './probe.ts';
 
 /**
  * How long an attempt waits for an answer, in milliseconds: it doubles with each one. A node limits its ICMP messages
@@ -79,15 +79,15 @@ async function ask(family: Family, pod: Pod, deadline: number): Promise<Passed |
     const end = now() + time;
     for (const [index, { host, isOutside, token }] of destinations.entries()) {
       const error = datagrams.send(host, token, isOutside ? 1 : undefined);
-      if (error === 'EADDRNOTAVAIL' && ownAddresses().some(({ hex }) => hex === source?.hex))
+      if (error === 'EADDRNOTAVAIL' && isOwn(source))
         return failed('address-unusable', `${error} on sending to ${host}`);
       errors.push(error);
       const isLast = index === destinations.length - 1;
       const until = isLast ? end : now() + pause;
       do {
         await datagrams.answer(Math.max(until - now(), 0));
-        const answer = answerIn(datagrams.errors(), destinations, ownAddresses());
-        if (answer !== undefined) return answered(answer, pod.nodeAddresses);
+        const answer = answerIn(datagrams.errors(), destinations, ownAddresses(), pod.nodeAddresses);
+        if (answer !== undefined) return answer;
       } while (now() < until);
     }
     return silenceOf(destinations, errors);
@@ -129,23 +129,20 @@ const meaningIPv6: Record<string, string> = {
   '3/0': 'time exceeded',
 };
 
-/** An answer to a datagram. */
-interface Answer {
-  word: string;
-  from: Address;
-}
-
 /**
- * Returns an answer, if there is one. It must quote our token and be a host's word, not that of a filter
+ * Returns the finding for an answer, if there is one. It must quote our token and be a host's word, not that of a filter
  * ("prohibited"), which may sit at the pod's own end. A host that was asked refuses its port itself; for the address
  * outside, a router answers, which has neither that address nor one of the pod. A filter at the link answers in the name
  * of any address.
+ *
+ * The node is asked first: if only a router answers, that may be the node by another address, or a physical router.
  */
 export function answerIn(
   messages: IcmpError[],
   destinations: Destination[],
   own: Address[],
-): Answer | undefined {
+  node: Address[],
+): Passed | undefined {
   for (const { type, code, from, quoted } of messages) {
     const asked = destinations.find(({ token }) => token.every((byte, index) => quoted[index] === byte));
     const word = from && (from.family === 'IPv4' ? meaning : meaningIPv6)[`${type}/${code}`];
@@ -153,18 +150,14 @@ export function answerIn(
     const isRefused = word === 'port unreachable';
     const isItself = parseSocketAddress(asked.host)?.hex === from.hex;
     if (isRefused === asked.isOutside || isItself === asked.isOutside) continue;
-    return { word, from };
+    const answer = `the answer "${word}" of`;
+    if (node.some(({ hex }) => hex === from.hex))
+      return passed(`${answer} the node (${formatAddress(from)})`);
+    const note =
+      "a router answered, whose address is not one of the node's: the way to the node is not shown";
+    return { ...passed(`${answer} a router (${formatAddress(from)})`, note), wayNotShown: true };
   }
   return undefined;
-}
-
-/** The node is asked first: if only a router answers, that may be the node by another address, or a physical router. */
-export function answered({ word, from }: Answer, nodeAddresses: Address[]): Passed {
-  const isNode = nodeAddresses.some(({ hex }) => hex === from.hex);
-  const seen = `the answer "${word}" of ${isNode ? 'the node' : 'a router'} (${formatAddress(from)})`;
-  if (isNode) return passed(seen);
-  const note = "a router answered, whose address is not one of the node's: the way to the node is not shown";
-  return { ...passed(seen, note), wayNotShown: true };
 }
 
 function silenceOf(destinations: Destination[], errors: (string | undefined)[]): Failed {

@@ -2,7 +2,7 @@ import { type Finding, failed, passed } from '../finding.ts';
 import { after, close, sleep } from '../host/loop.ts';
 import { native } from '../host/native.ts';
 import { accepting } from '../host/tcp.ts';
-import { type Pod, readDevices } from '../pod.ts';
+import type { Pod } from '../pod.ts';
 import { type Address, type Family, formatAddress, isIn } from '../shared/addresses.ts';
 import type { WitnessCheck } from '../shared/contract.ts';
 import { defaultRoute } from './default-route.ts';
@@ -48,7 +48,7 @@ export async function awaitKubelet(
         close(connection);
       }
     });
-  const isExempt = exempt.some((item) => exempts(item, node, pod));
+  const isExempt = exempt.some((subnet) => node.some((address) => isIn(address, subnet)));
   const count = (): number | string => accepting(port, family, close, (socket) => native.dropAll(socket));
   const listener = accept(inbound ?? port);
   const second = inbound === undefined ? undefined : isExempt ? accept(port) : count();
@@ -75,11 +75,5 @@ export async function awaitKubelet(
 /** The addresses from which the kubelet may dial: the gateway is usually the node. */
 function nodeAddresses(pod: Pod, family: Family): Address[] {
   const route = defaultRoute(family);
-  return [...pod.nodeAddresses, ...(route && 'gateway' in route ? [route.gateway] : [])];
-}
-
-/** Whether the mesh leaves the kubelet's connection alone, or may do so: by its source, or by the pod's interface. */
-function exempts(item: string, node: Address[], { addresses: [first] }: Pod): boolean {
-  const device = readDevices().find(({ addresses }) => addresses.some(({ hex }) => hex === first?.hex));
-  return item === device?.name || node.some((address) => isIn(address, item));
+  return [...pod.nodeAddresses, ...(route && 'gateway' in route && route.gateway ? [route.gateway] : [])];
 }

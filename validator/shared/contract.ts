@@ -88,7 +88,7 @@ export interface WitnessCheck extends TimedCheck {
   port: number;
   /** The port to which the mesh redirects connections from outside: the proxy's, free until the proxy starts. */
   inbound?: number;
-  /** Subnets whose connections the mesh does not redirect, and interfaces: those come to `port`. */
+  /** Subnets whose connections the mesh does not redirect: those come to `port`. */
   exempt?: string[];
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { withoutListener } from '../../../validator/checks/captured.ts';
 import { judgeAddresses } from '../../../validator/checks/gateway.ts';
-import { answered, answerIn } from '../../../validator/checks/round-trip.ts';
+import { answerIn } from '../../../validator/checks/round-trip.ts';
 import { type Finding, failed } from '../../../validator/finding.ts';
 import type { Device } from '../../../validator/pod.ts';
 import { type Address, parseAddress } from '../../../validator/shared/addresses.ts';
@@ -98,8 +98,7 @@ test("an answer of the node quotes our token, is no filter's word, and comes fro
   const word = (type: number, code: number, from: string, quoted = [1, 2, 3, 4]): string | undefined => {
     const [sender] = addresses(from);
     const message = { type, code, from: sender, quoted: new Uint8Array(quoted) };
-    const answer = answerIn([message], asked, addresses('10.9.0.2'));
-    return answer && answered(answer, addresses('10.9.0.1')).seen;
+    return answerIn([message], asked, addresses('10.9.0.2'), addresses('10.9.0.1'))?.seen;
   };
   assert.equal(word(3, 3, '10.9.0.1'), 'the answer "port unreachable" of the node (10.9.0.1)');
   assert.equal(word(11, 0, '10.9.0.9', [4]), 'the answer "time exceeded" of a router (10.9.0.9)');

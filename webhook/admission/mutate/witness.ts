@@ -15,6 +15,9 @@ const timeout = '30s';
 const usualPort = 14_040;
 const leastPort = 1024;
 
+/** The subnets of all addresses. */
+const everywhere = ['0.0.0.0/0', '::/0'];
+
 /** Ports that linkerd and Istio by default do not redirect. */
 const neverRedirected = '4140,4143,4190,4191,4567,4568,15001,15006,15008,15020,15021,15090';
 
@@ -31,7 +34,9 @@ export function witnessFor(place: Place, profiles: Profile[]): WitnessCheck | un
   // no port of this pod is redirected
   if (!inbound || redirected === undefined)
     return { port: firstPort(portsOf(used.join())) ?? usualPort, timeout };
-  const exempt = excluded.split(',').flatMap((item) => (/^[\d\s-]*$/.test(item) ? [] : item.trim()));
+  const items = excluded.split(',').map((item) => item.trim());
+  // the kubelet's connection comes by eth0: container runtimes name a pod's interface so
+  const exempt = items.flatMap((item) => (item === 'eth0' ? everywhere : item.includes('/') ? item : []));
   return { port: redirected, inbound: inbound.port, ...(exempt.length > 0 && { exempt }), timeout };
 }
 

@@ -17,8 +17,8 @@ function portsFor(annotations: Record<string, string>): unknown[] {
 test('the port of the probe is one that the mesh redirects', () => {
   assert.deepEqual(portsFor({ skip: '1-4189,4192-65535' }), [14040, undefined], 'of linkerd itself');
   assert.deepEqual(portsFor({ only: '15006,15020' }), [14040, undefined], 'of Istio itself');
-  const exempt = ['192.168.50.0/24', 'eth0'];
-  assert.deepEqual(portsFor({ skip: '192.168.50.0/24,14040, eth0' }), [14041, 15006, exempt], 'by the node');
+  const exempt = ['192.168.50.0/24'];
+  assert.deepEqual(portsFor({ skip: '192.168.50.0/24,14040, net1' }), [14041, 15006, exempt]);
   assert.deepEqual(portsFor({ mode: 'REDIRECT' }), [14040, 15006]);
   assert.deepEqual(portsFor({ mode: 'TPROXY' }), [undefined, undefined], 'for the proxy alone');
   assert.deepEqual(portsFor({ skip: '014040' }), [14041, 15006], 'a leading zero');
@@ -37,6 +37,7 @@ test('the annotations of linkerd and Istio are those of their profiles', () => {
   const subnet = '192.168.50.0/24';
   assert.deepEqual(witnessOf('linkerd', 'config.linkerd.io/skip-subnets', subnet), [4143, [subnet]]);
   const interfaces = 'traffic.sidecar.istio.io/excludeInterfaces';
-  assert.deepEqual(witnessOf('istio', interfaces, 'eth0,net1'), [15006, ['eth0', 'net1']]);
+  assert.deepEqual(witnessOf('istio', interfaces, 'net1, eth0'), [15006, ['0.0.0.0/0', '::/0']]);
+  assert.deepEqual(witnessOf('istio', interfaces, 'net1'), [15006, undefined]);
   assert.equal(witnessOf('istio', 'sidecar.istio.io/interceptionMode', 'TPROXY'), undefined);
 });
