@@ -3,7 +3,7 @@ import { after, close, sleep } from '../host/loop.ts';
 import { native } from '../host/native.ts';
 import { accepting } from '../host/tcp.ts';
 import type { Pod } from '../pod.ts';
-import { type Address, type Family, formatAddress, isIn } from '../shared/addresses.ts';
+import { type Family, formatAddress, isIn } from '../shared/addresses.ts';
 import type { WitnessCheck } from '../shared/contract.ts';
 import { defaultRoute } from './default-route.ts';
 import { ownAddresses } from './probe.ts';
@@ -31,7 +31,10 @@ export async function awaitKubelet(
   const { promise, resolve } = Promise.withResolvers<void>();
   let forget = after(milliseconds, resolve);
   const own = ownAddresses().map(formatAddress);
-  const node = nodeAddresses(pod, family);
+  const route = defaultRoute(family);
+  const gateway = route && 'gateway' in route ? route.gateway : undefined;
+  // the gateway is usually the node
+  const node = [...pod.nodeAddresses, ...(gateway ? [gateway] : [])];
   let seen: string | undefined;
   const accept = (at: number): number | string =>
     accepting(at, family, (connection) => {
@@ -70,10 +73,4 @@ export async function awaitKubelet(
     forget();
     for (const socket of [listener, second]) if (typeof socket === 'number') close(socket);
   }
-}
-
-/** The addresses from which the kubelet may dial: the gateway is usually the node. */
-function nodeAddresses(pod: Pod, family: Family): Address[] {
-  const route = defaultRoute(family);
-  return [...pod.nodeAddresses, ...(route && 'gateway' in route && route.gateway ? [route.gateway] : [])];
 }
