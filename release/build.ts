@@ -4,16 +4,16 @@ import { writePlugin } from './krew.ts';
 import { kustomize } from './kustomize.ts';
 
 /*
- * usage: node release/build.ts [FOLDER]
+ * usage: npx node release/build.ts [FOLDER]
  *
- * Writes install.yaml, install-permissive.yaml, and the archive and manifest of the plugin `kubectl cni-gate` into the
+ * Writes install.yaml, install-strict.yaml, and the archive and manifest of the plugin `kubectl cni-gate` into the
  * folder, dist-release by default. Needs kubectl and GNU tar.
  */
 const root = new URL('../', import.meta.url);
 const [folder = 'dist-release'] = process.argv.slice(2);
 const { version } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'));
 /** The files that install cni-gate by one command, and the overlay of each. */
-const overlays = { 'install.yaml': 'strict', 'install-permissive.yaml': 'permissive' };
+const overlays = { 'install.yaml': 'permissive', 'install-strict.yaml': 'strict' };
 
 mkdirSync(folder, { recursive: true });
 for (const [name, overlay] of Object.entries(overlays)) {

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { templates, valuesSchema } from './chart.ts';
 
 /*
- * usage: node release/chart/build.ts
+ * usage: npx node release/chart/build.ts
  *
  * Writes the generated part of charts/cni-gate. Needs kubectl.
  */

@@ -12,7 +12,7 @@ interface Option {
   kustomization: Kustomization;
 }
 
-/** What the chart renders when no option is chosen. */
+/** What the chart renders with `mode: strict` and no other option. */
 const defaults: Kustomization = { overlay: 'strict' };
 
 const component = (name: string, condition: string): Option => ({

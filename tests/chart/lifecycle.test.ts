@@ -33,7 +33,7 @@ const kubelet = new Kubelet(cluster);
 after(() => kubelet.stop());
 
 const release = ['--namespace', 'cni-gate', '--kubeconfig', cluster.admin.kubeconfig];
-const values = JSON.stringify({ podAnnotations: held });
+const values = JSON.stringify({ mode: 'strict', podAnnotations: held });
 
 /** Installs or upgrades, and waits until the new replicas are ready. */
 const deploy = (command: string, from: string, more: string[] = []): Promise<string> =>

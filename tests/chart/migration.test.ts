@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
 import { profileLabel, validatorContainer } from '../../webhook/lib/names.ts';
 import { beginLoad } from '../cluster/certificates/load.ts';
 import { addNode } from '../cluster/harness/nodes.ts';
@@ -33,7 +34,9 @@ after(() => kubelet.stop());
 /** A folder with the checkout's manifests and chart, and the user's values. */
 const folder = mkdtempSync(join(tmpdir(), 'migration-'));
 for (const name of ['charts', 'manifests']) symlinkSync(join(checkout, name), join(folder, name));
-writeFileSync(join(folder, 'cni-gate-values.yaml'), JSON.stringify({ podAnnotations: held, replicas: 3 }));
+/** Writes the user's values. */
+const setValues = (more: object): void =>
+  writeFileSync(join(folder, 'cni-gate-values.yaml'), JSON.stringify({ podAnnotations: held, ...more }));
 
 const [guide] = pages('docs/guides/install.md');
 const section = guide?.text.split(/^### /m).find((text) => text.startsWith('From kustomize to Helm')) ?? '';
@@ -43,9 +46,9 @@ const [toHelm = '', fromHelm = ''] = blocks(section, 'console');
 const shell = (command: string): Promise<string> =>
   shellOf(cluster, command, { folder, path: [dirname(helmProgram.path)] });
 
-const applyOverlay = (): Promise<void> =>
+const applyOverlay = (overlay: 'permissive' | 'strict'): Promise<void> =>
   applyOwn(cluster, {
-    overlay: 'strict',
+    overlay,
     fields: {
       patches: [
         {
@@ -83,12 +86,41 @@ const versions = (): Promise<string> => {
 
 const releases = async (): Promise<unknown[]> => JSON.parse(await shell('helm list -n cni-gate -o json'));
 
+/** What an installation enforces: its configuration, and what its webhook and policy do with pods. */
+async function modes(): Promise<unknown> {
+  const read = <T>(path: string): Promise<T> => cluster.api.get<T>(path);
+  const admission = '/apis/admissionregistration.k8s.io/v1';
+  const [{ data }, { spec }, { webhooks }] = await Promise.all([
+    read<{ data: Record<string, string> }>('/api/v1/namespaces/cni-gate/configmaps/cni-gate'),
+    read<{ spec: object }>(`${admission}/validatingadmissionpolicybindings/pods.cni-gate.io`),
+    read<{ webhooks: { failurePolicy: string }[] }>(`${admission}/mutatingwebhookconfigurations/cni-gate`),
+  ]);
+  return [parse(data['config.yaml'] ?? ''), spec, webhooks.map(({ failurePolicy }) => failurePolicy)];
+}
+
 async function assertProved(): Promise<void> {
   assert.deepEqual(initNames(await tryPod<UserPod>(cluster, 'shop', pod('web'))), [validatorContainer]);
 }
 
+test('from kustomize to Helm and back, with the defaults of both', async () => {
+  setValues({});
+  await applyOverlay('permissive');
+  await ready();
+  await trusted(cluster);
+  const before = await modes();
+  await shell(toHelm);
+  await ready();
+  await assertProved();
+  assert.deepEqual(await modes(), before);
+  await applyOverlay('permissive');
+  await shell(fromHelm);
+  await ready();
+  assert.deepEqual([await releases(), await modes()], [[], before]);
+});
+
 test('helm install over kustomize fails with a clear error, and changes nothing', async () => {
-  await applyOverlay();
+  setValues({ mode: 'strict', replicas: 3 });
+  await applyOverlay('strict');
   await ready();
   await trusted(cluster);
   const before = await versions();
@@ -116,7 +148,7 @@ test('from kustomize to Helm as the guide says: no pod is refused, and Helm upgr
 test('back to kustomize as the guide says: no pod is refused, and Helm knows no release', async (t) => {
   const load = beginLoad(t, cluster, rate);
   await load.more(rate);
-  await applyOverlay();
+  await applyOverlay('strict');
   await shell(fromHelm);
   await ready();
   await load.more(rate);

@@ -56,7 +56,7 @@ test('the steps make the files of a release, with checksums that agree', async (
   assert.deepEqual(
     readdirSync(files).sort(),
     [
-      ...['SHA256SUMS', packed, 'install-permissive.yaml', 'install.yaml', 'notes.md'],
+      ...['SHA256SUMS', packed, 'install-strict.yaml', 'install.yaml', 'notes.md'],
       ...['cni-gate-krew.yaml', `kubectl-cni_gate-${version}.tgz`],
     ].sort(),
   );
@@ -64,8 +64,8 @@ test('the steps make the files of a release, with checksums that agree', async (
   assert.match(readFileSync(join(files, 'SHA256SUMS'), 'utf8'), new RegExp(`${packed}$`, 'm'));
   assert.match(readFileSync(join(files, 'notes.md'), 'utf8'), /Helm chart/);
   for (const [name, overlay] of [
-    ['install.yaml', 'strict'],
-    ['install-permissive.yaml', 'permissive'],
+    ['install.yaml', 'permissive'],
+    ['install-strict.yaml', 'strict'],
   ] as const) {
     const written = readFileSync(join(files, name), 'utf8');
     assert.deepEqual(objectsOf(written), objectsOf(await kustomize({ overlay })), name);

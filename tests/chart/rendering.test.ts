@@ -70,21 +70,22 @@ const onDeployment = (patch: object[]): object => ({
 const pod = '/spec/template/spec';
 
 const variants: Variant[] = [
-  { name: 'default values', values: {}, kustomization: { overlay: 'strict' } },
-  { name: 'permissive', values: { mode: 'permissive' }, kustomization: { overlay: 'permissive' } },
+  { name: 'default values', values: {}, kustomization: { overlay: 'permissive' } },
+  { name: 'strict', values: { mode: 'strict' }, kustomization: { overlay: 'strict' } },
   {
     name: 'certificates from files',
-    values: { certificates: 'files' },
+    values: { mode: 'strict', certificates: 'files' },
     kustomization: { overlay: 'files' },
   },
   {
     name: 'cert-manager',
-    values: { certificates: 'cert-manager' },
+    values: { mode: 'strict', certificates: 'cert-manager' },
     kustomization: { overlay: 'cert-manager' },
   },
   {
     name: 'monitoring, dashboard for Grafana and network policy',
     values: {
+      mode: 'strict',
       monitoring: { enabled: true },
       grafanaDashboard: { enabled: true },
       networkPolicy: { enabled: true, from: [{ ipBlock: { cidr: '10.0.0.0/28' } }] },
@@ -107,6 +108,7 @@ const variants: Variant[] = [
   {
     name: 'images and a configuration of your own',
     values: {
+      mode: 'strict',
       image: { repository: 'mirror.example:5000/tools/cni-gate', tag: '0.2.0' },
       validatorImage: { repository: 'mirror.example:5000/tools/validator', tag: '0.2.1' },
       imagePullSecrets: [{ name: 'mirror' }],
