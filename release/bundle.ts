@@ -14,7 +14,7 @@ import { build } from 'esbuild';
 import { compiledSchemas, withoutSideEffects } from './bundle-plugins.ts';
 
 /*
- * usage: node release/bundle.ts
+ * usage: npx node release/bundle.ts
  *
  * Bundles the command line for npm, krew and the server's image: dist/webhook/main.js, and beside it a file for each
  * part that not every command loads (docs/decisions/images-and-releases.md). dist/LICENSES has the licenses of the

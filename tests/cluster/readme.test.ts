@@ -113,7 +113,13 @@ suite('the commands of README.md, from top to bottom', () => {
     assert.equal(await failurePolicy(), 'Fail');
   });
 
-  test('check and status, once a replica leads and the pod runs', async () => {
+  test('check and status, once a replica leads and the pod is recreated: it keeps the mode of permissive', async () => {
+    await Promise.all(replicas.map((replica) => replica.refresh()));
+    await eventually(async () => {
+      await cluster.kubectl(['-n', 'shop', 'delete', 'pod', 'web', '--now', '--ignore-not-found']);
+      const { spec } = await cluster.api.post<UserPod>('/api/v1/namespaces/shop/pods', pod('web'));
+      assert.doesNotMatch(JSON.stringify(spec.initContainers), /CNI_GATE_MODE/);
+    });
     const commands = block(/cni-gate check\n.*status/);
     await eventually(async () => {
       const { code, output, errors } = await bash(commands);

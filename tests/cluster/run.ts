@@ -12,7 +12,7 @@ import { ensurePrograms, programs } from './binaries/ensure.ts';
  * Runs a command, and everything that it starts, in network, mount and PID namespaces of its own, with the
  * programs of a control plane at hand.
  *
- * usage: node tests/cluster/run.ts COMMAND [ARGUMENT ...]
+ * usage: npx node tests/cluster/run.ts COMMAND [ARGUMENT ...]
  *
  * The first process in there ends everything when it ends, and it cannot outlive this one. Its network has a
  * loopback and nothing else. `/run`, and temporary files in it, are a file system of its own.
@@ -22,7 +22,7 @@ const enter = fileURLToPath(new URL('./enter.sh', import.meta.url));
 const namespaces = ['--net', '--mount', '--pid', '--fork', '--kill-child', '--mount-proc'];
 
 try {
-  if (command.length === 0) throw new Error('usage: node tests/cluster/run.ts COMMAND [ARGUMENT ...]');
+  if (command.length === 0) throw new Error('usage: npx node tests/cluster/run.ts COMMAND [ARGUMENT ...]');
   checkMachine();
   // outside, because the build needs the network
   const folders = await ensurePrograms(programs.filter((program) => program !== 'kubelet'));

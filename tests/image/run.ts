@@ -7,7 +7,7 @@ import { mortal } from '../support/mortal.ts';
  * Runs a command beside a Docker engine of its own, in the namespaces of tests/cluster/run.ts, which sees to it that
  * everything ends with the command. The engine's files are in memory.
  *
- * usage: node tests/image/run.ts COMMAND [ARGUMENT ...]
+ * usage: npx node tests/image/run.ts COMMAND [ARGUMENT ...]
  *
  * `CNI_GATE_PULL_IMAGES=1` lets the engine pull the images that the Dockerfile and docker-compose.yml name; without it
  * they are made from Debian and from the programs of tests/cluster/binaries.
@@ -16,7 +16,7 @@ const command = process.argv.slice(2);
 const path = (file: string): string => fileURLToPath(new URL(file, import.meta.url));
 const group = groupOf('image', process.pid);
 
-if (command.length === 0) throw new Error('usage: node tests/image/run.ts COMMAND [ARGUMENT ...]');
+if (command.length === 0) throw new Error('usage: npx node tests/image/run.ts COMMAND [ARGUMENT ...]');
 const installed = spawnSync(path('./install.sh'), ['--check'], { stdio: 'inherit' });
 if (installed.status === 0) runInside();
 else process.exitCode = 1;

@@ -14,7 +14,7 @@ import { type Setup, setupVariable } from './setup.ts';
 /**
  * Runs a command where a control plane and a node can be started: see tests/cluster/run.ts, which does most of it.
  *
- * usage: node tests/node/run.ts COMMAND [ARGUMENT ...]
+ * usage: npx node tests/node/run.ts COMMAND [ARGUMENT ...]
  */
 const command = process.argv.slice(2);
 const runner = fileURLToPath(new URL('../cluster/run.ts', import.meta.url));
@@ -26,7 +26,7 @@ const setup: Setup = {
 };
 
 try {
-  if (command.length === 0) throw new Error('usage: node tests/node/run.ts COMMAND [ARGUMENT ...]');
+  if (command.length === 0) throw new Error('usage: npx node tests/node/run.ts COMMAND [ARGUMENT ...]');
   checkMachine();
   removeLeftGroups('node');
   for (const name of leftovers(tmpdir(), imagePrefix)) rmSync(join(tmpdir(), name), { recursive: true });

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { mortal } from '../../support/mortal.ts';
 
 /**
- * usage: node tests/cluster/suite/main.ts [FILE ...]
+ * usage: npx node tests/cluster/suite/main.ts [FILE ...]
  *
  * Runs files, by default all of the suite, by workers that each have a control plane. Then one worker runs once more
  * the files that failed. A control plane on a busy machine can miss a deadline that says nothing about cni-gate, and a

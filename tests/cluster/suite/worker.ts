@@ -8,7 +8,7 @@ import { Cluster } from '../harness/cluster.ts';
 import { share, sharedBy } from '../harness/shared.ts';
 
 /**
- * usage: node tests/cluster/suite/worker.ts FOLDER FILE ...     inside the runner
+ * usage: npx node tests/cluster/suite/worker.ts FOLDER FILE ...     inside the runner
  *
  * Starts a control plane, and runs those of the files that no other worker with this folder has taken, one after
  * another, each in a process of its own. The names of those that passed are added to the file `passed` in the folder.

@@ -8,7 +8,7 @@ import { layFiles } from './files.ts';
 /**
  * Makes a local image under the name of each image that the Dockerfile and docker-compose.yml name.
  *
- * usage: node tests/image/stand-ins/make.ts DEBIAN
+ * usage: npx node tests/image/stand-ins/make.ts DEBIAN
  *
  * DEBIAN is a tar file with the root file system that install.sh makes.
  */

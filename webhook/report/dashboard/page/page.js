@@ -62,7 +62,11 @@ function sectionOf({ id, head, rows, sentences }, words) {
     const isText = at >= head.length - sentences;
     const [tone] = tones.find(([, texts]) => texts.includes(text ?? '')) ?? [];
     const label = `${names[at]}: `;
-    const attributes = { 'data-label': label, ...(tone && { 'data-tone': tone }), ...(isText && { class: 'text' }) };
+    const attributes = {
+      'data-label': label,
+      ...(tone && { 'data-tone': tone }),
+      ...(isText && { class: 'text' }),
+    };
     return h('td', attributes, text ?? '');
   };
   const table = h(
