@@ -1,6 +1,6 @@
 import { type AdmissionOptions, Judge } from './ask/judge.ts';
 import { changesSince, onlyChanged } from './changes.ts';
-import { coverageFindings, lostOptIns, nothingChecked } from './findings/coverage.ts';
+import { coverageFindings, inputFindings, lostOptIns } from './findings/coverage.ts';
 import { jobFindings } from './findings/jobs.ts';
 import { readStream } from './input/documents.ts';
 import { expandInputs, readInput, standardInput, standardInputName } from './input/files.ts';
@@ -46,9 +46,10 @@ export async function review(options: ReviewOptions): Promise<Report> {
     ...reader.unknownObjects.filter((finding) => isExpected(finding.namespace)),
     // in this mode a proof that fails ends with 0
     ...(policy.proof.mode === 'warn' ? [] : jobFindings(reviewed)),
-    ...coverageFindings(manifests, reader.namespaces, policy, profile === undefined),
+    ...coverageFindings(manifests, reader, policy, profile),
   ];
-  if (!findings.some((one) => one.namespace !== undefined)) findings.push(...nothingChecked(manifests));
+  if (!findings.some((one) => one.namespace !== undefined))
+    findings.push(...inputFindings(manifests, reader, profile));
   const { documents, faults, otherObjects, namespaces } = reader;
   const report = { reviewed, documents, faults, findings, otherObjects, namespaces: namespaces.size };
   return changes === undefined ? report : onlyChanged(report, changes);
@@ -57,6 +58,10 @@ export async function review(options: ReviewOptions): Promise<Report> {
 async function readAll(names: readonly string[], reader: ManifestReader): Promise<void> {
   let left = mostInput();
   for (const found of expandInputs(names)) {
+    if (typeof found !== 'string' && 'subject' in found) {
+      reader.findings.push(found);
+      continue;
+    }
     const input = typeof found === 'string' ? await readInput(found, left) : found;
     if ('code' in input) {
       reader.faults.push(input);

@@ -4,43 +4,84 @@ import { CniGateError } from '../../lib/errors.ts';
 import { profileLabel } from '../../lib/names.ts';
 import type { Uncalled } from '../ask/judge.ts';
 import { lineOf } from '../input/documents.ts';
-import type { NamespaceObject } from '../input/manifest-reader.ts';
+import type { NamespaceObject, Unseen } from '../input/manifest-reader.ts';
 import { type Finding, nameOf, type Reviewed } from '../model.ts';
+
+/** What a review has read. */
+interface Read {
+  namespaces: ReadonlyMap<string, NamespaceObject>;
+  unseen: readonly Unseen[];
+}
 
 /**
  * Finds what a review did not check: a namespace that opted in and of which no workload gets a check, a namespace that
- * is not in the input, a profile that does not exist, a label of pods whose namespace did not opt in.
+ * is not in the input, a profile that does not exist or applies to no workload, a label of pods whose namespace did not
+ * opt in.
  *
- * @param byLabel whether labels opt namespaces in, rather than `--profile`
+ * @param requested the value of `--profile`; undefined if labels opt namespaces in
  */
 export function coverageFindings(
   reviewed: readonly Reviewed[],
-  namespaces: ReadonlyMap<string, NamespaceObject>,
+  { namespaces, unseen }: Read,
   policy: Policy,
-  byLabel: boolean,
+  requested: string | undefined,
 ): Finding[] {
   const byNamespace = Map.groupBy(reviewed, ({ workload }) => workload.namespace);
   const findings = [...byNamespace].flatMap(([name, group]) => [
     ...notInInput(name, group),
     ...labelAlone(name, group),
   ]);
-  for (const [name, namespace] of byLabel ? namespaces : []) {
+  const applied = new Set(reviewed.flatMap(({ decision }) => decision.profiles));
+  for (const [name, namespace] of requested === undefined ? namespaces : []) {
     const profile = optedInTo(namespace.labels);
     if (profile === undefined) continue;
     const group = byNamespace.get(name) ?? [];
     const fault = faultOf(profile, policy);
     if (fault !== undefined) findings.push(about(name, namespace, fault));
     if (isUnchecked(group)) findings.push(about(name, namespace, noCheck(group, profile)));
+    else if (group.length > 0 && fault === undefined) {
+      findings.push(...idle(profile, applied).map((notApplied) => about(name, namespace, notApplied)));
+    }
+    const others = unseen.filter((object) => object.namespace === name);
+    if (group.length === 0 && others.length > 0)
+      findings.push(about(name, namespace, notSeen(others, `opted in to profile ${profile}, and`)));
   }
   return findings;
 }
 
-/** The finding that nothing in the input is checked: for a review without a finding about a namespace, which says why. */
-export function nothingChecked(reviewed: readonly Reviewed[]): Finding[] {
+/** The profiles that are requested and apply to no workload of the input: each is a finding. */
+const idle = (requested: string, applied: ReadonlySet<string>): CoverageFault[] =>
+  requested
+    .split('.')
+    .filter((name) => name !== '' && !applied.has(name))
+    .map((name) => ({
+      code: 'CNI_GATE_NOTHING_CHECKED' as const,
+      message: `profile ${name} applies to no workload in the input: look at its condition "when", or leave it out (for a mesh, add --assume-meshed, or review pods with its containers)`,
+    }));
+
+/**
+ * The findings about the input as a whole, for a review without a finding about a namespace, which says why: nothing is
+ * checked, or a profile of `--profile` applies to nothing.
+ */
+export function inputFindings(
+  reviewed: readonly Reviewed[],
+  { unseen }: Pick<Read, 'unseen'>,
+  requested: string | undefined,
+): Finding[] {
   const [first] = reviewed;
-  if (first === undefined || !isUnchecked(reviewed)) return [];
-  const { document, line } = first.workload;
-  return [{ subject: 'the input', file: document.file, line, ...noCheckAtAll(reviewed) }];
+  const inInput = (place: Place, fault: CoverageFault): Finding => ({
+    subject: 'the input',
+    ...place,
+    ...fault,
+  });
+  if (first === undefined) {
+    const [object] = requested === undefined ? [] : unseen;
+    return object === undefined ? [] : [inInput(object, notSeen(unseen, ''))];
+  }
+  const place = { file: first.workload.document.file, line: first.workload.line };
+  if (isUnchecked(reviewed)) return [inInput(place, noCheckAtAll(reviewed))];
+  const applied = new Set(reviewed.flatMap(({ decision }) => decision.profiles));
+  return idle(requested ?? '', applied).map((fault) => inInput(place, fault));
 }
 
 const isUnchecked = (group: readonly Reviewed[]): boolean => group.length > 0 && !group.some(isChecked);
@@ -126,6 +167,14 @@ const noCheckAtAll = (group: readonly Reviewed[]): CoverageFault => ({
   code: 'CNI_GATE_NOTHING_CHECKED',
   message: `none of ${workloads(group.length)} gets a check (${reasons(group)}): check each reason; a namespace opts in by the label ${profileLabel} of its Namespace in the input, or by --profile`,
 });
+
+function notSeen(objects: readonly Unseen[], opening: string): CoverageFault {
+  const counts = [...Map.groupBy(objects, ({ kind }) => kind)].map(
+    ([kind, { length }]) => `${kind} ${length}`,
+  );
+  const message = `${opening} no workload is reviewed, but the input has objects that seem to create pods (${counts.join(', ')}): review the pods that they create, or add their kinds to review.kinds`;
+  return { code: 'CNI_GATE_NOTHING_CHECKED', message: message.trim() };
+}
 
 function reasons(group: readonly Reviewed[]): string {
   const counts = Map.groupBy(group, ({ decision }) => decision.reason);

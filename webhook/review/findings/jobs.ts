@@ -5,8 +5,8 @@ import { lineOf } from '../input/documents.ts';
 import { type Finding, nameOf, type Path, type Position, type Reviewed, type Workload } from '../model.ts';
 import { type Fields, fieldsOf, valueAt } from '../values.ts';
 
-/** The lines that a Job needs so that it does not count a proof that fails, in one. */
-const lines = `podFailurePolicy: {rules: [{action: Ignore, onExitCodes: {operator: In, values: [${exitCode.failed}]}}]}`;
+/** The rule that a Job needs so that it does not count a proof that fails. */
+const rule = `{action: Ignore, onExitCodes: {operator: In, values: [${exitCode.failed}]}}`;
 
 const guide = 'docs/guides/repair.md#jobs';
 
@@ -36,15 +36,26 @@ function faultOf(object: Fields, path: Path): string | undefined {
   const spec = fieldsOf(valueAt(object, path));
   const { backoffLimit = 6 } = spec;
   const { restartPolicy } = fieldsOf(valueAt(spec, ['template', 'spec']));
-  if (restartPolicy === 'OnFailure' && backoffLimit === 0) {
-    return `has restartPolicy OnFailure and backoffLimit 0, so it fails with the first proof that fails, before repair can help: set backoffLimit to 1 or more (${guide})`;
+  // its restarts of init containers count as well: with 1, it fails as with 0
+  if (restartPolicy === 'OnFailure' && Number(backoffLimit) < 2) {
+    return `has restartPolicy OnFailure and backoffLimit ${String(backoffLimit)}, so it fails with the first proof that fails, before repair can help: set backoffLimit to 2 or more (${guide})`;
   }
   if (restartPolicy !== 'Never' || ignoresFailedProof(spec.podFailurePolicy)) return undefined;
   const cost =
     backoffLimit === 0
       ? 'it fails with the first proof that fails'
       : `each proof that fails uses up one of its backoffLimit, ${String(backoffLimit)}`;
-  return `has restartPolicy Never and no podFailurePolicy that ignores exit code ${exitCode.failed}, so ${cost}: add to ${dotted([...path])} \`${lines}\` (${guide})`;
+  return `has restartPolicy Never and no podFailurePolicy that ignores exit code ${exitCode.failed}, so ${cost}: ${adviceFor(spec, path)} (${guide})`;
+}
+
+/** With a podFailurePolicy, the API server accepts no other podReplacementPolicy than Failed. The first rule that fits decides. */
+function adviceFor({ podFailurePolicy, podReplacementPolicy }: Fields, path: Path): string {
+  const { rules } = fieldsOf(podFailurePolicy);
+  const add = Array.isArray(rules)
+    ? `add \`${rule}\` to ${dotted([...path, 'podFailurePolicy', 'rules'])} as the first rule`
+    : `add to ${dotted([...path])} \`podFailurePolicy: {rules: [${rule}]}\``;
+  const isOther = !['Failed', undefined, null].includes(podReplacementPolicy as string | undefined | null);
+  return isOther ? `${add}, and set podReplacementPolicy to Failed` : add;
 }
 
 /** Outcomes of pods that start with a check. */

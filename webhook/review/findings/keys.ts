@@ -1,4 +1,5 @@
-import { certificatesLabel, ownPrefix, profileLabel, statusAnnotation } from '../../lib/names.ts';
+import { dotted } from '../../config/explain.ts';
+import { certificatesLabel, profileLabel, statusAnnotation } from '../../lib/names.ts';
 import { nearest } from '../../lib/spelling.ts';
 import { lineOf } from '../input/documents.ts';
 import { type Finding, nameOf, type Path, type Position, type Workload } from '../model.ts';
@@ -22,7 +23,7 @@ const known: Record<MapName, readonly string[]> = {
 export const namespaceKeys = (object: Fields, namespace: string, position: Position): Finding[] =>
   faultsOf(object, [], position).map((fault) => ({ ...fault, subject: `Namespace ${namespace}`, namespace }));
 
-/** The same for a workload and its pod templates. */
+/** The same for a workload and its pod templates, and a profile label of the workload that its pods do not have. */
 export function workloadKeys(object: Fields, made: readonly Workload[]): Finding[] {
   const [first] = made;
   if (first === undefined) return [];
@@ -32,9 +33,33 @@ export function workloadKeys(object: Fields, made: readonly Workload[]): Finding
     { at: [], workload: first, subject: nameOf({ ...first, part: undefined }) },
     ...templates.map((workload) => ({ at: workload.podPath, workload, subject: nameOf(workload) })),
   ];
-  return places.flatMap(({ at, ...about }) =>
+  const isPod = templates.length < made.length;
+  const keys = places.flatMap(({ at, ...about }) =>
     faultsOf(object, at, about.workload).map((fault) => ({ ...fault, ...about })),
   );
+  const misplaced = isPod ? undefined : misplacedLabel(object, templates);
+  return misplaced === undefined
+    ? keys
+    : [...keys, { ...misplaced, subject: nameOf(first), workload: first }];
+}
+
+/** The profile label on an object whose pods do not have it. */
+function misplacedLabel(
+  object: Fields,
+  templates: readonly Workload[],
+): Omit<Finding, 'subject'> | undefined {
+  const labelAt = (at: Path): unknown => valueAt(object, [...at, 'metadata', 'labels', profileLabel]);
+  const [first] = templates;
+  if (first === undefined || !labelAt([]) || templates.some(({ podPath }) => labelAt(podPath) !== undefined))
+    return undefined;
+  const { document, path, podPath } = first;
+  const template = dotted([...podPath, 'metadata', 'labels']);
+  return {
+    code: 'CNI_GATE_KEY_UNKNOWN',
+    message: `label ${profileLabel} has no effect on the pods: move it to ${template}`,
+    file: document.file,
+    line: lineOf(document, [...path, 'metadata', 'labels', profileLabel]),
+  };
 }
 
 /** What is wrong with the keys of the metadata at a path of an object. */
@@ -63,6 +88,12 @@ function faultOf(key: string, map: MapName, value: unknown): string | undefined 
   return `${name} is unknown and has no effect: did you mean ${profileLabel}?`;
 }
 
-/** Whether a key is under our prefix or misspelled. */
+/**
+ * Whether a key is under our prefix, misspelled, or under another prefix with the name of this project, such as
+ * `cnigate.io/profile`. A key of somebody else may have the name behind the prefix: `example.com/cni-gate-owner`.
+ */
 const isLikeOurs = (key: string): boolean =>
-  key.startsWith(ownPrefix) || nearest(key, Object.values(known).flat()) !== undefined;
+  (key.split('/', 1)[0] ?? '')
+    .toLowerCase()
+    .replace(/[^a-z]/g, '')
+    .includes('cnigate') || nearest(key, Object.values(known).flat()) !== undefined;

@@ -1,7 +1,16 @@
-import { createReadStream, existsSync, globSync, realpathSync, statSync } from 'node:fs';
+import {
+  createReadStream,
+  type Dirent,
+  existsSync,
+  globSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+} from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
 import { systemText } from '../../lib/errors.ts';
-import { type Fault, faultAt } from '../model.ts';
+import { type Fault, type Finding, faultAt } from '../model.ts';
 import { inMebi, mostInput } from './limits.ts';
 
 /** The argument of `-f` for standard input. */
@@ -25,9 +34,9 @@ export const isManifest = (path: string): boolean => /\.(?:ya?ml|json)$/.test(pa
 /**
  * The files that the arguments of `-f` name, in their order, each once: files, folders, globs, and `-`.
  *
- * @returns paths, and faults for what is missing or may not be read
+ * @returns paths, faults for what is missing or may not be read, and findings for manifests that are not read
  */
-export function expandInputs(names: readonly string[]): (string | Fault)[] {
+export function expandInputs(names: readonly string[]): (string | Fault | Finding)[] {
   const seen = new Set<string>();
   return names.flatMap(expand).filter((found) => {
     if (typeof found !== 'string') return true;
@@ -35,7 +44,7 @@ export function expandInputs(names: readonly string[]): (string | Fault)[] {
   });
 }
 
-function expand(name: string): (string | Fault)[] {
+function expand(name: string): (string | Fault | Finding)[] {
   if (name === standardInput) return [name];
   try {
     return statSync(name).isDirectory() ? manifestsIn(name) : [name];
@@ -50,10 +59,10 @@ function expand(name: string): (string | Fault)[] {
 
 /**
  * The manifests in a folder and its subfolders, sorted by path. `node_modules`, links to folders, and names that begin
- * with a dot are skipped. A folder with a kustomization is a fault: its files are not what is applied, and patches are no
+ * with a dot are skipped, which is a finding if manifests are among them. A folder with a kustomization is a fault: its files are not what is applied, and patches are no
  * manifests.
  */
-function manifestsIn(folder: string): (string | Fault)[] {
+function manifestsIn(folder: string): (string | Fault | Finding)[] {
   const matching = (pattern: string): string[] => {
     const options = { cwd: folder, exclude: (path: string) => basename(path) === 'node_modules' };
     return globSync(`**/${pattern}`, options)
@@ -72,7 +81,48 @@ function manifestsIn(folder: string): (string | Fault)[] {
   ];
   const why =
     'the folder contains no .yaml, .yml or .json file (skipped are node_modules and names that begin with a dot)';
-  return found.length > 0 ? found : [unreadable(folder, why)];
+  const skipped = skippedIn(folder);
+  return found.length > 0 || skipped.length > 0 ? [...found, ...skipped] : [unreadable(folder, why)];
+}
+
+/** What is skipped in a folder and its subfolders although it contains manifests, without `node_modules` and `.git`. */
+function skippedIn(folder: string): Finding[] {
+  return entriesOf(folder).flatMap((entry): Finding[] => {
+    const file = join(folder, entry.name);
+    if (ignored.has(entry.name)) return [];
+    const isHidden = entry.name.startsWith('.');
+    const isLink = entry.isSymbolicLink() && statSync(file, { throwIfNoEntry: false })?.isDirectory();
+    if (!isHidden && !isLink) return entry.isDirectory() ? skippedIn(file) : [];
+    if (!holdsManifest(file, 0)) return [];
+    const why = isHidden ? 'its name begins with a dot' : 'it is a link to a folder';
+    const message = `is not read, because ${why}, and contains manifests: name it with -f as well`;
+    return [{ code: 'CNI_GATE_INPUT_SKIPPED', subject: file, file, message }];
+  });
+}
+
+const ignored: ReadonlySet<string> = new Set(['node_modules', '.git']);
+
+/** Folders below one that is skipped in which manifests are sought: a link may lead to a folder around it. */
+const deepest = 8;
+
+function holdsManifest(path: string, depth: number): boolean {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats?.isDirectory() && depth < deepest)
+    return entriesOf(path).some(
+      ({ name }) => !ignored.has(name) && holdsManifest(join(path, name), depth + 1),
+    );
+  if (!stats?.isFile() || !isManifest(path) || stats.size > mostInput()) return false;
+  const text = readFileSync(path, 'utf8');
+  return ['apiVersion', 'kind'].every((key) => new RegExp(`\\b${key}"?:`).test(text));
+}
+
+function entriesOf(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).toSorted((a, b) => (a.name < b.name ? -1 : 1));
+  } catch {
+    // a folder that may not be read is reported where its files are sought
+    return [];
+  }
 }
 
 /**
