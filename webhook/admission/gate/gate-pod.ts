@@ -6,6 +6,7 @@ import { refusedFor } from './refusal.ts';
 /** The parts of a pod that {@link toGatePod} reads, as the API gives them. */
 export interface ApiGatePod extends AnnotatedPod {
   metadata: AnnotatedPod['metadata'] & OwnedMetadata & { resourceVersion: string; name: string };
+  spec?: NonNullable<AnnotatedPod['spec']> & { nodeName?: string };
   status?: {
     conditions?:
       | { type: string; status: string; message?: string; lastTransitionTime?: string | null }[]

@@ -24,6 +24,12 @@ export type GateDecision = AdmissionDecision<
   State | UnknownReason | Skipped | 'held-long-enough'
 >;
 
+/** What the gate knows of the pod that a request places. */
+type AskingPod = Pick<GatePod, 'profiles' | 'heldSince' | 'group'> & {
+  /** Undefined for a pod that only the request shows. */
+  uid: string | undefined;
+};
+
 /** The part of a {@link ClusterView} that `/gate` reads. */
 export type GateView = Pick<
   ClusterView,
@@ -56,7 +62,7 @@ export async function gate(
     const found =
       profiles === undefined
         ? view.pods.pod(namespace, name, podUid)
-        : { profiles, heldSince: undefined, group: request.uid };
+        : { uid: undefined, profiles, heldSince: undefined, group: request.uid };
     const pod = found instanceof Promise ? await found : found;
     return { request, decision: decidePlacement(request, pod, view, policy, now) };
   } catch (error) {
@@ -74,7 +80,7 @@ export async function gate(
  */
 export function decidePlacement(
   placement: Placement,
-  pod: Pick<GatePod, 'profiles' | 'heldSince' | 'group'> | undefined,
+  pod: AskingPod | undefined,
   view: Pick<ClusterView, 'readiness' | 'evidence' | 'notSynced' | 'notObservedSince'>,
   policy: Policy,
   now: number,
@@ -85,7 +91,9 @@ export function decidePlacement(
   if (pod === undefined) return allowUnknown('pod-unknown', `pod ${podName} is not known`);
   const profiles = pod.profiles.flatMap((name) => policy.profiles.get(name) ?? []);
   const names = profiles.map(({ name }) => name);
-  const requester = { now, pod: { key: placement.podUid || podName, owner: pod.group } };
+  const requester = { now, pod: { key: pod.uid ?? podName, owner: pod.group } };
+  // a request changes nothing else: a dry run binds no pod, and one that only the request shows may be made up
+  const uid = placement.dryRun || view.evidence.pod(pod.uid ?? '') !== undefined ? undefined : pod.uid;
   const toProve: Profile[] = [];
   let unknown: GateDecision | undefined;
   let needed = false;
@@ -113,9 +121,8 @@ export function decidePlacement(
   }
   if (!needed && proofState === undefined)
     return decision('skipped', 'no-profile-applies', { profiles: names });
-  if (!placement.dryRun) {
-    for (const { name } of toProve) view.evidence.reserve(name, node, requester.pod.key, now);
-  }
+  for (const { name } of uid === undefined ? [] : toProve)
+    view.evidence.reservations.claim(name, node, requester.pod.key, now);
   const [profile = ''] = names;
   const state = proofState ?? (exempt ? 'exempt' : 'ready');
   return unknown ?? decision('allowed', state, { profile, profiles: names });

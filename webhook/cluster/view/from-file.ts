@@ -8,6 +8,7 @@ import { own } from '../../lib/maps.ts';
 import { profileLabel } from '../../lib/names.ts';
 import { readYaml, YamlError } from '../../lib/yaml.ts';
 import { Evidence, noEvidence } from '../../nodes/evidence/evidence.ts';
+import { Reservations } from '../../nodes/evidence/reservations.ts';
 import { type ApiEvidencePod, evidencePick } from '../../nodes/evidence/to-facts.ts';
 import {
   type ApiDaemonSet,
@@ -21,19 +22,20 @@ import { Readiness } from '../../nodes/readiness/readiness.ts';
 import type { ApiObject } from '../informer/object.ts';
 
 /**
- * A cluster that a file of Kubernetes objects describes. The file is reloaded when it changes, and nothing of the state
- * before is remembered then.
+ * A cluster that a file of Kubernetes objects describes. The file is reloaded when it changes. Of the state before, only
+ * what the gate answered is remembered.
  *
  * @param profile of every namespace, instead of its label
  * @throws CniGateError CNI_GATE_STATE_INVALID
  */
 export function viewOfFile(file: string, profile: string | undefined, listener: ReloadListener): ClusterView {
+  const reservations = new Reservations();
   const files = new LiveFiles({
     ...listener,
     paths: [file],
     unreadable: 'CNI_GATE_STATE_INVALID',
     parse: ([text = '']: string[]) => {
-      const { namespaces, namespaceAnnotations, ...state } = parseClusterState(text, file);
+      const { namespaces, namespaceAnnotations, ...state } = parseClusterState(text, file, reservations);
       return { ...state, namespaces: new FixedNamespaces(namespaces, profile, namespaceAnnotations) };
     },
   });
@@ -92,9 +94,13 @@ class ClusterState {
   /** Annotations by namespace. */
   readonly namespaceAnnotations = new Map<string, Record<string, string>>();
   readonly readiness = new Readiness();
-  readonly evidence = new Evidence();
+  readonly evidence: Evidence;
   /** Pods that wait for a node, by `namespace/name`. */
   readonly pending = new Map<string, GatePod>();
+
+  constructor(reservations?: Reservations) {
+    this.evidence = new Evidence(undefined, reservations);
+  }
 }
 
 /**
@@ -104,8 +110,8 @@ class ClusterState {
  * @param file only for messages
  * @throws CniGateError CNI_GATE_STATE_INVALID
  */
-export function parseClusterState(text: string, file: string): ClusterState {
-  const state = new ClusterState();
+export function parseClusterState(text: string, file: string, reservations?: Reservations): ClusterState {
+  const state = new ClusterState(reservations);
   state.evidence.markSynced();
   for (const value of valuesIn(text, file)) {
     for (const object of objectsOf(value)) add(state, object, file);

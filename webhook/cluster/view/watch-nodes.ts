@@ -43,6 +43,11 @@ export function watchGate(
   const evidence = new Evidence((name) => policy().profiles.has(name));
   const placed = informers.start(evidenceSource(optedIn));
   placed.subscribe((changes) => evidence.apply(changes.flatMap(evidenceChanges), Date.now()));
+  pending.subscribe((changes) => {
+    const now = Date.now();
+    for (const { type, uid } of changes)
+      if (type === 'deleted') evidence.reservations.stoppedWaiting(uid, now);
+  });
   void placed.whenSynced().then(() => evidence.markSynced());
   optedIn?.subscribe(() => {
     pending.relist();

@@ -3,6 +3,7 @@ import { getOrMake } from '../../lib/maps.ts';
 import type { PodEvidence } from './facts.ts';
 import { withHistory } from './history.ts';
 import { NodeProofStats } from './node-proof-stats.ts';
+import { Reservations } from './reservations.ts';
 
 /** A pod that was added, changed or removed. One of the two is undefined if it was added or removed. */
 export interface EvidenceChange {
@@ -13,7 +14,7 @@ export interface EvidenceChange {
 /** What pods found out about their networks, for readers. */
 export type EvidenceView = Pick<
   Evidence,
-  'synced' | 'pods' | 'pod' | 'ownedBy' | 'of' | 'reserve' | 'subscribe'
+  'synced' | 'pods' | 'pod' | 'ownedBy' | 'of' | 'reservations' | 'reserve' | 'subscribe'
 >;
 
 /** A change of a pod as a watch reports it. `listed`: from a list, so it may have happened long ago. */
@@ -34,11 +35,13 @@ export class Evidence {
   readonly #boots = new Map<string, string>();
   readonly #subscribers = new Set<(changes: readonly EvidenceChange[]) => void>();
   readonly #isProfile: (name: string) => boolean;
+  readonly reservations: Reservations;
   #isSynced = false;
 
   /** @param isProfile whether a profile of this name exists: users can name any */
-  constructor(isProfile: (name: string) => boolean = () => true) {
+  constructor(isProfile: (name: string) => boolean = () => true, reservations = new Reservations()) {
     this.#isProfile = isProfile;
+    this.reservations = reservations;
   }
 
   /** Whether all pods were listed once. */
@@ -75,11 +78,10 @@ export class Evidence {
   }
 
   /**
-   * Reserves a node that has to be proved for the pod that the gate lets through, or for the next pod of an owner, until a
-   * watch reports it there. Only this process knows it, so each replica may let one pod through at the same time.
+   * Reserves a node that has to be proved for the next pod of an owner, which was made to find out whether the node works.
    */
-  reserve(profile: string, node: string, pod: string, now: number): void {
-    this.#statsOf(profile, node)?.reserve(pod, now);
+  reserve(profile: string, node: string, owner: string, now: number): void {
+    this.reservations.reserve(profile, node, owner, now);
   }
 
   /** Calls back after each batch of changes. @returns ends the subscription */
@@ -116,6 +118,7 @@ export class Evidence {
   nodeGone(node: string): void {
     this.#boots.delete(node);
     for (const nodes of this.#stats.values()) nodes.delete(node);
+    this.reservations.nodeGone(node);
   }
 
   /** Other profiles may exist now: pods of new ones are counted as after a start, and those of old ones forgotten. */
@@ -133,6 +136,7 @@ export class Evidence {
 
   #put(pod: PodEvidence, before: PodEvidence | undefined, listed: boolean, now: number): void {
     const { uid, owner, node, profiles } = pod;
+    if (before === undefined) this.reservations.bound(pod, now);
     this.#known.set(uid, pod);
     // a pod without a controller is found by its UID
     if (owner !== uid) getOrMake(this.#owners, owner, () => new Set()).add(uid);
@@ -151,7 +155,9 @@ export class Evidence {
     }
     if (after?.node !== node) for (const profile of profiles) this.of(profile, node)?.forget(uid);
     if (after !== undefined && (before.leaving || !after.leaving)) return;
-    for (const profile of failedProfiles) this.of(profile, node)?.replaced(before, now);
+    // an owner gets that once, so that it cannot take every attempt
+    for (const profile of owner === uid ? [] : failedProfiles)
+      if (this.of(profile, node)?.failedOnce(owner)) this.reserve(profile, node, owner, now);
   }
 
   #statsOf(profile: string, node: string): NodeProofStats | undefined {

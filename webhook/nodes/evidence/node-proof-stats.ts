@@ -35,8 +35,6 @@ export interface Candidate {
 const longestVerdict = 30_000;
 /** A sandbox that is not there after this time counts as a failure. Multus waits up to 45 s for its configuration. */
 const longSandbox = 60_000;
-/** How long a node is reserved for one pod: until a watch reports it on the node, or until it is created again. */
-const reservation = 5000;
 /** The pause after the first attempt that failed. Each further one doubles it, up to the longest. */
 const firstPause = 2000;
 const longestPause = 300_000;
@@ -55,8 +53,6 @@ export class NodeProofStats {
   /** When the last pass was seen, by our clock. */
   #passSeen = 0;
   #attempts: Attempts = none;
-  /** The pod, or the owner whose next pod, may be bound, and until when, by our clock. */
-  #reserved = { for: '', until: 0 };
   /** `metadata.resourceVersion` of the Node when it last booted; empty if that was not observed. */
   #boot: string;
   readonly #profile: string;
@@ -108,31 +104,20 @@ export class NodeProofStats {
     this.#attempts = none;
   }
 
-  /** Reserves the node for the pod that the gate lets through, or for the next pod of an owner. */
-  reserve(pod: string, now: number): void {
-    this.#reserved = { for: pod, until: now + reservation };
+  /** Whether exactly one pod of the owner failed since the last pass. */
+  failedOnce(owner: string): boolean {
+    return this.#failures.get(owner)?.count === 1;
   }
 
   /**
-   * A pod that failed is being deleted, or is gone. The node is reserved for the pod that replaces it, which was made to
-   * find out whether the node works. An owner gets that once, so that it cannot take every attempt.
-   */
-  replaced({ owner, uid }: PodEvidence, now: number): void {
-    if (owner !== uid && this.#failures.get(owner)?.count === 1) this.reserve(owner, now);
-  }
-
-  /**
-   * Whether one more pod may be bound to find out whether the node works: it is reserved for no other pod, no other pod
-   * is on the way, and the pause after the last attempt is over. An owner that failed there waits twice as long as others,
-   * so that one that cannot pass does not take every attempt.
+   * Whether one more pod may be bound to find out whether the node works: no other pod is on the way, and the pause after
+   * the last attempt is over. An owner that failed there waits twice as long as others, so that one that cannot pass does
+   * not take every attempt.
    *
-   * @param candidate undefined if no particular pod asks
+   * @param candidate undefined if no particular pod asks, or if the node is reserved for it
    * @param from the start of the network's containers: attempts before it do not count
    */
   mayTry(candidate: Candidate | undefined, from: Moment, now: number): boolean {
-    const { for: whom, until } = this.#reserved;
-    const isReserved = until > now && until - now <= reservation;
-    if (isReserved && whom !== candidate?.key && whom !== candidate?.owner) return false;
     for (const { since } of this.#waiting.values()) {
       // a clock that was set back makes no pod wait
       if (Math.abs(now - since) < longestVerdict) return false;
@@ -140,7 +125,7 @@ export class NodeProofStats {
     if (isLater(from, this.#attempts.started)) this.#attempts = none;
     const { count, seen } = this.#attempts;
     if (count === 0 || seen > now) return true;
-    const hasFailed = candidate !== undefined && !isReserved && this.#failures.has(candidate.owner);
+    const hasFailed = candidate !== undefined && this.#failures.has(candidate.owner);
     return now - seen >= Math.min(longestPause, firstPause * 2 ** (count - 1)) * (hasFailed ? 2 : 1);
   }
 

@@ -53,22 +53,23 @@ export function profileProof(
   if (!evidence.synced || readiness.node(node) === undefined) return undefined;
   const mode = policy.evidenceOf(profile);
   const stats = evidence.of(profile.name, node);
-  if (stats === undefined) {
-    return mode === 'ready' ? proved : { state: 'unproved', reason: neverProved, mayTry: true };
-  }
   // nothing speaks against the node, and nothing is required: most profiles on most nodes
-  if (mode === 'ready' && stats.quiet) return proved;
+  if (mode === 'ready' && stats?.quiet !== false) return proved;
   const from = readiness.started(profile.daemonSets, node);
+  const holder = evidence.reservations.holder(profile.name, node, now);
+  const isFree = holder === undefined || holder === pod?.key || holder === pod?.owner;
+  if (stats === undefined) return { state: 'unproved', reason: neverProved, mayTry: isFree };
   const against = stats.against(from, now);
   const isFailing = against.length >= enoughOwners;
   const isProved = stats.lastPass !== undefined && isLater(stats.lastPass, from);
   if (!isFailing && (mode === 'ready' || isProved)) return proved;
-  const mayTry = stats.mayTry(pod, from, now);
+  const mayTry = isFree && stats.mayTry(holder === undefined ? pod : undefined, from, now);
   if (isFailing) {
     const reason = `proofs say that the network does not work: ${against.slice(0, enoughOwners).join(', ')}`;
     return { state: 'failing', reason, mayTry };
   }
-  return { state: 'unproved', reason: stats.lastPass === undefined ? neverProved : notSince, mayTry };
+  const reason = stats.lastPass === undefined ? neverProved : notSince;
+  return { state: 'unproved', reason, mayTry };
 }
 
 /**

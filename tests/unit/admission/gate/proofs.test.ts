@@ -1,126 +1,162 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { decidePlacement, type GateDecision } from '../../../../webhook/admission/gate/gate.ts';
-import type { GatePod } from '../../../../webhook/admission/gate/gate-pod.ts';
-import { decodePlacement } from '../../../../webhook/admission/gate/placement.ts';
 import { gateBy } from '../../../../webhook/leader/filters.ts';
-import { Evidence } from '../../../../webhook/nodes/evidence/evidence.ts';
 import { toAgentFacts } from '../../../../webhook/nodes/readiness/facts.ts';
-import { policyOf } from '../../../support/configurations.ts';
-import { podEvidence, type Shown } from '../../nodes/evidence/support.ts';
 import { apiAgent, now } from '../../nodes/readiness/objects.ts';
-import { binding, clusterWith, pending } from './support.ts';
+import { Replica } from './replica.ts';
 
-const profiles = [
-  { name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }], evidence: 'proof' },
-  { name: 'bare', evidence: 'proof' },
-  { name: 'old', daemonSets: [{ namespace: 'net', name: 'agent' }] },
-];
-
-/** A replica of the gate, with a ready DaemonSet on n1 and n2, and none of it on n3. */
-class Replica {
-  readonly evidence = new Evidence();
-  readonly readiness = clusterWith({ n1: {}, n2: {}, n3: undefined });
-  readonly #gate: object;
-
-  constructor(gate: object = {}, synced = true) {
-    this.#gate = gate;
-    if (synced) this.evidence.markSynced();
-  }
-
-  shows(shown: Shown, at = now): void {
-    this.evidence.apply([{ type: 'put', pod: podEvidence(shown), listed: false }], at);
-  }
-
-  decides(node: string, pod: Partial<GatePod> = {}, more: object = {}, at = now): GateDecision {
-    const uid = pod.uid ?? 'u1';
-    const object = { metadata: { name: uid, namespace: 'shop', uid }, target: { kind: 'Node', name: node } };
-    const view = { ...this, notSynced: () => false, notObservedSince: () => false };
-    const placement = decodePlacement(binding(node, { name: uid, object, ...more }));
-    return decidePlacement(placement, pending(pod), view, this.policy, at);
-  }
-
-  says(node: string, pod: Partial<GatePod> = {}, more: object = {}, at = now): string {
-    const { outcome, reason } = this.decides(node, pod, more, at);
-    return `${outcome} ${reason}`;
-  }
-
-  get policy() {
-    return policyOf({ profiles, gate: this.#gate });
-  }
-}
-
-suite('the gate with proofs', () => {
-  test('a dry run takes no turn', () => {
+suite('the gate with proofs', async () => {
+  test('a dry run takes no turn', async () => {
     const replica = new Replica();
-    assert.equal(replica.says('n1', {}, { dryRun: true }), 'allowed unproved');
-    assert.equal(replica.says('n1', { uid: 'u2' }), 'allowed unproved');
+    assert.equal(await replica.says('n1', {}, { dryRun: true }), 'allowed unproved');
+    assert.equal(await replica.says('n1', { uid: 'u2' }), 'allowed unproved');
   });
 
-  test('a pod that is refused for another reason takes no turn', () => {
+  test('a pod that is refused for another reason takes no turn', async () => {
     const replica = new Replica();
-    assert.equal(replica.says('n3', { profiles: ['bare', 'mesh'] }), 'refused absent');
-    assert.equal(replica.says('n3', { uid: 'u2', profiles: ['bare'] }), 'allowed unproved');
+    assert.equal(await replica.says('n3', { profiles: ['bare', 'mesh'] }), 'refused absent');
+    assert.equal(await replica.says('n3', { uid: 'u2', profiles: ['bare'] }), 'allowed unproved');
   });
 
-  test('works for a network without a DaemonSet', () => {
+  test('works for a network without a DaemonSet', async () => {
     const replica = new Replica();
-    assert.equal(replica.says('n3', { profiles: ['bare'] }), 'allowed unproved');
-    const { message = '' } = replica.decides('n3', { uid: 'u2', profiles: ['bare'] });
+    assert.equal(await replica.says('n3', { profiles: ['bare'] }), 'allowed unproved');
+    const { message = '' } = await replica.decides('n3', { uid: 'u2', profiles: ['bare'] });
     assert.match(
       message,
       /^node n3 is not ready for profile bare: the network is unproved there: no pod has/,
     );
   });
 
-  test("goes by what it observed where a node's clock was set back", () => {
+  test("goes by what it observed where a node's clock was set back", async () => {
     const replica = new Replica();
     const agent = toAgentFacts(apiAgent('n1', { version: 10, containers: ['c2'] }));
     replica.readiness.setAgent({ ...agent, startedAt: now + 3_600_000 });
     replica.shows({ uid: 'late', version: 11 });
     replica.shows({ uid: 'late', version: 12, verdict: 'passed' });
-    assert.equal(replica.says('n1', { uid: 'u2' }), 'allowed ready');
+    assert.equal(await replica.says('n1', { uid: 'u2' }), 'allowed ready');
     replica.readiness.setAgent({ ...agent, version: '13', containers: ['c3'], startedAt: now - 3_600_000 });
-    assert.equal(replica.says('n1', { uid: 'u2' }), 'allowed unproved');
+    assert.equal(await replica.says('n1', { uid: 'u2' }), 'allowed unproved');
   });
 
-  test('gate.maxHold counts from the first refusal, though states change', () => {
-    const replica = new Replica({ maxHold: '10m' });
-    replica.says('n1');
-    const heldSince = now - 601_000;
-    assert.equal(replica.says('n1', { uid: 'u2', heldSince }), 'released held-long-enough');
-    assert.equal(replica.says('n1', { uid: 'u2', heldSince: now - 599_000 }), 'refused unproved');
-  });
-
-  test('allows while the pods are not listed yet, and says so', () => {
+  test('allows while the pods are not listed yet, and says so', async () => {
     const replica = new Replica({}, false);
-    const { outcome, reason, warnings } = replica.decides('n1');
+    const { outcome, reason, warnings } = await replica.decides('n1');
     assert.deepEqual([outcome, reason], ['unknown', 'not-synced']);
     assert.deepEqual(warnings, ['allowed without a check: not listed yet: pods on nodes']);
-    assert.equal(replica.says('n1', { profiles: ['old'] }), 'allowed ready');
+    assert.equal(await replica.says('n1', { profiles: ['old'] }), 'allowed ready');
   });
 
-  test('two replicas let at most one pod each through before the watch reports the first', () => {
+  test('two replicas let at most one pod each through before the watch reports the first', async () => {
     const replicas = [new Replica(), new Replica()];
     let through = 0;
     for (let pod = 0; pod < 30; pod += 1) {
-      if (replicas[pod % 2]?.says('n1', { uid: `u${pod}` }).startsWith('allowed')) through += 1;
+      const said = await replicas[pod % 2]?.says('n1', { uid: `u${pod}` });
+      if (said?.startsWith('allowed')) through += 1;
     }
     assert.equal(through, 2);
     // now both know of a pod on the way, when the reservations have ended too
     for (const replica of replicas) replica.shows({ uid: 'u0' });
     for (const replica of replicas)
-      assert.equal(replica.says('n1', { uid: 'x' }, {}, now + 6000), 'refused unproved');
+      assert.equal(await replica.says('n1', { uid: 'x' }, {}, now + 6000), 'refused unproved');
   });
 
-  test('steering accepts a node for one that may try, and not while another pod is on the way', () => {
+  test('steering accepts a node for one that may try, and not while another pod is on the way', async () => {
     const replica = new Replica();
     const accepts = (node: string, profile = 'mesh', at = now) =>
       gateBy(replica.policy, replica, at)([profile], node).blocker === undefined;
     assert.equal(accepts('n1'), true);
-    replica.says('n1');
+    await replica.says('n1');
     assert.equal(accepts('n1'), false);
     assert.equal(accepts('n2'), true);
     assert.equal(accepts('n1', 'old'), true);
+  });
+});
+
+suite('a reservation', () => {
+  const second = 1000;
+  const unproved = { allowed: 'allowed unproved', refused: 'refused unproved' };
+  const after = (replica: Replica, ms: number, uid = 'other') =>
+    replica.says('n1', { uid, group: uid }, {}, now + ms);
+
+  test('is only for a pod that waits: made-up pods and those on a node keep nobody out', async () => {
+    const replica = new Replica();
+    replica.shows({ uid: 'runs', node: 'n2' });
+    const annotations = { 'cni-gate.io/status': '{"profiles":["mesh"]}' };
+    const object = { metadata: { name: 'made-up', annotations }, spec: { nodeName: 'n1', containers: [] } };
+    const madeUp = { kind: { group: '', version: 'v1', kind: 'Pod' }, name: 'made-up', object };
+    for (let call = 0; call < 38; call += 1) {
+      const at = now + 3 * call * second;
+      assert.equal(await replica.says('n1', {}, madeUp, at), unproved.allowed);
+      await replica.says('n1', { uid: 'runs' }, {}, at);
+      assert.equal(await replica.says('n1', { uid: `u${call}` }, { dryRun: true }, at), unproved.allowed);
+    }
+    assert.equal(await after(replica, 0), unproved.allowed);
+    assert.equal(await after(replica, 0, 'next'), unproved.refused, 'of two real pods, one passes');
+    assert.equal(await replica.says('n1', {}, madeUp), unproved.refused);
+  });
+
+  test('that never leads to a binding is given three times, to whom it may be', async () => {
+    const replica = new Replica();
+    const isFree = async (at: number): Promise<boolean> =>
+      (await replica.says('n1', { uid: 'probe' }, { dryRun: true }, at)) === unproved.allowed;
+    let held = 0;
+    for (let at = now; at < now + 60 * second; at += second) {
+      await replica.says('n1', { uid: `waits-${(at - now) % 7}` }, {}, at);
+      if (!(await isFree(at))) held += 1;
+    }
+    assert.equal(held, 15);
+    replica.shows({ uid: 'bound', verdict: 'passed' }, now + 61 * second);
+    replica.evidence.booted('n1', '99');
+    assert.equal(await after(replica, 62 * second), unproved.allowed);
+    assert.equal(await isFree(now + 63 * second), false, 'after a binding, it is given again');
+  });
+
+  test('replaces no other one, but that of the owner of its pod', async () => {
+    const replica = new Replica();
+    await after(replica, 0, 'first');
+    replica.evidence.reserve('mesh', 'n1', 'second', now);
+    assert.equal(await after(replica, 0, 'second'), unproved.refused);
+    replica.evidence.reserve('mesh', 'n2', 'web', now);
+    const ofWeb = (uid: string) => replica.says('n2', { uid, group: 'web' });
+    assert.equal(await replica.says('n2', { uid: 'x', group: 'db' }), unproved.refused);
+    assert.deepEqual([await ofWeb('w1'), await ofWeb('w2')], [unproved.allowed, unproved.refused]);
+    replica.evidence.reserve('mesh', 'n2', 'web', now);
+    assert.equal(await ofWeb('w2'), unproved.refused, 'w1 is on the way');
+  });
+
+  const ends: [how: string, end: (replica: Replica) => void, milliseconds: number][] = [
+    ['its pod was bound to another node', (replica) => replica.shows({ uid: 'first', node: 'n2' }), 1],
+    ['another pod of the owner was', (replica) => replica.shows({ owner: 'first', node: 'n2' }), 1],
+    ['its verdict is there', (replica) => replica.shows({ uid: 'first', verdict: 'not-possible' }), 1],
+    ['its pod was deleted', (replica) => replica.waitsNoLonger('first'), second],
+  ];
+  for (const [how, end, milliseconds] of ends) {
+    test(`ends when ${how}`, async () => {
+      const replica = new Replica();
+      const holder = how.includes('owner') ? 'owner' : 'pod';
+      if (holder === 'owner') replica.evidence.reserve('mesh', 'n1', 'first', now);
+      else await after(replica, 0, 'first');
+      assert.equal(await after(replica, 1), unproved.refused);
+      end(replica);
+      assert.equal(await after(replica, milliseconds), unproved.allowed);
+    });
+  }
+
+  test('ends after 5 s, however often its pod is tried, and if the clock is set back', async () => {
+    const replica = new Replica();
+    for (const at of [0, 3 * second]) await after(replica, at, 'first');
+    assert.equal(await after(replica, 5 * second - 1), unproved.refused);
+    assert.equal(await after(replica, 5 * second), unproved.allowed);
+    assert.equal(await after(replica, 0, 'third'), unproved.allowed);
+  });
+
+  test('outlasts the watch of pods that wait, where the watch of pods on nodes is behind', async () => {
+    const replica = new Replica();
+    await after(replica, 0, 'first');
+    replica.waitsNoLonger('first');
+    assert.equal(await after(replica, 900), unproved.refused);
+    replica.shows({ uid: 'first' });
+    assert.equal(await after(replica, second), unproved.refused, 'its verdict is not there');
   });
 });

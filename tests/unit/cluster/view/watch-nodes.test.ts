@@ -26,8 +26,10 @@ const there: Record<string, object[]> = {
   '/api/v1/namespaces/net/pods app=other': [apiAgent('n1', { name: 'other-n1', owner: 'other' })],
 };
 
-const keyOf = ({ path, query }: Asked): string =>
-  path.includes('/namespaces/') ? `${path} ${query.labelSelector ?? query.fieldSelector}` : path;
+const keyOf = ({ path, query }: Asked): string => {
+  if (path === '/api/v1/pods') return `${path} ${query.fieldSelector}`;
+  return path.includes('/namespaces/') ? `${path} ${query.labelSelector ?? query.fieldSelector}` : path;
+};
 
 /** A gate that watches an API server, which waits for the test with what its watches tell. */
 async function watching(t: TestContext, ...daemonSets: string[]) {
@@ -111,6 +113,25 @@ suite('watchGate', () => {
     assert.deepEqual(notObservedSince('n1', 'n3', 'n4'), [false, true, true]);
     await tell(podsOf('agent'), 'MODIFIED', apiAgent('n1', { version: 64 }));
     assert.deepEqual([notObservedSince('n1', 'n3', 'n4'), state('agent')], [[false, false, false], 'ready']);
+  });
+
+  test('a node is reserved for a pod while that waits', async (t) => {
+    const { watched, tell, gate } = await watching(t, 'agent');
+    const { reservations } = gate.evidence;
+    const waiting = '/api/v1/pods spec.nodeName=';
+    const pod = (resourceVersion: string) => ({
+      metadata: { name: 'web', namespace: 'shop', uid: 'u1', resourceVersion },
+      spec: {},
+    });
+    await Promise.all([waiting, '/api/v1/pods spec.nodeName!='].map(watched));
+    await tell(waiting, 'ADDED', pod('60'));
+    const now = Date.now();
+    reservations.claim('mesh', 'n1', 'u1', now);
+    assert.equal(reservations.holder('mesh', 'n1', now + 4999), 'u1');
+    await tell(waiting, 'DELETED', pod('61'));
+    assert.equal(reservations.holder('mesh', 'n1', now + 4999), undefined);
+    await tell('/api/v1/nodes', 'DELETED', apiNode('n1', 'b1', 62));
+    assert.equal(reservations.holder('mesh', 'n1', now), undefined);
   });
 
   test('forgets deleted objects', async (t) => {

@@ -258,6 +258,13 @@ suite('a node without a proof', () => {
     assert.equal(scene.says(27, other), 'failing, lets');
   });
 
+  test('a failed pod without a controller is deleted: nobody replaces it', () => {
+    const scene = new Scene();
+    scene.runs(0, 'bare', 'failed', { owner: '' });
+    scene.goes(10, 'bare');
+    assert.equal(scene.says(11), 'unproved, lets');
+  });
+
   test('a boot asks for a new proof, also of a network without a DaemonSet', () => {
     const scene = new Scene();
     scene.runs(0, 'a', 'passed', { version: 3 });

@@ -1,0 +1,72 @@
+import type { ClusterView } from '../../../../webhook/admission/gate/cluster-view.ts';
+import { type GateDecision, gate } from '../../../../webhook/admission/gate/gate.ts';
+import type { GatePod } from '../../../../webhook/admission/gate/gate-pod.ts';
+import { Evidence } from '../../../../webhook/nodes/evidence/evidence.ts';
+import { policyOf } from '../../../support/configurations.ts';
+import { podEvidence, type Shown } from '../../nodes/evidence/support.ts';
+import { now } from '../../nodes/readiness/objects.ts';
+import { binding, clusterWith, gateView, pending } from './support.ts';
+
+const profiles = [
+  { name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }], evidence: 'proof' },
+  { name: 'bare', evidence: 'proof' },
+  { name: 'old', daemonSets: [{ namespace: 'net', name: 'agent' }] },
+];
+
+/** A replica of the gate, with a ready DaemonSet on n1 and n2, and none of it on n3. Times are milliseconds. */
+export class Replica {
+  readonly evidence = new Evidence();
+  readonly readiness = clusterWith({ n1: {}, n2: {}, n3: undefined });
+  readonly #waiting = new Map<string, GatePod>();
+  readonly #gate: object;
+
+  constructor(gate: object = {}, synced = true) {
+    this.#gate = gate;
+    if (synced) this.evidence.markSynced();
+  }
+
+  get policy() {
+    return policyOf({ profiles, gate: this.#gate });
+  }
+
+  get view(): Pick<ClusterView, 'readiness' | 'evidence' | 'pending'> {
+    return { ...this, pending: () => this.#waiting.values() };
+  }
+
+  /** The watch of pods on nodes shows one. */
+  shows(shown: Shown, at = now): void {
+    this.evidence.apply([{ type: 'put', pod: podEvidence(shown), listed: false }], at);
+  }
+
+  /** The watch of pods that wait for a node shows one. */
+  waits(pod: Partial<GatePod>): void {
+    const shown = pending(pod);
+    this.#waiting.set(shown.uid, shown);
+  }
+
+  /** It shows that one no longer waits. */
+  waitsNoLonger(uid: string, at = now): void {
+    this.#waiting.delete(uid);
+    this.evidence.reservations.stoppedWaiting(uid, at);
+  }
+
+  /** The answer to the Binding of a pod that waits, or to another request. */
+  async decides(
+    node: string,
+    pod: Partial<GatePod> = {},
+    more: object = {},
+    at = now,
+  ): Promise<GateDecision> {
+    const { uid = 'u1' } = pod;
+    const known = this.#waiting.get(uid) ?? pending(pod);
+    const object = { metadata: { name: uid, namespace: 'shop', uid }, target: { kind: 'Node', name: node } };
+    const view = gateView({ ...this, pods: { pod: () => known } });
+    const { decision } = await gate(binding(node, { name: uid, object, ...more }), view, this.policy, at);
+    return decision;
+  }
+
+  async says(node: string, pod: Partial<GatePod> = {}, more: object = {}, at = now): Promise<string> {
+    const { outcome, reason } = await this.decides(node, pod, more, at);
+    return `${outcome} ${reason}`;
+  }
+}
