@@ -13,14 +13,11 @@ export interface Call {
   timeout: number;
   signal?: AbortSignal | undefined;
   /**
-   * For a request that changes nothing: returns the agent for its second try, where the server had closed the kept
-   * connection of the first one. Go's transport does the same (net/http, `shouldRetryRequest`).
+   * Of a request that changes nothing: the agent for a second try, if the server had closed the kept connection of the
+   * first one. Go's transport does the same (net/http, `shouldRetryRequest`).
    */
   renew?: (() => Agent) | undefined;
 }
-
-/** Errors of a kept connection that the server closed, maybe before it got the request. */
-const closed: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE']);
 
 /** The peer accepted the request and sent nothing for too long; bytes may be lost on the way. */
 export class Silence extends Error {}
@@ -37,18 +34,16 @@ export function exchange(url: URL, call: Call): Promise<IncomingMessage> {
   const open = url.protocol === 'https:' ? httpsRequest : http.request;
   const request = open(url, { method, headers, agent, ...(signal !== undefined && { signal }) });
   const timer = setTimeout(() => request.destroy(silence(timeout)), timeout);
-  let isAnswered = false;
   request.on('response', (response) => {
-    isAnswered = true;
     clearTimeout(timer);
     // an abort before the body is read has no reader yet; the reader sees it as the end of the body
     response.on('error', () => {});
     resolve(response);
   });
-  request.on('error', (error: NodeJS.ErrnoException) => {
+  request.on('error', (error) => {
     clearTimeout(timer);
-    const isStale = !isAnswered && request.reusedSocket && closed.has(error.code ?? '');
-    if (renew === undefined || !isStale) reject(error);
+    const isOurs = error instanceof Silence || signal?.aborted === true;
+    if (renew === undefined || isOurs || !request.reusedSocket) reject(error);
     else resolve(exchange(url, { ...call, agent: renew(), renew: undefined }));
   });
   request.end(body);
