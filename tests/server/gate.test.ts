@@ -65,7 +65,7 @@ suite('POST /gate', () => {
 
     const metrics = (await server.ops('/metrics')).body;
     assert.match(metrics, /^cni_gate_nodes\{profile="mesh",daemonset="net\/agent",state="broken"\} 1$/m);
-    assert.match(metrics, /^cni_gate_held_pods 0$/m);
+    assert.match(metrics, /^cni_gate_held_pods 1$/m);
 
     const reloaded = server.logged((line) => line.source === 'cluster-state');
     writeFileSync(files.clusterState, state({}));

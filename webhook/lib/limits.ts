@@ -213,6 +213,9 @@ export const pendingPods = {
   requiredCharacters: count(16 * KiB, "characters of one pod's requirements"),
 };
 
+/** Pods whose first refusal is remembered, the latest ones: of others, the condition tells since when they are held. */
+export const heldPods = count(10_000, 'pods whose first refusal is remembered', 'the hold can begin anew');
+
 section('Verdicts of pods');
 /**
  * Pods on nodes that carry our label, of which the verdict is kept. Kubernetes supports 150,000 pods. Beyond this

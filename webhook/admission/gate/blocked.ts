@@ -55,10 +55,9 @@ export function blockedBy(
   }
   const proof = profileProof(profile, node, known, policy, requester);
   if (proof === undefined || proof.state === 'proved') return { blocker: undefined, proofState: undefined };
-  const { state, reason, mayTry } = proof;
+  const { state, reason, since, mayTry } = proof;
   if (mayTry) return { blocker: undefined, proofState: state };
   const pod = last?.status.pod;
-  // without a time of its own, the hold counts from the first refusal: states that alternate do not extend it
-  const status: DaemonSetStatus = { state, reason, ...(pod !== undefined && { pod }) };
+  const status: DaemonSetStatus = { state, reason, observedAt: since, ...(pod !== undefined && { pod }) };
   return { blocker: { node, profile: profile.name, daemonSet: last?.daemonSet, status }, proofState: state };
 }

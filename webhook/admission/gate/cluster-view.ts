@@ -3,6 +3,7 @@ import type { EvidenceView } from '../../nodes/evidence/evidence.ts';
 import type { Readiness } from '../../nodes/readiness/readiness.ts';
 import type { Namespaces } from '../namespaces.ts';
 import type { GatePod } from './gate-pod.ts';
+import type { Holds } from './holds.ts';
 
 /** Finds pods that wait for a node. An implementation that has to ask the API server returns a promise. */
 export interface PendingPods {
@@ -25,7 +26,9 @@ export interface ClusterView<Pod extends GatePod = GatePod> {
   readonly evidence: EvidenceView;
   /** Single pods that wait for a node, by name. */
   readonly pods: PendingPods;
-  /** All known pods that carry cni-gate's label and wait for a node. */
+  /** The pods that are held, as far as this process knows. */
+  readonly holds: Holds;
+  /** All known pods that carry cni-gate's label and wait for a node, with what {@link holds} knows of them. */
   pending(): Iterable<Pod>;
   /**
    * Calls back with pending pods that were added, changed or removed. Of one that changed, both states are passed.

@@ -1,12 +1,17 @@
 import { type OwnedMetadata, ownerKeyOf } from '../../nodes/evidence/facts.ts';
+import { timeOf } from '../../nodes/evidence/verdict.ts';
 import type { DaemonSetStatus } from '../../nodes/readiness/state.ts';
 import { type AnnotatedPod, requiredProfiles } from '../mutate/status-annotation.ts';
 import { refusedFor } from './refusal.ts';
 
 /** The parts of a pod that {@link toGatePod} reads, as the API gives them. */
 export interface ApiGatePod extends AnnotatedPod {
-  metadata: AnnotatedPod['metadata'] & OwnedMetadata & { resourceVersion: string; name: string };
-  spec?: NonNullable<AnnotatedPod['spec']> & { nodeName?: string };
+  metadata: AnnotatedPod['metadata'] &
+    OwnedMetadata & {
+      resourceVersion: string;
+      name: string;
+      managedFields?: { subresource?: string; time?: string | null }[] | null;
+    };
   status?: {
     conditions?:
       | { type: string; status: string; message?: string; lastTransitionTime?: string | null }[]
@@ -23,10 +28,10 @@ export interface GatePod {
   profiles: string[];
   /** Its owner: {@link ownerKeyOf}. The pods of a group are alike and fare alike. */
   group: string;
-  /** Since when the pod is held, in milliseconds since the epoch; undefined where the gate did not refuse it. */
-  heldSince: number | undefined;
-  /** The node of that refusal. */
+  /** The node of the refusal that its condition shows; undefined where it shows none. */
   refused: string | undefined;
+  /** When that was written, or later, in milliseconds since the epoch; undefined where the pod does not say. */
+  heldSince: number | undefined;
 }
 
 /** The condition in which the scheduler says why the pod is not scheduled; undefined where it is, or was not tried. */
@@ -41,26 +46,32 @@ export function toGatePod(pod: ApiGatePod): GatePod {
   const scheduled = waitsBy(pod);
   // a copy: a part of the message would keep all of it in memory
   const refused = structuredClone(refusedFor(scheduled?.message ?? '')?.node);
-  const since = refused && scheduled?.lastTransitionTime;
   return {
     uid,
     namespace,
     name,
     profiles: requiredProfiles(pod),
     group: ownerKeyOf(pod.metadata),
-    heldSince: since ? Date.parse(since) : undefined,
     refused,
+    heldSince: refused === undefined ? undefined : statusWrittenAt(pod),
   };
 }
 
 /**
- * When a pod's hold began: when the scheduler first wrote the refusal into the pod's status, or when the DaemonSet
- * reached its state, whichever is later. A time of the DaemonSet that lies in the future is ignored, because a node's
- * clock that is ahead must not extend a hold.
- *
- * @param heldSince milliseconds since the epoch, as `now` and the result
+ * When the status of a pod was last written. The condition does not tell: its `lastTransitionTime` is since when the pod
+ * waits for any reason (Kubernetes, `UpdatePodCondition`).
+ */
+function statusWrittenAt({ metadata }: ApiGatePod): number | undefined {
+  const ofStatus = metadata.managedFields?.filter(({ subresource }) => subresource === 'status') ?? [];
+  const times = ofStatus.flatMap(({ time }) => timeOf(time) ?? []);
+  return times.length === 0 ? undefined : Math.max(...times);
+}
+
+/**
+ * When the hold of a pod began that was refused before this process started: when the refusal was written, or when the
+ * state of the node began, whichever is later. A time of a node's clock that lies in the future does not extend it.
  */
 export function holdBegan(heldSince: number, { since, observedAt }: DaemonSetStatus, now: number): number {
   const began = [since, observedAt].find((time) => time !== undefined && time <= now);
-  return Math.max(heldSince, began ?? 0);
+  return Math.min(now, Math.max(heldSince, began ?? 0));
 }

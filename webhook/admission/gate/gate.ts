@@ -5,7 +5,7 @@ import type { State } from '../../nodes/readiness/state.ts';
 import { type AdmissionDecision, decision, type ProfileScope } from '../decision.ts';
 import { blockedBy, type KnownStatus, statusesOn } from './blocked.ts';
 import type { ClusterView } from './cluster-view.ts';
-import { type GatePod, holdBegan } from './gate-pod.ts';
+import type { GatePod } from './gate-pod.ts';
 import { decodePlacement, type Placement } from './placement.ts';
 import { type Blocker, notReadyText, refusalText } from './refusal.ts';
 
@@ -24,16 +24,10 @@ export type GateDecision = AdmissionDecision<
   State | UnknownReason | Skipped | 'held-long-enough'
 >;
 
-/** What the gate knows of the pod that a request places. */
-type AskingPod = Pick<GatePod, 'profiles' | 'heldSince' | 'group'> & {
-  /** Undefined for a pod that only the request shows. */
-  uid: string | undefined;
-};
-
 /** The part of a {@link ClusterView} that `/gate` reads. */
 export type GateView = Pick<
   ClusterView,
-  'readiness' | 'evidence' | 'pods' | 'unsynced' | 'notSynced' | 'notObservedSince'
+  'readiness' | 'evidence' | 'pods' | 'holds' | 'unsynced' | 'notSynced' | 'notObservedSince'
 >;
 
 /**
@@ -62,7 +56,7 @@ export async function gate(
     const found =
       profiles === undefined
         ? view.pods.pod(namespace, name, podUid)
-        : { uid: undefined, profiles, heldSince: undefined, group: request.uid };
+        : { uid: '', profiles, heldSince: undefined, group: request.uid };
     const pod = found instanceof Promise ? await found : found;
     return { request, decision: decidePlacement(request, pod, view, policy, now) };
   } catch (error) {
@@ -75,13 +69,13 @@ export async function gate(
  * Decides whether a pod may be bound to a node. Each DaemonSet of the pod's profiles must be ready on the node, or exempt
  * it. What cannot be known is allowed with a warning: the proof in the pod still verifies the network.
  *
- * @param pod what is known of the pod; undefined where nothing is
+ * @param pod what is known of the pod; undefined where nothing is. Without a UID, only the request shows it
  * @param now milliseconds since the epoch
  */
 export function decidePlacement(
   placement: Placement,
-  pod: AskingPod | undefined,
-  view: Pick<ClusterView, 'readiness' | 'evidence' | 'notSynced' | 'notObservedSince'>,
+  pod: Pick<GatePod, 'uid' | 'profiles' | 'heldSince' | 'group'> | undefined,
+  view: Pick<ClusterView, 'readiness' | 'evidence' | 'holds' | 'notSynced' | 'notObservedSince'>,
   policy: Policy,
   now: number,
 ): GateDecision {
@@ -91,9 +85,9 @@ export function decidePlacement(
   if (pod === undefined) return allowUnknown('pod-unknown', `pod ${podName} is not known`);
   const profiles = pod.profiles.flatMap((name) => policy.profiles.get(name) ?? []);
   const names = profiles.map(({ name }) => name);
-  const requester = { now, pod: { key: pod.uid ?? podName, owner: pod.group } };
+  const requester = { now, pod: { key: pod.uid || podName, owner: pod.group } };
   // a request changes nothing else: a dry run binds no pod, and one that only the request shows may be made up
-  const uid = placement.dryRun || view.evidence.pod(pod.uid ?? '') !== undefined ? undefined : pod.uid;
+  const uid = placement.dryRun || view.evidence.pod(pod.uid) !== undefined ? '' : pod.uid;
   const toProve: Profile[] = [];
   let unknown: GateDecision | undefined;
   let needed = false;
@@ -110,7 +104,12 @@ export function decidePlacement(
     }
     exempt &&= counted.every(({ status }) => status?.state !== 'ready');
     const found = blockedBy(profile, node, view, policy, requester, counted);
-    if (found.blocker !== undefined) return stop(found.blocker, pod.heldSince, policy, now, about);
+    if (found.blocker !== undefined) {
+      const since = view.holds.since(pod, found.blocker.status, now);
+      const stopped = stop(found.blocker, since, policy, now, about);
+      if (uid !== '' && stopped.outcome === 'refused') view.holds.refuse(uid, node, since ?? now);
+      return stopped;
+    }
     if (found.proofState !== undefined) toProve.push(profile);
     proofState ??= found.proofState;
     if (policy.evidenceOf(profile) === 'proof') {
@@ -121,8 +120,8 @@ export function decidePlacement(
   }
   if (!needed && proofState === undefined)
     return decision('skipped', 'no-profile-applies', { profiles: names });
-  for (const { name } of uid === undefined ? [] : toProve)
-    view.evidence.reservations.claim(name, node, requester.pod.key, now);
+  for (const { name } of uid === '' ? [] : toProve)
+    view.evidence.reservations.reserve(name, node, uid, now, true);
   const [profile = ''] = names;
   const state = proofState ?? (exempt ? 'exempt' : 'ready');
   return unknown ?? decision('allowed', state, { profile, profiles: names });
@@ -150,7 +149,11 @@ function whyUnknown(
 const allowUnknown = (reason: UnknownReason, why: string, about?: ProfileScope): GateDecision =>
   decision('unknown', reason, { ...about, warnings: [`allowed without a check: ${why}`] });
 
-/** Refuses the placement, unless `gate.mode` is `audit` or the pod was held for `gate.maxHold`. */
+/**
+ * Refuses the placement, unless `gate.mode` is `audit` or the pod was held for `gate.maxHold`.
+ *
+ * @param heldSince undefined if the pod was not refused before
+ */
 function stop(
   blocker: Blocker,
   heldSince: number | undefined,
@@ -160,7 +163,7 @@ function stop(
 ): GateDecision {
   const { status } = blocker;
   const { mode, maxHold } = policy.gate;
-  if (heldSince !== undefined && now - holdBegan(heldSince, status, now) > maxHold) {
+  if (heldSince !== undefined && now - heldSince > maxHold) {
     const warning = `allowed, because gate.maxHold is over: ${notReadyText(blocker)}`;
     return decision('released', 'held-long-enough', { ...about, warnings: [warning] });
   }

@@ -1,5 +1,6 @@
 import type { ClusterView } from '../../admission/gate/cluster-view.ts';
 import { type ApiGatePod, type GatePod, toGatePod } from '../../admission/gate/gate-pod.ts';
+import { Holds } from '../../admission/gate/holds.ts';
 import { FixedNamespaces } from '../../admission/namespaces.ts';
 import { isObject } from '../../admission/review.ts';
 import { CniGateError } from '../../lib/errors.ts';
@@ -29,13 +30,16 @@ import type { ApiObject } from '../informer/object.ts';
  * @throws CniGateError CNI_GATE_STATE_INVALID
  */
 export function viewOfFile(file: string, profile: string | undefined, listener: ReloadListener): ClusterView {
+  const holds = new Holds();
   const reservations = new Reservations();
   const files = new LiveFiles({
     ...listener,
     paths: [file],
     unreadable: 'CNI_GATE_STATE_INVALID',
     parse: ([text = '']: string[]) => {
-      const { namespaces, namespaceAnnotations, ...state } = parseClusterState(text, file, reservations);
+      const evidence = new Evidence(undefined, reservations);
+      const { namespaces, namespaceAnnotations, ...state } = parseClusterState(text, file, evidence);
+      for (const pod of state.pending.values()) holds.observe(pod, true, Date.now());
       return { ...state, namespaces: new FixedNamespaces(namespaces, profile, namespaceAnnotations) };
     },
   });
@@ -56,7 +60,8 @@ export function viewOfFile(file: string, profile: string | undefined, listener: 
         return found !== undefined && (uid === '' || found.uid === uid) ? found : undefined;
       },
     },
-    pending: () => files.value.pending.values(),
+    holds,
+    pending: () => Array.from(files.value.pending.values(), (pod) => holds.of(pod)),
     close: async () => files.close(),
   };
 }
@@ -69,6 +74,7 @@ export function viewOfFlag(profile: string | undefined): ClusterView {
     readiness: new Readiness(),
     evidence: noEvidence,
     pods: { pod: () => undefined },
+    holds: new Holds(),
     pending: () => [],
     unsynced: () => 'no cluster is watched',
     notSynced: () => true,
@@ -98,8 +104,8 @@ class ClusterState {
   /** Pods that wait for a node, by `namespace/name`. */
   readonly pending = new Map<string, GatePod>();
 
-  constructor(reservations?: Reservations) {
-    this.evidence = new Evidence(undefined, reservations);
+  constructor(evidence: Evidence) {
+    this.evidence = evidence;
   }
 }
 
@@ -110,8 +116,8 @@ class ClusterState {
  * @param file only for messages
  * @throws CniGateError CNI_GATE_STATE_INVALID
  */
-export function parseClusterState(text: string, file: string, reservations?: Reservations): ClusterState {
-  const state = new ClusterState(reservations);
+export function parseClusterState(text: string, file: string, evidence = new Evidence()): ClusterState {
+  const state = new ClusterState(evidence);
   state.evidence.markSynced();
   for (const value of valuesIn(text, file)) {
     for (const object of objectsOf(value)) add(state, object, file);

@@ -34,23 +34,20 @@ export function clusterNamespaces(
 /** The bound is shorter than the webhook's timeout, so that the answer still reaches the API server. */
 export const podLimits = { ...defaultLimits, bound: 2000 };
 
-/** Reads a pod that the informer does not know, by `namespace/name`. It keeps nothing of one that has a node already. */
-export const podByName: Asked<ApiGatePod, GatePod | undefined> = {
+/** Reads a pod that the informer does not know, by `namespace/name`. */
+export const podByName: Asked<ApiGatePod, GatePod> = {
   path: (key) => {
     const [namespace = '', name = ''] = key.split('/');
     return pathBelow(podsPath(namespace), name);
   },
-  pick: (pod) => (pod.spec?.nodeName ? undefined : toGatePod(pod)),
+  pick: toGatePod,
 };
 
 /**
  * Pods that wait for a node, as an informer knows them. It does not list pods for which no profile applies, so a pod that
  * it does not know is either one of those or very new: cni-gate asks the API server.
  */
-export function clusterPods(
-  informer: Lister<GatePod>,
-  lookup: Lookup<ApiGatePod, GatePod | undefined>,
-): PendingPods {
+export function clusterPods(informer: Lister<GatePod>, lookup: Lookup<ApiGatePod, GatePod>): PendingPods {
   return {
     pod(namespace, name, uid) {
       const key = `${namespace}/${name}`;

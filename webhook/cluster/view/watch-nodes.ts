@@ -1,4 +1,5 @@
 import type { ClusterView } from '../../admission/gate/cluster-view.ts';
+import { Holds } from '../../admission/gate/holds.ts';
 import type { Policy } from '../../config/policy.ts';
 import type { PendingPod } from '../../leader/nominate/pending-pod.ts';
 import { Evidence, type PodChange } from '../../nodes/evidence/evidence.ts';
@@ -43,10 +44,16 @@ export function watchGate(
   const evidence = new Evidence((name) => policy().profiles.has(name));
   const placed = informers.start(evidenceSource(optedIn));
   placed.subscribe((changes) => evidence.apply(changes.flatMap(evidenceChanges), Date.now()));
+  const holds = new Holds();
   pending.subscribe((changes) => {
     const now = Date.now();
-    for (const { type, uid } of changes)
-      if (type === 'deleted') evidence.reservations.stoppedWaiting(uid, now);
+    for (const change of changes) {
+      if (change.type !== 'deleted') holds.observe(change.object, change.listed, now);
+      else {
+        holds.forget(change.uid);
+        evidence.reservations.stoppedWaiting(change.uid, now);
+      }
+    }
   });
   void placed.whenSynced().then(() => evidence.markSynced());
   optedIn?.subscribe(() => {
@@ -55,7 +62,7 @@ export function watchGate(
   });
   const agents = new InformerSet<ApiPod, AgentFacts>(informers, (changes) => {
     for (const change of changes)
-      if (change.type === 'deleted') readiness.removeAgent(change.uid);
+      if (change.type === 'deleted') readiness.removeAgent(change.uid, Date.now());
       else readiness.setAgent(change.object, change.listed);
   });
   const daemonSets = new InformerSet<SelectingDaemonSet, DaemonSetSnapshot>(informers, (changes) => {
@@ -69,10 +76,8 @@ export function watchGate(
     daemonSets.watch(daemonSetSources(policy()));
     followAgents();
   };
-  /**
-   * Nodes that came after the first list: when, by performance.now(), and whether the node may be older than that.
-   */
-  const added = new Map<string, { at: number; mayBeOlder: boolean }>();
+  // nodes that came after the first list: when, by performance.now(), and whether they may be older than that
+  const added = new Map<string, { at: number; isOld: boolean }>();
   nodes.subscribe((changes) => {
     for (const change of changes) {
       noteBoot(evidence, change);
@@ -84,10 +89,7 @@ export function watchGate(
       readiness.setNode(change.object, Date.now());
       // the first list adds nodes too; `synced` is still false then
       if (change.type === 'added' && nodes.synced)
-        added.set(change.object.name, {
-          at: performance.now(),
-          mayBeOlder: change.listed || nodes.isBehind,
-        });
+        added.set(change.object.name, { at: performance.now(), isOld: change.listed || nodes.isBehind });
     }
   });
   follow();
@@ -100,7 +102,8 @@ export function watchGate(
     readiness,
     evidence,
     pods: clusterPods(pending, lookup),
-    pending: () => pending.store.list(),
+    holds,
+    pending: () => Array.from(pending.store.list(), (pod) => holds.of(pod)),
     subscribe: (changed) => pending.subscribe((changes) => changed(changes.flatMap(podsOf))),
     unsynced: () => {
       const all = [
@@ -116,11 +119,11 @@ export function watchGate(
       // the object that is too large to read may be the one that matters
       return !nodes.synced || sources.some((one) => !one.synced || one.hasTooLarge);
     },
-    notObservedSince: ({ namespace, name }, node) => {
-      const pods = agents.get(`${namespace}/${name}`);
-      const { at, mayBeOlder } = added.get(node) ?? { at: Number.NEGATIVE_INFINITY, mayBeOlder: false };
-      // the watch of a node that is new reports its pods in time, unless it is broken
-      return at >= (pods?.heardAt ?? 0) && (mayBeOlder || pods?.isBehind === true);
+    notObservedSince: (daemonSet, name) => {
+      const pods = agents.get(`${daemonSet.namespace}/${daemonSet.name}`);
+      const node = added.get(name);
+      // a watch that works reports the pods of a new node in time
+      return node !== undefined && node.at >= (pods?.heardAt ?? 0) && (node.isOld || pods?.isBehind === true);
     },
     policyChanged: () => {
       follow();

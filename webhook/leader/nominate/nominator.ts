@@ -71,6 +71,8 @@ export class Nominator implements Work {
   async keys(signal: AbortSignal): Promise<Set<string>> {
     this.#state = await this.#eligibility(signal);
     this.#options.metrics.state(this.#state);
+    // a refusal that only this process knows is no event
+    this.#pods.changed();
     return new Set([...this.#pods.refused(), ...this.#nominations.keys()]);
   }
 

@@ -118,7 +118,6 @@ export class Evidence {
   nodeGone(node: string): void {
     this.#boots.delete(node);
     for (const nodes of this.#stats.values()) nodes.delete(node);
-    this.reservations.nodeGone(node);
   }
 
   /** Other profiles may exist now: pods of new ones are counted as after a start, and those of old ones forgotten. */

@@ -46,6 +46,8 @@ const longestPause = 300_000;
 export class NodeProofStats {
   /** The last proof that passed, if any is known. */
   lastPass: Moment | undefined;
+  /** When the first run that failed since the last pass started, by the node's clock. */
+  failingSince = 0;
   /** Since the last pass, by `PodEvidence.owner`. */
   readonly #failures = new Map<string, Failure>();
   /** The pods without a verdict, and since when they were seen so by our clock, in which version; by UID. */
@@ -172,6 +174,7 @@ export class NodeProofStats {
       if (isLater(started, known.started)) known.started = started;
       known.count += 1;
     } else if (this.#failures.size < nodeEvidence.owners) {
+      if (this.#failures.size === 0) this.failingSince = at;
       this.#failures.set(pod.owner, { pod: nameOf(pod), started, count: 1 });
     }
     const { count, seen } = this.#attempts;

@@ -30,6 +30,8 @@ export interface NodeProof {
   state: 'proved' | 'unproved' | 'failing';
   /** Why, as text that is the same at each evaluation. Empty for `proved`. */
   reason: string;
+  /** Since when: the start of the node or of its network's containers, or the first failure. Milliseconds since the epoch. */
+  since: number;
   /** Whether a pod may be bound: the node is proved, or it is the pod's turn to try. */
   mayTry: boolean;
 }
@@ -37,7 +39,7 @@ export interface NodeProof {
 /** How many owners have to fail before a node counts as failing: one may fail for its own sake. */
 const enoughOwners = 2;
 
-const proved: NodeProof = { state: 'proved', reason: '', mayTry: true };
+const proved: NodeProof = { state: 'proved', reason: '', since: 0, mayTry: true };
 
 const neverProved = 'no pod has proved its network there yet';
 const notSince = "no pod has proved its network there since the node or the network's pod started";
@@ -50,15 +52,17 @@ export function profileProof(
   policy: Pick<Policy, 'evidenceOf'>,
   { pod, now }: Requester,
 ): NodeProof | undefined {
-  if (!evidence.synced || readiness.node(node) === undefined) return undefined;
+  const createdAt = readiness.node(node)?.createdAt;
+  if (!evidence.synced || createdAt === undefined) return undefined;
   const mode = policy.evidenceOf(profile);
   const stats = evidence.of(profile.name, node);
   // nothing speaks against the node, and nothing is required: most profiles on most nodes
   if (mode === 'ready' && stats?.quiet !== false) return proved;
   const from = readiness.started(profile.daemonSets, node);
+  const since = Math.max(from.at, createdAt);
   const holder = evidence.reservations.holder(profile.name, node, now);
   const isFree = holder === undefined || holder === pod?.key || holder === pod?.owner;
-  if (stats === undefined) return { state: 'unproved', reason: neverProved, mayTry: isFree };
+  if (stats === undefined) return { state: 'unproved', reason: neverProved, since, mayTry: isFree };
   const against = stats.against(from, now);
   const isFailing = against.length >= enoughOwners;
   const isProved = stats.lastPass !== undefined && isLater(stats.lastPass, from);
@@ -66,10 +70,10 @@ export function profileProof(
   const mayTry = isFree && stats.mayTry(holder === undefined ? pod : undefined, from, now);
   if (isFailing) {
     const reason = `proofs say that the network does not work: ${against.slice(0, enoughOwners).join(', ')}`;
-    return { state: 'failing', reason, mayTry };
+    return { state: 'failing', reason, since: Math.max(since, stats.failingSince), mayTry };
   }
   const reason = stats.lastPass === undefined ? neverProved : notSince;
-  return { state: 'unproved', reason, mayTry };
+  return { state: 'unproved', reason, since, mayTry };
 }
 
 /**

@@ -17,6 +17,8 @@ export class Readiness {
   readonly #onNode = new Map<string, Map<string, AgentFacts>>();
   /** When the latest container of each agent started, by the agent's UID. */
   readonly #starts = new Map<string, Moment>();
+  /** When an agent was last removed from each node, in milliseconds since the epoch. */
+  readonly #lostAt = new Map<string, number>();
   readonly #boots = new Boots();
 
   /** A Node was added or changed. @param now milliseconds since the epoch */
@@ -27,6 +29,7 @@ export class Readiness {
 
   removeNode(name: string): void {
     this.#nodes.delete(name);
+    this.#lostAt.delete(name);
   }
 
   setDaemonSet(facts: DaemonSetFacts): void {
@@ -52,7 +55,10 @@ export class Readiness {
     getOrMake(this.#onNode, facts.node, () => new Map()).set(facts.uid, facts);
   }
 
-  removeAgent(uid: string): void {
+  removeAgent(uid: string, now: number): void {
+    const { node = '' } = this.#agents.get(uid) ?? {};
+    // pods can name nodes that do not exist
+    if (this.#nodes.has(node)) this.#lostAt.set(node, now);
     this.#dropAgent(uid);
     this.#boots.forgetAgent(uid);
     this.#starts.delete(uid);
@@ -76,7 +82,8 @@ export class Readiness {
     const all = this.#onNode.get(nodeName)?.values() ?? [];
     const agents = [...all].filter((agent) => isOf(agent, found));
     const staleSince = (agent: AgentFacts): number | undefined => this.#boots.staleSince(agent, now);
-    return judge({ daemonSet: found, node, agents, staleSince }, now, grace);
+    const lostAt = this.#lostAt.get(nodeName);
+    return judge({ daemonSet: found, node, agents, lostAt, staleSince }, now, grace);
   }
 
   /**

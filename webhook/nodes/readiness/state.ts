@@ -47,7 +47,7 @@ export interface DaemonSetStatus {
   reason: string;
   /** Start of the state, milliseconds since the epoch, from the cluster's objects; undefined if they do not show it. */
   since?: number | undefined;
-  /** Without `since`: the earliest moment at which the state can have begun. No text shows it, as replicas may differ. */
+  /** Without `since`: the start of the state as this process knows it. No text shows it, as replicas may differ. */
   observedAt?: number | undefined;
 }
 
@@ -57,6 +57,8 @@ export interface Known {
   node: NodeFacts;
   /** Pods of the DaemonSet on the node. */
   agents: AgentFacts[];
+  /** When a pod of any DaemonSet was last seen to be gone from the node; undefined if none was. */
+  lostAt: number | undefined;
   /** When the boot was observed in which no container of a pod was started; undefined if one was. */
   staleSince: (agent: AgentFacts) => number | undefined;
 }
@@ -68,13 +70,13 @@ export interface Known {
  * @param grace how long a new pod or node may take, in milliseconds
  */
 export function judge(known: Known, now: number, grace: number): DaemonSetStatus {
-  const { daemonSet, node, agents, staleSince } = known;
+  const { daemonSet, node, agents, lostAt, staleSince } = known;
   const staying = agents.filter((agent) => !agent.leaving);
   const agent = staying.find((one) => one.ready && staleSince(one) === undefined) ?? newest(staying);
   if (agent === undefined) {
     if (!wantsDaemonPod(daemonSet.template, node)) return { state: 'exempt', reason: '' };
     const leaving = newest(agents);
-    const observedAt = node.createdAt;
+    const observedAt = lostAt ?? node.createdAt;
     return leaving === undefined
       ? { state: 'absent', reason: 'no pod of it is on the node', observedAt }
       : { state: 'absent', pod: leaving.name, reason: 'its pod has ended or is being deleted', observedAt };

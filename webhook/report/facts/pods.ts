@@ -1,5 +1,5 @@
 import { env } from '../../../validator/shared/contract.ts';
-import { type ApiGatePod, toGatePod, waitsBy } from '../../admission/gate/gate-pod.ts';
+import { type ApiGatePod, waitsBy } from '../../admission/gate/gate-pod.ts';
 import { type Refused, refusedFor } from '../../admission/gate/refusal.ts';
 import { isOurContainer } from '../../admission/mutate/current.ts';
 import { exemption } from '../../admission/mutate/exempt.ts';
@@ -14,7 +14,7 @@ import { own } from '../../lib/maps.ts';
 import { optOutValue, profileLabel } from '../../lib/names.ts';
 import type { PodEvidence } from '../../nodes/evidence/facts.ts';
 import { type ApiEvidencePod, contextOf, evidencePick } from '../../nodes/evidence/to-facts.ts';
-import { type ProofStatus, resultOf, sandboxSince } from '../../nodes/evidence/verdict.ts';
+import { type ProofStatus, resultOf, sandboxSince, timeOf } from '../../nodes/evidence/verdict.ts';
 import { type ProofState, proofState, type WithoutProof, whyWithoutProof } from './proof.ts';
 
 /** What is kept of a namespace. */
@@ -173,8 +173,9 @@ function seenIn(message: string): string | undefined {
 }
 
 function holdOf(pod: ApiStatusPod, { node, why }: Refused): Hold {
-  const { uid, heldSince } = toGatePod(pod);
-  return { uid, refused: node, why, since: heldSince, nominated: pod.status?.nominatedNodeName ?? '' };
+  const since = timeOf(waitsBy(pod)?.lastTransitionTime);
+  const nominated = pod.status?.nominatedNodeName ?? '';
+  return { uid: pod.metadata.uid, refused: node, why, since, nominated };
 }
 
 /** Why the pod needs no proof: it asked for none and may, or admission would have skipped it. */

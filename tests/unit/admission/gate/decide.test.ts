@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { decidePlacement, type GateDecision } from '../../../../webhook/admission/gate/gate.ts';
 import { type GatePod, holdBegan } from '../../../../webhook/admission/gate/gate-pod.ts';
+import { Holds } from '../../../../webhook/admission/gate/holds.ts';
 import { decodePlacement } from '../../../../webhook/admission/gate/placement.ts';
 import { refusedFor } from '../../../../webhook/admission/gate/refusal.ts';
 import { noEvidence } from '../../../../webhook/nodes/evidence/evidence.ts';
@@ -29,7 +30,13 @@ const notObservedSince = (_: object, node: string): boolean => node === 'n4';
 const minute = 60_000;
 const broken = clusterWith({ n1: { ready: false, waiting: 'CrashLoopBackOff' }, n2: {}, n3: undefined });
 
-const viewOf = (readiness: Readiness) => ({ readiness, notSynced, notObservedSince, evidence: noEvidence });
+const viewOf = (readiness: Readiness) => ({
+  readiness,
+  notSynced,
+  notObservedSince,
+  evidence: noEvidence,
+  holds: new Holds(),
+});
 
 function decide(
   node: string,

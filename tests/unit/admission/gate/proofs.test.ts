@@ -106,10 +106,15 @@ suite('a reservation', () => {
       if (!(await isFree(at))) held += 1;
     }
     assert.equal(held, 15);
-    replica.shows({ uid: 'bound', verdict: 'passed' }, now + 61 * second);
+    await after(replica, 74 * second);
+    assert.equal(await isFree(now + 74 * second), true);
+    await after(replica, 75 * second);
+    assert.equal(await isFree(now + 75 * second), false, 'a minute later, it is given again');
+    for (const at of [80, 85]) await after(replica, at * second);
+    replica.shows({ uid: 'bound', verdict: 'passed' }, now + 91 * second);
     replica.evidence.booted('n1', '99');
-    assert.equal(await after(replica, 62 * second), unproved.allowed);
-    assert.equal(await isFree(now + 63 * second), false, 'after a binding, it is given again');
+    await after(replica, 92 * second);
+    assert.equal(await isFree(now + 92 * second), false, 'after a binding, too');
   });
 
   test('replaces no other one, but that of the owner of its pod', async () => {

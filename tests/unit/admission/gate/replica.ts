@@ -1,6 +1,7 @@
 import type { ClusterView } from '../../../../webhook/admission/gate/cluster-view.ts';
 import { type GateDecision, gate } from '../../../../webhook/admission/gate/gate.ts';
 import type { GatePod } from '../../../../webhook/admission/gate/gate-pod.ts';
+import { Holds } from '../../../../webhook/admission/gate/holds.ts';
 import { Evidence } from '../../../../webhook/nodes/evidence/evidence.ts';
 import { policyOf } from '../../../support/configurations.ts';
 import { podEvidence, type Shown } from '../../nodes/evidence/support.ts';
@@ -17,6 +18,7 @@ const profiles = [
 export class Replica {
   readonly evidence = new Evidence();
   readonly readiness = clusterWith({ n1: {}, n2: {}, n3: undefined });
+  readonly holds = new Holds();
   readonly #waiting = new Map<string, GatePod>();
   readonly #gate: object;
 
@@ -29,8 +31,8 @@ export class Replica {
     return policyOf({ profiles, gate: this.#gate });
   }
 
-  get view(): Pick<ClusterView, 'readiness' | 'evidence' | 'pending'> {
-    return { ...this, pending: () => this.#waiting.values() };
+  get view(): Pick<ClusterView, 'readiness' | 'evidence' | 'holds' | 'pending'> {
+    return { ...this, pending: () => Array.from(this.#waiting.values(), (pod) => this.holds.of(pod)) };
   }
 
   /** The watch of pods on nodes shows one. */
@@ -39,14 +41,16 @@ export class Replica {
   }
 
   /** The watch of pods that wait for a node shows one. */
-  waits(pod: Partial<GatePod>): void {
+  waits(pod: Partial<GatePod>, at = now, listed = false): void {
     const shown = pending(pod);
     this.#waiting.set(shown.uid, shown);
+    this.holds.observe(shown, listed, at);
   }
 
   /** It shows that one no longer waits. */
   waitsNoLonger(uid: string, at = now): void {
     this.#waiting.delete(uid);
+    this.holds.forget(uid);
     this.evidence.reservations.stoppedWaiting(uid, at);
   }
 

@@ -1,5 +1,6 @@
 import type { GateView } from '../../../../webhook/admission/gate/gate.ts';
 import type { GatePod } from '../../../../webhook/admission/gate/gate-pod.ts';
+import { Holds } from '../../../../webhook/admission/gate/holds.ts';
 import { noEvidence } from '../../../../webhook/nodes/evidence/evidence.ts';
 import { toAgentFacts, toDaemonSetFacts, toNodeFacts } from '../../../../webhook/nodes/readiness/facts.ts';
 import { Readiness } from '../../../../webhook/nodes/readiness/readiness.ts';
@@ -26,6 +27,7 @@ export function pending(more: Partial<GatePod> = {}): GatePod {
 export const gateView = (more: Partial<GateView> = {}): GateView => ({
   readiness: clusterWith({ n1: { ready: false } }),
   pods: { pod: () => pending() },
+  holds: new Holds(),
   unsynced: () => undefined,
   notSynced: () => false,
   notObservedSince: () => false,

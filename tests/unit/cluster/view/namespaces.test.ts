@@ -89,15 +89,11 @@ suite('namespaces of a cluster', () => {
 
 /** Pods that the test fills, beside an API server that has a pod of some UIDs, one after another. */
 async function pods(t: TestContext, ...uids: (string | undefined)[]) {
-  return podsOf(t, {}, ...uids);
-}
-
-async function podsOf(t: TestContext, spec: object, ...uids: (string | undefined)[]) {
   const api = await startFakeApi(t, ({ index }, response) => {
     const uid = uids[Math.min(index, uids.length - 1)];
     const metadata = { uid, resourceVersion: '9', namespace: 'shop', name: 'web-0' };
     if (uid === undefined) json(response, 404, status(404, 'NotFound', 'pods "web-0" not found'));
-    else json(response, 200, { metadata, spec });
+    else json(response, 200, { metadata });
   });
   const { lister, put } = informer<ReturnType<typeof pending>>();
   const known = clusterPods(lister, new Lookup(api.client, podByName));
@@ -121,10 +117,5 @@ suite('pods of a cluster', () => {
     put();
     assert.deepEqual([await uid('u2'), await uid('u3')], ['u2', undefined]);
     assert.equal(api.asked[0]?.path, '/api/v1/namespaces/shop/pods/web-0');
-  });
-
-  test('a pod that has a node already waits for none', async (t) => {
-    const { uid } = await podsOf(t, { nodeName: 'n1' }, 'u1');
-    assert.equal(await uid('u1'), undefined);
   });
 });

@@ -126,12 +126,39 @@ suite('watchGate', () => {
     await Promise.all([waiting, '/api/v1/pods spec.nodeName!='].map(watched));
     await tell(waiting, 'ADDED', pod('60'));
     const now = Date.now();
-    reservations.claim('mesh', 'n1', 'u1', now);
+    reservations.reserve('mesh', 'n1', 'u1', now);
     assert.equal(reservations.holder('mesh', 'n1', now + 4999), 'u1');
     await tell(waiting, 'DELETED', pod('61'));
     assert.equal(reservations.holder('mesh', 'n1', now + 4999), undefined);
-    await tell('/api/v1/nodes', 'DELETED', apiNode('n1', 'b1', 62));
-    assert.equal(reservations.holder('mesh', 'n1', now), undefined);
+  });
+
+  test('a pod is held from a refusal that its watch or this process knows, for as long as it waits', async (t) => {
+    const { watched, tell, gate } = await watching(t, 'agent');
+    const waiting = '/api/v1/pods spec.nodeName=';
+    const message =
+      'admission webhook "bindings.cni-gate.io" denied the request: … (CNI_GATE_NODE_NOT_READY node=n1 profile=mesh state=broken)';
+    const pod = (uid: string, resourceVersion: string, conditions: object[] = []) => ({
+      metadata: { name: uid, namespace: 'shop', uid, resourceVersion },
+      spec: {},
+      status: { conditions },
+    });
+    const since = (uid: string) =>
+      gate.holds.since({ uid, heldSince: undefined }, { state: 'broken', reason: '' }, Date.now());
+    await watched(waiting);
+    const before = Date.now();
+    await tell(waiting, 'ADDED', pod('shown', '60', [{ type: 'PodScheduled', status: 'False', message }]));
+    await tell(waiting, 'ADDED', pod('silent', '61'));
+    gate.holds.refuse('silent', 'n2', before);
+    assert.ok((since('shown') ?? 0) >= before);
+    assert.deepEqual(
+      Array.from(gate.pending(), ({ uid, refused }) => [uid, refused]),
+      [
+        ['shown', 'n1'],
+        ['silent', 'n2'],
+      ],
+    );
+    for (const uid of ['shown', 'silent']) await tell(waiting, 'DELETED', pod(uid, '62'));
+    assert.deepEqual(['shown', 'silent'].map(since), [undefined, undefined]);
   });
 
   test('forgets deleted objects', async (t) => {

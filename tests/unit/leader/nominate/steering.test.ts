@@ -137,6 +137,14 @@ suite('steering', () => {
     );
   });
 
+  test('nominates a node for a pod of whose refusal no event tells', async (t) => {
+    const pods = [waiting('web', { requests: {}, refused: undefined })];
+    const { nominated, state } = await steering(t, { pods });
+    while ((await state()) !== 'steering') await sleep(5);
+    pods[0] = web;
+    await until(() => nominated().length === 1);
+  });
+
   test('after a conflict, the newer version of the pod is nominated', async (t) => {
     const pods = [web];
     const { patches, events, changed } = await steering(t, {

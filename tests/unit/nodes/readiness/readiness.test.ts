@@ -113,7 +113,7 @@ suite('a reboot', () => {
 
   const two = (version: number, ...containers: string[]): Change => agent({ version, containers });
   const stuck = ['c2', 'c3', 'c4', 'c5', 'c6'].map((id, index) => two(21 + index, id, 'd1'));
-  const gone: Change = (readiness) => readiness.removeAgent('agent-n1-uid');
+  const gone: Change = (readiness) => readiness.removeAgent('agent-n1-uid', now);
   const nodeGone: Change = (readiness) => readiness.removeNode('n1');
   const again = node('b3', 30);
   const otherNode = (version: number): Change =>

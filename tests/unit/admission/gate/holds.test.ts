@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { Registry } from 'prom-client';
+import { type ApiGatePod, toGatePod } from '../../../../webhook/admission/gate/gate-pod.ts';
+import { systemClock } from '../../../../webhook/lib/deps.ts';
+import { heldPods } from '../../../../webhook/lib/limits.ts';
+import { toAgentFacts } from '../../../../webhook/nodes/readiness/facts.ts';
+import { measureCluster } from '../../../../webhook/server/cluster-metrics.ts';
+import { apiAgent, now } from '../../nodes/readiness/objects.ts';
+import { Replica } from './replica.ts';
+
+const second = 1000;
+const minute = 60 * second;
+const refused = 'refused unproved';
+const released = 'released held-long-enough';
+const iso = (time: number): string => new Date(time).toISOString();
+
+/** A pod as the API has it. Without a refusal it waits for capacity. @param written when the condition was written */
+function apiPod(uid: string, { refusal = true, waitsSince = now, written = now, noted = true } = {}) {
+  const message = refusal
+    ? 'admission webhook "bindings.cni-gate.io" denied the request: … (CNI_GATE_NODE_NOT_READY node=n1 profile=mesh state=unproved)'
+    : '0/3 nodes are available: 3 Insufficient cpu.';
+  const pod: ApiGatePod = {
+    metadata: {
+      uid,
+      resourceVersion: '1',
+      namespace: 'shop',
+      name: uid,
+      annotations: { 'cni-gate.io/status': '{"profiles":["mesh"]}' },
+      ...(noted && {
+        managedFields: [
+          { time: iso(waitsSince), subresource: 'status' },
+          { time: iso(written), subresource: 'status' },
+          { time: iso(written + minute) },
+          { time: null, subresource: 'status' },
+        ],
+      }),
+    },
+    status: {
+      conditions: [{ type: 'PodScheduled', status: 'False', message, lastTransitionTime: iso(waitsSince) }],
+    },
+  };
+  return toGatePod(pod);
+}
+
+/** A replica with a node on which another pod finds out about the network, for as long as a test takes. */
+function replicaWith(gate: object = {}): Replica {
+  const replica = new Replica({ maxHold: '10m', ...gate });
+  occupies(replica, now);
+  return replica;
+}
+
+function occupies(replica: Replica, at: number): void {
+  for (const node of ['n1', 'n2']) replica.shows({ uid: `${node}-${at}`, node }, at);
+}
+
+/** The answer to an attempt of the scheduler while another pod is on the way to the node. */
+function attempt(replica: Replica, uid: string, at: number, node = 'n1'): Promise<string> {
+  occupies(replica, at);
+  return replica.says(node, { uid }, {}, at);
+}
+
+suite('gate.maxHold counts from the first refusal', () => {
+  test('and not from when the pod began to wait for something else', async () => {
+    for (const waited of [15 * minute, 6 * second]) {
+      const replica = replicaWith();
+      const waitsSince = now - waited;
+      replica.waits(apiPod('web', { refusal: false, waitsSince }));
+      assert.equal(await attempt(replica, 'web', now), refused);
+      replica.waits(apiPod('web', { waitsSince }));
+      for (const at of [3 * second, 9 * minute, 10 * minute])
+        assert.equal(await attempt(replica, 'web', now + at), refused);
+      assert.equal(await attempt(replica, 'web', now + 10 * minute + 1), released);
+    }
+  });
+
+  test('although states alternate', async () => {
+    const replica = replicaWith();
+    replica.waits(apiPod('web'));
+    const states = new Set<string>();
+    for (let at = now; at <= now + 10 * minute; at += 11 * second) {
+      const step = ((at - now) / (11 * second)) % 4;
+      const ready = step < 2;
+      const createdAt = iso(at);
+      if (step === 3) replica.readiness.removeAgent('agent-n1-uid', at);
+      else replica.readiness.setAgent(toAgentFacts(apiAgent('n1', { ready, createdAt })));
+      if (step === 1) {
+        for (const owner of ['a', 'b'])
+          replica.shows({ uid: `${owner}-${at}`, owner, verdict: 'failed', at: (at - now) / second }, at);
+      }
+      states.add(await attempt(replica, 'web', at));
+    }
+    assert.deepEqual(
+      [...states].toSorted(),
+      ['absent', 'failing', 'starting', 'unproved'].map((state) => `refused ${state}`),
+    );
+    assert.equal(await attempt(replica, 'web', now + 10 * minute + 1), released);
+  });
+
+  for (const copied of [true, false]) {
+    const how = copied ? 'with a scheduler that copies the refusal' : 'with one that does not';
+    test(`although two replicas are asked in turn, ${how}`, async () => {
+      const replicas = [replicaWith(), replicaWith()];
+      for (let call = 0; call < 56; call += 1) {
+        const at = now + call * 11 * second;
+        const text = await attempt(replicas[call % 2] as Replica, 'web', at);
+        // without the condition, the other replica knows of its own refusals alone
+        const isOver = at - now > 10 * minute + (copied || call % 2 === 0 ? 0 : 11 * second);
+        assert.equal(text, isOver ? released : refused, `${call}`);
+        if (copied) for (const replica of replicas) replica.waits(apiPod('web', { written: at }), at);
+      }
+    });
+  }
+
+  test('or, in a process that started since, from when the refusal was written', async () => {
+    const replica = replicaWith();
+    const waitsSince = now - 60 * minute;
+    replica.waits(apiPod('short', { waitsSince, written: now - 9 * minute }), now, true);
+    replica.waits(apiPod('long', { waitsSince, written: now - 11 * minute }), now, true);
+    assert.equal(await attempt(replica, 'short', now), refused);
+    assert.equal(await attempt(replica, 'long', now), released);
+    assert.equal(await attempt(replica, 'short', now + minute + second), released);
+    replica.waits(apiPod('ahead', { waitsSince, written: now + 60 * minute }), now, true);
+    assert.equal(await attempt(replica, 'ahead', now), refused);
+    assert.equal(await attempt(replica, 'ahead', now + 10 * minute + 1), released);
+  });
+
+  test('or from its own first refusal, where the pod does not say', async () => {
+    const replica = replicaWith();
+    replica.waits(apiPod('web', { waitsSince: now - 60 * minute, noted: false }), now, true);
+    assert.equal(await attempt(replica, 'web', now + minute), refused);
+    assert.equal(await attempt(replica, 'web', now + 11 * minute), refused);
+    assert.equal(await attempt(replica, 'web', now + 11 * minute + 1), released);
+  });
+
+  test('or from when the state of the node began, if that is later', async () => {
+    const written = now - 30 * minute;
+    const hold = async (replica: Replica, at: number) => {
+      replica.waits(apiPod('web', { written, waitsSince: written }), at, true);
+      return attempt(replica, 'web', at);
+    };
+    // the nodes are an hour old
+    assert.equal(await hold(replicaWith(), now), released);
+    const agentStarted = replicaWith();
+    const startedAt = now - 5 * minute;
+    agentStarted.readiness.setAgent({ ...toAgentFacts(apiAgent('n1')), startedAt });
+    assert.equal(await hold(agentStarted, now), refused);
+    const failed = replicaWith();
+    for (const owner of ['a', 'b']) failed.shows({ owner, verdict: 'failed', at: -5 * 60 });
+    assert.equal(await hold(failed, now), 'refused failing');
+    const lost = replicaWith();
+    lost.readiness.removeAgent('agent-n1-uid', now - 5 * minute);
+    assert.equal(await hold(lost, now), 'refused absent');
+    assert.equal(await attempt(lost, 'web', now + 6 * minute), released);
+  });
+});
+
+suite('a hold', () => {
+  test('ends when the pod waits for something else for long', async () => {
+    for (const [other, isLong] of [
+      [15 * minute, true],
+      [50 * second, false],
+    ] as const) {
+      const replica = replicaWith();
+      replica.waits(apiPod('web'));
+      await attempt(replica, 'web', now);
+      replica.waits(apiPod('web'), now + second);
+      replica.waits(apiPod('web', { refusal: false }), now + minute);
+      replica.waits(apiPod('web', { refusal: false }), now + minute + second);
+      const again = now + minute + other;
+      assert.equal(await attempt(replica, 'web', again, 'n2'), refused);
+      replica.waits(apiPod('web'), again + second);
+      const end = (isLong ? again : now) + 10 * minute;
+      assert.equal(await attempt(replica, 'web', end), refused);
+      assert.equal(await attempt(replica, 'web', end + 1), released);
+    }
+  });
+
+  test('ends for a scheduler that does not copy the refusal, and counts as one', async () => {
+    const replica = replicaWith();
+    const registry = new Registry();
+    measureCluster({ registry, clock: systemClock }, () => replica.policy, {
+      ...replica.view,
+      pending: () => replica.view.pending(),
+      unsynced: () => undefined,
+    });
+    const held = async () => /^cni_gate_held_pods (\d)$/m.exec(await registry.metrics())?.[1];
+    const shown = () => Array.from(replica.view.pending(), (pod) => [pod.refused, pod.heldSince]);
+    replica.waits(apiPod('web', { refusal: false }));
+    assert.deepEqual([await held(), shown()], ['0', [[undefined, undefined]]]);
+    await attempt(replica, 'web', now + second);
+    assert.deepEqual([await held(), shown()], ['1', [['n1', now + second]]]);
+    await attempt(replica, 'web', now + 2 * second, 'n2');
+    assert.deepEqual(shown(), [['n2', now + second]]);
+    assert.equal(await attempt(replica, 'web', now + 10 * minute + second + 1), released);
+    // its scheduler copies it after all, and says later that it waits for something else
+    replica.waits(apiPod('web'), now + 3 * second);
+    assert.deepEqual(shown(), [['n1', now + second]]);
+    replica.waits(apiPod('web', { refusal: false }), now + 4 * second);
+    assert.deepEqual([await held(), shown()], ['0', [[undefined, undefined]]]);
+  });
+
+  test('begins with no dry run, no pod that is made up, and not with gate.mode audit', async () => {
+    const replica = replicaWith();
+    const annotations = { 'cni-gate.io/status': '{"profiles":["mesh"]}' };
+    const object = { metadata: { name: 'web', annotations }, spec: { nodeName: 'n1', containers: [] } };
+    const kind = { group: '', version: 'v1', kind: 'Pod' };
+    const late = now + 11 * minute;
+    for (const more of [{ dryRun: true }, { kind, name: 'web', object }]) {
+      for (const at of [now, late]) {
+        occupies(replica, at);
+        assert.equal(await replica.says('n1', { uid: 'web' }, more, at), refused);
+      }
+    }
+    const audit = replicaWith({ mode: 'audit' });
+    for (const at of [now, late]) assert.equal(await attempt(audit, 'web', at), 'audited unproved');
+  });
+
+  test('of pods beyond the limit begins anew', async () => {
+    const replica = replicaWith();
+    for (const uid of ['first', 'second']) await attempt(replica, uid, now);
+    for (let pod = 1; pod < heldPods; pod += 1) replica.holds.refuse(`u${pod}`, 'n1', now);
+    const end = now + 10 * minute + 1;
+    assert.equal(await attempt(replica, 'second', end), released);
+    assert.equal(await attempt(replica, 'first', end), refused);
+    replica.waitsNoLonger('second', end);
+    assert.equal(await attempt(replica, 'second', end), refused, 'it was deleted, and made again');
+  });
+});
