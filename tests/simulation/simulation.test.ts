@@ -239,7 +239,7 @@ const plans = fc.record({
 const { SIMULATION_RUNS: runs = 10, SIMULATION_SEED: seed, SIMULATION_PATH: path } = process.env;
 const again = { ...(seed && { seed: Number(seed) }), ...(path && { path }) };
 
-test('whatever happens, all pods that can pass run in the end', { todo: 'one of 10 plans' }, async () => {
+test('whatever happens, all pods that can pass run in the end, and few are deleted in vain', async () => {
   await fc.assert(
     fc.asyncProperty(plans, async (plan) => {
       const cluster = new Cluster(plan);
@@ -252,7 +252,9 @@ test('whatever happens, all pods that can pass run in the end', { todo: 'one of 
       }
       await cluster.seconds(60);
       for (const { name } of nodes.slice(1)) cluster.node(name, { works: true, busy: false });
+      // four pods one after the other with volumes of 70 s take 5 min, and the longest pauses are 5 and 10 min
       assert.ok((await cluster.untilAllRun(900)) <= 900, 'pods that can pass do not run');
+      assert.ok(cluster.inVain <= 15 * plan.owners.length, `${cluster.inVain} replacements failed`);
     }),
     { numRuns: Number(runs), ...again },
   );
