@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type ApiGatePod, toGatePod } from '../../webhook/admission/gate/gate-pod.ts';
 import { daemonSet, networkNamespace, onNode, optedIn, type Pod, sceneIn } from './gate/scene.ts';
 import { podsOf, scheduled, stepsIn } from './gate/steps.ts';
 import { eventually } from './harness/eventually.ts';
@@ -181,6 +182,44 @@ suite('the gate that goes by proofs, on a real control plane', () => {
     await make(['sane-1', 'sane-2', 'sane-3']);
     await areBound('sane-', 3, 10);
     await cluster.kubectl(['delete', 'deployment', '-n', optedIn, 'odd']);
+    await deleteAll();
+  });
+
+  test('pods that waited for a node are held on it for gate.maxHold, from their first refusal', async () => {
+    const seconds = 8;
+    await scene.configure(['agent'], 'off', 'proof', `${seconds}s`);
+    const names = ['early-1', 'early-2', 'early-3'];
+    await apply(...names.map((name) => pod(name, onNode('late'), heldIn)));
+    await eventually(async () => {
+      const texts = await refusals('early-');
+      assert.equal(texts.filter((text) => text.includes('nodes are available')).length, 3);
+    });
+    await sleep((seconds + 1) * 1000);
+    await addNode(cluster, 'late');
+    const added = Date.now();
+    await agentOn('late');
+    // what another replica, or one that starts, reads of the hold: not since when the pod waits
+    await eventually(async () => {
+      const { items } = await api.get<{ items: ApiGatePod[] }>(podsOf(optedIn));
+      const held = items.map(toGatePod).find(({ refused }) => refused === 'late');
+      assert.ok((held?.heldSince ?? 0) >= added - 1000, 'none is refused yet');
+    });
+    await areBound('early-', 3, 60);
+    // what a process logs is read a moment later
+    await eventually(async () => {
+      const released = names.filter((name) => {
+        const answers = scene.server.lines.filter((line) => line.webhook === 'gate' && line.pod === name);
+        const refused = answers.filter(({ outcome }) => outcome === 'refused');
+        const last = answers.at(-1);
+        const held = Date.parse(String(last?.time)) - Date.parse(String(refused[0]?.time));
+        const told = `${name}: ${answers.map(({ time, outcome, reason }) => `${time} ${outcome} ${reason}`)}`;
+        assert.ok(['allowed', 'released'].includes(String(last?.outcome)), told);
+        if (last?.outcome === 'released') assert.ok(refused.length > 1 && held > seconds * 1000, told);
+        return last?.outcome === 'released';
+      });
+      // one finds out about the network
+      assert.equal(released.length, 2);
+    });
     await deleteAll();
   });
 

@@ -34,9 +34,10 @@ export const configuration = (
   daemonSets: string[],
   steer: Steer,
   evidence: EvidenceMode = 'ready',
+  maxHold = '10m',
 ): string => `apiVersion: cni-gate.io/v1alpha1
 kind: Configuration
-gate: {startupGrace: 2m, maxHold: 10m, evidence: ${evidence}}
+gate: {startupGrace: 2m, maxHold: ${maxHold}, evidence: ${evidence}}
 steer: {mode: ${steer}}
 profiles:
   - name: mesh
@@ -52,7 +53,7 @@ export interface Scene {
   /** Another replica, where one was asked for. */
   leader: GateServer | undefined;
   /** Names the DaemonSets of the profile, and waits until every replica has taken it. */
-  configure(daemonSets: string[], steer?: Steer, evidence?: EvidenceMode): Promise<void>;
+  configure(daemonSets: string[], steer?: Steer, evidence?: EvidenceMode, maxHold?: string): Promise<void>;
 }
 
 export interface SceneOptions {
@@ -95,9 +96,9 @@ export async function setTheScene(
   return {
     server,
     leader,
-    configure: async (daemonSets, steer = 'nominate', evidence) => {
+    configure: async (daemonSets, steer = 'nominate', evidence, maxHold) => {
       const before = replicas.map(({ lines }) => lines.length);
-      writeFileSync(configFile, configuration(daemonSets, steer, evidence));
+      writeFileSync(configFile, configuration(daemonSets, steer, evidence, maxHold));
       await Promise.all(replicas.map((one, index) => logged(one, 'reloaded', before[index])));
     },
   };
