@@ -10,8 +10,6 @@ const todo: Record<string, string> = {
     '219 s; the best possible are 34 s. Steering leaves pods where the pause of their owner holds them',
   'A5 with 20': '519 s; the best possible are 13 s',
   'A5 with 60': '519 s; the best possible are 13 s',
-  A6: 'two at a time, and up to three with other seeds',
-  B1: 'held for 1.2 s; maxHold is 60 s',
 };
 
 /** Runs a scenario with other delays each time. What it asserts holds with all of them. */
