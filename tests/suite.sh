@@ -46,9 +46,9 @@ case $name in
     npm run build:host
     # alone, because it measures; the others mostly wait for time-outs, in namespaces of their own
     code=0
-    node --test tests/netns/many-pods.test.ts || code=1
+    node --test --test-timeout=300000 tests/netns/many-pods.test.ts || code=1
     files=$(ls tests/netns/*.test.ts | grep -v many-pods)
-    node --test --test-concurrency=4 $files || code=1
+    node --test --test-concurrency=4 --test-timeout=300000 $files || code=1
     exit "$code"
     ;;
   node)

@@ -40,6 +40,8 @@ export interface RunningContainer {
   ended: Promise<ContainerEnd>;
   /** The program's process id. */
   pid(): number;
+  /** What the termination log contains now. */
+  termination(): string;
   /** Sends a signal to the program, which is process 1 of its PID namespace. */
   signal(name: NodeJS.Signals): void;
 }
@@ -130,6 +132,7 @@ function watch(child: ChildProcess, log: string): RunningContainer {
   return {
     started,
     ended: started.then(() => ended),
+    termination: () => readFileSync(log, 'utf8'),
     pid: () => programOf(child.pid),
     signal: (name) => {
       process.kill(programOf(child.pid), name);
