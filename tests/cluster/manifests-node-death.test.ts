@@ -150,6 +150,6 @@ test('where calls are swallowed on the way to every replica, as by a wrong Netwo
   assert.equal(status, 1);
   assert.match(
     stdout.replaceAll(/\n {2}(?=\S)/g, ' '),
-    /a new pod in namespace shop: .*failed calling webhook "pods\.cni-gate\.io"/,
+    /a new pod in namespace shop: [\s\S]*failed\s+calling\s+webhook\s+"pods\.cni-gate\.io"/,
   );
 });

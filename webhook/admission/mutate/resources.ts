@@ -2,7 +2,7 @@ import type { ProofResources, ProofSettings } from '../../config/types.ts';
 import { own } from '../../lib/maps.ts';
 import { validatorContainer } from '../../lib/names.ts';
 import { quantity } from '../../lib/quantity.ts';
-import { allContainers, type Pod, type Quantities, type Resources } from '../pod.ts';
+import { allContainers, type Container, type Pod, type Quantities, type Resources } from '../pod.ts';
 import type { ProofRequirements } from './proof-requirements.ts';
 
 /** The least limits of a network's own validator (`proof.container`), about which nothing is known. */
@@ -27,23 +27,18 @@ export function resourcesFor(
 ): Resources | undefined {
   if (hasPodResources(pod)) return undefined;
   const others = allContainers(pod).filter(({ name }) => name !== validatorContainer);
-  const limitsOfOthers = others.map(({ resources: given }) => given?.limits ?? {});
-  // the API server defaults requests to the limits; a manifest may not have passed it yet
-  const requestsOfOthers = others.map(({ resources: given }) => ({ ...given?.limits, ...given?.requests }));
-  const isGuaranteed = others.every((_, at) =>
-    ['cpu', 'memory'].every(
-      (name) => amountOf(limitsOfOthers[at], name) === amountOf(requestsOfOthers[at], name),
-    ),
+  const isGuaranteed = others.every((other) =>
+    ['cpu', 'memory'].every((name) => limitOf(other, name) === requestOf(other, name)),
   );
   const amounts = container === undefined ? resources.limits : raised(resources.limits);
-  const limits = whereAllSet(limitsOfOthers, amounts);
-  const requests = whereAllSet(requestsOfOthers, isGuaranteed ? amounts : resources.requests);
+  const limits = whereAllSet(others, limitOf, amounts);
+  const requests = whereAllSet(others, requestOf, isGuaranteed ? amounts : resources.requests);
   if (requests === undefined && limits === undefined) return undefined;
   return { ...(requests && { requests }), ...(limits && { limits }) };
 }
 
 /** NaN if there is none, or if it is invalid: the API server refuses those. */
-const amountOf = (values: Quantities | undefined, name: string): number =>
+const amountOf = (values: Quantities | null | undefined, name: string): number =>
   quantity(own(values, name) ?? Number.NaN);
 
 /** The limits, each no less than that of a network's own validator. */
@@ -54,15 +49,34 @@ const raised = (limits: ProofResources['limits']): ProofResources['limits'] => (
   ),
 });
 
+/** The amount of a resource of a container; NaN if it has none. */
+type AmountOf = (container: Container, name: string) => number;
+
+const limitOf: AmountOf = ({ resources }, name) => amountOf(resources?.limits, name);
+
+/** The API server defaults requests to the limits; a manifest may not have passed it yet. */
+const requestOf: AmountOf = ({ resources }, name) =>
+  own(resources?.requests, name) === undefined
+    ? amountOf(resources?.limits, name)
+    : amountOf(resources?.requests, name);
+
 /**
- * The amounts of the resources that all of the maps have. A zero stays zero: Kubernetes treats it as not set, and more
- * would change the pod's class.
+ * The amounts of the resources that all of the containers have. A zero stays zero: Kubernetes treats it as not set, and
+ * more would change the pod's class. A pod may have many containers, so the first one without the resource decides.
  */
-function whereAllSet(maps: Quantities[], amounts: ProofResources['limits']): Quantities | undefined {
+function whereAllSet(
+  containers: readonly Container[],
+  amountIn: AmountOf,
+  amounts: ProofResources['limits'],
+): Quantities | undefined {
   const entries = counted.flatMap((name): [string, string | number][] => {
-    const values = maps.map((map) => amountOf(map, name));
-    if (values.length === 0 || values.some(Number.isNaN)) return [];
-    return [[name, values.some((value) => value > 0) ? amounts[name] : '0']];
+    let isMore = false;
+    const isSet = containers.every((container) => {
+      const value = amountIn(container, name);
+      isMore ||= value > 0;
+      return !Number.isNaN(value);
+    });
+    return containers.length > 0 && isSet ? [[name, isMore ? amounts[name] : '0']] : [];
   });
   return entries.length === 0 ? undefined : Object.fromEntries(entries);
 }
