@@ -63,11 +63,12 @@ for (const { pod: replica } of replicas) {
 const [stored] = proved.spec.initContainers ?? [];
 // the API server adds its own
 const validator = { ...stored, volumeMounts: [] };
-const annotations = proved.metadata.annotations ?? {};
+const { annotations = {}, labels = {} } = proved.metadata;
 
 /** What cni-gate would have added, with a change, and something more of the impostor's. */
 const answer = (changed: object, ...more: Patch): Patch => [
   { op: 'add', path: '/metadata/annotations', value: annotations },
+  { op: 'add', path: '/metadata/labels', value: labels },
   { op: 'add', path: '/spec/initContainers', value: [{ ...validator, ...changed }] },
   ...more,
 ];

@@ -45,6 +45,7 @@ suite('with all in order', () => {
         ['service', 'passed', '2 of 2 endpoints are ready'],
         ['certificate', 'passed', 'every caBundle trusts the certificate in Secret cni-gate/cni-gate-tls'],
         ['policy-pods', 'passed', 'bound: Deny'],
+        ['opt-out', 'passed', 'as proof.allowOptOut: true'],
         ['policy-service-account', 'passed', 'bound: Deny'],
         ['leader', 'passed', 'held'],
         ['proof-mode', 'passed', 'no pod is in warn mode'],

@@ -242,10 +242,12 @@ export const evidencePods = {
 
 /** What is remembered of each profile on each node, longer than the pods that showed it live. */
 export const nodeEvidence = {
-  /** Two are enough for a judgement. */
-  owners: count(8, 'controllers with failed pods, for each node and profile'),
+  /** Two are enough for a judgement. Each that failed waits longer. */
+  owners: count(64, 'controllers with failed pods, for each node and profile'),
   /** Pods can name nodes that do not exist. */
   nodes: count(20_000, 'remembered nodes, for each profile'),
+  /** They go before others where a node has to be proved. */
+  passedOwners: count(20_000, 'controllers with a pod that has passed', 'older ones are forgotten'),
 };
 
 /** Users can claim any number of addresses by `network-status` of their own pods. */

@@ -24,6 +24,11 @@ export class TokenBucket {
     return this.left(now) >= this.#burst;
   }
 
+  /** Half of what a full one holds, rounded down. */
+  get half(): number {
+    return Math.floor(this.#burst / 2);
+  }
+
   take(count: number): void {
     this.#left -= count;
   }

@@ -111,12 +111,13 @@ export class Nominator implements Work {
   }
 
   /**
-   * Whether the gate would refuse the pod again, and nothing else is under way for it. A nomination by another component
-   * stays if the gate allows it.
+   * Whether the gate may refuse the pod again, and nothing else is under way for it: where it allows one pod at a time, it
+   * may be the turn of another. A nomination by another component stays if the gate allows it.
    */
   #needsNode(pod: RefusedPod, gate: Gate): boolean {
     const { leaving, tooLarge, nominated, profiles, refused } = pod;
-    if (gate(profiles, refused).blocker === undefined) return false;
+    const { blocker, onePod } = gate(profiles, refused);
+    if (blocker === undefined && !onePod) return false;
     if (leaving || this.#nominations.isOpen(pod)) return false;
     if (tooLarge) this.#explain(pod, 'its requirements are too large to compare them with nodes');
     const { readiness } = this.#options.view;

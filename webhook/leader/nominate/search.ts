@@ -52,8 +52,9 @@ export class NodeSearch {
     const { gate, capacity, pods } = this.#inputs;
     for (const node of this.#inOrder(fitting, pod.key)) {
       const isChosen = pods.nominatedFor(node.name).length > 0 || this.#chosen.has(node.name);
-      // the gate would refuse a second pod
-      if (isChosen && gate(pod.profiles, node.name).onePod) continue;
+      // the gate would refuse a second pod, and has refused this one
+      const isTaken = isChosen || node.name === pod.refused;
+      if (isTaken && gate(pod.profiles, node.name).onePod) continue;
       const isFree = await capacity.reserve(node, pod.requests, signal);
       if (isFree === undefined) return 'unknown';
       if (!isFree) continue;

@@ -76,6 +76,12 @@ export class RepairMemory {
   /** By {@link PodEvidence.owner}. */
   readonly #owners = new Map<string, Owner>();
   readonly #breaker = new Breaker();
+  readonly #hasPassed: (owner: string) => boolean;
+
+  /** @param hasPassed whether pods of an owner have passed on any node */
+  constructor(hasPassed: (owner: string) => boolean = () => true) {
+    this.#hasPassed = hasPassed;
+  }
 
   /** What keeps a failed pod waiting now; undefined if nothing does. */
   limit(pod: PodEvidence, eligible: Turn, budgets: Budgets, now: number): Skipped | undefined {
@@ -84,7 +90,10 @@ export class RepairMemory {
     // the gate keeps its replacement off the node that it leaves only for a while after the failure
     if (owner.retryAt > now && !eligible.moves) return { reason: 'owner-pause' };
     if (!owner.hasTurn(pod.uid, eligible)) return { reason: 'owner-turn' };
-    const isFree = this.#bucketsOf(pod, budgets).every((bucket) => bucket.left(now) >= 1);
+    const { shared, own } = this.#bucketsOf(pod, budgets);
+    // half of what others share is left to owners that can pass
+    const least = (bucket: TokenBucket): number => (this.#hasPassed(pod.owner) ? 1 : bucket.half + 1);
+    const isFree = own.left(now) >= 1 && shared.every((bucket) => bucket.left(now) >= least(bucket));
     return isFree ? undefined : { reason: 'budget' };
   }
 
@@ -115,7 +124,8 @@ export class RepairMemory {
 
   /** Takes a token of each bucket of the pod. */
   take(pod: PodEvidence, budgets: Budgets): void {
-    for (const bucket of this.#bucketsOf(pod, budgets)) bucket.take(1);
+    const { shared, own } = this.#bucketsOf(pod, budgets);
+    for (const bucket of [...shared, own]) bucket.take(1);
   }
 
   /** The pod was not deleted. */
@@ -185,12 +195,14 @@ export class RepairMemory {
     return failed + passed >= breaker.least && failed > passed;
   }
 
-  #bucketsOf({ node, owner }: PodEvidence, budgets: Budgets): TokenBucket[] {
-    return [
-      this.#bucket('cluster', budgets.perMinute),
-      this.#bucket(`node/${node}`, budgets.perNodePerMinute),
-      this.#bucket(`owner/${owner}`, budgets.perOwnerPerMinute),
-    ];
+  #bucketsOf({ node, owner }: PodEvidence, budgets: Budgets): { shared: TokenBucket[]; own: TokenBucket } {
+    return {
+      shared: [
+        this.#bucket('cluster', budgets.perMinute),
+        this.#bucket(`node/${node}`, budgets.perNodePerMinute),
+      ],
+      own: this.#bucket(`owner/${owner}`, budgets.perOwnerPerMinute),
+    };
   }
 
   #bucket(key: string, perMinute: number): TokenBucket {

@@ -25,8 +25,8 @@ const silent: ReadonlySet<string> = new Set([
   'node.kubernetes.io/not-ready',
 ]);
 
-/** What is known of a profile's network on a node. */
-export function networkOn(name: string, profile: string, known: KnownCluster): NodeForProfile {
+/** What is known of a profile's network on a node. @param owner of the pod that would be recreated */
+export function networkOn(name: string, profile: string, known: KnownCluster, owner: string): NodeForProfile {
   const { policy, readiness, now } = known;
   const passedAt = passOn(name, profile, known);
   const is = (state: NodeForProfile['state'], why = '', turn = false): NodeForProfile => ({
@@ -41,7 +41,7 @@ export function networkOn(name: string, profile: string, known: KnownCluster): N
   if (node.unschedulable) return is('closed', 'it is cordoned');
   const found = policy.profiles.get(profile);
   if (found === undefined) return is('open', '', true);
-  const { blocker, proofState } = blockedBy(found, name, known, policy, { now });
+  const { blocker, proofState } = blockedBy(found, name, known, policy, { now, pod: { owner } });
   if (proofState !== undefined) return is('unproved', blocker?.status.reason, blocker === undefined);
   if (blocker === undefined) return is('open', '', true);
   const { daemonSet, status } = blocker;

@@ -29,7 +29,7 @@ const found = 5000;
 export class Reconciler implements Work {
   readonly #client: ApiClient;
   readonly #options: RepairOptions;
-  #memory = new RepairMemory();
+  #memory: RepairMemory;
   #reporter: Reporter;
   #state: RepairState | undefined;
   #others: { isOpenTo: OtherNodes; until: number } | undefined;
@@ -40,6 +40,7 @@ export class Reconciler implements Work {
   constructor(client: ApiClient, options: RepairOptions) {
     this.#client = client;
     this.#options = options;
+    this.#memory = new RepairMemory(options.view.evidence.hasPassed);
     this.#reporter = new Reporter(client, options);
     this.#statefulSets = new StatefulSets(client, options.view.evidence);
   }
@@ -72,7 +73,7 @@ export class Reconciler implements Work {
 
   /** Forgets deletions, pauses and events: the mode is another one. */
   #forget(): void {
-    this.#memory = new RepairMemory();
+    this.#memory = new RepairMemory(this.#options.view.evidence.hasPassed);
     this.#reporter = new Reporter(this.#client, this.#options);
     this.#done.clear();
   }
@@ -131,7 +132,7 @@ export class Reconciler implements Work {
     return decide(pod, {
       owners: repair.owners,
       enforces: this.#state === 'recreate',
-      node: (node, profile) => networkOn(node, profile, known),
+      node: (node, profile) => networkOn(node, profile, known, pod.owner),
       elsewhere: this.#others.isOpenTo,
       lowestOrdinal: (one) => this.#statefulSets.lowest(one),
       limit: (one, turn) => this.#memory.limit(one, turn, repair, now),

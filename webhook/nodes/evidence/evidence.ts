@@ -14,7 +14,7 @@ export interface EvidenceChange {
 /** What pods found out about their networks, for readers. */
 export type EvidenceView = Pick<
   Evidence,
-  'synced' | 'pods' | 'pod' | 'ownedBy' | 'of' | 'reservations' | 'reserve' | 'subscribe'
+  'synced' | 'pods' | 'pod' | 'ownedBy' | 'hasPassed' | 'of' | 'reservations' | 'reserve' | 'subscribe'
 >;
 
 /** A change of a pod as a watch reports it. `listed`: from a list, so it may have happened long ago. */
@@ -33,6 +33,8 @@ export class Evidence {
   readonly #stats = new Map<string, Map<string, NodeProofStats>>();
   /** `metadata.resourceVersion` of each Node when it was last seen to boot. */
   readonly #boots = new Map<string, string>();
+  /** Owners whose pods have passed on any node, the one that did so last at the end. */
+  readonly #passedOwners = new Set<string>();
   readonly #subscribers = new Set<(changes: readonly EvidenceChange[]) => void>();
   readonly #isProfile: (name: string) => boolean;
   readonly reservations: Reservations;
@@ -71,6 +73,9 @@ export class Evidence {
       if (pod !== undefined) yield pod;
     }
   }
+
+  /** Whether a pod of a controller has passed on any node. */
+  readonly hasPassed = (owner: string): boolean => this.#passedOwners.has(owner);
 
   /** What pods of a profile showed on a node; undefined if nothing is known. */
   of(profile: string, node: string): NodeProofStats | undefined {
@@ -134,12 +139,22 @@ export class Evidence {
   }
 
   #put(pod: PodEvidence, before: PodEvidence | undefined, listed: boolean, now: number): void {
-    const { uid, owner, node, profiles } = pod;
+    const { uid, owner, node, profiles, verdict } = pod;
     if (before === undefined) this.reservations.bound(pod, now);
     this.#known.set(uid, pod);
     // a pod without a controller is found by its UID
-    if (owner !== uid) getOrMake(this.#owners, owner, () => new Set()).add(uid);
+    if (owner !== uid) {
+      getOrMake(this.#owners, owner, () => new Set()).add(uid);
+      if (verdict === 'passed') this.#remember(owner);
+    }
     for (const profile of profiles) this.#statsOf(profile, node)?.observe(pod, before, listed, now);
+  }
+
+  #remember(owner: string): void {
+    this.#passedOwners.delete(owner);
+    this.#passedOwners.add(owner);
+    const [oldest = ''] = this.#passedOwners.size > nodeEvidence.passedOwners ? this.#passedOwners : [];
+    this.#passedOwners.delete(oldest);
   }
 
   /** Removes a pod from where it is no longer. @param after what it is now; undefined if it is gone */
@@ -164,7 +179,7 @@ export class Evidence {
     const nodes = getOrMake(this.#stats, profile, () => new Map<string, NodeProofStats>());
     const [oldest] = nodes.size < nodeEvidence.nodes || nodes.has(node) ? [] : nodes.keys();
     if (oldest !== undefined) nodes.delete(oldest);
-    return getOrMake(nodes, node, () => new NodeProofStats(profile, this.#boots.get(node)));
+    return getOrMake(nodes, node, () => new NodeProofStats(profile, this.hasPassed, this.#boots.get(node)));
   }
 }
 

@@ -4,30 +4,21 @@ import { isLater, type Moment } from '../readiness/moment.ts';
 import type { PodEvidence } from './facts.ts';
 import { isNewPass } from './history.ts';
 
-/** The pods of one owner that failed. */
+/** The pods of one owner that failed. Pods that waited together are one attempt. */
 interface Failure {
   /** `namespace/name` of the first one. It stays, so that texts with it stay. */
   pod: string;
   /** When the latest run of them started. */
   started: Moment;
-  count: number;
-}
-
-/** Attempts that failed since the last pass. */
-interface Attempts {
-  count: number;
-  /** When the last one was seen to fail, by our clock. */
+  attempts: number;
+  /** When the last attempt was seen to fail, by our clock. */
   seen: number;
-  /** When its run started. */
-  started: Moment;
 }
-
-const none: Attempts = { count: 0, seen: 0, started: { at: 0 } };
 
 /** Who may be bound to a node that has to be proved. */
 export interface Candidate {
-  /** Identifies the pod. */
-  key: string;
+  /** Identifies the pod; undefined for the one that would replace a failed pod. */
+  key?: string;
   owner: string;
 }
 
@@ -35,9 +26,15 @@ export interface Candidate {
 const longestVerdict = 30_000;
 /** A sandbox that is not there after this time counts as a failure. Multus waits up to 45 s for its configuration. */
 const longSandbox = 60_000;
-/** The pause after the first attempt that failed. Each further one doubles it, up to the longest. */
-const firstPause = 2000;
-const longestPause = 300_000;
+/** The pause after an attempt that failed. */
+const pause = 2000;
+/** The pause for owners that give way: each waiting pod has asked by then, as kube-scheduler's longest pause is 11 s. */
+const givesWay = 12_000;
+/**
+ * The first pauses of an owner after its own attempts: of a pod that repair would recreate, and of its other pods, which
+ * the scheduler may place elsewhere meanwhile. Each attempt that fails doubles them, up to the longest.
+ */
+const ownPauses = { recreated: 4000, other: 30_000, longest: 300_000 };
 
 /**
  * What pods of one profile showed on one node: the last pass, the owners that failed since, and the pods without a
@@ -54,13 +51,17 @@ export class NodeProofStats {
   readonly #waiting = new Map<string, { pod: PodEvidence; since: number; version: string }>();
   /** When the last pass was seen, by our clock. */
   #passSeen = 0;
-  #attempts: Attempts = none;
+  /** The last attempt that failed since the last pass: when that was seen by our clock, and when its run started. */
+  #lastFailed: { seen: number; started: Moment } | undefined;
   /** `metadata.resourceVersion` of the Node when it last booted; empty if that was not observed. */
   #boot: string;
   readonly #profile: string;
+  readonly #hasPassed: (owner: string) => boolean;
 
-  constructor(profile: string, boot = '') {
+  /** @param hasPassed whether pods of an owner have passed on any node */
+  constructor(profile: string, hasPassed: (owner: string) => boolean, boot = '') {
     this.#profile = profile;
+    this.#hasPassed = hasPassed;
     this.#boot = boot;
   }
 
@@ -103,32 +104,42 @@ export class NodeProofStats {
     this.lastPass = undefined;
     this.#passSeen = 0;
     this.#failures.clear();
-    this.#attempts = none;
+    this.#lastFailed = undefined;
   }
 
-  /** Whether exactly one pod of the owner failed since the last pass. */
+  /** Whether exactly one attempt of the owner failed since the last pass. */
   failedOnce(owner: string): boolean {
-    return this.#failures.get(owner)?.count === 1;
+    return this.#failures.get(owner)?.attempts === 1;
+  }
+
+  /** Whether a pod is on the way to find out whether the node works. */
+  isTried(now: number): boolean {
+    // a clock that was set back makes no pod wait
+    return [...this.#waiting.values()].some(({ since }) => Math.abs(now - since) < longestVerdict);
   }
 
   /**
-   * Whether one more pod may be bound to find out whether the node works: no other pod is on the way, and the pause after
-   * the last attempt is over. An owner that failed there waits twice as long as others, so that one that cannot pass does
-   * not take every attempt.
+   * Whether the pause after the last attempt is over. A pod can fail for its own sake: so an owner that never passed on any
+   * node gives way after its failure here, or if one that has passed failed here. Own failures make an owner wait longer.
    *
-   * @param candidate undefined if no particular pod asks, or if the node is reserved for it
+   * @param candidate undefined if no particular pod asks
    * @param from the start of the network's containers: attempts before it do not count
    */
-  mayTry(candidate: Candidate | undefined, from: Moment, now: number): boolean {
-    for (const { since } of this.#waiting.values()) {
-      // a clock that was set back makes no pod wait
-      if (Math.abs(now - since) < longestVerdict) return false;
-    }
-    if (isLater(from, this.#attempts.started)) this.#attempts = none;
-    const { count, seen } = this.#attempts;
-    if (count === 0 || seen > now) return true;
-    const hasFailed = candidate !== undefined && this.#failures.has(candidate.owner);
-    return now - seen >= Math.min(longestPause, firstPause * 2 ** (count - 1)) * (hasFailed ? 2 : 1);
+  isPauseOver(candidate: Candidate | undefined, from: Moment, now: number): boolean {
+    const last = this.#lastFailed;
+    if (last === undefined || isLater(from, last.started) || last.seen > now) return true;
+    const since = now - last.seen;
+    if (candidate === undefined) return since >= pause;
+    const own = this.#failures.get(candidate.owner);
+    const isSuspect = !this.#hasPassed(candidate.owner);
+    if (since < (isSuspect && (own || this.#hasTrustedFailure()) ? givesWay : pause)) return false;
+    if (own === undefined || isLater(from, own.started)) return true;
+    const first = candidate.key === undefined ? ownPauses.recreated : ownPauses.other;
+    return now - own.seen >= Math.min(ownPauses.longest, first * 2 ** (own.attempts - 1));
+  }
+
+  #hasTrustedFailure(): boolean {
+    return [...this.#failures.keys()].some(this.#hasPassed);
   }
 
   /**
@@ -161,25 +172,25 @@ export class NodeProofStats {
     for (const [owner, { started }] of this.#failures) {
       if (seen || !isLater(started, pass)) this.#failures.delete(owner);
     }
-    if (this.#failures.size === 0) this.#attempts = none;
+    if (this.#failures.size === 0) this.#lastFailed = undefined;
   }
 
-  /** A run that started before the last pass says what the network was before it. Pods that waited together are one attempt. */
+  /** A run that started before the last pass says what the network was before it. */
   #failed(pod: PodEvidence, waited: { since: number; version: string } | undefined, now: number): void {
     const at = pod.startedAt ?? pod.at ?? now;
     const started = { at, after: waited?.version, shownBy: pod.version };
     if (this.lastPass !== undefined && !isLater(started, this.lastPass)) return;
+    const isAfter = (seen: number): boolean => waited !== undefined && waited.since > seen;
     const known = this.#failures.get(pod.owner);
     if (known !== undefined) {
       if (isLater(started, known.started)) known.started = started;
-      known.count += 1;
+      if (isAfter(known.seen)) Object.assign(known, { attempts: known.attempts + 1, seen: now });
     } else if (this.#failures.size < nodeEvidence.owners) {
       if (this.#failures.size === 0) this.failingSince = at;
-      this.#failures.set(pod.owner, { pod: nameOf(pod), started, count: 1 });
+      this.#failures.set(pod.owner, { pod: nameOf(pod), started, attempts: 1, seen: now });
     }
-    const { count, seen } = this.#attempts;
-    const isFirst = count === 0 || (waited !== undefined && waited.since > seen);
-    if (isFirst) this.#attempts = { count: count + 1, seen: now, started };
+    if (this.#lastFailed === undefined || isAfter(this.#lastFailed.seen))
+      this.#lastFailed = { seen: now, started };
   }
 }
 

@@ -61,13 +61,15 @@ export function profileProof(
   const from = readiness.started(profile.daemonSets, node);
   const since = Math.max(from.at, createdAt);
   const holder = evidence.reservations.holder(profile.name, node, now);
-  const isFree = holder === undefined || holder === pod?.key || holder === pod?.owner;
+  const isHolder = pod?.key !== undefined && (holder === pod.key || holder === pod.owner);
+  const isFree = holder === undefined || isHolder;
   if (stats === undefined) return { state: 'unproved', reason: neverProved, since, mayTry: isFree };
   const against = stats.against(from, now);
   const isFailing = against.length >= enoughOwners;
   const isProved = stats.lastPass !== undefined && isLater(stats.lastPass, from);
   if (!isFailing && (mode === 'ready' || isProved)) return proved;
-  const mayTry = isFree && stats.mayTry(holder === undefined ? pod : undefined, from, now);
+  // who reserved it has waited for the pause
+  const mayTry = isFree && !stats.isTried(now) && (isHolder || stats.isPauseOver(pod, from, now));
   if (isFailing) {
     const reason = `proofs say that the network does not work: ${against.slice(0, enoughOwners).join(', ')}`;
     return { state: 'failing', reason, since: Math.max(since, stats.failingSince), mayTry };

@@ -6,11 +6,12 @@ import type { Configuration } from '../../../../webhook/config/types.ts';
 import { usesNominations } from '../../../../webhook/leader/nominate/eligibility.ts';
 import type { PendingPod } from '../../../../webhook/leader/nominate/pending-pod.ts';
 import { steeringController } from '../../../../webhook/leader/start.ts';
-import { noEvidence } from '../../../../webhook/nodes/evidence/evidence.ts';
+import { Evidence, noEvidence } from '../../../../webhook/nodes/evidence/evidence.ts';
 import type { Readiness } from '../../../../webhook/nodes/readiness/readiness.ts';
 import { policyOf } from '../../../support/configurations.ts';
 import { type Asked, json, status } from '../../../support/fake-api-server.ts';
 import { clusterWith } from '../../admission/gate/support.ts';
+import { podEvidence } from '../../nodes/evidence/support.ts';
 import { type Answer, running, switchedLead, until } from '../scene.ts';
 import { waiting } from './support.ts';
 
@@ -24,6 +25,8 @@ interface Scene {
   version?: { major: string; minor: string; gitVersion: string };
   /** By default n1 is not ready, and n2 is. */
   readiness?: Readiness;
+  /** By default it is not required. */
+  evidence?: Evidence;
   /** Answers anything but the version; by default nodes are empty, and what is written is taken. */
   answer?: Answer;
 }
@@ -33,7 +36,7 @@ async function steering(t: TestContext, scene: Scene) {
   const subscribers = new Set<(pods: readonly PendingPod[]) => void>();
   const view = {
     readiness: scene.readiness ?? clusterWith({ n1: { ready: false }, n2: {} }),
-    evidence: noEvidence,
+    evidence: scene.evidence ?? noEvidence,
     pending: () => scene.pods,
     unsynced: () => undefined,
     subscribe: (changed: (pods: readonly PendingPod[]) => void) => {
@@ -41,7 +44,8 @@ async function steering(t: TestContext, scene: Scene) {
       return () => subscribers.delete(changed);
     },
   };
-  const policy = () => policyOf({ profiles, steer: scene.steer ?? { mode: 'nominate' } });
+  const gate = { evidence: scene.evidence ? 'proof' : 'ready' } as const;
+  const policy = () => policyOf({ profiles, gate, steer: scene.steer ?? { mode: 'nominate' } });
   const leader = 'leader' in scene ? scene.leader : switchedLead().leader;
   const { answer = () => false } = scene;
   const more = await running(t, steeringController, { view, policy, leader }, (asked, response) =>
@@ -136,6 +140,28 @@ suite('steering', () => {
       ['for-n1', 'for-n9'],
     );
   });
+
+  for (const [nodes, expected] of [
+    [['n1', 'n2'], [['web', 'n2']]],
+    // not for the node that refused it, which may let it through the next time
+    [['n1'], []],
+  ] as const) {
+    test(`refused where one pod at a time finds out, is nominated for another of ${nodes}`, async (t) => {
+      const evidence = new Evidence();
+      const pod = { ...podEvidence({ verdict: 'passed', node: 'n2' }), at: Date.now() };
+      evidence.apply([{ type: 'put', pod, listed: false }], Date.now());
+      evidence.markSynced();
+      const readiness = clusterWith(Object.fromEntries(nodes.map((name) => [name, {}])));
+      const { nominated } = await steering(t, {
+        pods: [waiting('web', { requests: {} })],
+        readiness,
+        evidence,
+      });
+      if (expected.length > 0) await until(() => nominated().length > 0);
+      else await sleep(300);
+      assert.deepEqual(nominated(), expected);
+    });
+  }
 
   test('nominates a node for a pod of whose refusal no event tells', async (t) => {
     const pods = [waiting('web', { requests: {}, refused: undefined })];

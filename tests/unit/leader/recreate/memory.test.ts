@@ -10,7 +10,7 @@ import { controllerOf, budgets as defaults, factsWith, failedPod, start } from '
 const [second, minute] = [1000, 60_000];
 
 class Leader {
-  readonly memory = new RepairMemory();
+  memory = new RepairMemory();
   readonly evidence = new Evidence();
   now = 100 * minute;
   readonly #deleted = new Map<string, PodEvidence>();
@@ -167,6 +167,17 @@ suite('budgets', () => {
       assert.equal(leader.look(), given === undefined ? 'budget' : 'free-0');
     });
   }
+
+  test('half of what a node and the cluster have is left to owners whose pods have passed', () => {
+    const other = web(20, 'db', { controller: controllerOf('db') });
+    const leader = new Leader(...web(20), ...other);
+    leader.memory = new RepairMemory((owner) => owner === other[0]?.owner);
+    leader.node = { passedAt: { at: start } };
+    leader.budgets = { ...defaults, perNodePerMinute: 16 };
+    const deleted = leader.look().split(' ');
+    assert.deepEqual(Map.groupBy(deleted, (name) => name.slice(0, 2)).get('db')?.length, 4);
+    assert.equal(deleted.length, 8);
+  });
 });
 
 suite('the breaker', () => {

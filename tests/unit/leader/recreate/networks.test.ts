@@ -22,7 +22,7 @@ function networks(shown: Shown[] = [], agents: Parameters<typeof clusterWith>[0]
   return {
     readiness,
     others: () => otherNodes(known),
-    on: (node: string) => networkOn(node, 'mesh', known),
+    on: (node: string) => networkOn(node, 'mesh', known, 'web'),
   };
 }
 

@@ -173,9 +173,10 @@ suite('a pod whose proof failed', () => {
     const eight = Array.from({ length: 8 }, (_, index) => index);
     const stuck = eight.map((createdAt) => failed(`stuck-${createdAt}`, { namespace: 'other', createdAt }));
     const webs = eight.map((index) => failed(`web-${index}`));
+    const passed = webs.map(({ owner }, uid) => podEvidence({ uid: `${uid}`, owner, verdict: 'passed' }));
     const fault = status(500, 'InternalError', 'Internal error occurred: failed calling webhook "pods"');
     const { api, asked } = await scene(t, {
-      pods: [proven, ...stuck, ...webs],
+      pods: [proven, ...passed, ...stuck, ...webs],
       answer: ({ path }, response) => (path.includes('stuck') ? json(response, 500, fault) : false),
     });
     await until(async () => asked().toSorted(), webs.map(({ name }) => `DELETE ${name}`).toSorted());

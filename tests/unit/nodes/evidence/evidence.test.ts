@@ -54,6 +54,16 @@ suite('evidence', () => {
     assert.equal(evidence.of('mesh', 'n1'), undefined);
   });
 
+  test('of the owners that have passed, those are forgotten that did so longest ago', () => {
+    const evidence = new Evidence();
+    for (let index = 0; index <= nodeEvidence.passedOwners; index += 1) {
+      put(evidence, { uid: 'a', owner: `o${index}`, verdict: 'passed' });
+      if (index === 10) put(evidence, { uid: 'b', owner: 'o0', verdict: 'passed' });
+    }
+    const owners = ['o0', 'o1', 'o2', `o${nodeEvidence.passedOwners}`];
+    assert.deepEqual(owners.map(evidence.hasPassed), [true, false, true, true]);
+  });
+
   test('what is remembered is bounded', () => {
     const evidence = new Evidence();
     for (let index = 0; index < nodeEvidence.nodes + 100; index += 1) {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import type { Candidate } from '../../../../webhook/nodes/evidence/node-proof-stats.ts';
 import { evidenceWith, Scene, seconds, start } from './support.ts';
 
 const ready = { mode: 'ready' } as const;
@@ -153,7 +154,8 @@ suite("a node whose clock was an hour ahead when the network's pod started, and 
     for (const owner of ['web', 'db']) scene.runs(20, owner, 'failed', { owner });
     assert.equal(scene.says(24, ready), 'failing, holds');
     scene.runs(30, 'web-2', 'failed', { owner: 'web' });
-    assert.equal(scene.says(36), 'failing, holds');
+    assert.equal(scene.says(34), 'failing, holds');
+    assert.equal(scene.says(36), 'failing, lets');
   });
 
   test('fails if sandboxes do not come', () => {
@@ -221,19 +223,62 @@ suite('a node without a proof', () => {
     assert.equal(scene.says(32), 'unproved, holds');
   });
 
-  test('after each attempt that fails, the pause doubles; the owner that failed waits twice as long', () => {
+  /** When a pod of an owner may be bound, in seconds after the last attempt failed. */
+  const opensTo = (scene: Scene, failedAt: number, pod?: Candidate): number =>
+    [2, 4, 8, 12, 16, 30, 32, 60, 64, 120, 128, 240, 256, 300].find(
+      (seconds) =>
+        scene.says(failedAt + seconds - 1, { pod }).endsWith('holds') &&
+        scene.says(failedAt + seconds, { pod }).endsWith('lets'),
+    ) ?? Number.NaN;
+
+  test('after an attempt that fails there is a pause, the same for all that did not fail there', () => {
     const scene = new Scene();
-    const web = { pod: { key: 'k', owner: 'web' } };
-    let at = 0;
-    for (const pause of [2, 4, 8, 16, 32, 64, 128, 256, 300, 300]) {
+    for (let at = 0; at < 100; at += 20) {
       scene.runs(at, `at-${at}`, 'failed', { takes: 10 });
-      at += 10;
-      assert.equal(scene.says(at + pause - 1), 'unproved, holds');
-      assert.equal(scene.says(at + pause), 'unproved, lets');
-      assert.equal(scene.says(at + pause, web), 'unproved, holds');
-      assert.equal(scene.says(at + 2 * pause, web), 'unproved, lets');
-      at += 2 * pause;
+      assert.equal(opensTo(scene, at + 10), 2);
+      assert.equal(opensTo(scene, at + 10, { key: 'k', owner: 'fresh' }), 2);
     }
+  });
+
+  test('with each of its attempts, an owner waits longer, and less long for a pod that repair recreates', () => {
+    const scene = new Scene();
+    let at = 0;
+    for (const pauses of [
+      [12, 30],
+      [12, 60],
+      [16, 120],
+      [32, 240],
+      [64, 300],
+      [128, 300],
+      [256, 300],
+      [300, 300],
+    ]) {
+      scene.runs(at, `at-${at}`, 'failed', { owner: 'web', takes: 10 });
+      at += 10;
+      const own = [{ owner: 'web' }, { key: 'k', owner: 'web' }].map((pod) => opensTo(scene, at, pod));
+      assert.deepEqual(own, pauses);
+      assert.equal(opensTo(scene, at, { key: 'k', owner: 'db' }), 2);
+      at += 400;
+    }
+  });
+
+  test('an owner that has passed on any node goes before those that have not', () => {
+    const scene = new Scene();
+    scene.runs(0, 'elsewhere', 'passed', { owner: 'web', node: 'n2' });
+    scene.runs(0, 'broken', 'failed', { owner: 'broken', takes: 10 });
+    assert.equal(opensTo(scene, 10, { key: 'k', owner: 'fresh' }), 2, 'none of those that failed has passed');
+    scene.runs(30, 'moved', 'failed', { owner: 'web', takes: 10 });
+    assert.equal(opensTo(scene, 40, { owner: 'web' }), 4);
+    assert.equal(opensTo(scene, 40, { key: 'k', owner: 'fresh' }), 12);
+    assert.equal(opensTo(scene, 40, { owner: 'broken' }), 12);
+  });
+
+  test('a pod that the node is reserved for does not wait for the pause', () => {
+    const scene = new Scene();
+    scene.runs(0, 'a', 'failed', { owner: 'web', takes: 10 });
+    scene.evidence.reserve('mesh', 'n1', 'web', start + 10.5 * seconds);
+    assert.equal(scene.says(10.5, { pod: { key: 'k', owner: 'web' } }), 'unproved, lets');
+    assert.equal(scene.says(13, { pod: { owner: 'web' } }), 'unproved, holds', 'one is on the way');
   });
 
   test('30 pods that fail together after a boot are one attempt', () => {
@@ -255,6 +300,7 @@ suite('a node without a proof', () => {
     assert.equal(scene.says(12.5, { pod: { key: 'web-2', owner: 'web' } }), 'failing, lets');
     scene.runs(13, 'web-2', 'failed', { owner: 'web', takes: 10 });
     scene.goes(27, 'web-2');
+    assert.equal(scene.says(27, { pod: { key: 'web-3', owner: 'web' } }), 'failing, holds');
     assert.equal(scene.says(27, other), 'failing, lets');
   });
 

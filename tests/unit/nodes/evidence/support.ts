@@ -78,7 +78,7 @@ interface Question {
   profile?: string;
   node?: string;
   mode?: 'ready' | 'proof';
-  pod?: Candidate;
+  pod?: Candidate | undefined;
 }
 
 const policies = { ready: policyWith('ready'), proof: policyWith('proof') };
