@@ -17,7 +17,8 @@ import { exitCodeFor, terminationMessage, type Verdict, verdictOf } from './verd
 interface Progress {
   /** The file of the termination message, once the command line was read. */
   terminationLog?: string;
-  open: Set<Step>;
+  /** The steps of the plan, in its order. */
+  steps: readonly Step[];
   /** The result of each step that ended. */
   results: Map<Step, Result>;
   /** Whether a run before it has passed in this sandbox. */
@@ -31,7 +32,7 @@ export function run(): void {
     log(help);
     native.exit(exitCode.passed);
   }
-  const progress: Progress = { open: new Set(), results: new Map() };
+  const progress: Progress = { steps: [], results: new Map() };
   // the pod is being deleted
   const signals = native.signals();
   const stop = (): never => {
@@ -60,14 +61,12 @@ async function proveAll(progress: Progress): Promise<never> {
   const steps = plan(asked, pod, readDevices);
   const witness = witnessIn(steps);
   if (witness !== undefined && hasPassed()) return waitAgain(witness, progress);
-  progress.open = new Set(steps);
+  progress.steps = steps;
   progress.results = await prove(steps, pod, (step, result) => {
     if (result === undefined) {
-      progress.open.add(step);
       progress.results.delete(step);
       return;
     }
-    progress.open.delete(step);
     progress.results.set(step, result);
     log(sentenceOn(result));
   });
@@ -92,8 +91,9 @@ async function waitAgain(witness: Witness, progress: Progress): Promise<never> {
   return native.exit(exitCode.notPossible);
 }
 
-function stopped(signal: string, { open }: Progress): string {
-  const names = [...open].map(({ profile, word, family }) => `${profile} ${nameOf(word, family)}`);
+function stopped(signal: string, { steps, results }: Progress): string {
+  const open = steps.filter((step) => !results.has(step));
+  const names = open.map(({ profile, word, family }) => `${profile} ${nameOf(word, family)}`);
   const still = names.length === 0 ? '' : `, with these still open: ${names.join(', ')}`;
   return `${signal} came before the verdict${still}; the network is not the cause`;
 }

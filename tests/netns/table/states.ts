@@ -69,7 +69,11 @@ const physicalRouter: Step = async (sandbox) => {
   const router = await addNamespace('router');
   sandbox.onRemoval(() => removeNamespace(router));
   await sandbox.ip('node', `link set pod0 netns ${router}`);
-  const addresses = Object.values(gatewayAddress).map((address) => `address add ${address} dev pod0`);
+  const addresses = [
+    `address add ${gatewayAddress.ipv4} dev pod0`,
+    // with duplicate address detection, the router does not answer in the first seconds
+    `address add ${gatewayAddress.ipv6} dev pod0 nodad`,
+  ];
   const routes = Object.values(podAddress).map((address) => `route add ${address} dev pod0`);
   const lines = ['link set lo up', 'link set pod0 up', ...addresses, ...routes];
   await run('ip', ['-netns', router, '-batch', '-'], `${lines.join('\n')}\n`);
