@@ -102,22 +102,6 @@ async function assertProved(): Promise<void> {
   assert.deepEqual(initNames(await tryPod<UserPod>(cluster, 'shop', pod('web'))), [validatorContainer]);
 }
 
-test('from kustomize to Helm and back, with the defaults of both', async () => {
-  setValues({});
-  await applyOverlay('permissive');
-  await ready();
-  await trusted(cluster);
-  const before = await modes();
-  await shell(toHelm);
-  await ready();
-  await assertProved();
-  assert.deepEqual(await modes(), before);
-  await applyOverlay('permissive');
-  await shell(fromHelm);
-  await ready();
-  assert.deepEqual([await releases(), await modes()], [[], before]);
-});
-
 test('helm install over kustomize fails with a clear error, and changes nothing', async () => {
   setValues({ mode: 'strict', replicas: 3 });
   await applyOverlay('strict');
@@ -156,4 +140,21 @@ test('back to kustomize as the guide says: no pod is refused, and Helm knows no 
   assert.deepEqual(await releases(), []);
   await assertProved();
   assert.deepEqual(kubelet.failures, []);
+});
+
+// last: what Helm wrote on the objects stays, and lets a later install begin
+test('from kustomize to Helm and back, with the defaults of both', async () => {
+  setValues({});
+  await applyOverlay('permissive');
+  await ready();
+  await trusted(cluster);
+  const before = await modes();
+  await shell(toHelm);
+  await ready();
+  await assertProved();
+  assert.deepEqual(await modes(), before);
+  await applyOverlay('permissive');
+  await shell(fromHelm);
+  await ready();
+  assert.deepEqual([await releases(), await modes()], [[], before]);
 });

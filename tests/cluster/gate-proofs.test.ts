@@ -94,6 +94,13 @@ async function agentStarts(): Promise<void> {
   });
 }
 
+/** The metrics of the replica show that n1 is failing. */
+async function isFailing(): Promise<void> {
+  const { host, opsPort } = scene.server;
+  const metrics = await (await fetch(`http://${host}:${opsPort}/metrics`)).text();
+  assert.match(metrics, /^cni_gate_nodes\{.*state="failing"\} 1$/m);
+}
+
 suite('the gate that goes by proofs, on a real control plane', () => {
   test('of pods for a new node, one is bound; the others follow when it has passed', async () => {
     const names = ['new-1', 'new-2', 'new-3', 'new-4'];
@@ -155,11 +162,7 @@ suite('the gate that goes by proofs, on a real control plane', () => {
     // times of containers have a precision of a second, and a pod has passed a moment ago
     await sleep(1100);
     await Promise.all([ends('fails-1', 95), ends('fails-2', 95)]);
-    await eventually(async () => {
-      const { host, opsPort } = scene.server;
-      const metrics = await (await fetch(`http://${host}:${opsPort}/metrics`)).text();
-      assert.match(metrics, /^cni_gate_nodes\{.*state="failing"\} 1$/m);
-    });
+    await eventually(isFailing);
     await make(['next-1', 'next-2']);
     const [first = ''] = await areBound('next-', 1);
     await eventually(async () => {
@@ -171,6 +174,29 @@ suite('the gate that goes by proofs, on a real control plane', () => {
     });
     await ends(first, 0);
     await areBound('next-', 2);
+    await deleteAll();
+  });
+
+  test('a restarted kubelet shows the pass of a witness again, and the node stays failing', async () => {
+    await scene.configure(['agent'], 'nominate', 'ready', '10m', ', witness: kubelet');
+    await sleep(1100);
+    await agentStarts();
+    await make(['witness-1', 'broken-1', 'broken-2']);
+    await Promise.all([areBound('witness-', 1), areBound('broken-', 2)]);
+    const running = { startedAt: new Date().toISOString() };
+    const show = (started: boolean): Promise<void> =>
+      proofIs('witness-1', { running }, { ready: started, started });
+    await show(true);
+    await sleep(1100);
+    await Promise.all([ends('broken-1', 95), ends('broken-2', 95)]);
+    await eventually(isFailing);
+    for (const started of [false, true]) {
+      await show(started);
+      await sleep(2000);
+    }
+    await isFailing();
+    await make(['late-1', 'late-2', 'late-3']);
+    await areBound('late-', 1);
     await deleteAll();
   });
 

@@ -32,9 +32,10 @@ export interface Pod {
 /** The profile of these tests: an address that the pod has, brought by one DaemonSet or two. */
 export const configuration = (
   daemonSets: string[],
-  steer: Steer,
+  steer: Steer = 'nominate',
   evidence: EvidenceMode = 'ready',
   maxHold = '10m',
+  proof = '',
 ): string => `apiVersion: cni-gate.io/v1alpha1
 kind: Configuration
 gate: {startupGrace: 2m, maxHold: ${maxHold}, evidence: ${evidence}}
@@ -42,7 +43,7 @@ steer: {mode: ${steer}}
 profiles:
   - name: mesh
     daemonSets: [${daemonSets.map((name) => `{namespace: ${networkNamespace}, name: ${name}}`).join(', ')}]
-    proof: {checks: [{address: {timeout: 5s}}]}
+    proof: {checks: [{address: {timeout: 5s}}]${proof}}
 `;
 
 type Steer = 'nominate' | 'off';
@@ -53,7 +54,7 @@ export interface Scene {
   /** Another replica, where one was asked for. */
   leader: GateServer | undefined;
   /** Names the DaemonSets of the profile, and waits until every replica has taken it. */
-  configure(daemonSets: string[], steer?: Steer, evidence?: EvidenceMode, maxHold?: string): Promise<void>;
+  configure(...settings: Parameters<typeof configuration>): Promise<void>;
 }
 
 export interface SceneOptions {
@@ -96,9 +97,9 @@ export async function setTheScene(
   return {
     server,
     leader,
-    configure: async (daemonSets, steer = 'nominate', evidence, maxHold) => {
+    configure: async (...settings) => {
       const before = replicas.map(({ lines }) => lines.length);
-      writeFileSync(configFile, configuration(daemonSets, steer, evidence, maxHold));
+      writeFileSync(configFile, configuration(...settings));
       await Promise.all(replicas.map((one, index) => logged(one, 'reloaded', before[index])));
     },
   };

@@ -9,6 +9,7 @@ export interface Pod {
     name: string;
     namespace: string;
     uid: string;
+    creationTimestamp: string;
     deletionTimestamp?: string;
     labels?: Record<string, string>;
     annotations?: Record<string, string>;
@@ -54,7 +55,12 @@ const statusOf = (pod: Pod, fate: Fate): object => {
     phase: typeof fate === 'number' || fate === 'starting' ? 'Pending' : phases[fate],
     startTime: now,
     conditions: [
-      { type: 'PodReadyToStartContainers', status: 'True', lastTransitionTime: now },
+      // a pod keeps its sandbox
+      {
+        type: 'PodReadyToStartContainers',
+        status: 'True',
+        lastTransitionTime: pod.metadata.creationTimestamp,
+      },
       ...['Initialized', 'Ready'].map((type) => ({ type, status: ready, lastTransitionTime: now })),
     ],
     initContainerStatuses: [validator],
