@@ -39,6 +39,8 @@ interface FailedPod {
   where?: string;
   /** Statuses of the validator: `state` and `lastState`. */
   status?: object;
+  /** Whether its other containers have started. */
+  runs?: boolean;
   /** Of another init container. */
   container?: string;
   annotation?: string;
@@ -86,6 +88,7 @@ await cluster.api.post('/apis/batch/v1/namespaces/shop/jobs', {
 async function failed({
   where = 'shop',
   status = { state: ended(95) },
+  runs = false,
   container = 'cni-gate-validator',
   annotation = ours,
   annotations = {},
@@ -106,7 +109,10 @@ async function failed({
   // what was deleted above counts for a moment more
   await eventually(() => cluster.api.post(pods, pod(name, { nodeName: 'n1', ...restricted }, metadata)));
   const statuses = [{ name: container, image: 'i', imageID: '', ready: false, restartCount: 0, ...status }];
-  return cluster.api.patch(`${pods}/${name}/status`, { status: { initContainerStatuses: statuses } });
+  const containers = [{ name: 'web', image: 'i', imageID: '', ready: runs, restartCount: 0, started: runs }];
+  return cluster.api.patch(`${pods}/${name}/status`, {
+    status: { initContainerStatuses: statuses, containerStatuses: containers },
+  });
 }
 
 /** Deletes it as our account, with the preconditions that repair has. */
@@ -129,6 +135,16 @@ suite('a pod may be deleted', () => {
       status: { state: ended(95), lastState: ended(0) },
     },
     "if Istio's own validator failed": { annotation: foreign, status: { state: ended(126) } },
+    'whose proof found out nothing when it was repeated': {
+      status: {
+        state: { waiting: { reason: 'CrashLoopBackOff' } },
+        lastState: ended(69),
+        restartCount: 1,
+      },
+    },
+    'whose proof crashed after it had failed': {
+      status: { state: ended(137), lastState: ended(95), restartCount: 1 },
+    },
     'if it is of a Job': { owner: 'batch/v1 Job' },
   })) {
     test(what, async () => {
@@ -140,12 +156,19 @@ suite('a pod may be deleted', () => {
 suite('the token deletes no pod', () => {
   for (const [what, options] of Object.entries<FailedPod>({
     'whose proof passed': { status: { state: ended(0) } },
-    'whose proof passed after it had failed': { status: { state: ended(0), lastState: ended(95) } },
+    'whose proof passed after it had failed': {
+      status: { state: ended(0), lastState: ended(95), restartCount: 1 },
+    },
     'whose proof passed before a reboot, and is repeated': {
       status: { state: { running: {} }, lastState: ended(0) },
     },
-    'whose proof crashed after it had failed': { status: { state: ended(137), lastState: ended(95) } },
-    'whose proof crashed after it had passed': { status: { state: ended(137), lastState: ended(0) } },
+    'whose proof crashed after it had passed': {
+      status: { state: ended(137), lastState: ended(0), restartCount: 1 },
+    },
+    'whose witness was killed while its containers run': {
+      status: { state: { running: {} }, lastState: ended(137), restartCount: 2 },
+      runs: true,
+    },
     'that waits': { status: { state: { waiting: { reason: 'PodInitializing' } } } },
     'whose proof was not possible': { status: { state: ended(69) } },
     'whose proof crashed': { status: { state: ended(137) } },
