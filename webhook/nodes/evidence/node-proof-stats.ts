@@ -30,11 +30,11 @@ const longSandbox = 60_000;
 const pause = 2000;
 /** The pause for owners that give way: each waiting pod has asked by then, as kube-scheduler's longest pause is 11 s. */
 const givesWay = 12_000;
-/**
- * The first pauses of an owner after its own attempts: of a pod that repair would recreate, and of its other pods, which
- * the scheduler may place elsewhere meanwhile. Each attempt that fails doubles them, up to the longest.
- */
-const ownPauses = { recreated: 4000, other: 30_000, longest: 300_000 };
+/** The first pause of an owner after its own attempt. Each further one that fails doubles it, up to the longest. */
+const ownPause = 4000;
+const longestPause = 300_000;
+/** An owner with a pod that runs elsewhere waits at least as long: the next one can go there. */
+const leastElsewhere = 60_000;
 
 /**
  * What pods of one profile showed on one node: the last pass, the owners that failed since, and the pods without a
@@ -124,18 +124,27 @@ export class NodeProofStats {
    *
    * @param candidate undefined if no particular pod asks
    * @param from the start of the network's containers: attempts before it do not count
+   * @param runsElsewhere whether a pod of the candidate's owner has passed on another node
    */
-  isPauseOver(candidate: Candidate | undefined, from: Moment, now: number): boolean {
+  isPauseOver(
+    candidate: Candidate | undefined,
+    from: Moment,
+    now: number,
+    runsElsewhere: () => boolean,
+  ): boolean {
     const last = this.#lastFailed;
     if (last === undefined || isLater(from, last.started) || last.seen > now) return true;
     const since = now - last.seen;
     if (candidate === undefined) return since >= pause;
-    const own = this.#failures.get(candidate.owner);
+    const failure = this.#failures.get(candidate.owner);
     const isSuspect = !this.#hasPassed(candidate.owner);
-    if (since < (isSuspect && (own || this.#hasTrustedFailure()) ? givesWay : pause)) return false;
-    if (own === undefined || isLater(from, own.started)) return true;
-    const first = candidate.key === undefined ? ownPauses.recreated : ownPauses.other;
-    return now - own.seen >= Math.min(ownPauses.longest, first * 2 ** (own.attempts - 1));
+    if (since < (isSuspect && (failure || this.#hasTrustedFailure()) ? givesWay : pause)) return false;
+    if (failure === undefined || isLater(from, failure.started)) return true;
+    const own = Math.min(longestPause, ownPause * 2 ** (failure.attempts - 1));
+    const waited = now - failure.seen;
+    if (waited < own) return false;
+    // repair knows better whether another node takes the pod
+    return candidate.key === undefined || waited >= leastElsewhere || !runsElsewhere();
   }
 
   #hasTrustedFailure(): boolean {

@@ -68,8 +68,13 @@ export function profileProof(
   const isFailing = against.length >= enoughOwners;
   const isProved = stats.lastPass !== undefined && isLater(stats.lastPass, from);
   if (!isFailing && (mode === 'ready' || isProved)) return proved;
+  const runsElsewhere = (): boolean =>
+    [...evidence.ownedBy(pod?.owner ?? '')].some(
+      (other) => other.node !== node && other.verdict === 'passed',
+    );
   // who reserved it has waited for the pause
-  const mayTry = isFree && !stats.isTried(now) && (isHolder || stats.isPauseOver(pod, from, now));
+  const mayTry =
+    isFree && !stats.isTried(now) && (isHolder || stats.isPauseOver(pod, from, now, runsElsewhere));
   if (isFailing) {
     const reason = `proofs say that the network does not work: ${against.slice(0, enoughOwners).join(', ')}`;
     return { state: 'failing', reason, since: Math.max(since, stats.failingSince), mayTry };
