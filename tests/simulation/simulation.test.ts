@@ -38,7 +38,7 @@ for (const [volumes, best] of [
   [20, 34],
 ] as const) {
   scenario(
-    `A1 with volumes of ${volumes} s: pods leave a broken node, and are not sent back to it`,
+    `with volumes of ${volumes} s, pods leave a broken node and are not sent back to it`,
     3,
     async (make) => {
       const cluster = make();
@@ -58,7 +58,7 @@ for (const [volumes, best] of [
 }
 
 scenario(
-  'A2: replacements that pass after more than a minute do not slow the next ones down',
+  'replacements that pass after more than a minute do not slow the next ones down',
   1,
   async (make) => {
     const cluster = make({ evidence: 'ready' });
@@ -71,7 +71,7 @@ scenario(
   },
 );
 
-scenario('A3: a restart of the kubelet does not open a failing node', 2, async (make) => {
+scenario('a restart of the kubelet does not open a failing node', 2, async (make) => {
   const cluster = make({ evidence: 'ready' });
   const node = cluster.node('n1');
   cluster.owner('old', 3, { witness: true });
@@ -89,7 +89,7 @@ scenario('A3: a restart of the kubelet does not open a failing node', 2, async (
   assert.ok(bound <= 5, `${bound} pods were bound to it within a minute`);
 });
 
-scenario('A4: a node whose clock is wrong is proved as any other', 1, async (make) => {
+scenario('a node whose clock is wrong is proved as any other', 1, async (make) => {
   for (const ahead of [-600_000, 600_000]) {
     const cluster = make();
     cluster.node('n1', { ahead, agentStarted: Date.now() - 60_000 });
@@ -103,32 +103,28 @@ for (const [when, factor] of [
   ['where nothing has passed before', 4],
 ] as const) {
   for (const count of [20, 60]) {
-    scenario(
-      `A5 with ${count}: owners that never pass do not delay healthy ones ${when}`,
-      4,
-      async (make) => {
-        const cluster = make();
-        const node = cluster.node('n1');
-        const isKnown = when === 'after a boot';
-        const add = (): void => {
-          for (const name of healthy) cluster.owner(name, 4);
-        };
-        if (isKnown) add();
-        await cluster.untilAllRun(60);
-        for (let index = 0; index < count; index += 1) {
-          cluster.owner(`broken${index}`, 1, { passes: false, namespace: `tenant${index % 10}` });
-        }
-        await cluster.seconds(15);
-        void cluster.reboot(node);
-        if (!isKnown) add();
-        await cluster.seconds(10);
-        assertNear(await cluster.untilAllRun(900), 13, factor);
-      },
-    );
+    scenario(`${count} owners that never pass do not delay healthy ones ${when}`, 4, async (make) => {
+      const cluster = make();
+      const node = cluster.node('n1');
+      const isKnown = when === 'after a boot';
+      const add = (): void => {
+        for (const name of healthy) cluster.owner(name, 4);
+      };
+      if (isKnown) add();
+      await cluster.untilAllRun(60);
+      for (let index = 0; index < count; index += 1) {
+        cluster.owner(`broken${index}`, 1, { passes: false, namespace: `tenant${index % 10}` });
+      }
+      await cluster.seconds(15);
+      void cluster.reboot(node);
+      if (!isKnown) add();
+      await cluster.seconds(10);
+      assertNear(await cluster.untilAllRun(900), 13, factor);
+    });
   }
 }
 
-scenario('A6: pods that are deleted together find out about a node one at a time', 6, async (make) => {
+scenario('pods that are deleted together find out about a node one at a time', 6, async (make) => {
   const cluster = make({ replicas: 1 });
   for (const { client } of cluster.replicas) client.delay = () => cluster.clock.between(100, 300);
   const node = cluster.node('n1');
@@ -146,7 +142,7 @@ scenario('A6: pods that are deleted together find out about a node one at a time
   assert.equal(Math.max(...together), 0, `other pods without a verdict at each binding: ${together}`);
 });
 
-scenario('A7: a proof that finds out nothing does not take back one that failed', 1, async (make) => {
+scenario('a proof that finds out nothing does not take back one that failed', 1, async (make) => {
   const cluster = make({ evidence: 'ready' });
   const node = cluster.node('n1', { works: false, busy: true });
   cluster.owner('web', 6);
@@ -157,7 +153,7 @@ scenario('A7: a proof that finds out nothing does not take back one that failed'
   assertNear(await cluster.untilAllRun(120), 4, 4);
 });
 
-scenario('A10: after its stop, repair tries single pods', 1, async (make) => {
+scenario('after its stop, repair tries single pods', 1, async (make) => {
   const cluster = make({ evidence: 'ready' });
   for (let index = 0; index < 12; index += 1) {
     cluster.node(`n${index}`);
@@ -170,7 +166,7 @@ scenario('A10: after its stop, repair tries single pods', 1, async (make) => {
   assert.ok(deleted <= 4, `${deleted} pods were deleted in vain within ten minutes`);
 });
 
-scenario('A11: a StatefulSet comes back in its order, whichever pod fails first', 4, async (make) => {
+scenario('a StatefulSet comes back in its order, whichever pod fails first', 4, async (make) => {
   const cluster = make({ evidence: 'ready' });
   const node = cluster.node('n1');
   cluster.owner('db', 4, { kind: 'StatefulSet' });
@@ -181,7 +177,7 @@ scenario('A11: a StatefulSet comes back in its order, whichever pod fails first'
   assertNear(await cluster.untilAllRun(600), 25, 1.5);
 });
 
-scenario('B1: a pod that waited for capacity before is held for maxHold, and no longer', 2, async (make) => {
+scenario('a pod that waited for capacity before is held for maxHold, and no longer', 2, async (make) => {
   const cluster = make({ maxHold: '1m' });
   cluster.node('n1', { ready: false, room: 0 });
   cluster.owner('web', 1);
