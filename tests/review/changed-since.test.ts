@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { chmodSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, type TestContext, test } from 'node:test';
-import type { ReviewResult } from '../../webhook/commands/run-review.ts';
 import { readPolicy } from '../../webhook/config/load.ts';
 import { gitEnvironment, type Repository, repositoryWith } from '../support/repository.ts';
 import { command, folderWith, namespaceOf, pod, type Reviewed, reviewNames } from './support.ts';
@@ -30,7 +29,7 @@ function inProcess(
 }
 
 /** The same with the command's arguments and its output. */
-function review({ folder }: Repository, revision: string, ...args: string[]): Promise<ReviewResult> {
+function review({ folder }: Repository, revision: string, ...args: string[]): ReturnType<typeof command> {
   process.chdir(folder);
   return command('-f', 'deploy', '--changed-since', revision, ...args);
 }

@@ -85,5 +85,5 @@ test('with manifests, and in other outputs, a review counts as a workload', asyn
   assert.ok(reviewed.json().workloads[0]?.patch.every(({ path }) => path.startsWith('/request/object/')));
   const [patched = ''] = reviewed.yaml().split('---\n');
   assert.equal(JSON.parse(patched).request.object.spec.initContainers[0].name, 'cni-gate-validator');
-  assert.match(reviewed.text(), /^\+ {8}- name: cni-gate-validator$/m);
+  assert.match(reviewed.text(), /^\+ {12}"name": "cni-gate-validator",$/m);
 });

@@ -99,6 +99,8 @@ export const reviewText = (t: TestContext, text: string, flags: Flags = {}): Pro
 
 const paint = (_: string, text: string): string => text;
 
+const joined = (texts: Iterable<string>): string => [...texts].join('');
+
 export async function reviewNames(options: ReviewOptions): Promise<Reviewed> {
   const report = await review(options);
   const summary = summarize(report);
@@ -110,12 +112,12 @@ export async function reviewNames(options: ReviewOptions): Promise<Reviewed> {
       return `${decision.outcome} ${decision.reason} ${kind} ${namespace}/${name}`;
     }),
     faults: report.faults.map((fault) => `${fault.line}: ${fault.message}`),
-    text: (strict = false) => textOutput(report, summary, { paint, strict, diff: true }),
-    brief: () => textOutput(report, summary, { paint, strict: false, diff: false }),
+    text: (strict = false) => joined(textOutput(report, summary, { paint, strict, diff: true })),
+    brief: () => joined(textOutput(report, summary, { paint, strict: false, diff: false })),
     findings: report.findings.map(({ code, subject }) => `${code.slice('CNI_GATE_'.length)} ${subject}`),
     json: () => JSON.parse(jsonOutput(report, summary)),
     answers: () => answersOutput(report),
-    yaml: () => yamlOutput(report),
+    yaml: () => joined(yamlOutput(report)),
     junit: (strict = false) => junitOutput(report, strict, '/'),
   };
 }
@@ -125,7 +127,7 @@ export async function reviewNames(options: ReviewOptions): Promise<Reviewed> {
  *
  * @throws CniGateError for what the program reports as an error
  */
-export async function command(...args: string[]): Promise<ReviewResult> {
+export async function command(...args: string[]): Promise<ReviewResult & { output: string }> {
   const results: ReviewResult[] = [];
   await reviewCommand()
     .exitOverride()
@@ -136,7 +138,7 @@ export async function command(...args: string[]): Promise<ReviewResult> {
     .parseAsync(args, { from: 'user' });
   const [result] = results;
   if (result === undefined) throw new Error('there was no result');
-  return result;
+  return { ...result, output: joined(result.output) };
 }
 
 /** A Namespace that opts in. */

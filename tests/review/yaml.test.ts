@@ -50,7 +50,7 @@ test('comments stay where they are, and ours comes first', async (t) => {
   const output = (await reviewText(t, text, { profile: 'cilium' })).yaml();
   for (const expected of [
     /\n {4}app: a\n {4}cni-gate\.io\/profile: cilium\n {4}# ends the labels\n\n {4}# and this as well\n/,
-    /\n {4}# above y\n {4}y: "2" # of y\n {4}cni-gate\.io\/status: .*\n {4}# ends the annotations\n/,
+    /\n {4}# above y\n {4}y: "2" {2}# of y\n {4}cni-gate\.io\/status: .*\n {4}# ends the annotations\n/,
     /initContainers:\n {4}- name: cni-gate-validator\n(?: {6}.*\n)+ {4}# above wait\n {4}- \{ name: wait, image: "w:1" \} # of wait\n/,
   ]) {
     assert.match(output, expected);
@@ -98,6 +98,53 @@ test('documents keep their order, with a line of dashes between', async (t) => {
     '{"kind": "None"}\n',
     `${namespaceOf('x', 'y')}...\n# the end`,
   ]);
+});
+
+test('beside a patch every line stays as it is, also in other objects of a List, and comes back when the patch is removed', async (t) => {
+  const text = `apiVersion: "v1"
+kind:   List   # of three
+items:
+-   {apiVersion: v1,   kind: ConfigMap, data: {"a":  'b'}}
+# the pod
+-   apiVersion: v1
+
+    kind: Pod
+    metadata:
+       name:   a
+       annotations:
+          note: >-
+             a text
+             in lines
+
+          # ends the annotations
+       labels: # of the pod
+          "app" : a
+    spec:
+       initContainers:
+       # first of all
+       - name: "wait"   # for it
+         args: [ a,b,
+           c ]
+       containers:
+         - {name:   app}
+         # ends the containers
+-   apiVersion: v1
+    kind: Secret
+    stringData: {a: "b
+      c"}
+`;
+  for (const end of ['\n', '\r\n']) {
+    const input = text.replaceAll('\n', end);
+    const output = (await reviewText(t, input, { profile: 'cilium' })).yaml();
+    const left = output.split(end);
+    for (const line of input.split(end)) {
+      const at = left.indexOf(line);
+      assert.ok(at >= 0, `${line} is missing or moved in\n${output}`);
+      left.splice(0, at + 1);
+    }
+    const removed = (await reviewText(t, output, { profile: 'linkerd' })).yaml();
+    assert.equal(removed.replace(/ +cni-gate\.io\/status: .*\r?\n/, ''), input);
+  }
 });
 
 test('a file that ends without a newline ends so in the output, because a block scalar there is another text', async (t) => {

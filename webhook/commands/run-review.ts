@@ -1,3 +1,5 @@
+import { Readable, type Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { readPolicy } from '../config/load.ts';
 import { clean } from '../lib/clean.ts';
 import { CniGateError } from '../lib/errors.ts';
@@ -35,8 +37,8 @@ export interface ReviewFlags {
 /** What the command prints, and its exit code. */
 export interface ReviewResult {
   status: number;
-  /** For standard output. */
-  output: string;
+  /** For standard output: texts, which may be made as they are read. */
+  output: Iterable<string>;
   /** For standard error. */
   messages: string;
 }
@@ -47,7 +49,16 @@ export async function runReview(flags: ReviewFlags): Promise<void> {
   process.exitCode = status;
   // messages first: a reader of the output may stop in the middle of it
   process.stderr.write(messages);
-  process.stdout.write(output);
+  await write(output, process.stdout);
+}
+
+/** Writes texts as long as somebody reads them. Who has read enough, such as `head`, is no error. */
+export async function write(texts: Iterable<string>, stream: Writable): Promise<void> {
+  try {
+    await pipeline(Readable.from(texts), stream, { end: false });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EPIPE') throw error;
+  }
 }
 
 /**
@@ -92,22 +103,22 @@ function admissionOf({ config, profile, ownNamespace }: ReviewFlags): AdmissionO
   return { policy, profile, ownNamespace };
 }
 
-function outputOf(report: Report, summary: Summary, flags: ReviewFlags): string {
+function outputOf(report: Report, summary: Summary, flags: ReviewFlags): Iterable<string> {
   const strict = flags.strict === true;
   const root = reportRoot(process.env);
   switch (flags.output) {
     case 'json':
-      return isRecorded(report) ? answersOutput(report) : jsonOutput(report, summary);
+      return [isRecorded(report) ? answersOutput(report) : jsonOutput(report, summary)];
     case 'yaml':
       return yamlOutput(report);
     case 'junit':
-      return junitOutput(report, strict, root);
+      return [junitOutput(report, strict, root)];
     case 'sarif':
-      return sarifOutput(report, strict, root);
+      return [sarifOutput(report, strict, root)];
     case 'github':
-      return githubOutput(report, summary, strict, root);
+      return [githubOutput(report, summary, strict, root)];
     case 'gitlab':
-      return gitlabOutput(report, strict, root);
+      return [gitlabOutput(report, strict, root)];
     case 'text':
       return textOutput(report, summary, { ...terminal(), strict, diff: flags.summary !== true });
   }

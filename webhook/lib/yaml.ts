@@ -12,6 +12,7 @@ import {
   type Node,
   type Pair,
   Parser,
+  type ToStringOptions,
   visit,
 } from 'yaml';
 import { kubernetesYaml } from './yaml-schema.ts';
@@ -42,6 +43,8 @@ export interface YamlDocument {
   source: Document.Parsed;
   /** As JSON would have it; aliases share values. */
   value: unknown;
+  /** Whether an alias stands for a value in it. */
+  shares: boolean;
   /** The line of the value at a path, or of the nearest parent. The line of a field is that of its key. */
   lineOf: (path: Path) => number;
 }
@@ -65,7 +68,7 @@ export function readYaml(text: string, options = kubernetesYaml): YamlDocument[]
     const [error] = source.errors;
     if (error !== undefined) throw new YamlError(error.message, lines.linePos(error.pos[0]));
     const lineOf = (path: Path): number => lines.linePos(offsetNear(source.contents, path)).line;
-    return { source, value: toValue(source, lines), lineOf };
+    return { source, ...toValue(source, lines), lineOf };
   });
 }
 
@@ -136,7 +139,7 @@ function* tokensOf(text: string, lines: LineCounter): ReturnType<Parser['parse']
   yield* parser.end();
 }
 
-function toValue(document: Document.Parsed, lines: LineCounter): unknown {
+function toValue(document: Document.Parsed, lines: LineCounter): Pick<YamlDocument, 'value' | 'shares'> {
   let shares = false;
   const onAnchor = (_: unknown, count: number): void => {
     shares ||= count > 1;
@@ -145,7 +148,7 @@ function toValue(document: Document.Parsed, lines: LineCounter): unknown {
     const value: unknown = document.toJS({ maxAliasCount: mostAliases, onAnchor });
     // a TypeError if a value contains itself
     if (shares) JSON.stringify(value);
-    return value;
+    return { value, shares };
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     const isMany = error instanceof RangeError || error.message.startsWith('Excessive alias count');
@@ -192,8 +195,8 @@ const childOf = (node: unknown, part: string | number): unknown =>
   isSeq(node) ? node.items[Number(part)] : pairAt(node, part)?.value;
 
 /**
- * Makes a document ready for changes: aliases and merge keys become copies of what they stand for, and of equal keys
- * the last one stays. A merged map loses its comments.
+ * Makes a document ready for changes: aliases and merge keys become copies of what they stand for. A merged map loses its
+ * comments.
  */
 export function expandAliases(document: Document.Parsed): void {
   visit(document, {
@@ -211,9 +214,7 @@ export function expandAliases(document: Document.Parsed): void {
         node.type = 'BLOCK_LITERAL';
       }
       if (!isMap(node)) return undefined;
-      if (node.items.some(({ key }) => isMergeKey(key))) return nodeOf(node.toJS(document));
-      node.items = [...new Map(node.items.map((pair) => [String(pair.key), pair])).values()];
-      return undefined;
+      return node.items.some(({ key }) => isMergeKey(key)) ? nodeOf(node.toJS(document)) : undefined;
     },
   });
 }
@@ -225,18 +226,16 @@ const isMergeKey = (key: unknown): boolean => isScalar(key) && key.source === '<
 export const nodeOf = (value: unknown): Node =>
   new Document(value, { ...kubernetesYaml, aliasDuplicateObjects: false }).contents as Node;
 
-/**
- * YAML text of a document, node or value with its comments, in the layout of a text: whether lists are indented in maps,
- * and whether there is a space inside braces.
- */
-export function writeYaml(yaml: unknown, layout = ''): string {
+/** How a text is laid out: whether lists are indented in maps, and whether there is a space inside braces. */
+export const layoutOf = (text: string): ToStringOptions => ({
+  indentSeq: !/^( *)[^\s#-][^\n]*:\r?\n\1- /m.test(text),
+  flowCollectionPadding: /\{ +\S/.test(text),
+});
+
+/** YAML text of a document, node or value with its comments. */
+export function writeYaml(yaml: unknown, layout: ToStringOptions = {}): string {
   const document = isDocument(yaml) ? yaml : new Document(null, kubernetesYaml);
   if (!isDocument(yaml)) document.contents = (isNode(yaml) ? yaml : nodeOf(yaml)) as typeof document.contents;
-  return document.toString({
-    // by default, long scalars are folded
-    lineWidth: 0,
-    verifyAliasOrder: false,
-    indentSeq: !/^( *)[^\s#-][^\n]*:\r?\n\1- /m.test(layout),
-    flowCollectionPadding: /\{ +\S/.test(layout),
-  });
+  // by default, long scalars are folded
+  return document.toString({ lineWidth: 0, verifyAliasOrder: false, ...layout });
 }

@@ -1,31 +1,28 @@
 import { structuredPatch } from 'diff';
-import { nodeAt, nodeOf, writeYaml } from '../../lib/yaml.ts';
-import { parsed } from '../input/documents.ts';
+import { nodeAt } from '../../lib/yaml.ts';
 import type { Reviewed, SourceDocument } from '../model.ts';
-import { valueAt } from '../values.ts';
-import { nodesOf, patchNode } from './yaml.ts';
+import { patched, valueAt } from '../values.ts';
+import { patchable } from './yaml.ts';
 
 /**
- * The changes of a document's patches, as lines of a unified diff without its header. The texts that are compared are
- * written from the parsed object, so lines that the file breaks or aligns in another way are counted as written. JSON is
- * shown as YAML.
+ * Returns what gives the change of a workload of the document, as lines of a unified diff without its header. JSON is
+ * shown with a line for each value, and a YAML object in braces in lines.
  */
-export function diffsOf(document: SourceDocument, reviewed: readonly Reviewed[]): Map<Reviewed, string[]> {
-  const changed = reviewed.filter(({ decision }) => decision.operations.length > 0);
-  if (changed.length === 0) return new Map();
-  const contents = document.json ? null : (nodesOf(document)?.contents ?? null);
-  return new Map(
-    changed.map((one) => {
-      const { path, line } = one.workload;
-      const before = document.json ? nodeOf(valueAt(parsed(document).value, path)) : nodeAt(contents, path);
-      const after = before?.clone() as typeof before;
-      patchNode(after, one);
-      const text = writeYaml(before, document.text);
-      const comments = text.split('\n').findIndex((each) => /^\s*[^\s#]/.test(each));
-      return [one, diff(text, writeYaml(after, document.text), line - comments)];
-    }),
-  );
+export function differ(document: SourceDocument): (reviewed: Reviewed) => string[] {
+  let read: ReturnType<typeof patchable> | undefined;
+  return ({ workload: { path, line }, decision: { operations } }) => {
+    if (operations.length === 0) return [];
+    read ??= patchable(document);
+    const { value, yaml } = read;
+    const before = valueAt(value, path);
+    const after = patched(before, operations);
+    const node = yaml && nodeAt(yaml.root, path);
+    const texts = node ? yaml.splice.lines(node, before, after) : ([toJson(before), toJson(after)] as const);
+    return diff(...texts, line);
+  };
 }
+
+const toJson = (value: unknown): string => JSON.stringify(value, null, 2);
 
 /** @param first the number of the first line */
 function diff(before: string, after: string, first: number): string[] {

@@ -3,7 +3,7 @@ import type { Outcome } from '../../admission/mutate/decide.ts';
 import { clean } from '../../lib/clean.ts';
 import { type Finding, nameOf, notesOn, placeOf, type Report, type Reviewed, textOf } from '../model.ts';
 import { exitCodeOf, type Summary } from '../summary.ts';
-import { diffsOf } from './diff.ts';
+import { differ } from './diff.ts';
 
 /** How each outcome looks on a terminal. */
 const styles = {
@@ -27,19 +27,19 @@ export interface TextOptions {
 }
 
 /** The text output: a header, and a unified diff if asked for, for each workload, then findings and totals. */
-export function textOutput(report: Report, summary: Summary, options: TextOptions): string {
+export function* textOutput(report: Report, summary: Summary, options: TextOptions): Generator<string> {
   const findings = Map.groupBy(report.findings, ({ workload }) => workload);
-  const lines: string[] = [];
   for (const [document, reviewed] of Map.groupBy(report.reviewed, (one) => one.workload.document)) {
-    const diffs = options.diff ? diffsOf(document, reviewed) : undefined;
+    const diffOf = options.diff ? differ(document) : () => [];
     for (const one of reviewed) {
-      lines.push(header(one, options), ...notes(one, findings.get(one.workload) ?? [], options));
-      lines.push(...diff(one, diffs?.get(one), options));
+      const about = [header(one, options), ...notes(one, findings.get(one.workload) ?? [], options)];
+      yield text([...about, ...diff(one, diffOf(one), options)]);
     }
   }
-  lines.push(...findingLines(findings.get(undefined) ?? [], options));
-  return [...lines, ...totals(summary, options)].map((line) => `${line}\n`).join('');
+  yield text([...findingLines(findings.get(undefined) ?? [], options), ...totals(summary, options)]);
 }
+
+const text = (lines: readonly string[]): string => lines.map((line) => `${line}\n`).join('');
 
 /** The line above the changes of a workload: outcome, name, place and reason. */
 function header({ workload, decision }: Reviewed, { paint }: TextOptions): string {
@@ -64,12 +64,8 @@ const label = ({ paint, strict }: TextOptions): string =>
   strict ? paint('red', 'error') : paint('yellow', 'warning');
 
 /** No diff for a skipped workload: it only gets the mark of a review. */
-function diff(
-  { workload, decision }: Reviewed,
-  lines: string[] | undefined,
-  { paint }: TextOptions,
-): string[] {
-  if (lines === undefined || decision.outcome === 'skipped') return [];
+function diff({ workload, decision }: Reviewed, lines: readonly string[], { paint }: TextOptions): string[] {
+  if (lines.length === 0 || decision.outcome === 'skipped') return [];
   const file = clean(workload.document.file);
   const styled = lines.map(clean).map((line) => {
     const style = { '+': 'green', '-': 'red', '@': 'dim' } as const;

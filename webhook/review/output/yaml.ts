@@ -1,117 +1,72 @@
-import jsonpatch, { type Operation } from 'fast-json-patch';
-import { isMap, isSeq, type Node, type YAMLMap, type YAMLSeq } from 'yaml';
-import { expandAliases, nodeAt, nodeOf, readYaml, writeYaml, type YamlDocument } from '../../lib/yaml.ts';
+import type { Node } from 'yaml';
+import { expandAliases, layoutOf, readYaml, writeYaml } from '../../lib/yaml.ts';
 import { parsed } from '../input/documents.ts';
 import { withoutMarker } from '../input/split.ts';
 import type { Report, Reviewed, SourceDocument } from '../model.ts';
-import { parts, valueAt } from '../values.ts';
+import { patched, relocate } from '../values.ts';
+import { Splice } from './splice.ts';
 
 /**
  * The YAML output: the input with the patches applied. It has all documents in their order, including ignored and
  * unreadable ones, and nothing else is changed. Where a file ends without a newline, so does its text: some readers would
  * read another value from a block scalar there. Only before a marker it gets one.
  */
-export function yamlOutput(report: Report): string {
+export function* yamlOutput(report: Report): Generator<string> {
   const byDocument = Map.groupBy(report.reviewed, (one) => one.workload.document);
-  const texts: string[] = [];
+  let before = '';
   for (const document of report.documents) {
     const text = patchedText(document, byDocument.get(document) ?? []);
     // parts of a List continue each other; the first document of a file and consecutive JSON values have no marker
-    if (texts.length > 0 && !document.continues) {
-      if (texts.at(-1)?.endsWith('\n') === false) texts.push('\n');
-      if (!/^(?:---|\.\.\.)(?=\s|$)/.test(text)) texts.push('---\n');
+    if (before !== '' && !document.continues) {
+      if (!before.endsWith('\n')) yield '\n';
+      if (!/^(?:---|\.\.\.)(?=\s|$)/.test(text)) yield '---\n';
     }
-    texts.push(text);
+    yield text;
+    before = text;
   }
-  return texts.join('');
 }
 
-/** The nodes of a document of YAML, without aliases. They may be changed. */
-export function nodesOf({ text }: SourceDocument): YamlDocument['source'] | undefined {
-  const source = readYaml(withNewline(withoutMarker(text)))[0]?.source;
-  if (source !== undefined) expandAliases(source);
-  return source;
+/** A document to be patched. */
+interface Patchable {
+  value: unknown;
+  /** What writes it with another value; absent for JSON. */
+  yaml?: { root: Node; splice: Splice };
 }
 
-const withNewline = (text: string): string => (text.endsWith('\n') ? text : `${text}\n`);
+/** A document of which no value is shared: where it has aliases, they are copies of what they stand for. */
+export function patchable(document: SourceDocument): Patchable {
+  if (document.json) return { value: parsed(document).value };
+  const text = document.text.endsWith('\n') ? document.text : `${document.text}\n`;
+  const [read] = readYaml(withoutMarker(text));
+  if (read === undefined) return { value: null };
+  const { source, value, shares } = read;
+  const root = source.contents as Node;
+  if (!shares && !hasMergeKeys.test(text)) return { value, yaml: { root, splice: new Splice(text) } };
+  expandAliases(source);
+  const written = markerOf(text) + writeYaml(source, layoutOf(text));
+  const expanded = text.includes('\r\n') ? written.replaceAll('\n', '\r\n') : written;
+  return patchable({ ...document, text: expanded });
+}
+
+const hasMergeKeys = /^[^#\n]*<<[ \t]*:/m;
+
+const markerOf = (text: string): string => (text.startsWith('---') ? '---\n' : '');
 
 /**
  * The text of a document with the patches of its workloads: the text itself if there are none. Comments and the spelling
- * of values stay; aliases are replaced by copies.
+ * of values stay.
  */
 function patchedText(document: SourceDocument, reviewed: readonly Reviewed[]): string {
   const own = document.text;
-  const changed = reviewed.filter(({ decision }) => decision.operations.length > 0);
-  if (changed.length === 0) return own;
-  const marker = own.startsWith('---') ? '---\n' : '';
-  const source = document.json ? undefined : nodesOf(document);
-  if (source === undefined) {
-    const value = structuredClone(parsed(document).value);
-    for (const { workload, decision } of changed) {
-      // copied, because later operations change the values that became parts of the object
-      const operations = structuredClone(decision.operations);
-      jsonpatch.applyPatch(valueAt(value, workload.path), operations, true, true);
-    }
-    const indent = /^\s*[{[]\r?\n([ \t]+)/.exec(withoutMarker(own))?.[1];
-    return `${marker}${JSON.stringify(value, null, indent)}${own.endsWith('\n') ? '\n' : ''}`;
-  }
-  for (const one of changed) patchNode(nodeAt(source.contents, one.workload.path), one);
-  const written = writeYaml(source, own);
-  const text = own.endsWith('\n') ? written : written.replace(/\n$/, '');
-  return marker + (own.includes('\r\n') ? text.replaceAll('\n', '\r\n') : text);
-}
-
-/**
- * Applies a workload's patch to the node of its object, in place: `add`, `remove`, `replace` and `move`, which admission
- * uses. Comments stay. A map or list in braces or brackets is written in lines if something in it changes.
- *
- * @param root a node without aliases and merge keys
- */
-export function patchNode(root: Node | undefined, { decision }: Reviewed): void {
-  for (const operation of decision.operations) {
-    const { parent, key } = placeIn(root, operation);
-    if (operation.op === 'remove') parent.delete(key);
-    else if (operation.op === 'replace' || (operation.op === 'add' && isMap(parent))) {
-      setIn(parent, key, nodeOf(operation.value));
-    } else if (operation.op === 'add') insert(parent, key, nodeOf(operation.value));
-    else if (operation.op === 'move') {
-      const from = placeIn(root, { path: operation.from });
-      const moved = from.parent.get(from.key, true);
-      from.parent.delete(from.key);
-      insert(parent, key, moved);
-    }
-  }
-}
-
-type Collection = YAMLMap<unknown, unknown> | YAMLSeq;
-
-/** The map or list around a value, and the value's key in it. Everything from the root to it is written in lines. */
-function placeIn(root: Node | undefined, { path: pointer }: Pick<Operation, 'path'>) {
-  const path = parts(pointer);
-  const key = path.pop() ?? '';
-  let parent: Collection | undefined;
-  for (let depth = 0; depth <= path.length; depth += 1) {
-    const node = nodeAt(root ?? null, path.slice(0, depth));
-    if (!isMap(node) && !isSeq(node)) throw new TypeError(`there is nothing at ${pointer}`);
-    node.flow = false;
-    parent = node;
-  }
-  return { parent: parent as Collection, key };
-}
-
-/** Sets a field or an item; comments of the old value stay. */
-function setIn(parent: Collection, key: string | number, node: Node): void {
-  const { commentBefore, comment } = (parent.get(key, true) ?? {}) as Partial<Node>;
-  parent.set(nodeOf(key), Object.assign(node, { commentBefore, comment }));
-}
-
-/** Puts an item into a list. */
-function insert(list: Collection, key: string | number, node: unknown): void {
-  const [first] = list.items as Node[];
-  // the package takes a comment above the first item for one of the list
-  if (key === 0 && first !== undefined && list.commentBefore) {
-    first.commentBefore = list.commentBefore;
-    list.commentBefore = null;
-  }
-  (list.items as unknown[]).splice(key === '-' ? list.items.length : Number(key), 0, node);
+  const operations = reviewed.flatMap(({ workload, decision }) =>
+    relocate(decision.operations, workload.path),
+  );
+  if (operations.length === 0) return own;
+  const { value, yaml } = patchable(document);
+  const after = patched(value, operations);
+  const indent = /^\s*[{[]\r?\n([ \t]+)/.exec(withoutMarker(own))?.[1];
+  const text = yaml
+    ? yaml.splice.document(yaml.root, value, after)
+    : `${markerOf(own)}${JSON.stringify(after, null, indent)}\n`;
+  return own.endsWith('\n') ? text : text.replace(/\r?\n$/, '');
 }
