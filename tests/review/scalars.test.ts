@@ -51,6 +51,20 @@ test('lines in quotes, brackets and braces may have any indentation', () => {
   assert.throws(() => readYaml(tab), { message: 'a tab cannot indent a line', line: 3 });
 });
 
+test('in braces, a plain key needs a space after its colon, and a question mark needs quotes', () => {
+  for (const text of ['{a:[ ]}', '{a:{b: c}}', '{a: 1, b:}', '[a:,b]']) {
+    assert.throws(() => readYaml(text), { message: 'a space is missing after the colon of a key', line: 1 });
+  }
+  const cut = 'a text with a question mark in brackets or braces has to be in quotes';
+  assert.throws(() => readYaml('a?: b?\nc: {d: http://e/?f=g}\n'), { message: cut, line: 2 });
+  assert.deepEqual(readYaml(`{"a":[1], 'b':{c: d}, e:f, g: h:i}`), {
+    a: [1],
+    b: { c: 'd' },
+    'e:f': null,
+    g: 'h:i',
+  });
+});
+
 test('any written text is read as the same value', () => {
   for (const text of [...cases.map(([plain]) => plain), '- a', '#', '1_0', '0b1', '.5_0', '=', '?', ': ']) {
     const value = { [`key ${text}`]: text, list: [text], inner: { [text === '' ? 'empty' : text]: text } };

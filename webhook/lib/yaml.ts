@@ -76,6 +76,8 @@ export function readYaml(text: string, options = kubernetesYaml): YamlDocument[]
 interface LexerInternals {
   lex: Lexer['lex'];
   buffer: string;
+  /** The number of open brackets and braces. */
+  flowLevel: number;
   /** How far a line has to be indented to continue what is open. */
   indentNext: number;
   continueScalar(offset: number): number;
@@ -122,7 +124,7 @@ function* tokensOf(text: string, lines: LineCounter): ReturnType<Parser['parse']
     throw new YamlError(message, lines.linePos(parser.offset - 1), tooLarge);
   };
   let aliases = 0;
-  let before = '';
+  let [mark, before] = ['', ''];
   lines.addNewLine(0);
   const lexer = new KubernetesLexer();
   for (const lexeme of lexer.lex(text)) {
@@ -132,7 +134,13 @@ function* tokensOf(text: string, lines: LineCounter): ReturnType<Parser['parse']
     // the package takes an action of a template, such as "{{ .Values.name }}", for a map
     if (before === '{' && lexeme === '{') fail('a map cannot be a key', false);
     if (lexer.hasTabs) fail('a tab cannot indent a line', false);
-    before = lexeme;
+    // to go-yaml, the colon behind a text without quotes is a part of the text
+    const isTight = lexeme === ':' && mark === '\u001f' && /[[\]{},]/.test(text.charAt(parser.offset));
+    if (isTight) fail('a space is missing after the colon of a key', false);
+    // and a question mark in brackets or braces ends such a text
+    const isCut = lexer.flowLevel > 0 && before === '\u001f' && lexeme.includes('?');
+    if (isCut) fail('a text with a question mark in brackets or braces has to be in quotes', false);
+    [mark, before] = [before, lexeme];
     if (aliases > mostAliases) fail(`more than ${mostAliases} aliases`, true);
     if (parser.stack.length > deepest) fail(`nested too deeply: more than ${deepest} levels`, true);
   }
