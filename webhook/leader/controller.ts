@@ -16,6 +16,11 @@ export interface LeaderDeps<View> {
   leader: Leadership | undefined;
   events: Pick<EventRecorder, 'capacity' | 'add'>;
   log: Log;
+  /**
+   * How often all keys are added, in milliseconds; by default 2,000. Nodes become ready, fill and empty without an event
+   * of a pod.
+   */
+  resync?: number;
 }
 
 /** What is done with one kind of objects. */
@@ -28,7 +33,7 @@ export interface Work {
 }
 
 /** What a {@link Controller} works with. */
-export interface ControllerOptions extends Pick<LeaderDeps<unknown>, 'leader' | 'log'> {
+export interface ControllerOptions extends Pick<LeaderDeps<unknown>, 'leader' | 'log' | 'resync'> {
   queue: Omit<WorkQueueOptions, 'failed'>;
   /** Begins anew whenever this process begins to lead, or no longer leads: what was learned before is forgotten. */
   begin(): Work;
@@ -36,8 +41,6 @@ export interface ControllerOptions extends Pick<LeaderDeps<unknown>, 'leader' | 
   failure: string;
 }
 
-/** How often all keys are added, in milliseconds. Nodes become ready, fill and empty without an event of a pod. */
-const resync = 2000;
 /** A failure of the same kind is logged again after this time, in milliseconds. */
 const warnAgain = 600_000;
 
@@ -62,7 +65,7 @@ export class Controller {
 
   /** Works until the lead changes hands. */
   async #serve(signal: AbortSignal): Promise<void> {
-    const { leader, queue: options, begin } = this.#options;
+    const { leader, queue: options, begin, resync = 2000 } = this.#options;
     const queue = new WorkQueue({ ...options, failed: (error, key) => this.#warn(error, key) });
     const work = begin();
     const add = (keys: Iterable<string>): void => {

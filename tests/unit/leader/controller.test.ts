@@ -18,6 +18,7 @@ function controlled(t: TestContext, { leads = true, keys = [], reconcile }: Scen
   let changed = (_: Iterable<string>): void => {};
   const controller = new Controller({
     leader,
+    resync: 20,
     queue: { inFlight: 2, baseDelay: 10, maxDelay: 10 },
     begin: () => {
       begun += 1;

@@ -30,11 +30,14 @@ export function switchedLead(leads = true) {
   return { leader, lead };
 }
 
+/** How often a controller looks at everything here, in milliseconds. */
+export const resync = 150;
+
 /** Runs a controller of the leader until the test ends. */
 export async function running<View>(
   t: TestContext,
   make: (client: ApiClient, deps: LeaderDeps<View>, registry: Registry) => Controller,
-  deps: Pick<LeaderDeps<View>, 'view' | 'policy' | 'leader'>,
+  deps: Pick<LeaderDeps<View>, 'view' | 'policy' | 'leader' | 'resync'>,
   answer?: Answer,
 ) {
   const api = await startFakeApi(t, (asked, response) => {
@@ -51,7 +54,7 @@ export async function running<View>(
   const log = { info: say('info'), warn: say('warn'), error: say('error') };
   const queue = { capacity: 200, add: (event: Event) => events.push(event) > 0 };
   const ended = new AbortController();
-  const over = make(api.client, { ...deps, events: queue, log }, registry).run(ended.signal);
+  const over = make(api.client, { resync, ...deps, events: queue, log }, registry).run(ended.signal);
   t.after(() => {
     ended.abort();
     return over;

@@ -12,7 +12,7 @@ import { policyOf } from '../../../support/configurations.ts';
 import { type Asked, json, status } from '../../../support/fake-api-server.ts';
 import { clusterWith } from '../../admission/gate/support.ts';
 import { podEvidence } from '../../nodes/evidence/support.ts';
-import { type Answer, running, switchedLead, until } from '../scene.ts';
+import { type Answer, resync, running, switchedLead, until } from '../scene.ts';
 import { waiting } from './support.ts';
 
 const daemonSets = [{ namespace: 'net', name: 'agent' }];
@@ -66,8 +66,7 @@ async function steering(t: TestContext, scene: Scene) {
 
 // the nodes of these tests have no allocatable resources
 const web = waiting('web', { requests: {}, heldSince: Date.now() });
-/** Longer than a resync. */
-const aWhile = 2500;
+const aWhile = 2 * resync;
 const longAgo = Date.now() - 20_000;
 
 suite('steering', () => {

@@ -22,6 +22,8 @@ interface Scene {
   evidence?: 'ready' | 'proof';
   pods?: PodEvidence[];
   answer?: Answer;
+  /** Milliseconds. */
+  resync?: number;
 }
 
 const pods = '/api/v1/namespaces/shop/pods/';
@@ -39,7 +41,7 @@ const proven = podEvidence({ uid: 'proof', owner: 'other', verdict: 'passed' });
 
 const ofJob = { controller: { apiVersion: 'batch/v1', kind: 'Job', name: 'work', uid: 'job' } };
 
-async function scene(t: TestContext, { leads = true, pods: first = [], answer, ...more }: Scene) {
+async function scene(t: TestContext, { leads = true, pods: first = [], answer, resync, ...more }: Scene) {
   const evidence = new Evidence();
   const put = (...some: PodEvidence[]): void =>
     evidence.apply(
@@ -58,7 +60,12 @@ async function scene(t: TestContext, { leads = true, pods: first = [], answer, .
     evidence,
     unsynced: () => undefined,
   };
-  const run = await running(t, repairController, { view, policy: () => policy, leader }, answer);
+  const run = await running(
+    t,
+    repairController,
+    { view, policy: () => policy, leader, ...(resync && { resync }) },
+    answer,
+  );
   const profile = policy.profiles.get('mesh');
   assert.ok(profile);
   /** Whether the gate would let the owner's next pod through on n1, three seconds from now. */
@@ -129,6 +136,7 @@ suite('a pod whose proof failed', () => {
     const conflict = status(409, 'Conflict', 'the UID in the precondition does not match');
     const { api, put, asked, count } = await scene(t, {
       pods: [failed('web')],
+      resync: 60_000,
       answer: ({ method }, response) => json(response, method === 'DELETE' ? 409 : 200, conflict),
     });
     await api.nth(0);
