@@ -95,7 +95,7 @@ async function until(read: () => Promise<object>, expected: object): Promise<voi
   while (!isDeepStrictEqual(await read(), expected)) await sleep(20);
 }
 
-suite('a pod whose proof failed', () => {
+suite('a pod whose proof failed', { concurrency: true }, () => {
   test('is deleted by UID and version, with its own grace period, once', async (t) => {
     const { api, asked, events, count } = await scene(t, { pods: [failed('web')] });
     const { body } = await api.nth(0);
@@ -206,7 +206,7 @@ suite('a pod whose proof failed', () => {
   });
 });
 
-suite('a pod of a Job', () => {
+suite('a pod of a Job', { concurrency: true }, () => {
   const released = { releasedFrom: 'work', controller: undefined };
   /** The API server with one pod, which its Job changes once after the release. */
   function changing(): Answer {
