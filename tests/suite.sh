@@ -2,7 +2,7 @@
 # usage: npm run suite NAME [-- OPTIONS]
 #
 # The suites beside `npm test`. The README of tests/NAME says what it needs: most need root.
-#   alerts attack [--nightly] arm64 chart cluster [FILE ...] dashboard image mutants [AREA ...] netns node package site tenants [--nightly] yaml
+#   alerts attack [--nightly] arm64 chart cluster [FILE ...] dashboard image mutants [--narrow] [AREA ...] netns node package site tenants [--nightly] yaml
 set -euo pipefail
 cd "$(dirname "$0")/.."
 name=${1-}
