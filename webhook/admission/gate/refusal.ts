@@ -64,7 +64,7 @@ export function refusedFor(message: string): Refused | undefined {
   if (start === -1) return undefined;
   // the last tag counts: a text of others before it cannot stand for it
   const end = message.lastIndexOf(`(${code} `);
-  if (start === -1 || end < start) return undefined;
+  if (end < start) return undefined;
   const [, node = ''] = tag.exec(message.slice(end + code.length + 2)) ?? [];
   const why = message.slice(start + denied.length, end).trimEnd();
   return isObjectName(node) ? { node, why } : undefined;

@@ -114,19 +114,25 @@ suite('decidePlacement', () => {
     assert.deepEqual(reasons, ['absent', 'not-synced']);
   });
 
-  test('refuses if any DaemonSet of a profile is not ready, the first or the last', () => {
-    const apply = (ready: { agent: boolean; slow: boolean }) => {
-      const readiness = clusterWith({ n1: { ready: ready.agent } });
-      readiness.setDaemonSet(toDaemonSetFacts(apiDaemonSet('slow')));
-      const slow = apiAgent('n1', { name: 'slow-n1', uid: 'slow-n1', owner: 'slow', ready: ready.slow });
-      readiness.setAgent(toAgentFacts(slow));
+  test('refuses if any DaemonSet of a profile is not ready, but for those that exempt the node', () => {
+    const apply = (given: { agent?: boolean; slow?: boolean }) => {
+      const readiness = clusterWith({ n1: undefined });
+      for (const name of ['agent', 'slow'] as const) {
+        const ready = given[name];
+        const template = ready === undefined ? { nodeSelector: { gpu: 'yes' } } : {};
+        readiness.setDaemonSet(toDaemonSetFacts(apiDaemonSet(name, template)));
+        if (ready === undefined) continue;
+        readiness.setAgent(toAgentFacts(apiAgent('n1', { name: `${name}-n1`, owner: name, ready })));
+      }
       const pod = pending({ profiles: ['both'] });
-      const { outcome, message } = decide('n1', pod, {}, {}, readiness);
-      return [outcome, /DaemonSet \S+/.exec(message ?? '')?.[0]];
+      const { outcome, reason, message } = decide('n1', pod, {}, {}, readiness);
+      return [`${outcome} ${reason}`, /DaemonSet \S+/.exec(message ?? '')?.[0]];
     };
-    assert.deepEqual(apply({ agent: true, slow: true }), ['allowed', undefined]);
-    assert.deepEqual(apply({ agent: false, slow: true }), ['refused', 'DaemonSet net/agent']);
-    assert.deepEqual(apply({ agent: true, slow: false }), ['refused', 'DaemonSet net/slow']);
+    assert.deepEqual(apply({ agent: true, slow: true }), ['allowed ready', undefined]);
+    assert.deepEqual(apply({ agent: false, slow: true }), ['refused broken', 'DaemonSet net/agent']);
+    assert.deepEqual(apply({ agent: true, slow: false }), ['refused broken', 'DaemonSet net/slow']);
+    assert.deepEqual(apply({ slow: true }), ['allowed ready', undefined]);
+    assert.deepEqual(apply({}), ['allowed exempt', undefined]);
   });
 
   test('skips pods of profiles without DaemonSets', () => {

@@ -112,6 +112,13 @@ suite('gate.maxHold counts from the first refusal', () => {
     });
   }
 
+  test('also from one by another replica, although its text changed', async () => {
+    const replica = replicaWith();
+    for (const at of [0, 9 * minute]) replica.waits(apiPod('web', { written: now + at }), now + at);
+    assert.equal(await attempt(replica, 'web', now + 10 * minute), refused);
+    assert.equal(await attempt(replica, 'web', now + 10 * minute + 1), released);
+  });
+
   test('or, in a process that started since, from when the refusal was written', async () => {
     const replica = replicaWith();
     const waitsSince = now - 60 * minute;
@@ -159,14 +166,15 @@ suite('a hold', () => {
   test('ends when the pod waits for something else for long', async () => {
     for (const [other, isLong] of [
       [15 * minute, true],
-      [50 * second, false],
+      [61 * second, true],
+      [60 * second, false],
     ] as const) {
       const replica = replicaWith();
       replica.waits(apiPod('web'));
       await attempt(replica, 'web', now);
       replica.waits(apiPod('web'), now + second);
       replica.waits(apiPod('web', { refusal: false }), now + minute);
-      replica.waits(apiPod('web', { refusal: false }), now + minute + second);
+      replica.waits(apiPod('web', { refusal: false }), now + minute + 50 * second);
       const again = now + minute + other;
       assert.equal(await attempt(replica, 'web', again, 'n2'), refused);
       replica.waits(apiPod('web'), again + second);
@@ -190,12 +198,14 @@ suite('a hold', () => {
     assert.deepEqual([await held(), shown()], ['0', [[undefined, undefined]]]);
     await attempt(replica, 'web', now + second);
     assert.deepEqual([await held(), shown()], ['1', [['n1', now + second]]]);
+    replica.waits(apiPod('web', { refusal: false }), now + second);
     await attempt(replica, 'web', now + 2 * second, 'n2');
     assert.deepEqual(shown(), [['n2', now + second]]);
     assert.equal(await attempt(replica, 'web', now + 10 * minute + second + 1), released);
     // its scheduler copies it after all, and says later that it waits for something else
     replica.waits(apiPod('web'), now + 3 * second);
     assert.deepEqual(shown(), [['n1', now + second]]);
+    await attempt(replica, 'web', now + 3 * second);
     replica.waits(apiPod('web', { refusal: false }), now + 4 * second);
     assert.deepEqual([await held(), shown()], ['0', [[undefined, undefined]]]);
   });
@@ -206,7 +216,7 @@ suite('a hold', () => {
     const object = { metadata: { name: 'web', annotations }, spec: { nodeName: 'n1', containers: [] } };
     const kind = { group: '', version: 'v1', kind: 'Pod' };
     const late = now + 11 * minute;
-    for (const more of [{ dryRun: true }, { kind, name: 'web', object }]) {
+    for (const more of [{ kind, name: 'web', object }, { dryRun: true }]) {
       for (const at of [now, late]) {
         occupies(replica, at);
         assert.equal(await replica.says('n1', { uid: 'web' }, more, at), refused);
@@ -223,7 +233,8 @@ suite('a hold', () => {
     const end = now + 10 * minute + 1;
     assert.equal(await attempt(replica, 'second', end), released);
     assert.equal(await attempt(replica, 'first', end), refused);
-    replica.waitsNoLonger('second', end);
-    assert.equal(await attempt(replica, 'second', end), refused, 'it was deleted, and made again');
+    assert.equal(await attempt(replica, 'u9', end), released);
+    replica.waitsNoLonger('u9', end);
+    assert.equal(await attempt(replica, 'u9', end), refused, 'it waits anew');
   });
 });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { gateBy } from '../../../../webhook/leader/filters.ts';
-import { toAgentFacts } from '../../../../webhook/nodes/readiness/facts.ts';
-import { apiAgent, now } from '../../nodes/readiness/objects.ts';
+import { toAgentFacts, toDaemonSetFacts } from '../../../../webhook/nodes/readiness/facts.ts';
+import { apiAgent, apiDaemonSet, now } from '../../nodes/readiness/objects.ts';
 import { Replica } from './replica.ts';
 
 suite('the gate with proofs', async () => {
@@ -26,6 +26,20 @@ suite('the gate with proofs', async () => {
       message,
       /^node n3 is not ready for profile bare: the network is unproved there: no pod has/,
     );
+  });
+
+  test('names a DaemonSet that runs on the node, if one does', async () => {
+    const replica = new Replica();
+    for (const name of ['slow', 'agent']) {
+      const elsewhere = toDaemonSetFacts(apiDaemonSet(name, { nodeSelector: { gpu: 'yes' } }));
+      replica.readiness.setDaemonSet(elsewhere);
+    }
+    const named = async (node: string): Promise<string | undefined> => {
+      await replica.says(node, { profiles: ['both'] });
+      const { message = '' } = await replica.decides(node, { uid: 'u2', profiles: ['both'] });
+      return /both: (.+) is unproved there/.exec(message)?.[1];
+    };
+    assert.deepEqual([await named('n1'), await named('n3')], ['DaemonSet net/agent', 'DaemonSet net/slow']);
   });
 
   test("goes by what it observed where a node's clock was set back", async () => {

@@ -12,6 +12,14 @@ const profiles = [
   { name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }], evidence: 'proof' },
   { name: 'bare', evidence: 'proof' },
   { name: 'old', daemonSets: [{ namespace: 'net', name: 'agent' }] },
+  {
+    name: 'both',
+    daemonSets: [
+      { namespace: 'net', name: 'slow' },
+      { namespace: 'net', name: 'agent' },
+    ],
+    evidence: 'proof',
+  },
 ];
 
 /** A replica of the gate, with a ready DaemonSet on n1 and n2, and none of it on n3. Times are milliseconds. */
