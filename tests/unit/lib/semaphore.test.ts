@@ -18,6 +18,8 @@ test('what is given back goes to the request that waited longest, as far as it f
   const semaphore = new Semaphore(10);
   await semaphore.take(10, 0);
   const granted: string[] = [];
+  const timers = () => process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length;
+  const before = timers();
   const waiting = [
     semaphore.take(8, 10_000).then(() => granted.push('large')),
     semaphore.take(2, 10_000).then(() => granted.push('small')),
@@ -28,6 +30,7 @@ test('what is given back goes to the request that waited longest, as far as it f
   semaphore.give(8);
   await waiting[0];
   assert.deepEqual([granted, semaphore.used, semaphore.waiting], [['small', 'large'], 10, 0]);
+  assert.equal(timers(), before, 'no timer is left');
 });
 
 test('a request that waits for too long gets nothing, and takes nothing', async (t) => {
