@@ -9,7 +9,10 @@ import { recorded } from '../../../support/reviews.ts';
 import { now } from '../../nodes/readiness/objects.ts';
 import { binding, gateView, pending } from './support.ts';
 
-const profiles = [{ name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }] }];
+const profiles = [
+  { name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }] },
+  { name: 'new', daemonSets: [{ namespace: 'net', name: 'other' }] },
+];
 
 const policy = policyOf({ profiles });
 const outcome = async (body: object, more: Partial<GateView> = {}) => {
@@ -48,7 +51,8 @@ suite('gate', () => {
     const asked = { pod: () => assert.fail('asked') };
     const nothing = { unsynced: () => 'nodes', notSynced: () => true, pods: asked };
     assert.deepEqual(await outcome(binding(), nothing), ['unknown', 'not-synced']);
-    const other = { unsynced: () => 'pods of DaemonSet net/other' };
+    const notSynced = ({ name }: { name: string }): boolean => name === 'other';
+    const other = { unsynced: () => 'pods of DaemonSet net/other', notSynced };
     assert.deepEqual(await outcome(binding(), other), ['refused', 'broken']);
     const pods = {
       pod: () => Promise.reject(new CniGateError('CNI_GATE_CLUSTER_UNREACHABLE', 'no answer in time')),

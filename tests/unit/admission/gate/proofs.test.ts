@@ -37,9 +37,10 @@ suite('the gate with proofs', async () => {
     const named = async (node: string): Promise<string | undefined> => {
       await replica.says(node, { profiles: ['both'] });
       const { message = '' } = await replica.decides(node, { uid: 'u2', profiles: ['both'] });
-      return /both: (.+) is unproved there/.exec(message)?.[1];
+      return /both: (.+): no pod has/.exec(message)?.[1];
     };
-    assert.deepEqual([await named('n1'), await named('n3')], ['DaemonSet net/agent', 'DaemonSet net/slow']);
+    assert.equal(await named('n1'), 'DaemonSet net/agent is unproved there (pod agent-n1)');
+    assert.equal(await named('n3'), 'DaemonSet net/slow is unproved there');
   });
 
   test("goes by what it observed where a node's clock was set back", async () => {
@@ -84,6 +85,7 @@ suite('the gate with proofs', async () => {
     assert.equal(accepts('n1'), false);
     assert.equal(accepts('n2'), true);
     assert.equal(accepts('n1', 'old'), true);
+    assert.equal(accepts('gone'), true, 'nothing is known of it');
   });
 });
 
@@ -164,7 +166,8 @@ suite('a reservation', () => {
 
   test('ends after 5 s, however often its pod is tried, and if the clock is set back', async () => {
     const replica = new Replica();
-    for (const at of [0, 3 * second]) await after(replica, at, 'first');
+    const first = (at: number) => replica.says('n1', { uid: 'first', group: 'web' }, {}, now + at);
+    for (const at of [0, 3 * second]) assert.equal(await first(at), unproved.allowed);
     assert.equal(await after(replica, 5 * second - 1), unproved.refused);
     assert.equal(await after(replica, 5 * second), unproved.allowed);
     assert.equal(await after(replica, 0, 'third'), unproved.allowed);
