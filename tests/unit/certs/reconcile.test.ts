@@ -5,7 +5,7 @@ import type { SharedObjects } from '../../../certs/objects.ts';
 import { Reconciler } from '../../../certs/reconcile.ts';
 import { bundleOf, newAuthority, type State, secretData } from '../../../certs/rotation.ts';
 import { CniGateError } from '../../../webhook/lib/errors.ts';
-import { World } from '../../support/certs/world.ts';
+import { conflict, World } from '../../support/certs/world.ts';
 
 const [one, other] = ['mutating/one', 'validating/other'] as const;
 const options = { authorityDays: 365, leafDays: 7, names: ['x.svc'] };
@@ -14,11 +14,13 @@ let world: World;
 let reconciler: Reconciler;
 /** What the reconciler reported. */
 let reported: string[];
+/** The configurations that it found or made as they should be. */
+let well: string[];
 /** What stands in for a request to the cluster. */
 let instead: Partial<SharedObjects>;
 
 beforeEach(async () => {
-  [world, reported, instead] = [new World(), [], {}];
+  [world, reported, well, instead] = [new World(), [], [], {}];
   state = { authority: newAuthority(365, world.now()) };
   world.setSecret(secretData(state));
   for (const name of [one, other]) world.setBundle(name, bundleOf(state));
@@ -32,12 +34,12 @@ beforeEach(async () => {
       wrote: ({ step }) => reported.push(step),
       repaired: (name, reason) => reported.push(`${name} ${reason}`),
       agreed: () => reported.push('state'),
-      well: () => {},
+      well: (name) => well.push(name),
       failed: (about, { code }) => reported.push(`${about} ${code}`),
     },
   });
   assert.equal(await reconciler.reconcile(), 'done');
-  assert.deepEqual(reported.splice(0), ['state']);
+  assert.deepEqual([reported.splice(0), well.splice(0)], [['state'], [one, other]]);
 });
 
 test('a configuration that may not be patched is reported, and the other is patched all the same', async () => {
@@ -51,11 +53,20 @@ test('a configuration that may not be patched is reported, and the other is patc
   };
   assert.equal(await reconciler.reconcile(), 'again');
   assert.deepEqual(reported, [`${one} CNI_GATE_CA_BUNDLE`, `${other} empty`, 'state']);
+  assert.deepEqual(well, [other]);
   const bundles = [one, other].map((name) => world.configurations.get(name)?.bundle);
   assert.deepEqual(bundles, [undefined, bundleOf(state)]);
   reported.splice(0);
   assert.equal(await reconciler.reconcile(), 'done', 'it waits for its time, as after any failure');
   assert.deepEqual(reported, [`${one} CNI_GATE_CA_BUNDLE`, 'state']);
+});
+
+test('a configuration that was changed since it was read is read again, which is no failure', async () => {
+  world.setBundle(one, undefined);
+  const trust = () => Promise.reject(conflict);
+  instead = { trust };
+  assert.equal(await reconciler.reconcile(), 'again');
+  assert.deepEqual([reported, well], [['state'], [other]]);
 });
 
 test('a Secret without our label stays as it is, and so does what is served', async () => {

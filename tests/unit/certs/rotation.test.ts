@@ -134,7 +134,8 @@ test('the time of trust counts from the first observation in which every caBundl
   assert.equal(since(fingerprint, versioned(certificate)), 100);
   assert.equal(since(fingerprint, versioned(certificate, '2')), 200, 'the configuration was changed');
   assert.equal(since(other.authority.fingerprint, versioned(certificate + other.authority.certificate)), 200);
-  assert.equal(since(fingerprint, versioned('')), undefined);
+  for (const bundles of [versioned(''), [...versioned(certificate), ...versioned('')]])
+    assert.equal(since(fingerprint, bundles), undefined);
   assert.equal(since(undefined, versioned(certificate)), undefined);
 });
 
