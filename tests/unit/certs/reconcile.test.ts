@@ -61,12 +61,16 @@ test('a configuration that may not be patched is reported, and the other is patc
   assert.deepEqual(reported, [`${one} CNI_GATE_CA_BUNDLE`, 'state']);
 });
 
-test('a configuration that was changed since it was read is read again, which is no failure', async () => {
+test('an object that was changed since it was read is read again, which is no failure', async () => {
   world.setBundle(one, undefined);
-  const trust = () => Promise.reject(conflict);
-  instead = { trust };
+  instead = { trust: () => Promise.reject(conflict), write: () => Promise.reject(conflict) };
   assert.equal(await reconciler.reconcile(), 'again');
-  assert.deepEqual([reported, well], [['state'], [other]]);
+  assert.deepEqual([reported.splice(0), well], [['state'], [other]]);
+  world.setSecret(undefined);
+  assert.equal(await reconciler.reconcile(), 'again');
+  assert.deepEqual(reported, []);
+  instead = { trust: () => Promise.reject(new TypeError('a bug')) };
+  await assert.rejects(reconciler.reconcile(), TypeError);
 });
 
 test('a Secret without our label stays as it is, and so does what is served', async () => {
@@ -74,6 +78,16 @@ test('a Secret without our label stays as it is, and so does what is served', as
   world.setSecret({ password: 'x' }, { labelled: false, sameUid: false });
   await assert.rejects(reconciler.reconcile(), { code: 'CNI_GATE_TLS_SECRET_FOREIGN' });
   assert.deepEqual([world.secret?.data, reconciler.leaf], [{ password: 'x' }, leaf]);
+  for (const [data, labelled] of [
+    [{ password: 'x' }, true],
+    [{ 'tls.crt': '' }, false],
+  ] as const) {
+    world.setSecret(data, { labelled, sameUid: false });
+    assert.equal(await reconciler.reconcile(), 'again');
+    assert.deepEqual([world.secret?.data, reported.splice(0)], [secretData(state), ['restore', 'state']]);
+  }
+  world.setSecret(secretData(state), { labelled: false, sameUid: false });
+  assert.equal(await reconciler.reconcile(), 'done', 'nothing has to be written');
 });
 
 const day = 86_400_000;
@@ -98,11 +112,19 @@ test('the serving certificate is for the names, and is renewed at two thirds of 
 });
 
 test('a configuration that cannot be read holds the rotation, and does not start the overlap again', async () => {
-  world.setSecret(secretData({ ...state, next: newAuthority(365, world.now()) }));
-  assert.equal(await reconciler.reconcile(), 'again');
-  assert.equal(await reconciler.reconcile(), 'done');
+  const next = newAuthority(365, world.now());
+  world.monotonicNow += 700;
+  world.setSecret(secretData({ ...state, next }));
+  for (const [milliseconds, result] of [
+    [0, 'again'],
+    [0, 'done'],
+    [999, 'done'],
+  ] as const) {
+    world.monotonicNow += milliseconds;
+    assert.equal(await reconciler.reconcile(), result);
+  }
   reported.splice(0);
-  world.monotonicNow += 1000;
+  world.monotonicNow += 1;
   const found = await world.shared(async () => {}).configurations();
   const busy = new CniGateError('CNI_GATE_CLUSTER_BUSY', 'no answer');
   instead = { configurations: async () => ({ found: found.found.slice(1), faults: new Map([[one, busy]]) }) };
@@ -110,6 +132,7 @@ test('a configuration that cannot be read holds the rotation, and does not start
   instead = {};
   assert.equal(await reconciler.reconcile(), 'again');
   assert.deepEqual(reported, [`${one} CNI_GATE_CLUSTER_BUSY`, 'state', 'promote', 'state']);
+  assert.equal(world.secret?.data['tls.crt'], next.certificate);
 });
 
 test('a clock that is wrong until the API server answers replaces no authority', async () => {

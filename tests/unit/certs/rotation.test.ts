@@ -106,6 +106,9 @@ suite('what a replica remembers', () => {
     assert.deepEqual(reasons(other, more), ['rolled-back']);
     assert.equal(step(other, { ...more, configurations: trusting(other) }), 'none');
     assert.equal(step(other, { ...more, configurations: trusting(first, other) }), 'none');
+    assert.equal(step(other, { ...more, configurations: [...trusting(first), ...trusting(other)] }), 'none');
+    assert.equal(step(other, { ...more, configurations: [...trusting(first), ...trusting()] }), 'restore');
+    assert.equal(step(rotated(first, began), more), 'none', 'it follows');
   });
 });
 
@@ -115,11 +118,14 @@ suite('a damaged Secret', () => {
       [{ 'next.crt': 'x', 'next.key': 'y' }, 'unreadable'],
       [{ 'previous.crt': 'x' }, 'unreadable'],
       [{ 'ca.crt': bundleOf(other) }, 'inconsistent'],
+      [{ 'tls.crt': '' }, 'unreadable'],
+      [{ 'tls.key': other.authority.key }, 'mismatch'],
     ] as const) {
       const reading = readSecret({ ...secretData(first), ...data }, began);
       const more = { reading, remembered: first };
       assert.deepEqual([step(first, more), reasons(first, more)], ['restore', [reason]]);
     }
+    assert.equal(readSecret({ 'tls.crt': '\n' }, began).faults[0]?.reason, 'empty');
   });
 });
 
@@ -136,7 +142,8 @@ test('the time of trust counts from the first observation in which every caBundl
   assert.equal(since(other.authority.fingerprint, versioned(certificate + other.authority.certificate)), 200);
   for (const bundles of [versioned(''), [...versioned(certificate), ...versioned('')]])
     assert.equal(since(fingerprint, bundles), undefined);
-  assert.equal(since(undefined, versioned(certificate)), undefined);
+  for (const configurations of [versioned(certificate), []])
+    assert.equal(since(undefined, configurations), undefined);
 });
 
 test('what is wrong with a caBundle has a name; its order does not matter', () => {
