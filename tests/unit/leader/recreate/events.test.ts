@@ -8,7 +8,7 @@ import { startFakeApi } from '../../../support/fake-api-server.ts';
 import { controllerOf, failedPod, start } from './support.ts';
 
 async function reporter(t: TestContext) {
-  const { client } = await startFakeApi(t, (_, response) => response.writeHead(404).end());
+  const { client, asked } = await startFakeApi(t, (_, response) => response.writeHead(404).end());
   mock.timers.enable({ apis: ['Date'], now: start });
   t.after(() => mock.timers.reset());
   const events: Event[] = [];
@@ -30,6 +30,7 @@ async function reporter(t: TestContext) {
   return {
     reports,
     events,
+    asked,
     /** The recorder gives up all events that it could not write. */
     givesUp: () => known.clear(),
     /** A pod is left alone at a time. @returns the note of its event, if there is one */
@@ -100,6 +101,12 @@ suite('an event about a pod that is left alone', () => {
       events.at(-1)?.note ?? '',
       /but repair only reports \(repair\.mode is audit, .*\): it is so$/,
     );
+  });
+
+  test('costs one question about the workload, however long it is true', async (t) => {
+    const { skipped, asked } = await reporter(t);
+    for (const at of [0, 2000, 4000]) await skipped('breaker', at, { controller: controllerOf('web') });
+    assert.equal(asked.length, 1);
   });
 
   test('is forgotten with the pod, and its reason is not counted any more', async (t) => {

@@ -83,6 +83,20 @@ suite('the pods of a controller', () => {
     assert.equal(leader.look(), 'web-1 web-2 web-3');
   });
 
+  test('five minutes after a success, one is tried again', () => {
+    for (const [since, deleted] of [
+      [5 * minute - 1, 'late-0 late-1'],
+      [5 * minute, 'late-0'],
+    ] as const) {
+      const leader = new Leader(...web(1));
+      leader.look();
+      leader.comes({ name: 'new', verdict: 'passed' });
+      leader.now += since;
+      leader.put(...web(2, 'late', { controller: controllerOf('web') }));
+      assert.equal(leader.look(), deleted);
+    }
+  });
+
   test('the verdict of a pod that was there before says nothing about the one that was recreated', () => {
     const leader = new Leader(...web(2), failedPod({ name: 'old', verdict: 'waiting' }));
     leader.look();
