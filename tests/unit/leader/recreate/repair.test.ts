@@ -18,6 +18,7 @@ import { controllerOf, failedPod } from './support.ts';
 
 interface Scene {
   mode?: RepairSettings['mode'];
+  budgets?: Partial<RepairSettings>;
   leads?: boolean;
   evidence?: 'ready' | 'proof';
   pods?: PodEvidence[];
@@ -53,7 +54,7 @@ async function scene(t: TestContext, { leads = true, pods: first = [], answer, r
   const profiles = [
     { name: 'mesh', daemonSets: [], proof: { checks: [] }, evidence: more.evidence ?? 'ready' },
   ];
-  const policy = policyOf({ profiles, repair: { mode: more.mode ?? 'recreate' } });
+  const policy = policyOf({ profiles, repair: { mode: more.mode ?? 'recreate', ...more.budgets } });
   const { leader, lead } = switchedLead(leads);
   const view = {
     readiness: clusterWith({ n1: undefined, n2: undefined }),
@@ -175,6 +176,17 @@ suite('a pod whose proof failed', { concurrency: true }, () => {
       await someTime();
       assert.deepEqual(asked(), []);
     }
+  });
+
+  test('is reported with mode audit, within the budgets, and not deleted', async (t) => {
+    const pods = ['a', 'b'].flatMap((uid) => [
+      podEvidence({ uid: `${uid}-passed`, owner: `set-${uid}`, verdict: 'passed' }),
+      failed(uid),
+    ]);
+    const { asked, count, events } = await scene(t, { mode: 'audit', budgets: { perMinute: 2 }, pods });
+    await until(() => count('skipped'), { budget: 1 });
+    assert.deepEqual([asked(), await count('recreations_total')], [[], { would: 1 }]);
+    assert.deepEqual(new Set(events.map(({ reason }) => reason)), new Set(['WouldRecreate']));
   });
 
   test('is deleted soon, though the deletion of pods of another namespace fails for a webhook there', async (t) => {
