@@ -34,6 +34,16 @@ suite('what does not change the proof stays', () => {
     test(what, () => callAfter(change, 'cilium.multus', restored !== undefined));
 });
 
+test('an exempt pod loses an injection, but for a mirror pod, which nothing may change', async () => {
+  const context = contextFor('cilium');
+  const { metadata, spec } = await injected('cilium');
+  const annotations = { ...metadata.annotations, 'kubernetes.io/config.mirror': 'hash' };
+  const mirror = { metadata: { ...metadata, annotations }, spec };
+  assert.deepEqual((await answerTo(mirror, context)).patch, []);
+  const { patch } = await answerTo({ metadata, spec: { ...spec, hostNetwork: true } }, context);
+  assert.ok(patch.some(({ op, path }) => op === 'remove' && path.startsWith('/spec/initContainers')));
+});
+
 test('proof.mode warn is recorded, for the policy over the final pod', async () => {
   const { metadata } = await injected('cilium', { mode: 'warn' });
   assert.match(
