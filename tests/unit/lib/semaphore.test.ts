@@ -33,6 +33,19 @@ test('what is given back goes to the request that waited longest, as far as it f
   assert.equal(timers(), before, 'no timer is left');
 });
 
+test('a request that goes first does not wait for those that waited longer', async () => {
+  const semaphore = new Semaphore(10);
+  await semaphore.take(10, 0);
+  const granted: string[] = [];
+  const waiting = ['longer', 'first'].map((name) =>
+    semaphore.take(10, 10_000, ...(name === 'first' ? [true] : [])).then(() => granted.push(name)),
+  );
+  assert.deepEqual([semaphore.waiting, semaphore.waitingFirst], [2, 1]);
+  for (const _ of waiting) semaphore.give(10);
+  await Promise.all(waiting);
+  assert.deepEqual(granted, ['first', 'longer']);
+});
+
 test('a request that waits for too long gets nothing, and takes nothing', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const semaphore = new Semaphore(10);

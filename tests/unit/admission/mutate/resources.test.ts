@@ -65,6 +65,12 @@ suite('resources of the init container', () => {
       assert.deepEqual(await resources(containers, 'seen'), expected));
   }
 
+  test('none in a pod with resources of its own, which decide about its class', async () => {
+    const containers = [{ name: 'app', resources: guaranteed }];
+    const { spec } = await injected({ containers, resources: guaranteed });
+    assert.equal(spec.initContainers?.[0]?.resources, none);
+  });
+
   test("a network's own validator has larger limits", async () => {
     const larger = { cpu: '50m', memory: '64Mi' };
     assert.deepEqual(await resources([burstable], 'theirs'), { requests: small, limits: larger });

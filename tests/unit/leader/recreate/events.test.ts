@@ -58,6 +58,13 @@ suite('an event about a pod that is left alone', () => {
     for (const reason of ['no-controller', 'ended', 'breaker'] as const) assert.ok(await skipped(reason, 0));
   });
 
+  test('does not come where the pod ended more than ten minutes ago', async (t) => {
+    const { skipped } = await reporter(t);
+    const endedAt = { ended: true, at: start };
+    assert.equal(await skipped('ended', 600_001, endedAt), undefined);
+    assert.ok(await skipped('ended', 600_000, endedAt));
+  });
+
   test('comes after 45 s if the pod may be helped soon, and again for another reason', async (t) => {
     const { skipped } = await reporter(t);
     assert.equal(await skipped('node-not-ready', 0), undefined);
