@@ -21,6 +21,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { type Mutant, mutantsOf, sample } from './operators.ts';
@@ -77,8 +78,8 @@ const allTests = /'([^']+)'$/.exec(
 const perArea = Number(process.env.CNI_GATE_MUTANTS ?? 14);
 /** Copies of the checkout in which mutants run side by side. */
 const workers = 2;
-/** Milliseconds after which a run counts as failed: a mutant may wait without an end. */
-const [ofArea, ofAll] = [120_000, 600_000];
+/** Milliseconds after which a test, or a run, counts as failed: a mutant may wait without an end. */
+const [ofTest, ofArea, ofAll] = [40_000, 180_000, 600_000];
 
 const { values, positionals } = parseArgs({
   options: { narrow: { type: 'boolean' } },
@@ -145,14 +146,27 @@ async function kills(copy: string, { file, line, after }: Mutant, { tests }: Are
   }
 }
 
+/** Ends at the first test that fails. */
 async function passes(copy: string, tests: string, time: number): Promise<boolean> {
   // one process for a few files, which is faster, and one for each of many
   const isolation = tests === allTests ? 'process' : 'none';
-  const args = ['--test', `--test-isolation=${isolation}`, '--test-reporter=dot', tests];
+  const reported = [`--test-timeout=${ofTest}`, '--test-reporter=tap', tests];
   // the same random faults each time
   const env = { ...process.env, SIMULATION_SEED: '1' };
-  const child = spawn(process.execPath, args, { cwd: copy, env, stdio: 'ignore', timeout: time });
-  const [code, signal] = await once(child, 'exit');
+  const child = spawn(process.execPath, ['--test', `--test-isolation=${isolation}`, ...reported], {
+    cwd: copy,
+    env,
+    stdio: ['ignore', 'pipe', 'ignore'],
+    timeout: time,
+  });
+  const exit = once(child, 'exit');
+  for await (const line of createInterface({ input: child.stdout })) {
+    if (!/^ *not ok (?!.* # TODO)/.test(line)) continue;
+    child.kill();
+    await exit;
+    return false;
+  }
+  const [code, signal] = await exit;
   if (signal !== null) console.log(`${tests}: no end after ${time / 1000} s`);
   return code === 0;
 }
