@@ -26,6 +26,19 @@ suite('evidence', () => {
     assert.equal(evidence.pod('a'), undefined);
   });
 
+  test('tells of each change, until it need not any more', () => {
+    const evidence = new Evidence();
+    const told: unknown[] = [];
+    const end = evidence.subscribe((changes) =>
+      told.push(changes.map(({ before, now }) => [before?.verdict, now?.verdict])),
+    );
+    for (const verdict of ['waiting', 'passed'] as const) put(evidence, { uid: 'a', verdict });
+    for (const uid of ['a', 'unknown']) evidence.apply([{ type: 'gone', uid }], start);
+    end();
+    put(evidence, { uid: 'b' });
+    assert.deepEqual(told, [[[undefined, 'waiting']], [['waiting', 'passed']], [['passed', undefined]]]);
+  });
+
   test('finds a pod by the controller that it has now', () => {
     const evidence = new Evidence();
     for (const owner of ['set', 'other']) put(evidence, { uid: 'a', owner });
@@ -39,6 +52,7 @@ suite('evidence', () => {
     put(evidence, { uid: 'gone', verdict: 'passed' });
     evidence.apply([{ type: 'gone', uid: 'gone' }], start);
     put(evidence, { uid: 'a', verdict: 'passed', profiles: ['new'] });
+    put(evidence, { uid: 'waits', at: -60, profiles: ['new'] });
     assert.deepEqual(
       [evidence.of('mesh', 'n1')?.lastPass !== undefined, evidence.of('new', 'n1')],
       [true, undefined],
@@ -49,6 +63,7 @@ suite('evidence', () => {
       ['mesh', 'new'].map((name) => evidence.of(name, 'n1')?.lastPass !== undefined),
       [true, true],
     );
+    assert.equal(evidence.of('new', 'n1')?.isTried(start), false, 'the pod waits for a minute already');
     profiles.delete('mesh');
     evidence.profilesChanged(start);
     assert.equal(evidence.of('mesh', 'n1'), undefined);
