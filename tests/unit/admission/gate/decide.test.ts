@@ -155,22 +155,12 @@ suite('a hold ends after gate.maxHold', () => {
     assert.equal(warnings[0], `allowed, because gate.maxHold is over: ${warning}`);
   });
 
-  test('counted from when the DaemonSet reached its state, if that is later', () => {
-    // broken for half an hour
-    assert.equal(held(now - 60 * minute, '31m').outcome, 'refused');
-    assert.equal(held(now - 60 * minute, '29m').outcome, 'released');
-  });
-
   test('a time in the future is ignored: a clock that is ahead does not extend a hold', () => {
     const began = (times: object) =>
       holdBegan(now - 1000, { state: 'broken', reason: '', ...times }, now) - now;
     assert.equal(began({ since: now - 800, observedAt: now - 500 }), -800);
     assert.equal(began({ since: now + 1, observedAt: now - 500 }), -500);
     assert.equal(began({ since: now + 1 }), -1000);
-  });
-
-  test('a pod that was never refused is held, however long the DaemonSet is not ready', () => {
-    assert.equal(decide('n1', pending(), { maxHold: '1ms' }).outcome, 'refused');
   });
 });
 
