@@ -158,11 +158,13 @@ async function passes(copy: string, tests: string, time: number): Promise<boolea
     env,
     stdio: ['ignore', 'pipe', 'ignore'],
     timeout: time,
+    // a loop without an end handles no signal
+    killSignal: 'SIGKILL',
   });
   const exit = once(child, 'exit');
   for await (const line of createInterface({ input: child.stdout })) {
     if (!/^ *not ok (?!.* # TODO)/.test(line)) continue;
-    child.kill();
+    child.kill('SIGKILL');
     await exit;
     return false;
   }
