@@ -80,7 +80,11 @@ export class Connections {
       take();
       return;
     }
-    connection.handshake = setTimeout(() => socket.destroy(), this.#handshakeTimeout);
+    const half = this.#handshakeTimeout / 2;
+    // in two steps: what came while the event loop was busy is read before the second one ends
+    connection.handshake = setTimeout(() => {
+      connection.handshake = setTimeout(() => socket.destroy(), half);
+    }, half);
     // it may break while it waits
     socket.on('error', () => {});
     socket.once('readable', async () => {
