@@ -8,7 +8,7 @@ import { Readiness } from '../../nodes/readiness/readiness.ts';
 import { readAttachments } from './attachments.ts';
 import { builtInPolicy, type FoundPolicy, usablePolicy } from './configuration.ts';
 import { accountIn, servingSecret, versionIn } from './deployment.ts';
-import { type InstallationFacts, readInstallation, readRegistered } from './installation.ts';
+import { calledService, type InstallationFacts, readInstallation, readRegistered } from './installation.ts';
 import { readLimits } from './limits.ts';
 import { foundIn, mapObservation, type Observation, observe, readList, readLists } from './observation.ts';
 import { podEvents } from './pod-events.ts';
@@ -120,9 +120,10 @@ async function readFacts(client: ApiClient, { ownNamespace, given, namespace }: 
         : { fieldSelector: `metadata.name=${namespace}` },
     pick: ({ metadata }: ApiObject): OptIn => optInOf(metadata),
   };
-  const [configuration, registered, namespaces] = await Promise.all([
-    given ?? usablePolicy(client, ownNamespace, see === observe),
-    readRegistered(client),
+  const registered = await readRegistered(client);
+  const installed = calledService(registered)?.namespace ?? ownNamespace;
+  const [configuration, namespaces] = await Promise.all([
+    given ?? usablePolicy(client, installed, see === observe),
     see(readList(client, optIns), 'namespaces'),
   ]);
   const [installation, daemonSets] = await Promise.all([

@@ -45,6 +45,15 @@ export async function readRegistered(client: ApiClient): Promise<Registered> {
   return { mutating, validating };
 }
 
+const webhooksOf = ({ mutating, validating }: Registered): Webhook[] => [
+  ...(mutating ?? []),
+  ...(validating ?? []),
+];
+
+/** The Service that our webhooks call; undefined where none is known. Its namespace is that of the installation. */
+export const calledService = (registered: Registered) =>
+  webhooksOf(registered).flatMap(({ clientConfig }) => clientConfig.service ?? [])[0];
+
 /** All that admission depends on in a cluster, besides the webhook configurations. */
 export type InstallationFacts = Awaited<ReturnType<typeof readInstallation>>;
 
@@ -56,8 +65,8 @@ export type InstallationFacts = Awaited<ReturnType<typeof readInstallation>>;
  * @throws ClusterError where the cluster does not answer; that something may not be read is in the facts
  */
 export async function readInstallation(client: ApiClient, registered: Registered, ownNamespace: string) {
-  const webhooks = [...(registered.mutating ?? []), ...(registered.validating ?? [])];
-  const [called] = webhooks.flatMap(({ clientConfig }) => clientConfig.service ?? []);
+  const webhooks = webhooksOf(registered);
+  const called = calledService(registered);
   const [url] = webhooks.flatMap(({ clientConfig }) => clientConfig.url ?? []);
   const namespace = called?.namespace ?? ownNamespace;
   const sliceSource = {

@@ -56,15 +56,18 @@ test('an installation is read in the namespace that its webhooks call, with the 
   const spec = { template: { spec: { serviceAccountName: 'gate', containers } } };
   const metadata = { uid: 'u', name: 'cni-gate', resourceVersion: '1' };
   const items = [{ metadata, webhooks, failurePolicy: 'Fail' }];
+  const config = 'apiVersion: cni-gate.io/v1alpha1\nkind: Configuration\n';
   const reviews = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
   const { url, client } = await start(t, {
     '/version': version,
     '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations': { metadata, items },
     '/apis/apps/v1/namespaces/net/deployments/cni-gate': { metadata, spec },
     '/api/v1/namespaces/net/secrets/own': { metadata, data: { 'tls.crt': 'eA==' } },
+    '/api/v1/namespaces/net/configmaps/cni-gate': { metadata, data: { 'config.yaml': config } },
     [reviews]: { status: { allowed: true } },
   });
-  const { installation, cluster, serverRights }: CheckFacts = await readCheck(client, options);
+  const { configuration, installation, cluster, serverRights }: CheckFacts = await readCheck(client, options);
+  assert.equal(configuration.source, 'config.yaml of ConfigMap net/cni-gate');
   const { namespace, certificate } = installation;
   assert.equal(namespace, 'net');
   assert.match(JSON.stringify(certificate), /"secret":"net\/own","webhooks":\[\{"name":"a","fault":/);
