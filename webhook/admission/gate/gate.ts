@@ -85,7 +85,8 @@ export function decidePlacement(
   if (pod === undefined) return allowUnknown('pod-unknown', `pod ${podName} is not known`);
   const profiles = pod.profiles.flatMap((name) => policy.profiles.get(name) ?? []);
   const names = profiles.map(({ name }) => name);
-  const requester = { now, pod: { key: pod.uid || podName, owner: pod.group } };
+  const heldSince = view.holds.refusedSince(pod, now);
+  const requester = { now, pod: { key: pod.uid || podName, owner: pod.group, heldSince } };
   // a request changes nothing else: a dry run binds no pod, and one that only the request shows may be made up
   const uid = placement.dryRun || view.evidence.pod(pod.uid) !== undefined ? '' : pod.uid;
   const toProve: Profile[] = [];

@@ -30,6 +30,11 @@ export class Holds {
     return this.#current(uid, now)?.since ?? written;
   }
 
+  /** Since when a pod is refused on any node; undefined if it was not. */
+  refusedSince({ uid, heldSince }: Pick<GatePod, 'uid' | 'heldSince'>, now: number): number | undefined {
+    return this.#current(uid, now)?.since ?? heldSince;
+  }
+
   /** This process refuses a node for a pod. */
   refuse(uid: string, node: string, since: number): void {
     this.#set(uid, since, node, this.#all.get(uid)?.isShown ?? false);

@@ -13,6 +13,9 @@ export type Outcome = 'passed' | 'failed' | 'unknown';
 
 const { pause, longestPause, verdict: longest, breaker } = repairLimits;
 
+/** After so many failures, a pod that moves to another node waits as any other: it may fail for its own sake. */
+const mostMoves = 2;
+
 /** The rates of deletions in the section `repair` of the configuration. */
 type Budgets = Pick<RepairSettings, 'perNodePerMinute' | 'perOwnerPerMinute' | 'perMinute'>;
 
@@ -88,7 +91,8 @@ export class RepairMemory {
     const owner = this.#owners.get(pod.owner) ?? newOwner;
     if (!owner.last?.passed && !this.#breaker.allows(pod.namespace, now)) return { reason: 'breaker' };
     // the gate keeps its replacement off the node that it leaves only for a while after the failure
-    if (owner.retryAt > now && !eligible.moves) return { reason: 'owner-pause' };
+    const mayMove = eligible.moves && owner.failures <= mostMoves;
+    if (owner.retryAt > now && !mayMove) return { reason: 'owner-pause' };
     if (!owner.hasTurn(pod.uid, eligible)) return { reason: 'owner-turn' };
     const { shared, own } = this.#bucketsOf(pod, budgets);
     // half of what others share is left to owners that can pass

@@ -121,3 +121,6 @@ export function ownerKeyOf(metadata: OwnedMetadata): string {
 /** The key of a controller: see {@link ownerKeyOf}. */
 export const ownerKey = (namespace: string, { apiVersion, kind, uid }: Controller): string =>
   JSON.stringify([namespace, apiVersion, kind, uid]);
+
+/** Whether a key is that of a DaemonSet of Kubernetes: its pods cannot run on other nodes. */
+export const isDaemonSet = (key: string): boolean => /^\["[^"]*","apps\/[^"]+","DaemonSet"/.test(key);

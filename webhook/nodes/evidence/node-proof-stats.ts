@@ -20,6 +20,8 @@ export interface Candidate {
   /** Identifies the pod; undefined for the one that would replace a failed pod. */
   key?: string;
   owner: string;
+  /** Since when the gate has refused it, in milliseconds since the epoch; undefined where it has not. */
+  heldSince?: number | undefined;
 }
 
 /** A pod whose verdict is not known after this time does not make others wait, in milliseconds. */
@@ -33,7 +35,10 @@ const givesWay = 12_000;
 /** The first pause of an owner after its own attempt. Each further one that fails doubles it, up to the longest. */
 const ownPause = 4000;
 const longestPause = 300_000;
-/** An owner with a pod that runs elsewhere waits at least as long: the next one can go there. */
+/**
+ * An owner with a pod that runs elsewhere waits at least as long, as the next one can go there; unless none of the
+ * scheduler's attempts found another node.
+ */
 const leastElsewhere = 60_000;
 
 /**
@@ -144,7 +149,8 @@ export class NodeProofStats {
     const waited = now - failure.seen;
     if (waited < own) return false;
     // repair knows better whether another node takes the pod
-    return candidate.key === undefined || waited >= leastElsewhere || !runsElsewhere();
+    if (candidate.key === undefined || waited >= leastElsewhere) return true;
+    return now - (candidate.heldSince ?? now) >= givesWay || !runsElsewhere();
   }
 
   #hasTrustedFailure(): boolean {

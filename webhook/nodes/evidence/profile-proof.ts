@@ -4,6 +4,7 @@ import { isLater } from '../readiness/moment.ts';
 import type { Readiness } from '../readiness/readiness.ts';
 import { open, type State } from '../readiness/state.ts';
 import type { EvidenceView } from './evidence.ts';
+import { isDaemonSet } from './facts.ts';
 import type { Candidate } from './node-proof-stats.ts';
 
 /** What is known of nodes and of the proofs on them. */
@@ -69,6 +70,7 @@ export function profileProof(
   const isProved = stats.lastPass !== undefined && isLater(stats.lastPass, from);
   if (!isFailing && (mode === 'ready' || isProved)) return proved;
   const runsElsewhere = (): boolean =>
+    !isDaemonSet(pod?.owner ?? '') &&
     [...evidence.ownedBy(pod?.owner ?? '')].some(
       (other) => other.node !== node && other.verdict === 'passed',
     );

@@ -99,9 +99,9 @@ export function evidencePick(): (pod: ApiEvidencePod) => PodEvidence {
     if (verdict === 'passed' && lacksAnswer(ended?.message)) kept.wayNotShown = true;
     const job = releasedFrom(metadata);
     if (job !== undefined) kept.releasedFrom = job;
+    if (verdict !== 'passed' && ended?.exitCode === exitCode.passed) kept.warned = true;
     if (verdict === 'failed') {
       kept.failedVersion = kept.version;
-      if (ended?.exitCode === exitCode.passed) kept.warned = true;
       kept.controller = controllerOf(metadata);
       kept.required = required(spec, profiles);
     }

@@ -253,13 +253,16 @@ suite('a node without a proof', () => {
     }
   });
 
-  test('an owner with a pod that runs on another node waits for at least 60 s, if repair does not say otherwise', () => {
+  test('an owner with a pod that runs on another node waits for a minute, if no attempt of the scheduler finds another node', () => {
     const scene = new Scene();
     const opens = (at: number): number[] =>
       [{ key: 'k', owner: 'web' }, { owner: 'web' }].map((pod) => opensTo(scene, at, pod));
     scene.runs(0, 'there', 'passed', { owner: 'web', node: 'n2' });
     scene.runs(0, 'here', 'failed', { owner: 'web', takes: 10 });
     assert.deepEqual(opens(10), [60, 4]);
+    const held = { key: 'k', owner: 'web', heldSince: start + 11 * seconds };
+    assert.equal(scene.says(22, { pod: held }), 'unproved, holds');
+    assert.equal(scene.says(23, { pod: held }), 'unproved, lets');
     scene.goes(20, 'there');
     assert.deepEqual(opens(10), [4, 4]);
     scene.runs(30, 'beside', 'failed', { owner: 'db' });
