@@ -79,7 +79,7 @@ const perArea = Number(process.env.CNI_GATE_MUTANTS ?? 14);
 /** Copies of the checkout in which mutants run side by side. */
 const workers = 2;
 /** Milliseconds after which a test, or a run, counts as failed: a mutant may wait without an end. */
-const [ofTest, ofArea, ofAll] = [40_000, 180_000, 600_000];
+const [ofTest, ofArea, ofAll] = [90_000, 240_000, 600_000];
 
 const { values, positionals } = parseArgs({
   options: { narrow: { type: 'boolean' } },

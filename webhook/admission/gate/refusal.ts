@@ -64,7 +64,6 @@ export function refusedFor(message: string): Refused | undefined {
   if (start === -1) return undefined;
   // the last tag counts: a text of others before it cannot stand for it
   const end = message.lastIndexOf(`(${code} `);
-  if (end < start) return undefined;
   const [, node = ''] = tag.exec(message.slice(end + code.length + 2)) ?? [];
   const why = message.slice(start + denied.length, end).trimEnd();
   return isObjectName(node) ? { node, why } : undefined;
