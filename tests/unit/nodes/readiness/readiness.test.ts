@@ -29,6 +29,8 @@ const agent =
   (options: AgentOptions = {}): Change =>
   (readiness) =>
     readiness.setAgent(toAgentFacts(apiAgent('n1', options)));
+const gone: Change = (readiness) => readiness.removeAgent('agent-n1-uid', now);
+const nodeGone: Change = (readiness) => readiness.removeNode('n1');
 
 function after(...changes: Change[]): Readiness {
   const readiness = new Readiness();
@@ -68,6 +70,8 @@ suite('the status of a DaemonSet on a node', () => {
     ],
     ['the DaemonSet is not known', [node(), agent()], undefined],
     ['the node is not known', [daemonSet(), agent()], undefined],
+    ['the node is gone', [node(), daemonSet(), agent(), nodeGone], undefined],
+    ['a node of that name comes later', [node(), daemonSet(), agent(), gone, nodeGone, node()], none],
     [
       'its pod has been unready for long, and says why',
       [node(), daemonSet(), agent({ ready: false, waiting: 'CrashLoopBackOff' })],
@@ -113,8 +117,6 @@ suite('a reboot', () => {
 
   const two = (version: number, ...containers: string[]): Change => agent({ version, containers });
   const stuck = ['c2', 'c3', 'c4', 'c5', 'c6'].map((id, index) => two(21 + index, id, 'd1'));
-  const gone: Change = (readiness) => readiness.removeAgent('agent-n1-uid', now);
-  const nodeGone: Change = (readiness) => readiness.removeNode('n1');
   const again = node('b3', 30);
   const otherNode = (version: number): Change =>
     node('b9', version, { metadata: { ...apiNode('n1', '', version).metadata, uid: 'other' } });
