@@ -53,11 +53,11 @@ export class Holds {
     this.#all.delete(uid);
   }
 
-  /** A pod with the refusal that its condition does not show. */
+  /** A pod with its last refusal, which its condition may not show yet. */
   of<Pod extends GatePod>(pod: Pod): Pod {
     const hold = this.#all.get(pod.uid);
     if (hold === undefined || (hold.isShown && pod.refused === undefined)) return pod;
-    return { ...pod, refused: pod.refused ?? hold.node, heldSince: hold.since };
+    return { ...pod, refused: hold.node, heldSince: hold.since };
   }
 
   #current(uid: string, now: number): Hold | undefined {

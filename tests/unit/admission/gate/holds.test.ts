@@ -198,14 +198,15 @@ suite('a hold', () => {
     assert.deepEqual([await held(), shown()], ['0', [[undefined, undefined]]]);
     await attempt(replica, 'web', now + second);
     assert.deepEqual([await held(), shown()], ['1', [['n1', now + second]]]);
-    replica.waits(apiPod('web', { refusal: false }), now + second);
     await attempt(replica, 'web', now + 2 * second, 'n2');
+    replica.waits(apiPod('web', { refusal: false }), now + 2 * second);
     assert.deepEqual(shown(), [['n2', now + second]]);
     assert.equal(await attempt(replica, 'web', now + 10 * minute + second + 1), released);
     // its scheduler copies it after all, and says later that it waits for something else
     replica.waits(apiPod('web'), now + 3 * second);
     assert.deepEqual(shown(), [['n1', now + second]]);
-    await attempt(replica, 'web', now + 3 * second);
+    await attempt(replica, 'web', now + 3 * second, 'n2');
+    assert.deepEqual(shown(), [['n2', now + second]], 'before it copies that');
     replica.waits(apiPod('web', { refusal: false }), now + 4 * second);
     assert.deepEqual([await held(), shown()], ['0', [[undefined, undefined]]]);
   });

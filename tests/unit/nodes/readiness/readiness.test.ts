@@ -137,6 +137,11 @@ suite('a reboot', () => {
     ['two reboots: containers of the boot in between are old', 'rebooted', [boot, back, again]],
     ['two reboots, and a container since', 'ready', [boot, back, again, two(31, 'c3')]],
     ['two reboots, seen before the pod', 'rebooted', [boot, again, back]],
+    [
+      'another pod beside the old one',
+      'ready',
+      [boot, stale, agent({ uid: 'other', version: 25, containers: ['c9'] })],
+    ],
     ['another pod since', 'ready', [boot, gone, agent({ uid: 'other', version: 25, containers: ['c9'] })]],
     ['nothing is kept of deleted pods', 'ready', [boot, gone, two(25, 'c1')]],
     ['the same boot id again is none', 'ready', [node('b1', 40)]],
