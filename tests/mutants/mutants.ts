@@ -44,6 +44,7 @@ const areas: Record<string, Area> = {
     tests: [
       'tests/unit/nodes/**/*.test.ts',
       'tests/unit/admission/gate/*.test.ts',
+      'tests/unit/leader/recreate/networks.test.ts',
       'tests/simulation/*.test.ts',
     ],
   },

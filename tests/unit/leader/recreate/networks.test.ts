@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { networkOn, type OtherNodes, otherNodes } from '../../../../webhook/leader/recreate/networks.ts';
-import { evidencePods, repairLimits } from '../../../../webhook/lib/limits.ts';
+import { evidencePods, planLimits, repairLimits } from '../../../../webhook/lib/limits.ts';
 import { evidencePick } from '../../../../webhook/nodes/evidence/to-facts.ts';
 import { type NodeFacts, toNodeFacts } from '../../../../webhook/nodes/readiness/facts.ts';
 import { policyOf } from '../../../support/configurations.ts';
@@ -65,6 +65,10 @@ suite('another node for a failed pod', () => {
     ...differs,
   });
 
+  const longest = evidencePods.requiredCharacters;
+  const tolerating = (count: number, key = 'k') => ({
+    tolerations: Array(count).fill({ key, operator: 'Exists' }),
+  });
   const cases: [name: string, spec: object, n2: Partial<NodeFacts>, found: boolean][] = [
     ['is found if the pod requires nothing', {}, {}, true],
     ['is not found with a taint', {}, { taints: [taint] }, false],
@@ -75,10 +79,12 @@ suite('another node for a failed pod', () => {
     ['is found in its zone if it has a claim', claim, { labels: { [zone]: 'a' } }, true],
     [
       'is not found if its requirements are too long to be kept',
-      { nodeSelector: { long: 'x'.repeat(evidencePods.requiredCharacters) } },
+      tolerating(1, 'x'.repeat(longest)),
       {},
       false,
     ],
+    ['is not found if they have too many terms', tolerating(planLimits.terms + 1), {}, false],
+    ['is found with the most terms', tolerating(planLimits.terms), {}, true],
   ];
   for (const [name, spec, n2, found] of cases) {
     test(name, () => assert.equal(elsewhere(nodes(n2), spec), found));
