@@ -64,6 +64,13 @@ suite('which pods', () => {
 });
 
 suite('where it helps', () => {
+  test('the pod is to move from a node that is closed or unproved, where another is open', () => {
+    for (const state of ['closed', 'unproved'] as const) {
+      const decision = decide(failedPod({ name: 'a' }), factsWith({ state }, { elsewhere: true }));
+      assert.equal('how' in decision && decision.moves, true, state);
+    }
+  });
+
   const elsewhere = { elsewhere: true };
   for (const [what, given, other, expected] of [
     ['the node does not report', { state: 'unreachable' }, elsewhere, 'node-unreachable'],

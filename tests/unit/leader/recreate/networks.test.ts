@@ -102,12 +102,14 @@ suite('another node for a failed pod', () => {
 
 suite('the network of a node', () => {
   test('is open while its DaemonSet is ready, and closed while it is not', () => {
-    const { on, others } = networks([], { n2: { ready: false } });
+    const { readiness, on, others } = networks([], { n2: { ready: false } });
     assert.equal(on('n1').state, 'open');
     const { state, why } = on('n2');
     assert.equal(state, 'closed');
     assert.match(why, /DaemonSet net\/agent is (starting|broken) there/);
     assert.deepEqual([elsewhere(others(), {}), elsewhere(others(), {}, 'n2')], [false, true]);
+    readiness.setNode({ ...toNodeFacts(apiNode('n1', 'b1', 3)), unschedulable: true }, now);
+    assert.deepEqual([on('n1').state, on('n1').why], ['closed', 'it is cordoned']);
   });
 
   test('is unreachable while the kubelet does not report, and if the node is gone', () => {
