@@ -166,6 +166,20 @@ scenario('after its stop, repair tries single pods', 1, async (make) => {
   assert.ok(deleted <= 4, `${deleted} pods were deleted in vain within ten minutes`);
 });
 
+scenario('owners that never pass do not move from node to node for ever', 1, async (make) => {
+  const cluster = make();
+  for (let index = 0; index < 5; index += 1) cluster.node(`n${index}`);
+  for (const name of healthy.slice(0, 3)) cluster.owner(name, 4);
+  for (let index = 0; index < 4; index += 1) cluster.owner(`broken${index}`, 1, { passes: false });
+  for (let minute = 0; minute < 20; minute += 1) {
+    // a pod that passes opens its node, so that there is a node to move to
+    const pod = [...cluster.pods].find(({ owner, leaving }) => owner.name === 'a' && !leaving);
+    if (pod) cluster.remove(pod);
+    await cluster.seconds(60);
+  }
+  assert.ok(cluster.deleted.length <= 40, `${cluster.deleted.length} pods were deleted in vain`);
+});
+
 scenario('a StatefulSet comes back in its order, whichever pod fails first', 4, async (make) => {
   const cluster = make({ evidence: 'ready' });
   const node = cluster.node('n1');

@@ -60,7 +60,7 @@ export interface PodEvidence {
   /** Whether its phase is Succeeded or Failed. */
   ended: boolean;
   verdict: Verdict;
-  /** It failed in warn mode, so the pod runs. */
+  /** Its proof did not pass, and the pod runs: warn mode. */
   warned?: true;
   /** It passed without an answer of the node. */
   wayNotShown?: true;

@@ -357,6 +357,13 @@ suite('a failed pod of a StatefulSet', () => {
     });
   }
 
+  test('does not wait for a lower one that runs in warn mode', async (t) => {
+    const { put, podOf, asked, waits } = await statefulSet(t, [...ordered], ['waiting', 'failed']);
+    await waits(1);
+    put(podOf(0, 'not-possible', { warned: true }));
+    await until(async () => asked(), ['DELETE db-1']);
+  });
+
   test('does not wait for a later one that was deleted: that one comes after it', async (t) => {
     const { put, podOf, asked } = await statefulSet(t, ordered, ['passed', 'failed', 'passed']);
     await until(async () => asked(), ['DELETE db-1']);
