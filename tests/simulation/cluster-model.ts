@@ -3,6 +3,7 @@ import { exitCode } from '../../validator/shared/contract.ts';
 import { gate } from '../../webhook/admission/gate/gate.ts';
 import { respond } from '../../webhook/admission/respond.ts';
 import { refusal } from '../../webhook/cluster/errors.ts';
+import { EventRecorder, eventMetrics } from '../../webhook/cluster/events/recorder.ts';
 import { clusterMetrics } from '../../webhook/cluster/metrics.ts';
 import { type NodesView, watchGate } from '../../webhook/cluster/view/watch-nodes.ts';
 import type { Policy } from '../../webhook/config/policy.ts';
@@ -39,6 +40,9 @@ export class Cluster {
   /** The pods that repair deleted, and how many failed of those that took their places. */
   readonly deleted: Pod[] = [];
   inVain = 0;
+  /** The events that were written, and how many writes fail before. */
+  readonly events: Event[] = [];
+  failingEvents = 0;
   /**
    * Each binding: for how many seconds the scheduler could not make it, and how many other pods were bound to the node in
    * the 30 s before and have no verdict.
@@ -67,9 +71,13 @@ export class Cluster {
     const policy = () => this.#policy;
     const view = watchGate(client, policy, { metrics: clusterMetrics(registry), log });
     const { leader, lead } = switchedLead(leads);
-    const deps = { view, policy, leader, log, events: { capacity: 200, add: () => true } };
+    const metrics = eventMetrics(registry);
+    const events = new EventRecorder(client, { leader, metrics, log, instance: 'cni-gate' });
+    const deps = { view, policy, leader, log, events };
+    const { signal } = new AbortController();
+    void events.run(signal);
     for (const controller of [steeringController, repairController]) {
-      void controller(client, deps, registry).run(new AbortController().signal);
+      void controller(client, deps, registry).run(signal);
     }
     this.replicas.push({ client, view, lead });
   }
@@ -256,6 +264,12 @@ export class Cluster {
 
   /** A request of repair or of steering. */
   #write(method: string, path: string, body: unknown): unknown {
+    if (path.endsWith('/events')) {
+      this.failingEvents -= 1;
+      if (this.failingEvents >= 0) throw refusal(path, 500, {});
+      this.events.push(body as Event);
+      return body;
+    }
     const [, name] = /\/pods\/([^/]+)/.exec(path) ?? [];
     const pod = [...this.pods].find((one) => one.name === name);
     if (pod === undefined) throw refusal(path, 404, {});
@@ -269,6 +283,11 @@ export class Cluster {
     } else if (pod.node === undefined) this.#show(pod, { nominated: status?.nominatedNodeName ?? '' });
     return podObject(pod);
   }
+}
+
+interface Event {
+  reason: string;
+  regarding: { kind: string };
 }
 
 interface Written {

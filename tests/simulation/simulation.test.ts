@@ -153,6 +153,23 @@ scenario('a proof that finds out nothing does not take back one that failed', 1,
   assertNear(await cluster.untilAllRun(120), 4, 4);
 });
 
+scenario('an event that cannot be written at first is written later', 1, async (make) => {
+  const cluster = make({ evidence: 'ready' });
+  cluster.failingEvents = 4;
+  const node = cluster.node('n1', { works: false });
+  cluster.owner('web', 1);
+  await cluster.seconds(9);
+  cluster.node('n1', { ready: false });
+  await cluster.seconds(6);
+  cluster.startAgent(node, { works: true });
+  await cluster.untilAllRun(60);
+  await cluster.seconds(180);
+  assert.deepEqual(cluster.events.map(({ reason, regarding }) => `${reason} ${regarding.kind}`).sort(), [
+    'Recreated Pod',
+    'Recreated ReplicaSet',
+  ]);
+});
+
 scenario('after its stop, repair tries single pods', 1, async (make) => {
   const cluster = make({ evidence: 'ready' });
   for (let index = 0; index < 12; index += 1) {
