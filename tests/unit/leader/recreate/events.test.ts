@@ -58,6 +58,17 @@ suite('an event about a pod that is left alone', () => {
     for (const reason of ['no-controller', 'ended', 'breaker'] as const) assert.ok(await skipped(reason, 0));
   });
 
+  test('says why, where there is more to say', async (t) => {
+    const { skipped } = await reporter(t);
+    const why = 'its kubelet does not report';
+    await skipped('node-unreachable', 0, {}, why);
+    assert.match(
+      (await skipped('node-unreachable', 60_000, {}, why)) ?? '',
+      /\(its kubelet does not report\)/,
+    );
+    assert.doesNotMatch((await skipped('breaker', 60_000)) ?? '()', /\(\)/);
+  });
+
   test('does not come where the pod ended more than ten minutes ago', async (t) => {
     const { skipped } = await reporter(t);
     const endedAt = { ended: true, at: start };

@@ -89,6 +89,8 @@ async function scene(t: TestContext, { leads = true, pods: first = [], answer, r
   };
 }
 
+type Run = Awaited<ReturnType<typeof scene>>;
+
 const someTime = (): Promise<void> => sleep(400);
 
 /** Waits until a value is the expected one. Only the runner's limit ends the wait. */
@@ -178,6 +180,16 @@ suite('a pod whose proof failed', { concurrency: true }, () => {
     }
   });
 
+  test('is left to its owner if it runs, in warn mode; with mode audit, it is reported', async (t) => {
+    const pods = [failed('web', { warned: true })];
+    const [recreates, audits] = await Promise.all(
+      (['recreate', 'audit'] as const).map((mode) => scene(t, { mode, pods: [...pods, proven] })),
+    );
+    await until(() => (recreates as Run).count('skipped'), { 'warn-mode': 1 });
+    await until(() => (audits as Run).count('recreations_total'), { would: 1 });
+    assert.deepEqual((recreates as Run).asked(), []);
+  });
+
   test('is reported with mode audit, within the budgets, and not deleted', async (t) => {
     const pods = ['a', 'b'].flatMap((uid) => [
       podEvidence({ uid: `${uid}-passed`, owner: `set-${uid}`, verdict: 'passed' }),
@@ -260,6 +272,21 @@ suite('a pod of a Job', { concurrency: true }, () => {
     const { api, asked } = await scene(t, { pods: [pod], answer: changing() });
     await api.nth(3);
     assert.deepEqual(asked(), ['GET work-1', 'DELETE work-1', 'GET work-1', 'DELETE work-1']);
+  });
+
+  test('that was released backs off if it changes again and again', async (t) => {
+    const pod = failed('work-1', released);
+    const { api, asked } = await scene(t, {
+      pods: [pod],
+      answer: ({ method }, response) =>
+        method === 'DELETE'
+          ? json(response, 409, status(409, 'Conflict', 'changed'))
+          : json(response, 200, { metadata: { uid: 'work-1', resourceVersion: '7' } }),
+    });
+    await api.nth(1);
+    await someTime();
+    const deletions = asked().filter((line) => line.startsWith('DELETE')).length;
+    assert.ok(deletions <= 2, `${deletions} deletions within 400 ms`);
   });
 });
 
