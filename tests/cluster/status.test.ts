@@ -171,12 +171,19 @@ test('a pod older than the opt-in of its namespace is listed without a proof; -n
 
 test('a profile in use whose DaemonSet does not exist is a fault, with or without a ConfigMap', async () => {
   await apply(namespace('meshed', { [profileLabel]: 'linkerd' }));
-  const builtIn = status('-n', 'meshed', '--own-namespace', 'nowhere');
+  // the webhooks say where cni-gate is
+  const installed = status('--own-namespace', 'nowhere');
+  assert.equal(installed.configuration, 'config.yaml of ConfigMap cni-gate/cni-gate');
+  const path = '/api/v1/namespaces/cni-gate/configmaps';
+  const { data } = await cluster.api.get<{ data: object }>(`${path}/cni-gate`);
+  await cluster.api.delete(`${path}/cni-gate`);
+  const builtIn = status('-n', 'meshed');
+  await cluster.api.post(path, { metadata: { name: 'cni-gate' }, data });
   assert.match(
     builtIn.configuration,
-    /^the built-in profiles \(there is no config\.yaml of ConfigMap nowhere\//,
+    /^the built-in profiles \(there is no config\.yaml of ConfigMap cni-gate\//,
   );
-  for (const { exit, faults } of [status(), builtIn]) {
+  for (const { exit, faults } of [installed, builtIn]) {
     assert.deepEqual([exit, faults.map(({ code }) => code)], [1, ['CNI_GATE_DAEMONSET_UNKNOWN']]);
     assert.match(faults[0]?.message ?? '', /^DaemonSet linkerd-cni\/linkerd-cni of profile linkerd does not/);
   }
