@@ -39,7 +39,10 @@ export class StatefulSets {
     this.#ordered.set(owner, await this.#isOrdered(namespace, controller));
   }
 
-  /** The lowest ordinal whose proof has not passed and lets no container start, where the pod's controller is ordered; undefined for any other. */
+  /**
+   * The lowest ordinal whose proof has not passed and lets no container start, where the pod's controller is ordered;
+   * undefined for any other.
+   */
   lowest({ owner }: PodEvidence): number | undefined {
     if (this.#ordered.get(owner) !== true) return undefined;
     return getOrMake(this.#lowest, owner, () => {

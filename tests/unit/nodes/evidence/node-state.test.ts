@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { ownerKey } from '../../../../webhook/nodes/evidence/facts.ts';
 import type { Candidate } from '../../../../webhook/nodes/evidence/node-proof-stats.ts';
 import { evidenceWith, Scene, seconds, start } from './support.ts';
 
@@ -267,6 +268,14 @@ suite('a node without a proof', () => {
     assert.deepEqual(opens(10), [4, 4]);
     scene.runs(30, 'beside', 'failed', { owner: 'db' });
     assert.deepEqual(opens(33), [2, 2], 'the other owner failed, and this one has waited for its pause');
+  });
+
+  test('a DaemonSet has pods on other nodes, and its next one cannot go there', () => {
+    const scene = new Scene();
+    const owner = ownerKey('net', { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'log', uid: 'log' });
+    scene.runs(0, 'there', 'passed', { owner, node: 'n2' });
+    scene.runs(0, 'here', 'failed', { owner, takes: 10 });
+    assert.equal(opensTo(scene, 10, { key: 'k', owner }), 4);
   });
 
   test('an owner that has passed on any node goes before those that have not', () => {
