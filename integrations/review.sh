@@ -24,7 +24,6 @@ value() { if [ -n "${!1:-}" ]; then args+=("$2=${!1}"); fi; }
 value REVIEW_NAMESPACE --namespace
 value REVIEW_PROFILE --profile
 value REVIEW_CONFIG --config
-value REVIEW_CHANGED_SINCE --changed-since
 
 switch() {
   case ${!1:-false} in

@@ -49,10 +49,6 @@ export function reviewCommand(): Command {
       .option('--strict', 'exit with 1 for warnings too')
       .addOption(new Option('--summary', 'one line for each workload, no diff'))
       .option('--assume-meshed', 'assume that the injector of linkerd or Istio has run')
-      .option(
-        '--changed-since <revision>',
-        'only workloads in files that changed since a Git revision; not with -f - or -o yaml',
-      )
       // loaded here, because the other commands do not need it
       .action(async (paths: string[], flags: ReviewFlags) =>
         (await import('./run-review.ts')).runReview({ ...flags, filename: [...paths, ...flags.filename] }),

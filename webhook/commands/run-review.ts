@@ -4,7 +4,6 @@ import { readPolicy } from '../config/load.ts';
 import { clean } from '../lib/clean.ts';
 import { CniGateError } from '../lib/errors.ts';
 import type { AdmissionOptions } from '../review/ask/judge.ts';
-import { standardInput } from '../review/input/files.ts';
 import { isRecorded, placeOf, type Report } from '../review/model.ts';
 import { githubOutput } from '../review/output/github.ts';
 import { gitlabOutput } from '../review/output/gitlab.ts';
@@ -31,7 +30,6 @@ export interface ReviewFlags {
   strict?: true;
   summary?: true;
   assumeMeshed?: true;
-  changedSince?: string;
 }
 
 /** What the command prints, and its exit code. */
@@ -68,9 +66,9 @@ export async function write(texts: Iterable<string>, stream: Writable): Promise<
  */
 export async function resultOf(flags: ReviewFlags): Promise<ReviewResult> {
   checkFlags(flags);
-  const { filename: names, namespace, assumeMeshed = false, changedSince } = flags;
+  const { filename: names, namespace, assumeMeshed = false } = flags;
   const admission = admissionOf(flags);
-  const report = await review({ names, namespace, admission, assumeMeshed, changedSince });
+  const report = await review({ names, namespace, admission, assumeMeshed });
   const summary = summarize(report);
   return {
     status: exitCodeOf(summary, flags.strict === true),
@@ -79,19 +77,10 @@ export async function resultOf(flags: ReviewFlags): Promise<ReviewResult> {
   };
 }
 
-function checkFlags({ filename, summary, output, changedSince }: ReviewFlags): void {
-  const sincePast = changedSince !== undefined;
+function checkFlags({ filename, summary, output }: ReviewFlags): void {
   const wrong: [boolean, string][] = [
     [filename.length === 0, 'expected a file or folder to review, or - for standard input'],
     [summary === true && output !== 'text', `--summary is text: it does not go with --output ${output}`],
-    [
-      sincePast && filename.includes(standardInput),
-      '--changed-since compares files: it does not go with -f -',
-    ],
-    [
-      sincePast && output === 'yaml',
-      '--changed-since does not go with --output yaml, which is the whole input',
-    ],
   ];
   for (const [is, message] of wrong) if (is) throw new CniGateError('CNI_GATE_USAGE', message);
 }

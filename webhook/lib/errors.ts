@@ -65,8 +65,6 @@ export const errorCodes = {
   CNI_GATE_INPUT_SKIPPED: 'A folder of the input of review has manifests that are not read.',
   CNI_GATE_INPUT_KUSTOMIZE: 'An input of review is a folder that kustomize must render.',
   CNI_GATE_INPUT_TOO_LARGE: 'An input of review exceeds a limit of review.',
-  CNI_GATE_GIT: 'Git cannot compare the input of review with a revision.',
-  CNI_GATE_GIT_REVISION: 'The revision of review --changed-since does not exist.',
   CNI_GATE_CLUSTER_CONFIG: 'No usable cluster configuration was found.',
   CNI_GATE_CLUSTER_PATH: 'A request to the API server was not sent: a name in its path is invalid.',
   CNI_GATE_CLUSTER_UNREACHABLE: 'The API server did not answer, or something else answered.',

@@ -105,8 +105,6 @@ export interface Report {
   /** Numbers of objects that are neither workload nor Namespace, by kind. */
   otherObjects: Map<string, number>;
   namespaces: number;
-  /** The number of workloads that are left out because they did not change; absent if all are reported. */
-  unchanged?: number;
 }
 
 /** Whether the input is AdmissionReviews: the JSON output is then their answers. */

@@ -1,6 +1,5 @@
 import { type AdmissionOptions, Judge } from './ask/judge.ts';
-import { changesSince, onlyChanged } from './changes.ts';
-import { coverageFindings, inputFindings, lostOptIns } from './findings/coverage.ts';
+import { coverageFindings, inputFindings } from './findings/coverage.ts';
 import { jobFindings } from './findings/jobs.ts';
 import { readStream } from './input/documents.ts';
 import { expandInputs, readInput, standardInput, standardInputName } from './input/files.ts';
@@ -18,23 +17,14 @@ export interface ReviewOptions {
   admission: AdmissionOptions;
   /** Whether a pod that requests a mesh is reviewed as if the mesh's injector had run. */
   assumeMeshed?: boolean;
-  /** A Git revision: only workloads that changed since are reported. Not with standard input. */
-  changedSince?: string | undefined;
 }
 
-/**
- * Reads everything, then judges each workload as the server's `/mutate` does.
- *
- * @throws CniGateError CNI_GATE_GIT or CNI_GATE_GIT_REVISION if the input cannot be compared with the revision
- */
+/** Reads everything, then judges each workload as the server's `/mutate` does. */
 export async function review(options: ReviewOptions): Promise<Report> {
-  const { admission, namespace, changedSince } = options;
+  const { admission, namespace } = options;
   const { policy, profile } = admission;
-  const newReader = (): ManifestReader => new ManifestReader(namespace, policy.templateKinds);
-  const reader = newReader();
+  const reader = new ManifestReader(namespace, policy.templateKinds);
   await readAll(options.names, reader);
-  const changes =
-    changedSince === undefined ? undefined : await changesSince(changedSince, reader, newReader());
   const judge = new Judge(admission, reader.namespaces);
   const reviewed = await judgeAll(reader, judge, options.assumeMeshed === true);
   const isExpected = (name: string): boolean =>
@@ -42,7 +32,6 @@ export async function review(options: ReviewOptions): Promise<Report> {
   const manifests = reviewed.filter(({ workload }) => !workload.recorded);
   const findings = [
     ...reader.findings,
-    ...(changes !== undefined && profile === undefined ? lostOptIns(changes.before, reader.namespaces) : []),
     ...reader.unknownObjects.filter((finding) => isExpected(finding.namespace)),
     // in this mode a proof that fails ends with 0
     ...(policy.proof.mode === 'warn' ? [] : jobFindings(reviewed)),
@@ -51,8 +40,7 @@ export async function review(options: ReviewOptions): Promise<Report> {
   if (!findings.some((one) => one.namespace !== undefined))
     findings.push(...inputFindings(manifests, reader, profile));
   const { documents, faults, otherObjects, namespaces } = reader;
-  const report = { reviewed, documents, faults, findings, otherObjects, namespaces: namespaces.size };
-  return changes === undefined ? report : onlyChanged(report, changes);
+  return { reviewed, documents, faults, findings, otherObjects, namespaces: namespaces.size };
 }
 
 async function readAll(names: readonly string[], reader: ManifestReader): Promise<void> {

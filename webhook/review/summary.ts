@@ -8,8 +8,6 @@ type Outcomes = Record<Exclude<Outcome, 'skipped'>, number>;
 export interface Summary extends Outcomes {
   /** All reported workloads: the sum of the outcomes. */
   workloads: number;
-  /** Workloads that are left out because they did not change; absent without `--changed-since`. */
-  unchanged?: number;
   /** Workloads without a check, by reason. */
   skipped: Record<string, number>;
   /** Objects that create no pods, by kind. */
@@ -35,7 +33,6 @@ export function summarize(report: Report): Summary {
   );
   return {
     workloads: decisions.length,
-    ...(report.unchanged !== undefined && { unchanged: report.unchanged }),
     injected: count('injected'),
     updated: count('updated'),
     current: count('current'),

@@ -128,26 +128,6 @@ function labelAlone(name: string, group: readonly Reviewed[]): Finding[] {
   return [about(name, { file: document.file, line }, { code: 'CNI_GATE_NOT_OPTED_IN', message })];
 }
 
-/**
- * Namespaces of the input that opted in at an earlier revision and do not any more. A Namespace that is gone is no
- * finding: its workloads are, if some are left.
- *
- * @param before the Namespaces as they were
- */
-export const lostOptIns = (
-  before: ReadonlyMap<string, NamespaceObject>,
-  namespaces: ReadonlyMap<string, NamespaceObject>,
-): Finding[] =>
-  [...before].flatMap(([name, { labels }]) => {
-    const earlier = optedInTo(labels);
-    const now = namespaces.get(name);
-    if (earlier === undefined || now === undefined || optedInTo(now.labels) !== undefined) return [];
-    const has = now.labels[profileLabel];
-    const state = has === undefined ? `has no label ${profileLabel}` : `has ${profileLabel}=${has}`;
-    const message = `opted in to profile ${earlier} at the revision of --changed-since, and now ${state}: its pods get no check`;
-    return [about(name, now, { code: 'CNI_GATE_NOT_OPTED_IN', message })];
-  });
-
 function faultOf(profile: string, policy: Policy): CoverageFault | undefined {
   try {
     policy.combineProfiles(profile);

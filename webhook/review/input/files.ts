@@ -29,7 +29,7 @@ export interface Input {
 }
 
 /** Whether a path is that of a manifest, by its name. */
-export const isManifest = (path: string): boolean => /\.(?:ya?ml|json)$/.test(path);
+const isManifest = (path: string): boolean => /\.(?:ya?ml|json)$/.test(path);
 
 /**
  * The files that the arguments of `-f` name, in their order, each once: files, folders, globs, and `-`.
@@ -154,7 +154,7 @@ export async function readInput(path: string, max: number): Promise<Input | Faul
 }
 
 /** UTF-8 text without a byte order mark; undefined if the bytes are something else. */
-export function decodeText(bytes: Uint8Array): string | undefined {
+function decodeText(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {

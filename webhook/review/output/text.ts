@@ -87,7 +87,7 @@ export function totals(
   summary: Summary,
   { paint, strict }: Omit<TextOptions, 'diff'>,
 ): [string, string, string] {
-  const { workloads, refused, errors, skipped, otherObjects, unchanged } = summary;
+  const { workloads, refused, errors, skipped, otherObjects } = summary;
   const warnings = summary.warnings + summary.findings;
   const outcomes = [
     `${summary.injected} injected`,
@@ -104,10 +104,9 @@ export function totals(
     `${counted(sum(otherObjects), 'other object')}${clean(counts(otherObjects))}`,
     ...(errors > 0 ? [paint('red', `${errors} unreadable`)] : []),
   ];
-  const left = unchanged === undefined ? '' : ` (${unchanged} unchanged)`;
   const passed = exitCodeOf(summary, strict) === 0;
   return [
-    `reviewed ${counted(workloads, 'workload')}${left}: ${outcomes.join(', ')}`,
+    `reviewed ${counted(workloads, 'workload')}: ${outcomes.join(', ')}`,
     rest.join(', '),
     passed ? paint('green', 'passed') : paint('red', 'failed'),
   ];
