@@ -10,7 +10,7 @@ import { recorded } from '../support/reviews.ts';
 import { type Row, report } from './report.ts';
 import { servers } from './servers.ts';
 
-const body = JSON.stringify(recorded('pod-statefulset-db'));
+const body = JSON.stringify(recorded('pod-statefulset-db'), null, 2);
 
 /** Microseconds per call, the median of several batches. */
 function time(call: () => void): number {
