@@ -11,7 +11,10 @@ const profile = 'cilium.linkerd.multus';
 const json = (name: string): string => JSON.stringify(recorded(name));
 
 /** The answers of the server's code, one on each line. */
-async function expected(of: readonly string[], namespaces = new FixedNamespaces(new Map(), profile)): Promise<string> {
+async function expected(
+  of: readonly string[],
+  namespaces = new FixedNamespaces(new Map(), profile),
+): Promise<string> {
   const policy = readPolicy(undefined);
   const answers = of.map(async (name) => (await mutate(recorded(name), { policy, namespaces })).review);
   return (await Promise.all(answers)).map((answer) => `${JSON.stringify(answer)}\n`).join('');
