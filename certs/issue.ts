@@ -154,8 +154,8 @@ export interface KeyPem {
 /**
  * Generates an EC key on the curve P-256: docs/decisions/certificates.md says why not RSA.
  *
- * In the form of SEC 1 (RFC 5915): the API server reads `--service-account-key-file` in no other (client-go,
- * util/keyutil), and docker-compose.yml gives it a key that `certs issue` wrote.
+ * In the form of SEC 1 (RFC 5915): the API server of the tests reads its `--service-account-key-file` in no other
+ * (client-go, util/keyutil).
  */
 export function generateKey(): KeyPem {
   return generateKeyPairSync('ec', {

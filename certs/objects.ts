@@ -3,7 +3,6 @@ import { apiPath, configurationsPath, pathBelow, type WebhookKind } from '../web
 import type { ApiClient } from '../webhook/cluster/client.ts';
 import { ClusterError } from '../webhook/cluster/errors.ts';
 import { CniGateError } from '../webhook/lib/errors.ts';
-import { listBytes } from '../webhook/lib/limits.ts';
 import { certificatesLabel, certificatesLabelValue } from '../webhook/lib/names.ts';
 import type { SecretData } from './rotation.ts';
 
@@ -195,30 +194,6 @@ const snapshot = (object: Secret): SecretSnapshot => ({
   data: Object.fromEntries(Object.entries(object.data ?? {}).map(([key, value]) => [key, decoded(value)])),
   object,
 });
-
-/**
- * The webhook configurations of a cluster in which a webhook calls our Service.
- *
- * @throws CniGateError if they may not be listed
- */
-export async function configurationsCalling(
-  client: ApiClient,
-  objects: Pick<ManagedObjects, 'namespace' | 'service'>,
-): Promise<ConfigurationName[]> {
-  const kinds = ['mutating', 'validating'] as const;
-  const found = await Promise.all(
-    kinds.map(async (kind) => {
-      const path = configurationsPath(kind);
-      const { items } = await client.request<{ items: Configuration[] }>('GET', path, {
-        maxBytes: listBytes,
-      });
-      return items
-        .filter(({ webhooks }) => webhooks?.some((webhook) => calls(webhook, objects)))
-        .map(({ metadata }): ConfigurationName => `${kind}/${metadata.name}`);
-    }),
-  );
-  return found.flat();
-}
 
 const calls = (
   { clientConfig }: Webhook,
