@@ -1,17 +1,17 @@
-import { blockedBy } from '../admission/gate/blocked.ts';
-import type { Blocker } from '../admission/gate/refusal.ts';
-import type { Policy } from '../config/policy.ts';
-import { noEvidence } from '../nodes/evidence/evidence.ts';
-import type { Known } from '../nodes/evidence/profile-proof.ts';
-import type { NodeFacts } from '../nodes/readiness/facts.ts';
+import type { NodeFacts } from '../core/facts/node.ts';
+import { blockedBy } from '../core/networks/blocked.ts';
+import { noEvidence } from '../core/networks/evidence.ts';
+import type { Known } from '../core/networks/profile-proof.ts';
+import type { Blocker } from '../core/networks/refusal.ts';
+import type { Policy } from '../core/profiles/policy.ts';
 import {
   matchesNode,
   type Required,
   type Taint,
   toleratesAll,
   zoneLabel,
-} from '../nodes/scheduling/constraints.ts';
-import { type Amounts, fits } from '../nodes/scheduling/requests.ts';
+} from '../core/scheduling/constraints.ts';
+import { type Amounts, fits } from '../core/scheduling/requests.ts';
 
 /** What the gate would answer about a pod and a node. */
 export interface GateAnswer {

@@ -1,11 +1,11 @@
 import { Gauge } from 'prom-client';
-import type { ClusterView } from '../admission/gate/cluster-view.ts';
-import type { Policy } from '../config/policy.ts';
+import type { ClusterView } from '../core/cluster-view.ts';
+import { type PodEvidence, type Verdict, verdicts } from '../core/facts/pod-evidence.ts';
+import { states } from '../core/networks/daemon-set-status.ts';
+import { duplicateAddresses } from '../core/networks/duplicate-addresses.ts';
+import { stateBy } from '../core/networks/profile-proof.ts';
+import type { Policy } from '../core/profiles/policy.ts';
 import type { Deps } from '../lib/deps.ts';
-import { duplicateAddresses } from '../nodes/evidence/duplicates.ts';
-import { type PodEvidence, type Verdict, verdicts } from '../nodes/evidence/facts.ts';
-import { stateBy } from '../nodes/evidence/profile-proof.ts';
-import { states } from '../nodes/readiness/state.ts';
 
 /** A value of a gauge, by its labels. */
 type Sample = [labels: Record<string, string>, value: number];

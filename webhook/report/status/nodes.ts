@@ -1,10 +1,10 @@
-import type { Policy } from '../../config/policy.ts';
-import type { DaemonSetRef, Profile } from '../../config/types.ts';
+import { noneYet, open, type State } from '../../core/networks/daemon-set-status.ts';
+import { Evidence } from '../../core/networks/evidence.ts';
+import { profileProof } from '../../core/networks/profile-proof.ts';
+import type { Readiness } from '../../core/networks/readiness.ts';
+import type { Policy } from '../../core/profiles/policy.ts';
+import type { DaemonSetRef, Profile } from '../../core/profiles/types.ts';
 import { timeText } from '../../lib/time-text.ts';
-import { Evidence } from '../../nodes/evidence/evidence.ts';
-import { profileProof } from '../../nodes/evidence/profile-proof.ts';
-import type { Readiness } from '../../nodes/readiness/readiness.ts';
-import { noneYet, open, type State } from '../../nodes/readiness/state.ts';
 import type { PodFacts } from '../facts/pods.ts';
 
 /** What a network is known by: a DaemonSet with the profiles that name it, or a profile without one. */

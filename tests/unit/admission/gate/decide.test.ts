@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { decidePlacement, type GateDecision } from '../../../../webhook/admission/gate/gate.ts';
-import { type GatePod, holdBegan } from '../../../../webhook/admission/gate/gate-pod.ts';
-import { Holds } from '../../../../webhook/admission/gate/holds.ts';
-import { decodePlacement } from '../../../../webhook/admission/gate/placement.ts';
-import { refusedFor } from '../../../../webhook/admission/gate/refusal.ts';
-import { noEvidence } from '../../../../webhook/nodes/evidence/evidence.ts';
-import { toAgentFacts, toDaemonSetFacts } from '../../../../webhook/nodes/readiness/facts.ts';
-import type { Readiness } from '../../../../webhook/nodes/readiness/readiness.ts';
+import { decidePlacement, type GateDecision } from '../../../../webhook/admission/gate.ts';
+import { decodePlacement } from '../../../../webhook/admission/placement.ts';
+import { type GatePod, holdBegan } from '../../../../webhook/core/facts/gate-pod.ts';
+import { toAgentFacts, toDaemonSetFacts } from '../../../../webhook/core/facts/node.ts';
+import { noEvidence } from '../../../../webhook/core/networks/evidence.ts';
+import { Holds } from '../../../../webhook/core/networks/holds.ts';
+import type { Readiness } from '../../../../webhook/core/networks/readiness.ts';
+import { refusedFor } from '../../../../webhook/core/networks/refusal.ts';
 import { policyOf } from '../../../support/configurations.ts';
-import { apiAgent, apiDaemonSet, now } from '../../nodes/readiness/objects.ts';
+import { apiAgent, apiDaemonSet, now } from '../../core/networks/objects.ts';
 import { binding, clusterWith, pending } from './support.ts';
 
 const profiles = [

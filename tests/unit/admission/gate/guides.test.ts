@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type Blocker, refusalText, refusedFor } from '../../../../webhook/admission/gate/refusal.ts';
 import { builtInProfiles } from '../../../../webhook/config/builtin.ts';
+import type { DaemonSetStatus } from '../../../../webhook/core/networks/daemon-set-status.ts';
+import { type Blocker, refusalText, refusedFor } from '../../../../webhook/core/networks/refusal.ts';
 import { bindingsWebhook } from '../../../../webhook/lib/names.ts';
-import type { DaemonSetStatus } from '../../../../webhook/nodes/readiness/state.ts';
 import { blocks, pages } from '../../../support/pages.ts';
 
 const refusal =

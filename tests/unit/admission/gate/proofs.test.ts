@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { toAgentFacts, toDaemonSetFacts } from '../../../../webhook/core/facts/node.ts';
 import { gateBy } from '../../../../webhook/leader/filters.ts';
-import { toAgentFacts, toDaemonSetFacts } from '../../../../webhook/nodes/readiness/facts.ts';
-import { apiAgent, apiDaemonSet, now } from '../../nodes/readiness/objects.ts';
+import { apiAgent, apiDaemonSet, now } from '../../core/networks/objects.ts';
 import { Replica } from './replica.ts';
 
 suite('the gate with proofs', async () => {
