@@ -1,6 +1,6 @@
 import type { Command, Option } from 'commander';
 import { type Metric, Registry } from 'prom-client';
-import { certificateMetrics } from '../../certs/managed.ts';
+import { certificateMetrics } from '../../certs/report.ts';
 import { eventMetrics } from '../../webhook/cluster/events/recorder.ts';
 import { clusterMetrics } from '../../webhook/cluster/metrics.ts';
 import { createProgram } from '../../webhook/commands/program.ts';

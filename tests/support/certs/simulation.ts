@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
+import type { SecretData } from '../../../certs/objects.ts';
 import {
   bundleOf,
   fingerprintsIn,
   newAuthority,
   type Reading,
   readSecret,
-  type SecretData,
   secretData,
 } from '../../../certs/rotation.ts';
 import { inForce } from '../../../certs/verify.ts';
@@ -171,10 +171,10 @@ export class Simulation {
   }
 
   async rotate(): Promise<void> {
-    const { authority, previous, next } = this.#reading();
-    if (!authority || next || !this.#isSound()) return;
+    const { state } = this.#reading();
+    if (!state || state.next || !this.#isSound()) return;
     const begun = newAuthority(this.settings.authorityDays, this.world.now());
-    this.world.setSecret(secretData({ authority, previous, next: begun }));
+    this.world.setSecret(secretData({ ...state, next: begun }));
   }
 
   /** All replicas reconcile until nothing is left to do, and all API servers learn of it. */
@@ -186,13 +186,12 @@ export class Simulation {
   }
 
   assertWhole(): void {
-    const { authority, faults, ...others } = this.#reading();
-    assert.deepEqual(faults, []);
-    assert.ok(authority, 'the Secret is whole');
-    const trusted = fingerprintsIn(bundleOf({ authority, ...others }));
+    const { state, fault } = this.#reading();
+    assert.ok(state, fault?.message);
+    const trusted = fingerprintsIn(bundleOf(state));
     for (const { bundle } of this.world.configurations.values())
       assert.deepEqual(fingerprintsIn(bundle).symmetricDifference(trusted), new Set());
-    for (const { serving } of this.replicas) assert.equal(serving?.signedBy, authority.fingerprint);
+    for (const { serving } of this.replicas) assert.equal(serving?.signedBy, state.authority.fingerprint);
     assert.equal(this.#excused, false, 'repaired within the time that it may take');
   }
 
@@ -208,7 +207,8 @@ export class Simulation {
       }
     }
     const data = this.world.secret?.data;
-    const isWhole = this.#reading().faults.every(({ reason }) => reason === 'expired');
+    const { fault } = this.#reading();
+    const isWhole = !fault || fault.reason === 'expired';
     if (data && data !== this.#past.at(-1) && isWhole) this.#past.push(data);
   }
 
@@ -240,9 +240,9 @@ export class Simulation {
 
   /** A replica that restarts knows no other authority than that of the Secret, so it has to be the one of the others. */
   #isSound(): boolean {
-    const { authority, faults } = this.#reading();
-    const isShared = this.replicas.some(({ serving }) => serving?.signedBy === authority?.fingerprint);
-    return !this.#excused && faults.length === 0 && isShared;
+    const { state } = this.#reading();
+    const isShared = this.replicas.some(({ serving }) => serving?.signedBy === state?.authority.fingerprint);
+    return !this.#excused && state !== undefined && isShared;
   }
 
   #reading(): Reading {

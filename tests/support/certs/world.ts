@@ -3,10 +3,11 @@ import type {
   ConfigurationName,
   ConfigurationSnapshot,
   Configurations,
+  SecretData,
   SecretSnapshot,
   SharedObjects,
 } from '../../../certs/objects.ts';
-import { fingerprintsIn, type SecretData } from '../../../certs/rotation.ts';
+import { fingerprintsIn } from '../../../certs/rotation.ts';
 import { CniGateError } from '../../../webhook/lib/errors.ts';
 
 /** The error of a write over another version than the one that was read. */
