@@ -29,8 +29,8 @@ export interface CertificateEvents {
 }
 
 /**
- * A certificate and key in files, which are read again when they change. A pair that does not match, as while one of
- * two files is written, is never served.
+ * A certificate and key in files, which are read again when they change. A pair that does
+ * not match, for example while only one of the files is replaced, is never served.
  *
  * @throws CniGateError when the pair cannot be used at the start
  */

@@ -29,14 +29,14 @@ const installation = await Installation.make(cluster);
 let [one, other] = [installation.replica('10.254.1.1'), installation.replica('10.254.1.2')];
 after(() => Promise.all([one, other].map((replica) => replica.end())));
 
-/** Something that was made by the same code and has nothing to do with this installation. */
+/** The Secret of another installation. */
 const stranger = made(0);
 
 function made(age: number): SecretData {
   return secretData({ authority: newAuthority(30, new Date(Date.now() - age * day)) });
 }
 
-/** One pod, whose creation needs an answer. */
+/** Asserts that pods are admitted. */
 async function admitted(t: TestContext): Promise<void> {
   const { failures } = await beginLoad(t, cluster, rate).end();
   assert.deepEqual(failures, []);

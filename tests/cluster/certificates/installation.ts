@@ -77,7 +77,7 @@ export class Installation {
     return new Replica(host, access, [...managed, ...rest, ...flags]);
   }
 
-  /** Says which replicas the Service has, as the endpoints controller does from the pods. */
+  /** Sets the endpoints of the Service, as the endpoints controller does. */
   async endpoints(replicas: Replica[]): Promise<void> {
     const ready = replicas.map(({ host }) => ({ addresses: [host], conditions: { ready: true } }));
     await this.cluster.api.patch(slicePath, { endpoints: ready });

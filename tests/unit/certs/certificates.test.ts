@@ -73,7 +73,7 @@ suite('what is issued', () => {
     assert.deepEqual([validFromDate, validToDate], [later(-5 / 1440), later(365 * 30)]);
     const leaf = new X509Certificate(serving.certificate);
     assert.deepEqual([leaf.validFromDate, leaf.validToDate], [serving.notBefore, serving.notAfter]);
-    assert.deepEqual(serving.notAfter, later(90));
+    assert.deepEqual([serving.notAfter, leaf.ca], [later(90), false]);
     assert.deepEqual(issueServing(stranger, { names, days: 90, now }).notAfter, later(10));
   });
 
@@ -202,6 +202,11 @@ suite('a certificate by a caBundle', () => {
   const chain = deep + lower.certificate + upper.certificate;
   const none = /signed by no authority of the caBundle/;
   const soon = later(0.01);
+  const nameless = certify({
+    subject: `/CN=${host}`,
+    signer: authority,
+    extensions: ['basicConstraints=CA:false'],
+  });
   const cases: [
     what: string,
     chain: string,
@@ -232,6 +237,7 @@ suite('a certificate by a caBundle', () => {
     ['is refused where there is none', '', own, /^the certificate cannot be read: /],
     ['is refused after its period', leaf, own, /in force from .* only$/, later(91)],
     ['is refused before its period', leaf, own, /in force from .* only$/, later(-1)],
+    ['is refused if only its common name fits', nameless.certificate, own, /is for no name, not for/],
     ['is refused for another name', leaf, own, /is for cni-gate.* not for other.svc$/, soon, 'other.svc'],
   ];
   for (const [what, chain, bundle, why, at = soon, name = host] of cases)
