@@ -101,7 +101,8 @@ suite('what a replica remembers', () => {
     assert.equal(reason(first, { remembered: newer }), 'rolled-back');
     assert.equal(step(newer, { remembered: first }), 'none');
     assert.equal(step(other, { remembered: first }), 'none', 'of the same second');
-    assert.equal(step(rotated(first, began), { remembered: first }), 'none', 'it follows');
+    const behind = { authority: newAuthority(365, later(-0.01)), previous: [first.authority] };
+    assert.equal(step(behind, { remembered: first }), 'none', 'it follows, though its clock was behind');
   });
 });
 
@@ -124,19 +125,20 @@ suite('a damaged Secret', () => {
 
 test('the time of trust counts from the first observation in which every caBundle has the authority', () => {
   const { fingerprint, certificate } = first.authority;
-  const versioned = (bundle: string, version = '1') => [
-    { name: 'mutating/x' as const, version, bundles: [bundle] },
-  ];
-  const begin = measureTrust(undefined, fingerprint, versioned(certificate), 100);
-  const since = (...args: [string | undefined, ReturnType<typeof versioned>]) =>
-    measureTrust(begin, ...args, 200)?.since;
-  assert.equal(since(fingerprint, versioned(certificate)), 100);
-  assert.equal(since(fingerprint, versioned(certificate, '2')), 200, 'the configuration was changed');
-  assert.equal(since(other.authority.fingerprint, versioned(certificate + other.authority.certificate)), 200);
-  for (const bundles of [versioned(''), [...versioned(certificate), ...versioned('')]])
-    assert.equal(since(fingerprint, bundles), undefined);
-  for (const configurations of [versioned(certificate), []])
-    assert.equal(since(undefined, configurations), undefined);
+  const name = 'mutating/x' as const;
+  const versioned = (bundle: string, version = '1') => ({ name, version, bundles: [bundle] });
+  const begin = measureTrust(undefined, fingerprint, [versioned(certificate)], 100);
+  const both = certificate + other.authority.certificate;
+  for (const [authority, configurations, since] of [
+    [fingerprint, [versioned(certificate)], 100],
+    [fingerprint, [versioned(certificate, '2')], 200],
+    [other.authority.fingerprint, [versioned(both)], 200],
+    [fingerprint, [versioned('')], undefined],
+    [fingerprint, [versioned(certificate), versioned('')], undefined],
+    [undefined, [versioned(certificate)], undefined],
+    [undefined, [], undefined],
+  ] as const)
+    assert.equal(measureTrust(begin, authority, configurations, 200)?.since, since);
 });
 
 test('what is wrong with a caBundle has a name; its order does not matter', () => {
