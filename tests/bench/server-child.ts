@@ -11,7 +11,7 @@ import { serve } from '../../webhook/server/serve.ts';
 import type { Usage } from './load.ts';
 
 const now = new Date();
-const authority = createAuthority({ commonName: 'bench', days: 1, now });
+const authority = createAuthority({ days: 1, now });
 const pair = issueServing(authority, { names: ['localhost'], days: 1, now });
 
 /** Characters of cni-gate's patch for the review that is sent, in base64: all servers answer as many. */

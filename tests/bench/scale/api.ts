@@ -9,7 +9,7 @@ import { agent, daemonSet, daemonSets, namespaces, node, unscheduled, waiting } 
 
 const [count = 0, sets = 0] = process.argv.slice(2).map(Number);
 const now = new Date();
-const authority = createAuthority({ commonName: 'bench', days: 1, now });
+const authority = createAuthority({ days: 1, now });
 const pair = issueServing(authority, { names: ['localhost'], days: 1, now });
 
 interface Found {
