@@ -7,7 +7,7 @@ import {
   toPendingPod,
   weightOfKind,
 } from '../../leader/nominate/pending-pod.ts';
-import { evidencePods, namespaces, nodes, objectBytes, pendingPods } from '../../lib/limits.ts';
+import { evidencePods, namespaces, nodes, pendingPods } from '../../lib/limits.ts';
 import { profileLabel } from '../../lib/names.ts';
 import type { PodEvidence } from '../../nodes/evidence/facts.ts';
 import { type ApiEvidencePod, evidencePick } from '../../nodes/evidence/to-facts.ts';
@@ -67,7 +67,6 @@ export const namespaceSource: Source<ApiObject, NamespaceFacts> = {
   resource: 'namespaces',
   path: '/api/v1/namespaces',
   query: { labelSelector: profileLabel },
-  objectBytes: objectBytes.node,
   pick: ({ metadata }) => ({ labels: metadata.labels ?? {}, ...annotationsOf(metadata.annotations) }),
   fits: (facts) => weightOfNamespace(facts) <= namespaces.bytes,
   retention: { max: namespaces.max, weigh: weightOfNamespace },
@@ -77,7 +76,6 @@ export const namespaceSource: Source<ApiObject, NamespaceFacts> = {
 export const nodeSource: Source<ApiNode, NodeFacts> = {
   resource: 'nodes',
   path: '/api/v1/nodes',
-  objectBytes: objectBytes.node,
   pick: toNodeFacts,
   fits: (node) => weightOfNode(node) <= nodes.bytes,
   retention: { max: nodes.max, weigh: weightOfNode },
@@ -100,7 +98,6 @@ const daemonSetSource = ({
   resource: `daemonset ${namespace}/${name}`,
   path: apiPath`/apis/apps/v1/namespaces/${namespace}/daemonsets`,
   query: { fieldSelector: `metadata.name=${name}` },
-  objectBytes: objectBytes.pod,
   pick: (object) => ({ facts: toDaemonSetFacts(object), selector: selectorText(object.spec.selector ?? {}) }),
 });
 
@@ -147,9 +144,6 @@ export const pendingSource = (optedIn?: Pick<OptedIn, 'has'>): Source<ApiPending
   resource: 'unscheduled pods',
   path: '/api/v1/pods',
   query: { labelSelector: profileLabel, fieldSelector: 'spec.nodeName=' },
-  // an object may have 1.5 MB, and the API server keeps a whole page in memory
-  pageSize: 20,
-  objectBytes: objectBytes.pod,
   ...(optedIn && { wants: ({ namespace = '' }) => optedIn.has(namespace) }),
   pick: toPendingPod,
   retention: { max: pendingPods.max, weigh: ({ weight }) => weight },
@@ -164,8 +158,6 @@ export const evidenceSource = (optedIn?: Pick<OptedIn, 'has'>): Source<ApiEviden
   resource: 'pods on nodes',
   path: '/api/v1/pods',
   query: { labelSelector: profileLabel, fieldSelector: 'spec.nodeName!=' },
-  pageSize: evidencePods.pageSize,
-  objectBytes: objectBytes.pod,
   ...(optedIn && { wants: ({ namespace = '' }) => optedIn.has(namespace) }),
   pick: evidencePick(),
   retention: { max: evidencePods.max, weigh: weightOfEvidence },
