@@ -253,7 +253,7 @@ export const namespaces = {
     count: count(10_000, 'namespaces that opted in'),
     bytes: bytes(16 * MiB, 'estimated memory of these'),
   },
-  bytes: bytes(
+  each: bytes(
     128 * KiB,
     'labels and numeric annotations of a namespace: about 600 labels',
     '[`CNI_GATE_CLUSTER_TOO_LARGE`](errors.md#cni_gate_cluster_too_large)',
@@ -267,7 +267,7 @@ export const namespaces = {
 export const nodes = {
   max: { count: count(15_000, 'nodes'), bytes: bytes(64 * MiB, 'estimated memory of these') },
   /** About 1,200 labels. Feature discovery creates up to 200. */
-  bytes: bytes(256 * KiB, 'labels, taints and resources of a node'),
+  each: bytes(256 * KiB, 'labels, taints and resources of a node'),
 };
 
 /** Characters of a name, UID or word that comes from an object or a call: Kubernetes allows 253 for a DNS subdomain. */

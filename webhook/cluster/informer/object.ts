@@ -19,6 +19,8 @@ export interface Metadata {
 export interface Retention<T> {
   /** Of all together; bytes by {@link Retention.weigh}. */
   max: { count: number; bytes: number };
+  /** Bytes of one object (no limit by default). A larger one counts as too large. */
+  each?: number;
   /** How much memory an object takes, in bytes. */
   weigh: (object: T) => number;
 }
@@ -35,8 +37,6 @@ export interface Source<O extends ApiObject, T> {
   wants?: (metadata: Metadata) => boolean;
   /** Picks from an object what decisions need; the rest is dropped. */
   pick: (object: O) => T;
-  /** Whether the picked part may be kept; otherwise the object counts as too large. */
-  fits?: (object: T) => boolean;
   /** How much is kept of all objects together; all of them by default. */
   retention?: Retention<T>;
 }
@@ -81,15 +81,19 @@ function parsed(text: string): unknown {
 /** As {@link pickEntry}, of an object that was parsed. */
 export function entryOf<O extends ApiObject, T>(
   value: unknown,
-  { wants, fits, pick }: Source<O, T>,
+  { wants, pick, retention }: Source<O, T>,
 ): Entry<T> | Unread | undefined {
   if (!isApiObject(value)) return undefined;
   const { metadata } = value;
   if (wants?.(metadata) === false) return { why: 'not-wanted', metadata };
   const { uid, resourceVersion } = metadata;
   const entry = { key: keyOf(metadata), uid, resourceVersion, object: pick(value as O) };
-  return fits?.(entry.object) === false ? { why: 'too-large', metadata } : entry;
+  return isTooLarge(entry.object, retention) ? { why: 'too-large', metadata } : entry;
 }
+
+/** Whether an object that was picked takes more memory than one may. */
+export const isTooLarge = <T>(object: T, retention: Retention<T> | undefined): boolean =>
+  retention?.each !== undefined && retention.weigh(object) > retention.each;
 
 /** Whether a value has a name, a UID and a version: the other fields of the API's answers are taken on trust. */
 export function isApiObject(value: unknown): value is ApiObject {

@@ -2,7 +2,7 @@ import type { PendingPods } from '../../admission/gate/cluster-view.ts';
 import { type ApiGatePod, type GatePod, toGatePod } from '../../admission/gate/gate-pod.ts';
 import type { NamespaceFacts, Namespaces } from '../../admission/namespaces.ts';
 import { pathBelow } from '../api-path.ts';
-import type { ApiObject } from '../informer/object.ts';
+import { type ApiObject, isTooLarge } from '../informer/object.ts';
 import type { Lister } from '../informer/store.ts';
 import { type Asked, defaultLimits, type Lookup } from '../lookup.ts';
 import { isOptedIn, namespaceSource, podsPath } from './sources.ts';
@@ -11,7 +11,7 @@ import { isOptedIn, namespaceSource, podsPath } from './sources.ts';
 export const namespaceByName: Asked<ApiObject, NamespaceFacts> = {
   path: (name) => pathBelow(namespaceSource.path, name),
   pick: namespaceSource.pick,
-  ...(namespaceSource.fits && { fits: namespaceSource.fits }),
+  fits: (facts) => !isTooLarge(facts, namespaceSource.retention),
 };
 
 /**

@@ -27,20 +27,14 @@ import { apiPath } from '../api-path.ts';
 import type { ApiObject, Source } from '../informer/object.ts';
 import type { OptedIn } from './watch-namespaces.ts';
 
-/** Estimated memory of nested maps and lists, in bytes: an entry without its characters was measured and rounded up. */
+/** Estimated memory of an object with nested maps and lists, in bytes: 160 for an entry was measured and rounded up. */
 function weightOf(value: unknown): number {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null) return 0;
   let total = 0;
-  for (const [key, one] of Object.entries(value)) total += 160 + key.length + weightOf(one);
+  for (const [key, part] of Object.entries(value)) total += 160 + key.length + weightOf(part);
   return total;
 }
-
-const weightOfNamespace = ({ labels, annotations }: NamespaceFacts): number =>
-  1024 + weightOf(labels) + weightOf(annotations);
-
-const weightOfNode = ({ labels, taints, allocatable }: NodeFacts): number =>
-  1024 + weightOf(labels) + weightOf(taints) + weightOf(allocatable);
 
 /** Bytes of a pod's verdict with its entries in all maps and without its texts: measured and rounded up. */
 const ofEvidence = 704;
@@ -68,8 +62,7 @@ export const namespaceSource: Source<ApiObject, NamespaceFacts> = {
   path: '/api/v1/namespaces',
   query: { labelSelector: profileLabel },
   pick: ({ metadata }) => ({ labels: metadata.labels ?? {}, ...annotationsOf(metadata.annotations) }),
-  fits: (facts) => weightOfNamespace(facts) <= namespaces.bytes,
-  retention: { max: namespaces.max, weigh: weightOfNamespace },
+  retention: { ...namespaces, weigh: weightOf },
 };
 
 /** All nodes. They are bounded: a kubelet writes the status of its node and most of its labels. */
@@ -77,8 +70,7 @@ export const nodeSource: Source<ApiNode, NodeFacts> = {
   resource: 'nodes',
   path: '/api/v1/nodes',
   pick: toNodeFacts,
-  fits: (node) => weightOfNode(node) <= nodes.bytes,
-  retention: { max: nodes.max, weigh: weightOfNode },
+  retention: { ...nodes, weigh: weightOf },
 };
 
 /** A DaemonSet, and the label selector of its pods. */
