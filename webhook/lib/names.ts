@@ -68,6 +68,9 @@ export const eventReasons = {
   duplicateAddress: 'DuplicateAddress',
 } as const;
 
+/** `action` of the events on pods that are not recreated; `stop`: because repair has stopped. */
+export const eventActions = { leave: 'Leave', stop: 'Stop' } as const;
+
 /** ConfigMap in cni-gate's own namespace with the configuration of an installation, and the key in it. */
 export const installedConfiguration = { name: 'cni-gate', key: 'config.yaml' } as const;
 

@@ -87,7 +87,7 @@ export class LeaderElector implements Leadership {
     const { deadline, duration } = this.#times;
     const options = { timeout: deadline / 2, signal };
     try {
-      const lease = await this.#read(options);
+      const lease = await this.#client.get<Lease>(pathBelow(this.#list, name), options);
       // the time before the next request: no other replica can measure from earlier
       const now = performance.now();
       this.#observation = observe(this.#observation, lease, now);
@@ -108,15 +108,6 @@ export class LeaderElector implements Leadership {
       if (reported !== this.#failure)
         log.warn({ lease: name, err: error }, `no leader can be found: ${reported}`);
       this.#failure = reported;
-    }
-  }
-
-  async #read(options: RequestOptions): Promise<Lease | undefined> {
-    try {
-      return await this.#client.request<Lease>('GET', pathBelow(this.#list, this.#options.name), options);
-    } catch (error) {
-      if (error instanceof ClusterError && error.status === 404) return undefined;
-      throw error;
     }
   }
 
