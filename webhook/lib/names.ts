@@ -56,6 +56,10 @@ export const certificatesLabelValue = 'managed';
 /** Lease in cni-gate's own namespace. Its holder is the leader. */
 export const leaderLease = 'cni-gate-leader';
 
+/** How objects are named in messages and maps: `namespace/name`, or the name where the kind has no namespaces. */
+export const nameOf = ({ namespace, name }: { namespace?: string | undefined; name: string }): string =>
+  namespace === undefined ? name : `${namespace}/${name}`;
+
 /** `reportingController` of events. */
 export const eventReporter = 'cni-gate.io/leader';
 /** Reasons of these events. */

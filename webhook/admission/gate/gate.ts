@@ -1,6 +1,7 @@
 import type { Policy } from '../../config/policy.ts';
 import type { Profile } from '../../config/types.ts';
 import { messageOf } from '../../lib/errors.ts';
+import { nameOf } from '../../lib/names.ts';
 import type { State } from '../../nodes/readiness/state.ts';
 import { type AdmissionDecision, decision, type ProfileScope } from '../decision.ts';
 import { blockedBy, type KnownStatus, statusesOn } from './blocked.ts';
@@ -80,7 +81,7 @@ export function decidePlacement(
   now: number,
 ): GateDecision {
   const { node } = placement;
-  const podName = `${placement.namespace}/${placement.name}`;
+  const podName = nameOf(placement);
   if (placement.operation !== 'CREATE' || node === '') return decision('skipped', 'operation');
   if (pod === undefined) return allowUnknown('pod-unknown', `pod ${podName} is not known`);
   const profiles = pod.profiles.flatMap((name) => policy.profiles.get(name) ?? []);

@@ -1,5 +1,5 @@
 import { own } from '../../lib/maps.ts';
-import { foreign } from '../../lib/names.ts';
+import { foreign, nameOf } from '../../lib/names.ts';
 import type { PodRequest } from '../decode.ts';
 import type { Pod } from '../pod.ts';
 import { isObject } from '../review.ts';
@@ -45,7 +45,8 @@ export function exemption(
   if (pod.spec.hostNetwork === true) return 'host-network';
   if (isWindows(pod)) return 'windows';
   const owner = pod.metadata.ownerReferences?.find((reference) => reference.controller === true);
-  if (owner?.kind === 'DaemonSet' && daemonSets.has(`${namespace}/${owner.name}`)) return 'network-daemonset';
+  if (owner?.kind === 'DaemonSet' && daemonSets.has(nameOf({ namespace, name: owner.name })))
+    return 'network-daemonset';
   return undefined;
 }
 

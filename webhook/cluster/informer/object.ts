@@ -1,3 +1,4 @@
+import { nameOf } from '../../lib/names.ts';
 import type { ObjectText } from '../stream.ts';
 
 /** What every object of the API carries, as far as it is read here. */
@@ -59,10 +60,6 @@ export interface Unread {
   metadata: Metadata;
 }
 
-/** `namespace/name`, or the name alone where the kind has no namespaces. */
-export const keyOf = ({ namespace, name }: Pick<Metadata, 'namespace' | 'name'>): string =>
-  namespace === undefined ? name : `${namespace}/${name}`;
-
 /** What a store keeps of an object, or why it keeps nothing; undefined where the JSON is no object of the API. */
 export function pickEntry<O extends ApiObject, T>({ text, isCut }: ObjectText, source: Source<O, T>) {
   if (!isCut) return entryOf(parsed(text), source);
@@ -87,7 +84,7 @@ export function entryOf<O extends ApiObject, T>(
   const { metadata } = value;
   if (wants?.(metadata) === false) return { why: 'not-wanted', metadata };
   const { uid, resourceVersion } = metadata;
-  const entry = { key: keyOf(metadata), uid, resourceVersion, object: pick(value as O) };
+  const entry = { key: nameOf(metadata), uid, resourceVersion, object: pick(value as O) };
   return isTooLarge(entry.object, retention) ? { why: 'too-large', metadata } : entry;
 }
 

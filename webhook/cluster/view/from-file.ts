@@ -6,7 +6,7 @@ import { isObject } from '../../admission/review.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import { LiveFiles, type ReloadListener } from '../../lib/live-files.ts';
 import { own } from '../../lib/maps.ts';
-import { profileLabel } from '../../lib/names.ts';
+import { nameOf, profileLabel } from '../../lib/names.ts';
 import { readYaml, YamlError } from '../../lib/yaml.ts';
 import { Evidence, noEvidence } from '../../nodes/evidence/evidence.ts';
 import { Reservations } from '../../nodes/evidence/reservations.ts';
@@ -56,7 +56,7 @@ export function viewOfFile(file: string, profile: string | undefined, listener: 
     },
     pods: {
       pod: (namespace, name, uid) => {
-        const found = files.value.pending.get(`${namespace}/${name}`);
+        const found = files.value.pending.get(nameOf({ namespace, name }));
         return found !== undefined && (uid === '' || found.uid === uid) ? found : undefined;
       },
     },
@@ -180,7 +180,7 @@ function addFacts(
   }
   const agent = toAgentFacts(object as ApiPod);
   if (agent.node === '') {
-    pending.set(`${agent.namespace}/${name}`, toGatePod(object as ApiGatePod));
+    pending.set(nameOf(agent), toGatePod(object as ApiGatePod));
     return;
   }
   if (agent.owner !== '') readiness.setAgent(agent);

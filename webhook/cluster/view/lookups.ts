@@ -1,6 +1,7 @@
 import type { PendingPods } from '../../admission/gate/cluster-view.ts';
 import { type ApiGatePod, type GatePod, toGatePod } from '../../admission/gate/gate-pod.ts';
 import type { NamespaceFacts, Namespaces } from '../../admission/namespaces.ts';
+import { nameOf } from '../../lib/names.ts';
 import { pathBelow } from '../api-path.ts';
 import { type ApiObject, isTooLarge } from '../informer/object.ts';
 import type { Lister } from '../informer/store.ts';
@@ -50,7 +51,7 @@ export const podByName: Asked<ApiGatePod, GatePod> = {
 export function clusterPods(informer: Lister<GatePod>, lookup: Lookup<ApiGatePod, GatePod>): PendingPods {
   return {
     pod(namespace, name, uid) {
-      const key = `${namespace}/${name}`;
+      const key = nameOf({ namespace, name });
       const isIt = (pod: GatePod | undefined): pod is GatePod =>
         pod !== undefined && (uid === '' || pod.uid === uid);
       const known = informer.store.get(key);

@@ -8,7 +8,7 @@ import {
   weightOfKind,
 } from '../../leader/nominate/pending-pod.ts';
 import { evidencePods, namespaces, nodes, pendingPods } from '../../lib/limits.ts';
-import { profileLabel } from '../../lib/names.ts';
+import { nameOf, profileLabel } from '../../lib/names.ts';
 import type { PodEvidence } from '../../nodes/evidence/facts.ts';
 import { type ApiEvidencePod, evidencePick } from '../../nodes/evidence/to-facts.ts';
 import {
@@ -98,7 +98,7 @@ export function daemonSetSources({
   profiles,
 }: Pick<Policy, 'profiles'>): Map<string, Source<SelectingDaemonSet, DaemonSetSnapshot>> {
   const named = [...profiles.values()].flatMap(({ daemonSets }) => daemonSets);
-  return new Map(named.map((one) => [`${one.namespace}/${one.name}`, daemonSetSource(one)]));
+  return new Map(named.map((daemonSet) => [nameOf(daemonSet), daemonSetSource(daemonSet)]));
 }
 
 /**
@@ -111,7 +111,7 @@ export function agentSources(
 ): Map<string, Source<ApiPod, AgentFacts>> {
   const sources = new Map<string, Source<ApiPod, AgentFacts>>();
   for (const { facts, selector: labelSelector } of daemonSets) {
-    const key = `${facts.namespace}/${facts.name}`;
+    const key = nameOf(facts);
     if (labelSelector === undefined || !policy.daemonSets.has(key)) continue;
     sources.set(key, {
       resource: `pods of daemonset ${key}`,

@@ -1,7 +1,7 @@
 import { apiPath } from '../../cluster/api-path.ts';
 import type { ApiClient } from '../../cluster/client.ts';
 import { type Event, fitNote, podReference } from '../../cluster/events/event.ts';
-import { eventActions, eventReasons } from '../../lib/names.ts';
+import { eventActions, eventReasons, nameOf } from '../../lib/names.ts';
 import type { Controller, PodEvidence } from '../../nodes/evidence/facts.ts';
 import type { LeaderDeps } from '../controller.ts';
 import { type Recreation, type SkippedPod, type SkipReason, skipTexts } from './types.ts';
@@ -99,8 +99,6 @@ export class Reporter {
 interface Owned {
   metadata: { uid: string; ownerReferences?: (Controller & { controller?: boolean })[] | null };
 }
-
-const nameOf = ({ namespace, name }: PodEvidence): string => `${namespace}/${name}`;
 
 /** Whether pods are recreated, or only would be: `repair.mode`. */
 type RepairAction = 'recreated' | 'wouldRecreate';

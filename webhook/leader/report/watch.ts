@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Event, fitNote, podReference } from '../../cluster/events/event.ts';
 import { duplicatesOfNamespace } from '../../lib/limits.ts';
-import { eventReasons } from '../../lib/names.ts';
+import { eventReasons, nameOf } from '../../lib/names.ts';
 import { type DuplicateAddress, duplicateAddresses } from '../../nodes/evidence/duplicates.ts';
 import type { EvidenceView } from '../../nodes/evidence/evidence.ts';
 import type { PodEvidence } from '../../nodes/evidence/facts.ts';
@@ -107,7 +107,7 @@ export function duplicateEvents(found: DuplicateAddress): Event[] {
     occasion,
     node: pod.node,
     note: fitNote(
-      `address ${address} of ${of} is also that of pod ${other.namespace}/${other.name} on node ${other.node}, the ${which} one`,
+      `address ${address} of ${of} is also that of pod ${nameOf(other)} on node ${other.node}, the ${which} one`,
       '. Connections to it reach either pod. Find out which pod the network gave it to, and delete the other one, without --force',
     ),
   });

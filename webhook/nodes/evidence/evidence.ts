@@ -1,5 +1,5 @@
 import { nodeEvidence } from '../../lib/limits.ts';
-import { getOrMake } from '../../lib/maps.ts';
+import { evictOldest, getOrMake } from '../../lib/maps.ts';
 import type { PodEvidence } from './facts.ts';
 import { withHistory } from './history.ts';
 import { NodeProofStats } from './node-proof-stats.ts';
@@ -153,8 +153,7 @@ export class Evidence {
   #remember(owner: string): void {
     this.#passedOwners.delete(owner);
     this.#passedOwners.add(owner);
-    const [oldest = ''] = this.#passedOwners.size > nodeEvidence.passedOwners ? this.#passedOwners : [];
-    this.#passedOwners.delete(oldest);
+    evictOldest(this.#passedOwners, nodeEvidence.passedOwners);
   }
 
   /** Removes a pod from where it is no longer. @param after what it is now; undefined if it is gone */
@@ -177,9 +176,10 @@ export class Evidence {
   #statsOf(profile: string, node: string): NodeProofStats | undefined {
     if (!this.#isProfile(profile)) return undefined;
     const nodes = getOrMake(this.#stats, profile, () => new Map<string, NodeProofStats>());
-    const [oldest] = nodes.size < nodeEvidence.nodes || nodes.has(node) ? [] : nodes.keys();
-    if (oldest !== undefined) nodes.delete(oldest);
-    return getOrMake(nodes, node, () => new NodeProofStats(profile, this.hasPassed, this.#boots.get(node)));
+    const make = () => new NodeProofStats(profile, this.hasPassed, this.#boots.get(node));
+    const stats = getOrMake(nodes, node, make);
+    evictOldest(nodes, nodeEvidence.nodes);
+    return stats;
   }
 }
 

@@ -1,4 +1,5 @@
 import { nodeEvidence } from '../../lib/limits.ts';
+import { nameOf } from '../../lib/names.ts';
 import { isBefore } from '../readiness/boots.ts';
 import { isLater, type Moment } from '../readiness/moment.ts';
 import type { PodEvidence } from './facts.ts';
@@ -208,5 +209,3 @@ export class NodeProofStats {
       this.#lastFailed = { seen: now, started };
   }
 }
-
-const nameOf = ({ namespace, name }: PodEvidence): string => `${namespace}/${name}`;

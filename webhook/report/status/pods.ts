@@ -1,4 +1,4 @@
-import { eventReasons, validatorContainer } from '../../lib/names.ts';
+import { eventReasons, nameOf, validatorContainer } from '../../lib/names.ts';
 import { duplicateAddresses as findDuplicates } from '../../nodes/evidence/duplicates.ts';
 import type { Verdict } from '../../nodes/evidence/facts.ts';
 import { recreateText } from '../checks/finding.ts';
@@ -102,7 +102,7 @@ export const duplicateAddresses = (pods: readonly PodFacts[]) =>
     ({ network, address, older, younger }) => ({
       network: network || null,
       address,
-      pods: [older, younger].map(({ namespace, name }) => `${namespace}/${name}`),
+      pods: [older, younger].map(nameOf),
       nodes: [older.node, younger.node],
     }),
   );

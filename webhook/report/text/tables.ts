@@ -1,3 +1,4 @@
+import { nameOf } from '../../lib/names.ts';
 import { states } from '../../nodes/readiness/state.ts';
 import { proofStates } from '../facts/proof.ts';
 import type { Status } from '../status/status.ts';
@@ -108,7 +109,7 @@ export function tablesOf(
       id: 'daemonSets',
       head: ['DAEMONSET', 'PROFILES', 'IN USE', ...shown.map((state) => state.toUpperCase())],
       rows: daemonSets.map(({ namespace, name, profiles, inUse, exists, nodes: of }) => [
-        `${namespace}/${name}`,
+        nameOf({ namespace, name }),
         profiles.join(','),
         inUse ? 'yes' : 'no',
         ...shown.map((state) => (exists ? String(of[state]) : null)),
