@@ -1,14 +1,12 @@
-import { Gauge } from 'prom-client';
 import type { ClusterView } from '../admission/gate/cluster-view.ts';
 import type { Policy } from '../config/policy.ts';
 import type { Deps } from '../lib/deps.ts';
+import { measuredGauge, type Sample } from '../lib/metrics.ts';
+import { nameOf } from '../lib/names.ts';
 import { duplicateAddresses } from '../nodes/evidence/duplicates.ts';
 import { type PodEvidence, type Verdict, verdicts } from '../nodes/evidence/facts.ts';
 import { stateBy } from '../nodes/evidence/profile-proof.ts';
 import { states } from '../nodes/readiness/state.ts';
-
-/** A value of a gauge, by its labels. */
-type Sample = [labels: Record<string, string>, value: number];
 
 /**
  * Registers gauges of the nodes' states, of held pods, and of what pods' proofs found out. They are computed for each
@@ -21,26 +19,12 @@ export function measureCluster(
   view: Pick<ClusterView, 'readiness' | 'evidence' | 'pending' | 'unsynced'>,
 ): void {
   const { evidence } = view;
-  /** @param samples undefined until everything is listed */
   const gauge = (
     name: string,
     help: string,
     labelNames: string[],
     samples: () => Iterable<Sample> | undefined,
-  ): void => {
-    new Gauge({
-      name,
-      help,
-      labelNames,
-      registers: [registry],
-      collect() {
-        // without labels, a reset would report 0
-        if (labelNames.length > 0) this.reset();
-        else this.remove();
-        for (const [labels, value] of samples() ?? []) this.set(labels, value);
-      },
-    });
-  };
+  ): void => measuredGauge(registry, name, help, labelNames, samples);
   const gaugeOfPods = (name: string, help: string, isCounted: (pod: PodEvidence) => boolean): void =>
     gauge(name, help, [], () => (evidence.synced ? [[{}, count(evidence.pods(), isCounted)]] : undefined));
 
@@ -94,7 +78,7 @@ function* nodeStates(
     for (const daemonSet of one.daemonSets) {
       const counts = view.readiness.count(daemonSet, now, policy.gate.startupGrace, refine);
       if (counts === undefined) continue;
-      const labels = { profile: one.name, daemonset: `${daemonSet.namespace}/${daemonSet.name}` };
+      const labels = { profile: one.name, daemonset: nameOf(daemonSet) };
       for (const state of states) yield [{ ...labels, state }, counts[state]];
     }
   }

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Counter, type Registry } from 'prom-client';
+import type { Counter, Registry } from 'prom-client';
 import type { Log } from '../../lib/deps.ts';
 import { messageOf } from '../../lib/errors.ts';
 import { eventLimits } from '../../lib/limits.ts';
 import { kindOfError, logOnce } from '../../lib/log-once.ts';
 import { evictOldest } from '../../lib/maps.ts';
+import { counter } from '../../lib/metrics.ts';
 import { eventReporter, nameOf } from '../../lib/names.ts';
 import { Notifier } from '../../lib/notifier.ts';
 import { microTime } from '../../lib/time-text.ts';
@@ -40,12 +41,7 @@ interface QueuedEvent {
 
 /** The metric of events: docs/reference/metrics.md. */
 export const eventMetrics = (registry: Registry): Counter<'reason' | 'result'> =>
-  new Counter({
-    name: 'cni_gate_events_total',
-    help: 'Events on pods and their controllers.',
-    labelNames: ['reason', 'result'],
-    registers: [registry],
-  });
+  counter(registry, 'cni_gate_events_total', 'Events on pods and their controllers.', 'reason', 'result');
 
 /** What the queue of events works with. */
 export interface EventRecorderOptions {
