@@ -1,25 +1,19 @@
-import type { ClusterView } from '../../admission/gate/cluster-view.ts';
-import { type ApiGatePod, type GatePod, toGatePod } from '../../admission/gate/gate-pod.ts';
-import { Holds } from '../../admission/gate/holds.ts';
-import { FixedNamespaces } from '../../admission/namespaces.ts';
-import { isObject } from '../../admission/review.ts';
+import type { ClusterView } from '../../core/cluster-view.ts';
+import type { ApiDaemonSet, ApiNode, ApiPod } from '../../core/facts/api.ts';
+import { type GatePod, toGatePod } from '../../core/facts/gate-pod.ts';
+import { FixedNamespaces } from '../../core/facts/namespace.ts';
+import { toAgentFacts, toDaemonSetFacts, toNodeFacts } from '../../core/facts/node.ts';
+import { evidencePick } from '../../core/facts/to-pod-evidence.ts';
+import { Evidence, noEvidence } from '../../core/networks/evidence.ts';
+import { Holds } from '../../core/networks/holds.ts';
+import { Readiness } from '../../core/networks/readiness.ts';
+import { Reservations } from '../../core/networks/reservations.ts';
 import { CniGateError } from '../../lib/errors.ts';
+import { isObject } from '../../lib/json.ts';
 import { LiveFiles, type ReloadListener } from '../../lib/live-files.ts';
 import { own } from '../../lib/maps.ts';
 import { nameOf, profileLabel } from '../../lib/names.ts';
 import { readYaml, YamlError } from '../../lib/yaml.ts';
-import { Evidence, noEvidence } from '../../nodes/evidence/evidence.ts';
-import { Reservations } from '../../nodes/evidence/reservations.ts';
-import { type ApiEvidencePod, evidencePick } from '../../nodes/evidence/to-facts.ts';
-import {
-  type ApiDaemonSet,
-  type ApiNode,
-  type ApiPod,
-  toAgentFacts,
-  toDaemonSetFacts,
-  toNodeFacts,
-} from '../../nodes/readiness/facts.ts';
-import { Readiness } from '../../nodes/readiness/readiness.ts';
 import type { ApiObject } from '../informer/object.ts';
 
 /**
@@ -180,11 +174,11 @@ function addFacts(
   }
   const agent = toAgentFacts(object as ApiPod);
   if (agent.node === '') {
-    pending.set(nameOf(agent), toGatePod(object as ApiGatePod));
+    pending.set(nameOf(agent), toGatePod(object as ApiPod));
     return;
   }
   if (agent.owner !== '') readiness.setAgent(agent);
-  const pod = object as ApiEvidencePod;
+  const pod = object as ApiPod;
   if (own(pod.metadata.labels, profileLabel) === undefined) return;
   evidence.apply([{ type: 'put', pod: pick(pod), listed: true }], now);
 }

@@ -1,6 +1,7 @@
-import type { PendingPods } from '../../admission/gate/cluster-view.ts';
-import { type ApiGatePod, type GatePod, toGatePod } from '../../admission/gate/gate-pod.ts';
-import type { NamespaceFacts, Namespaces } from '../../admission/namespaces.ts';
+import type { PendingPods } from '../../core/cluster-view.ts';
+import type { ApiPod } from '../../core/facts/api.ts';
+import { type GatePod, toGatePod } from '../../core/facts/gate-pod.ts';
+import type { NamespaceFacts, Namespaces } from '../../core/facts/namespace.ts';
 import { nameOf } from '../../lib/names.ts';
 import { pathBelow } from '../api-path.ts';
 import { type ApiObject, isTooLarge } from '../informer/object.ts';
@@ -36,7 +37,7 @@ export function clusterNamespaces(
 export const podLimits = { ...defaultLimits, bound: 2000 };
 
 /** Reads a pod that the informer does not know, by `namespace/name`. */
-export const podByName: Asked<ApiGatePod, GatePod> = {
+export const podByName: Asked<ApiPod, GatePod> = {
   path: (key) => {
     const [namespace = '', name = ''] = key.split('/');
     return pathBelow(podsPath(namespace), name);
@@ -48,7 +49,7 @@ export const podByName: Asked<ApiGatePod, GatePod> = {
  * Pods that wait for a node, as an informer knows them. It does not list pods for which no profile applies, so a pod that
  * it does not know is either one of those or very new: cni-gate asks the API server.
  */
-export function clusterPods(informer: Lister<GatePod>, lookup: Lookup<ApiGatePod, GatePod>): PendingPods {
+export function clusterPods(informer: Lister<GatePod>, lookup: Lookup<ApiPod, GatePod>): PendingPods {
   return {
     pod(namespace, name, uid) {
       const key = nameOf({ namespace, name });

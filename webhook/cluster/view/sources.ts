@@ -1,28 +1,21 @@
-import { annotationsOf, type NamespaceFacts } from '../../admission/namespaces.ts';
-import type { Policy } from '../../config/policy.ts';
-import type { DaemonSetRef } from '../../config/types.ts';
-import {
-  type ApiPendingPod,
-  type PendingPod,
-  toPendingPod,
-  weightOfKind,
-} from '../../leader/nominate/pending-pod.ts';
-import { evidencePods, namespaces, nodes, pendingPods } from '../../lib/limits.ts';
-import { nameOf, profileLabel } from '../../lib/names.ts';
-import type { PodEvidence } from '../../nodes/evidence/facts.ts';
-import { type ApiEvidencePod, evidencePick } from '../../nodes/evidence/to-facts.ts';
+import type { ApiDaemonSet, ApiNode, ApiPod } from '../../core/facts/api.ts';
+import { annotationsOf, type NamespaceFacts } from '../../core/facts/namespace.ts';
 import {
   type AgentFacts,
-  type ApiDaemonSet,
-  type ApiNode,
-  type ApiPod,
   type DaemonSetFacts,
   type NodeFacts,
   toAgentFacts,
   toDaemonSetFacts,
   toNodeFacts,
-} from '../../nodes/readiness/facts.ts';
-import { type LabelSelector, selectorText } from '../../nodes/scheduling/constraints.ts';
+} from '../../core/facts/node.ts';
+import { type PendingPod, toPendingPod, weightOfKind } from '../../core/facts/pending-pod.ts';
+import type { PodEvidence } from '../../core/facts/pod-evidence.ts';
+import { evidencePick } from '../../core/facts/to-pod-evidence.ts';
+import type { Policy } from '../../core/profiles/policy.ts';
+import type { DaemonSetRef } from '../../core/profiles/types.ts';
+import { selectorText } from '../../core/scheduling/constraints.ts';
+import { evidencePods, namespaces, nodes, pendingPods } from '../../lib/limits.ts';
+import { nameOf, profileLabel } from '../../lib/names.ts';
 import { apiPath } from '../api-path.ts';
 import type { ApiObject, Source } from '../informer/object.ts';
 import type { OptedIn } from './watch-namespaces.ts';
@@ -79,14 +72,8 @@ export interface DaemonSetSnapshot {
   selector: string | undefined;
 }
 
-/** A DaemonSet as the API gives it, with its selector. */
-export type SelectingDaemonSet = ApiDaemonSet & { spec: { selector?: LabelSelector } };
-
 /** One DaemonSet. cni-gate does not list others: any tenant may create many and large ones. */
-const daemonSetSource = ({
-  namespace,
-  name,
-}: DaemonSetRef): Source<SelectingDaemonSet, DaemonSetSnapshot> => ({
+const daemonSetSource = ({ namespace, name }: DaemonSetRef): Source<ApiDaemonSet, DaemonSetSnapshot> => ({
   resource: `daemonset ${namespace}/${name}`,
   path: apiPath`/apis/apps/v1/namespaces/${namespace}/daemonsets`,
   query: { fieldSelector: `metadata.name=${name}` },
@@ -96,7 +83,7 @@ const daemonSetSource = ({
 /** The DaemonSets that profiles name, by `namespace/name`. */
 export function daemonSetSources({
   profiles,
-}: Pick<Policy, 'profiles'>): Map<string, Source<SelectingDaemonSet, DaemonSetSnapshot>> {
+}: Pick<Policy, 'profiles'>): Map<string, Source<ApiDaemonSet, DaemonSetSnapshot>> {
   const named = [...profiles.values()].flatMap(({ daemonSets }) => daemonSets);
   return new Map(named.map((daemonSet) => [nameOf(daemonSet), daemonSetSource(daemonSet)]));
 }
@@ -132,7 +119,7 @@ export const podsPath = (namespace: string): string => apiPath`/api/v1/namespace
  *
  * @param optedIn the namespaces; all of them where nothing is given
  */
-export const pendingSource = (optedIn?: Pick<OptedIn, 'has'>): Source<ApiPendingPod, PendingPod> => ({
+export const pendingSource = (optedIn?: Pick<OptedIn, 'has'>): Source<ApiPod, PendingPod> => ({
   resource: 'unscheduled pods',
   path: '/api/v1/pods',
   query: { labelSelector: profileLabel, fieldSelector: 'spec.nodeName=' },
@@ -146,7 +133,7 @@ export const pendingSource = (optedIn?: Pick<OptedIn, 'has'>): Source<ApiPending
  *
  * @param optedIn the namespaces; all of them where nothing is given
  */
-export const evidenceSource = (optedIn?: Pick<OptedIn, 'has'>): Source<ApiEvidencePod, PodEvidence> => ({
+export const evidenceSource = (optedIn?: Pick<OptedIn, 'has'>): Source<ApiPod, PodEvidence> => ({
   resource: 'pods on nodes',
   path: '/api/v1/pods',
   query: { labelSelector: profileLabel, fieldSelector: 'spec.nodeName!=' },

@@ -1,12 +1,13 @@
-import type { ClusterView } from '../../admission/gate/cluster-view.ts';
-import { Holds } from '../../admission/gate/holds.ts';
-import type { Policy } from '../../config/policy.ts';
-import type { PendingPod } from '../../leader/nominate/pending-pod.ts';
+import type { ClusterView } from '../../core/cluster-view.ts';
+import type { ApiDaemonSet, ApiPod } from '../../core/facts/api.ts';
+import type { AgentFacts, NodeFacts } from '../../core/facts/node.ts';
+import type { PendingPod } from '../../core/facts/pending-pod.ts';
+import type { PodEvidence } from '../../core/facts/pod-evidence.ts';
+import { Evidence, type PodChange } from '../../core/networks/evidence.ts';
+import { Holds } from '../../core/networks/holds.ts';
+import { Readiness } from '../../core/networks/readiness.ts';
+import type { Policy } from '../../core/profiles/policy.ts';
 import { nameOf } from '../../lib/names.ts';
-import { Evidence, type PodChange } from '../../nodes/evidence/evidence.ts';
-import type { PodEvidence } from '../../nodes/evidence/facts.ts';
-import type { AgentFacts, ApiPod, NodeFacts } from '../../nodes/readiness/facts.ts';
-import { Readiness } from '../../nodes/readiness/readiness.ts';
 import type { ApiClient } from '../client.ts';
 import { InformerFactory, InformerSet } from '../informer/informer-factory.ts';
 import type { InformerDeps } from '../informer/report.ts';
@@ -20,7 +21,6 @@ import {
   evidenceSource,
   nodeSource,
   pendingSource,
-  type SelectingDaemonSet,
 } from './sources.ts';
 import type { OptedIn } from './watch-namespaces.ts';
 
@@ -66,7 +66,7 @@ export function watchGate(
       if (change.type === 'deleted') readiness.removeAgent(change.uid, Date.now());
       else readiness.setAgent(change.object, change.listed);
   });
-  const daemonSets = new InformerSet<SelectingDaemonSet, DaemonSetSnapshot>(informers, (changes) => {
+  const daemonSets = new InformerSet<ApiDaemonSet, DaemonSetSnapshot>(informers, (changes) => {
     for (const change of changes)
       if (change.type === 'deleted') readiness.removeDaemonSet(change.previous.facts);
       else readiness.setDaemonSet(change.object.facts);

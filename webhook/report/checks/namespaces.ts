@@ -1,4 +1,4 @@
-import type { Policy } from '../../config/policy.ts';
+import type { Policy } from '../../core/profiles/policy.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import { nameOf } from '../../lib/names.ts';
 import type { Facts } from '../facts/collect.ts';

@@ -1,20 +1,21 @@
 import { env } from '../../../validator/shared/contract.ts';
-import { type ApiGatePod, waitsBy } from '../../admission/gate/gate-pod.ts';
-import { type Refused, refusedFor } from '../../admission/gate/refusal.ts';
-import { isOurContainer } from '../../admission/mutate/current.ts';
-import { exemption } from '../../admission/mutate/exempt.ts';
-import { optedInTo } from '../../admission/mutate/profile-selection.ts';
-import { readStatus } from '../../admission/mutate/status-annotation.ts';
-import { type Pod, variableOf } from '../../admission/pod.ts';
 import type { ApiObject, Metadata, Source } from '../../cluster/informer/object.ts';
 import { podsPath } from '../../cluster/view/sources.ts';
-import type { Policy } from '../../config/policy.ts';
+import type { ApiPod, PodStatus } from '../../core/facts/api.ts';
+import { waitsBy } from '../../core/facts/gate-pod.ts';
+import { type Pod, variableOf } from '../../core/facts/pod.ts';
+import type { PodEvidence } from '../../core/facts/pod-evidence.ts';
+import { type Refused, refusedFor } from '../../core/facts/refusal-tag.ts';
+import { readStatus } from '../../core/facts/status-annotation.ts';
+import { contextOf, evidencePick } from '../../core/facts/to-pod-evidence.ts';
+import { resultOf, sandboxSince, timeOf } from '../../core/facts/verdict.ts';
+import type { Policy } from '../../core/profiles/policy.ts';
+import { isOurContainer } from '../../core/proof/current.ts';
+import { exemption } from '../../core/proof/exempt.ts';
+import { optedInTo } from '../../core/proof/profile-selection.ts';
 import { texts } from '../../lib/limits.ts';
 import { own } from '../../lib/maps.ts';
 import { optOutValue, profileLabel } from '../../lib/names.ts';
-import type { PodEvidence } from '../../nodes/evidence/facts.ts';
-import { type ApiEvidencePod, contextOf, evidencePick } from '../../nodes/evidence/to-facts.ts';
-import { type ProofStatus, resultOf, sandboxSince, timeOf } from '../../nodes/evidence/verdict.ts';
 import { type ProofState, proofState, type WithoutProof, whyWithoutProof } from './proof.ts';
 
 /** What is kept of a namespace. */
@@ -64,10 +65,10 @@ export interface Hold {
 
 /** The parts of a pod that {@link pickPod} reads, as the API gives them. */
 export type ApiStatusPod = Pod &
-  ApiGatePod &
-  ApiEvidencePod & {
+  ApiPod &
+  ApiPod & {
     spec: { nodeName?: string };
-    status?: ProofStatus & { nominatedNodeName?: string };
+    status?: PodStatus & { nominatedNodeName?: string };
   };
 
 /** What decides which pods are exempt. */
@@ -117,7 +118,7 @@ function pickMode({ metadata: { namespace = '', deletionTimestamp }, spec }: Api
 export function pickPod(
   pod: ApiStatusPod,
   exempting: Exempting,
-  toEvidence: (pod: ApiEvidencePod) => PodEvidence = evidencePick(),
+  toEvidence: (pod: ApiPod) => PodEvidence = evidencePick(),
 ): PodFacts {
   const { metadata, spec, status = {} } = pod;
   const { name, labels } = metadata;

@@ -1,5 +1,5 @@
+import { states } from '../../core/networks/daemon-set-status.ts';
 import { nameOf } from '../../lib/names.ts';
-import { states } from '../../nodes/readiness/state.ts';
 import { proofStates } from '../facts/proof.ts';
 import type { Status } from '../status/status.ts';
 import { ageText, type Cell } from './table.ts';

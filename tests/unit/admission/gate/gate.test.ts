@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { type GateView, gate } from '../../../../webhook/admission/gate/gate.ts';
-import { toGatePod } from '../../../../webhook/admission/gate/gate-pod.ts';
-import { decodePlacement } from '../../../../webhook/admission/gate/placement.ts';
+import { type GateView, gate } from '../../../../webhook/admission/gate.ts';
+import { decodePlacement } from '../../../../webhook/admission/placement.ts';
+import { toGatePod } from '../../../../webhook/core/facts/gate-pod.ts';
 import { CniGateError } from '../../../../webhook/lib/errors.ts';
 import { policyOf } from '../../../support/configurations.ts';
 import { recorded } from '../../../support/reviews.ts';
-import { now } from '../../nodes/readiness/objects.ts';
+import { now } from '../../core/networks/objects.ts';
 import { binding, gateView, pending } from './support.ts';
 
 const profiles = [
@@ -105,10 +105,12 @@ suite('toGatePod', () => {
       metadata: {
         uid: 'u1',
         resourceVersion: '1',
+        creationTimestamp: '2026-11-21T12:00:00Z',
         namespace: 'shop',
         name: 'web-0',
         annotations: { 'cni-gate.io/status': '{"profiles":["mesh",7]}' },
       },
+      spec: {},
       status: {
         conditions: [{ type: 'PodScheduled', status, message, lastTransitionTime: '2026-11-21T11:50:00Z' }],
       },
@@ -124,7 +126,16 @@ suite('toGatePod', () => {
     assert.deepEqual(waiting('0/3 nodes are available'), pending());
     assert.deepEqual(waiting(refusal, 'True'), pending());
     assert.deepEqual(
-      toGatePod({ metadata: { uid: 'u1', resourceVersion: '1', namespace: 'shop', name: 'web-0' } }),
+      toGatePod({
+        metadata: {
+          uid: 'u1',
+          resourceVersion: '1',
+          creationTimestamp: '2026-11-21T12:00:00Z',
+          namespace: 'shop',
+          name: 'web-0',
+        },
+        spec: {},
+      }),
       pending({ profiles: [] }),
     );
   });

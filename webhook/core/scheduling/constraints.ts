@@ -1,0 +1,146 @@
+import { own } from '../../lib/maps.ts';
+import type {
+  LabelSelector,
+  NodeSelectorTerm,
+  PodSpec,
+  Requirement,
+  Taint,
+  Toleration,
+} from '../facts/api.ts';
+
+/** The parts of a pod, or of a pod template, that restrict its nodes. */
+export type NodeConstraints = Pick<PodSpec, 'nodeSelector' | 'affinity'>;
+
+/** The parts of a node that such constraints use. */
+export interface LabelledNode {
+  name: string;
+  labels: Readonly<Record<string, string>>;
+}
+
+/**
+ * Whether a node matches the pod's node selector and its required node affinity. Source: Kubernetes,
+ * `component-helpers/scheduling/corev1/nodeaffinity`.
+ */
+export function matchesNode(constraints: NodeConstraints, node: LabelledNode): boolean {
+  const selector = Object.entries(constraints.nodeSelector ?? {});
+  if (!selector.every(([key, value]) => own(node.labels, key) === value)) return false;
+  const required = constraints.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  return !required || matchesTerms(required.nodeSelectorTerms ?? [], node);
+}
+
+/** Whether one of the terms matches the node. An empty list matches no node. */
+function matchesTerms(terms: readonly NodeSelectorTerm[], node: LabelledNode): boolean {
+  return terms.some(({ matchExpressions, matchFields }) => {
+    const expressions = matchExpressions ?? [];
+    const fields = matchFields ?? [];
+    return (
+      expressions.length + fields.length > 0 &&
+      expressions.every((expression) => matches(expression, own(node.labels, expression.key))) &&
+      fields.every((field) => field.key === 'metadata.name' && matches(field, node.name))
+    );
+  });
+}
+
+/** Whether a value, undefined where it is missing, meets the requirement. No value meets an unknown operator. */
+export function matches({ operator, values }: Requirement, value: string | undefined): boolean {
+  const given = values ?? [];
+  switch (operator) {
+    case 'In':
+      return value !== undefined && given.includes(value);
+    case 'NotIn':
+      return value === undefined || !given.includes(value);
+    case 'Exists':
+      return value !== undefined;
+    case 'DoesNotExist':
+      return value === undefined;
+    case 'Gt':
+    case 'Lt':
+      return compares(operator, value, given[0]);
+    default:
+      return false;
+  }
+}
+
+/**
+ * Both sides are whole numbers, or the requirement is not met. Source: Kubernetes, `Requirement.Matches` in
+ * `apimachinery/pkg/labels`.
+ */
+function compares(operator: 'Gt' | 'Lt', left = '', right = ''): boolean {
+  // an int64 has up to 19 digits
+  const isWhole = [left, right].every((text) => /^[+-]?\d{1,19}$/.test(text));
+  if (!isWhole) return false;
+  return operator === 'Gt' ? BigInt(left) > BigInt(right) : BigInt(left) < BigInt(right);
+}
+
+const words: Record<string, (key: string, values: string) => string> = {
+  In: (key, values) => `${key} in (${values})`,
+  NotIn: (key, values) => `${key} notin (${values})`,
+  Exists: (key) => key,
+  DoesNotExist: (key) => `!${key}`,
+};
+
+/**
+ * A selector as text for a query (Kubernetes, `labels.Parse`); undefined for an empty one, which would select
+ * everything.
+ */
+export function selectorText({ matchLabels, matchExpressions }: LabelSelector): string | undefined {
+  const terms = [
+    ...Object.entries(matchLabels ?? {}).map(([key, value]) => `${key}=${value}`),
+    ...(matchExpressions ?? []).map(({ key, operator, values }) =>
+      (words[operator] ?? words.Exists)?.(key, (values ?? []).join(',')),
+    ),
+  ];
+  return terms.length === 0 ? undefined : terms.join(',');
+}
+
+/** Effects that keep a pod off a node; `PreferNoSchedule` does not. */
+const repelling = new Set(['NoSchedule', 'NoExecute']);
+
+/** Whether the tolerations let a pod onto a node with these taints. */
+export const toleratesAll = (tolerations: readonly Toleration[], taints: readonly Taint[]): boolean =>
+  taints
+    .filter(({ effect }) => repelling.has(effect))
+    .every((taint) => tolerations.some((toleration) => tolerates(toleration, taint)));
+
+/** An absent field of a toleration matches everything. Source: Kubernetes, `Toleration.ToleratesTaint`. */
+function tolerates(toleration: Toleration, taint: Taint): boolean {
+  const { key = '', operator = '', value = '', effect = '' } = toleration;
+  if (effect !== '' && effect !== taint.effect) return false;
+  if (key !== '' && key !== taint.key) return false;
+  if (operator === 'Exists') return true;
+  return (operator === '' || operator === 'Equal') && value === (taint.value ?? '');
+}
+
+/** What a pod requires of a node, apart from its size and its volumes. */
+export interface Required {
+  constraints: NodeConstraints;
+  tolerations: Toleration[];
+}
+
+/** Takes over what decides, and nothing else of the spec. */
+export const requiredOf = (spec: PodSpec): Required => ({
+  constraints: {
+    nodeSelector: spec.nodeSelector ?? {},
+    affinity: { nodeAffinity: spec.affinity?.nodeAffinity ?? null },
+  },
+  tolerations: spec.tolerations ?? [],
+});
+
+/** The number of terms that are compared with each node. A list of values counts once. */
+export function countTerms({ constraints, tolerations }: Required): number {
+  const required = constraints.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
+  const affinity = (required?.nodeSelectorTerms ?? []).reduce(
+    // an empty term is compared as well
+    (sum, { matchExpressions, matchFields }) =>
+      sum + Math.max(1, (matchExpressions ?? []).length + (matchFields ?? []).length),
+    0,
+  );
+  return Object.keys(constraints.nodeSelector ?? {}).length + affinity + tolerations.length;
+}
+
+/** Whether a pod has PersistentVolumeClaims. Their volumes are mostly usable in one zone. */
+export const hasClaims = (volumes: PodSpec['volumes']): boolean =>
+  (volumes ?? []).some(({ persistentVolumeClaim, ephemeral }) => Boolean(persistentVolumeClaim || ephemeral));
+
+/** Most volumes that are not usable everywhere are usable in one zone. Source: Kubernetes, well-known labels. */
+export const zoneLabel = 'topology.kubernetes.io/zone';

@@ -1,0 +1,43 @@
+import type { PodSpec, Taint, Toleration } from '../facts/api.ts';
+import { type LabelledNode, matchesNode, toleratesAll } from './constraints.ts';
+
+/** The parts of a DaemonSet's pod template that restrict its nodes. */
+export type DaemonTemplate = Pick<
+  PodSpec,
+  'nodeSelector' | 'affinity' | 'tolerations' | 'hostNetwork' | 'nodeName'
+>;
+
+/**
+ * Tolerations that the controller adds to every pod of a DaemonSet. Source: Kubernetes, `AddOrUpdateDaemonPodTolerations` in
+ * `pkg/controller/daemon/util`.
+ */
+const automatic = [
+  tolerating('not-ready', 'NoExecute'),
+  tolerating('unreachable', 'NoExecute'),
+  tolerating('disk-pressure', 'NoSchedule'),
+  tolerating('memory-pressure', 'NoSchedule'),
+  tolerating('pid-pressure', 'NoSchedule'),
+  tolerating('unschedulable', 'NoSchedule'),
+];
+const onHostNetwork = tolerating('network-unavailable', 'NoSchedule');
+
+function tolerating(name: string, effect: string): Toleration {
+  return { key: `node.kubernetes.io/${name}`, operator: 'Exists', effect };
+}
+
+/**
+ * Whether the DaemonSet controller would put a pod of this template on the node. Source: Kubernetes,
+ * `NodeShouldRunDaemonPod`.
+ */
+export function wantsDaemonPod(
+  template: DaemonTemplate,
+  node: LabelledNode & { taints: readonly Taint[] },
+): boolean {
+  const tolerations = [
+    ...(template.tolerations ?? []),
+    ...automatic,
+    ...(template.hostNetwork === true ? [onHostNetwork] : []),
+  ];
+  if (template.nodeName && template.nodeName !== node.name) return false;
+  return matchesNode(template, node) && toleratesAll(tolerations, node.taints);
+}

@@ -1,0 +1,79 @@
+import { quantity } from '../../lib/quantity.ts';
+import type { PodSpec, Quantities } from '../facts/api.ts';
+
+/**
+ * Amounts of resources as the scheduler counts them, whole numbers rounded up: thousandths of `cpu`, bytes of memory,
+ * pieces of anything else. Source: Kubernetes, `Resource.Add` in `pkg/scheduler/framework`.
+ */
+export type Amounts = Readonly<Record<string, number>>;
+
+/** The amounts in a map of quantities. An invalid quantity counts as 0. */
+export function amountsOf(quantities: Quantities | undefined): Amounts {
+  return Object.fromEntries(
+    Object.entries(quantities ?? {}).map(([name, text]) => {
+      const value = quantity(text) * (name === 'cpu' ? 1000 : 1);
+      // 0.069 * 1000 is a little more than 69: rounding up must not make 70 of it
+      return [name, Number.isNaN(value) ? 0 : Math.max(0, Math.ceil(value - 1e-6))];
+    }),
+  );
+}
+
+/** The sum of amounts, resource by resource. */
+export function addAll(all: Iterable<Amounts>): Amounts {
+  const total = new Map<string, number>();
+  for (const amounts of all) {
+    for (const [name, amount] of Object.entries(amounts)) total.set(name, (total.get(name) ?? 0) + amount);
+  }
+  return Object.fromEntries(total);
+}
+
+/** What is left of one amount without the other; it can be negative. */
+export const subtract = (one: Amounts, other: Amounts): Amounts =>
+  addAll([one, Object.fromEntries(Object.entries(other).map(([name, amount]) => [name, -amount]))]);
+
+/** Whether the requested amounts are free. Resources of which 0 is requested do not count. */
+export function fits(requested: Amounts, free: Amounts): boolean {
+  return Object.entries(requested).every(([name, amount]) => amount <= 0 || amount <= (free[name] ?? 0));
+}
+
+/** The parts of a pod that say what it takes of a node. */
+export type RequestingSpec = Pick<PodSpec, 'containers' | 'initContainers' | 'overhead' | 'resources'>;
+
+const requestsOf = ({ resources }: NonNullable<PodSpec['containers']>[number]): [string, number][] =>
+  Object.entries(amountsOf(resources?.requests));
+
+/**
+ * What a pod takes of its node, including one of `pods`. Containers and sidecars run together; each other init container
+ * runs with the sidecars before it. The API server has filled in requests from limits. Source: Kubernetes, `PodRequests`
+ * in `component-helpers/resource`, without what a resize in progress adds.
+ */
+export function podRequests(spec: RequestingSpec): Amounts {
+  // without copies: a pod may have thousands of containers, each with other resources
+  const running = new Map<string, number>();
+  const sidecars = new Map<string, number>();
+  const starting = new Map<string, number>();
+  const count = (to: Map<string, number>, name: string, amount: number): number => {
+    const total = (to.get(name) ?? 0) + amount;
+    to.set(name, total);
+    return total;
+  };
+  const raise = (to: Map<string, number>, name: string, amount: number): void => {
+    to.set(name, Math.max(to.get(name) ?? 0, amount));
+  };
+  for (const container of spec.containers ?? []) {
+    for (const [name, amount] of requestsOf(container)) count(running, name, amount);
+  }
+  for (const container of spec.initContainers ?? []) {
+    for (const [name, amount] of requestsOf(container)) {
+      if (container.restartPolicy === 'Always') {
+        count(running, name, amount);
+        raise(starting, name, count(sidecars, name, amount));
+      } else {
+        raise(starting, name, amount + (sidecars.get(name) ?? 0));
+      }
+    }
+  }
+  for (const [name, amount] of running) raise(starting, name, amount);
+  const asked = { ...Object.fromEntries(starting), ...amountsOf(spec.resources?.requests) };
+  return { ...addAll([asked, amountsOf(spec.overhead)]), pods: 1 };
+}
