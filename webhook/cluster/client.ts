@@ -1,8 +1,8 @@
 import type { Agent, IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { CniGateError } from '../lib/errors.ts';
-import { jsonCost } from '../lib/json-cost.ts';
-import { objectBytes, refusalBytes, serverLimits } from '../lib/limits.ts';
+import { jsonParts } from '../lib/json-cost.ts';
+import { answerParts, objectBytes, refusalBytes } from '../lib/limits.ts';
 import { http } from '../lib/node-http.ts';
 import { version } from '../lib/version.ts';
 import type { Access, Connection } from './access.ts';
@@ -87,7 +87,8 @@ export class ApiClient {
     return this.#guard(operationText(method, path), signal, async (operation) => {
       const response = await this.#send(operation, method, path, options);
       const body = await readBody(response, { timeout, max });
-      assertParsable(body, max);
+      if (jsonParts(body) > answerParts)
+        throw new TooLarge(`an answer of more than ${answerParts} lists, objects and strings`);
       const answer: unknown = JSON.parse(body.toString());
       // callers look at its fields, and only null has none that can be read
       if (answer === null) throw new Error('the answer is null and no object');
@@ -235,12 +236,4 @@ export class ApiClient {
       throw unreachable(operation, this.server, error);
     }
   }
-}
-
-/** @throws TooLarge where the text takes more time or memory to parse than an object of Kubernetes of that size */
-function assertParsable(text: Buffer, maxBytes: number): void {
-  const { heap, isTooDeep, slow } = jsonCost(text);
-  if (isTooDeep) throw new TooLarge(`an answer of more than ${serverLimits.depth} levels`);
-  if (slow !== undefined) throw new TooLarge(`an answer of more than ${slow}`);
-  if (heap > maxBytes * serverLimits.ordinaryCost) throw new TooLarge(`an answer that takes ${heap} bytes`);
 }

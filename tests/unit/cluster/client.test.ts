@@ -39,7 +39,6 @@ test('an answer over the limit is not read to its end', async (t) => {
 test('an answer without an end, or one that costs much to parse, is not kept in memory', async (t) => {
   const api = await startFakeApi(t, ({ path, query }, response) => {
     if (path === '/costly') return void response.end(`[${'{},'.repeat(1_000_000)}{}]`);
-    if (path === '/deep') return void response.end('['.repeat(500) + ']'.repeat(500));
     response.writeHead(Number(query.status), { 'content-type': 'application/json' });
     const part = 'x'.repeat(64 * 1024);
     const more = (): void => {
@@ -55,7 +54,6 @@ test('an answer without an end, or one that costs much to parse, is not kept in 
     fails('CNI_GATE_CLUSTER_REFUSED', /^.{1,1000}$/, { status: 400 }),
   );
   await assert.rejects(api.client.request('GET', '/costly'), tooLarge);
-  await assert.rejects(api.client.request('GET', '/deep'), tooLarge);
 });
 
 test('a refusal keeps status, reason and text', async (t) => {

@@ -6,7 +6,7 @@ import { type AdmissionDecision, decision, type ProfileScope } from '../decision
 import { blockedBy, type KnownStatus, statusesOn } from './blocked.ts';
 import type { ClusterView } from './cluster-view.ts';
 import type { GatePod } from './gate-pod.ts';
-import { decodePlacement, type Placement } from './placement.ts';
+import type { Placement } from './placement.ts';
 import { type Blocker, notReadyText, refusalText } from './refusal.ts';
 
 /** Why the gate allows a placement although it does not know whether the node is ready. */
@@ -31,20 +31,17 @@ export type GateView = Pick<
 >;
 
 /**
- * Decides about the body of a request of `/gate`.
+ * Decides about a request of `/gate`.
  *
- * @param body parsed JSON
  * @param policy in force
  * @param now milliseconds since the epoch
- * @throws CniGateError where the body is a review of neither a Binding nor a Pod
  */
 export async function gate(
-  body: unknown,
+  request: Placement,
   view: GateView,
   policy: Policy,
   now: number,
 ): Promise<{ request: Placement; decision: GateDecision }> {
-  const request = decodePlacement(body);
   const missing = view.unsynced();
   const daemonSets = [...policy.profiles.values()].flatMap((profile) => profile.daemonSets);
   // nothing can be said about any pod, so the API server is not asked for one

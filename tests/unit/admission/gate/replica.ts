@@ -2,6 +2,7 @@ import type { ClusterView } from '../../../../webhook/admission/gate/cluster-vie
 import { type GateDecision, gate } from '../../../../webhook/admission/gate/gate.ts';
 import type { GatePod } from '../../../../webhook/admission/gate/gate-pod.ts';
 import { Holds } from '../../../../webhook/admission/gate/holds.ts';
+import { decodePlacement } from '../../../../webhook/admission/gate/placement.ts';
 import { Evidence } from '../../../../webhook/nodes/evidence/evidence.ts';
 import { policyOf } from '../../../support/configurations.ts';
 import { podEvidence, type Shown } from '../../nodes/evidence/support.ts';
@@ -73,7 +74,12 @@ export class Replica {
     const known = this.#waiting.get(uid) ?? pending(pod);
     const object = { metadata: { name: uid, namespace: 'shop', uid }, target: { kind: 'Node', name: node } };
     const view = gateView({ ...this, pods: { pod: () => known } });
-    const { decision } = await gate(binding(node, { name: uid, object, ...more }), view, this.policy, at);
+    const { decision } = await gate(
+      decodePlacement(binding(node, { name: uid, object, ...more })),
+      view,
+      this.policy,
+      at,
+    );
     return decision;
   }
 
