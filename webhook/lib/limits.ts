@@ -42,6 +42,9 @@ const bodyLimits = {
   largeBodyHeap: bytes(128 * MiB, 'memory to decide on it', '`CNI_GATE_REVIEW_TOO_LARGE`; limit `cost`'),
 };
 
+/** Small bodies that are read in one turn of the event loop: together they take less than 0.1 s. */
+export const bodiesOfTurn = 8;
+
 section('Connections');
 /** Times of a connection to the admission port. Milliseconds. */
 const connectionLimits = {
@@ -69,6 +72,9 @@ export const mostPipelined = count(
 );
 /** A control plane has a few API servers. */
 export const knownAddresses = count(256, 'known callers');
+
+/** TLS handshakes that begin in one turn of the event loop: each takes 0.8 ms of CPU time (docs/decisions/certificates.md). */
+export const handshakesOfTurn = 4;
 
 /** Limits of the port for probes and metrics. Bytes and milliseconds. */
 export const opsLimits = {

@@ -1,18 +1,18 @@
 import type { IncomingMessage } from 'node:http';
 import { CniGateError } from '../lib/errors.ts';
-import { serverLimits } from '../lib/limits.ts';
+import { bodiesOfTurn, serverLimits } from '../lib/limits.ts';
 import { Semaphore } from '../lib/semaphore.ts';
 import type { OverloadLimit } from './metrics.ts';
 import { Turns } from './turns.ts';
 
 /**
- * Receives the bodies of admission calls. Small ones are bounded by the number of connections, and handled one in each
- * turn of the event loop. Large ones wait for one of a few places, which a body that arrives too slowly gives back. Known
+ * Receives the bodies of admission calls. Small ones are bounded by the number of connections, and handled a few in
+ * each turn of the event loop. Large ones wait for one of a few places, which a body that arrives too slowly gives back. Known
  * callers go before all others.
  */
 export class Bodies {
   readonly #large = new Semaphore(serverLimits.largeBodies);
-  readonly #turns = new Turns();
+  readonly #turns = new Turns(bodiesOfTurn);
   readonly #overload: (limit: OverloadLimit) => void;
   readonly #isKnown: (request: IncomingMessage) => boolean;
   #inFlight = 0;

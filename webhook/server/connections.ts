@@ -1,6 +1,6 @@
 import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { knownAddresses, mostPipelined } from '../lib/limits.ts';
+import { handshakesOfTurn, knownAddresses, mostPipelined } from '../lib/limits.ts';
 import { Turns } from './turns.ts';
 
 /** A server, as far as its connections are bounded. */
@@ -23,14 +23,14 @@ interface Connection {
  * server, sends one request at a time. At the bound a new connection replaces an open one, so that a client that opens
  * many and sends nothing does not keep others out.
  *
- * A TLS handshake begins when the client's first bytes have arrived, one in each turn of the event loop: it takes 0.8 ms
- * of processor time (docs/decisions/certificates.md), and a thousand clients may begin at the same time.
+ * A TLS handshake begins when the client's first bytes have arrived, a few in each turn of the event loop: a thousand
+ * clients may begin at the same time.
  */
 export class Connections {
   readonly #max: number;
   readonly #closed: (limit: 'connections' | 'pipelined') => void;
   readonly #handshakeTimeout: number | undefined;
-  readonly #handshakes = new Turns();
+  readonly #handshakes = new Turns(handshakesOfTurn);
   /** By the client's address and port, which a TLS socket shares with its TCP socket; least recently used first. */
   readonly #open = new Map<string, Connection>();
   /** Addresses that received an answer of 200, as the API server did; least recently answered first. */

@@ -1,7 +1,7 @@
 import type { AdmissionDecision } from '../admission/decision.ts';
 import { decodePlacement, type Placement } from '../admission/gate/placement.ts';
 import { mutate } from '../admission/mutate/mutate.ts';
-import { reviewNamespace } from '../admission/mutate/namespace-label.ts';
+import { type NamespaceRequest, reviewNamespace } from '../admission/mutate/namespace-label.ts';
 import type { NamespaceFacts } from '../admission/namespaces.ts';
 import type { AdmissionReview } from '../admission/review.ts';
 import type { Policy } from '../config/policy.ts';
@@ -27,17 +27,8 @@ export interface Decided {
   review?: AdmissionReview;
 }
 
-/** What is logged about a request. */
-export interface AnsweredRequest {
-  uid: string;
-  namespace: string;
-  /** Name of the pod; absent where the request is about a namespace. */
-  name?: string;
-  operation: string;
-  dryRun: boolean;
-  /** The node that a pod is to be bound to. */
-  node?: string;
-}
+/** What is logged about a request: of a pod also its name, and the node that it is to be bound to. */
+type AnsweredRequest = NamespaceRequest & { name?: string; node?: string };
 
 /**
  * What follows from a body alone: a decision, a placement for the gate, or the name of the namespace that has to be known
