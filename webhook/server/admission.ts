@@ -1,10 +1,10 @@
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
-import type { ClusterView } from '../admission/gate/cluster-view.ts';
-import { gate } from '../admission/gate/gate.ts';
-import type { Namespaces } from '../admission/namespaces.ts';
+import { gate } from '../admission/gate.ts';
 import { respond } from '../admission/respond.ts';
 import type { AdmissionReview } from '../admission/review.ts';
-import type { Policy } from '../config/policy.ts';
+import type { ClusterView } from '../core/cluster-view.ts';
+import type { Namespaces } from '../core/facts/namespace.ts';
+import type { Policy } from '../core/profiles/policy.ts';
 import { CniGateError } from '../lib/errors.ts';
 import { mostConnections, serverLimits } from '../lib/limits.ts';
 import { Bodies } from './bodies.ts';

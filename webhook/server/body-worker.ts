@@ -1,7 +1,7 @@
 /** The thread that reads large bodies: see `large-bodies.ts`. */
 import { parentPort } from 'node:worker_threads';
-import { Policy } from '../config/policy.ts';
-import type { Configuration } from '../config/types.ts';
+import { Policy } from '../core/profiles/policy.ts';
+import type { Configuration } from '../core/profiles/types.ts';
 import { CniGateError } from '../lib/errors.ts';
 import { jsonParts } from '../lib/json-cost.ts';
 import { serverLimits } from '../lib/limits.ts';

@@ -1,10 +1,10 @@
 import type { AdmissionDecision } from '../admission/decision.ts';
-import { decodePlacement, type Placement } from '../admission/gate/placement.ts';
-import { mutate } from '../admission/mutate/mutate.ts';
-import { type NamespaceRequest, reviewNamespace } from '../admission/mutate/namespace-label.ts';
-import type { NamespaceFacts } from '../admission/namespaces.ts';
+import { mutate } from '../admission/mutate.ts';
+import { decodePlacement, type Placement } from '../admission/placement.ts';
 import type { AdmissionReview } from '../admission/review.ts';
-import type { Policy } from '../config/policy.ts';
+import { type NamespaceRequest, reviewNamespace } from '../admission/review-namespace.ts';
+import type { NamespaceFacts } from '../core/facts/namespace.ts';
+import type { Policy } from '../core/profiles/policy.ts';
 import { CniGateError, type ErrorCode, messageOf } from '../lib/errors.ts';
 
 /** A webhook, by its path. */
