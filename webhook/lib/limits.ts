@@ -23,7 +23,7 @@ const bodyLimits = {
    */
   smallBody: bytes(64 * KiB, 'body that waits for no other; a thread reads larger ones in turn'),
   /** Each keeps its bytes in memory until its answer. */
-  largeBodies: count(4, 'larger bodies at a time; others wait'),
+  largeBodies: count(8, 'larger bodies at a time; others wait'),
   /** Longer than {@link bodyLimits.largeBodyArrival}, so that an API server finds a place. Below `timeoutSeconds`. */
   largeBodyWait: time(3_000, 'wait of a larger body for its place', '`CNI_GATE_BUSY`; limit `bodies`'),
   /** An API server sends its body at once. */
@@ -34,7 +34,8 @@ const bodyLimits = {
     'lists, objects and strings of a larger body',
     '`CNI_GATE_REVIEW_TOO_LARGE`; limit `cost`',
   ),
-  largeBodyTime: time(5_000, 'time to decide on it', '`CNI_GATE_REVIEW_TOO_LARGE`; limit `cost`'),
+  /** With the start of the thread. The API server waits as long (`timeoutSeconds`). */
+  largeBodyTime: time(10_000, 'time to decide on it', '`CNI_GATE_REVIEW_TOO_LARGE`; limit `cost`'),
   /**
    * Of the thread's heap. A thread that reaches it while V8 parses would end the whole process, which the number of
    * parts prevents: they take less than half of it.
