@@ -90,7 +90,8 @@ export class Nominator implements Work {
     if (this.#state !== 'steering') return undefined;
     if (backOff) return 'back-off';
     bucket.take(pods.length);
-    const gate = gateBy({ policy: policy(), readiness: view.readiness, evidence: view.evidence }, Date.now());
+    const facts = { policy: policy(), readiness: view.readiness, evidence: view.evidence };
+    const gate = gateBy(facts, Date.now(), pods[0] && { owner: pods[0].group });
     const waiting = pods.filter(isRefused).filter((pod) => this.#needsNode(pod, gate));
     if (waiting.length > 0) await this.#nominateSome(waiting, gate, signal);
     return undefined;
