@@ -44,7 +44,7 @@ test('POST /namespaces warns of a label that names no profile, logs and counts i
 
 test('what is no review of a namespace gets a 4xx, and huge labels and names take no time', async (t) => {
   const server = await startServer(t);
-  const huge = 'x.'.repeat(500_000);
+  const huge = 'x.'.repeat(30_000);
   const cases: [unknown, number][] = [
     [namespaceReview(null), 400],
     [namespaceReview([]), 400],

@@ -73,7 +73,7 @@ export class Lookup<O, T> {
   async #ask(key: string): Promise<T | undefined> {
     const { bound } = this.#limits;
     const start = performance.now();
-    if (!(await this.#inFlight.take(1, bound))) throw this.#busy(key);
+    if (!(await this.#inFlight.take(bound))) throw this.#busy(key);
     const signal = AbortSignal.timeout(Math.max(1, Math.ceil(start + bound - performance.now())));
     try {
       const object = await this.#client.get<O>(this.#asked.path(key), { signal });
@@ -88,7 +88,7 @@ export class Lookup<O, T> {
       const message = `${this.#cannot(key)}: no answer of the API server within ${bound} ms`;
       throw new ClusterError('CNI_GATE_CLUSTER_UNREACHABLE', message, { cause: error });
     } finally {
-      this.#inFlight.give(1);
+      this.#inFlight.give();
     }
   }
 

@@ -38,7 +38,7 @@ export class Metrics {
   );
   readonly #duration = new Histogram({
     name: 'cni_gate_admission_duration_seconds',
-    help: 'Time from the parsed request to the answer.',
+    help: 'Time from the whole body to the answer.',
     labelNames: ['webhook'],
     buckets: durationBuckets,
     registers: [this.registry],
@@ -78,9 +78,9 @@ export class Metrics {
     this.#overload.inc({ limit });
   }
 
-  /** Registers a gauge of the memory reserved for bodies, in bytes. */
+  /** Registers a gauge of the bytes of bodies. */
   measureBodies(inFlight: () => number): void {
-    const help = 'Estimated memory of admission calls.';
+    const help = 'Bytes of the bodies of admission calls without an answer.';
     measuredGauge(this.registry, 'cni_gate_bodies_in_flight_bytes', help, [], () => [[{}, inFlight()]]);
   }
 
@@ -97,7 +97,7 @@ export class Metrics {
     ]);
   }
 
-  /** Counts an answered review. @param seconds from the parsed request to the answer */
+  /** Counts an answered review. @param seconds from the whole body to the answer */
   answered(
     webhook: string,
     decision: Pick<AdmissionDecision, 'outcome' | 'reason' | 'profile'>,
