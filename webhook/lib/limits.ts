@@ -158,11 +158,6 @@ section('Objects of the cluster');
  */
 export const objectBytes = bytes(512 * KiB, 'JSON of an object');
 
-/**
- * Lists, objects and strings of an answer that is read as a whole: V8 takes up to 0.1 s for them. An ordinary pod has
- * 1,000, 500 events have 60,000, and a pod with 30,000 labels as many.
- */
-
 /** Bytes of an answer other than 2xx that are read. A Status has less than 4 KiB. */
 export const refusalBytes = 64 * KiB;
 
