@@ -28,7 +28,7 @@ ${Object.entries(versions)
   .map(([name, version]) => `- ${name}: ${version}`)
   .join('\n')}
 
-With \`passed\`, the [exit code](../guides/troubleshooting.md#exit-codes) is 0. With \`wrong-user\`, \`port-taken\` and
+With \`passed\`, the [exit code](errors.md#exit-codes) is 0. With \`wrong-user\`, \`port-taken\` and
 \`no-route\`, it is 69: the check could not run. With other reasons it is 95: the network is wrong.
 
 ## Networks and situations

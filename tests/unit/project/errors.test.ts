@@ -23,15 +23,3 @@ test('the entry asks for the Node that the packed package.json asks for', () => 
   const { prepack } = JSON.parse(text('package.json')).scripts;
   assert.equal(prepack, `npm pkg set engines.node='>=${major}.${minor}'`);
 });
-
-test('every dependency earns its place in a line', () => {
-  const { dependencies, devDependencies } = JSON.parse(text('package.json'));
-  const reported = [...text('docs/dependencies.md').matchAll(/^\| `([^`]+)`/gm)].map((match) => match[1]);
-  assert.deepEqual(reported.toSorted(), Object.keys({ ...dependencies, ...devDependencies }).toSorted());
-  const [, declared = ''] =
-    /^\[dependencies\]\n([\s\S]*?)\n\n/m.exec(text('validator/host/Cargo.toml')) ?? [];
-  const crates = [...declared.matchAll(/^([\w-]+) =/gm)].map((match) => match[1]);
-  const told = [...text('docs/dependencies.md').matchAll(/^- `([^`]+)`:/gm)].map((match) => match[1]);
-  assert.ok(crates.length > 0);
-  assert.deepEqual(told.toSorted(), crates.toSorted());
-});
