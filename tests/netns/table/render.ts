@@ -20,35 +20,31 @@ export type Versions = Record<string, string>;
 export function renderPage(outcomes: Outcomes, versions: Versions): string {
   return `# Results of the proof by network
 
-Each cell is the result of a run of the validator in its own network namespace, for a built-in profile, with the address
-family in parentheses if only that one fails. The pods are dual-stack, except those of aws-vpc-cni (IPv4). iptables-nft
-writes the meshes' rules. \`UPDATE_TABLE=1 npm run suite netns\` writes this page.
+Each cell is the result of the validator in its own network namespace, for a built-in profile, with the address family in
+parentheses if only that one fails. The pods are dual-stack, except those of aws-vpc-cni (IPv4). An empty cell means that
+the situation does not apply. With \`wrong-user\`, \`port-taken\` and \`no-route\`, the
+[exit code](errors.md#exit-codes) is 69; with other reasons it is 95.
+
+iptables-nft writes the rules here. Every correct network also passes with IPv4 and with IPv6 alone; meshes also with
+rules by iptables-legacy and nftables, and cilium with its gateway by a link route and on the subnet.
 
 ${Object.entries(versions)
   .map(([name, version]) => `- ${name}: ${version}`)
   .join('\n')}
 
-With \`passed\`, the [exit code](errors.md#exit-codes) is 0. With \`wrong-user\`, \`port-taken\` and
-\`no-route\`, it is 69: the check could not run. With other reasons it is 95: the network is wrong.
-
-## Networks and situations
-
-### Meshes
+## Meshes
 
 ${renderTable(situations, networkNames.slice(0, 3), outcomes)}
 
-### Networks
+## Networks
 
 ${renderTable(situations, networkNames.slice(3), outcomes)}
 
-In empty cells, [the situation does not apply](../../tests/netns/table/networks.ts).
-
 ## The way to the node and back
 
-\`round-trip.test.ts\` makes each state in namespaces, and compares what the checks say with the truth: whether the node
-can connect to the pod. In parentheses are the states of Cilium 1.20.2 and the AWS plugin 1.23.1 that it stands for. With
-\`mode: prefer\`, \`node-silent\` passes with a note. \`witness\` says the truth in each state: \`not-reached\` if the way
-of the first address family is broken. A mesh's own validator was not run here: it does not leave the pod.
+The truth is whether the node can connect to the pod. In parentheses are the states of Cilium 1.20.2 and the AWS plugin
+1.23.1. With \`mode: prefer\`, \`node-silent\` passes with a note. \`witness\` tells the truth in each state:
+\`not-reached\` if the way of the first address family is broken.
 
 ${renderStates()}
 
@@ -65,28 +61,29 @@ ${renderStates()}
 
 ## A mesh's rules and the kubelet as witness
 
-The last column was measured beside linkerd's and Istio's own validators; \`witness.test.ts\` makes the states.
+The last column is the result of linkerd's or Istio's own validator.
 
 ${renderInbound()}
-
-## Rule writers and address families
-
-Every correct network is \`passed\` with IPv4, with IPv6 and with both: each mesh with rules by iptables-nft,
-iptables-legacy and nftables, cilium with its gateway by a link route and on the subnet, aws-vpc-cni, and multus.
 `;
 }
 
-/** A row for each outcome, with all states that have it. */
-function renderStates(): string {
-  const rows = new Map<string, { names: Set<string>; outcome: string[] }>();
-  for (const { what, real, works, address = 'passed', gateway = 'passed', roundTrip } of states) {
-    const outcome = [works ? 'works' : 'broken', address, gateway, roundTrip];
-    const row = rows.get(`${outcome}`) ?? { names: new Set(), outcome };
-    row.names.add(real === undefined ? what : `${what} (${real})`);
-    rows.set(`${outcome}`, row);
+/** A row for each combination of outcomes, with all states that have it. */
+function grouped(rows: readonly (readonly string[])[]): string[][] {
+  const groups = new Map<string, { names: Set<string>; outcomes: string[] }>();
+  for (const [name = '', ...outcomes] of rows) {
+    const group = groups.get(`${outcomes}`) ?? { names: new Set(), outcomes };
+    group.names.add(name);
+    groups.set(`${outcomes}`, group);
   }
-  const lines = [...rows.values()].map(({ names, outcome }) => [[...names].join('<br>'), ...outcome]);
-  return table(['', 'truth', '`address`', '`gateway`', '`roundTrip`'], lines);
+  return [...groups.values()].map(({ names, outcomes }) => [[...names].join('<br>'), ...outcomes]);
+}
+
+function renderStates(): string {
+  const rows = states.map(({ what, real, works, address = 'passed', gateway = 'passed', roundTrip }) => {
+    const name = real === undefined ? what : `${what} (${real})`;
+    return [name, works ? 'works' : 'broken', address, gateway, roundTrip];
+  });
+  return table(['', 'truth', '`address`', '`gateway`', '`roundTrip`'], grouped(rows));
 }
 
 function renderInbound(): string {
@@ -94,7 +91,7 @@ function renderInbound(): string {
     const verdict = typeof expected === 'number' ? 'passed' : expected;
     return row === undefined ? [] : [[what, row.truth, verdict, row.own]];
   });
-  return table(['', 'truth', 'verdict with `witness`', "the mesh's own validator"], rows);
+  return table(['', 'truth', 'verdict with `witness`', "the mesh's own validator"], grouped(rows));
 }
 
 /** A cell is empty where the situation does not apply to the network. */
@@ -102,7 +99,7 @@ function renderTable(rows: readonly string[], columns: readonly string[], outcom
   const lines = rows
     .map((row) => [row, ...columns.map((column) => outcomes.get(keyOf(row, column)) ?? '')])
     .filter(([, ...cells]) => cells.some((cell) => cell !== ''));
-  return table(['', ...columns], lines);
+  return table(['', ...columns], grouped(lines));
 }
 
 /** The cells of a page by row and column: {@link renderPage} read back. */
@@ -110,15 +107,17 @@ export function readPage(page: string): Map<string, string> {
   const verdicts = new Map<string, string>();
   let columns: string[] | undefined;
   for (const line of page.split('\n')) {
-    const [row, ...cells] = line
+    const [names, ...cells] = line
       .split('|')
       .slice(1, -1)
       .map((cell) => cell.trim());
-    if (row === undefined) columns = undefined;
+    if (names === undefined) columns = undefined;
     else if (columns === undefined) columns = cells;
-    else if (!row.startsWith('--')) {
-      for (const [index, cell] of cells.entries()) {
-        if (cell !== '') verdicts.set(keyOf(row, columns[index] ?? ''), cell);
+    else if (!names.startsWith('--')) {
+      for (const row of names.split('<br>')) {
+        for (const [index, cell] of cells.entries()) {
+          if (cell !== '') verdicts.set(keyOf(row, columns[index] ?? ''), cell);
+        }
       }
     }
   }
