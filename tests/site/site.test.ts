@@ -38,7 +38,7 @@ test('a link to code leads to the repository, a link to a page to the page', () 
   const guide = page('docs/guides/install.html');
   assert.match(
     page('docs/decisions/proofs-of-nodes.html'),
-    /href="https:\/\/github\.com\/cni-gate\/cni-gate\/tree\/main\/tests\/node\/README\.md"/,
+    /href="https:\/\/github\.com\/cni-gate\/cni-gate\/tree\/main\/tests\/README\.md#node"/,
   );
   // the sidebar's links begin at the root
   assert.ok(guide.includes('<a href="./certificates"'));
