@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { builtInProfiles } from '../../../webhook/config/builtin.ts';
 import type { DaemonSetRef } from '../../../webhook/config/types.ts';
 import { toAgentFacts, toDaemonSetFacts } from '../../../webhook/nodes/readiness/facts.ts';
 import { Readiness } from '../../../webhook/nodes/readiness/readiness.ts';
@@ -9,7 +8,7 @@ import type { PodFacts } from '../../../webhook/report/facts/pods.ts';
 import type { ProofState } from '../../../webhook/report/facts/proof.ts';
 import { statusOf } from '../../../webhook/report/status/status.ts';
 import { statusText } from '../../../webhook/report/text/status.ts';
-import { blocks, pages } from '../../support/pages.ts';
+import { pages } from '../../support/pages.ts';
 import { node } from '../leader/nominate/support.ts';
 import { apiAgent, apiDaemonSet, now } from '../nodes/readiness/objects.ts';
 import { configured, daemonSet, evidenceOf, found, holdOf, statusFacts } from './objects.ts';
@@ -44,24 +43,6 @@ function nodesWith(names: string[], daemonSets: DaemonSetRef[]): Readiness {
   }
   return readiness;
 }
-
-test('the installation guide shows the status of a healthy cluster', () => {
-  const profile = 'cilium.linkerd';
-  const daemonSets = builtInProfiles()
-    .filter(({ name }) => profile.split('.').includes(name))
-    .flatMap((one) => one.daemonSets);
-  const facts = statusFacts({
-    configuration,
-    readiness: nodesWith(['n1', 'n2', 'n3'], daemonSets),
-    daemonSets: found(daemonSets.map(({ namespace, name }) => daemonSet(namespace, name))),
-    namespaces: found([{ name: 'shop', profile }]),
-    namespace: 'shop',
-    pods: [],
-  });
-  const text = statusText(statusOf(facts, { now, all: false }), false, { width: 100 });
-  assert.match(text, /^All is well\.$/m);
-  assert.ok(blocks(pageOf('docs/guides/install.md'), 'text').includes(text.trimEnd()), text);
-});
 
 test('the reference shows a status with held pods', () => {
   const why =
