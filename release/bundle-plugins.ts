@@ -5,7 +5,7 @@ import standalone from 'ajv/dist/standalone/index.js';
 import type { Plugin } from 'esbuild';
 
 /** The modules that compile JSON schemas and export the validators, and nothing else. */
-export const schemaModules = ['webhook/admission/pod-schema.ts', 'webhook/config/schema.ts'];
+export const schemaModules = ['webhook/core/facts/pod-schema.ts', 'webhook/config/schema.ts'];
 
 /**
  * Makes the bundle load validators that are compiled when it is built. To compile them at each start takes about a third

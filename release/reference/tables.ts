@@ -1,11 +1,11 @@
 import type { Command, Option } from 'commander';
 import { type Metric, Registry } from 'prom-client';
 import { certificateMetrics } from '../../certs/managed.ts';
-import type { ClusterView } from '../../webhook/admission/gate/cluster-view.ts';
 import { eventMetrics } from '../../webhook/cluster/events/recorder.ts';
 import { clusterMetrics } from '../../webhook/cluster/metrics.ts';
 import { createProgram } from '../../webhook/commands/program.ts';
-import type { Policy } from '../../webhook/config/policy.ts';
+import type { ClusterView } from '../../webhook/core/cluster-view.ts';
+import type { Policy } from '../../webhook/core/profiles/policy.ts';
 import { repairMetrics, steerMetrics } from '../../webhook/leader/metrics.ts';
 import { systemClock } from '../../webhook/lib/deps.ts';
 import { documentedLimits } from '../../webhook/lib/limit.ts';

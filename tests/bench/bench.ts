@@ -4,9 +4,9 @@
  */
 import { readFileSync } from 'node:fs';
 import { decodePodRequest } from '../../webhook/admission/decode.ts';
-import { admit } from '../../webhook/admission/mutate/mutate.ts';
+import { admit } from '../../webhook/admission/mutate.ts';
 import { parseConfiguration } from '../../webhook/config/load.ts';
-import { Policy } from '../../webhook/config/policy.ts';
+import { Policy } from '../../webhook/core/profiles/policy.ts';
 import { type Row, report } from './report.ts';
 import { servers } from './servers.ts';
 

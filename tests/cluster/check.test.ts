@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, suite, test } from 'node:test';
-import type { Pod } from '../../webhook/admission/pod.ts';
+import type { Pod } from '../../webhook/core/facts/pod.ts';
 import { profileLabel } from '../../webhook/lib/names.ts';
 import { version } from '../../webhook/lib/version.ts';
 import type { Check, CheckReport } from '../../webhook/report/checks/report.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, suite, test } from 'node:test';
-import { reasonText } from '../../webhook/admission/mutate/status-annotation.ts';
+import { reasonText } from '../../webhook/core/facts/status-annotation.ts';
 import { foreign, profileLabel, statusAnnotation, validatorContainer } from '../../webhook/lib/names.ts';
 import { daemonSet, networkNamespace, onNode, optedIn, type Pod, podOn, sceneIn } from './gate/scene.ts';
 import { podsOf, scheduled, stepsIn } from './gate/steps.ts';

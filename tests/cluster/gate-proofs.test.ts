@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type ApiGatePod, toGatePod } from '../../webhook/admission/gate/gate-pod.ts';
+import { type ApiGatePod, toGatePod } from '../../webhook/core/facts/gate-pod.ts';
 import { daemonSet, networkNamespace, onNode, optedIn, type Pod, sceneIn } from './gate/scene.ts';
 import { podsOf, scheduled, stepsIn } from './gate/steps.ts';
 import { eventually } from './harness/eventually.ts';

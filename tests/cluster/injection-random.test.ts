@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { FixedNamespaces } from '../../webhook/admission/namespaces.ts';
-import type { Pod } from '../../webhook/admission/pod.ts';
+import { FixedNamespaces } from '../../webhook/core/facts/namespace.ts';
+import type { Pod } from '../../webhook/core/facts/pod.ts';
 import { profileLabel } from '../../webhook/lib/names.ts';
 import { answerTo, patched } from '../support/answers.ts';
 import { contexts } from '../support/arbitrary/contexts.ts';

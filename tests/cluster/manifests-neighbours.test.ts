@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { env } from '../../validator/shared/contract.ts';
-import { FixedNamespaces } from '../../webhook/admission/namespaces.ts';
-import type { Pod } from '../../webhook/admission/pod.ts';
+import { FixedNamespaces } from '../../webhook/core/facts/namespace.ts';
+import type { Pod } from '../../webhook/core/facts/pod.ts';
 import { profileLabel, validatorContainer } from '../../webhook/lib/names.ts';
 import { answerTo } from '../support/answers.ts';
 import { policyOf } from '../support/configurations.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { basename } from 'node:path';
 import { test } from 'node:test';
-import type { Pod } from '../../webhook/admission/pod.ts';
+import type { Pod } from '../../webhook/core/facts/pod.ts';
 import { profileLabel } from '../../webhook/lib/names.ts';
 import { beginningOf, contextOf, type GoldenCase, readCase } from '../golden/case.ts';
 import { answerTo, patched } from '../support/answers.ts';

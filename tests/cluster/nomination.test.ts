@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { openCluster } from '../../webhook/cluster/open.ts';
-import {
-  type ApiPendingPod,
-  type PendingPod,
-  toPendingPod,
-} from '../../webhook/leader/nominate/pending-pod.ts';
+import { type ApiPendingPod, type PendingPod, toPendingPod } from '../../webhook/core/facts/pending-pod.ts';
 import { nominate } from '../../webhook/leader/pod-requests.ts';
 import { accountOfManifests, daemonSet, optedIn, type Pod, podOn, sceneIn } from './gate/scene.ts';
 import { podsOf, stepsIn } from './gate/steps.ts';

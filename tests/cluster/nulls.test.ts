@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { decodePodRequest } from '../../webhook/admission/decode.ts';
-import type { Container, Pod } from '../../webhook/admission/pod.ts';
+import type { Container, Pod } from '../../webhook/core/facts/pod.ts';
 import { copyOf } from '../support/answers.ts';
 import { reviewOf } from '../support/reviews.ts';
 import { Cluster } from './harness/cluster.ts';

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import type { Operation } from 'fast-json-patch';
 import { type Document, parseDocument } from 'yaml';
-import type { MutateContext } from '../../webhook/admission/mutate/mutate.ts';
-import { FixedNamespaces } from '../../webhook/admission/namespaces.ts';
-import type { Pod } from '../../webhook/admission/pod.ts';
+import type { MutateContext } from '../../webhook/admission/mutate.ts';
+import { FixedNamespaces } from '../../webhook/core/facts/namespace.ts';
+import type { Pod } from '../../webhook/core/facts/pod.ts';
 import { profileLabel } from '../../webhook/lib/names.ts';
 import { version } from '../../webhook/lib/version.ts';
 import { policyOf } from '../support/configurations.ts';

@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { suite, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import type { Document } from 'yaml';
-import type { Pod } from '../../webhook/admission/pod.ts';
+import type { Pod } from '../../webhook/core/facts/pod.ts';
 import { type Answer, answerTo, patched } from '../support/answers.ts';
 import { assertSettled, assertSound } from '../support/invariants.ts';
 import { beginningOf, contextOf, type Expectation, readCase } from './case.ts';

@@ -36,25 +36,25 @@ interface Area {
 
 const areas: Record<string, Area> = {
   gate: {
-    sources: ['webhook/admission/gate/*.ts'],
+    sources: ['webhook/admission/*.ts'],
     tests: ['tests/unit/admission/gate/*.test.ts', 'tests/server/gate.test.ts', 'tests/simulation/*.test.ts'],
   },
   evidence: {
-    sources: ['webhook/nodes/{evidence,readiness}/*.ts'],
+    sources: ['webhook/core/{facts,networks}/*.ts'],
     tests: [
-      'tests/unit/nodes/**/*.test.ts',
+      'tests/unit/core/{facts,networks}/*.test.ts',
       'tests/unit/admission/gate/*.test.ts',
-      'tests/unit/leader/recreate/networks.test.ts',
+      'tests/unit/leader/repair/networks.test.ts',
       'tests/simulation/*.test.ts',
     ],
   },
   repair: {
-    sources: ['webhook/leader/recreate/*.ts'],
-    tests: ['tests/unit/leader/recreate/*.test.ts', 'tests/simulation/*.test.ts'],
+    sources: ['webhook/leader/repair/*.ts'],
+    tests: ['tests/unit/leader/repair/*.test.ts', 'tests/simulation/*.test.ts'],
   },
   injection: {
-    sources: ['webhook/admission/mutate/*.ts'],
-    tests: ['tests/golden/*.test.ts', 'tests/unit/admission/**/*.test.ts'],
+    sources: ['webhook/core/proof/*.ts'],
+    tests: ['tests/golden/*.test.ts', 'tests/unit/core/proof/*.test.ts'],
   },
   certificates: {
     sources: ['certs/{rotation,reconcile}.ts'],

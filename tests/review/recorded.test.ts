@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { stringify } from 'yaml';
-import { mutate } from '../../webhook/admission/mutate/mutate.ts';
-import { FixedNamespaces } from '../../webhook/admission/namespaces.ts';
+import { mutate } from '../../webhook/admission/mutate.ts';
 import { readPolicy } from '../../webhook/config/load.ts';
+import { FixedNamespaces } from '../../webhook/core/facts/namespace.ts';
 import { recorded } from '../support/reviews.ts';
 import { command, folderWith, namespaceOf, pod, reviewFiles, reviewText } from './support.ts';
 

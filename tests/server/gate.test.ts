@@ -6,7 +6,7 @@ import { suite, type TestContext, test } from 'node:test';
 import { stringify } from 'yaml';
 import { startServer } from '../support/running-server.ts';
 import { binding } from '../unit/admission/gate/support.ts';
-import { type AgentOptions, apiAgent, apiDaemonSet, apiNode } from '../unit/nodes/readiness/objects.ts';
+import { type AgentOptions, apiAgent, apiDaemonSet, apiNode } from '../unit/core/networks/objects.ts';
 
 const config = `apiVersion: cni-gate.io/v1alpha1
 kind: Configuration

@@ -1,12 +1,12 @@
 import { Registry } from 'prom-client';
 import { exitCode } from '../../validator/shared/contract.ts';
-import { gate } from '../../webhook/admission/gate/gate.ts';
+import { gate } from '../../webhook/admission/gate.ts';
 import { respond } from '../../webhook/admission/respond.ts';
 import { refusal } from '../../webhook/cluster/errors.ts';
 import { EventRecorder, eventMetrics } from '../../webhook/cluster/events/recorder.ts';
 import { clusterMetrics } from '../../webhook/cluster/metrics.ts';
 import { type NodesView, watchGate } from '../../webhook/cluster/view/watch-nodes.ts';
-import type { Policy } from '../../webhook/config/policy.ts';
+import type { Policy } from '../../webhook/core/profiles/policy.ts';
 import { repairController, steeringController } from '../../webhook/leader/start.ts';
 import { bindingsWebhook } from '../../webhook/lib/names.ts';
 import { timeText } from '../../webhook/lib/time-text.ts';

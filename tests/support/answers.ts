@@ -1,8 +1,8 @@
 import jsonpatch, { type Operation } from 'fast-json-patch';
-import type { Decision } from '../../webhook/admission/mutate/decide.ts';
-import { type MutateContext, mutate } from '../../webhook/admission/mutate/mutate.ts';
-import type { Pod } from '../../webhook/admission/pod.ts';
+import type { Decision } from '../../webhook/admission/decide-injection.ts';
+import { type MutateContext, mutate } from '../../webhook/admission/mutate.ts';
 import type { AdmissionResponse } from '../../webhook/admission/review.ts';
+import type { Pod } from '../../webhook/core/facts/pod.ts';
 import { patchOf, reviewOf } from './reviews.ts';
 
 export interface Answer {

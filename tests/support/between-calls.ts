@@ -1,4 +1,4 @@
-import { allContainers, type Container, type Pod } from '../../webhook/admission/pod.ts';
+import { allContainers, type Container, type Pod } from '../../webhook/core/facts/pod.ts';
 import { validatorContainer } from '../../webhook/lib/names.ts';
 
 /*

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { env } from '../../validator/shared/contract.ts';
-import { FixedNamespaces } from '../../webhook/admission/namespaces.ts';
-import type { Container, Pod } from '../../webhook/admission/pod.ts';
+import { FixedNamespaces } from '../../webhook/core/facts/namespace.ts';
+import type { Container, Pod } from '../../webhook/core/facts/pod.ts';
 import { podInfoVolume, profileLabel, statusAnnotation } from '../../webhook/lib/names.ts';
 import { answerTo, copyOf, patched } from './answers.ts';
 import { policyOf } from './configurations.ts';
@@ -9,7 +9,7 @@ import { policyOf } from './configurations.ts';
 /*
  * What another webhook, or the author of a pod, may do to an injected pod. The policy over the final pod judges each
  * change in tests/cluster/manifests-policy-tampering.test.ts, a later call of `/mutate` in
- * tests/unit/admission/mutate/changed-injections.test.ts.
+ * tests/unit/core/proof/changed-injections.test.ts.
  */
 
 type Validator = Container & Record<string, unknown>;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { parse, stringify } from 'yaml';
 import { parseConfiguration } from '../../webhook/config/load.ts';
-import { Policy } from '../../webhook/config/policy.ts';
-import type { Configuration } from '../../webhook/config/types.ts';
+import { Policy } from '../../webhook/core/profiles/policy.ts';
+import type { Configuration } from '../../webhook/core/profiles/types.ts';
 import { CniGateError } from '../../webhook/lib/errors.ts';
 
 /** The first two lines of every configuration file. */

@@ -1,10 +1,10 @@
-import { toAgentFacts, toDaemonSetFacts, toNodeFacts } from '../../webhook/nodes/readiness/facts.ts';
-import { Readiness } from '../../webhook/nodes/readiness/readiness.ts';
+import { toAgentFacts, toDaemonSetFacts, toNodeFacts } from '../../webhook/core/facts/node.ts';
+import { Readiness } from '../../webhook/core/networks/readiness.ts';
 import { type Dashboard, dashboardOf } from '../../webhook/report/dashboard/server.ts';
 import type { StatusFacts } from '../../webhook/report/facts/collect.ts';
 import type { PodFacts } from '../../webhook/report/facts/pods.ts';
 import { statusOf } from '../../webhook/report/status/status.ts';
-import { apiAgent, apiDaemonSet, apiNode, now } from '../unit/nodes/readiness/objects.ts';
+import { apiAgent, apiDaemonSet, apiNode, now } from '../unit/core/networks/objects.ts';
 import {
   configured,
   daemonSet,

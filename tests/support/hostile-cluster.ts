@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { TestContext } from 'node:test';
-import { apiDaemonSet } from '../unit/nodes/readiness/objects.ts';
+import { apiDaemonSet } from '../unit/core/networks/objects.ts';
 import { type Asked, type FakeApiServer, json, startFakeApi } from './fake-api-server.ts';
 import { event } from './informing.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import jsonpatch, { type Operation } from 'fast-json-patch';
-import { allContainers, type Pod } from '../../webhook/admission/pod.ts';
+import { allContainers, type Pod } from '../../webhook/core/facts/pod.ts';
 import { statusAnnotation, validatorContainer } from '../../webhook/lib/names.ts';
 import { type Answer, copyOf, patched } from './answers.ts';
 import { initContainerFirst, mountServiceAccount } from './between-calls.ts';

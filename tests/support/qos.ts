@@ -1,4 +1,4 @@
-import { allContainers, type Pod, type Quantities, type Resources } from '../../webhook/admission/pod.ts';
+import { allContainers, type Pod, type Quantities, type Resources } from '../../webhook/core/facts/pod.ts';
 import { nanos } from './kubernetes/quantity.ts';
 
 export type QosClass = 'Guaranteed' | 'Burstable' | 'BestEffort';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Operation } from 'fast-json-patch';
-import type { Pod } from '../../webhook/admission/pod.ts';
 import type { AdmissionResponse } from '../../webhook/admission/review.ts';
+import type { Pod } from '../../webhook/core/facts/pod.ts';
 
 /** A review that a real API server sent: see `tests/reviews`. */
 export function recorded(name: string): { request: Record<string, unknown> & { uid: string; object: Pod } } {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { allContainers, type Pod } from '../../webhook/admission/pod.ts';
+import { allContainers, type Pod } from '../../webhook/core/facts/pod.ts';
 import {
   foreign,
   podInfoVolume,

@@ -1,6 +1,6 @@
 /**
  * An error code in parentheses at the end of a text, which readers search for, and the fields of a tag, which a program
- * reads (webhook/admission/gate/refusal.ts).
+ * reads (webhook/core/networks/refusal.ts).
  */
 const lastCode = / \(CNI_GATE_[A-Z_]{1,40}(?: [a-z]{1,20}=[\w.-]{1,253}){0,3}\)$/;
 

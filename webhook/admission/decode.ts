@@ -1,6 +1,6 @@
+import type { Pod } from '../core/facts/pod.ts';
+import { isPod } from '../core/facts/pod-schema.ts';
 import { quoted } from '../lib/clean.ts';
-import type { Pod } from './pod.ts';
-import { isPod } from './pod-schema.ts';
 import { invalid, namespaceName, openEnvelope, type RequestHead } from './review.ts';
 
 /** A request of the API server about a pod. */

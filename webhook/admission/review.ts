@@ -1,5 +1,6 @@
 import { clean, quoted } from '../lib/clean.ts';
 import { CniGateError } from '../lib/errors.ts';
+import { isObject } from '../lib/json.ts';
 import { nameCharacters } from '../lib/limits.ts';
 import { isNamespaceName, isUid } from '../lib/object-names.ts';
 
@@ -69,10 +70,6 @@ export function namespaceName(value: string): string {
   if (isNamespaceName(value)) return value;
   throw wrongName('request.namespace', 'the name of a namespace (an RFC 1123 label)', value);
 }
-
-/** Whether a JSON value is an object, and neither null nor a list. */
-export const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
  * The request in the body of an admission call.

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { parse } from 'yaml';
+import type { Profile, TemplateKind } from '../core/profiles/types.ts';
 import { parseChecked } from './parse.ts';
 import { profileFaults } from './rules.ts';
 import { validateProfile } from './schema.ts';
-import type { Profile, TemplateKind } from './types.ts';
 
 let profiles: Profile[] | undefined;
 let kinds: TemplateKind[] | undefined;

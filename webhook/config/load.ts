@@ -1,12 +1,12 @@
+import { Policy } from '../core/profiles/policy.ts';
+import type { Configuration, TemplateKind } from '../core/profiles/types.ts';
 import { LiveFiles, type LiveFilesOptions, readText } from '../lib/live-files.ts';
 import { validatorImage } from '../lib/version.ts';
 import { builtInKinds, builtInProfiles } from './builtin.ts';
 import type { Fault } from './explain.ts';
 import { parseChecked } from './parse.ts';
-import { Policy } from './policy.ts';
 import { profileFaults, resourceFaults } from './rules.ts';
 import { validateConfiguration } from './schema.ts';
-import type { Configuration, TemplateKind } from './types.ts';
 
 /** What a configuration has at least. */
 const least = '{apiVersion: cni-gate.io/v1alpha1, kind: Configuration}';

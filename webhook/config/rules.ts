@@ -1,11 +1,11 @@
 import { unfitTargets } from '../../validator/shared/targets.ts';
+import { conflicts } from '../core/profiles/conflicts.ts';
+import { parseNetworks } from '../core/profiles/multus-networks.ts';
+import type { Profile, ProofResources } from '../core/profiles/types.ts';
+import { wordOf } from '../core/profiles/types.ts';
 import { foreign, ownPrefix } from '../lib/names.ts';
 import { quantity } from '../lib/quantity.ts';
-import { conflicts } from './conflicts.ts';
 import type { Fault } from './explain.ts';
-import { parseNetworks } from './networks.ts';
-import type { Profile, ProofResources } from './types.ts';
-import { wordOf } from './types.ts';
 
 /**
  * Annotations that a network writes itself. If another party sets them, a pod looks ready that is not, or the owner of

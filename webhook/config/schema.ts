@@ -1,6 +1,6 @@
 import { Ajv } from 'ajv';
+import type { Configuration, Profile } from '../core/profiles/types.ts';
 import schema from './configuration.schema.json' with { type: 'json' };
-import type { Configuration, Profile } from './types.ts';
 
 const ajv = new Ajv({
   allErrors: true,

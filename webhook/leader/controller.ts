@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventRecorder } from '../cluster/events/recorder.ts';
 import type { Leadership } from '../cluster/lease/leadership.ts';
-import type { Policy } from '../config/policy.ts';
+import type { Policy } from '../core/profiles/policy.ts';
 import type { Log } from '../lib/deps.ts';
 import { CniGateError, messageOf } from '../lib/errors.ts';
 import { type Reconcile, WorkQueue, type WorkQueueOptions } from './work-queue.ts';

@@ -1,9 +1,9 @@
 import { apiPath } from '../cluster/api-path.ts';
 import type { ApiClient } from '../cluster/client.ts';
 import { ClusterError } from '../cluster/errors.ts';
+import type { PodEvidence } from '../core/facts/pod-evidence.ts';
 import { foreign, releasedAnnotation } from '../lib/names.ts';
-import type { PodEvidence } from '../nodes/evidence/facts.ts';
-import type { Recreation } from './recreate/types.ts';
+import type { Recreation } from './repair/types.ts';
 
 /**
  * The result of a request with preconditions on a pod. `made`: the API server accepted it; `conflict`: the pod is another

@@ -4,16 +4,16 @@ import type { Registry } from 'prom-client';
 import type { ApiClient } from '../cluster/client.ts';
 import { EventRecorder, eventMetrics } from '../cluster/events/recorder.ts';
 import { LeaderElector } from '../cluster/lease/leadership.ts';
-import type { Policy } from '../config/policy.ts';
+import type { Policy } from '../core/profiles/policy.ts';
 import type { Deps } from '../lib/deps.ts';
 import { planLimits } from '../lib/limits.ts';
 import { leaderLease } from '../lib/names.ts';
 import { TokenBucket } from '../lib/token-bucket.ts';
 import { Controller, type LeaderDeps } from './controller.ts';
+import { watchEvidence } from './duplicate-addresses.ts';
 import { repairMetrics, steerMetrics } from './metrics.ts';
-import { Nominator, type SteerView } from './nominate/nominator.ts';
-import { Reconciler, type RepairView } from './recreate/reconciler.ts';
-import { watchEvidence } from './report/watch.ts';
+import { Reconciler, type RepairView } from './repair/reconciler.ts';
+import { Nominator, type SteerView } from './steering/nominator.ts';
 
 /** What the leader's work needs. */
 export interface LeadInputs {

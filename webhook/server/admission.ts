@@ -1,12 +1,12 @@
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
 import type { AdmissionDecision } from '../admission/decision.ts';
-import type { ClusterView } from '../admission/gate/cluster-view.ts';
-import { gate } from '../admission/gate/gate.ts';
-import { mutate } from '../admission/mutate/mutate.ts';
-import { reviewNamespace } from '../admission/mutate/namespace-label.ts';
+import { gate } from '../admission/gate.ts';
+import { mutate } from '../admission/mutate.ts';
 import { respond } from '../admission/respond.ts';
 import type { AdmissionReview } from '../admission/review.ts';
-import type { Policy } from '../config/policy.ts';
+import { reviewNamespace } from '../admission/review-namespace.ts';
+import type { ClusterView } from '../core/cluster-view.ts';
+import type { Policy } from '../core/profiles/policy.ts';
 import { memoryLimits, serverLimits } from '../lib/limits.ts';
 import { Bodies } from './bodies.ts';
 import { Connections } from './connections.ts';

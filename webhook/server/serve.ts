@@ -1,9 +1,9 @@
 import fastify, { LogController } from 'fastify';
 import type { CertificateSource } from '../../certs/files.ts';
-import type { ClusterView } from '../admission/gate/cluster-view.ts';
 import { viewOfFile, viewOfFlag } from '../cluster/view/from-file.ts';
 import { livePolicy } from '../config/load.ts';
-import type { Policy } from '../config/policy.ts';
+import type { ClusterView } from '../core/cluster-view.ts';
+import type { Policy } from '../core/profiles/policy.ts';
 import type { Deps } from '../lib/deps.ts';
 import { serverLimits } from '../lib/limits.ts';
 import { addWebhooks } from './admission.ts';

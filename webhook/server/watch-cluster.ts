@@ -1,10 +1,10 @@
-import type { ClusterView } from '../admission/gate/cluster-view.ts';
 import type { ApiClient } from '../cluster/client.ts';
 import { clusterMetrics } from '../cluster/metrics.ts';
 import { watchNamespaces } from '../cluster/view/watch-namespaces.ts';
 import { watchGate } from '../cluster/view/watch-nodes.ts';
-import type { Policy } from '../config/policy.ts';
-import type { PendingPod } from '../leader/nominate/pending-pod.ts';
+import type { ClusterView } from '../core/cluster-view.ts';
+import type { PendingPod } from '../core/facts/pending-pod.ts';
+import type { Policy } from '../core/profiles/policy.ts';
 import { startLeading } from '../leader/start.ts';
 import type { Deps } from '../lib/deps.ts';
 

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { EvidenceMode } from '../../../webhook/config/types.ts';
+import type { EvidenceMode } from '../../../webhook/core/profiles/types.ts';
 import { profileLabel } from '../../../webhook/lib/names.ts';
 import type { Access } from '../harness/access.ts';
 import type { Cluster } from '../harness/cluster.ts';

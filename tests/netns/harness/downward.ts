@@ -1,6 +1,6 @@
 import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Container, Pod } from '../../../webhook/admission/pod.ts';
+import type { Container, Pod } from '../../../webhook/core/facts/pod.ts';
 import { nodeAddress } from './addresses.ts';
 
 /** What the kubelet knows when it starts a container: the pod, and the status of its sandbox. */

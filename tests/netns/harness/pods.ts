@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { admit } from '../../../webhook/admission/mutate/mutate.ts';
-import type { Container, Pod } from '../../../webhook/admission/pod.ts';
+import { admit } from '../../../webhook/admission/mutate.ts';
 import { parseConfiguration } from '../../../webhook/config/load.ts';
-import { Policy } from '../../../webhook/config/policy.ts';
-import type { ProofMode } from '../../../webhook/config/types.ts';
+import type { Container, Pod } from '../../../webhook/core/facts/pod.ts';
+import { Policy } from '../../../webhook/core/profiles/policy.ts';
+import type { ProofMode } from '../../../webhook/core/profiles/types.ts';
 import { profileLabel, validatorContainer } from '../../../webhook/lib/names.ts';
 import type { Families } from './addresses.ts';
 

@@ -1,6 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check';
-import type { MutateContext } from '../../../webhook/admission/mutate/mutate.ts';
-import { FixedNamespaces } from '../../../webhook/admission/namespaces.ts';
+import type { MutateContext } from '../../../webhook/admission/mutate.ts';
+import { FixedNamespaces } from '../../../webhook/core/facts/namespace.ts';
 import { foreign, profileLabel } from '../../../webhook/lib/names.ts';
 import { policyOf } from '../configurations.ts';
 

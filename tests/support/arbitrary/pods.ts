@@ -1,5 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check';
-import type { Container, Pod, PodSpec, SecurityContext, Volume } from '../../../webhook/admission/pod.ts';
+import type { Container, Pod, PodSpec, SecurityContext, Volume } from '../../../webhook/core/facts/pod.ts';
 import { copyOf } from '../answers.ts';
 import { annotations, labels } from './maps.ts';
 import { anyResources, styles } from './resources.ts';

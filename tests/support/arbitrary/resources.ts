@@ -1,5 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check';
-import type { Quantities, Resources } from '../../../webhook/admission/pod.ts';
+import type { Quantities, Resources } from '../../../webhook/core/facts/pod.ts';
 
 /** A request and a limit that is not below it, each in some spelling. */
 type Pair = [request: string | number, limit: string | number];

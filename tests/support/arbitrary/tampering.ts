@@ -1,5 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check';
-import type { Container, Pod } from '../../../webhook/admission/pod.ts';
+import type { Container, Pod } from '../../../webhook/core/facts/pod.ts';
 import {
   podInfoVolume,
   profileLabel,

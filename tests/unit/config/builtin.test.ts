@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { applies } from '../../../webhook/admission/mutate/profile-selection.ts';
 import { builtInProfiles } from '../../../webhook/config/builtin.ts';
-import { type Profile, wordOf } from '../../../webhook/config/types.ts';
+import { type Profile, wordOf } from '../../../webhook/core/profiles/types.ts';
+import { applies } from '../../../webhook/core/proof/profile-selection.ts';
 
 const sidecar = { 'sidecar.istio.io/status': '{}' };
 const inject = 'sidecar.istio.io/inject';

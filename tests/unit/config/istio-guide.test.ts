@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { suite, test } from 'node:test';
-import { applies } from '../../../webhook/admission/mutate/profile-selection.ts';
-import type { Container, Pod } from '../../../webhook/admission/pod.ts';
 import { builtInProfiles } from '../../../webhook/config/builtin.ts';
 import { parseConfiguration } from '../../../webhook/config/load.ts';
-import type { Profile } from '../../../webhook/config/types.ts';
+import type { Container, Pod } from '../../../webhook/core/facts/pod.ts';
+import type { Profile } from '../../../webhook/core/profiles/types.ts';
+import { applies } from '../../../webhook/core/proof/profile-selection.ts';
 
 /* The profile of docs/guides/profiles/istio-by-proxy.yaml. */
 

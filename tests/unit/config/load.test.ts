@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { parseConfiguration } from '../../../webhook/config/load.ts';
-import type { Policy } from '../../../webhook/config/policy.ts';
+import type { Policy } from '../../../webhook/core/profiles/policy.ts';
 import { validatorImage } from '../../../webhook/lib/version.ts';
 import { head, policyOf } from '../../support/configurations.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseNetworks } from '../../../webhook/config/networks.ts';
+import { parseNetworks } from '../../../webhook/core/profiles/multus-networks.ts';
 
-// what Multus reads, and how lists are merged: tests/unit/admission/mutate/merge-networks.test.ts
+// what Multus reads, and how lists are merged: tests/unit/core/proof/merge-networks.test.ts
 test('an empty namespace or interface counts as absent, as in Multus', () => {
   const entries = [{ name: 'a' }];
   assert.deepEqual(parseNetworks('[{"name":"a","namespace":"","interface":null}]')?.entries, entries);

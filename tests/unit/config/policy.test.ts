@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { Policy } from '../../../webhook/config/policy.ts';
+import { Policy } from '../../../webhook/core/profiles/policy.ts';
 import { configurationOf, policyOf } from '../../support/configurations.ts';
 
 const redirect = (rest: object): object => ({

@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { fitText } from '../../../validator/shared/fit-text.ts';
-import { refusalText, refusedFor } from '../../../webhook/admission/gate/refusal.ts';
-import { mergeNetworks } from '../../../webhook/admission/mutate/annotations.ts';
-import { readStatus } from '../../../webhook/admission/mutate/status-annotation.ts';
 import { fitWarnings, respond } from '../../../webhook/admission/respond.ts';
+import { toAgentFacts } from '../../../webhook/core/facts/node.ts';
+import { refusedFor } from '../../../webhook/core/facts/refusal-tag.ts';
+import { readStatus } from '../../../webhook/core/facts/status-annotation.ts';
+import { refusalText } from '../../../webhook/core/networks/refusal.ts';
+import { mergeNetworks } from '../../../webhook/core/proof/annotations.ts';
 import { clean, quoted } from '../../../webhook/lib/clean.ts';
 import { listItems, texts } from '../../../webhook/lib/limits.ts';
 import { statusAnnotation } from '../../../webhook/lib/names.ts';
 import { quantity } from '../../../webhook/lib/quantity.ts';
-import { toAgentFacts } from '../../../webhook/nodes/readiness/facts.ts';
-import { apiAgent } from '../nodes/readiness/objects.ts';
+import { apiAgent } from '../core/networks/objects.ts';
 
 const long = 'x'.repeat(700_000);
 const bidirectional = '\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c';
@@ -52,7 +53,8 @@ suite('texts of others', () => {
       node: 'n1',
       profile: 'mesh',
       daemonSet,
-      status: { state: 'broken', reason },
+      state: 'broken',
+      reason,
     });
     assert.ok(message.length < 700);
     const { response } = respond('u', {

@@ -23,30 +23,29 @@ const groups: Record<string, string[]> = {
 const libraries = ['ajv', 'fast-json-patch', 'prom-client', 'yaml'];
 
 const lib = ['webhook/lib', 'validator/shared'];
-const admission = [...lib, 'webhook/config', 'webhook/admission'];
-const gate = [...admission, 'webhook/admission/gate', 'webhook/nodes'];
-const view = [...gate, 'webhook/cluster', 'webhook/cluster/view', 'webhook/leader'];
+const core = [...lib, 'webhook/core'];
+const view = [...core, 'webhook/config', 'webhook/cluster', 'webhook/cluster/view'];
+const server = [...view, 'webhook/admission', 'webhook/leader'];
 
 /** By folder; the rule of the innermost folder holds. */
 const rules: Record<string, Rule> = {
   'webhook/lib': { folders: lib, packages: ['node', ...libraries] },
-  'webhook/config': { folders: lib, packages: ['node', ...libraries] },
+  'webhook/core': { folders: core, packages: ['pure', ...libraries] },
+  'webhook/config': { folders: core, packages: ['node', ...libraries] },
   'webhook/cluster': { folders: lib, packages: ['node', ...libraries, '@kubernetes/client-node'] },
-  'webhook/admission': { folders: admission, packages: ['pure', ...libraries] },
-  'webhook/admission/gate': { folders: gate, packages: ['pure', ...libraries] },
-  'webhook/nodes': { folders: admission, packages: ['pure', ...libraries] },
-  'webhook/leader': { folders: [...gate, 'webhook/cluster'], packages: ['node', ...libraries] },
   'webhook/cluster/view': { folders: view, packages: ['node', ...libraries] },
+  'webhook/admission': { folders: core, packages: ['pure', ...libraries] },
+  'webhook/leader': { folders: [...core, 'webhook/cluster'], packages: ['node', ...libraries] },
   'webhook/review': {
-    folders: [...admission, 'certs'],
+    folders: [...core, 'webhook/admission', 'webhook/config', 'certs'],
     packages: ['node', ...libraries, 'diff', 'fast-xml-parser'],
   },
   'webhook/report': {
-    folders: [...view, 'certs'],
+    folders: [...server, 'certs'],
     // of the client, types of the API's objects
     packages: ['node', ...libraries, 'fastify', '@kubernetes/client-node'],
   },
-  'webhook/server': { folders: [...view, 'certs'], packages: ['node', ...libraries, 'fastify', 'pino'] },
+  'webhook/server': { folders: [...server, 'certs'], packages: ['node', ...libraries, 'fastify', 'pino'] },
   certs: { folders: [...lib, 'webhook/cluster'], packages: ['node', ...libraries, 'node-forge'] },
   validator: { folders: ['validator/host', 'validator/shared'], packages: [] },
   'validator/shared': { folders: [], packages: [] },

@@ -7,7 +7,7 @@ import { reportOf } from '../../../webhook/report/checks/report.ts';
 import type { CheckFacts, PreFacts } from '../../../webhook/report/facts/collect.ts';
 import { checkText } from '../../../webhook/report/text/check.ts';
 import { schemaFaults } from '../../support/schemas.ts';
-import { now } from '../nodes/readiness/objects.ts';
+import { now } from '../core/networks/objects.ts';
 import { compareGolden } from './golden.ts';
 import {
   allRegistered,

@@ -17,7 +17,7 @@ import { statusCommand } from '../../../webhook/commands/status.ts';
 import type { Dashboard } from '../../../webhook/report/dashboard/server.ts';
 import { cniGate, errorOf, main, startCniGate } from '../../support/command.ts';
 import { type Asked, json, startFakeApi, status } from '../../support/fake-api-server.ts';
-import { apiNode } from '../nodes/readiness/objects.ts';
+import { apiNode } from '../core/networks/objects.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
 process.once('exit', () => rmSync(folder, { recursive: true }));

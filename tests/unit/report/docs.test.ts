@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import type { DaemonSetRef } from '../../../webhook/config/types.ts';
-import { toAgentFacts, toDaemonSetFacts } from '../../../webhook/nodes/readiness/facts.ts';
-import { Readiness } from '../../../webhook/nodes/readiness/readiness.ts';
+import { toAgentFacts, toDaemonSetFacts } from '../../../webhook/core/facts/node.ts';
+import { Readiness } from '../../../webhook/core/networks/readiness.ts';
+import type { DaemonSetRef } from '../../../webhook/core/profiles/types.ts';
 import type { PodFacts } from '../../../webhook/report/facts/pods.ts';
 import type { ProofState } from '../../../webhook/report/facts/proof.ts';
 import { statusOf } from '../../../webhook/report/status/status.ts';
 import { statusText } from '../../../webhook/report/text/status.ts';
 import { pages } from '../../support/pages.ts';
-import { node } from '../leader/nominate/support.ts';
-import { apiAgent, apiDaemonSet, now } from '../nodes/readiness/objects.ts';
+import { apiAgent, apiDaemonSet, now } from '../core/networks/objects.ts';
+import { node } from '../leader/steering/support.ts';
 import { configured, daemonSet, evidenceOf, found, holdOf, statusFacts } from './objects.ts';
 import { troubled } from './troubled.ts';
 

@@ -1,7 +1,7 @@
 import type { V1Deployment } from '@kubernetes/client-node';
+import { toDaemonSetFacts } from '../../../webhook/core/facts/node.ts';
+import type { PodEvidence } from '../../../webhook/core/facts/pod-evidence.ts';
 import { installedPolicies, installedWebhooks } from '../../../webhook/lib/names.ts';
-import type { PodEvidence } from '../../../webhook/nodes/evidence/facts.ts';
-import { toDaemonSetFacts } from '../../../webhook/nodes/readiness/facts.ts';
 import { expectedPolicies, expectedWebhooks } from '../../../webhook/report/checks/registration.ts';
 import type { CheckFacts, Facts, PreFacts, StatusFacts } from '../../../webhook/report/facts/collect.ts';
 import type {
@@ -14,8 +14,8 @@ import type { Hold } from '../../../webhook/report/facts/pods.ts';
 import { installRights, serverRights } from '../../../webhook/report/facts/rights.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { clusterWith } from '../admission/gate/support.ts';
-import { evidencePod } from '../nodes/evidence/pods.ts';
-import { apiDaemonSet, now } from '../nodes/readiness/objects.ts';
+import { apiDaemonSet, now } from '../core/networks/objects.ts';
+import { evidencePod } from '../core/networks/pods.ts';
 
 export const found = <T>(value: T): { found: T } => ({ found: value });
 

@@ -1,7 +1,7 @@
 import type { StatusFacts } from '../../../webhook/report/facts/collect.ts';
 import type { PodFacts } from '../../../webhook/report/facts/pods.ts';
 import { clusterWith } from '../admission/gate/support.ts';
-import { now } from '../nodes/readiness/objects.ts';
+import { now } from '../core/networks/objects.ts';
 import {
   allRegistered,
   deployment,

@@ -7,14 +7,14 @@ import { isWell, show } from '../../../certs/manual.ts';
 import { bundleOf, newAuthority, secretData } from '../../../certs/rotation.ts';
 import { createProgram } from '../../../webhook/commands/program.ts';
 import { readPolicy } from '../../../webhook/config/load.ts';
-import { verdicts } from '../../../webhook/nodes/evidence/facts.ts';
-import { states } from '../../../webhook/nodes/readiness/state.ts';
+import { verdicts } from '../../../webhook/core/facts/pod-evidence.ts';
+import { states } from '../../../webhook/core/networks/daemon-set-status.ts';
 import { proofStates, withoutProofText } from '../../../webhook/report/facts/proof.ts';
 import { statusOf } from '../../../webhook/report/status/status.ts';
 import { folderWith, namespaceOf, pod, reviewFiles, reviewNames } from '../../review/support.ts';
 import { World } from '../../support/certs/world.ts';
 import { schemaFaults } from '../../support/schemas.ts';
-import { now } from '../nodes/readiness/objects.ts';
+import { now } from '../core/networks/objects.ts';
 import { troubled } from '../report/troubled.ts';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Registry } from 'prom-client';
-import type { Decision } from '../../../webhook/admission/mutate/decide.ts';
-import { Evidence } from '../../../webhook/nodes/evidence/evidence.ts';
-import type { PodEvidence } from '../../../webhook/nodes/evidence/facts.ts';
+import type { Decision } from '../../../webhook/admission/decide-injection.ts';
+import type { PodEvidence } from '../../../webhook/core/facts/pod-evidence.ts';
+import { Evidence } from '../../../webhook/core/networks/evidence.ts';
 import { measureCluster } from '../../../webhook/server/cluster-metrics.ts';
 import { Metrics } from '../../../webhook/server/metrics.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { clusterWith, pending } from '../admission/gate/support.ts';
-import { evidencePod, now } from '../nodes/evidence/pods.ts';
-import { evidenceWith } from '../nodes/evidence/support.ts';
+import { evidencePod, now } from '../core/networks/pods.ts';
+import { evidenceWith } from '../core/networks/support.ts';
 
 test('a patch that does not apply is counted, besides the refusal', async () => {
   const metrics = new Metrics();

@@ -2,8 +2,8 @@ import { type Finding, failed, passed, type Result } from '../../../validator/fi
 import type { Reason } from '../../../validator/reasons.ts';
 import type { ProfileCheck } from '../../../validator/shared/contract.ts';
 import { type Report, verdictOf } from '../../../validator/verdict.ts';
-import { requirementsFor } from '../../../webhook/admission/mutate/proof-requirements.ts';
 import { builtInProfiles } from '../../../webhook/config/builtin.ts';
+import { requirementsFor } from '../../../webhook/core/proof/proof-requirements.ts';
 
 /** The checks of every built-in profile, as the injector writes them. */
 export function loadBuiltInChecks(): ProfileCheck[] {

@@ -1,16 +1,6 @@
-import type { ClusterView } from '../../admission/gate/cluster-view.ts';
-import { type ApiGatePod, type GatePod, toGatePod } from '../../admission/gate/gate-pod.ts';
-import { Holds } from '../../admission/gate/holds.ts';
-import { FixedNamespaces } from '../../admission/namespaces.ts';
-import { isObject } from '../../admission/review.ts';
-import { CniGateError } from '../../lib/errors.ts';
-import { LiveFiles, type ReloadListener } from '../../lib/live-files.ts';
-import { own } from '../../lib/maps.ts';
-import { profileLabel } from '../../lib/names.ts';
-import { readYaml, YamlError } from '../../lib/yaml.ts';
-import { Evidence, noEvidence } from '../../nodes/evidence/evidence.ts';
-import { Reservations } from '../../nodes/evidence/reservations.ts';
-import { type ApiEvidencePod, evidencePick } from '../../nodes/evidence/to-facts.ts';
+import type { ClusterView } from '../../core/cluster-view.ts';
+import { type ApiGatePod, type GatePod, toGatePod } from '../../core/facts/gate-pod.ts';
+import { FixedNamespaces } from '../../core/facts/namespace.ts';
 import {
   type ApiDaemonSet,
   type ApiNode,
@@ -18,8 +8,18 @@ import {
   toAgentFacts,
   toDaemonSetFacts,
   toNodeFacts,
-} from '../../nodes/readiness/facts.ts';
-import { Readiness } from '../../nodes/readiness/readiness.ts';
+} from '../../core/facts/node.ts';
+import { type ApiEvidencePod, evidencePick } from '../../core/facts/to-pod-evidence.ts';
+import { Evidence, noEvidence } from '../../core/networks/evidence.ts';
+import { Holds } from '../../core/networks/holds.ts';
+import { Readiness } from '../../core/networks/readiness.ts';
+import { Reservations } from '../../core/networks/reservations.ts';
+import { CniGateError } from '../../lib/errors.ts';
+import { isObject } from '../../lib/json.ts';
+import { LiveFiles, type ReloadListener } from '../../lib/live-files.ts';
+import { own } from '../../lib/maps.ts';
+import { profileLabel } from '../../lib/names.ts';
+import { readYaml, YamlError } from '../../lib/yaml.ts';
 import type { ApiObject } from '../informer/object.ts';
 
 /**

@@ -1,6 +1,6 @@
-import type { PendingPods } from '../../admission/gate/cluster-view.ts';
-import { type ApiGatePod, type GatePod, toGatePod } from '../../admission/gate/gate-pod.ts';
-import type { NamespaceFacts, Namespaces } from '../../admission/namespaces.ts';
+import type { PendingPods } from '../../core/cluster-view.ts';
+import { type ApiGatePod, type GatePod, toGatePod } from '../../core/facts/gate-pod.ts';
+import type { NamespaceFacts, Namespaces } from '../../core/facts/namespace.ts';
 import { pathBelow } from '../api-path.ts';
 import type { ApiObject } from '../informer/object.ts';
 import type { Lister } from '../informer/store.ts';

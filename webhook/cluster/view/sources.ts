@@ -1,16 +1,4 @@
-import { annotationsOf, type NamespaceFacts } from '../../admission/namespaces.ts';
-import type { Policy } from '../../config/policy.ts';
-import type { DaemonSetRef } from '../../config/types.ts';
-import {
-  type ApiPendingPod,
-  type PendingPod,
-  toPendingPod,
-  weightOfKind,
-} from '../../leader/nominate/pending-pod.ts';
-import { evidencePods, namespaces, nodes, objectBytes, pendingPods } from '../../lib/limits.ts';
-import { profileLabel } from '../../lib/names.ts';
-import type { PodEvidence } from '../../nodes/evidence/facts.ts';
-import { type ApiEvidencePod, evidencePick } from '../../nodes/evidence/to-facts.ts';
+import { annotationsOf, type NamespaceFacts } from '../../core/facts/namespace.ts';
 import {
   type AgentFacts,
   type ApiDaemonSet,
@@ -21,8 +9,20 @@ import {
   toAgentFacts,
   toDaemonSetFacts,
   toNodeFacts,
-} from '../../nodes/readiness/facts.ts';
-import { type LabelSelector, selectorText } from '../../nodes/scheduling/constraints.ts';
+} from '../../core/facts/node.ts';
+import {
+  type ApiPendingPod,
+  type PendingPod,
+  toPendingPod,
+  weightOfKind,
+} from '../../core/facts/pending-pod.ts';
+import type { PodEvidence } from '../../core/facts/pod-evidence.ts';
+import { type ApiEvidencePod, evidencePick } from '../../core/facts/to-pod-evidence.ts';
+import type { Policy } from '../../core/profiles/policy.ts';
+import type { DaemonSetRef } from '../../core/profiles/types.ts';
+import { type LabelSelector, selectorText } from '../../core/scheduling/constraints.ts';
+import { evidencePods, namespaces, nodes, objectBytes, pendingPods } from '../../lib/limits.ts';
+import { profileLabel } from '../../lib/names.ts';
 import { apiPath } from '../api-path.ts';
 import type { ApiObject, Source } from '../informer/object.ts';
 import type { OptedIn } from './watch-namespaces.ts';

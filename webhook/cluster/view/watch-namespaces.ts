@@ -1,4 +1,4 @@
-import type { NamespaceFacts, Namespaces } from '../../admission/namespaces.ts';
+import type { NamespaceFacts, Namespaces } from '../../core/facts/namespace.ts';
 import { relist } from '../../lib/limits.ts';
 import type { ApiClient } from '../client.ts';
 import type { InformerOptions } from '../informer/informer.ts';

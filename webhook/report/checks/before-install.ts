@@ -1,5 +1,5 @@
-import type { Policy } from '../../config/policy.ts';
-import type { DaemonSetRef } from '../../config/types.ts';
+import type { Policy } from '../../core/profiles/policy.ts';
+import type { DaemonSetRef } from '../../core/profiles/types.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import { profileLabel } from '../../lib/names.ts';
 import type { PreFacts } from '../facts/collect.ts';

@@ -1,4 +1,4 @@
-import type { Policy } from '../../config/policy.ts';
+import type { Policy } from '../../core/profiles/policy.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import type { Facts } from '../facts/collect.ts';
 import { combinedOf } from '../facts/configuration.ts';

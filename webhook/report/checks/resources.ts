@@ -1,4 +1,4 @@
-import type { ProofResources } from '../../config/types.ts';
+import type { ProofResources } from '../../core/profiles/types.ts';
 import { quantity } from '../../lib/quantity.ts';
 import type { CheckFacts } from '../facts/collect.ts';
 import type { LimitFacts } from '../facts/limits.ts';

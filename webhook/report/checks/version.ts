@@ -1,4 +1,4 @@
-import { leastVersion } from '../../leader/nominate/eligibility.ts';
+import { leastVersion } from '../../leader/steering/eligibility.ts';
 import type { Facts } from '../facts/collect.ts';
 import { type Finding, failed, judged, passed, skipped, warning } from './finding.ts';
 

@@ -1,10 +1,10 @@
 import type { ApiClient } from '../../cluster/client.ts';
 import type { ApiObject } from '../../cluster/informer/object.ts';
 import { agentSources, daemonSetSources, namespaceSource, nodeSource } from '../../cluster/view/sources.ts';
+import { Readiness } from '../../core/networks/readiness.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import { profileLabel } from '../../lib/names.ts';
 import { version as clientVersion } from '../../lib/version.ts';
-import { Readiness } from '../../nodes/readiness/readiness.ts';
 import { readAttachments } from './attachments.ts';
 import { builtInPolicy, type FoundPolicy, usablePolicy } from './configuration.ts';
 import { accountIn, servingSecret, versionIn } from './deployment.ts';

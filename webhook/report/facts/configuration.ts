@@ -3,7 +3,7 @@ import { apiPath } from '../../cluster/api-path.ts';
 import type { ApiClient } from '../../cluster/client.ts';
 import { ClusterError } from '../../cluster/errors.ts';
 import { parsePolicy, readPolicy } from '../../config/load.ts';
-import type { CombinedProfiles, Policy } from '../../config/policy.ts';
+import type { CombinedProfiles, Policy } from '../../core/profiles/policy.ts';
 import { CniGateError, type ErrorCode } from '../../lib/errors.ts';
 import { own } from '../../lib/maps.ts';
 import { installedConfiguration } from '../../lib/names.ts';

@@ -1,10 +1,10 @@
 import { apiPath } from '../../cluster/api-path.ts';
 import type { ApiClient } from '../../cluster/client.ts';
-import type { Policy } from '../../config/policy.ts';
+import type { PodEvidence } from '../../core/facts/pod-evidence.ts';
+import type { Policy } from '../../core/profiles/policy.ts';
 import { clean } from '../../lib/clean.ts';
 import { listBytes, texts } from '../../lib/limits.ts';
 import { eventReasons, eventReporter } from '../../lib/names.ts';
-import type { PodEvidence } from '../../nodes/evidence/facts.ts';
 import { ifAllowed } from './observation.ts';
 import type { PodFacts } from './pods.ts';
 

@@ -1,20 +1,20 @@
 import { env } from '../../../validator/shared/contract.ts';
-import { type ApiGatePod, waitsBy } from '../../admission/gate/gate-pod.ts';
-import { type Refused, refusedFor } from '../../admission/gate/refusal.ts';
-import { isOurContainer } from '../../admission/mutate/current.ts';
-import { exemption } from '../../admission/mutate/exempt.ts';
-import { optedInTo } from '../../admission/mutate/profile-selection.ts';
-import { readStatus } from '../../admission/mutate/status-annotation.ts';
-import { type Pod, variableOf } from '../../admission/pod.ts';
 import type { ApiObject, Metadata, Source } from '../../cluster/informer/object.ts';
 import { podsPath } from '../../cluster/view/sources.ts';
-import type { Policy } from '../../config/policy.ts';
+import { type ApiGatePod, waitsBy } from '../../core/facts/gate-pod.ts';
+import { type Pod, variableOf } from '../../core/facts/pod.ts';
+import type { PodEvidence } from '../../core/facts/pod-evidence.ts';
+import { type Refused, refusedFor } from '../../core/facts/refusal-tag.ts';
+import { readStatus } from '../../core/facts/status-annotation.ts';
+import { type ApiEvidencePod, contextOf, evidencePick } from '../../core/facts/to-pod-evidence.ts';
+import { type ProofStatus, resultOf, sandboxSince, timeOf } from '../../core/facts/verdict.ts';
+import type { Policy } from '../../core/profiles/policy.ts';
+import { isOurContainer } from '../../core/proof/current.ts';
+import { exemption } from '../../core/proof/exempt.ts';
+import { optedInTo } from '../../core/proof/profile-selection.ts';
 import { texts } from '../../lib/limits.ts';
 import { own } from '../../lib/maps.ts';
 import { optOutValue, profileLabel } from '../../lib/names.ts';
-import type { PodEvidence } from '../../nodes/evidence/facts.ts';
-import { type ApiEvidencePod, contextOf, evidencePick } from '../../nodes/evidence/to-facts.ts';
-import { type ProofStatus, resultOf, sandboxSince, timeOf } from '../../nodes/evidence/verdict.ts';
 import { type ProofState, proofState, type WithoutProof, whyWithoutProof } from './proof.ts';
 
 /** What is kept of a namespace. */

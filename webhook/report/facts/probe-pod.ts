@@ -1,8 +1,8 @@
-import { canProve } from '../../admission/mutate/inject.ts';
-import { requirementsFor } from '../../admission/mutate/proof-requirements.ts';
-import type { Pod } from '../../admission/pod.ts';
-import type { CombinedProfiles, Policy } from '../../config/policy.ts';
-import type { Condition, Matcher } from '../../config/types.ts';
+import type { Pod } from '../../core/facts/pod.ts';
+import type { CombinedProfiles, Policy } from '../../core/profiles/policy.ts';
+import type { Condition, Matcher } from '../../core/profiles/types.ts';
+import { canProve } from '../../core/proof/inject.ts';
+import { requirementsFor } from '../../core/proof/proof-requirements.ts';
 
 /** A pod to ask about, and the words of the checks that the configuration requires of it. */
 export interface ProbePod {

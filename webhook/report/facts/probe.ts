@@ -1,9 +1,9 @@
-import { readStatus } from '../../admission/mutate/status-annotation.ts';
-import type { Pod } from '../../admission/pod.ts';
 import type { ApiClient } from '../../cluster/client.ts';
 import { ClusterError } from '../../cluster/errors.ts';
 import { podsPath } from '../../cluster/view/sources.ts';
-import type { CombinedProfiles, Policy } from '../../config/policy.ts';
+import type { Pod } from '../../core/facts/pod.ts';
+import { readStatus } from '../../core/facts/status-annotation.ts';
+import type { CombinedProfiles, Policy } from '../../core/profiles/policy.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import {
   installedPolicies,

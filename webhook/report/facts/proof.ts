@@ -1,9 +1,9 @@
-import { readStatus } from '../../admission/mutate/status-annotation.ts';
-import type { Pod } from '../../admission/pod.ts';
+import type { Pod } from '../../core/facts/pod.ts';
+import { readStatus } from '../../core/facts/status-annotation.ts';
+import { contextOf } from '../../core/facts/to-pod-evidence.ts';
+import { hasStarted, type ProofStatus, resultOf, validatorStatus } from '../../core/facts/verdict.ts';
 import { isErrorCode } from '../../lib/errors.ts';
 import { statusAnnotation, validatorContainer } from '../../lib/names.ts';
-import { contextOf } from '../../nodes/evidence/to-facts.ts';
-import { hasStarted, type ProofStatus, resultOf, validatorStatus } from '../../nodes/evidence/verdict.ts';
 
 /** Why a pod runs without a proof. */
 export type WithoutProof = keyof typeof withoutProofText;

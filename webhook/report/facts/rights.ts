@@ -1,6 +1,6 @@
 import type { V1Role, V1SelfSubjectAccessReview } from '@kubernetes/client-node';
 import type { ApiClient } from '../../cluster/client.ts';
-import type { Policy } from '../../config/policy.ts';
+import type { Policy } from '../../core/profiles/policy.ts';
 import { allObjects, objectsIn } from './manifests.ts';
 import { mapEach, type Observation, observe } from './observation.ts';
 

@@ -1,5 +1,5 @@
 import type { ApiClient } from '../../cluster/client.ts';
-import { type ApiVersion, usesNominations } from '../../leader/nominate/eligibility.ts';
+import { type ApiVersion, usesNominations } from '../../leader/steering/eligibility.ts';
 import { mapObservation, readOne } from './observation.ts';
 
 /** Reads the version of the API server. @throws ClusterError where the cluster does not answer */

@@ -1,6 +1,6 @@
+import type { Verdict } from '../../core/facts/pod-evidence.ts';
+import { duplicateAddresses as findDuplicates } from '../../core/networks/duplicate-addresses.ts';
 import { eventReasons, validatorContainer } from '../../lib/names.ts';
-import { duplicateAddresses as findDuplicates } from '../../nodes/evidence/duplicates.ts';
-import type { Verdict } from '../../nodes/evidence/facts.ts';
 import { recreateText } from '../checks/finding.ts';
 import type { StatusFacts } from '../facts/collect.ts';
 import { hasWaitedLong } from '../facts/pod-events.ts';

@@ -1,8 +1,8 @@
-import type { Policy } from '../../config/policy.ts';
+import { Readiness } from '../../core/networks/readiness.ts';
+import type { Policy } from '../../core/profiles/policy.ts';
 import type { ErrorCode } from '../../lib/errors.ts';
 import { docsUrl, profileLabel } from '../../lib/names.ts';
 import { timeText } from '../../lib/time-text.ts';
-import { Readiness } from '../../nodes/readiness/readiness.ts';
 import { type Finding, few } from '../checks/finding.ts';
 import { checkAdmission, checkPresence } from '../checks/installed.ts';
 import { checkDaemonSets, checkLabels, type OptedIn, optedIn, profilesInUse } from '../checks/namespaces.ts';

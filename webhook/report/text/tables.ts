@@ -1,4 +1,4 @@
-import { states } from '../../nodes/readiness/state.ts';
+import { states } from '../../core/networks/daemon-set-status.ts';
 import { proofStates } from '../facts/proof.ts';
 import type { Status } from '../status/status.ts';
 import { ageText, type Cell } from './table.ts';

@@ -1,5 +1,5 @@
 import { reviewKind } from '../../admission/review.ts';
-import type { TemplateKind } from '../../config/types.ts';
+import type { TemplateKind } from '../../core/profiles/types.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import { profileLabel } from '../../lib/names.ts';
 import { namespaceKeys, workloadKeys } from '../findings/keys.ts';

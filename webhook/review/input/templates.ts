@@ -1,5 +1,5 @@
 import { dotted } from '../../config/explain.ts';
-import type { TemplateKind } from '../../config/types.ts';
+import type { TemplateKind } from '../../core/profiles/types.ts';
 import type { Path } from '../model.ts';
 import { type Fields, fieldsOf, valueAt } from '../values.ts';
 

@@ -1,4 +1,4 @@
-import { allContainers, type Pod } from '../../admission/pod.ts';
+import { allContainers, type Pod } from '../../core/facts/pod.ts';
 import { own } from '../../lib/maps.ts';
 
 /** What a mesh's injector reads besides the pod. Both are empty if the namespace is not in the input. */

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { type GateView, gate } from '../../../../webhook/admission/gate/gate.ts';
-import { toGatePod } from '../../../../webhook/admission/gate/gate-pod.ts';
-import { decodePlacement } from '../../../../webhook/admission/gate/placement.ts';
+import { type GateView, gate } from '../../../../webhook/admission/gate.ts';
+import { decodePlacement } from '../../../../webhook/admission/placement.ts';
+import { toGatePod } from '../../../../webhook/core/facts/gate-pod.ts';
 import { CniGateError } from '../../../../webhook/lib/errors.ts';
 import { policyOf } from '../../../support/configurations.ts';
 import { recorded } from '../../../support/reviews.ts';
-import { now } from '../../nodes/readiness/objects.ts';
+import { now } from '../../core/networks/objects.ts';
 import { binding, gateView, pending } from './support.ts';
 
 const profiles = [

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { Registry } from 'prom-client';
-import { type ApiGatePod, toGatePod } from '../../../../webhook/admission/gate/gate-pod.ts';
+import { type ApiGatePod, toGatePod } from '../../../../webhook/core/facts/gate-pod.ts';
+import { toAgentFacts } from '../../../../webhook/core/facts/node.ts';
 import { systemClock } from '../../../../webhook/lib/deps.ts';
 import { heldPods } from '../../../../webhook/lib/limits.ts';
-import { toAgentFacts } from '../../../../webhook/nodes/readiness/facts.ts';
 import { measureCluster } from '../../../../webhook/server/cluster-metrics.ts';
-import { apiAgent, now } from '../../nodes/readiness/objects.ts';
+import { apiAgent, now } from '../../core/networks/objects.ts';
 import { Replica } from './replica.ts';
 
 const second = 1000;

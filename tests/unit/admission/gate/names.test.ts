@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { decodePodRequest } from '../../../../webhook/admission/decode.ts';
-import { gate } from '../../../../webhook/admission/gate/gate.ts';
-import { decodePlacement } from '../../../../webhook/admission/gate/placement.ts';
+import { gate } from '../../../../webhook/admission/gate.ts';
+import { decodePlacement } from '../../../../webhook/admission/placement.ts';
 import { policyOf } from '../../../support/configurations.ts';
 import { reviewOf } from '../../../support/reviews.ts';
-import { now } from '../../nodes/readiness/objects.ts';
+import { now } from '../../core/networks/objects.ts';
 import { binding, gateView } from './support.ts';
 
 const wrong = { code: 'CNI_GATE_REVIEW_NAME' };

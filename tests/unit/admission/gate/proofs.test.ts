@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { toAgentFacts, toDaemonSetFacts } from '../../../../webhook/core/facts/node.ts';
 import { gateBy } from '../../../../webhook/leader/filters.ts';
-import { toAgentFacts, toDaemonSetFacts } from '../../../../webhook/nodes/readiness/facts.ts';
-import { apiAgent, apiDaemonSet, now } from '../../nodes/readiness/objects.ts';
+import { apiAgent, apiDaemonSet, now } from '../../core/networks/objects.ts';
 import { Replica } from './replica.ts';
 
 suite('the gate with proofs', async () => {
@@ -79,7 +79,7 @@ suite('the gate with proofs', async () => {
   test('steering accepts a node for one that may try, and not while another pod is on the way', async () => {
     const replica = new Replica();
     const accepts = (node: string, profile = 'mesh', at = now) =>
-      gateBy(replica.policy, replica, at)([profile], node).blocker === undefined;
+      gateBy(replica, at)([profile], node).kind !== 'blocked';
     assert.equal(accepts('n1'), true);
     await replica.says('n1');
     assert.equal(accepts('n1'), false);

@@ -1,11 +1,11 @@
-import type { ClusterView } from '../../../../webhook/admission/gate/cluster-view.ts';
-import { type GateDecision, gate } from '../../../../webhook/admission/gate/gate.ts';
-import type { GatePod } from '../../../../webhook/admission/gate/gate-pod.ts';
-import { Holds } from '../../../../webhook/admission/gate/holds.ts';
-import { Evidence } from '../../../../webhook/nodes/evidence/evidence.ts';
+import { type GateDecision, gate } from '../../../../webhook/admission/gate.ts';
+import type { ClusterView } from '../../../../webhook/core/cluster-view.ts';
+import type { GatePod } from '../../../../webhook/core/facts/gate-pod.ts';
+import { Evidence } from '../../../../webhook/core/networks/evidence.ts';
+import { Holds } from '../../../../webhook/core/networks/holds.ts';
 import { policyOf } from '../../../support/configurations.ts';
-import { podEvidence, type Shown } from '../../nodes/evidence/support.ts';
-import { now } from '../../nodes/readiness/objects.ts';
+import { now } from '../../core/networks/objects.ts';
+import { podEvidence, type Shown } from '../../core/networks/support.ts';
 import { binding, clusterWith, gateView, pending } from './support.ts';
 
 const profiles = [

@@ -1,10 +1,10 @@
-import type { GateView } from '../../../../webhook/admission/gate/gate.ts';
-import type { GatePod } from '../../../../webhook/admission/gate/gate-pod.ts';
-import { Holds } from '../../../../webhook/admission/gate/holds.ts';
-import { noEvidence } from '../../../../webhook/nodes/evidence/evidence.ts';
-import { toAgentFacts, toDaemonSetFacts, toNodeFacts } from '../../../../webhook/nodes/readiness/facts.ts';
-import { Readiness } from '../../../../webhook/nodes/readiness/readiness.ts';
-import { type AgentOptions, apiAgent, apiDaemonSet, apiNode, now } from '../../nodes/readiness/objects.ts';
+import type { GateView } from '../../../../webhook/admission/gate.ts';
+import type { GatePod } from '../../../../webhook/core/facts/gate-pod.ts';
+import { toAgentFacts, toDaemonSetFacts, toNodeFacts } from '../../../../webhook/core/facts/node.ts';
+import { noEvidence } from '../../../../webhook/core/networks/evidence.ts';
+import { Holds } from '../../../../webhook/core/networks/holds.ts';
+import { Readiness } from '../../../../webhook/core/networks/readiness.ts';
+import { type AgentOptions, apiAgent, apiDaemonSet, apiNode, now } from '../../core/networks/objects.ts';
 
 /** A cluster with the DaemonSet `net/agent` and these pods of it, one a node. */
 export function clusterWith(agents: Record<string, AgentOptions | undefined>): Readiness {

@@ -7,7 +7,7 @@ import { type Event, podReference } from '../../../../webhook/cluster/events/eve
 import { EventRecorder, eventMetrics } from '../../../../webhook/cluster/events/recorder.ts';
 import { eventReasons } from '../../../../webhook/lib/names.ts';
 import { type Asked, json, startFakeApi, status } from '../../../support/fake-api-server.ts';
-import { waiting } from '../../leader/nominate/support.ts';
+import { waiting } from '../../leader/steering/support.ts';
 
 const about = (name: string): Event => ({
   regarding: podReference(waiting(name)),

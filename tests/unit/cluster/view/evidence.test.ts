@@ -6,7 +6,7 @@ import { watchGate } from '../../../../webhook/cluster/view/watch-nodes.ts';
 import { policyOf } from '../../../support/configurations.ts';
 import type { Asked } from '../../../support/fake-api-server.ts';
 import { startWatchedApi } from '../../../support/watched-api.ts';
-import { apiNode } from '../../nodes/readiness/objects.ts';
+import { apiNode } from '../../core/networks/objects.ts';
 
 const checks =
   '[{"profile":"mesh","address":{"timeout":"5s"}},{"profile":"made-up","address":{"timeout":"5s"}}]';

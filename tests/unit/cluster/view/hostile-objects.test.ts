@@ -17,7 +17,7 @@ import {
   podsOnNodes,
   startHostileCluster,
 } from '../../../support/hostile-cluster.ts';
-import { apiAgent, apiNode } from '../../nodes/readiness/objects.ts';
+import { apiAgent, apiNode } from '../../core/networks/objects.ts';
 
 const claimName = 'x'.repeat(1_300_000);
 const policy = policyOf({ profiles: [{ name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }] }] });

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { suite, type TestContext, test } from 'node:test';
-import type { NamespaceFacts } from '../../../../webhook/admission/namespaces.ts';
 import { type Change, type Lister, Store } from '../../../../webhook/cluster/informer/store.ts';
 import { Lookup } from '../../../../webhook/cluster/lookup.ts';
 import {
@@ -10,6 +9,7 @@ import {
   podByName,
 } from '../../../../webhook/cluster/view/lookups.ts';
 import { optedInBy } from '../../../../webhook/cluster/view/watch-namespaces.ts';
+import type { NamespaceFacts } from '../../../../webhook/core/facts/namespace.ts';
 import { json, startFakeApi, status } from '../../../support/fake-api-server.ts';
 import { namespace } from '../../../support/informing.ts';
 import { pending } from '../../admission/gate/support.ts';

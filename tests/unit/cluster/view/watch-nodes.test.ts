@@ -4,11 +4,11 @@ import { Registry } from 'prom-client';
 import { clusterMetrics } from '../../../../webhook/cluster/metrics.ts';
 import { agentSources } from '../../../../webhook/cluster/view/sources.ts';
 import { watchGate } from '../../../../webhook/cluster/view/watch-nodes.ts';
-import { toDaemonSetFacts } from '../../../../webhook/nodes/readiness/facts.ts';
+import { toDaemonSetFacts } from '../../../../webhook/core/facts/node.ts';
 import { policyOf } from '../../../support/configurations.ts';
 import type { Asked } from '../../../support/fake-api-server.ts';
 import { startWatchedApi } from '../../../support/watched-api.ts';
-import { apiAgent, apiDaemonSet, apiNode, now } from '../../nodes/readiness/objects.ts';
+import { apiAgent, apiDaemonSet, apiNode, now } from '../../core/networks/objects.ts';
 
 const bringing = (...names: string[]) =>
   policyOf({ profiles: [{ name: 'mesh', daemonSets: names.map((name) => ({ namespace: 'net', name })) }] });

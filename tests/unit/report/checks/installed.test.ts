@@ -7,7 +7,7 @@ import type { CheckFacts } from '../../../../webhook/report/facts/collect.ts';
 import type { InstallationFacts, Webhook } from '../../../../webhook/report/facts/installation.ts';
 import type { LimitFacts } from '../../../../webhook/report/facts/limits.ts';
 import { foundIn, type Observation } from '../../../../webhook/report/facts/observation.ts';
-import { now } from '../../nodes/readiness/objects.ts';
+import { now } from '../../core/networks/objects.ts';
 import {
   allRegistered,
   checkFacts,

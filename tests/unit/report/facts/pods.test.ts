@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { reasonText } from '../../../../webhook/admission/mutate/status-annotation.ts';
+import { reasonText } from '../../../../webhook/core/facts/status-annotation.ts';
 import { type ApiStatusPod, type PodFacts, pickPod } from '../../../../webhook/report/facts/pods.ts';
 import { policyOf } from '../../../support/configurations.ts';
 import { annotationOf } from '../objects.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { suite, type TestContext, test } from 'node:test';
 import { builtInProfiles } from '../../../../webhook/config/builtin.ts';
-import type { Profile } from '../../../../webhook/config/types.ts';
+import type { Profile } from '../../../../webhook/core/profiles/types.ts';
 import { statusAnnotation, validatorContainer } from '../../../../webhook/lib/names.ts';
 import type { OptIn } from '../../../../webhook/report/facts/pods.ts';
 import { makeProbe, type ProbeFacts } from '../../../../webhook/report/facts/probe.ts';

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import type { PodEvidence, Verdict } from '../../../../webhook/nodes/evidence/facts.ts';
+import type { PodEvidence, Verdict } from '../../../../webhook/core/facts/pod-evidence.ts';
 import type { StatusFacts } from '../../../../webhook/report/facts/collect.ts';
 import type { PodFacts } from '../../../../webhook/report/facts/pods.ts';
 import type { WithoutProof } from '../../../../webhook/report/facts/proof.ts';
 import type { Status } from '../../../../webhook/report/status/status.ts';
 import { statusOf } from '../../../../webhook/report/status/status.ts';
 import { ageText } from '../../../../webhook/report/text/table.ts';
-import { now } from '../../nodes/readiness/objects.ts';
+import { now } from '../../core/networks/objects.ts';
 import { configured, evidenceOf, holdOf, profiles, statusFacts, wholeInstallation } from '../objects.ts';
 import { eventOf } from '../troubled.ts';
 

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { toDaemonSetFacts, toNodeFacts } from '../../../../webhook/nodes/readiness/facts.ts';
+import { toDaemonSetFacts, toNodeFacts } from '../../../../webhook/core/facts/node.ts';
 import { dashboardOf } from '../../../../webhook/report/dashboard/server.ts';
 import type { StatusFacts } from '../../../../webhook/report/facts/collect.ts';
 import type { PodFacts } from '../../../../webhook/report/facts/pods.ts';
 import { type Status, statusOf } from '../../../../webhook/report/status/status.ts';
 import { statusText } from '../../../../webhook/report/text/status.ts';
 import { clusterWith } from '../../admission/gate/support.ts';
-import { apiDaemonSet, apiNode, now } from '../../nodes/readiness/objects.ts';
+import { apiDaemonSet, apiNode, now } from '../../core/networks/objects.ts';
 import { compareGolden } from '../golden.ts';
 import {
   allRegistered,

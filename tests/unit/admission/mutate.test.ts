@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { mutate } from '../../../webhook/admission/mutate.ts';
+import { FixedNamespaces, type Namespaces } from '../../../webhook/core/facts/namespace.ts';
+import { reasonText } from '../../../webhook/core/facts/status-annotation.ts';
+import { CniGateError } from '../../../webhook/lib/errors.ts';
+import { policyOf } from '../../support/configurations.ts';
+import { patchOf, recorded } from '../../support/reviews.ts';
+
+const labels = { 'cni-gate.io/profile': 'cilium' };
+
+const answer = async (facts: Namespaces['facts']) =>
+  (await mutate(recorded('pod-ad-hoc'), { policy: policyOf(), namespaces: { facts } })).review.response;
+
+suite('mutate', () => {
+  test('a source of namespaces answers immediately or later', async () => {
+    const now = await answer(() => ({ labels }));
+    const later = await answer(async () => ({ labels }));
+    assert.equal(now.auditAnnotations?.outcome, 'injected');
+    assert.deepEqual(later, now);
+  });
+
+  test("proof.mode warn: the pod's annotation has the error code, unless an earlier call wrote one", async () => {
+    const policy = policyOf({ proof: { mode: 'warn' } });
+    const fails = async (): Promise<never> => {
+      throw new CniGateError('CNI_GATE_CLUSTER_BUSY', 'the API server is busy');
+    };
+    const ask = async (annotations: Record<string, string>) => {
+      const body = recorded('pod-ad-hoc');
+      body.request.object.metadata.annotations = annotations;
+      const { review } = await mutate(body, { policy, namespaces: { facts: fails } });
+      assert.deepEqual(review.response.warnings, ['CNI_GATE_CLUSTER_BUSY: the API server is busy']);
+      return patchOf(review.response);
+    };
+    const value = reasonText('CNI_GATE_CLUSTER_BUSY');
+    const path = '/metadata/annotations/cni-gate.io~1status';
+    assert.deepEqual(await ask({}), [{ op: 'add', path, value }]);
+    assert.deepEqual(await ask({ 'cni-gate.io/status': '' }), [{ op: 'replace', path, value }]);
+    assert.deepEqual(await ask({ 'cni-gate.io/status': '{"checks":["address"]}' }), []);
+  });
+
+  test("a refusal fits the scheduler's event, and keeps its code", async () => {
+    const long = new CniGateError('CNI_GATE_NAMESPACE_UNKNOWN', 'a long word '.repeat(200));
+    const text = (await answer(async () => Promise.reject(long))).status?.message ?? '';
+    assert.ok(Buffer.byteLength(text) <= 900);
+    assert.match(text, /^a long word .* (a|long|word)… \(CNI_GATE_NAMESPACE_UNKNOWN\)$/);
+  });
+
+  test('an exempt pod does not wait for namespaces', async () => {
+    const asked: string[] = [];
+    const facts = (name: string): Promise<never> => {
+      asked.push(name);
+      return new Promise(() => {});
+    };
+    const exempt = await mutate(recorded('pod-host-networked'), {
+      policy: policyOf(),
+      namespaces: { facts },
+    });
+    assert.equal(exempt.decision.reason, 'host-network');
+    assert.deepEqual(asked, []);
+  });
+
+  test('an error of the source is reported; a defect is not treated as an answer', async () => {
+    const fails = (error: Error) => async (): Promise<never> => {
+      throw error;
+    };
+    const reported = await answer(
+      fails(new CniGateError('CNI_GATE_NAMESPACE_UNKNOWN', 'no namespace "shop"')),
+    );
+    assert.equal(reported.allowed, false);
+    assert.equal(reported.status?.message, 'no namespace "shop" (CNI_GATE_NAMESPACE_UNKNOWN)');
+    await assert.rejects(answer(fails(new TypeError('defect'))), TypeError);
+  });
+});
+
+test('a given profile opts in every namespace and overrides its label', () => {
+  const known = new Map([['shop', { ...labels, env: 'prod' }]]);
+  assert.equal(new FixedNamespaces(known).facts('lab'), undefined);
+  const namespaces = new FixedNamespaces(known, 'linkerd');
+  assert.deepEqual(namespaces.facts('shop'), { labels: { 'cni-gate.io/profile': 'linkerd', env: 'prod' } });
+  assert.deepEqual(namespaces.facts('lab'), { labels: { 'cni-gate.io/profile': 'linkerd' } });
+});

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { mutate } from '../../../webhook/admission/mutate.ts';
+import { decodePlacement } from '../../../webhook/admission/placement.ts';
+import { reviewNamespace } from '../../../webhook/admission/review-namespace.ts';
+import { FixedNamespaces } from '../../../webhook/core/facts/namespace.ts';
+import { CniGateError } from '../../../webhook/lib/errors.ts';
+import { policyOf } from '../../support/configurations.ts';
+import { namespaceReview, namespaceWith } from '../../support/namespace-reviews.ts';
+import { recorded } from '../../support/reviews.ts';
+
+/** Values that replace any other value. */
+const odd: unknown[] = [
+  ...[null, true, 0, -1, 1e300, '', 'x', '__proto__'],
+  ...[[], [null], [[]], ['x'], [1], {}, { x: null }, { name: null }, [{ name: 'x' }]],
+];
+
+function placesIn(value: unknown, path: string[] = []): string[][] {
+  if (typeof value !== 'object' || value === null) return [path];
+  return [path, ...Object.entries(value).flatMap(([key, inner]) => placesIn(inner, [...path, key]))];
+}
+
+function withOdd(value: unknown, [key, ...rest]: string[], put: unknown): unknown {
+  if (key === undefined) return put;
+  const copy = structuredClone(value) as Record<string, unknown>;
+  copy[key] = withOdd(copy[key], rest, put);
+  return copy;
+}
+
+const context = {
+  policy: policyOf({}),
+  namespaces: new FixedNamespaces(new Map([['shop', { 'cni-gate.io/profile': 'cilium.linkerd.multus' }]])),
+};
+
+/** A pod that was injected before, so that what is there already is compared as well. */
+async function injected(): Promise<unknown> {
+  const review = recorded('pod-meshed');
+  review.request.namespace = 'shop';
+  const pod = review.request.object;
+  pod.metadata.annotations = {
+    ...pod.metadata.annotations,
+    'k8s.v1.cni.cncf.io/networks': '[{"name":"lan"}]',
+  };
+  const { request } = await mutate(review, context);
+  return { ...review, request: { ...review.request, object: request.pod } };
+}
+
+async function onlyKnownErrors(call: () => unknown, what: string): Promise<void> {
+  try {
+    await call();
+  } catch (error) {
+    assert.ok(error instanceof CniGateError && error.code !== 'CNI_GATE_INTERNAL', `${what}: ${error}`);
+  }
+}
+
+test('an odd value in any field: an answer or an error, never a defect', {
+  timeout: 120_000,
+}, async () => {
+  const reviews: [string, (body: unknown) => unknown, unknown][] = [
+    ['mutate', (body) => mutate(body, context), await injected()],
+    ['gate', decodePlacement, recorded('binding-deployment-web')],
+    ['gate of a pod', decodePlacement, await injected()],
+    ['namespaces', (body) => reviewNamespace(body, context.policy), namespaceReview(namespaceWith('likerd'))],
+  ];
+  for (const [webhook, answer, review] of reviews) {
+    for (const place of placesIn(review)) {
+      for (const put of odd) {
+        const body = withOdd(review, place, put);
+        await onlyKnownErrors(() => answer(body), `${webhook}: ${JSON.stringify(put)} at ${place.join('.')}`);
+      }
+    }
+  }
+});

@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { Evidence } from '../../../../webhook/core/networks/evidence.ts';
+import { nodeEvidence } from '../../../../webhook/lib/limits.ts';
+import { podEvidence, type Shown, start } from './support.ts';
+
+const put = (evidence: Evidence, shown: Shown, listed = false): void =>
+  evidence.apply([{ type: 'put', pod: podEvidence(shown), listed }], start);
+
+suite('evidence', () => {
+  test('finds pods by UID and controller, and forgets those that are gone', () => {
+    const evidence = new Evidence();
+    put(evidence, { uid: 'a', node: 'n1', owner: 'web' });
+    put(evidence, { uid: 'b', node: 'n2', owner: 'web' });
+    put(evidence, { uid: 'c', node: 'n1', owner: 'db' });
+    const uids = (pods: Iterable<{ uid: string }>): string => Array.from(pods, ({ uid }) => uid).join(' ');
+    assert.deepEqual([uids(evidence.pods()), uids(evidence.ownedBy('web'))], ['a b c', 'a b']);
+    evidence.apply(
+      [
+        { type: 'gone', uid: 'a' },
+        { type: 'gone', uid: 'unknown' },
+      ],
+      start,
+    );
+    assert.deepEqual([uids(evidence.pods()), uids(evidence.ownedBy('web'))], ['b c', 'b']);
+    assert.equal(evidence.pod('a'), undefined);
+  });
+
+  test('tells of each change, until it need not any more', () => {
+    const evidence = new Evidence();
+    const told: unknown[] = [];
+    const end = evidence.subscribe((changes) =>
+      told.push(changes.map(({ before, now }) => [before?.verdict, now?.verdict])),
+    );
+    for (const verdict of ['waiting', 'passed'] as const) put(evidence, { uid: 'a', verdict });
+    for (const uid of ['a', 'unknown']) evidence.apply([{ type: 'gone', uid }], start);
+    end();
+    put(evidence, { uid: 'b' });
+    assert.deepEqual(told, [[[undefined, 'waiting']], [['waiting', 'passed']], [['passed', undefined]]]);
+  });
+
+  test('finds a pod by the controller that it has now', () => {
+    const evidence = new Evidence();
+    for (const owner of ['set', 'other']) put(evidence, { uid: 'a', owner });
+    const uids = (owner: string): string[] => Array.from(evidence.ownedBy(owner), ({ uid }) => uid);
+    assert.deepEqual([uids('set'), uids('other')], [[], ['a']]);
+  });
+
+  test('a profile that comes is counted, one that goes is forgotten, and the others keep what is remembered', () => {
+    const profiles = new Set(['mesh']);
+    const evidence = new Evidence((name) => profiles.has(name));
+    put(evidence, { uid: 'gone', verdict: 'passed' });
+    evidence.apply([{ type: 'gone', uid: 'gone' }], start);
+    put(evidence, { uid: 'a', verdict: 'passed', profiles: ['new'] });
+    put(evidence, { uid: 'waits', at: -60, profiles: ['new'] });
+    assert.deepEqual(
+      [evidence.of('mesh', 'n1')?.lastPass !== undefined, evidence.of('new', 'n1')],
+      [true, undefined],
+    );
+    profiles.add('new');
+    evidence.profilesChanged(start);
+    assert.deepEqual(
+      ['mesh', 'new'].map((name) => evidence.of(name, 'n1')?.lastPass !== undefined),
+      [true, true],
+    );
+    const [waiting] = evidence.of('new', 'n1')?.waiting.values() ?? [];
+    assert.equal(waiting?.since, start - 60_000, 'the pod waits for a minute already');
+    profiles.delete('mesh');
+    evidence.profilesChanged(start);
+    assert.equal(evidence.of('mesh', 'n1'), undefined);
+  });
+
+  test('of the owners that have passed, those are forgotten that did so longest ago', () => {
+    const evidence = new Evidence();
+    for (let index = 0; index <= nodeEvidence.passedOwners; index += 1) {
+      put(evidence, { uid: 'a', owner: `o${index}`, verdict: 'passed' });
+      if (index === 10) put(evidence, { uid: 'b', owner: 'o0', verdict: 'passed' });
+    }
+    const owners = ['o0', 'o1', 'o2', `o${nodeEvidence.passedOwners}`];
+    assert.deepEqual(owners.map(evidence.hasPassed), [true, false, true, true]);
+  });
+
+  test('what is remembered is bounded', () => {
+    const evidence = new Evidence();
+    for (let index = 0; index < nodeEvidence.nodes + 100; index += 1) {
+      put(evidence, { uid: 'a', node: `n${index}`, verdict: 'passed' });
+    }
+    const kept = Array.from({ length: nodeEvidence.nodes + 100 }, (_, index) =>
+      evidence.of('mesh', `n${index}`),
+    );
+    assert.equal(kept.filter((record) => record !== undefined).length, nodeEvidence.nodes);
+    assert.equal(kept[0], undefined, 'the oldest are forgotten first');
+    for (let owner = 0; owner < 100; owner += 1) {
+      put(evidence, { uid: `p${owner}`, owner: `o${owner}`, verdict: 'failed' });
+    }
+    assert.equal(evidence.of('mesh', 'n1')?.failures.size, nodeEvidence.owners);
+  });
+});

@@ -1,0 +1,363 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { ownerKey } from '../../../../webhook/core/facts/pod-evidence.ts';
+import type { AskingPod } from '../../../../webhook/core/networks/assess.ts';
+import { evidenceWith, Scene, seconds, start } from './support.ts';
+
+const ready = { mode: 'ready' } as const;
+
+suite('a node on which proofs fail', () => {
+  test('fails with two owners, in both modes', () => {
+    const scene = new Scene();
+    scene.runs(0, 'a', 'failed', { owner: 'web' });
+    assert.equal(scene.says(4, ready), 'proved, lets');
+    scene.runs(0, 'b', 'failed', { owner: 'db' });
+    assert.equal(scene.says(4, ready), 'failing, holds');
+    assert.equal(scene.says(4), 'failing, holds');
+    assert.equal(
+      scene.proof(4, ready).reason,
+      'proofs say that the network does not work: pod shop/web-a failed, pod shop/db-b failed',
+    );
+  });
+
+  test('does not fail with many pods of one owner, or with pods that crash or cannot make their check', () => {
+    const scene = new Scene();
+    for (let pod = 0; pod < 20; pod += 1) scene.runs(0, `web-${pod}`, 'failed');
+    for (const verdict of ['crashed', 'not-possible', 'wrong-usage'] as const) {
+      scene.runs(0, verdict, verdict, { owner: verdict });
+    }
+    assert.equal(scene.says(60, ready), 'proved, lets');
+  });
+
+  test('does not fail for a profile whose own checks passed', () => {
+    const scene = new Scene();
+    for (const owner of ['web', 'db']) {
+      const more = { owner, profiles: ['mesh', 'base'], failedProfiles: ['mesh'] };
+      scene.runs(0, owner, 'failed', more);
+    }
+    assert.match(scene.says(4, ready), /^failing/);
+    assert.equal(scene.says(4, { ...ready, profile: 'base' }), 'proved, lets');
+  });
+
+  test('is closed by one success, also of a pod that waited since before', () => {
+    const scene = new Scene();
+    scene.shows(0, { uid: 'slow', owner: 'late' });
+    for (const owner of ['web', 'db']) scene.runs(0, owner, 'failed', { owner });
+    scene.shows(5, { uid: 'slow', owner: 'late', verdict: 'passed' });
+    assert.equal(scene.says(5, ready), 'proved, lets');
+  });
+
+  test('is closed by one success whatever the clock of the node says', () => {
+    const scene = new Scene();
+    for (const owner of ['web', 'db']) scene.runs(100, owner, 'failed', { owner });
+    scene.shows(110, { uid: 'good', owner: 'good' });
+    const pod = { uid: 'good', owner: 'good', verdict: 'passed', at: -5000 } as const;
+    scene.shows(112, pod);
+    assert.equal(scene.says(113, ready), 'proved, lets');
+  });
+
+  test('is closed by a new container of the DaemonSet', () => {
+    const scene = new Scene();
+    scene.agentStarts(-10);
+    for (const owner of ['web', 'db']) scene.runs(0, owner, 'failed', { owner });
+    assert.match(scene.says(4, ready), /^failing/);
+    scene.agentStarts(5);
+    assert.equal(scene.says(6, ready), 'proved, lets');
+  });
+
+  test('a failure that began before the last success says nothing', () => {
+    const scene = new Scene();
+    for (const owner of ['web', 'db']) scene.shows(0, { uid: owner, owner });
+    scene.runs(1, 'good', 'passed', { owner: 'good' });
+    for (const owner of ['web', 'db'])
+      scene.shows(10, { uid: owner, owner, verdict: 'failed', startedAt: 0 });
+    assert.equal(scene.says(11, ready), 'proved, lets');
+  });
+
+  test('a pod that fails again and again in one sandbox failed once', () => {
+    const scene = new Scene();
+    for (const owner of ['web', 'db']) scene.runs(0, owner, 'failed', { owner, version: 7 });
+    scene.runs(10, 'good', 'passed', { owner: 'good' });
+    for (let at = 20; at < 200; at += 20) {
+      for (const owner of ['web', 'db']) scene.shows(at, { uid: owner, owner, verdict: 'failed' });
+    }
+    assert.equal(scene.says(200, ready), 'proved, lets');
+    const { at, failedVersion } = scene.evidence.pod('web') ?? {};
+    assert.deepEqual([at, failedVersion], [start + 3 * seconds, '7']);
+  });
+
+  test('a pass that is shown again is not a new one, whatever the pod shows between', () => {
+    const scene = new Scene();
+    const pass = { uid: 'good', owner: 'good', verdict: 'passed', startedAt: 0, at: 3 } as const;
+    scene.shows(3, pass);
+    for (const owner of ['web', 'db']) scene.runs(10, owner, 'failed', { owner });
+    // the kubelet restarts, and reads the startup probe of a witness anew
+    scene.shows(20, { uid: 'good', owner: 'good' });
+    scene.shows(21, pass);
+    assert.match(scene.says(22, ready), /^failing/);
+    // a Job is complete, and the witness ends
+    scene.shows(30, { ...pass, at: 30, ended: true });
+    assert.match(scene.says(31, ready), /^failing/);
+  });
+
+  test('a pass of another container is a new one, in a sandbox without a pass', () => {
+    const scene = new Scene();
+    const pass = { uid: 'good', owner: 'good', verdict: 'passed', startedAt: 0, at: 3 } as const;
+    scene.shows(3, { ...pass, run: 1, sandbox: 0 });
+    for (const owner of ['web', 'db']) scene.runs(10, owner, 'failed', { owner });
+    scene.shows(20, { uid: 'good', owner: 'good', sandbox: 0 });
+    scene.shows(21, { ...pass, run: 2, sandbox: 0 });
+    assert.match(scene.says(22, ready), /^failing/, 'a witness runs again');
+    scene.shows(30, { uid: 'good', owner: 'good', sandbox: 30 });
+    // a clock without a battery tells the same times after each boot
+    scene.shows(31, { ...pass, run: 3, sandbox: 30 });
+    assert.equal(scene.says(32, ready), 'proved, lets');
+  });
+
+  test('what pods found out stays when they are deleted', () => {
+    const scene = new Scene();
+    for (const owner of ['web', 'db']) scene.runs(0, owner, 'failed', { owner });
+    scene.goes(5, 'web');
+    scene.goes(5, 'db');
+    assert.match(scene.says(6, ready), /^failing/);
+  });
+});
+
+suite("a node whose clock was an hour ahead when the network's pod started, and was set back", () => {
+  const hour = 3600;
+  function sceneSetBack(): Scene {
+    const scene = new Scene();
+    scene.shows(0, { uid: 'early', owner: 'early' });
+    scene.agentStarts(hour);
+    return scene;
+  }
+
+  test('is proved by a pass of a pod that came since', () => {
+    const scene = sceneSetBack();
+    assert.equal(scene.says(9), 'unproved, holds');
+    scene.runs(10, 'late', 'passed');
+    assert.equal(scene.says(14), 'proved, lets');
+  });
+
+  test('is not proved by a pass that a list shows, or that came before', () => {
+    const listed = new Scene(evidenceWith([{ verdict: 'passed', at: 10, version: 500 }]));
+    listed.agentStarts(hour);
+    assert.equal(listed.says(14), 'unproved, lets');
+    const before = new Scene();
+    before.runs(hour, 'old', 'passed');
+    before.agentStarts(10);
+    assert.equal(before.says(14), 'unproved, lets');
+  });
+
+  test('fails with two owners, and lets one pod through after each pause', () => {
+    const scene = sceneSetBack();
+    scene.runs(10, 'good', 'passed', { startedAt: hour, at: hour });
+    for (const owner of ['web', 'db']) scene.runs(20, owner, 'failed', { owner });
+    assert.equal(scene.says(24, ready), 'failing, holds');
+    scene.runs(30, 'web-2', 'failed', { owner: 'web' });
+    assert.equal(scene.says(34), 'failing, holds');
+    assert.equal(scene.says(36), 'failing, lets');
+  });
+
+  test('fails if sandboxes do not come', () => {
+    const scene = sceneSetBack();
+    for (const owner of ['web', 'db']) scene.shows(10, { uid: owner, owner, hasSandbox: false });
+    assert.match(scene.says(71, ready), /^failing/);
+  });
+});
+
+suite('sandboxes that do not come', () => {
+  const waits = (scene: Scene, owner: string, at: number): void =>
+    scene.shows(at, { uid: owner, owner, hasSandbox: false });
+
+  test('of two owners, for a minute, make a node failing; and no longer when they come', () => {
+    const scene = new Scene();
+    waits(scene, 'web', 0);
+    assert.equal(scene.says(70, ready), 'proved, lets');
+    waits(scene, 'db', 0);
+    assert.equal(scene.says(59, ready), 'proved, lets');
+    assert.match(scene.says(61, ready), /^failing/);
+    assert.match(
+      scene.proof(61, ready).reason,
+      /pod shop\/web-web has no sandbox, pod shop\/db-db has no sandbox$/,
+    );
+    scene.shows(62, { uid: 'web', owner: 'web', hasSandbox: true });
+    assert.equal(scene.says(63, ready), 'proved, lets');
+  });
+
+  test('say nothing if another pod passed since', () => {
+    const scene = new Scene();
+    for (const owner of ['web', 'db']) waits(scene, owner, 0);
+    scene.shows(30, { uid: 'good', owner: 'good', verdict: 'passed' });
+    assert.equal(scene.says(61, ready), 'proved, lets');
+  });
+
+  test('count from the start of the DaemonSet at the earliest', () => {
+    const scene = new Scene();
+    waits(scene, 'web', 0);
+    waits(scene, 'db', 0);
+    scene.agentStarts(100);
+    assert.equal(scene.says(159, ready), 'proved, lets');
+    assert.match(scene.says(161, ready), /^failing/);
+  });
+});
+
+suite('a node without a proof', () => {
+  test('the pod that was let through is on the way before the watch reports it', () => {
+    const scene = new Scene();
+    const me = { key: 'me', owner: 'web' };
+    scene.evidence.reserve('mesh', 'n1', 'me', start);
+    assert.equal(scene.says(1), 'unproved, holds');
+    // the scheduler tries again
+    assert.equal(scene.says(1, { pod: me }), 'unproved, lets');
+    assert.equal(scene.says(1, { node: 'n2' }), 'unproved, lets');
+    // the binding failed for another reason
+    assert.equal(scene.says(6), 'unproved, lets');
+  });
+
+  test('a verdict that does not come in 30 s lets the next one through', () => {
+    const scene = new Scene();
+    scene.shows(0, { uid: 'first' });
+    assert.equal(scene.says(29), 'unproved, holds');
+    assert.equal(scene.says(30), 'unproved, lets');
+    scene.shows(31, { uid: 'second' });
+    assert.equal(scene.says(32), 'unproved, holds');
+  });
+
+  /** When a pod of an owner may be bound, in seconds after the last attempt failed. */
+  const opensTo = (scene: Scene, failedAt: number, pod?: AskingPod): number =>
+    [2, 4, 8, 12, 16, 30, 32, 60, 64, 120, 128, 240, 256, 300].find(
+      (seconds) =>
+        scene.says(failedAt + seconds - 1, { pod }).endsWith('holds') &&
+        scene.says(failedAt + seconds, { pod }).endsWith('lets'),
+    ) ?? Number.NaN;
+
+  test('after an attempt that fails there is a pause, the same for all that did not fail there', () => {
+    const scene = new Scene();
+    for (let at = 0; at < 100; at += 20) {
+      scene.runs(at, `at-${at}`, 'failed', { takes: 10 });
+      assert.equal(opensTo(scene, at + 10), 2);
+      assert.equal(opensTo(scene, at + 10, { key: 'k', owner: 'fresh' }), 2);
+    }
+  });
+
+  test('with each of its attempts, an owner waits longer; others do not', () => {
+    const scene = new Scene();
+    let at = 0;
+    for (const pause of [12, 12, 16, 32, 64, 128, 256, 300, 300]) {
+      scene.runs(at, `at-${at}`, 'failed', { owner: 'web', takes: 10 });
+      at += 10;
+      const own = [{ owner: 'web' }, { key: 'k', owner: 'web' }].map((pod) => opensTo(scene, at, pod));
+      assert.deepEqual(own, [pause, pause]);
+      assert.equal(opensTo(scene, at, { key: 'k', owner: 'db' }), 2);
+      at += 400;
+    }
+  });
+
+  test('an owner with a pod that runs on another node waits for a minute, if no attempt of the scheduler finds another node', () => {
+    const scene = new Scene();
+    const opens = (at: number): number[] =>
+      [{ key: 'k', owner: 'web' }, { owner: 'web' }].map((pod) => opensTo(scene, at, pod));
+    scene.runs(0, 'there', 'passed', { owner: 'web', node: 'n2' });
+    scene.runs(0, 'here', 'failed', { owner: 'web', takes: 10 });
+    assert.deepEqual(opens(10), [60, 4]);
+    const held = { key: 'k', owner: 'web', heldSince: start + 11 * seconds };
+    assert.equal(scene.says(22, { pod: held }), 'unproved, holds');
+    assert.equal(scene.says(23, { pod: held }), 'unproved, lets');
+    scene.goes(20, 'there');
+    assert.deepEqual(opens(10), [4, 4]);
+    scene.runs(30, 'beside', 'failed', { owner: 'db' });
+    assert.deepEqual(opens(33), [2, 2], 'the other owner failed, and this one has waited for its pause');
+  });
+
+  test('a DaemonSet has pods on other nodes, and its next one cannot go there', () => {
+    const scene = new Scene();
+    const owner = ownerKey('net', { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'log', uid: 'log' });
+    scene.runs(0, 'there', 'passed', { owner, node: 'n2' });
+    scene.runs(0, 'here', 'failed', { owner, takes: 10 });
+    assert.equal(opensTo(scene, 10, { key: 'k', owner }), 4);
+  });
+
+  test('an owner that has passed on any node goes before those that have not', () => {
+    const scene = new Scene();
+    scene.runs(0, 'elsewhere', 'passed', { owner: 'web', node: 'n2' });
+    scene.runs(0, 'broken', 'failed', { owner: 'broken', takes: 10 });
+    assert.equal(opensTo(scene, 10, { key: 'k', owner: 'fresh' }), 2, 'none of those that failed has passed');
+    scene.runs(30, 'moved', 'failed', { owner: 'web', takes: 10 });
+    assert.equal(opensTo(scene, 40, { owner: 'web' }), 4);
+    assert.equal(opensTo(scene, 40, { key: 'k', owner: 'fresh' }), 12);
+    assert.equal(opensTo(scene, 40, { owner: 'broken' }), 12);
+  });
+
+  test('a pod that the node is reserved for does not wait for the pause', () => {
+    const scene = new Scene();
+    scene.runs(0, 'a', 'failed', { owner: 'web', takes: 10 });
+    scene.evidence.reserve('mesh', 'n1', 'web', start + 10.5 * seconds);
+    assert.equal(scene.says(10.5, { pod: { key: 'k', owner: 'web' } }), 'unproved, lets');
+    assert.equal(scene.says(13, { pod: { owner: 'web' } }), 'unproved, holds', 'one is on the way');
+  });
+
+  test('30 pods that fail together after a boot are one attempt', () => {
+    const scene = new Scene();
+    for (let pod = 0; pod < 30; pod += 1) scene.shows(0, { uid: `p${pod}`, owner: `o${pod}` });
+    for (let pod = 0; pod < 30; pod += 1) {
+      scene.shows(10 + pod / 30, { uid: `p${pod}`, owner: `o${pod}`, verdict: 'failed', startedAt: 0 });
+    }
+    assert.equal(scene.says(11.5), 'failing, holds');
+    assert.equal(scene.says(13), 'failing, lets');
+  });
+
+  test('failed pods of an owner are deleted again and again: it has the turn once, then others do', () => {
+    const scene = new Scene();
+    const other = { pod: { key: 'other', owner: 'other' } };
+    for (const owner of ['web', 'db']) scene.runs(0, `${owner}-1`, 'failed', { owner, takes: 10 });
+    scene.goes(12, 'web-1');
+    assert.equal(scene.says(12.5, other), 'failing, holds', 'the node is reserved for the new pod of web');
+    assert.equal(scene.says(12.5, { pod: { key: 'web-2', owner: 'web' } }), 'failing, lets');
+    scene.runs(13, 'web-2', 'failed', { owner: 'web', takes: 10 });
+    scene.goes(27, 'web-2');
+    assert.equal(scene.says(27, { pod: { key: 'web-3', owner: 'web' } }), 'failing, holds');
+    assert.equal(scene.says(27, other), 'failing, lets');
+  });
+
+  test('a failed pod without a controller is deleted: nobody replaces it', () => {
+    const scene = new Scene();
+    scene.runs(0, 'bare', 'failed', { owner: '' });
+    scene.goes(10, 'bare');
+    assert.equal(scene.says(11), 'unproved, lets');
+  });
+
+  test('a boot asks for a new proof, also of a network without a DaemonSet', () => {
+    const scene = new Scene();
+    scene.runs(0, 'a', 'passed', { version: 3 });
+    assert.equal(scene.says(5), 'proved, lets');
+    scene.evidence.booted('n1', '10');
+    assert.equal(scene.says(6), 'unproved, lets');
+    // the watch of pods is behind that of nodes
+    scene.shows(6, { uid: 'b', verdict: 'passed', version: 9 });
+    assert.equal(scene.says(7), 'unproved, lets');
+    // the kubelet writes the pod again, with the verdict of before the boot
+    scene.shows(7, { uid: 'a', verdict: 'passed', startedAt: 0, at: 3, version: 11 });
+    assert.equal(scene.says(7), 'unproved, lets');
+    scene.shows(8, { uid: 'a', version: 12 });
+    scene.shows(8, { uid: 'a', verdict: 'passed', startedAt: 0, at: 3, version: 13 });
+    assert.equal(scene.says(8), 'unproved, lets');
+    scene.shows(9, { uid: 'a', version: 14 });
+    scene.shows(11, { uid: 'a', verdict: 'passed', version: 15 });
+    assert.equal(scene.says(11), 'proved, lets');
+  });
+
+  test('a proof of before the boot does not count, though it is the first that is known of the node', () => {
+    const scene = new Scene();
+    scene.evidence.booted('n1', '10');
+    scene.shows(1, { uid: 'a', verdict: 'passed', version: 9 });
+    assert.equal(scene.says(2), 'unproved, lets');
+  });
+
+  test('a proof from after the boot counts, though the event of the boot comes later', () => {
+    const scene = new Scene();
+    scene.runs(5, 'a', 'passed', { version: 20 });
+    scene.evidence.booted('n1', '10');
+    assert.equal(scene.says(9), 'proved, lets');
+  });
+});

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { type AnnotatedPod, requiredProfiles } from '../../../../webhook/core/facts/status-annotation.ts';
+
+const checks = (...profiles: string[]): { name: string; value: string } => ({
+  name: 'CNI_GATE_CHECKS',
+  value: JSON.stringify(profiles.map((profile) => ({ profile, address: { timeout: '5s' } }))),
+});
+const validator = (...env: { name: string; value: string }[]) => ({ name: 'cni-gate-validator', env });
+
+function pod(
+  status: string | undefined,
+  initContainers: NonNullable<AnnotatedPod['spec']>['initContainers'] = [],
+  labels = {},
+): AnnotatedPod {
+  const annotations = status === undefined ? null : { 'cni-gate.io/status': status };
+  return { metadata: { annotations, labels }, spec: { initContainers } };
+}
+
+suite('requiredProfiles', () => {
+  const label = { 'cni-gate.io/profile': 'cilium.mesh' };
+  const cases: [what: string, pod: AnnotatedPod, expected: string[]][] = [
+    ['none, where nothing is said', { metadata: {} }, []],
+    ['whom the annotation names', pod('{"profiles":["mesh",7]}'), ['mesh']],
+    ['none, where the annotation is nonsense', pod('{"profiles":"mesh"'), []],
+    ['none by a label alone: the pod may be exempt', pod(undefined, [], label), []],
+    [
+      'whom the init container names, where the annotation is gone',
+      pod(undefined, [validator(checks('mesh', 'cilium', 'mesh'))]),
+      ['mesh', 'cilium'],
+    ],
+    [
+      'or names none any more',
+      pod('{"profiles":[],"checks":[]}', [{ name: 'other' }, validator(checks('mesh'))]),
+      ['mesh'],
+    ],
+    [
+      'whom the annotation names besides, where not all have checks',
+      pod('{"profiles":["multus"]}', [validator(checks('mesh'))]),
+      ['multus', 'mesh'],
+    ],
+    [
+      'whom the label names, where the container says only that it is ours',
+      pod(undefined, [validator(checks())], label),
+      ['cilium', 'mesh'],
+    ],
+    ['the last of two variables holds', pod('', [validator(checks('a'), checks('mesh'))]), ['mesh']],
+    [
+      'another container of that name says nothing',
+      pod(undefined, [{ name: 'cni-gate-validator' }], label),
+      [],
+    ],
+    [
+      'checks that cannot be read name none',
+      pod('{"profiles":["mesh"]}', [validator({ name: 'CNI_GATE_CHECKS', value: '[null,{]' })]),
+      ['mesh'],
+    ],
+    [
+      'nor does one that is none',
+      pod('{"profiles":["mesh"]}', [validator({ name: 'CNI_GATE_CHECKS', value: '[null,{"profile":1}]' })]),
+      ['mesh'],
+    ],
+  ];
+  for (const [what, asked, expected] of cases) {
+    test(what, () => assert.deepEqual(requiredProfiles(asked), expected));
+  }
+});

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import {
+  amountsOf,
+  fits,
+  podRequests,
+  type RequestingSpec,
+} from '../../../../webhook/core/scheduling/requests.ts';
+
+const asks = (cpu: string, memory?: string) => ({
+  resources: { requests: { cpu, ...(memory !== undefined && { memory }) } },
+});
+const sidecar = (cpu: string) => ({ ...asks(cpu), restartPolicy: 'Always' });
+
+suite('what a pod takes of its node', () => {
+  const cases: [what: string, spec: RequestingSpec, cpu: number][] = [
+    ['nothing', { containers: [{}] }, 0],
+    ['containers are added up', { containers: [asks('100m'), asks('0.2')] }, 300],
+    [
+      'the largest init container counts where it is larger',
+      { containers: [asks('100m')], initContainers: [asks('300m'), asks('200m')] },
+      300,
+    ],
+    ['and does not where it is smaller', { containers: [asks('400m')], initContainers: [asks('300m')] }, 400],
+    ['sidecars run beside containers', { containers: [asks('100m')], initContainers: [sidecar('50m')] }, 150],
+    [
+      'and beside the init containers after them',
+      { containers: [asks('100m')], initContainers: [sidecar('50m'), asks('300m')] },
+      350,
+    ],
+    [
+      'but not beside those before them',
+      { containers: [asks('100m')], initContainers: [asks('300m'), sidecar('50m')] },
+      300,
+    ],
+    ['overhead comes on top', { containers: [asks('100m')], overhead: { cpu: '250m' } }, 350],
+    [
+      'the pod as a whole counts in place of its containers',
+      { containers: [asks('100m')], resources: { requests: { cpu: '1' } } },
+      1000,
+    ],
+  ];
+  for (const [what, spec, cpu] of cases) {
+    test(what, () => assert.equal(podRequests(spec).cpu ?? 0, cpu));
+  }
+
+  test('of what the pod as a whole does not name, its containers count', () => {
+    const spec = { containers: [asks('100m', '1Mi')], resources: { requests: { cpu: '1' } } };
+    assert.deepEqual(podRequests(spec), { cpu: 1000, memory: 2 ** 20, pods: 1 });
+  });
+});
+
+suite('amounts', () => {
+  test('are whole, and rounded up as the scheduler does', () => {
+    assert.deepEqual(amountsOf({ cpu: '69m', memory: '1.5', 'example.com/card': 2 }), {
+      cpu: 69,
+      memory: 2,
+      'example.com/card': 2,
+    });
+    assert.deepEqual(amountsOf({ cpu: '0.0001' }), { cpu: 1 });
+    for (let milli = 0; milli <= 10_000; milli += 1) {
+      assert.equal(amountsOf({ cpu: `${milli}m` }).cpu, milli);
+      assert.equal(amountsOf({ cpu: (milli / 1000).toString() }).cpu, milli);
+    }
+  });
+
+  test('what is not asked for may be short', () => {
+    assert.equal(fits({ cpu: 100 }, { cpu: 100, memory: -5 }), true);
+    assert.equal(fits({ cpu: 101 }, { cpu: 100 }), false);
+    assert.equal(fits({ 'example.com/card': 1 }, { cpu: 100 }), false);
+    assert.equal(fits({ 'example.com/card': 0 }, {}), true);
+  });
+});

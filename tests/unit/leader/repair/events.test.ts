@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { mock, suite, type TestContext, test } from 'node:test';
+import type { Event } from '../../../../webhook/cluster/events/event.ts';
+import type { PodEvidence } from '../../../../webhook/core/facts/pod-evidence.ts';
+import { Reporter } from '../../../../webhook/leader/repair/reporter.ts';
+import { type SkipReason, skipReasons } from '../../../../webhook/leader/repair/types.ts';
+import { startFakeApi } from '../../../support/fake-api-server.ts';
+import { controllerOf, failedPod, start } from './support.ts';
+
+async function reporter(t: TestContext) {
+  const { client, asked } = await startFakeApi(t, (_, response) => response.writeHead(404).end());
+  mock.timers.enable({ apis: ['Date'], now: start });
+  t.after(() => mock.timers.reset());
+  const events: Event[] = [];
+  const log = { info: () => {}, warn: () => {}, error: () => {} };
+  const known = new Set<string>();
+  const recorder = {
+    capacity: 200,
+    /** As the recorder does. */
+    add: (event: Event): boolean => {
+      const name = `${event.regarding.uid} ${event.reason} ${event.occasion}`;
+      const isNew = !known.has(name);
+      if (isNew) events.push(event);
+      known.add(name);
+      return isNew;
+    },
+  };
+  const reports = new Reporter(client, { events: recorder, log });
+  const pod = failedPod({ name: 'a', controller: undefined });
+  return {
+    reports,
+    events,
+    asked,
+    /** The recorder gives up all events that it could not write. */
+    givesUp: () => known.clear(),
+    /** A pod is left alone at a time. @returns the note of its event, if there is one */
+    skipped: async (reason: SkipReason, at: number, given: Partial<PodEvidence> = {}, why = '') => {
+      mock.timers.setTime(start + at);
+      events.length = 0;
+      await reports.skipped({ pod: { ...pod, ...given }, reason, why });
+      return events[0]?.note;
+    },
+  };
+}
+
+suite('an event about a pod that is left alone', () => {
+  for (const reason of skipReasons.filter((one) => one !== 'leaving')) {
+    test(`comes within a minute, also if the reason changes meanwhile, and once: ${reason}`, async (t) => {
+      const { skipped } = await reporter(t);
+      await skipped('leaving', 0);
+      assert.ok(await skipped(reason, 58_000));
+      assert.equal(await skipped(reason, 60_000), undefined);
+    });
+  }
+
+  test('comes at once if waiting cannot help', async (t) => {
+    const { skipped } = await reporter(t);
+    for (const reason of ['no-controller', 'ended', 'breaker'] as const) assert.ok(await skipped(reason, 0));
+  });
+
+  test('says why, where there is more to say', async (t) => {
+    const { skipped } = await reporter(t);
+    const why = 'its kubelet does not report';
+    await skipped('node-unreachable', 0, {}, why);
+    assert.match(
+      (await skipped('node-unreachable', 60_000, {}, why)) ?? '',
+      /\(its kubelet does not report\)/,
+    );
+    assert.doesNotMatch((await skipped('breaker', 60_000)) ?? '()', /\(\)/);
+  });
+
+  test('does not come where the pod ended more than ten minutes ago', async (t) => {
+    const { skipped } = await reporter(t);
+    const endedAt = { ended: true, at: start };
+    assert.equal(await skipped('ended', 600_001, endedAt), undefined);
+    assert.ok(await skipped('ended', 600_000, endedAt));
+  });
+
+  test('comes after 45 s if the pod may be helped soon, and again for another reason', async (t) => {
+    const { skipped } = await reporter(t);
+    assert.equal(await skipped('node-not-ready', 0), undefined);
+    assert.equal(await skipped('node-not-ready', 44_999), undefined);
+    assert.ok(await skipped('node-not-ready', 45_000));
+    assert.ok(await skipped('owner-pause', 46_000));
+  });
+
+  test('comes again if it could not be written', async (t) => {
+    const { skipped, givesUp } = await reporter(t);
+    assert.ok(await skipped('breaker', 0));
+    assert.equal(await skipped('breaker', 10_000), undefined);
+    givesUp();
+    assert.ok(await skipped('breaker', 20_000));
+  });
+
+  test('is one for all turns that the pod waits for', async (t) => {
+    const { skipped } = await reporter(t);
+    const notes = [];
+    for (const reason of ['owner-turn', 'under-way', 'node-to-prove', 'budget'] as const) {
+      notes.push(await skipped(reason, 60_000 * notes.length));
+    }
+    assert.equal(notes.filter((note) => note !== undefined).length, 1);
+  });
+
+  test('is also on the workload, once a minute', async (t) => {
+    const { events, skipped, reports } = await reporter(t);
+    const web = controllerOf('web', 'StatefulSet');
+    await skipped('breaker', 0, { controller: web });
+    await reports.skipped({ pod: failedPod({ name: 'b', controller: web }), reason: 'breaker', why: '' });
+    const on = (): string[] => events.map(({ regarding }) => `${regarding.kind} ${regarding.name}`);
+    assert.deepEqual(on(), ['Pod a', 'StatefulSet web', 'Pod b']);
+    await skipped('breaker', 60_000, { uid: 'uid-c', name: 'c', controller: web });
+    assert.deepEqual(on(), ['Pod c', 'StatefulSet web']);
+    await reports.recreated(
+      { pod: failedPod({ name: 'd', controller: web }), how: 'delete', why: 'it is so' },
+      'wouldRecreate',
+    );
+    assert.deepEqual(on().slice(2), ['Pod d', 'StatefulSet web']);
+    assert.match(
+      events.at(-1)?.note ?? '',
+      /but repair only reports \(repair\.mode is audit, .*\): it is so$/,
+    );
+  });
+
+  test('costs one question about the workload, however long it is true', async (t) => {
+    const { skipped, asked } = await reporter(t);
+    for (const at of [0, 2000, 4000]) await skipped('breaker', at, { controller: controllerOf('web') });
+    assert.equal(asked.length, 1);
+  });
+
+  test('is forgotten with the pod, and its reason is not counted any more', async (t) => {
+    const { reports, skipped } = await reporter(t);
+    await skipped('no-controller', 0);
+    assert.deepEqual(reports.reasons, ['no-controller']);
+    reports.forget('uid-a');
+    assert.deepEqual(reports.reasons, []);
+  });
+});

@@ -1,0 +1,290 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import type { PodEvidence } from '../../../../webhook/core/facts/pod-evidence.ts';
+import { Evidence } from '../../../../webhook/core/networks/evidence.ts';
+import { decide } from '../../../../webhook/leader/repair/decide.ts';
+import { RepairMemory } from '../../../../webhook/leader/repair/memory.ts';
+import type { NodeForProfile } from '../../../../webhook/leader/repair/types.ts';
+import { controllerOf, budgets as defaults, factsWith, failedPod, start } from './support.ts';
+
+const [second, minute] = [1000, 60_000];
+
+class Leader {
+  memory = new RepairMemory();
+  readonly evidence = new Evidence();
+  now = 100 * minute;
+  readonly #deleted = new Map<string, PodEvidence>();
+  node: Partial<NodeForProfile> = {};
+  elsewhere = false;
+  budgets = defaults;
+
+  constructor(...pods: PodEvidence[]) {
+    this.evidence.subscribe((changes) => {
+      for (const change of changes) this.memory.observe(change, this.now);
+    });
+    this.put(...pods);
+  }
+
+  put(...pods: PodEvidence[]): void {
+    const changes = pods.map((pod) => ({ type: 'put', pod, listed: false }) as const);
+    this.evidence.apply(changes, start);
+  }
+
+  comes(given: Parameters<typeof failedPod>[0]): void {
+    this.put(failedPod({ ...given, verdict: 'waiting' }));
+    this.put(failedPod(given));
+  }
+
+  deleted(name: string): PodEvidence {
+    const pod = this.#deleted.get(name);
+    assert.ok(pod, name);
+    return pod;
+  }
+
+  decide(pod: PodEvidence): ReturnType<typeof decide> {
+    return decide(pod, {
+      ...factsWith(this.node, this),
+      limit: (one, turn) => this.memory.limit(one, turn, this.budgets, this.now),
+    });
+  }
+
+  /** Looks at all failed pods. @returns the names of those that it deletes, or why the first one is left alone */
+  look(): string {
+    this.memory.sweep(this.now);
+    const deleted: string[] = [];
+    let left = '';
+    for (const pod of [...this.evidence.pods()].filter(({ verdict }) => verdict === 'failed')) {
+      const decision = this.decide(pod);
+      if ('reason' in decision) {
+        left ||= decision.reason;
+        continue;
+      }
+      this.memory.begin(pod, this.budgets, this.now);
+      this.evidence.apply([{ type: 'gone', uid: pod.uid }], start);
+      deleted.push(pod.name);
+      this.#deleted.set(pod.name, pod);
+    }
+    return deleted.length > 0 ? deleted.join(' ') : left;
+  }
+}
+
+const web = (count: number, of = 'web', given: Partial<PodEvidence> = {}): PodEvidence[] =>
+  Array.from({ length: count }, (_, index) =>
+    failedPod({ name: `${of}-${index}`, controller: controllerOf(of), ...given }),
+  );
+
+suite('the pods of a controller', () => {
+  test('one is tried, and after its success all others at once', () => {
+    const leader = new Leader(...web(4));
+    assert.equal(leader.look(), 'web-0');
+    leader.put(failedPod({ name: 'new', verdict: 'waiting' }));
+    assert.equal(leader.look(), 'owner-turn');
+    leader.put(failedPod({ name: 'new', verdict: 'passed' }));
+    assert.equal(leader.look(), 'web-1 web-2 web-3');
+  });
+
+  test('five minutes after a success, one is tried again', () => {
+    for (const [since, deleted] of [
+      [5 * minute - 1, 'late-0 late-1'],
+      [5 * minute, 'late-0'],
+    ] as const) {
+      const leader = new Leader(...web(1));
+      leader.look();
+      leader.comes({ name: 'new', verdict: 'passed' });
+      leader.now += since;
+      leader.put(...web(2, 'late', { controller: controllerOf('web') }));
+      assert.equal(leader.look(), deleted);
+    }
+  });
+
+  test('the verdict of a pod that was there before says nothing about the one that was recreated', () => {
+    const leader = new Leader(...web(2), failedPod({ name: 'old', verdict: 'waiting' }));
+    leader.look();
+    leader.put(failedPod({ name: 'old', verdict: 'passed' }));
+    assert.equal(leader.look(), 'owner-turn');
+  });
+
+  test('a proof has passed on the node since: all at once', () => {
+    const leader = new Leader(...web(3));
+    leader.node = { passedAt: { at: start } };
+    assert.equal(leader.look(), 'web-0 web-1 web-2');
+  });
+
+  test('recreated pods fail again: pauses of 5, 10, 20 s, and 10 minutes at last', () => {
+    const leader = new Leader(...web(20));
+    for (const [index, pause] of [5, 10, 20, 40, 80, 160, 320, 600, 600].entries()) {
+      assert.doesNotMatch(leader.look(), /owner/);
+      leader.comes({ name: `new-${index}` });
+      leader.now += pause * second - 1;
+      assert.equal(leader.look(), 'owner-pause');
+      leader.now += 1;
+    }
+  });
+
+  test('a replacement fails on the node that it was to leave: it moves at once, while the gate keeps it off', () => {
+    const leader = new Leader(...web(1));
+    leader.node = { state: 'unproved', turn: false };
+    leader.elsewhere = true;
+    assert.equal(leader.look(), 'web-0');
+    leader.comes({ name: 'again' });
+    assert.equal(leader.look(), 'again');
+    leader.comes({ name: 'there' });
+    leader.node = {};
+    assert.equal(leader.look(), 'owner-pause');
+  });
+
+  test('no verdict for a minute: the next one follows after a pause, and a late success still counts', () => {
+    const leader = new Leader(...web(3));
+    leader.look();
+    leader.put(failedPod({ name: 'late', verdict: 'waiting' }));
+    leader.now += minute;
+    assert.equal(leader.look(), 'owner-pause');
+    leader.put(failedPod({ name: 'late', verdict: 'passed' }));
+    assert.equal(leader.look(), 'web-1 web-2');
+  });
+
+  test('each replacement needs more than a minute for its node or its volume, and passes: the others follow', () => {
+    const leader = new Leader(...web(3));
+    leader.look();
+    leader.now += minute;
+    assert.equal(leader.look(), 'owner-pause');
+    leader.comes({ name: 'late', verdict: 'passed' });
+    assert.equal(leader.look(), 'web-1 web-2');
+  });
+
+  test('a deletion that was refused keeps no other pod waiting', () => {
+    const leader = new Leader(...web(2));
+    const [pod] = leader.evidence.pods();
+    assert.ok(pod);
+    leader.memory.begin(pod, leader.budgets, leader.now);
+    assert.equal(leader.look(), 'web-0', 'it does not wait for itself');
+    leader.memory.cancel(pod);
+    assert.equal(leader.look(), 'web-1');
+  });
+});
+
+suite('budgets', () => {
+  for (const [budget, given] of [
+    ['perNodePerMinute', { node: 'n2' }],
+    ['perOwnerPerMinute', { controller: controllerOf('other') }],
+    ['perMinute', undefined],
+  ] as const) {
+    test(`${budget}: half of it at once, then as many in a minute`, () => {
+      const leader = new Leader(...web(20));
+      leader.node = { passedAt: { at: start } };
+      leader.budgets = { ...defaults, [budget]: 6 };
+      assert.equal(leader.look().split(' ').length, 3);
+      assert.equal(leader.look(), 'budget');
+      leader.now += minute / 6;
+      assert.equal(leader.look().split(' ').length, 1);
+      leader.put(...web(1, 'free', given ?? {}));
+      assert.equal(leader.look(), given === undefined ? 'budget' : 'free-0');
+    });
+  }
+
+  test('half of what a node and the cluster have is left to owners whose pods have passed', () => {
+    const other = web(20, 'db', { controller: controllerOf('db') });
+    const leader = new Leader(...web(20), ...other);
+    leader.memory = new RepairMemory((owner) => owner === other[0]?.owner);
+    leader.node = { passedAt: { at: start } };
+    leader.budgets = { ...defaults, perNodePerMinute: 16 };
+    const deleted = leader.look().split(' ');
+    assert.deepEqual(Map.groupBy(deleted, (name) => name.slice(0, 2)).get('db')?.length, 4);
+    assert.equal(deleted.length, 8);
+  });
+});
+
+suite('the breaker', () => {
+  /** Pods of so many controllers of a namespace fail again. */
+  function failAgain(leader: Leader, namespace: string, count: number): void {
+    leader.node = { passedAt: { at: start } };
+    const all = Array.from({ length: count }, (_, index) =>
+      web(1, `${namespace}${index}`, { namespace }),
+    ).flat();
+    leader.put(...all);
+    leader.look();
+    for (const { name, controller } of all) leader.comes({ name: `${name}-again`, namespace, controller });
+  }
+  const good = web(1, 'good', { node: 'n2' });
+
+  test('one namespace does not stop the repair of others, however many of its pods fail again', () => {
+    const leader = new Leader();
+    failAgain(leader, 'bad', 30);
+    leader.put(...good);
+    assert.equal(leader.look(), 'good-0');
+  });
+
+  /** Stops repair: pods of ten controllers in two namespaces failed again, and each has one more that failed. */
+  function stopped(): Leader {
+    const leader = new Leader();
+    failAgain(leader, 'one', 5);
+    failAgain(leader, 'two', 4);
+    assert.ok(!leader.memory.isStopped(leader.now));
+    failAgain(leader, 'three', 1);
+    assert.equal(leader.look(), 'breaker');
+    return leader;
+  }
+
+  test('recreated pods of ten controllers failed again: none of their namespaces goes on for five minutes', () => {
+    const leader = stopped();
+    leader.now += 5 * minute - 1;
+    assert.equal(leader.look(), 'breaker');
+  });
+
+  test('then one pod is tried in five minutes, by turns of the namespaces, until one passes', () => {
+    const leader = stopped();
+    const tried = [];
+    for (let turn = 1; turn <= 3; turn += 1) {
+      leader.now += 5 * minute;
+      const [name = '', ...others] = leader.look().split(' ');
+      assert.deepEqual(others, []);
+      tried.push(/^\D+/.exec(name)?.[0]);
+      const { controller, namespace } = leader.deleted(name);
+      leader.comes({
+        name: `${name}-again`,
+        controller,
+        namespace,
+        verdict: turn === 3 ? 'passed' : 'failed',
+      });
+    }
+    assert.deepEqual(new Set(tried), new Set(['one', 'two', 'three']));
+    assert.ok(leader.look().split(' ').length > 1, 'all go on');
+  });
+
+  test('a namespace whose pods did not fail again tries one at once, and goes on when it passes', () => {
+    const leader = stopped();
+    leader.put(...web(2, 'good', { node: 'n2' }), ...web(2, 'fine', { node: 'n2' }));
+    assert.equal(leader.look(), 'good-0');
+    leader.comes({ name: 'good-again', controller: controllerOf('good'), verdict: 'passed' });
+    assert.match(leader.look(), /good-1 fine-0/);
+    assert.ok(!leader.memory.isStopped(leader.now));
+  });
+
+  test('a namespace that tries one at once, and fails, keeps no other one waiting, and waits like them', () => {
+    const leader = stopped();
+    leader.now += minute;
+    leader.put(...web(2, 'good', { node: 'n2' }));
+    leader.look();
+    leader.comes({ name: 'good-again', controller: controllerOf('good') });
+    leader.now += 4 * minute;
+    assert.match(leader.look(), /^one\S+$/);
+  });
+
+  test('a deletion that was refused is no try', () => {
+    const leader = stopped();
+    leader.put(...good);
+    const [pod] = [...leader.evidence.pods()].filter(({ name }) => name === 'good-0');
+    assert.ok(pod);
+    leader.memory.begin(pod, leader.budgets, leader.now);
+    leader.memory.cancel(pod);
+    assert.equal(leader.look(), 'good-0');
+  });
+
+  test('ends after ten minutes in which no pod was tried', () => {
+    const leader = stopped();
+    leader.now += 10 * minute - 1;
+    assert.ok(leader.memory.isStopped(leader.now));
+    leader.now += 1;
+    assert.ok(leader.look().split(' ').length > 1);
+  });
+});

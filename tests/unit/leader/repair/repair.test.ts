@@ -1,0 +1,431 @@
+import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
+import { suite, type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import type { PodEvidence } from '../../../../webhook/core/facts/pod-evidence.ts';
+import { Evidence } from '../../../../webhook/core/networks/evidence.ts';
+import { proofStatus } from '../../../../webhook/core/networks/network-status.ts';
+import type { RepairSettings } from '../../../../webhook/core/profiles/types.ts';
+import { requiredOf } from '../../../../webhook/core/scheduling/constraints.ts';
+import { repairController } from '../../../../webhook/leader/start.ts';
+import { policyOf } from '../../../support/configurations.ts';
+import { json, status } from '../../../support/fake-api-server.ts';
+import { clusterWith } from '../../admission/gate/support.ts';
+import { podEvidence } from '../../core/networks/support.ts';
+import { type Answer, running, switchedLead } from '../scene.ts';
+import { controllerOf, failedPod } from './support.ts';
+
+interface Scene {
+  mode?: RepairSettings['mode'];
+  budgets?: Partial<RepairSettings>;
+  leads?: boolean;
+  evidence?: 'ready' | 'proof';
+  pods?: PodEvidence[];
+  answer?: Answer;
+  /** Milliseconds. */
+  resync?: number;
+}
+
+const pods = '/api/v1/namespaces/shop/pods/';
+
+const failed = (uid: string, more: Partial<PodEvidence> = {}): PodEvidence => ({
+  ...podEvidence({ uid, owner: `set-${uid}`, verdict: 'failed', at: -60 }),
+  name: uid,
+  version: '7',
+  createdAt: Date.now() - 3_600_000,
+  ...more,
+});
+
+/** Its node works by now: without it, few pods are deleted to find out. */
+const proven = podEvidence({ uid: 'proof', owner: 'other', verdict: 'passed' });
+
+const ofJob = { controller: { apiVersion: 'batch/v1', kind: 'Job', name: 'work', uid: 'job' } };
+
+async function scene(t: TestContext, { leads = true, pods: first = [], answer, resync, ...more }: Scene) {
+  const evidence = new Evidence();
+  const put = (...some: PodEvidence[]): void =>
+    evidence.apply(
+      some.map((pod) => ({ type: 'put', pod, listed: false })),
+      Date.now(),
+    );
+  put(...first);
+  evidence.markSynced();
+  const profiles = [
+    { name: 'mesh', daemonSets: [], proof: { checks: [] }, evidence: more.evidence ?? 'ready' },
+  ];
+  const policy = policyOf({ profiles, repair: { mode: more.mode ?? 'recreate', ...more.budgets } });
+  const { leader, lead } = switchedLead(leads);
+  const view = {
+    readiness: clusterWith({ n1: undefined, n2: undefined }),
+    evidence,
+    unsynced: () => undefined,
+  };
+  const run = await running(
+    t,
+    repairController,
+    { view, policy: () => policy, leader, ...(resync && { resync }) },
+    answer,
+  );
+  const profile = policy.profiles.get('mesh');
+  assert.ok(profile);
+  /** Whether the gate would let the owner's next pod through on n1, three seconds from now. */
+  const mayTry = (owner: string): boolean | undefined => {
+    return proofStatus(profile, 'n1', { ...view, policy }, Date.now() + 3000, { key: 'next', owner })
+      ?.mayProbe;
+  };
+  return {
+    ...run,
+    put,
+    gone: (uid: string) => evidence.apply([{ type: 'gone', uid }], Date.now()),
+    lead,
+    mayTry,
+    /** What was asked of pods: `DELETE web`. */
+    asked: (): string[] =>
+      run.api.asked
+        .filter(({ path }) => path.startsWith(pods))
+        .map(({ method, path }) => `${method} ${path.slice(pods.length)}`),
+    count: (name: string) => run.count(`cni_gate_repair_${name}`),
+  };
+}
+
+type Run = Awaited<ReturnType<typeof scene>>;
+
+const someTime = (): Promise<void> => sleep(400);
+
+/** Waits until a value is the expected one. Only the runner's limit ends the wait. */
+async function until(read: () => Promise<object>, expected: object): Promise<void> {
+  while (!isDeepStrictEqual(await read(), expected)) await sleep(20);
+}
+
+suite('a pod whose proof failed', { concurrency: true }, () => {
+  test('is deleted by UID and version, with its own grace period, once', async (t) => {
+    const { api, asked, events, count } = await scene(t, { pods: [failed('web')] });
+    const { body } = await api.nth(0);
+    assert.deepEqual(JSON.parse(body), {
+      apiVersion: 'v1',
+      kind: 'DeleteOptions',
+      preconditions: { uid: 'web', resourceVersion: '7' },
+    });
+    const told = async (): Promise<string[]> =>
+      events.map(({ regarding, reason }) => `${reason} ${regarding.kind} ${regarding.name}`);
+    await until(told, ['Recreated Pod web', 'Recreated ReplicaSet set-web']);
+    assert.deepEqual(asked(), ['DELETE web']);
+    assert.deepEqual(await count('recreations_total'), { made: 1 });
+  });
+
+  const seven = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
+  for (const what of ['it passes', 'the lead is lost'] as const) {
+    test(`is not deleted if ${what} before its turn`, async (t) => {
+      const held: ServerResponse[] = [];
+      const { api, put, asked, lead } = await scene(t, {
+        pods: [proven, ...seven.map((uid, createdAt) => failed(uid, { createdAt }))],
+        answer: ({ path }, response) => (path.startsWith(pods) ? held.push(response) : false),
+      });
+      await api.nth(4);
+      if (what === 'the lead is lost') lead(false);
+      else
+        put(...['f', 'g'].map((uid): PodEvidence => ({ ...failed(uid), verdict: 'passed', version: '8' })));
+      for (const response of held) json(response, 200, {});
+      await someTime();
+      assert.deepEqual(
+        asked().toSorted(),
+        seven.slice(0, 5).map((uid) => `DELETE ${uid}`),
+      );
+    });
+  }
+
+  test('is not deleted at a version that changed, or under a UID that is another pod by now', async (t) => {
+    const conflict = status(409, 'Conflict', 'the UID in the precondition does not match');
+    const { api, put, asked, count } = await scene(t, {
+      pods: [failed('web')],
+      resync: 60_000,
+      answer: ({ method }, response) => json(response, method === 'DELETE' ? 409 : 200, conflict),
+    });
+    await api.nth(0);
+    await someTime();
+    assert.deepEqual(asked(), ['DELETE web']);
+    put(failed('web', { version: '9' }));
+    await someTime();
+    assert.deepEqual([asked().length, await count('recreations_total')], [2, { conflict: 2 }]);
+  });
+
+  for (const [version, result] of [
+    ['9', 'conflict'],
+    ['7', 'failed'],
+  ] as const) {
+    test(`refused by a policy while it is at version ${version}, and not deleted: ${result}`, async (t) => {
+      const refused = status(
+        422,
+        'Invalid',
+        'denied request: cni-gate may delete only a pod whose proof failed',
+      );
+      const { count } = await scene(t, {
+        pods: [failed('web')],
+        answer: ({ method, path }, response) =>
+          path.startsWith(pods) &&
+          (method === 'DELETE'
+            ? json(response, 422, refused)
+            : json(response, 200, { metadata: { uid: 'web', resourceVersion: version } })),
+      });
+      await until(async () => Object.keys(await count('recreations_total')), [result]);
+    });
+  }
+
+  test('is left alone by a replica that does not lead, and with mode off', async (t) => {
+    for (const options of [{ leads: false }, { mode: 'off' }] as const) {
+      const { asked } = await scene(t, { pods: [failed('web')], ...options });
+      await someTime();
+      assert.deepEqual(asked(), []);
+    }
+  });
+
+  test('is left to its owner if it runs, in warn mode; with mode audit, it is reported', async (t) => {
+    const pods = [failed('web', { warned: true })];
+    const [recreates, audits] = await Promise.all(
+      (['recreate', 'audit'] as const).map((mode) => scene(t, { mode, pods: [...pods, proven] })),
+    );
+    await until(() => (recreates as Run).count('skipped'), { 'warn-mode': 1 });
+    await until(() => (audits as Run).count('recreations_total'), { would: 1 });
+    assert.deepEqual((recreates as Run).asked(), []);
+  });
+
+  test('is reported with mode audit, within the budgets, and not deleted', async (t) => {
+    const pods = ['a', 'b'].flatMap((uid) => [
+      podEvidence({ uid: `${uid}-passed`, owner: `set-${uid}`, verdict: 'passed' }),
+      failed(uid),
+    ]);
+    const { asked, count, events } = await scene(t, { mode: 'audit', budgets: { perMinute: 2 }, pods });
+    await until(() => count('skipped'), { budget: 1 });
+    assert.deepEqual([asked(), await count('recreations_total')], [[], { would: 1 }]);
+    assert.deepEqual(new Set(events.map(({ reason }) => reason)), new Set(['WouldRecreate']));
+  });
+
+  test('is deleted soon, though the deletion of pods of another namespace fails for a webhook there', async (t) => {
+    const eight = Array.from({ length: 8 }, (_, index) => index);
+    const stuck = eight.map((createdAt) => failed(`stuck-${createdAt}`, { namespace: 'other', createdAt }));
+    const webs = eight.map((index) => failed(`web-${index}`));
+    const passed = webs.map(({ owner }, uid) => podEvidence({ uid: `${uid}`, owner, verdict: 'passed' }));
+    const fault = status(500, 'InternalError', 'Internal error occurred: failed calling webhook "pods"');
+    const { api, asked } = await scene(t, {
+      pods: [proven, ...passed, ...stuck, ...webs],
+      answer: ({ path }, response) => (path.includes('stuck') ? json(response, 500, fault) : false),
+    });
+    await until(async () => asked().toSorted(), webs.map(({ name }) => `DELETE ${name}`).toSorted());
+    const others = api.asked.filter(({ path }) => path.includes('stuck')).length;
+    assert.ok(others <= 16, `${others} requests`);
+  });
+
+  test('is not asked for again if the connection broke after it was deleted, and its replacement shows whether that helped', async (t) => {
+    const { api, put, asked, count } = await scene(t, {
+      pods: [failed('web')],
+      answer: (_, response) => response.destroy(),
+    });
+    await api.nth(0);
+    put(failed('web', { version: '8', leaving: true }));
+    await until(() => count('skipped'), { leaving: 1 });
+    put(podEvidence({ uid: 'web-again', owner: 'set-web', verdict: 'passed' }));
+    await until(() => count('outcomes_total'), { passed: 1 });
+    assert.deepEqual(asked(), ['DELETE web']);
+  });
+});
+
+suite('a pod of a Job', { concurrency: true }, () => {
+  const released = { releasedFrom: 'work', controller: undefined };
+  /** The API server with one pod, which its Job changes once after the release. */
+  function changing(): Answer {
+    let version = 7;
+    let changed = false;
+    return ({ method, body }, response) => {
+      if (method === 'PATCH') version += 1;
+      const wanted = method === 'DELETE' && JSON.parse(body).preconditions.resourceVersion;
+      if (method === 'DELETE' && !changed) {
+        changed = true;
+        version += 1;
+      }
+      if (method === 'DELETE' && wanted !== String(version))
+        json(response, 409, status(409, 'Conflict', 'changed'));
+      else json(response, 200, { metadata: { uid: 'work-1', resourceVersion: String(version) } });
+    };
+  }
+
+  test('is released by its labels first, and deleted at its newest version then', async (t) => {
+    const { api, put, asked } = await scene(t, { pods: [failed('work-1', ofJob)], answer: changing() });
+    const { body } = await api.nth(0);
+    put(failed('work-1', { ...released, version: '8' }));
+    const keys = ['batch.kubernetes.io/controller-uid', 'batch.kubernetes.io/job-name'];
+    const labels = [...keys, 'controller-uid', 'job-name'].map((key) => [key, null]);
+    assert.deepEqual(JSON.parse(body), {
+      metadata: {
+        uid: 'work-1',
+        resourceVersion: '7',
+        labels: Object.fromEntries(labels),
+        annotations: { 'cni-gate.io/released-from': 'work' },
+      },
+    });
+    await api.nth(4);
+    assert.deepEqual(asked(), ['PATCH work-1', 'GET work-1', 'DELETE work-1', 'GET work-1', 'DELETE work-1']);
+  });
+
+  test('that was released and not deleted is deleted by the next leader, even if it passed', async (t) => {
+    const pod: PodEvidence = { ...failed('work-1', released), verdict: 'passed' };
+    const { api, asked } = await scene(t, { pods: [pod], answer: changing() });
+    await api.nth(3);
+    assert.deepEqual(asked(), ['GET work-1', 'DELETE work-1', 'GET work-1', 'DELETE work-1']);
+  });
+
+  test('that was released backs off if it changes again and again', async (t) => {
+    const pod = failed('work-1', released);
+    const { api, asked } = await scene(t, {
+      pods: [pod],
+      answer: ({ method }, response) =>
+        method === 'DELETE'
+          ? json(response, 409, status(409, 'Conflict', 'changed'))
+          : json(response, 200, { metadata: { uid: 'work-1', resourceVersion: '7' } }),
+    });
+    await api.nth(1);
+    await someTime();
+    const deletions = asked().filter((line) => line.startsWith('DELETE')).length;
+    assert.ok(deletions <= 2, `${deletions} deletions within 400 ms`);
+  });
+});
+
+test('pods that claim to be released cost a budget of their namespace, and none of others', async (t) => {
+  const many = Array.from({ length: 200 }, (_, index) =>
+    failed(`forged-${index}`, { releasedFrom: 'work', controller: undefined }),
+  );
+  const refused = status(403, 'Forbidden', 'no');
+  const { api, asked } = await scene(t, {
+    pods: [...many, failed('web', { namespace: 'bank' })],
+    answer: ({ path }, response) => (path.includes('forged') ? json(response, 403, refused) : false),
+  });
+  const others = (): string[] => api.asked.map(({ path }) => path).filter((path) => path.includes('/bank/'));
+  while (others().length === 0 || asked().length < 60) await sleep(20);
+  await someTime();
+  assert.ok(asked().length <= 70, `${asked().length} requests`);
+});
+
+test('where one pod at a time finds out, one is deleted until the watch reports its replacement', async (t) => {
+  const { api, asked } = await scene(t, {
+    pods: ['a', 'b', 'c'].map((uid) => failed(uid)),
+    evidence: 'proof',
+  });
+  await api.nth(0);
+  await someTime();
+  assert.deepEqual(asked(), ['DELETE a']);
+});
+
+suite('the node that a deleted pod fails on, where one pod at a time finds out', () => {
+  const proved = podEvidence({ uid: 'proved', owner: 'other', verdict: 'passed', node: 'n2' });
+  const required = { ...requiredOf({}), kind: 'any', hasVolumes: false };
+
+  for (const [what, others, ofOwner, ofOthers] of [
+    ['is reserved for its owner, if no other node takes the pod', [], true, false],
+    [
+      'is not reserved, if the pod is to move: an owner that failed waits twice as long',
+      [proved],
+      false,
+      true,
+    ],
+  ] as const) {
+    test(what, async (t) => {
+      const { api, mayTry } = await scene(t, {
+        pods: [failed('web', { required }), ...others],
+        evidence: 'proof',
+      });
+      await api.nth(0);
+      assert.deepEqual([mayTry('set-web'), mayTry('set-other')], [ofOwner, ofOthers]);
+    });
+  }
+});
+
+suite('a failed pod of a StatefulSet', () => {
+  /** Pods of StatefulSet `db` by the verdicts of their ordinals. @param read what the API server answers about it */
+  async function statefulSet(t: TestContext, read: [number, object], verdicts: PodEvidence['verdict'][]) {
+    const podOf = (ordinal: number, verdict: PodEvidence['verdict'], more: Partial<PodEvidence> = {}) =>
+      failedPod({ name: `db-${ordinal}`, controller: db, verdict, ...more });
+    const run = await scene(t, {
+      pods: verdicts.map((verdict, ordinal) => podOf(ordinal, verdict)),
+      answer: ({ path }, response) =>
+        path === '/apis/apps/v1/namespaces/shop/statefulsets/db' ? json(response, ...read) : false,
+    });
+    const waits = (count: number): Promise<void> =>
+      until(() => run.count('skipped'), { 'owner-turn': count });
+    return { ...run, podOf, waits };
+  }
+  const db = controllerOf('db', 'StatefulSet');
+  const set = (podManagementPolicy: string, uid = db.uid): [number, object] => [
+    200,
+    { metadata: { uid }, spec: { podManagementPolicy } },
+  ];
+  const ordered = set('OrderedReady');
+
+  for (const [what, read] of [
+    ['one after the other', ordered],
+    ['in an order that may not be read', [403, status(403, 'Forbidden', 'no')]],
+    ['in an order that nobody knows: another one has its name', set('Parallel', 'another')],
+  ] as const) {
+    test(`that makes its pods ${what}: it waits for each lower ordinal that has not passed`, async (t) => {
+      const { put, gone, podOf, asked, waits } = await statefulSet(
+        t,
+        [...read],
+        ['passed', 'waiting', 'failed'],
+      );
+      await waits(1);
+      put(podOf(1, 'failed'));
+      await until(async () => asked(), ['DELETE db-1']);
+      gone('uid-db-1');
+      put(podOf(2, 'failed'));
+      await someTime();
+      assert.deepEqual(asked(), ['DELETE db-1']);
+      put(podOf(1, 'waiting', { uid: 'new-1' }));
+      put(podOf(1, 'passed', { uid: 'new-1' }));
+      await until(async () => asked(), ['DELETE db-1', 'DELETE db-2']);
+    });
+  }
+
+  test('does not wait for a lower one that runs in warn mode', async (t) => {
+    const { put, podOf, asked, waits } = await statefulSet(t, [...ordered], ['waiting', 'failed']);
+    await waits(1);
+    put(podOf(0, 'not-possible', { warned: true }));
+    await until(async () => asked(), ['DELETE db-1']);
+  });
+
+  test('does not wait for a later one that was deleted: that one comes after it', async (t) => {
+    const { put, podOf, asked } = await statefulSet(t, ordered, ['passed', 'failed', 'passed']);
+    await until(async () => asked(), ['DELETE db-1']);
+    put(podOf(2, 'failed'), podOf(0, 'failed'));
+    await until(async () => asked(), ['DELETE db-1', 'DELETE db-0']);
+  });
+
+  test('that makes them in any order waits for none, and all follow the first success', async (t) => {
+    const verdicts = ['waiting', 'failed', 'failed', 'failed'] as const;
+    const { put, podOf, asked, waits } = await statefulSet(t, set('Parallel'), [...verdicts]);
+    await waits(2);
+    const [first = ''] = asked();
+    put(podOf(4, 'waiting', { uid: 'new' }));
+    put(podOf(4, 'passed', { uid: 'new' }));
+    await until(async () => asked().toSorted(), ['DELETE db-1', 'DELETE db-2', 'DELETE db-3']);
+    assert.match(first, /^DELETE db-[123]$/);
+  });
+
+  test('is looked at once, and not for each other one, also where the first ones cannot be helped', async (t) => {
+    let looks = 0;
+    const { ownedBy } = Evidence.prototype;
+    t.mock.method(Evidence.prototype, 'ownedBy', function* counted(this: Evidence, owner: string) {
+      for (const pod of ownedBy.call(this, owner)) {
+        looks += 1;
+        yield pod;
+      }
+    });
+    const { put, podOf, count } = await statefulSet(t, ordered, []);
+    const half = 100;
+    put(
+      ...Array.from({ length: 2 * half }, (_, ordinal) =>
+        podOf(ordinal, 'failed', { ended: ordinal < half }),
+      ),
+    );
+    await until(() => count('skipped'), { ended: half, 'owner-turn': half });
+    assert.ok(looks <= 10 * half, `${looks} looks`);
+  });
+});

@@ -1,0 +1,168 @@
+import type { ClusterView } from '../core/cluster-view.ts';
+import type { GatePod } from '../core/facts/gate-pod.ts';
+import type { State } from '../core/networks/daemon-set-status.ts';
+import {
+  decisiveStatus,
+  type NetworkProblem,
+  networkStatus,
+  type UnknownReason as UnknownNetwork,
+} from '../core/networks/network-status.ts';
+import { notReadyText, refusalText } from '../core/networks/refusal.ts';
+import type { Policy } from '../core/profiles/policy.ts';
+import type { Profile } from '../core/profiles/types.ts';
+import { messageOf } from '../lib/errors.ts';
+import { type AdmissionDecision, decision, type ProfileScope } from './decision.ts';
+import { decodePlacement, type Placement } from './placement.ts';
+
+/** Why the gate allows a placement although it does not know whether the node is ready. */
+export type UnknownReason = UnknownNetwork | 'pod-unknown';
+
+/** Why the gate has nothing to check. */
+export type Skipped = 'operation' | 'no-profile-applies';
+
+/**
+ * The decision about a placement. `audited`: `gate.mode: enforce` would have refused it. `unknown`: allowed, because the
+ * state of the node is not known. `released`: allowed, because the pod was held for `gate.maxHold`.
+ */
+export type GateDecision = AdmissionDecision<
+  'allowed' | 'refused' | 'audited' | 'released' | 'unknown' | 'skipped',
+  State | UnknownReason | Skipped | 'held-long-enough'
+>;
+
+/** The part of a {@link ClusterView} that `/gate` reads. */
+export type GateView = Pick<
+  ClusterView,
+  'readiness' | 'evidence' | 'pods' | 'holds' | 'unsynced' | 'notSynced' | 'notObservedSince'
+>;
+
+/**
+ * Decides about the body of a request of `/gate`.
+ *
+ * @param body parsed JSON
+ * @param policy in force
+ * @param now milliseconds since the epoch
+ * @throws CniGateError where the body is a review of neither a Binding nor a Pod
+ */
+export async function gate(
+  body: unknown,
+  view: GateView,
+  policy: Policy,
+  now: number,
+): Promise<{ request: Placement; decision: GateDecision }> {
+  const request = decodePlacement(body);
+  const missing = view.unsynced();
+  const daemonSets = [...policy.profiles.values()].flatMap((profile) => profile.daemonSets);
+  // nothing can be said about any pod, so the API server is not asked for one
+  if (missing !== undefined && daemonSets.every((daemonSet) => view.notSynced(daemonSet))) {
+    return { request, decision: allowUnknown('not-synced', `not listed yet: ${missing}`) };
+  }
+  const { namespace, name, podUid, profiles, node } = request;
+  try {
+    const found =
+      profiles === undefined
+        ? view.pods.pod(namespace, name, podUid)
+        : { uid: '', profiles, heldSince: undefined, group: request.uid };
+    const pod = found instanceof Promise ? await found : found;
+    const { decision, heldSince, tries } = decidePlacement(request, pod, view, policy, now);
+    // nothing else changes: a dry run binds no pod, and a pod that only the request shows may be made up
+    if (pod?.uid && !request.dryRun && view.evidence.pod(pod.uid) === undefined) {
+      if (decision.outcome === 'refused') view.holds.refuse(pod.uid, node, heldSince ?? now);
+      for (const profile of tries) view.evidence.reservations.reserve(profile, node, pod.uid, now, true);
+    }
+    return { request, decision };
+  } catch (error) {
+    // the gate may fail open; the proof in the pod never does
+    return { request, decision: allowUnknown('pod-unknown', messageOf(error)) };
+  }
+}
+
+/** The decision about a placement, and what is to be remembered of it. */
+interface PlacementDecision {
+  decision: GateDecision;
+  /** Since when the pod is held, if it was refused before. */
+  heldSince?: number | undefined;
+  /** The profiles for which the node is reserved, because the pod is bound to find out. */
+  tries: string[];
+}
+
+/** What is known of the pod of a placement. Without a UID, only the request shows it. */
+type PlacedPod = Pick<GatePod, 'uid' | 'profiles' | 'heldSince' | 'group'>;
+
+/**
+ * Decides whether a pod may be bound to a node. What cannot be known is allowed with a warning: the proof in the pod still
+ * verifies the network. Pure.
+ *
+ * @param pod undefined where nothing is known of it
+ * @param now milliseconds since the epoch
+ */
+export function decidePlacement(
+  placement: Placement,
+  pod: PlacedPod | undefined,
+  view: Omit<GateView, 'pods' | 'unsynced'>,
+  policy: Policy,
+  now: number,
+): PlacementDecision {
+  const { node } = placement;
+  const podName = `${placement.namespace}/${placement.name}`;
+  if (placement.operation !== 'CREATE' || node === '')
+    return { decision: decision('skipped', 'operation'), tries: [] };
+  if (pod === undefined)
+    return { decision: allowUnknown('pod-unknown', `pod ${podName} is not known`), tries: [] };
+  const profiles = pod.profiles.flatMap((name) => policy.profiles.get(name) ?? []);
+  const names = profiles.map(({ name }) => name);
+  const asking = {
+    ...{ key: pod.uid || podName, owner: pod.group },
+    heldSince: view.holds.refusedSince(pod, now),
+  };
+  const facts = { ...{ policy, doubts: view }, readiness: view.readiness, evidence: view.evidence };
+  const statuses = profiles.map((profile) => networkStatus(profile, node, facts, now, asking));
+  const status = decisiveStatus(statuses);
+  if (status.kind === 'blocked') {
+    const heldSince = view.holds.since(pod, status, now);
+    const about = { profile: status.profile, profiles: names };
+    return { decision: refuse(status, heldSince, policy, now, about), heldSince, tries: [] };
+  }
+  const tries = statuses.flatMap((known) => (known.kind === 'try' ? [known.profile] : []));
+  const [profile = ''] = names;
+  const about = { profile, profiles: names };
+  if (status.kind === 'unknown') {
+    const unknownTo = profiles[statuses.indexOf(status)]?.name ?? profile;
+    return { decision: allowUnknown(status.reason, status.why, { ...about, profile: unknownTo }), tries };
+  }
+  if (status.kind !== 'try' && !profiles.some((known) => isGated(known, policy)))
+    return { decision: decision('skipped', 'no-profile-applies', { profiles: names }), tries };
+  const state = status.kind === 'try' ? status.state : status.kind;
+  return { decision: decision('allowed', state, about), tries };
+}
+
+/** Whether anything of a profile can block a node. */
+const isGated = (profile: Profile, policy: Policy): boolean =>
+  profile.daemonSets.length > 0 || policy.evidenceOf(profile) === 'proof';
+
+/** The gate does not know enough, so it allows the placement. @param why for people */
+const allowUnknown = (reason: UnknownReason, why: string, about?: ProfileScope): GateDecision =>
+  decision('unknown', reason, { ...about, warnings: [`allowed without a check: ${why}`] });
+
+/**
+ * Refuses the placement, unless `gate.mode` is `audit` or the pod was held for `gate.maxHold`.
+ *
+ * @param heldSince undefined if the pod was not refused before
+ */
+function refuse(
+  problem: NetworkProblem,
+  heldSince: number | undefined,
+  { gate: { mode, maxHold } }: Policy,
+  now: number,
+  about: ProfileScope,
+): GateDecision {
+  if (heldSince !== undefined && now - heldSince > maxHold) {
+    const warning = `allowed, because gate.maxHold is over: ${notReadyText(problem)}`;
+    return decision('released', 'held-long-enough', { ...about, warnings: [warning] });
+  }
+  return mode === 'audit'
+    ? decision('audited', problem.state, {
+        ...about,
+        warnings: [`gate.mode audit: ${notReadyText(problem)}`],
+      })
+    : decision('refused', problem.state, { ...about, message: refusalText(problem) });
+}

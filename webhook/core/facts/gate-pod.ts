@@ -1,0 +1,67 @@
+import { type OwnedMetadata, ownerKeyOf } from './pod-evidence.ts';
+import { refusedFor } from './refusal-tag.ts';
+import { type AnnotatedPod, requiredProfiles } from './status-annotation.ts';
+import { timeOf } from './verdict.ts';
+
+/** The parts of a pod that {@link toGatePod} reads, as the API gives them. */
+export interface ApiGatePod extends AnnotatedPod {
+  metadata: AnnotatedPod['metadata'] &
+    OwnedMetadata & {
+      resourceVersion: string;
+      name: string;
+      managedFields?: { subresource?: string; time?: string | null }[] | null;
+    };
+  status?: {
+    conditions?:
+      | { type: string; status: string; message?: string; lastTransitionTime?: string | null }[]
+      | null;
+  };
+}
+
+/** What the gate knows of a pod that waits for a node. */
+export interface GatePod {
+  uid: string;
+  namespace: string;
+  name: string;
+  /** The profiles that promise something to the pod: {@link requiredProfiles}. */
+  profiles: string[];
+  /** Its owner: {@link ownerKeyOf}. The pods of a group are alike and fare alike. */
+  group: string;
+  /** The node of the refusal that its condition shows; undefined where it shows none. */
+  refused: string | undefined;
+  /** When that was written, or later, in milliseconds since the epoch; undefined where the pod does not say. */
+  heldSince: number | undefined;
+}
+
+/** The condition in which the scheduler says why the pod is not scheduled; undefined where it is, or was not tried. */
+export function waitsBy({ status }: Pick<ApiGatePod, 'status'>) {
+  const scheduled = status?.conditions?.find(({ type }) => type === 'PodScheduled');
+  return scheduled?.status === 'False' ? scheduled : undefined;
+}
+
+/** What the gate keeps of a pod. */
+export function toGatePod(pod: ApiGatePod): GatePod {
+  const { uid, namespace = '', name } = pod.metadata;
+  const scheduled = waitsBy(pod);
+  // a copy: a part of the message would keep all of it in memory
+  const refused = structuredClone(refusedFor(scheduled?.message ?? '')?.node);
+  return {
+    uid,
+    namespace,
+    name,
+    profiles: requiredProfiles(pod),
+    group: ownerKeyOf(pod.metadata),
+    refused,
+    heldSince: refused === undefined ? undefined : statusWrittenAt(pod),
+  };
+}
+
+/**
+ * When the status of a pod was last written. The condition does not tell: its `lastTransitionTime` is since when the pod
+ * waits for any reason (Kubernetes, `UpdatePodCondition`).
+ */
+function statusWrittenAt({ metadata }: ApiGatePod): number | undefined {
+  const ofStatus = metadata.managedFields?.filter(({ subresource }) => subresource === 'status') ?? [];
+  const times = ofStatus.flatMap(({ time }) => timeOf(time) ?? []);
+  return times.length === 0 ? undefined : Math.max(...times);
+}

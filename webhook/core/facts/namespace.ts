@@ -1,0 +1,58 @@
+import { profileLabel } from '../../lib/names.ts';
+
+/** What admission needs to know about a namespace. */
+export interface NamespaceFacts {
+  /** All labels: the `when` of a profile may read any. */
+  labels: Record<string, string>;
+  /** Those that {@link annotationsOf} keeps; absent where there are none. */
+  annotations?: Record<string, string>;
+}
+
+/** The most annotations of a namespace to keep. */
+const mostAnnotations = 64;
+
+/**
+ * The annotations of a namespace that an `IdSource` of a profile can read: those with a number. It keeps them whatever
+ * the profiles name now, because profiles can change while the server runs.
+ */
+export function annotationsOf(
+  all: Record<string, unknown> | null | undefined,
+): Pick<NamespaceFacts, 'annotations'> {
+  const numbers = Object.entries(all ?? {}).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string' && /^\+?\d{1,20}$/.test(entry[1]),
+  );
+  if (numbers.length === 0) return {};
+  return { annotations: Object.fromEntries(numbers.slice(0, mostAnnotations)) };
+}
+
+/**
+ * Provides the labels and annotations of namespaces, which a request does not contain. An implementation that has to ask
+ * the API server returns a promise.
+ */
+export interface Namespaces {
+  /** Undefined where the namespace does not exist, as far as the source knows. */
+  facts(name: string): NamespaceFacts | undefined | Promise<NamespaceFacts | undefined>;
+}
+
+/** Namespaces that are known from the start, such as those of a file. */
+export class FixedNamespaces implements Namespaces {
+  readonly facts: (name: string) => NamespaceFacts | undefined;
+
+  /**
+   * @param labels labels by namespace
+   * @param profile of every namespace, known or not, instead of its label
+   * @param annotations annotations by namespace
+   */
+  constructor(
+    labels: ReadonlyMap<string, Record<string, string>>,
+    profile?: string,
+    annotations: ReadonlyMap<string, Record<string, string>> = new Map(),
+  ) {
+    this.facts = (name) => {
+      const own = labels.get(name);
+      const known = own && annotationsOf(annotations.get(name));
+      if (profile !== undefined) return { labels: { ...own, [profileLabel]: profile }, ...known };
+      return own && { labels: own, ...known };
+    };
+  }
+}

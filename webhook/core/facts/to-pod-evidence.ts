@@ -1,0 +1,189 @@
+import { env, exitCode } from '../../../validator/shared/contract.ts';
+import { clean } from '../../lib/clean.ts';
+import { evidencePods, nameCharacters, planLimits } from '../../lib/limits.ts';
+import { getOrMake, own } from '../../lib/maps.ts';
+import { foreign, releasedAnnotation, validatorContainer } from '../../lib/names.ts';
+import { isOurContainer } from '../proof/current.ts';
+import {
+  type ConstrainedSpec,
+  countTerms,
+  hasClaims,
+  requiredOf,
+  type VolumeSource,
+} from '../scheduling/constraints.ts';
+import { addressesOf } from './addresses.ts';
+import { type Container, type ObjectMeta, variableOf } from './pod.ts';
+import {
+  controllerOf,
+  type NodeRequired,
+  type OwnedMetadata,
+  ownerKeyOf,
+  type PodEvidence,
+} from './pod-evidence.ts';
+import { checkedIn } from './status-annotation.ts';
+import {
+  conditionOf,
+  failedIn,
+  lacksAnswer,
+  type ProofContext,
+  type ProofStatus,
+  resultOf,
+  sandboxCondition,
+  timeOf,
+  validatorStatus,
+} from './verdict.ts';
+
+/** The parts of a pod that {@link evidencePick} reads, as the API gives them. */
+export interface ApiEvidencePod {
+  metadata: Pick<ObjectMeta, 'annotations' | 'deletionTimestamp'> &
+    OwnedMetadata & {
+      labels?: Record<string, string>;
+      resourceVersion: string;
+      name: string;
+      creationTimestamp: string;
+    };
+  spec: ConstrainedSpec & {
+    nodeName?: string;
+    hostNetwork?: boolean | null;
+    initContainers?: Pick<Container, 'name' | 'env' | 'restartPolicy'>[] | null;
+    volumes?: VolumeSource[] | null;
+  };
+  status?: ProofStatus & { podIPs?: { ip?: string }[] | null };
+}
+
+/**
+ * Returns the function that picks from a pod what is kept of it. Equal texts of its results are one string in memory, and
+ * so are equal lists of profiles: a node runs a hundred pods, and a controller owns as many.
+ */
+export function evidencePick(): (pod: ApiEvidencePod) => PodEvidence {
+  const text = sharing<string>(evidencePods.sharedTexts);
+  const list = sharing<readonly string[]>(evidencePods.sharedTexts, (values) => values.join(' '));
+  const kinds = sharing<NodeRequired>(evidencePods.sharedKinds, ({ kind }) => kind);
+  const required = (spec: ApiEvidencePod['spec'], profiles: readonly string[]): NodeRequired | undefined => {
+    const ofPod = requiredOf(spec);
+    const hasVolumes = hasClaims(spec.volumes);
+    const kind = JSON.stringify([profiles, ofPod, hasVolumes]);
+    const tooLarge = kind.length > evidencePods.requiredCharacters || countTerms(ofPod) > planLimits.terms;
+    return tooLarge ? undefined : kinds({ ...ofPod, kind, hasVolumes });
+  };
+  return (pod) => {
+    const { metadata, spec, status = {} } = pod;
+    const context = contextOf(pod);
+    const { verdict, ended } = resultOf(status, context);
+    const profiles = list(checkedIn(pod));
+    const sandbox = conditionOf(status, sandboxCondition);
+    const hasSandbox = sandbox === undefined ? undefined : sandbox.status === 'True';
+    const waits = verdict === 'waiting' ? waitOf(status, hasSandbox) : { for: '', since: undefined };
+    const kept: PodEvidence = {
+      uid: metadata.uid,
+      namespace: text(metadata.namespace ?? ''),
+      name: metadata.name,
+      version: metadata.resourceVersion,
+      node: text(spec.nodeName ?? ''),
+      profiles,
+      failedProfiles: verdict === 'failed' ? failedOf(ended?.message, profiles) : none,
+      owner: text(ownerKeyOf(metadata)),
+      createdAt: Date.parse(metadata.creationTimestamp),
+      leaving: context.leaving,
+      ended: status.phase === 'Succeeded' || status.phase === 'Failed',
+      verdict,
+      at: verdict === 'waiting' ? waits.since : timeOf(ended?.finishedAt),
+      startedAt: timeOf(ended?.startedAt),
+      run: numberOf(ended?.containerID),
+      waitingFor: text(waits.for),
+      hasSandbox,
+      sandboxSince: hasSandbox ? timeOf(sandbox?.lastTransitionTime) : undefined,
+      addresses: spec.hostNetwork === true ? none : addressesOf(pod, text),
+    };
+    // few pods have these, so the others do not pay for the fields
+    if (verdict === 'passed' && lacksAnswer(ended?.message)) kept.wayNotShown = true;
+    const job = releasedFrom(metadata);
+    if (job !== undefined) kept.releasedFrom = job;
+    if (verdict !== 'passed' && ended?.exitCode === exitCode.passed) kept.warned = true;
+    if (verdict === 'failed') {
+      kept.failedVersion = kept.version;
+      kept.controller = controllerOf(metadata);
+      kept.required = required(spec, profiles);
+    }
+    return kept;
+  };
+}
+
+/** Returns the function that returns one object for equal values. It forgets all of them when there are too many. */
+function sharing<T>(most: number, keyOf: (value: T) => string = String): (value: T) => T {
+  const known = new Map<string, T>();
+  return (value) => {
+    if (known.size >= most) known.clear();
+    return getOrMake(known, keyOf(value), () => value);
+  };
+}
+
+/**
+ * The Job that a pod was released from. A user may write the annotation to any pod, also in the template of a
+ * controller: a pod that a controller still finds was not released.
+ */
+function releasedFrom({
+  annotations,
+  labels,
+  ownerReferences,
+}: ApiEvidencePod['metadata']): string | undefined {
+  const job = annotations?.[releasedAnnotation];
+  if (typeof job !== 'string') return undefined;
+  const isFound = foreign.jobLabels.some((key) => own(labels, key) !== undefined);
+  // the Job removes itself from the owners a moment after the release
+  const isOwned = ownerReferences?.some(({ controller, kind }) => controller === true && kind !== 'Job');
+  return isFound || isOwned ? undefined : job.slice(0, nameCharacters);
+}
+
+/** The last 48 bits of a container's id, which is hexadecimal: they take less memory than its text. */
+function numberOf(id: string | null | undefined): number | undefined {
+  const digits = /[\da-f]{12}$/.exec(id ?? '')?.[0];
+  return digits === undefined ? undefined : Number.parseInt(digits, 16);
+}
+
+const none: readonly string[] = [];
+
+/** A user may write any message, so only profiles of the pod count. */
+function failedOf(message: string | null | undefined, profiles: readonly string[]): readonly string[] {
+  const named = new Set(failedIn(message));
+  const failed = profiles.filter((name) => named.has(name));
+  return failed.length === 0 || failed.length === profiles.length ? profiles : failed;
+}
+
+/** The parts of a pod that decide about its verdict, besides its status. */
+interface JudgedPod {
+  metadata: Pick<ObjectMeta, 'deletionTimestamp'>;
+  spec: Pick<ApiEvidencePod['spec'], 'initContainers'>;
+}
+
+/** What decides about the verdict of a pod, besides its status. */
+export function contextOf({ metadata, spec }: JudgedPod): ProofContext {
+  const ours = spec.initContainers?.find(isOurContainer);
+  return {
+    // without checks of ours it runs a network's own validator
+    foreign: ours !== undefined && variableOf(ours, env.checks) === '[]',
+    leaving: typeof metadata.deletionTimestamp === 'string',
+    sidecar: ours?.restartPolicy === 'Always',
+  };
+}
+
+/** What a pod without a verdict waits for, in a few words that are the same at each evaluation, and since when. */
+function waitOf(
+  status: ProofStatus,
+  hasSandbox: boolean | undefined,
+): { for: string; since: number | undefined } {
+  const time = (type: string): number | undefined => timeOf(conditionOf(status, type)?.lastTransitionTime);
+  const since = time(sandboxCondition) ?? time('PodScheduled');
+  const ours = validatorStatus(status);
+  if (ours === undefined) return { for: 'the kubelet', since };
+  if (hasSandbox === false) return { for: 'a sandbox', since };
+  const { running, waiting } = ours.state ?? {};
+  if (running) return { for: 'the verdict', since: timeOf(running.startedAt) ?? since };
+  const before = status.initContainerStatuses?.find(({ state }) => state?.running);
+  if (before !== undefined) return { for: `init container ${short(before.name)}`, since };
+  const reason = short(waiting?.reason ?? '');
+  return { for: reason === '' ? validatorContainer : `${validatorContainer} (${reason})`, since };
+}
+
+/** A text that others wrote, safe to show. */
+const short = (value: string): string => clean(value.slice(0, nameCharacters));

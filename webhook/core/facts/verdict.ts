@@ -1,0 +1,214 @@
+import { exitCode } from '../../../validator/shared/contract.ts';
+import { texts } from '../../lib/limits.ts';
+import { validatorContainer } from '../../lib/names.ts';
+import type { Verdict } from './pod-evidence.ts';
+
+/** How a container ended, as the API gives it. */
+export interface Terminated {
+  exitCode: number;
+  reason?: string | null;
+  /** What the container wrote to its termination log. */
+  message?: string | null;
+  startedAt?: string | null;
+  finishedAt?: string | null;
+  containerID?: string | null;
+}
+
+/** The status of an init container, as the API gives it. */
+export interface ContainerStatus {
+  name: string;
+  state?: {
+    waiting?: { reason?: string | null } | null;
+    running?: { startedAt?: string | null } | null;
+    terminated?: Terminated | null;
+  } | null;
+  /** Whether its startup probe has passed; true as well if it runs without one (`prober_manager.go` of the kubelet). */
+  started?: boolean | null;
+  /** Of the container that runs or ran last: each start has a new one. */
+  containerID?: string | null;
+  /** Of the run before, if the container was started again. */
+  lastState?: { terminated?: Terminated | null } | null;
+}
+
+/** The parts of a pod's status that {@link resultOf} reads, as the API gives them. */
+export interface ProofStatus {
+  phase?: string;
+  conditions?: { type: string; status: string; lastTransitionTime?: string | null }[] | null;
+  initContainerStatuses?: ContainerStatus[] | null;
+  containerStatuses?: ContainerStatus[] | null;
+}
+
+/** What else decides about the meaning of an exit code. */
+export interface ProofContext {
+  /** Whether the init container runs the network's own validator instead of ours. */
+  foreign: boolean;
+  /** Whether the pod is being deleted. */
+  leaving: boolean;
+  /** Whether the init container has `restartPolicy: Always`, and so a startup probe. */
+  sidecar: boolean;
+}
+
+/** The verdict of a run, and how the run ended; undefined for `waiting`, and if a run passed that is not shown any more. */
+export interface ProofResult {
+  verdict: Verdict;
+  ended: Terminated | undefined;
+}
+
+/** Exit codes of our program with a verdict. Every other code is a crash or a signal. */
+const verdictsByCode: ReadonlyMap<number, Verdict> = new Map<number, Verdict>([
+  [exitCode.passed, 'passed'],
+  [exitCode.failed, 'failed'],
+  [exitCode.notPossible, 'not-possible'],
+  [exitCode.wrongUsage, 'wrong-usage'],
+]);
+
+/** Codes of a run that a signal ended before it had a verdict: 128 and the signal's number. */
+const stopped = new Set<number>([exitCode.SIGHUP, exitCode.SIGINT, exitCode.SIGTERM, 128 + 9]);
+
+/** The condition by which the kubelet says whether the pod has a sandbox (beta since Kubernetes 1.29). */
+export const sandboxCondition = 'PodReadyToStartContainers';
+
+/** The kubelet writes within this time after the end of our container that the pod has a sandbox, in milliseconds. */
+const longestUpdate = 10_000;
+
+/** A condition of a pod; undefined where it has none of the type. */
+export const conditionOf = ({ conditions }: Pick<ProofStatus, 'conditions'>, type: string) =>
+  conditions?.find((condition) => condition.type === type);
+
+/** The status of our init container; undefined where the kubelet has not written one. */
+export const validatorStatus = ({ initContainerStatuses }: ProofStatus): ContainerStatus | undefined =>
+  initContainerStatuses?.find(isValidator);
+
+const isValidator = ({ name }: ContainerStatus): boolean => name === validatorContainer;
+
+/**
+ * Whether a container other than ours has started in the pod's current sandbox. The phase does not say it: after a reboot
+ * the kubelet reports `Running` for a pod whose containers ended with the power, while its init containers run again and
+ * fail (Kubernetes 1.36). A run that began before the sandbox was there, or before the latest run of ours, was in an
+ * earlier one.
+ */
+export function hasStarted(status: ProofStatus): boolean {
+  const { initContainerStatuses, containerStatuses } = status;
+  const ours = validatorStatus(status);
+  const began = (one: ContainerStatus | undefined): number | undefined =>
+    timeOf((one?.state?.running ?? one?.state?.terminated ?? one?.lastState?.terminated)?.startedAt);
+  const since = Math.max(sandboxSince(status) ?? Number.POSITIVE_INFINITY, began(ours) ?? 0);
+  return [...(initContainerStatuses ?? []), ...(containerStatuses ?? [])].some(
+    (one) => one !== ours && (!!one.state?.running || (began(one) ?? 0) >= since),
+  );
+}
+
+/** Since when the pod has its sandbox, in milliseconds since the epoch; undefined if it has none, or does not say. */
+export function sandboxSince(status: ProofStatus): number | undefined {
+  const sandbox = conditionOf(status, sandboxCondition);
+  return sandbox?.status === 'True' ? timeOf(sandbox.lastTransitionTime) : undefined;
+}
+
+/**
+ * The verdict of our init container in the pod's current sandbox. It reads `state`, and `lastState` while the container
+ * runs again or waits for that. A run of an earlier sandbox does not count. After a reboot the kubelet shows the earlier
+ * run in `state` for some seconds, until the new one ends. So a pass does not count if the sandbox is newer and nothing
+ * has started in it; a pass in `lastState` never counts; any other result does not if the pod has no sandbox now, or got
+ * it after the run.
+ */
+export function resultOf(
+  status: ProofStatus,
+  context: ProofContext = { foreign: false, leaving: false, sidecar: false },
+): ProofResult {
+  const waiting: ProofResult = { verdict: 'waiting', ended: undefined };
+  const { state, lastState, started, containerID } = validatorStatus(status) ?? {};
+  // a sidecar whose startup probe passed: it waits for a signal since its verdict
+  const since = context.sidecar && started === true ? state?.running?.startedAt : undefined;
+  const now = since
+    ? { exitCode: exitCode.passed, startedAt: since, finishedAt: since, containerID: containerID ?? null }
+    : state?.terminated;
+  const isOver = status.phase === 'Succeeded' || status.phase === 'Failed';
+  const sandbox = conditionOf(status, sandboxCondition);
+  // a pod that ended has no sandbox any more, and a verdict all the same
+  if (!isOver && sandbox?.status === 'False') return waiting;
+  if (context.sidecar && hasPassedBefore(status, now, isOver)) return { verdict: 'passed', ended: undefined };
+  const run = now ?? lastState?.terminated;
+  if (!run) return waiting;
+  const verdict = verdictOfRun(run, context);
+  if (verdict === 'waiting') return waiting;
+  if (now) {
+    const isPass = now.exitCode === exitCode.passed;
+    const newer = (sandboxSince(status) ?? 0) - (timeOf(now.finishedAt) ?? Number.POSITIVE_INFINITY);
+    const isEarlier = !isOver && isPass && newer > longestUpdate && !hasStarted(status);
+    return isEarlier ? waiting : { verdict, ended: run };
+  }
+  // a run that ended with 0, in warn mode too, is repeated only in another sandbox
+  if (run.exitCode === exitCode.passed) return waiting;
+  const isOlder = (timeOf(run.finishedAt) ?? 0) < (timeOf(sandbox?.lastTransitionTime) ?? 0);
+  return !isOver && run.finishedAt && isOlder ? waiting : { verdict, ended: run };
+}
+
+/**
+ * Whether a sidecar passed in this sandbox before its current run. The kubelet starts the containers after it only then
+ * (https://kubernetes.io/docs/concepts/workloads/pods/sidecar-containers/), and lists init containers in their order
+ * (`SortInitContainerStatuses`). So it shows in `state.running` of those containers, and in `state.terminated` of a pod
+ * that ended. In a mesh, the proxy is one of them and answers the startup probe of every later run.
+ */
+function hasPassedBefore(status: ProofStatus, now: Terminated | undefined | null, isOver: boolean): boolean {
+  const inits = status.initContainerStatuses ?? [];
+  const own = inits.findIndex(isValidator);
+  if (own < 0) return false;
+  const isPass = now?.exitCode === exitCode.passed;
+  const later = [...inits.slice(own + 1), ...(status.containerStatuses ?? [])];
+  const starts = later.flatMap(({ state }) => {
+    const run = state?.running ?? (isPass && isOver ? state?.terminated : undefined);
+    return timeOf(run?.startedAt) ?? [];
+  });
+  return isPass ? starts.some((at) => at < (timeOf(now.startedAt) ?? 0)) : starts.length > 0;
+}
+
+/** What the end of a run means, whatever its sandbox. */
+function verdictOfRun(run: Terminated, { foreign, leaving }: ProofContext): Verdict {
+  const { exitCode: code, reason } = run;
+  if (reason === 'OOMKilled') return 'crashed';
+  if (stopped.has(code)) return 'waiting';
+  if (!foreign) return code === exitCode.passed ? inWarnMode(run) : (verdictsByCode.get(code) ?? 'crashed');
+  // all other codes below 128 are failures: Istio's validator ends with 126, others with what they like
+  const verdict = verdictsByCode.get(code);
+  if (verdict !== undefined && verdict !== 'failed') return verdict;
+  if (code < 0 || code >= 128) return 'crashed';
+  // linkerd's validator ends with 95 on SIGTERM too, so in a pod that is being deleted that says nothing
+  return leaving ? 'waiting' : 'failed';
+}
+
+/** In warn mode the program ends with 0 whatever it found, and its message has the code that it would have ended with. */
+function inWarnMode({ message }: Terminated): Verdict {
+  const { code } = parsed(message);
+  if (code === undefined) return 'passed';
+  return (typeof code === 'number' ? verdictsByCode.get(code) : undefined) ?? 'crashed';
+}
+
+/** The profiles of the checks that did not pass, as the message of our program names them; none if it cannot be read. */
+export function failedIn(message: string | null | undefined): string[] {
+  const { checks } = parsed(message);
+  if (!Array.isArray(checks)) return [];
+  return checks.flatMap((check) =>
+    check?.passed === false && typeof check.profile === 'string' ? [check.profile] : [],
+  );
+}
+
+/** Whether no answer of the node came to a proof that passed without one (`roundTrip` with `mode: prefer`). */
+export const lacksAnswer = (message: string | null | undefined): boolean =>
+  parsed(message).wayNotShown === true;
+
+/** The kubelet cuts messages at 4 KiB; who may write a pod's status may write longer ones, and anything else. */
+function parsed(
+  message: string | null | undefined,
+): Partial<Record<'code' | 'checks' | 'wayNotShown', unknown>> {
+  try {
+    return JSON.parse((message ?? '').length <= texts.annotation ? (message ?? '{}') : '{}') ?? {};
+  } catch {
+    return {};
+  }
+}
+
+/** A time of an object in milliseconds since the epoch; undefined if there is none. */
+export function timeOf(text: string | null | undefined): number | undefined {
+  const time = typeof text === 'string' ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(time) ? undefined : time;
+}

@@ -1,0 +1,47 @@
+import type { PodEvidence } from '../facts/pod-evidence.ts';
+
+/** Two live pods that have the same address in the same network. */
+export interface DuplicateAddress {
+  /** The network's name as Multus reports it; empty for the cluster's own network. */
+  network: string;
+  address: string;
+  /** The older pod of the two. */
+  older: PodEvidence;
+  younger: PodEvidence;
+}
+
+/** What is read of a pod here. */
+type Addressed = Pick<PodEvidence, 'uid' | 'ended' | 'leaving' | 'hasSandbox' | 'createdAt'>;
+
+/**
+ * Finds the addresses that more than one live pod has. A pod that ended or has no sandbox has given its addresses back,
+ * whatever its status still shows, and one that is being deleted may have. Of several pods with one address, each is reported once: with the oldest.
+ */
+export function duplicateAddresses(pods: Iterable<PodEvidence>): DuplicateAddress[] {
+  const live = [...pods].filter(holdsAddresses);
+  const oldest = new Map<string, PodEvidence>();
+  for (const pod of live) {
+    for (const address of pod.addresses) {
+      const known = oldest.get(address);
+      if (known === undefined || byAge(pod, known) < 0) oldest.set(address, pod);
+    }
+  }
+  const found: DuplicateAddress[] = [];
+  for (const younger of live) {
+    for (const [index, key] of younger.addresses.entries()) {
+      const older = oldest.get(key);
+      // the same address twice in one pod is one
+      if (older === undefined || older === younger || younger.addresses.indexOf(key) < index) continue;
+      const at = key.lastIndexOf('/');
+      found.push({ network: key.slice(0, Math.max(at, 0)), address: key.slice(at + 1), older, younger });
+    }
+  }
+  return found;
+}
+
+const holdsAddresses = ({ ended, leaving, hasSandbox }: Addressed): boolean =>
+  !ended && !leaving && hasSandbox !== false;
+
+/** Oldest first; the UID decides between pods of the same second, so that every replica has the same order. */
+const byAge = (one: Addressed, other: Addressed): number =>
+  one.createdAt - other.createdAt || (one.uid < other.uid ? -1 : 1);

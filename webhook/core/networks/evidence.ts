@@ -1,0 +1,188 @@
+import { nodeEvidence } from '../../lib/limits.ts';
+import { getOrMake } from '../../lib/maps.ts';
+import type { PodEvidence } from '../facts/pod-evidence.ts';
+import { withHistory } from './history.ts';
+import { ProofRecord } from './proof-record.ts';
+import { Reservations } from './reservations.ts';
+
+/** A pod that was added, changed or removed. One of the two is undefined if it was added or removed. */
+export interface EvidenceChange {
+  before: PodEvidence | undefined;
+  now: PodEvidence | undefined;
+}
+
+/** What pods found out about their networks, for readers. */
+export type EvidenceView = Pick<
+  Evidence,
+  'synced' | 'pods' | 'pod' | 'ownedBy' | 'hasPassed' | 'of' | 'reservations' | 'reserve' | 'subscribe'
+>;
+
+/** A change of a pod as a watch reports it. `listed`: from a list, so it may have happened long ago. */
+export type PodChange = { type: 'put'; pod: PodEvidence; listed: boolean } | { type: 'gone'; uid: string };
+
+/**
+ * What pods found out about their networks: a reducer over watch events. Pure: the caller passes the time.
+ *
+ * All of it comes from the cluster, so a process that starts knows it again, except for failures of pods that are gone,
+ * the first failure of a pod that fails again and again, and the boot of a node that nothing else shows.
+ */
+export class Evidence {
+  readonly #known = new Map<string, PodEvidence>();
+  readonly #owners = new Map<string, Set<string>>();
+  /** By profile, then by node. */
+  readonly #records = new Map<string, Map<string, ProofRecord>>();
+  /** `metadata.resourceVersion` of each Node when it was last seen to boot. */
+  readonly #boots = new Map<string, string>();
+  /** Owners whose pods have passed on any node, the one that did so last at the end. */
+  readonly #passedOwners = new Set<string>();
+  readonly #subscribers = new Set<(changes: readonly EvidenceChange[]) => void>();
+  readonly #isProfile: (name: string) => boolean;
+  readonly reservations: Reservations;
+  #isSynced = false;
+
+  /** @param isProfile whether a profile of this name exists: users can name any */
+  constructor(isProfile: (name: string) => boolean = () => true, reservations = new Reservations()) {
+    this.#isProfile = isProfile;
+    this.reservations = reservations;
+  }
+
+  /** Whether all pods were listed once. */
+  get synced(): boolean {
+    return this.#isSynced;
+  }
+
+  /** Everything was listed once. */
+  markSynced(): void {
+    this.#isSynced = true;
+  }
+
+  /** All known pods on nodes that carry our label. */
+  pods(): Iterable<PodEvidence> {
+    return this.#known.values();
+  }
+
+  /** A pod by its UID. */
+  pod(uid: string): PodEvidence | undefined {
+    return this.#known.get(uid);
+  }
+
+  /** The pods of a controller, by {@link PodEvidence.owner}. */
+  *ownedBy(owner: string): Generator<PodEvidence, void, undefined> {
+    for (const uid of this.#owners.get(owner) ?? []) {
+      const pod = this.#known.get(uid);
+      if (pod !== undefined) yield pod;
+    }
+  }
+
+  /** Whether a pod of a controller has passed on any node. */
+  readonly hasPassed = (owner: string): boolean => this.#passedOwners.has(owner);
+
+  /** What pods of a profile showed on a node; undefined if nothing is known. */
+  of(profile: string, node: string): ProofRecord | undefined {
+    return this.#records.get(profile)?.get(node);
+  }
+
+  /**
+   * Reserves a node that has to be proved for the next pod of an owner, which was made to find out whether the node works.
+   */
+  reserve(profile: string, node: string, owner: string, now: number): void {
+    this.reservations.reserve(profile, node, owner, now);
+  }
+
+  /** Calls back after each batch of changes. @returns ends the subscription */
+  subscribe(changed: (changes: readonly EvidenceChange[]) => void): () => void {
+    this.#subscribers.add(changed);
+    return () => this.#subscribers.delete(changed);
+  }
+
+  /** Applies changes in their order. @param now milliseconds since the epoch */
+  apply(changes: Iterable<PodChange>, now: number): void {
+    const done: EvidenceChange[] = [];
+    for (const change of changes) {
+      const before = this.#known.get(change.type === 'put' ? change.pod.uid : change.uid);
+      const pod = change.type === 'put' ? change.pod : undefined;
+      const after = pod && before ? withHistory(pod, before) : pod;
+      if (before !== undefined) this.#drop(before, after, now);
+      if (change.type === 'put' && after !== undefined) this.#put(after, before, change.listed, now);
+      if (before !== undefined || after !== undefined) done.push({ before, now: after });
+    }
+    if (done.length > 0) for (const changed of this.#subscribers) changed(done);
+  }
+
+  /**
+   * A node booted: what its pods found out before no longer counts.
+   *
+   * @param version resourceVersion of the Node with the new boot id: the watches of nodes and of pods are not in step
+   */
+  booted(node: string, version: string): void {
+    this.#boots.set(node, version);
+    for (const nodes of this.#records.values()) nodes.get(node)?.booted(version);
+  }
+
+  /** A Node was deleted. */
+  nodeGone(node: string): void {
+    this.#boots.delete(node);
+    for (const nodes of this.#records.values()) nodes.delete(node);
+  }
+
+  /** Other profiles may exist now: pods of new ones are counted as after a start, and those of old ones forgotten. */
+  profilesChanged(now: number): void {
+    for (const profile of this.#records.keys()) {
+      if (!this.#isProfile(profile)) this.#records.delete(profile);
+    }
+    const counted = new Set(this.#records.keys());
+    for (const pod of this.#known.values()) {
+      for (const profile of pod.profiles) {
+        if (!counted.has(profile)) this.#recordOf(profile, pod.node)?.observe(pod, undefined, true, now);
+      }
+    }
+  }
+
+  #put(pod: PodEvidence, before: PodEvidence | undefined, listed: boolean, now: number): void {
+    const { uid, owner, node, profiles, verdict } = pod;
+    if (before === undefined) this.reservations.bound(pod, now);
+    this.#known.set(uid, pod);
+    // a pod without a controller is found by its UID
+    if (owner !== uid) {
+      getOrMake(this.#owners, owner, () => new Set()).add(uid);
+      if (verdict === 'passed') this.#remember(owner);
+    }
+    for (const profile of profiles) this.#recordOf(profile, node)?.observe(pod, before, listed, now);
+  }
+
+  #remember(owner: string): void {
+    this.#passedOwners.delete(owner);
+    this.#passedOwners.add(owner);
+    const [oldest = ''] = this.#passedOwners.size > nodeEvidence.passedOwners ? this.#passedOwners : [];
+    this.#passedOwners.delete(oldest);
+  }
+
+  /** Removes a pod from where it is no longer. @param after what it is now; undefined if it is gone */
+  #drop(before: PodEvidence, after: PodEvidence | undefined, now: number): void {
+    const { uid, owner, node, profiles, failedProfiles } = before;
+    if (after === undefined) this.#known.delete(uid);
+    // users may give a pod another controller, as often as they like
+    if (after?.owner !== owner) {
+      const owned = this.#owners.get(owner);
+      owned?.delete(uid);
+      if (owned?.size === 0) this.#owners.delete(owner);
+    }
+    if (after?.node !== node) for (const profile of profiles) this.of(profile, node)?.forget(uid);
+    if (after !== undefined && (before.leaving || !after.leaving)) return;
+    // an owner gets that once, so that it cannot take every attempt
+    for (const profile of owner === uid ? [] : failedProfiles)
+      if (this.of(profile, node)?.failures.get(owner)?.attempts === 1)
+        this.reserve(profile, node, owner, now);
+  }
+
+  #recordOf(profile: string, node: string): ProofRecord | undefined {
+    if (!this.#isProfile(profile)) return undefined;
+    const nodes = getOrMake(this.#records, profile, () => new Map<string, ProofRecord>());
+    const [oldest] = nodes.size < nodeEvidence.nodes || nodes.has(node) ? [] : nodes.keys();
+    if (oldest !== undefined) nodes.delete(oldest);
+    return getOrMake(nodes, node, () => new ProofRecord(profile, this.#boots.get(node)));
+  }
+}
+
+/** No evidence: where no cluster is watched. */
+export const noEvidence: EvidenceView = new Evidence(() => false);

@@ -1,0 +1,49 @@
+import type { PodEvidence, ShownPass } from '../facts/pod-evidence.ts';
+
+/** Identifies the run that led to the verdict; undefined if the pod shows none. */
+const runOf = ({ run, startedAt }: PodEvidence): number | undefined => run ?? startedAt;
+
+/** The last proof of the pod that passed; undefined if none is known. */
+function lastPassOf(pod: PodEvidence): ShownPass | undefined {
+  const run = pod.verdict === 'passed' ? runOf(pod) : undefined;
+  return pod.passedBefore ?? (run === undefined ? undefined : { run, sandbox: pod.sandboxSince });
+}
+
+/**
+ * Whether the pod shows a proof that passed and was not shown before: of another run in another sandbox. In a mesh, the
+ * proxy answers the startup probe of a witness that runs again.
+ */
+export function isNewPass(pod: PodEvidence, before: PodEvidence | undefined): boolean {
+  const run = runOf(pod);
+  if (pod.verdict !== 'passed' || run === undefined) return false;
+  const last = before && lastPassOf(before);
+  if (last === undefined) return true;
+  return last.run !== run && (last.sandbox === undefined || last.sandbox !== pod.sandboxSince);
+}
+
+/** What a watch says of a pod, with what is remembered of it. @param before the same of its earlier version */
+export function withHistory(shown: PodEvidence, before: PodEvidence): PodEvidence {
+  const pod = withFailure(shown, before);
+  const last = lastPassOf(before);
+  if (last === undefined || isNewPass(pod, before)) return pod;
+  // most pods: a pass is its own memory
+  if (pod.verdict === 'passed' && runOf(pod) === last.run) return pod;
+  return { ...pod, passedBefore: last };
+}
+
+/**
+ * A pod that fails again and again has one failure: the first. In the sandbox that was seen to fail, no other verdict
+ * than a pass takes that back: a check that could not be made shows nothing.
+ */
+function withFailure(pod: PodEvidence, before: PodEvidence): PodEvidence {
+  if (before.verdict !== 'failed' || pod.verdict === 'passed') return pod;
+  const { at, startedAt, failedVersion = before.version } = before;
+  if (pod.verdict === 'failed') return { ...pod, at, startedAt, failedVersion };
+  const isSame = pod.sandboxSince === before.sandboxSince && pod.owner === before.owner;
+  if (!isSame || pod.sandboxSince === undefined) return pod;
+  const { verdict, run, failedProfiles, controller, required, waitingFor } = before;
+  return {
+    ...pod,
+    ...{ verdict, at, startedAt, run, failedProfiles, failedVersion, controller, required, waitingFor },
+  };
+}

@@ -1,0 +1,138 @@
+import { getOrMake } from '../../lib/maps.ts';
+import type { AgentFacts, DaemonSetFacts, NodeFacts } from '../facts/node.ts';
+import type { DaemonSetRef } from '../profiles/types.ts';
+import { Boots } from './boots.ts';
+import { type DaemonSetStatus, daemonSetStatus } from './daemon-set-status.ts';
+import { isLater, type Moment } from './moment.ts';
+
+/**
+ * The readiness of nodes, from watch events. The answer depends only on them and on the given time. There is no I/O and
+ * no clock here.
+ */
+export class Readiness {
+  readonly #nodes = new Map<string, NodeFacts>();
+  readonly #daemonSets = new Map<string, DaemonSetFacts>();
+  readonly #agents = new Map<string, AgentFacts>();
+  /** Agents by node, then by UID. */
+  readonly #onNode = new Map<string, Map<string, AgentFacts>>();
+  /** When the latest container of each agent started, by the agent's UID. */
+  readonly #starts = new Map<string, Moment>();
+  /** When an agent was last removed from each node, in milliseconds since the epoch. */
+  readonly #lostAt = new Map<string, number>();
+  readonly #boots = new Boots();
+
+  /** A Node was added or changed. @param now milliseconds since the epoch */
+  setNode(facts: NodeFacts, now: number): void {
+    this.#boots.node(facts, now);
+    this.#nodes.set(facts.name, facts);
+  }
+
+  removeNode(name: string): void {
+    this.#nodes.delete(name);
+    this.#lostAt.delete(name);
+  }
+
+  setDaemonSet(facts: DaemonSetFacts): void {
+    this.#daemonSets.set(keyOf(facts), facts);
+  }
+
+  removeDaemonSet(daemonSet: DaemonSetRef): void {
+    this.#daemonSets.delete(keyOf(daemonSet));
+  }
+
+  /** A pod of a DaemonSet was added or changed. @param listed whether a list shows it: it may have happened long ago */
+  setAgent(facts: AgentFacts, listed = false): void {
+    const { startedAt: at = Number.NEGATIVE_INFINITY, version: shownBy } = facts;
+    const before = this.#agents.get(facts.uid);
+    if (before === undefined || hasStarted(before, facts)) {
+      // an event comes within seconds
+      this.#starts.set(facts.uid, { at, after: before && !listed ? shownBy : before?.version, shownBy });
+    }
+    this.#dropAgent(facts.uid);
+    this.#boots.agent(facts);
+    this.#agents.set(facts.uid, facts);
+    if (facts.node === '') return;
+    getOrMake(this.#onNode, facts.node, () => new Map()).set(facts.uid, facts);
+  }
+
+  removeAgent(uid: string, now: number): void {
+    const { node = '' } = this.#agents.get(uid) ?? {};
+    // pods can name nodes that do not exist
+    if (this.#nodes.has(node)) this.#lostAt.set(node, now);
+    this.#dropAgent(uid);
+    this.#boots.forgetAgent(uid);
+    this.#starts.delete(uid);
+  }
+
+  /** Whether this DaemonSet exists. */
+  knows(daemonSet: DaemonSetRef): boolean {
+    return this.#daemonSets.has(keyOf(daemonSet));
+  }
+
+  /**
+   * The status of a DaemonSet on a node; undefined if either is unknown.
+   *
+   * @param now milliseconds since the epoch
+   * @param grace how long a new pod or node may take, in milliseconds
+   */
+  status(daemonSet: DaemonSetRef, nodeName: string, now: number, grace: number): DaemonSetStatus | undefined {
+    const found = this.#daemonSets.get(keyOf(daemonSet));
+    const node = this.#nodes.get(nodeName);
+    if (found === undefined || node === undefined) return undefined;
+    const all = this.#onNode.get(nodeName)?.values() ?? [];
+    const agents = [...all].filter((agent) => isOf(agent, found));
+    const staleSince = (agent: AgentFacts): number | undefined => this.#boots.staleSince(agent, now);
+    const lostAt = this.#lostAt.get(nodeName);
+    return daemonSetStatus({ daemonSet: found, node, agents, lostAt, staleSince }, now, grace);
+  }
+
+  /**
+   * When the latest container of these DaemonSets' pods on a node started; at minus infinity if no pod shows it. Pods that
+   * are being deleted do not count.
+   */
+  started(daemonSets: readonly DaemonSetRef[], nodeName: string): Moment {
+    const known = daemonSets.flatMap((daemonSet) => this.#daemonSets.get(keyOf(daemonSet)) ?? []);
+    let latest: Moment = { at: Number.NEGATIVE_INFINITY };
+    for (const agent of this.#onNode.get(nodeName)?.values() ?? []) {
+      const start = this.#starts.get(agent.uid) ?? latest;
+      const counts = !agent.leaving && known.some((one) => isOf(agent, one));
+      if (counts && isLater(start, latest)) latest = start;
+    }
+    return latest;
+  }
+
+  /** The node of this name; undefined if there is none. */
+  node(name: string): NodeFacts | undefined {
+    return this.#nodes.get(name);
+  }
+
+  /** When this process saw the node boot, milliseconds since the epoch; undefined if it did not. */
+  bootSeen(node: string): number | undefined {
+    return this.#boots.seen(node);
+  }
+
+  /** The known nodes, in any order. */
+  nodes(): Iterable<NodeFacts> {
+    return this.#nodes.values();
+  }
+
+  #dropAgent(uid: string): void {
+    const before = this.#agents.get(uid);
+    if (before === undefined) return;
+    this.#agents.delete(uid);
+    const onNode = this.#onNode.get(before.node);
+    onNode?.delete(uid);
+    if (onNode?.size === 0) this.#onNode.delete(before.node);
+  }
+}
+
+/** Whether the pod is one of the DaemonSet. A pod of another namespace may claim its UID. */
+const isOf = ({ namespace, owner }: AgentFacts, daemonSet: DaemonSetFacts): boolean =>
+  namespace === daemonSet.namespace && owner === daemonSet.uid;
+
+/** Whether a container has started between two versions of a pod. */
+const hasStarted = (before: AgentFacts, now: AgentFacts): boolean =>
+  now.containers.some((id) => !before.containers.includes(id)) ||
+  (now.startedAt ?? 0) > (before.startedAt ?? 0);
+
+const keyOf = ({ namespace, name }: DaemonSetRef): string => `${namespace}/${name}`;

@@ -1,0 +1,112 @@
+import { isDeepStrictEqual as same } from 'node:util';
+import { own } from '../../lib/maps.ts';
+import { foreign } from '../../lib/names.ts';
+import { type Condition, type Profile, wordOf } from './types.ts';
+
+/**
+ * Returns why one pod cannot satisfy these profiles, or an empty list if it can. The init container has one user id and
+ * one network namespace, and a redirect answers any connect, so `reach` would pass falsely.
+ */
+export function conflicts(profiles: Profile[]): string[] {
+  return [
+    ...redirectConflicts(profiles),
+    ...[reachConflict(profiles), containerConflict(profiles), inboundConflict(profiles)].flatMap(
+      (text) => text ?? [],
+    ),
+    ...annotationConflicts(profiles),
+    ...contradictions(profiles),
+  ];
+}
+
+/** User ids and ports. Ids from a pod are compared for each pod: see `requirementsFor`. */
+function redirectConflicts(profiles: Profile[]): string[] {
+  const redirects = profiles.flatMap(({ name, proof }) =>
+    proof.checks.flatMap((check) => ('redirect' in check ? [{ profile: name, ...check.redirect }] : [])),
+  );
+  const texts: string[] = [];
+  const [first, ...others] = redirects.filter(({ asUser }) => asUser !== undefined);
+  const second = others.find(
+    ({ profile, asUser }) => profile !== first?.profile || !same(asUser, first.asUser),
+  );
+  if (first !== undefined && second !== undefined)
+    texts.push(`at most one profile may require a user id, not "${first.profile}" and "${second.profile}"`);
+  const excluding = redirects.find(
+    ({ notAsUser }) => typeof notAsUser === 'number' && notAsUser === first?.asUser,
+  );
+  if (first !== undefined && excluding !== undefined)
+    texts.push(
+      `profile "${excluding.profile}" excludes user ${first.asUser}, which profile "${first.profile}" requires`,
+    );
+  for (const [port, [one, other]] of Map.groupBy(redirects, ({ listen }) => listen)) {
+    if (one === undefined || other === undefined) continue;
+    const names = new Set([one, other].map(({ profile }) => `profile "${profile}"`));
+    texts.push(`two redirect checks bind port ${port} (${[...names].join(' and ')})`);
+  }
+  return texts;
+}
+
+function reachConflict(profiles: Profile[]): string | undefined {
+  const having = (...words: string[]): Profile | undefined =>
+    profiles.find(({ proof }) => proof.checks.some((check) => words.includes(wordOf(check))));
+  const [reaching, capturing] = [having('reach'), having('redirect', 'captured')];
+  if (reaching === undefined || capturing === undefined) return undefined;
+  return `check "reach" of profile "${reaching.name}" would be answered by the proxy that profile "${capturing.name}" redirects to`;
+}
+
+/** A pod has one init container, and a network's own validator runs none of our checks. */
+function containerConflict(profiles: Profile[]): string | undefined {
+  const proving = profiles.filter(
+    ({ proof: { container, checks, witness } }) => container ?? witness ?? checks[0],
+  );
+  const own = proving.find(({ proof }) => proof.container !== undefined);
+  const other = proving.find((profile) => profile !== own);
+  if (own === undefined || other === undefined) return undefined;
+  return `proof.container of profile "${own.name}" replaces the validator that profile "${other.name}" needs for its proof`;
+}
+
+/** The kubelet's one connection is redirected to one port. */
+function inboundConflict(profiles: Profile[]): string | undefined {
+  const [first, second] = profiles.filter(({ proof }) => proof.inbound !== undefined);
+  const witness = profiles.find(({ proof }) => proof.witness !== undefined);
+  if (witness === undefined || first === undefined || second === undefined) return undefined;
+  return `proof.witness of profile "${witness.name}" can show one proof.inbound, not those of "${first.name}" and "${second.name}"`;
+}
+
+/** Annotations that two profiles set to different values. Lists of Multus networks are merged instead. */
+function annotationConflicts(profiles: Profile[]): string[] {
+  const seen = new Map<string, { profile: string; value: string }>();
+  return profiles.flatMap((profile) =>
+    Object.entries(profile.annotations).flatMap(([key, value]) => {
+      const before = seen.get(key);
+      seen.set(key, before ?? { profile: profile.name, value });
+      return before === undefined || before.value === value || key === foreign.networks
+        ? []
+        : [
+            `annotation ${key} is "${before.value}" for profile "${before.profile}" and "${value}" for "${profile.name}"`,
+          ];
+    }),
+  );
+}
+
+/**
+ * Annotations that one profile sets and that exclude another, or the same one: it would apply at the first call for a
+ * pod and not at the second, which sees the annotation.
+ */
+function contradictions(profiles: Profile[]): string[] {
+  const given = profiles.flatMap(({ name, annotations }) =>
+    Object.entries(annotations).map(([key, value]) => ({ name, key, value })),
+  );
+  return profiles.flatMap((profile) =>
+    given
+      .filter(({ key, value }) => [profile.when].flat().some((condition) => rulesOut(condition, key, value)))
+      .map(
+        ({ name, key }) =>
+          `profile "${profile.name}" excludes pods with the annotation ${key}, which profile "${name}" sets`,
+      ),
+  );
+}
+
+function rulesOut({ annotations }: Condition, key: string, value: string): boolean {
+  const matcher = own(annotations, key);
+  return typeof matcher === 'object' && (matcher.exists === false || matcher.notIn?.includes(value) === true);
+}

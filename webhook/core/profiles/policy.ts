@@ -1,0 +1,141 @@
+import { parseDuration } from '../../../validator/shared/duration.ts';
+import { CniGateError } from '../../lib/errors.ts';
+import { nearest } from '../../lib/spelling.ts';
+import { conflicts } from './conflicts.ts';
+import type {
+  Configuration,
+  EvidenceMode,
+  Profile,
+  ProofSettings,
+  RepairSettings,
+  TemplateKind,
+} from './types.ts';
+
+/** Profiles that a label combines by dots, in the label's order. */
+export interface CombinedProfiles {
+  /** The label's value. */
+  name: string;
+  profiles: Profile[];
+}
+
+/** The gate's settings, with durations in milliseconds. */
+export interface GateSettings {
+  mode: Configuration['gate']['mode'];
+  startupGrace: number;
+  maxHold: number;
+  /** Of profiles that set none themselves. */
+  evidence: EvidenceMode;
+}
+
+/** Anybody who may create a pod chooses label values, so the cache of combinations is bounded. */
+const mostCombinations = 1000;
+
+/** Kubernetes' limit for a label value: the injected pod carries the combination as a label. */
+const longestLabel = 63;
+
+/** A configuration prepared for requests: computed once when the configuration changes. */
+export class Policy {
+  readonly proof: ProofSettings;
+  readonly gate: GateSettings;
+  readonly steer: Configuration['steer'];
+  readonly repair: RepairSettings;
+  readonly profiles: ReadonlyMap<string, Profile>;
+  /** `namespace/name` of every DaemonSet that provides a network: their pods are exempt. */
+  readonly daemonSets: ReadonlySet<string>;
+  readonly #combined = new Map<string, CombinedProfiles>();
+  readonly #configuration: Configuration;
+
+  constructor(configuration: Configuration) {
+    this.#configuration = configuration;
+    this.proof = configuration.proof;
+    const { startupGrace, maxHold, evidence = 'ready', mode } = configuration.gate;
+    // the schema guarantees that both are durations
+    this.gate = {
+      mode,
+      startupGrace: parseDuration(startupGrace) ?? 0,
+      maxHold: parseDuration(maxHold) ?? 0,
+      evidence,
+    };
+    this.steer = configuration.steer;
+    this.repair = configuration.repair;
+    this.profiles = new Map(configuration.profiles.map((profile) => [profile.name, profile]));
+    this.daemonSets = new Set(
+      configuration.profiles.flatMap((profile) =>
+        profile.daemonSets.map((ds) => `${ds.namespace}/${ds.name}`),
+      ),
+    );
+  }
+
+  /** The kinds in which `review` finds pod templates. */
+  get templateKinds(): readonly TemplateKind[] {
+    return this.#configuration.review.kinds;
+  }
+
+  /** What the gate goes by for a profile. */
+  evidenceOf({ evidence }: Pick<Profile, 'evidence'>): EvidenceMode {
+    return evidence ?? this.gate.evidence;
+  }
+
+  /** The same policy with each profile changed by a function, which must keep its name. */
+  withProfiles(change: (profile: Profile) => Profile): Policy {
+    return new Policy({ ...this.#configuration, profiles: this.#configuration.profiles.map(change) });
+  }
+
+  /**
+   * Returns the profiles that a value of the label `cni-gate.io/profile` names. The same value gives the same object.
+   *
+   * @param label profile names, with dots between them: `cilium.linkerd`
+   * @throws CniGateError CNI_GATE_PROFILE_UNKNOWN or CNI_GATE_PROFILE_COMBINATION
+   */
+  combineProfiles(label: string): CombinedProfiles {
+    const known = this.#combined.get(label);
+    if (known !== undefined) return known;
+    if (label.length > longestLabel) {
+      throw notCombined(
+        `${label.slice(0, longestLabel)}…`,
+        `is longer than a label value may be (${longestLabel} characters)`,
+      );
+    }
+    const combined = { name: label, profiles: label.split('.').map((name) => this.#profile(name, label)) };
+    if (new Set(combined.profiles).size < combined.profiles.length) {
+      throw notCombined(label, 'names a profile twice');
+    }
+    const faults = conflicts(combined.profiles);
+    if (faults.length > 0) throw notCombined(label, `is not possible: ${faults.join('; ')}`);
+    if (this.#combined.size >= mostCombinations) this.#combined.clear();
+    this.#combined.set(label, combined);
+    return combined;
+  }
+
+  #profile(name: string, label: string): Profile {
+    const profile = this.profiles.get(name);
+    if (profile !== undefined) return profile;
+    const of = name === label ? '' : ` of "${label}"`;
+    const meant = this.#meant(label);
+    const hint = meant === undefined ? '' : ` (did you mean "${meant}"?)`;
+    throw new UnknownProfile(`profile "${name}"${of} does not exist${hint}`, [...this.profiles.keys()]);
+  }
+
+  /** The label with misspelled names and separators corrected; undefined if a name is like no profile. */
+  #meant(label: string): string | undefined {
+    const known = [...this.profiles.keys()];
+    const names = label.toLowerCase().split(/[^a-z0-9-]+/);
+    const meant = names.map((name) => nearest(name, known));
+    return meant.includes(undefined) ? nearest(label, known) : meant.join('.');
+  }
+}
+
+const notCombined = (label: string, why: string): CniGateError =>
+  new CniGateError('CNI_GATE_PROFILE_COMBINATION', `profile "${label}" ${why}`);
+
+/** A label names a profile that is not in the configuration. */
+export class UnknownProfile extends CniGateError {
+  /** The message in short lines: the fault, and the configured profiles. */
+  readonly lines: readonly string[];
+
+  constructor(fault: string, known: readonly string[]) {
+    const list = `the configuration has: ${known.join(', ')}`;
+    super('CNI_GATE_PROFILE_UNKNOWN', `${fault}; ${list}`);
+    this.lines = [fault, list];
+  }
+}

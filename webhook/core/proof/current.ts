@@ -1,0 +1,128 @@
+import { isDeepStrictEqual as same } from 'node:util';
+import { isObject } from '../../lib/json.ts';
+import { own } from '../../lib/maps.ts';
+import { podInfoVolume, validatorContainer } from '../../lib/names.ts';
+import { quantity } from '../../lib/quantity.ts';
+import type {
+  Container,
+  EnvVar,
+  Pod,
+  Resources,
+  SecurityContext,
+  Volume,
+  VolumeMount,
+} from '../facts/pod.ts';
+import { mayRunAs, mayRunInGroup } from './ids.ts';
+import type { ProofRequirements } from './proof-requirements.ts';
+import { hasPodResources } from './resources.ts';
+
+/*
+ * What the policy over the final pod (manifests/base/policy-pods.yaml) refuses as well: tests/support/changed-injections.ts
+ */
+
+/** Variables that change what the container runs or proves: ours, and those of the loader, the C library and Node. */
+const decisiveVariables =
+  /^(CNI_GATE_.*|LD_.*|OPENSSL_.*|GCONV_PATH|GLIBC_TUNABLES|LOCPATH|NODE_(CHANNEL_FD|COMPILE_CACHE|ICU_DATA|OPTIONS|PATH|V8_COVERAGE))$/;
+
+/** Paths where the API server's plugins and webhooks mount credentials, of which the validator reads nothing. */
+const credentials = /^\/var\/run\/secrets(\/(?!\.\.?(\/|$))[^/]+)+\/?$/;
+
+/**
+ * Whether cni-gate, of any version, injected an init container with our name: every version sets a variable of ours.
+ * The status annotation is not evidence, because any user can write it.
+ */
+export function isOurContainer({ name, env: variables }: Container): boolean {
+  return (
+    name === validatorContainer && (variables ?? []).some((variable) => variable.name.startsWith('CNI_GATE_'))
+  );
+}
+
+/** Whether a volume of a pod with an earlier injection is from it: a downward API volume with our name. */
+export const isOurVolume = ({ name, downwardAPI }: Volume): boolean =>
+  name === podInfoVolume && isObject(downwardAPI);
+
+/** Fields that others may add. `resizePolicy`, which the API server sets, does not change what the container does. */
+const mayBeAdded = new Set(['env', 'resources', 'securityContext', 'volumeMounts', 'resizePolicy']);
+
+/**
+ * Whether the pod's container still does what is required. Between two calls, the API server's plugins and other
+ * webhooks may add to it: mounts of credentials, LimitRange defaults, an image pull policy of Always, ids and labels of
+ * OpenShift, environment variables. A change of the command, its checks, its user or its privileges is not accepted.
+ */
+export function isCurrent(
+  actual: Container,
+  wanted: Container,
+  requirements: ProofRequirements,
+  pod: Pod,
+): boolean {
+  const { env: variables, resources, securityContext, volumeMounts, imagePullPolicy, ...rest } = wanted;
+  return (
+    Object.entries(rest).every(([key, value]) => same(actual[key], value)) &&
+    Object.keys(actual).every((key) => Object.hasOwn(wanted, key) || mayBeAdded.has(key)) &&
+    [imagePullPolicy, 'Always'].includes(actual.imagePullPolicy) &&
+    sameVariables(actual.env ?? [], variables ?? []) &&
+    sameMounts(actual.volumeMounts ?? [], volumeMounts ?? []) &&
+    // if the pod's own resources decide its class, values that a LimitRange set on ours may stay
+    (hasPodResources(pod) || sameResources(actual.resources ?? {}, resources ?? {})) &&
+    sameRights(actual.securityContext ?? {}, securityContext ?? {}, requirements)
+  );
+}
+
+/** Of variables with the same name the last one wins, so ours must occur once; other variables are allowed. */
+const sameVariables = (actual: EnvVar[], wanted: EnvVar[]): boolean =>
+  same(
+    actual.filter(({ name }) => decisiveVariables.test(name)),
+    wanted,
+  );
+
+/** Other mounts are allowed for credentials only: any other could hide the program, or what it reads. */
+function sameMounts(actual: VolumeMount[], wanted: VolumeMount[]): boolean {
+  const paths = new Set(wanted.map(({ mountPath }) => mountPath));
+  return same(
+    actual.filter((mount) => paths.has(mount.mountPath) || !credentials.test(mount.mountPath)),
+    wanted,
+  );
+}
+
+/** The resources that decide the QoS class must be equal; a LimitRange may have set others. */
+function sameResources(actual: Resources, wanted: Resources): boolean {
+  return (['requests', 'limits'] as const).every((kind) =>
+    ['cpu', 'memory'].every((name) => {
+      const seen = own(actual[kind], name);
+      const expected = own(wanted[kind], name);
+      return seen === undefined || expected === undefined
+        ? seen === expected
+        : quantity(seen) === quantity(expected);
+    }),
+  );
+}
+
+function sameRights(
+  actual: SecurityContext,
+  wanted: SecurityContext,
+  requirements: ProofRequirements,
+): boolean {
+  return (
+    Object.entries(wanted).every(([key, value]) => same(actual[key], value)) &&
+    Object.entries(actual).every(
+      ([key, value]) => Object.hasOwn(wanted, key) || mayHave(key, value, requirements),
+    )
+  );
+}
+
+/** Whether a right that others added leaves the proof as it is. */
+function mayHave(key: string, value: unknown, requirements: ProofRequirements): boolean {
+  const type = isObject(value) ? value.type : undefined;
+  switch (key) {
+    case 'runAsUser':
+      return typeof value === 'number' && mayRunAs(value, requirements);
+    case 'runAsGroup':
+      return typeof value === 'number' && mayRunInGroup(value, requirements);
+    case 'seLinuxOptions':
+      return type === undefined;
+    case 'appArmorProfile':
+      return type !== 'Unconfined';
+    default:
+      return key === 'privileged' && value === false;
+  }
+}

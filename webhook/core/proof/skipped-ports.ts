@@ -1,0 +1,47 @@
+import { formatTarget, parseTarget } from '../../../validator/shared/targets.ts';
+import { CniGateError } from '../../lib/errors.ts';
+import { own } from '../../lib/maps.ts';
+import type { RedirectSettings } from '../profiles/types.ts';
+import type { Place } from './ids.ts';
+
+const mostPorts = 65_535;
+
+/**
+ * The targets of a redirect in one pod. A mesh's rule leaves out the ports of an annotation, so a target with one of them
+ * gets the highest port that the rule does not leave out.
+ *
+ * @throws CniGateError CNI_GATE_PORTS_SKIPPED if the annotation leaves out every port
+ */
+export function targetsIn({ connect, listen, skippedPorts }: RedirectSettings, place: Place): string[] {
+  if (skippedPorts === undefined) return connect;
+  const text = textAt(place, skippedPorts);
+  if (!text) return connect;
+  const skipped = portsOf(text);
+  const isFree = (port: number): boolean => skipped[port] === 0 && port !== listen;
+  let other = mostPorts;
+  while (other > 0 && !isFree(other)) other -= 1;
+  return connect.map((entry) => {
+    const target = parseTarget(entry);
+    if (target === undefined || skipped[target.port] === 0) return entry;
+    if (other > 0) return formatTarget({ ...target, port: other });
+    throw new CniGateError(
+      'CNI_GATE_PORTS_SKIPPED',
+      `annotation ${skippedPorts} leaves out every port ("${text.slice(0, 60)}"), so no connection of the pod passes the ` +
+        "rule that the proof checks: name only the ports that need it, or do not inject the mesh's proxy",
+    );
+  });
+}
+
+/** An annotation of the pod, or else of its namespace. */
+export const textAt = ({ pod, namespace }: Place, key: string): string | undefined =>
+  own(pod.metadata.annotations, key) || own(namespace.annotations, key);
+
+/** Marks the ports of a list such as `25,1024-65535`; linkerd2-proxy-init, `ParsePortRange`. */
+export function portsOf(text: string): Uint8Array {
+  const marked = new Uint8Array(mostPorts + 1);
+  for (const part of text.split(',')) {
+    const [, from = '', to = from] = /^\s*(\d+)(?:-(\d+))?\s*$/.exec(part) ?? [];
+    if (from !== '') marked.fill(1, Number(from), Math.min(Number(to), mostPorts) + 1);
+  }
+  return marked;
+}

@@ -1,0 +1,115 @@
+import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Event, fitNote, podReference } from '../cluster/events/event.ts';
+import type { PodEvidence } from '../core/facts/pod-evidence.ts';
+import { type DuplicateAddress, duplicateAddresses } from '../core/networks/duplicate-addresses.ts';
+import type { EvidenceView } from '../core/networks/evidence.ts';
+import type { Readiness } from '../core/networks/readiness.ts';
+import { duplicatesOfNamespace } from '../lib/limits.ts';
+import { eventReasons } from '../lib/names.ts';
+import type { LeaderDeps } from './controller.ts';
+
+/**
+ * How often the evidence is looked at, in milliseconds. A duplicate that two looks find lasts: a pod's end and the status
+ * of the next pod with its address come from two kubelets, in any order.
+ */
+const interval = 5000;
+
+/** What the watch works with. */
+type ReportOptions = Omit<
+  LeaderDeps<{
+    evidence: Pick<EvidenceView, 'synced' | 'pods'>;
+    readiness: Pick<Readiness, 'bootSeen'>;
+  }>,
+  'log' | 'policy'
+>;
+
+/**
+ * Writes events about duplicate addresses while this process leads. Runs until the signal is aborted. Never throws.
+ */
+export async function watchEvidence(options: ReportOptions, signal: AbortSignal): Promise<void> {
+  const duplicates = new DuplicateWatch();
+  while (!signal.aborted) {
+    report(options, duplicates, Date.now());
+    await sleep(interval, undefined, { signal }).catch(() => {});
+  }
+}
+
+/**
+ * Looks at the evidence once, if this process leads, and queues events: one that was queued before is dropped.
+ *
+ * @param now milliseconds since the epoch
+ */
+function report(options: ReportOptions, duplicates: DuplicateWatch, now: number): void {
+  const { view, leader, events } = options;
+  if (leader?.leads !== true || !view.evidence.synced) return;
+  const found = duplicateAddresses(view.evidence.pods());
+  for (const one of duplicates.confirmed(found, (node) => view.readiness.bootSeen(node), now)) {
+    if (events.capacity >= 2) for (const event of duplicateEvents(one)) events.add(event);
+  }
+}
+
+/**
+ * How long after a boot of a node nothing is concluded from its pods, in milliseconds. Their statuses show the sandboxes
+ * of the previous boot until the kubelet updates them: 4.3 s with 64 pods.
+ */
+const afterBoot = 60_000;
+
+/** Which duplicate addresses last. */
+export class DuplicateWatch {
+  /** Those of the last look. */
+  #seen = new Set<string>();
+
+  /**
+   * The duplicates that the last look found too.
+   *
+   * @param found all that there are
+   * @param bootedAt when a boot of the node was last observed; undefined if none was
+   * @param now milliseconds since the epoch
+   */
+  confirmed(
+    found: readonly DuplicateAddress[],
+    bootedAt: (node: string) => number | undefined,
+    now: number,
+  ): DuplicateAddress[] {
+    const bySource = [...Map.groupBy(found, sourceOf).values()];
+    const counted = bySource.flatMap((some) => some.slice(0, duplicatesOfNamespace));
+    const seen = this.#seen;
+    this.#seen = new Set(counted.map(keyOf));
+    return counted.filter((one) => {
+      const { older, younger } = one;
+      const booted = Math.max(bootedAt(older.node) ?? 0, bootedAt(younger.node) ?? 0);
+      return seen.has(keyOf(one)) && now - booted >= afterBoot;
+    });
+  }
+}
+
+/** Who can cause it: users of one namespace, or of any. Claims from one source take no room from those of others. */
+function sourceOf({ network, older, younger }: DuplicateAddress): string {
+  if (network === '') return 'kubelets';
+  return older.namespace === younger.namespace ? `namespace ${older.namespace}` : 'any namespace';
+}
+
+/** The same text for the same two pods and address, on every replica. */
+const keyOf = ({ network, address, older, younger }: DuplicateAddress): string =>
+  `${network}/${address} ${older.uid} ${younger.uid}`;
+
+/** The events about an address that two pods have: one on each. */
+export function duplicateEvents(found: DuplicateAddress): Event[] {
+  const { network, address, older, younger } = found;
+  const of = network === '' ? 'the pod network' : `network ${network}`;
+  const occasion = createHash('sha256').update(keyOf(found)).digest('hex').slice(0, 16);
+  const about = (pod: PodEvidence, other: PodEvidence, which: string): Event => ({
+    regarding: podReference(pod),
+    type: 'Warning',
+    reason: eventReasons.duplicateAddress,
+    action: 'Report',
+    occasion,
+    node: pod.node,
+    note: fitNote(
+      `address ${address} of ${of} is also that of pod ${other.namespace}/${other.name} on node ${other.node}, the ${which} one`,
+      '. Connections to it reach either pod. Find out which pod the network gave it to, and delete the other one, without --force',
+    ),
+  });
+  return [about(older, younger, 'younger'), about(younger, older, 'older')];
+}

@@ -1,0 +1,145 @@
+import type { Controller, PodEvidence } from '../../core/facts/pod-evidence.ts';
+import { isLater } from '../../core/networks/moment.ts';
+import type { RepairSettings } from '../../core/profiles/types.ts';
+import type { DeletionMethod, NodeForProfile, Recreation, Skipped } from './types.ts';
+
+/** What decides about a failed pod. */
+export interface RepairFacts {
+  /** Further kinds of controllers that recreate a deleted pod. */
+  owners: RepairSettings['owners'];
+  /** Whether pods are deleted: a pod that failed in warn mode runs, and is left to its owner. */
+  enforces: boolean;
+  /** What is known of a profile's network on a node. */
+  node(node: string, profile: string): NodeForProfile;
+  /** Whether another node is open to this pod and takes it, as far as is known. */
+  elsewhere(pod: PodEvidence): boolean;
+  /**
+   * Where its controller makes a pod only if all lower ordinals are ready: the lowest one whose proof has not passed.
+   * Undefined for all other pods.
+   */
+  lowestOrdinal(pod: PodEvidence): number | undefined;
+  /** What the leader did before that keeps the pod waiting now; undefined if nothing does. */
+  limit(pod: PodEvidence, eligible: Turn): Skipped | undefined;
+}
+
+/** A failed pod that would be better off as a new pod. */
+interface Eligible extends Omit<Recreation, 'pod'> {
+  /** Whether a proof has passed on the node since the pod failed. */
+  proven?: true;
+}
+
+/** What decides about the turn of a pod among those of its controller. */
+export interface Turn {
+  /** Whether the gate keeps its replacement off its node. */
+  moves: boolean;
+  /** Whether a proof has passed on its node since it failed. */
+  proven: boolean;
+  /** Of a pod whose controller makes its pods one after the other. */
+  ordinal: number | undefined;
+}
+
+/**
+ * Decides about a pod whose proof failed: to recreate it now, or to leave it for so long or until something changes. It is
+ * recreated only if a controller replaces it, only where that helps, and within all limits. Pure: all that it knows is in
+ * the facts. The cluster may change before the deletion, so delete with preconditions on UID and resource version.
+ */
+export function decide(pod: PodEvidence, facts: RepairFacts): Recreation | Skipped {
+  const eligible = judge(pod, facts);
+  if ('reason' in eligible) return eligible;
+  const { proven = false, ...recreation } = eligible;
+  const { moves = false } = recreation;
+  const lowest = facts.lowestOrdinal(pod);
+  const ordinal = lowest === undefined ? undefined : ordinalOf(pod);
+  if (lowest !== undefined && ordinalOf(pod) > lowest) return { reason: 'owner-turn' };
+  if (!moves && !proven && !mayProbe(pod, facts)) return { reason: 'node-to-prove' };
+  return facts.limit(pod, { moves, proven, ordinal }) ?? { pod, ...recreation };
+}
+
+/**
+ * How the pod is recreated and why that helps, or why it is skipped, whatever was done before. A new pod is better off
+ * where a proof has passed on the node since, where the node is ready and may work now, and where the gate keeps it off the
+ * node and another is ready.
+ */
+function judge(pod: PodEvidence, facts: RepairFacts): Eligible | Skipped {
+  if (pod.leaving) return { reason: 'leaving' };
+  if (pod.ended) return { reason: 'ended' };
+  if (pod.warned && facts.enforces) return { reason: 'warn-mode' };
+  const { controller, node } = pod;
+  if (controller === undefined) return { reason: 'no-controller' };
+  const how = howToRecreate(controller, facts.owners);
+  if (how === 'static-pod' || how === 'unknown-controller') return { reason: how };
+  const networks = pod.profiles.map((profile) => facts.node(node, profile));
+  const inState = (state: NodeForProfile['state']): NodeForProfile | undefined =>
+    networks.find((network) => network.state === state);
+  const canMove = (): boolean => !isOf(controller, 'DaemonSet') && facts.elsewhere(pod);
+  const unreachable = inState('unreachable');
+  if (unreachable) return { reason: 'node-unreachable', why: unreachable.why };
+  const closed = inState('closed');
+  if (closed) {
+    if (!canMove()) return { reason: 'node-not-ready', why: closed.why };
+    const why = `node ${node} is not ready for it, and another node is: ${closed.why}`;
+    return { how, moves: true, why };
+  }
+  const failed = pod.failedProfiles.map((profile) => facts.node(node, profile));
+  if (failed.length > 0 && failed.every((network) => isProven(pod, network))) {
+    return { how, proven: true, why: `a proof of another pod has passed on node ${node} since` };
+  }
+  const unproved = inState('unproved');
+  if (unproved && canMove()) {
+    const because = unproved.why === '' ? '' : `: ${unproved.why}`;
+    return {
+      how,
+      moves: true,
+      why: `node ${node} gets one pod at a time, and another node is ready${because}`,
+    };
+  }
+  return { how, why: `node ${node} is ready, and a new pod finds out whether its network works` };
+}
+
+/** The pod's first run that failed shows the network as it was when the sandbox was made, so a later proof outdates it. */
+function isProven(pod: PodEvidence, { state, passedAt }: NodeForProfile): boolean {
+  const failed = { at: pod.startedAt ?? pod.at ?? pod.createdAt, shownBy: pod.failedVersion };
+  return state === 'open' && passedAt !== undefined && isLater(passedAt, failed);
+}
+
+/** Whether its new pod may find out about the node, where the gate lets one pod at a time through. */
+const mayProbe = ({ node, failedProfiles }: PodEvidence, facts: RepairFacts): boolean =>
+  failedProfiles.every((profile) => {
+    const { state, turn } = facts.node(node, profile);
+    return state !== 'unproved' || turn;
+  });
+
+/** How pods of Kubernetes' own controllers are recreated, by `group/kind`, and `v1/kind` of the core group. */
+const known: ReadonlyMap<string, DeletionMethod> = new Map([
+  // also those of a DeploymentConfig of OpenShift
+  ['v1/ReplicationController', 'delete'],
+  ['apps/ReplicaSet', 'delete'],
+  ['apps/StatefulSet', 'delete'],
+  ['apps/DaemonSet', 'delete'],
+  // a deleted pod counts as a failed one, a released pod does not: the Job would use up its backoffLimit
+  ['batch/Job', 'release-and-delete'],
+]);
+
+/** How a pod of this controller is recreated, or why it would not be. A static pod's mirror has its Node as controller. */
+function howToRecreate(
+  { apiVersion, kind }: Controller,
+  others: RepairSettings['owners'],
+): DeletionMethod | 'static-pod' | 'unknown-controller' {
+  if (apiVersion === 'v1' && kind === 'Node') return 'static-pod';
+  const [group] = apiVersion.split('/');
+  const how = known.get(`${group}/${kind}`);
+  const isOther = others.some(
+    (other) => other.kind === kind && [apiVersion, `${group}/*`].includes(other.apiVersion),
+  );
+  return how ?? (isOther ? 'delete' : 'unknown-controller');
+}
+
+/** Whether it is a controller of this kind of Kubernetes. The pods of a DaemonSet cannot run on other nodes. */
+export const isOf = ({ apiVersion, kind }: Controller, of: 'DaemonSet' | 'StatefulSet'): boolean =>
+  apiVersion.startsWith('apps/') && kind === of;
+
+/** The number at the end of the name of a StatefulSet's pod; 0 where there is none. */
+export function ordinalOf({ name }: { name: string }): number {
+  const digits = /-(\d{1,15})$/.exec(name)?.[1];
+  return digits === undefined ? 0 : Number(digits);
+}

@@ -1,0 +1,220 @@
+import type { PodEvidence } from '../../core/facts/pod-evidence.ts';
+import type { EvidenceChange } from '../../core/networks/evidence.ts';
+import type { RepairSettings } from '../../core/profiles/types.ts';
+import { repairLimits } from '../../lib/limits.ts';
+import { getOrMake } from '../../lib/maps.ts';
+import { TokenBucket } from '../../lib/token-bucket.ts';
+import { Breaker } from './breaker.ts';
+import { ordinalOf, type Turn } from './decide.ts';
+import type { Skipped } from './types.ts';
+
+/** What became of a recreation: the verdict of the pod that replaced it. `unknown`: none came, or it says nothing. */
+export type Outcome = 'passed' | 'failed' | 'unknown';
+
+const { pause, longestPause, verdict: longest, breaker } = repairLimits;
+
+/** After so many failures, a pod that moves to another node waits as any other: it may fail for its own sake. */
+const mostMoves = 2;
+
+/** The rates of deletions in the section `repair` of the configuration. */
+type Budgets = Pick<RepairSettings, 'perNodePerMinute' | 'perOwnerPerMinute' | 'perMinute'>;
+
+/** What the pods of one controller learn from each other. */
+class Owner {
+  readonly namespace: string;
+  /** The recreations without an outcome, by the UID of the deleted pod, the oldest first. */
+  readonly attempts = new Map<string, { at: number; ordinal: number }>();
+  /** UIDs of pods that came since the first attempt, and have no verdict. Their success counts, however late it is. */
+  readonly successors = new Set<string>();
+  /** The last verdict of a successor. After a success, all pods of the controller are recreated. */
+  last: { passed: boolean; at: number } | undefined;
+  failures = 0;
+  retryAt = Number.NEGATIVE_INFINITY;
+
+  constructor(namespace: string) {
+    this.namespace = namespace;
+  }
+
+  /** Whether another pod may be recreated, besides those without a verdict. One is tried first. */
+  hasTurn(uid: string, { proven, ordinal }: Turn): boolean {
+    // the controller makes later pods after this one
+    if (ordinal !== undefined)
+      return ![...this.attempts.values()].some((attempt) => attempt.ordinal < ordinal);
+    // a pod does not wait for itself
+    const others = this.attempts.size - (this.attempts.has(uid) ? 1 : 0);
+    return others === 0 || this.last?.passed || (proven && this.failures === 0);
+  }
+
+  succeeded(now: number): void {
+    this.last = { passed: true, at: now };
+    this.failures = 0;
+    this.retryAt = Number.NEGATIVE_INFINITY;
+  }
+
+  /** Failures during a pause belong to attempts from before it. */
+  failed(now: number): void {
+    this.last = undefined;
+    if (now < this.retryAt) return;
+    this.retryAt = now + Math.min(pause * 2 ** this.failures, longestPause);
+    this.failures += 1;
+  }
+
+  /** Whether nothing that it knows matters any longer. */
+  isIdle(now: number): boolean {
+    const counts = (this.last?.at ?? Number.NEGATIVE_INFINITY) + breaker.within;
+    return this.attempts.size === 0 && now >= Math.max(counts, this.retryAt + longestPause);
+  }
+}
+
+/** Of controllers of which nothing is known. It is only read. */
+const newOwner = new Owner('');
+
+/**
+ * What a leader remembers of its deletions, and what became of them: token buckets, the back-off of each controller, and
+ * a breaker for all. A new leader begins with an empty one. Pure: `now` is milliseconds of a monotonic clock.
+ */
+export class RepairMemory {
+  /** Of the cluster, of nodes, of controllers, and of namespaces with released pods. A full one holds half of the tokens of a minute. */
+  readonly #buckets = new Map<string, TokenBucket>();
+  /** By {@link PodEvidence.owner}. */
+  readonly #owners = new Map<string, Owner>();
+  readonly #breaker = new Breaker();
+  readonly #hasPassed: (owner: string) => boolean;
+
+  /** @param hasPassed whether pods of an owner have passed on any node */
+  constructor(hasPassed: (owner: string) => boolean = () => true) {
+    this.#hasPassed = hasPassed;
+  }
+
+  /** What keeps a failed pod waiting now; undefined if nothing does. */
+  limit(pod: PodEvidence, eligible: Turn, budgets: Budgets, now: number): Skipped | undefined {
+    const owner = this.#owners.get(pod.owner) ?? newOwner;
+    if (!owner.last?.passed && !this.#breaker.allows(pod.namespace, now)) return { reason: 'breaker' };
+    // the gate keeps its replacement off the node that it leaves only for a while after the failure
+    const mayMove = eligible.moves && owner.failures <= mostMoves;
+    if (owner.retryAt > now && !mayMove) return { reason: 'owner-pause' };
+    if (!owner.hasTurn(pod.uid, eligible)) return { reason: 'owner-turn' };
+    const { shared, own } = this.#bucketsOf(pod, budgets);
+    // half of what others share is left to owners that can pass
+    const least = (bucket: TokenBucket): number => (this.#hasPassed(pod.owner) ? 1 : bucket.half + 1);
+    const isFree = own.left(now) >= 1 && shared.every((bucket) => bucket.left(now) >= least(bucket));
+    return isFree ? undefined : { reason: 'budget' };
+  }
+
+  /** Whether repair has stopped, but for single pods. */
+  isStopped(now: number): boolean {
+    return this.#breaker.isOpen(now);
+  }
+
+  /** Call it before the deletion: the pod that replaces it may be reported before the answer. */
+  begin(pod: PodEvidence, budgets: Budgets, now: number): void {
+    this.take(pod, budgets);
+    const { namespace, uid } = pod;
+    const owner = getOrMake(this.#owners, pod.owner, () => new Owner(namespace));
+    owner.attempts.set(uid, { at: now, ordinal: ordinalOf(pod) });
+    if (!owner.last?.passed) this.#breaker.tried(namespace, now);
+  }
+
+  /**
+   * Whether one more pod that was released may be deleted. It takes a token of its namespace, as anybody can claim that a
+   * pod was released. Those that were have had their tokens.
+   */
+  mayFinish({ namespace }: PodEvidence, { perMinute }: Budgets, now: number): boolean {
+    const bucket = this.#bucket(`released/${namespace}`, perMinute);
+    const may = bucket.left(now) >= 1;
+    if (may) bucket.take(1);
+    return may;
+  }
+
+  /** Takes a token of each bucket of the pod. */
+  take(pod: PodEvidence, budgets: Budgets): void {
+    const { shared, own } = this.#bucketsOf(pod, budgets);
+    for (const bucket of [...shared, own]) bucket.take(1);
+  }
+
+  /** The pod was not deleted. */
+  cancel({ owner, namespace, uid }: PodEvidence): void {
+    this.#owners.get(owner)?.attempts.delete(uid);
+    this.#breaker.cancelled(namespace);
+  }
+
+  /** Has to hear of all changes. @returns the outcome of a recreation that ended with it */
+  observe({ before, now: pod }: EvidenceChange, now: number): Outcome | undefined {
+    const { uid = '', owner: key = '' } = pod ?? before ?? {};
+    const owner = this.#owners.get(key);
+    if (owner === undefined) return undefined;
+    if (before === undefined) owner.successors.add(uid);
+    if (pod?.verdict === 'waiting' || !owner.successors.delete(uid) || pod === undefined) return undefined;
+    const [attempt] = owner.attempts.keys();
+    if (pod.verdict === 'passed') {
+      owner.succeeded(now);
+      this.#breaker.close();
+    }
+    if (attempt === undefined) return undefined;
+    owner.attempts.delete(attempt);
+    if (pod.verdict !== 'passed' && pod.verdict !== 'failed') return 'unknown';
+    if (pod.verdict === 'failed') {
+      owner.failed(now);
+      owner.last = { passed: false, at: now };
+      if (!this.isStopped(now) && this.#mostFailed(now)) {
+        const withoutPass = [...this.#owners.values()].filter(({ last }) => !last?.passed);
+        this.#breaker.open(new Set(withoutPass.map(({ namespace }) => namespace)), now);
+      }
+    }
+    return pod.verdict;
+  }
+
+  /**
+   * Ends the recreations without a verdict for long: other pods wait no longer for them, but for a pause. Forgets what
+   * does not matter any longer. Call it now and then.
+   *
+   * @returns how many recreations it ended
+   */
+  sweep(now: number): number {
+    let count = 0;
+    for (const [key, owner] of this.#owners) {
+      const overdue = [...owner.attempts].filter(([, { at }]) => now - at >= longest);
+      for (const [uid] of overdue) owner.attempts.delete(uid);
+      if (overdue.length > 0) owner.failed(now);
+      if (owner.isIdle(now)) this.#owners.delete(key);
+      count += overdue.length;
+    }
+    for (const [key, bucket] of this.#buckets) if (bucket.isFull(now)) this.#buckets.delete(key);
+    return count;
+  }
+
+  /**
+   * Whether recreated pods of most controllers failed again. Each controller counts once, and of each namespace a few
+   * failures, so that one tenant's pods cannot stop the repair of others.
+   */
+  #mostFailed(now: number): boolean {
+    const failures = new Map<string, number>();
+    let passed = 0;
+    for (const { namespace, last } of this.#owners.values()) {
+      if (last === undefined || now - last.at >= breaker.within) continue;
+      if (last.passed) passed += 1;
+      else failures.set(namespace, Math.min((failures.get(namespace) ?? 0) + 1, breaker.ofNamespace));
+    }
+    const failed = [...failures.values()].reduce((sum, count) => sum + count, 0);
+    return failed + passed >= breaker.least && failed > passed;
+  }
+
+  #bucketsOf({ node, owner }: PodEvidence, budgets: Budgets): { shared: TokenBucket[]; own: TokenBucket } {
+    return {
+      shared: [
+        this.#bucket('cluster', budgets.perMinute),
+        this.#bucket(`node/${node}`, budgets.perNodePerMinute),
+      ],
+      own: this.#bucket(`owner/${owner}`, budgets.perOwnerPerMinute),
+    };
+  }
+
+  #bucket(key: string, perMinute: number): TokenBucket {
+    // another rate, another bucket
+    return getOrMake(
+      this.#buckets,
+      `${perMinute} ${key}`,
+      () => new TokenBucket(perMinute / 60, Math.max(1, Math.ceil(perMinute / 2))),
+    );
+  }
+}

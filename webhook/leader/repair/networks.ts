@@ -1,0 +1,94 @@
+import type { PodEvidence } from '../../core/facts/pod-evidence.ts';
+import type { EvidenceView } from '../../core/networks/evidence.ts';
+import { isLater, type Moment } from '../../core/networks/moment.ts';
+import { hasToBeProved, networkStatus } from '../../core/networks/network-status.ts';
+import type { Readiness } from '../../core/networks/readiness.ts';
+import type { Policy } from '../../core/profiles/policy.ts';
+import { zoneLabel } from '../../core/scheduling/constraints.ts';
+import { repairLimits } from '../../lib/limits.ts';
+import { getOrMake } from '../../lib/maps.ts';
+import { filterNode, gateBy, type PodToPlace } from '../filters.ts';
+import type { NodeForProfile } from './types.ts';
+
+/** What is known of the cluster. */
+export interface KnownCluster {
+  policy: Policy;
+  readiness: Readiness;
+  evidence: EvidenceView;
+  /** Milliseconds since the epoch. */
+  now: number;
+}
+
+/** The taints of a node whose kubelet does not report: Kubernetes' node lifecycle controller sets them. */
+const silent: ReadonlySet<string> = new Set([
+  'node.kubernetes.io/unreachable',
+  'node.kubernetes.io/not-ready',
+]);
+
+/** What is known of a profile's network on a node. @param owner of the pod that would be recreated */
+export function networkOn(name: string, profile: string, known: KnownCluster, owner: string): NodeForProfile {
+  const { policy, readiness, now } = known;
+  const passedAt = passOn(name, profile, known);
+  const is = (state: NodeForProfile['state'], why = '', turn = false): NodeForProfile => ({
+    state,
+    why,
+    turn,
+    passedAt,
+  });
+  const node = readiness.node(name);
+  if (node === undefined) return is('unreachable', 'the node is gone');
+  if (node.taints.some(({ key }) => silent.has(key))) return is('unreachable', 'its kubelet does not report');
+  if (node.unschedulable) return is('closed', 'it is cordoned');
+  const found = policy.profiles.get(profile);
+  if (found === undefined) return is('open', '', true);
+  const status = networkStatus(found, name, known, now, { owner });
+  if (status.kind !== 'blocked')
+    return status.kind === 'try' ? is('unproved', '', true) : is('open', '', true);
+  if (hasToBeProved(status)) return is('unproved', status.reason);
+  const { daemonSet, state, reason } = status;
+  const who = daemonSet === undefined ? 'its network' : `DaemonSet ${daemonSet.namespace}/${daemonSet.name}`;
+  return is('closed', `${who} is ${state} there: ${reason}`);
+}
+
+/** A proof that is older than the containers of the network's DaemonSets says nothing. */
+function passOn(
+  node: string,
+  profile: string,
+  { policy, readiness, evidence }: KnownCluster,
+): Moment | undefined {
+  const pass = evidence.of(profile, node)?.lastPass;
+  const daemonSets = policy.profiles.get(profile)?.daemonSets ?? [];
+  return pass && isLater(pass, readiness.started(daemonSets, node)) ? pass : undefined;
+}
+
+/** Whether another node is open to a failed pod and takes it, as far as is known. */
+export type OtherNodes = (pod: PodEvidence) => boolean;
+
+/**
+ * Finds other nodes for failed pods, as of one moment: each answer is found once and kept. A node that is open and takes
+ * the pod may still be full: the pod that replaces it then waits there for a place.
+ */
+export function otherNodes(known: KnownCluster): OtherNodes {
+  const { readiness, now } = known;
+  const gate = gateBy(known, now);
+  /** By namespace and by what pods require: up to two nodes that take them. One may be the pod's own. */
+  const found = new Map<string, Map<string, string[]>>();
+  const find = (pod: PodToPlace, zone: string | undefined): string[] => {
+    const names: string[] = [];
+    for (const node of readiness.nodes()) {
+      const takes = filterNode(pod, node, gate, zone) === undefined;
+      if (takes && gate(pod.profiles, node.name).kind !== 'try') names.push(node.name);
+      if (names.length === 2) break;
+    }
+    return names;
+  };
+  return ({ node, namespace, profiles, required }) => {
+    if (required === undefined) return false;
+    const zone = required.hasVolumes ? readiness.node(node)?.labels[zoneLabel] : undefined;
+    const kind = `${required.kind} ${zone ?? ''}`;
+    const kinds = getOrMake(found, namespace, () => new Map<string, string[]>());
+    if (kinds.size >= repairLimits.kinds && !kinds.has(kind)) return false;
+    const pod = { ...required, profiles, requests: {} };
+    return getOrMake(kinds, kind, () => find(pod, zone)).some((name) => name !== node);
+  };
+}

@@ -1,0 +1,207 @@
+import type { ApiClient } from '../../cluster/client.ts';
+import { ClusterError } from '../../cluster/errors.ts';
+import type { ClusterView } from '../../core/cluster-view.ts';
+import type { PodEvidence } from '../../core/facts/pod-evidence.ts';
+import type { EvidenceChange } from '../../core/networks/evidence.ts';
+import type { LeaderDeps, Work } from '../controller.ts';
+import type { RepairMetrics, RepairState } from '../metrics.ts';
+import { deletePod, deleteReleased } from '../pod-requests.ts';
+import type { Result } from '../work-queue.ts';
+import { decide } from './decide.ts';
+import { RepairMemory } from './memory.ts';
+import { type KnownCluster, networkOn, type OtherNodes, otherNodes } from './networks.ts';
+import { Reporter } from './reporter.ts';
+import { StatefulSets } from './stateful-sets.ts';
+import { type Recreation, type Skipped, skipReasons } from './types.ts';
+
+/** The part of a {@link ClusterView} that repair reads. */
+export type RepairView = Pick<ClusterView, 'readiness' | 'evidence' | 'unsynced'>;
+
+/** What repair works with. */
+export interface RepairOptions extends LeaderDeps<RepairView> {
+  metrics: RepairMetrics;
+}
+
+/** How long the other nodes that are found for pods are used, in milliseconds: the search is the costly part. */
+const found = 5000;
+
+/** Recreates failed pods: looks at one pod, decides, deletes it and says so. */
+export class Reconciler implements Work {
+  readonly #client: ApiClient;
+  readonly #options: RepairOptions;
+  #memory: RepairMemory;
+  #reporter: Reporter;
+  #state: RepairState | undefined;
+  #others: { isOpenTo: OtherNodes; until: number } | undefined;
+  /** UIDs of failed pods that were deleted, or would have been with audit. The watch may be late. */
+  readonly #done = new Set<string>();
+  readonly #statefulSets: StatefulSets;
+
+  constructor(client: ApiClient, options: RepairOptions) {
+    this.#client = client;
+    this.#options = options;
+    this.#memory = new RepairMemory(options.view.evidence.hasPassed);
+    this.#reporter = new Reporter(client, options);
+    this.#statefulSets = new StatefulSets(client, options.view.evidence);
+  }
+
+  /**
+   * Finds out what this replica does, measures, and forgets what is old. Call it now and then.
+   *
+   * @returns the keys of the pods that there may be something to do about
+   */
+  async keys(): Promise<Iterable<string>> {
+    const { metrics, view } = this.#options;
+    const state = this.#stateNow();
+    if (state !== this.#state) {
+      this.#state = state;
+      metrics.state(state);
+      this.#forget();
+    }
+    const now = performance.now();
+    metrics.outcomes.inc({ outcome: 'unknown' }, this.#memory.sweep(now));
+    for (const reason of skipReasons) metrics.skipped.set({ reason }, 0);
+    for (const reason of this.#reporter.reasons) metrics.skipped.inc({ reason });
+    metrics.stopped.set(this.#memory.isStopped(now) ? 1 : 0);
+    return keysOf(this.#isActive ? view.evidence.pods() : []);
+  }
+
+  get #isActive(): boolean {
+    const { unsynced, evidence } = this.#options.view;
+    return isWorking(this.#state) && unsynced() === undefined && evidence.synced;
+  }
+
+  /** Forgets deletions, pauses and events: the mode is another one. */
+  #forget(): void {
+    this.#memory = new RepairMemory(this.#options.view.evidence.hasPassed);
+    this.#reporter = new Reporter(this.#client, this.#options);
+    this.#done.clear();
+  }
+
+  subscribe(add: (keys: Iterable<string>) => void): () => void {
+    return this.#options.view.evidence.subscribe((changes) => add(this.#observe(changes)));
+  }
+
+  /** @returns the keys of pods that failed, and, where a pod has passed, of those of its controller */
+  #observe(changes: readonly EvidenceChange[]): string[] {
+    const { evidence } = this.#options.view;
+    return changes.flatMap((change) => {
+      const outcome = this.#memory.observe(change, performance.now());
+      if (outcome !== undefined) this.#options.metrics.outcomes.inc({ outcome });
+      const { before, now } = change;
+      for (const owner of new Set([before?.owner, now?.owner])) if (owner) this.#statefulSets.changed(owner);
+      if (before?.verdict === 'failed' && now?.verdict !== 'failed') {
+        this.#reporter.forget(before.uid);
+        this.#done.delete(before.uid);
+      }
+      const hasPassed = now?.verdict === 'passed' && before?.verdict !== 'passed';
+      return [...keysOf(now ? [now] : []), ...keysOf(hasPassed ? evidence.ownedBy(now.owner) : [])];
+    });
+  }
+
+  /**
+   * Looks at a pod.
+   *
+   * @throws ClusterError where the API server cannot answer
+   */
+  async reconcile(key: string): Promise<Result> {
+    const uid = key.slice(key.indexOf('/') + 1);
+    const { evidence } = this.#options.view;
+    const known = evidence.pod(uid);
+    if (known !== undefined && this.#isActive) await this.#statefulSets.read(known);
+    const pod = evidence.pod(uid);
+    if (pod === undefined || !this.#isActive) return undefined;
+    if (pod.releasedFrom !== undefined) return this.#finish(pod);
+    if (pod.verdict !== 'failed' || this.#done.has(uid)) return undefined;
+    const decision = this.#decide(pod);
+    if ('how' in decision) {
+      return this.#state === 'audit' ? this.#audit(decision) : this.#recreate(decision);
+    }
+    await this.#reporter.skipped({ pod, ...decision });
+    return undefined;
+  }
+
+  #decide(pod: PodEvidence): Recreation | Skipped {
+    const { view, policy } = this.#options;
+    const { repair } = policy();
+    const now = performance.now();
+    const known: KnownCluster = { ...view, policy: policy(), now: Date.now() };
+    if (this.#others === undefined || now >= this.#others.until) {
+      this.#others = { isOpenTo: otherNodes(known), until: now + found };
+    }
+    return decide(pod, {
+      owners: repair.owners,
+      enforces: this.#state === 'recreate',
+      node: (node, profile) => networkOn(node, profile, known, pod.owner),
+      elsewhere: this.#others.isOpenTo,
+      lowestOrdinal: (one) => this.#statefulSets.lowest(one),
+      limit: (one, turn) => this.#memory.limit(one, turn, repair, now),
+    });
+  }
+
+  async #audit(recreation: Recreation): Promise<Result> {
+    const { pod } = recreation;
+    this.#memory.take(pod, this.#options.policy().repair);
+    this.#done.add(pod.uid);
+    this.#options.metrics.recreations.inc({ result: 'would' });
+    await this.#reporter.recreated(recreation, 'wouldRecreate');
+    return undefined;
+  }
+
+  async #recreate(recreation: Recreation): Promise<Result> {
+    const { view, policy, metrics } = this.#options;
+    const { pod, moves } = recreation;
+    const memory = this.#memory;
+    memory.begin(pod, policy().repair, performance.now());
+    // no other pod finds out about the node before the watch reports the replacement
+    for (const profile of moves ? [] : pod.failedProfiles) {
+      view.evidence.reserve(profile, pod.node, pod.owner, Date.now());
+    }
+    const { result, ...more } = await deletePod(this.#client, recreation);
+    metrics.recreations.inc({ result });
+    if (result === 'made') {
+      this.#done.add(pod.uid);
+      await this.#reporter.recreated(recreation, 'recreated');
+      return undefined;
+    }
+    const error = 'error' in more ? more.error : undefined;
+    // without an answer, it may have been made
+    if (!(error instanceof ClusterError) || error.status !== undefined) memory.cancel(pod);
+    return error === undefined ? undefined : this.#failed(pod, error);
+  }
+
+  /** Deletes a pod of a Job that was released, by this leader or by the one before. */
+  async #finish(pod: PodEvidence): Promise<Result> {
+    if (this.#state !== 'recreate' || pod.leaving) return undefined;
+    if (!this.#memory.mayFinish(pod, this.#options.policy().repair, performance.now())) return undefined;
+    const { result, ...more } = await deleteReleased(this.#client, pod);
+    if (result !== 'made') this.#options.metrics.recreations.inc({ result });
+    if ('error' in more) return this.#failed(pod, more.error);
+    return result === 'conflict' ? 'back-off' : undefined;
+  }
+
+  /** @throws the error, so that the pod backs off */
+  async #failed(pod: PodEvidence, error: unknown): Promise<never> {
+    await this.#reporter.skipped({ pod, reason: 'under-way' });
+    throw error;
+  }
+
+  #stateNow(): RepairState {
+    const { policy, leader } = this.#options;
+    const { repair, proof } = policy();
+    if (repair.mode === 'off') return 'off';
+    if (leader === undefined) return 'no-namespace';
+    if (!leader.leads) return 'standby';
+    // with proof.mode warn, a pod whose proof failed runs
+    return proof.mode === 'warn' ? 'audit' : repair.mode;
+  }
+}
+
+const isWorking = (state: RepairState | undefined): boolean => state === 'recreate' || state === 'audit';
+
+/** The keys of the pods that there is something to do about: `namespace/uid`. */
+function* keysOf(pods: Iterable<PodEvidence>): Generator<string> {
+  for (const { uid, namespace, verdict, releasedFrom } of pods) {
+    if (verdict === 'failed' || releasedFrom !== undefined) yield `${namespace}/${uid}`;
+  }
+}

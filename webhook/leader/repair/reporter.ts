@@ -1,0 +1,161 @@
+import { apiPath } from '../../cluster/api-path.ts';
+import type { ApiClient } from '../../cluster/client.ts';
+import { type Event, fitNote, podReference } from '../../cluster/events/event.ts';
+import type { Controller, PodEvidence } from '../../core/facts/pod-evidence.ts';
+import { eventReasons } from '../../lib/names.ts';
+import type { LeaderDeps } from '../controller.ts';
+import { type Recreation, type SkippedPod, type SkipReason, skipTexts } from './types.ts';
+
+/** Room in the queue of events that other events may need. */
+const reserve = 100;
+
+/**
+ * A pod has to be skipped for this time before an event says so, in milliseconds. A node that boots is mostly ready
+ * sooner. The event follows within a minute, also where all pods of a full node wait.
+ */
+const long = 45_000;
+
+/** No event is about a pod that ended longer ago, in milliseconds: pods of finished Jobs stay for days, and leaders change. */
+const recent = 600_000;
+
+/** Says what repair does: in the log, and in events on pods and on the workloads that they belong to. */
+export class Reporter {
+  readonly #client: ApiClient;
+  readonly #options: Pick<LeaderDeps<unknown>, 'events' | 'log'>;
+  /** The pods that are skipped: since when, whatever the reason was, and why they are now. By UID. */
+  readonly #skipped = new Map<string, { since: number; reason: SkipReason }>();
+
+  constructor(client: ApiClient, options: Pick<LeaderDeps<unknown>, 'events' | 'log'>) {
+    this.#client = client;
+    this.#options = options;
+  }
+
+  /** Why each skipped pod is. */
+  get reasons(): SkipReason[] {
+    return Array.from(this.#skipped.values(), ({ reason }) => reason);
+  }
+
+  /** A pod is recreated, or would be. */
+  async recreated(recreation: Recreation, action: RepairAction): Promise<void> {
+    const { pod, how, why } = recreation;
+    const { node, controller } = pod;
+    const name = nameOf(pod);
+    const isDone = action === 'recreated' ? 'is' : 'would be';
+    this.#options.log.info(
+      { pod: name, node, owner: controller?.name, how, why },
+      `pod ${name}, whose proof failed on node ${node}, ${isDone} recreated: ${why}`,
+    );
+    this.#skipped.delete(pod.uid);
+    await this.#add(podEvent(recreation, action), pod);
+  }
+
+  /** A pod is skipped. */
+  async skipped(left: SkippedPod): Promise<void> {
+    const { pod, reason } = left;
+    const now = Date.now();
+    const { since } = this.#skipped.get(pod.uid) ?? { since: now };
+    this.#skipped.set(pod.uid, { since, reason });
+    const event = skippedPodEvent(left);
+    if (event === undefined || this.#options.events.capacity < reserve) return;
+    if (pod.ended && now - (pod.at ?? pod.createdAt) > recent) return;
+    if (!isReportedAtOnce(reason) && now - since < long) return;
+    await this.#add(event, pod);
+  }
+
+  /** A pod is gone, or is no longer failed. */
+  forget(uid: string): void {
+    this.#skipped.delete(uid);
+  }
+
+  /** Adds an event, unless the recorder knows it. The event on the workload outlives the pod. */
+  async #add(event: Event, { controller, namespace }: PodEvidence): Promise<void> {
+    const { events } = this.#options;
+    if (!events.add(event)) return;
+    // a Node, which is the controller of a static pod, has no namespace
+    if (controller === undefined || controller.kind === 'Node') return;
+    events.add(onWorkload(await this.#workloadOf(namespace, controller), event, Date.now()));
+  }
+
+  /**
+   * The object that users look at: the Deployment of a ReplicaSet, else the pod's controller itself. Never throws: a
+   * ReplicaSet that cannot be read stands for itself.
+   */
+  async #workloadOf(namespace: string, controller: Controller): Promise<Controller> {
+    const { apiVersion, kind, name, uid } = controller;
+    if (apiVersion !== 'apps/v1' || kind !== 'ReplicaSet') return controller;
+    const path = apiPath`/apis/apps/v1/namespaces/${namespace}/replicasets/${name}`;
+    try {
+      const { metadata } = await this.#client.request<Owned>('GET', path, { timeout: 5000 });
+      const above = metadata.ownerReferences?.find((one) => one.controller === true);
+      // the API server does not check references: the name may be that of another ReplicaSet
+      return metadata.uid === uid && above !== undefined ? above : controller;
+    } catch {
+      return controller;
+    }
+  }
+}
+
+/** The parts of a ReplicaSet that are read, as the API gives them. */
+interface Owned {
+  metadata: { uid: string; ownerReferences?: (Controller & { controller?: boolean })[] | null };
+}
+
+const nameOf = ({ namespace, name }: PodEvidence): string => `${namespace}/${name}`;
+
+/** Whether pods are recreated, or only would be: `repair.mode`. */
+type RepairAction = 'recreated' | 'wouldRecreate';
+
+const texts = {
+  recreated: { action: 'Recreate', what: 'is deleted to be recreated' },
+  wouldRecreate: {
+    action: 'Audit',
+    what: 'would be deleted to be recreated, but repair only reports (repair.mode is audit, or proof.mode warn)',
+  },
+} as const;
+
+/** The event of a recreation on its pod. */
+const podEvent = ({ pod, why }: Recreation, action: RepairAction): Event => ({
+  regarding: podReference(pod),
+  type: 'Normal',
+  reason: eventReasons[action],
+  action: texts[action].action,
+  occasion: action.toLowerCase(),
+  node: pod.node,
+  note: fitNote(
+    `the proof of the network of pod ${pod.name} on node ${pod.node} failed, so it ${texts[action].what}: ${why}`,
+  ),
+});
+
+/** The same event on the workload that the pod belongs to: one a minute, about one of its pods. */
+const onWorkload = ({ apiVersion, kind, name, uid }: Controller, event: Event, now: number): Event => ({
+  ...event,
+  regarding: { apiVersion, kind, namespace: event.regarding.namespace, name, uid },
+  occasion: `${event.occasion}.${Math.floor(now / 60_000)}`,
+});
+
+/** Whether the event is written at once: the reason lasts as long as the pod, or for many minutes. */
+const isReportedAtOnce = (reason: SkipReason): boolean =>
+  ['ended', 'warn-mode', 'static-pod', 'no-controller', 'unknown-controller', 'breaker'].includes(reason);
+
+/** These reasons to wait for a turn follow each other, and have one event. */
+const turns: ReadonlySet<SkipReason> = new Set(['under-way', 'node-to-prove', 'owner-turn', 'budget']);
+
+/** The event on a skipped pod; undefined for one that is being deleted. */
+function skippedPodEvent({ pod, reason, why = '' }: SkippedPod): Event | undefined {
+  if (reason === 'leaving') return undefined;
+  const more = why === '' ? '' : ` (${why})`;
+  return {
+    regarding: podReference(pod),
+    type: 'Warning',
+    reason: eventReasons.notRecreated,
+    action: 'Leave',
+    occasion: turns.has(reason) ? 'turn' : reason,
+    node: pod.node,
+    note: fitNote(
+      `the proof of the network of pod ${pod.name} failed on node ${pod.node}, and the pod is not recreated: ${skipTexts[reason]}${more}`,
+      reason === 'node-unreachable' || reason === 'node-not-ready'
+        ? '. It is recreated when a node is ready'
+        : '',
+    ),
+  };
+}

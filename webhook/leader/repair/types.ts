@@ -1,0 +1,87 @@
+import type { PodEvidence } from '../../core/facts/pod-evidence.ts';
+import type { Moment } from '../../core/networks/moment.ts';
+
+/** What is known of one profile's network on a node. */
+export interface NodeForProfile {
+  /**
+   * Whether a new pod of the profile gets there:
+   * - `open`: the gate allows it, and the node is schedulable;
+   * - `unproved`: the DaemonSets are ready, and the gate lets one pod at a time through, as no proof has passed yet or
+   *   proofs fail there;
+   * - `closed`: the gate refuses it because a DaemonSet is not ready, or the node is cordoned;
+   * - `unreachable`: the node is gone, or its kubelet does not report.
+   */
+  state: 'open' | 'unproved' | 'closed' | 'unreachable';
+  /** Why it is not open, for people; empty where it is. */
+  why: string;
+  /** Whether the gate would let a pod through now, of an owner that has not failed there. Always, where it is `open`. */
+  turn: boolean;
+  /**
+   * When a proof of the profile last passed there. Only proofs count that were made since the node booted and since the
+   * DaemonSets' pods got their containers.
+   */
+  passedAt: Moment | undefined;
+}
+
+/**
+ * How a pod is recreated. `release-and-delete`: the labels by which its controller finds it are removed first, so that
+ * the controller does not count its end as a failure.
+ */
+export type DeletionMethod = 'delete' | 'release-and-delete';
+
+/** A pod to recreate. */
+export interface Recreation {
+  pod: PodEvidence;
+  how: DeletionMethod;
+  /** Why this helps, for people. */
+  why: string;
+  /** Whether the gate keeps new pods off the node, all or all but one at a time, so that they go to other nodes. */
+  moves?: true;
+}
+
+const look = 'look at what the proofs saw: "cni-gate status"';
+
+/**
+ * Why a failed pod is not recreated now, and what to do, for people. The first group lasts as long as the pod or its node
+ * stays as it is; the second, from `under-way` on, ends by itself.
+ */
+export const skipTexts = {
+  leaving: 'it is being deleted',
+  ended:
+    'it has ended, so only its controller can replace it. A Job counts it as failed, unless its podFailurePolicy ignores exit code 95 (and 255, with which a loss of power ends a pod)',
+  'warn-mode': 'it was created while proof.mode was warn, and runs: recreate it',
+  'static-pod':
+    'it is a static pod, which only the kubelet can make again: move its manifest out of the folder of static pods on the node, and back',
+  'no-controller': 'it has no controller that would recreate it: delete it and create it again',
+  'unknown-controller':
+    'its controller is of a kind that is not known to recreate it: delete it, or name the kind in repair.owners',
+  'node-unreachable': 'its node does not report: look at the node',
+  'node-not-ready':
+    'its node is not ready for it, and no other node is: look at the DaemonSet of its network',
+  'under-way':
+    'it could not be deleted, or its deletion has not happened yet, and it is tried again: the log of the leader says more',
+  breaker: `recreated pods of most controllers failed again, so repair stops for five minutes, and then tries single pods: ${look}`,
+  'owner-pause': `pods of its controller that were recreated failed again, and the next one follows after a pause: ${look}, or delete the pod`,
+  'owner-turn': `pods of its controller are recreated one after the other, or one first: if that takes long, ${look}`,
+  'node-to-prove': `another pod is tested on its node first: if that takes long, ${look}`,
+  budget:
+    'as many pods are recreated as repair.perMinute, perNodePerMinute or perOwnerPerMinute allow, and it follows: wait, or delete the pod',
+};
+
+/** A key of {@link skipTexts}. */
+export type SkipReason = keyof typeof skipTexts;
+
+/** All reasons. */
+export const skipReasons = Object.keys(skipTexts) as SkipReason[];
+
+/** Why a failed pod is skipped. */
+export interface Skipped {
+  reason: SkipReason;
+  /** More about the reason, for people. */
+  why?: string;
+}
+
+/** A failed pod that is not recreated now. */
+export interface SkippedPod extends Skipped {
+  pod: PodEvidence;
+}

@@ -1,0 +1,95 @@
+import type { PendingPod } from '../../core/facts/pending-pod.ts';
+
+/**
+ * How a nomination ended. `left`: the pod no longer waits, mostly because it was bound; `ignored`: the pod still waits,
+ * and the nomination was cleared or replaced, or stood for long.
+ */
+export type Outcome = 'left' | 'ignored';
+
+/** A nomination that this process wrote. */
+interface Nomination {
+  /** The pod as it was before. */
+  pod: PendingPod;
+  node: string;
+  /** Milliseconds since the epoch. */
+  at: number;
+}
+
+/** What is known of the pods of one key, which are alike. */
+interface KeyState {
+  /** By the pod's UID. */
+  open: Map<string, Nomination>;
+  /** Nominations that worked since the last one that was ignored. */
+  worked: number;
+}
+
+/** The scheduler retries a pod after 11 s at most. One that leaves a nomination for so long does not use it. Milliseconds. */
+const expiry = 60_000;
+
+/**
+ * The nominations of this process whose outcome is not known yet: the cluster does not tell an ignored one from one that
+ * was never made. Pure: times are arguments, in milliseconds since the epoch.
+ */
+export class Nominations {
+  readonly #keys = new Map<string, KeyState>();
+
+  /** A nomination was written. */
+  add(pod: PendingPod, node: string, now: number): void {
+    const state = this.#keys.get(pod.key) ?? { open: new Map(), worked: 0 };
+    this.#keys.set(pod.key, state);
+    state.open.set(pod.uid, { pod, node, at: now });
+  }
+
+  /** The keys with nominations that were open when the key was last looked at. */
+  keys(): Iterable<string> {
+    return this.#keys.keys();
+  }
+
+  /** Whether one is open for the pod. */
+  isOpen({ key, uid }: Pick<PendingPod, 'key' | 'uid'>): boolean {
+    return this.#keys.get(key)?.open.has(uid) === true;
+  }
+
+  /** How many more pods of a key may be nominated now, if only the scheduler can judge them: one more with each success. */
+  window(key: string): number {
+    const { open, worked } = this.#keys.get(key) ?? { open: new Map(), worked: 0 };
+    return 1 + worked - open.size;
+  }
+
+  /**
+   * Compares the open nominations of a key with its pods that wait.
+   *
+   * @returns those that ended, and whether the key has to back off: one was ignored, and none worked since the last time
+   */
+  settle(
+    key: string,
+    pods: readonly PendingPod[],
+    now: number,
+  ): { ended: (Nomination & { outcome: Outcome })[]; backOff: boolean } {
+    const state = this.#keys.get(key);
+    if (state === undefined) return { ended: [], backOff: false };
+    const waiting = new Map(pods.map((pod) => [pod.uid, pod]));
+    const ended = [...state.open].flatMap(([uid, nomination]) => {
+      const outcome = outcomeOf(nomination, waiting.get(uid), now);
+      if (outcome === undefined) return [];
+      state.open.delete(uid);
+      return [{ ...nomination, outcome }];
+    });
+    const worked = state.worked + ended.filter(({ outcome }) => outcome === 'left').length;
+    const isIgnored = ended.some(({ outcome }) => outcome === 'ignored');
+    state.worked = isIgnored ? 0 : worked;
+    if (pods.length === 0 && state.open.size === 0) this.#keys.delete(key);
+    return { ended, backOff: isIgnored && worked === 0 };
+  }
+}
+
+function outcomeOf(
+  { pod: before, node, at }: Nomination,
+  pod: PendingPod | undefined,
+  now: number,
+): Outcome | undefined {
+  if (pod === undefined || pod.leaving) return 'left';
+  // the watch may report the nomination later than the write returns
+  const stands = pod.nominated === node || pod.version === before.version;
+  return stands && now - at <= expiry ? undefined : 'ignored';
+}

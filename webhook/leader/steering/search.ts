@@ -1,0 +1,102 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { NodeFacts } from '../../core/facts/node.ts';
+import type { PendingPod } from '../../core/facts/pending-pod.ts';
+import type { Readiness } from '../../core/networks/readiness.ts';
+import { zoneLabel } from '../../core/scheduling/constraints.ts';
+import { planLimits } from '../../lib/limits.ts';
+import type { TokenBucket } from '../../lib/token-bucket.ts';
+import { type FilterReason, filterNode, filterText, type Gate } from '../filters.ts';
+import type { Capacity } from './capacity.ts';
+import type { PendingIndex } from './pending-index.ts';
+
+/** Pods of one search spread over so many nodes, so that few have to be asked about. */
+const spread = 8;
+/** How long the first node is the same, in milliseconds, and how many nodes further it is then: all are tried in a while. */
+const [turn, stride] = [10_000, 61];
+
+/** The result of a search: a node where the pod's requests are reserved; `why` there is no such node; or it takes more time. */
+export type Placement = { node: string } | { why: string } | 'unknown';
+
+/** What a {@link NodeSearch} goes by. */
+export interface SearchInputs {
+  readiness: Pick<Readiness, 'node' | 'nodes'>;
+  gate: Gate;
+  pods: Pick<PendingIndex, 'nominatedFor'>;
+  capacity: Capacity;
+  /** Takes a token for each comparison with a node. */
+  bucket: TokenBucket;
+}
+
+/** The nodes for pods that are alike. */
+interface Found {
+  /** Nodes that pass all filters, apart from what runs there. */
+  fitting: NodeFacts[];
+  /** How many of the others do not pass each filter. */
+  counts: Map<FilterReason, number>;
+}
+
+/** Finds nodes for pods that are alike, one after the other: their nodes are compared once. */
+export class NodeSearch {
+  readonly #inputs: SearchInputs;
+  readonly #found = new Map<string | undefined, Found>();
+  /** The nodes that were found. The watch reports their nominations later. */
+  readonly #chosen = new Set<string>();
+  #placed = 0;
+
+  constructor(inputs: SearchInputs) {
+    this.#inputs = inputs;
+  }
+
+  /** @throws ClusterError, or the signal's reason */
+  async place(pod: PendingPod, signal: AbortSignal): Promise<Placement> {
+    const { fitting, counts } = await this.#nodesFor(pod, signal);
+    const { gate, capacity, pods } = this.#inputs;
+    for (const node of this.#inOrder(fitting, pod.key)) {
+      const isChosen = pods.nominatedFor(node.name).length > 0 || this.#chosen.has(node.name);
+      // the gate would refuse a second pod, and has refused this one
+      const isTaken = isChosen || node.name === pod.refused;
+      if (isTaken && gate(pod.profiles, node.name).kind === 'try') continue;
+      const isFree = await capacity.reserve(node, pod.requests, signal);
+      if (isFree === undefined) return 'unknown';
+      if (!isFree) continue;
+      this.#chosen.add(node.name);
+      this.#placed += 1;
+      return { node: node.name };
+    }
+    // the other pods are alike: no node has room for them
+    const full = fitting.splice(0).length;
+    if (full > 0) counts.set('full', full);
+    return { why: filterText(counts, pod) };
+  }
+
+  /** All nodes, in an order that spreads. The first one depends on the key and the time, and is another for the next pod. */
+  *#inOrder(nodes: readonly NodeFacts[], key: string): Generator<NodeFacts> {
+    const ofKey = Buffer.from(key.slice(-8), 'base64url').readUInt16BE();
+    const start = ofKey + Math.floor(Date.now() / turn) * stride + (this.#placed % spread);
+    for (const index of nodes.keys()) {
+      const node = nodes[(start + index) % nodes.length];
+      if (node !== undefined) yield node;
+    }
+  }
+
+  /** Compares the pod with all nodes. Admission calls and the renewal of the Lease have their turn in between. */
+  async #nodesFor(pod: PendingPod, signal: AbortSignal): Promise<Found> {
+    const { readiness, gate, bucket } = this.#inputs;
+    // the scheduler chose the refused node, so the volumes can be used in its zone
+    const zone = pod.hasVolumes ? readiness.node(pod.refused ?? '')?.labels[zoneLabel] : undefined;
+    const known = this.#found.get(zone);
+    if (known !== undefined) return known;
+    const found: Found = { fitting: [], counts: new Map() };
+    const nodes = [...readiness.nodes()];
+    bucket.take(nodes.length);
+    for (const [index, node] of nodes.entries()) {
+      if (index % planLimits.slice === planLimits.slice - 1) await nextTurn();
+      signal.throwIfAborted();
+      const reason = filterNode(pod, node, gate, zone);
+      if (reason === undefined) found.fitting.push(node);
+      else found.counts.set(reason, (found.counts.get(reason) ?? 0) + 1);
+    }
+    this.#found.set(zone, found);
+    return found;
+  }
+}
