@@ -31,7 +31,7 @@ const shared: Record<string, readonly string[]> = {
  *
  * @param path `serve`, or `certs show` for a command of a command
  */
-export function flagsTable(path: string): string {
+export function flagList(path: string): string {
   const elsewhere = [...common, ...(shared[path] ?? [])];
   return list(
     commandOf(path)
@@ -91,7 +91,7 @@ export const metricSections = Object.keys(sections);
  *
  * @param section one of `metricSections`
  */
-export function metricsTable(section: string): string {
+export function metricList(section: string): string {
   const given = new Registry();
   const made = sections[section]?.(given);
   const metrics = (made instanceof Registry ? made : given).getMetricsAsArray();
@@ -112,7 +112,7 @@ export function metricsTable(section: string): string {
  *
  * @throws Error if there is no such section
  */
-export function limitsTable(section: string): string {
+export function limitList(section: string): string {
   const limits = documentedLimits.get(section);
   if (limits === undefined) throw new Error(`webhook/lib/limits.ts has no section ${section}`);
   return list(
@@ -123,10 +123,3 @@ export function limitsTable(section: string): string {
 /** A Markdown list of terms with their meanings. */
 const list = (rows: readonly (readonly [term: string, meaning: string])[]): string =>
   rows.map(([term, meaning]) => `- ${term}: ${meaning}`).join('\n');
-
-/** A Markdown table. */
-export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]): string =>
-    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
-  return [line(headings), line(headings.map(() => '---')), ...rows.map(line)].join('\n');
-}
