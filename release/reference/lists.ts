@@ -1,6 +1,6 @@
 import type { Command, Option } from 'commander';
 import { type Metric, Registry } from 'prom-client';
-import { certificateMetrics } from '../../certs/managed.ts';
+import { certificateMetrics } from '../../certs/report.ts';
 import { eventMetrics } from '../../webhook/cluster/events/recorder.ts';
 import { clusterMetrics } from '../../webhook/cluster/metrics.ts';
 import { createProgram } from '../../webhook/commands/program.ts';
@@ -16,36 +16,28 @@ import { Metrics } from '../../webhook/server/metrics.ts';
 /** What docs/reference/command-line.md says once for several commands, which declare these together. */
 const common = ['--kubeconfig', '--context'];
 const installation = ['--config', '--own-namespace'];
-const inCluster = ['--namespace', '--tls-service'];
 const shared: Record<string, readonly string[]> = {
   check: installation,
   status: installation,
   dashboard: installation,
-  'certs show': [...inCluster, '--tls-secret'],
-  'certs rotate': [...inCluster, '--tls-secret'],
-  'certs issue': inCluster,
 };
 
 /**
  * The flags of a command, as Markdown, without those that many commands have.
- *
- * @param path `serve`, or `certs show` for a command of a command
  */
-export function flagList(path: string): string {
-  const elsewhere = [...common, ...(shared[path] ?? [])];
+export function flagList(name: string): string {
+  const elsewhere = [...common, ...(shared[name] ?? [])];
   return list(
-    commandOf(path)
+    commandOf(name)
       .options.filter(({ long }) => !elsewhere.includes(long ?? ''))
       .map((option) => [`\`${option.flags.replace(', ', '`, `')}\``, meaningOf(option)]),
   );
 }
 
-function commandOf(path: string): Command {
-  return path.split(' ').reduce((command, name) => {
-    const found = command.commands.find((one) => one.name() === name);
-    if (found === undefined) throw new Error(`cni-gate has no command ${path}`);
-    return found;
-  }, createProgram());
+function commandOf(name: string): Command {
+  const command = createProgram().commands.find((known) => known.name() === name);
+  if (command === undefined) throw new Error(`cni-gate has no command ${name}`);
+  return command;
 }
 
 /** As in the output of `--help`: the description has a default in brackets, or the option has one. */
