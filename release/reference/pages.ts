@@ -1,13 +1,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { errorCodes } from '../../webhook/lib/errors.ts';
-import { flagsTable, limitsTable, metricsTable } from './tables.ts';
+import { flagList, limitList, metricList } from './lists.ts';
 
 /** What a block of a page can have, by its first word: `<!-- generated: limits Connections -->`. */
 const generators: Record<string, (name: string) => string> = {
-  flags: flagsTable,
-  limits: limitsTable,
-  metrics: metricsTable,
+  flags: flagList,
+  limits: limitList,
+  metrics: metricList,
 };
 
 /** The pages of docs/reference/ that this folder generates, and how. The rest of a page is written by hand. */

@@ -218,7 +218,7 @@ export const nodeEvidence = {
 /** Users can claim any number of addresses by `network-status` of their own pods. */
 export const duplicatesOfNamespace = count(
   500,
-  '[duplicate addresses](../decisions/duplicate-addresses.md), for each namespace and between namespaces',
+  '[duplicate addresses](errors.md#two-pods-with-one-address), for each namespace and between namespaces',
 );
 
 section('Nodes and namespaces');

@@ -1,18 +1,19 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { suite, test } from 'node:test';
 import { builtInProfiles } from '../../../webhook/config/builtin.ts';
 import { parseConfiguration } from '../../../webhook/config/load.ts';
 import type { Container, Pod } from '../../../webhook/core/facts/pod.ts';
 import type { Profile } from '../../../webhook/core/profiles/types.ts';
 import { applies } from '../../../webhook/core/proof/profile-selection.ts';
-import { blocks, pages } from '../../support/pages.ts';
 
-/* The profile of docs/guides/istio.md, as it stands there. */
+/* The profile of docs/guides/profiles/istio-by-proxy.yaml. */
 
-const [guide] = pages('docs/guides/istio.md');
-const [block = ''] = blocks(guide?.text ?? '', 'yaml');
+const file = new URL('../../../docs/guides/profiles/istio-by-proxy.yaml', import.meta.url);
 const named = ({ name }: Profile): boolean => name === 'istio';
-const byProxy = parseConfiguration(block, 'istio.md').profiles.find(named) as Profile;
+const byProxy = parseConfiguration(readFileSync(file, 'utf8'), 'istio-by-proxy.yaml').profiles.find(
+  named,
+) as Profile;
 const builtIn = builtInProfiles().find(named);
 
 const inject = 'sidecar.istio.io/inject';

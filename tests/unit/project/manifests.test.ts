@@ -76,17 +76,9 @@ const alerts = objects('manifests/components/monitoring/alerts.yaml').flatMap(({
   spec.groups.flatMap(({ rules }: { rules: object[] }) => rules),
 );
 
-test('every alert has its section in the guide, and links to it', () => {
-  const sections = [...text('docs/guides/alerts.md').matchAll(/^## (\w+)$/gm)].map(([, name]) => name);
-  assert.deepEqual(alerts.map(({ alert }) => alert).sort(), sections.sort());
-  for (const { alert, annotations } of alerts) {
-    assert.ok(annotations.runbook_url.endsWith(`docs/guides/alerts.md#${alert.toLowerCase()}`), alert);
-  }
-});
-
 test('alerts ask for metrics that there are', () => {
   const known = text('docs/reference/metrics.md');
   const asked = alerts.flatMap(({ expr }) => [...expr.matchAll(/cni_gate_\w+/g)].map(([name]) => name));
   assert.ok(asked.length > 0);
-  for (const name of asked) assert.ok(known.includes(`\`${name.replace(/_bucket$/, '')}\``), name);
+  for (const name of asked) assert.match(known, new RegExp(`^- \`${name.replace(/_bucket$/, '')}[\`{]`, 'm'));
 });

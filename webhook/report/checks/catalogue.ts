@@ -2,7 +2,7 @@ import { docsUrl } from '../../lib/names.ts';
 
 /**
  * Every check, in the order of the report: what breaks others comes before them, so the first check that fails names
- * the cause. `docs/reference/checks.md` has a section for each, and a test compares the two.
+ * the cause. `docs/reference/errors.md` has a section for each, and a test compares the two.
  */
 export const catalogue = {
   'kubernetes-version': { group: 'kubernetes', expects: 'Kubernetes is 1.30 or later' },
@@ -36,4 +36,4 @@ export type CheckId = keyof typeof catalogue;
 export const checkIds = Object.keys(catalogue) as CheckId[];
 
 /** Address of the section that explains a check. */
-export const checkPage = (id: CheckId): string => `${docsUrl}reference/checks.md#${id}`;
+export const checkPage = (id: CheckId): string => `${docsUrl}reference/errors.md#${id}`;
