@@ -2,7 +2,7 @@ import { unfitTargets } from '../../validator/shared/targets.ts';
 import { conflicts } from '../core/profiles/conflicts.ts';
 import { parseNetworks } from '../core/profiles/multus-networks.ts';
 import type { Profile, ProofResources } from '../core/profiles/types.ts';
-import { wordOf } from '../core/profiles/types.ts';
+import { checkNameOf } from '../core/profiles/types.ts';
 import { foreign, ownPrefix } from '../lib/names.ts';
 import { quantity } from '../lib/quantity.ts';
 import type { Fault } from './explain.ts';
@@ -100,7 +100,7 @@ function containerFaults({ when, proof }: Profile, path: (string | number)[]): F
 function targetFaults({ proof }: Profile, path: (string | number)[]): Fault[] {
   return proof.checks.flatMap((check, index) =>
     unfitTargets(check).map(({ place, text }) => ({
-      path: [...path, index, wordOf(check), 'connect', place],
+      path: [...path, index, checkNameOf(check), 'connect', place],
       text,
     })),
   );

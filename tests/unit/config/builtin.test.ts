@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { builtInProfiles } from '../../../webhook/config/builtin.ts';
-import { type Profile, wordOf } from '../../../webhook/core/profiles/types.ts';
+import { checkNameOf, type Profile } from '../../../webhook/core/profiles/types.ts';
 import { applies } from '../../../webhook/core/proof/profile-selection.ts';
 
 const sidecar = { 'sidecar.istio.io/status': '{}' };
@@ -11,7 +11,7 @@ suite('built-in profiles', () => {
   test('built-in profiles set no annotation and have no check that fails on a healthy network', () => {
     for (const profile of builtInProfiles()) {
       assert.deepEqual(profile.annotations, {}, profile.name);
-      assert.ok(!profile.proof.checks.map(wordOf).includes('reach'), profile.name);
+      assert.ok(!profile.proof.checks.map(checkNameOf).includes('reach'), profile.name);
     }
   });
 

@@ -42,4 +42,5 @@ test('the list of guides has each of them', () => {
   );
 });
 
-const nameOf = (path: string): string => `](${path.split('/').at(-1)})`;
+/** A link to a guide. */
+const nameOf = (path: string): string => `${path.split('/').at(-1)})`;

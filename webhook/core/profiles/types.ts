@@ -63,7 +63,7 @@ export type CheckOfProfile =
   | { redirect: RedirectSettings };
 
 /** The name of a check. The schema guarantees exactly one. */
-export const wordOf = (check: CheckOfProfile): CheckName => Object.keys(check)[0] as CheckName;
+export const checkNameOf = (check: CheckOfProfile): CheckName => Object.keys(check)[0] as CheckName;
 
 /** A network's own validator, run instead of ours: exit code 0 is a proof, any other is a failure. */
 export interface ProofContainer extends Identity {
