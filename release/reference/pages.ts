@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { errorCodes } from '../../webhook/lib/errors.ts';
 import { fillDaemonSets, profilesTable } from './profiles.ts';
 import { flagsTable, limitsTable, metricsTable } from './tables.ts';
+import { configurationTypes } from './types.ts';
 
 /** What a block of a page can have, by its first word: `<!-- generated: limits Connections -->`. */
 const generators: Record<string, (name: string) => string> = {
@@ -12,7 +13,7 @@ const generators: Record<string, (name: string) => string> = {
   profiles: profilesTable,
 };
 
-/** The files that this folder generates in part, and how. The rest of a file is written by hand. */
+/** The files that this folder generates, or parts of them. The rest of such a file is written by hand. */
 export const generatedFiles: Record<string, (text: string) => string> = {
   'README.md': fillBlocks,
   'docs/guides/README.md': fillBlocks,
@@ -22,6 +23,7 @@ export const generatedFiles: Record<string, (text: string) => string> = {
   'docs/reference/metrics.md': fillBlocks,
   'manifests/base/mutating-webhook.yaml': fillDaemonSets,
   'manifests/base/policy-pods.yaml': fillDaemonSets,
+  'webhook/core/profiles/configuration.ts': configurationTypes,
 };
 
 /** @throws Error if a block asks for something that is not declared */

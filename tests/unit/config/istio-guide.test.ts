@@ -54,8 +54,9 @@ const cases: [title: string, given: Given, promised: boolean][] = [
 ];
 
 suite('the guide of Istio', () => {
-  test('the profile for templates without istio-validation differs only in its conditions', () => {
-    assert.deepEqual({ ...byProxy, when: builtIn?.when }, builtIn);
+  test('the profile for templates without istio-validation has the DaemonSets and the proof', () => {
+    const { daemonSets, proof } = byProxy;
+    assert.deepEqual({ ...builtIn, daemonSets, proof }, builtIn);
   });
 
   for (const [title, given, promised] of cases) {
