@@ -35,6 +35,9 @@ function appliesTo({ when }: Profile): string {
   return annotations ? `pods with the annotation ${key(annotations)}` : 'all pods';
 }
 
+/** The list of DaemonSets in a match condition of a manifest: what is before it, the indent, the list. */
+export const daemonSetList = /( owner\.name in \[)(\n +)[^\]]*(?=\])/;
+
 /**
  * Fills in the DaemonSets of the built-in profiles where a match condition of a manifest lists them.
  *
@@ -44,9 +47,8 @@ export function fillDaemonSets(manifest: string): string {
   const names = builtInProfiles().flatMap(({ daemonSets }) =>
     daemonSets.map(({ namespace, name }) => `'${namespace}/${name}'`),
   );
-  const list = /( owner\.name in \[)(\n +)[^\]]*(?=\])/;
-  if (!list.test(manifest)) throw new Error('the manifest has no list of DaemonSets');
-  return manifest.replace(list, (_, start: string, indent: string) =>
+  if (!daemonSetList.test(manifest)) throw new Error('the manifest has no list of DaemonSets');
+  return manifest.replace(daemonSetList, (_, start: string, indent: string) =>
     [start, [...new Set(names)].sort().join(`,${indent}`)].join(indent),
   );
 }
