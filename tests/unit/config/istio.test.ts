@@ -7,13 +7,13 @@ import type { Profile } from '../../../webhook/core/profiles/types.ts';
 import { applies } from '../../../webhook/core/proof/profile-selection.ts';
 import { blocks, pages } from '../../support/pages.ts';
 
-/* The profile of docs/guides/istio.md, as it stands there. */
+/* Profile istio, and the one of docs/guides/istio.md as it stands there. */
 
 const [guide] = pages('docs/guides/istio.md');
 const [block = ''] = blocks(guide?.text ?? '', 'yaml');
 const named = ({ name }: Profile): boolean => name === 'istio';
 const byProxy = parseConfiguration(block, 'istio.md').profiles.find(named) as Profile;
-const builtIn = builtInProfiles().find(named);
+const builtIn = builtInProfiles().find(named) as Profile;
 
 const inject = 'sidecar.istio.io/inject';
 const proxy = (more: Partial<Container> = {}): Container => ({
@@ -62,5 +62,28 @@ suite('the guide of Istio', () => {
   for (const [title, given, promised] of cases) {
     test(`${title}: ${promised ? 'a profile applies' : 'none applies'}`, () =>
       assert.equal(promises(byProxy, given), promised));
+  }
+});
+
+const sidecar = { 'sidecar.istio.io/status': '{}' };
+
+suite('profile istio', () => {
+  // the golden cases show which pods a profile applies to; these are edges of profile istio
+  const containers = ['istio-validation', 'istio-proxy'].map((name) => ({ name }));
+  const isPromised = (labels: Record<string, string>, annotations: Record<string, string>): boolean =>
+    applies(builtIn, { metadata: { labels, annotations }, spec: { containers } }, {});
+
+  test('containers with the names of Istio that its injector did not add', () => {
+    assert.equal(isPromised({}, sidecar), true);
+    assert.equal(isPromised({}, {}), false);
+  });
+
+  // the values that Go's strconv.ParseBool reads as false
+  for (const no of ['0', 'f', 'F', 'false', 'FALSE', 'False']) {
+    test(`inject=${no} excludes a pod from profile istio; the label overrides the annotation`, () => {
+      assert.equal(isPromised({ [inject]: no }, { ...sidecar, [inject]: 'true' }), false);
+      assert.equal(isPromised({}, { ...sidecar, [inject]: no }), false);
+      assert.equal(isPromised({ [inject]: 'true' }, { ...sidecar, [inject]: no }), true);
+    });
   }
 });
