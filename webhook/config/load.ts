@@ -3,7 +3,7 @@ import type { Configuration, ConfigurationFile, TemplateKind } from '../core/pro
 import { LiveFiles, type LiveFilesOptions, readText } from '../lib/live-files.ts';
 import { validatorImage } from '../lib/version.ts';
 import { builtInKinds, builtInProfiles } from './builtin.ts';
-import type { Fault } from './explain.ts';
+import type { Fault } from './parse.ts';
 import { parseChecked } from './parse.ts';
 import { profileFaults, reservedBy, resourceFaults } from './rules.ts';
 import { validateConfiguration } from './schema.ts';

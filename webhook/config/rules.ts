@@ -5,7 +5,7 @@ import type { Profile, ProofResources } from '../core/profiles/types.ts';
 import { checkNameOf } from '../core/profiles/types.ts';
 import { foreign, ownPrefix } from '../lib/names.ts';
 import { quantity } from '../lib/quantity.ts';
-import type { Fault } from './explain.ts';
+import type { Fault } from './parse.ts';
 
 /** Annotations that their owner alone may set, each with a sentence that names the owner. */
 export type Reserved = ReadonlyMap<string, string>;

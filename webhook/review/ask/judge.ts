@@ -1,7 +1,7 @@
 import { decodePodRequest, type PodRequest } from '../../admission/decode.ts';
 import { mutate } from '../../admission/mutate.ts';
 import { builtInProfiles } from '../../config/builtin.ts';
-import { dotted } from '../../config/explain.ts';
+import { dotted } from '../../config/parse.ts';
 import { FixedNamespaces } from '../../core/facts/namespace.ts';
 import type { Pod } from '../../core/facts/pod.ts';
 import { readStatus } from '../../core/facts/status-annotation.ts';
