@@ -15,7 +15,10 @@ const networks = builtInProfiles()
   .map(({ name }) => name)
   .filter((name, _, names) => !names.some((other) => name.startsWith(`${other}-`)));
 
-/** What may list profiles: their own files, guides and cases, the suites on real networks, history, generated files. */
+/**
+ * What may list profiles: their own files, guides and cases, the suites on real networks, history, generated files, and
+ * the table of other projects' faults.
+ */
 const allowed = [
   'webhook/config/profiles/',
   'docs/guides/',
@@ -25,6 +28,7 @@ const allowed = [
   'CHANGELOG.md',
   'charts/cni-gate/templates/generated/',
   'docs/reference/proof-table.md',
+  'docs/reference/upstream-faults.md',
 ];
 
 const source = /^(webhook|certs|validator|release|manifests|charts|templates)\/|^action\.yml$/;
