@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
-import { builtInProfiles } from '../../../webhook/config/builtin.ts';
 import { installedWebhooks, webhookConfiguration } from '../../../webhook/lib/names.ts';
 import { serverImage, validatorImage } from '../../../webhook/lib/version.ts';
 
@@ -52,17 +51,6 @@ test('the gate is not asked about mirror pods', () => {
   const placed = gate.webhooks.find(({ name }: { name: string }) => name === 'placed-pods.cni-gate.io');
   assert.deepEqual(placed.matchConditions[0], webhook.matchConditions[0]);
   assert.equal(placed.matchConditions[0].name, 'not-a-mirror-pod');
-});
-
-test('the DaemonSets of the built-in profiles are not asked about', () => {
-  const condition = webhook.matchConditions.find(({ name }: { name: string }) => name === 'not-of-a-network');
-  const named = [...condition.expression.matchAll(/'([a-z-]+\/[a-z-]+)'/g)]
-    .map(([, name]) => name)
-    .filter((name) => name !== 'cni-gate.io/status');
-  const wanted = builtInProfiles().flatMap(({ daemonSets }) =>
-    daemonSets.map(({ namespace, name }) => `${namespace}/${name}`),
-  );
-  assert.deepEqual(named, [...new Set(wanted)].sort());
 });
 
 test('the Deployment runs the images of this release', () => {

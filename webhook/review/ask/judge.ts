@@ -1,7 +1,8 @@
 import { decodePodRequest, type PodRequest } from '../../admission/decode.ts';
 import { mutate } from '../../admission/mutate.ts';
 import { InvalidObject } from '../../admission/review.ts';
-import { dotted } from '../../config/explain.ts';
+import { builtInProfiles } from '../../config/builtin.ts';
+import { dotted } from '../../config/parse.ts';
 import { FixedNamespaces } from '../../core/facts/namespace.ts';
 import type { Pod } from '../../core/facts/pod.ts';
 import { readStatus } from '../../core/facts/status-annotation.ts';
@@ -13,8 +14,7 @@ import { own } from '../../lib/maps.ts';
 import { optOutValue, profileLabel } from '../../lib/names.ts';
 import { lineOf, parsed } from '../input/documents.ts';
 import type { NamespaceObject } from '../input/manifest-reader.ts';
-import { asIfInjected, type MeshGap, meshGaps } from '../mesh/gaps.ts';
-import type { Mesh } from '../mesh/meshes.ts';
+import { asIfInjected, type Mesh, type MeshGap, meshesOf, meshGaps } from '../mesh.ts';
 import { type Fault, faultAt, nameOf, type ReviewDecision, type Workload } from '../model.ts';
 import { parts, relocate, valueAt } from '../values.ts';
 
@@ -35,11 +35,14 @@ export class Judge {
   readonly #options: AdmissionOptions;
   readonly #known: ReadonlyMap<string, NamespaceObject>;
   readonly #namespaces: FixedNamespaces;
+  readonly #meshes: readonly Mesh[];
 
   /** @param known the namespaces in the input */
   constructor(options: AdmissionOptions, known: ReadonlyMap<string, NamespaceObject>) {
     this.#options = options;
     this.#known = known;
+    // a profile of the file that replaces a built-in one need not describe the injector again
+    this.#meshes = meshesOf([...builtInProfiles(), ...options.policy.profiles.values()]);
     this.#namespaces = new FixedNamespaces(
       new Map([...known].map(([name, { labels }]) => [name, labels])),
       options.profile,
@@ -125,7 +128,7 @@ export class Judge {
     const { annotations = {} } = this.#known.get(request.namespace) ?? {};
     try {
       const { profiles } = policy.combineProfiles(profile);
-      return meshGaps(request.pod, { labels: facts.labels, annotations }, profiles);
+      return meshGaps(request.pod, { labels: facts.labels, annotations }, profiles, this.#meshes);
     } catch (error) {
       // the pod is refused for it
       if (error instanceof CniGateError) return [];
