@@ -3,8 +3,8 @@
  * that only parses and answers; `-- --report PAGE` writes both. Figures vary from run to run: compare the ratios.
  */
 import { readFileSync } from 'node:fs';
-import { decodePodRequest } from '../../webhook/admission/decode.ts';
 import { admit } from '../../webhook/admission/mutate.ts';
+import { decodePodRequest } from '../../webhook/admission/review.ts';
 import { parseConfiguration } from '../../webhook/config/load.ts';
 import { Policy } from '../../webhook/core/profiles/policy.ts';
 import { type Row, report } from './report.ts';

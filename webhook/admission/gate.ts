@@ -6,8 +6,8 @@ import { type Blocker, notReadyText, refusalText } from '../core/networks/refusa
 import type { Policy } from '../core/profiles/policy.ts';
 import type { Profile } from '../core/profiles/types.ts';
 import { messageOf } from '../lib/errors.ts';
-import { type AdmissionDecision, decision, type ProfileScope } from './decision.ts';
 import { decodePlacement, type Placement } from './placement.ts';
+import { type AdmissionDecision, decision, type ProfileScope } from './respond.ts';
 
 /** Why the gate allows a placement although it does not know whether the node is ready. */
 export type UnknownReason = 'not-synced' | 'pod-unknown' | 'node-unknown' | 'daemonset-unknown';

@@ -1,10 +1,10 @@
+import { optedInTo } from '../core/facts/namespace.ts';
 import { type Policy, UnknownProfile } from '../core/profiles/policy.ts';
-import { optedInTo } from '../core/proof/profile-selection.ts';
 import { quoted } from '../lib/clean.ts';
 import { CniGateError, type ErrorCode, errorPage } from '../lib/errors.ts';
 import { isObject } from '../lib/json.ts';
 import { profileLabel } from '../lib/names.ts';
-import { type AdmissionDecision, decision } from './decision.ts';
+import { type AdmissionDecision, decision } from './respond.ts';
 import { openEnvelope, type RequestHead } from './review.ts';
 
 /** The API server's request for a namespace that is created or labelled. `namespace` is its name. */

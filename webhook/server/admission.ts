@@ -1,7 +1,7 @@
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
-import type { AdmissionDecision } from '../admission/decision.ts';
 import { gate } from '../admission/gate.ts';
 import { mutate } from '../admission/mutate.ts';
+import type { AdmissionDecision } from '../admission/respond.ts';
 import { respond } from '../admission/respond.ts';
 import type { AdmissionReview } from '../admission/review.ts';
 import { reviewNamespace } from '../admission/review-namespace.ts';

@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { AdmissionDecision } from '../admission/decision.ts';
+import type { AdmissionDecision } from '../admission/respond.ts';
 import { version } from '../lib/version.ts';
 
 /** In seconds. A decision takes tens of microseconds; a request that waits for the cluster takes up to 30 seconds. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { builtInProfiles } from '../../../webhook/config/builtin.ts';
 import { type Profile, wordOf } from '../../../webhook/core/profiles/types.ts';
-import { applies } from '../../../webhook/core/proof/profile-selection.ts';
+import { applies } from '../../../webhook/core/proof/selection.ts';
 
 const sidecar = { 'sidecar.istio.io/status': '{}' };
 const inject = 'sidecar.istio.io/inject';

@@ -5,7 +5,7 @@ import { fitWarnings, respond } from '../../../webhook/admission/respond.ts';
 import { toAgentFacts } from '../../../webhook/core/facts/node.ts';
 import { readStatus } from '../../../webhook/core/facts/status-annotation.ts';
 import { refusalText, refusedFor } from '../../../webhook/core/networks/refusal.ts';
-import { mergeNetworks } from '../../../webhook/core/proof/annotations.ts';
+import { mergeNetworks } from '../../../webhook/core/profiles/multus-networks.ts';
 import { clean, quoted } from '../../../webhook/lib/clean.ts';
 import { listItems, texts } from '../../../webhook/lib/limits.ts';
 import { statusAnnotation } from '../../../webhook/lib/names.ts';

@@ -3,7 +3,6 @@ import { clean } from '../../lib/clean.ts';
 import { evidencePods, nameCharacters, planLimits } from '../../lib/limits.ts';
 import { getOrMake, own } from '../../lib/maps.ts';
 import { foreign, releasedAnnotation, validatorContainer } from '../../lib/names.ts';
-import { isOurContainer } from '../proof/current.ts';
 import {
   type ConstrainedSpec,
   countTerms,
@@ -12,7 +11,7 @@ import {
   type VolumeSource,
 } from '../scheduling/constraints.ts';
 import { addressesOf } from './addresses.ts';
-import { type Container, type ObjectMeta, variableOf } from './pod.ts';
+import { type Container, isOurContainer, type ObjectMeta, variableOf } from './pod.ts';
 import {
   controllerOf,
   type NodeRequired,

@@ -1,6 +1,6 @@
 import type { Pod } from '../../core/facts/pod.ts';
 import type { Condition, Profile } from '../../core/profiles/types.ts';
-import { allMatch, applies } from '../../core/proof/profile-selection.ts';
+import { allMatch, applies } from '../../core/proof/selection.ts';
 import { type Finding, nameOf, type Workload } from '../model.ts';
 import { carriesProxy, type Mesh, type MeshNamespace, meshes } from './meshes.ts';
 

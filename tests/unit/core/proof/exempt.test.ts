@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import type { PodRequest } from '../../../../webhook/admission/decode.ts';
+import type { PodRequest } from '../../../../webhook/admission/review.ts';
 import type { Pod } from '../../../../webhook/core/facts/pod.ts';
-import { exemption } from '../../../../webhook/core/proof/exempt.ts';
+import { exemption } from '../../../../webhook/core/proof/selection.ts';
 import { requiring } from '../../../support/affinity.ts';
 
 const daemonSets = new Set(['net/agent']);

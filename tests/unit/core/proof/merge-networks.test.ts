@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { mergeNetworks } from '../../../../webhook/core/proof/annotations.ts';
+import { mergeNetworks } from '../../../../webhook/core/profiles/multus-networks.ts';
 
 /** [the pod's, the profile's, what comes of it, warnings] */
 const cases: [string, string, string, string[]?][] = [

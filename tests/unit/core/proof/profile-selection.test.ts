@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import type { Container, Pod } from '../../../../webhook/core/facts/pod.ts';
 import type { Condition, Profile } from '../../../../webhook/core/profiles/types.ts';
-import { applies } from '../../../../webhook/core/proof/profile-selection.ts';
+import { applies } from '../../../../webhook/core/proof/selection.ts';
 
 const pod: Pod = {
   metadata: { labels: { tier: 'front', empty: '' }, annotations: { note: 'x' } },
