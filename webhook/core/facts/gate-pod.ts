@@ -1,6 +1,5 @@
-import type { DaemonSetStatus } from '../networks/daemon-set-status.ts';
-import { refusedFor } from '../networks/refusal.ts';
 import { type OwnedMetadata, ownerKeyOf } from './pod-evidence.ts';
+import { refusedFor } from './refusal-tag.ts';
 import { type AnnotatedPod, requiredProfiles } from './status-annotation.ts';
 import { timeOf } from './verdict.ts';
 
@@ -65,13 +64,4 @@ function statusWrittenAt({ metadata }: ApiGatePod): number | undefined {
   const ofStatus = metadata.managedFields?.filter(({ subresource }) => subresource === 'status') ?? [];
   const times = ofStatus.flatMap(({ time }) => timeOf(time) ?? []);
   return times.length === 0 ? undefined : Math.max(...times);
-}
-
-/**
- * When the hold of a pod began that was refused before this process started: when the refusal was written, or when the
- * state of the node began, whichever is later. A time of a node's clock that lies in the future does not extend it.
- */
-export function holdBegan(heldSince: number, { since, observedAt }: DaemonSetStatus, now: number): number {
-  const began = [since, observedAt].find((time) => time !== undefined && time <= now);
-  return Math.min(now, Math.max(heldSince, began ?? 0));
 }

@@ -1,5 +1,4 @@
 import { nameCharacters } from '../../lib/limits.ts';
-import type { ShownPass } from '../networks/history.ts';
 import type { Required } from '../scheduling/constraints.ts';
 
 /**
@@ -31,6 +30,14 @@ export interface NodeRequired extends Required {
   kind: string;
   /** Whether it has PersistentVolumeClaims. */
   hasVolumes: boolean;
+}
+
+/** A proof of a pod that passed: it counts once for its node, however often the pod shows it. */
+export interface ShownPass {
+  /** See `runOf`. */
+  run: number;
+  /** See {@link PodEvidence.sandboxSince}. */
+  sandbox: number | undefined;
 }
 
 /** The kept facts of a pod on a node that carries our label: some 400 bytes. */

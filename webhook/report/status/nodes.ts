@@ -1,6 +1,6 @@
-import { noneYet, open, type State } from '../../core/networks/daemon-set-status.ts';
+import { noneYet, openStates, type State } from '../../core/networks/daemon-set-status.ts';
 import { Evidence } from '../../core/networks/evidence.ts';
-import { profileProof } from '../../core/networks/profile-proof.ts';
+import { proofStatus } from '../../core/networks/network-status.ts';
 import type { Readiness } from '../../core/networks/readiness.ts';
 import type { Policy } from '../../core/profiles/policy.ts';
 import type { DaemonSetRef, Profile } from '../../core/profiles/types.ts';
@@ -60,9 +60,9 @@ export function judgeNodes(
   const evidence = evidenceOf(policy, pods, now);
   /** What the proofs of profiles make of an open state; of `exempt` only that proofs fail there. */
   const refine = (profiles: readonly Profile[], node: string, state: State) => {
-    if (!open.has(state)) return undefined;
+    if (!openStates.has(state)) return undefined;
     const proofs = profiles.flatMap(
-      (profile) => profileProof(profile, node, { readiness, evidence }, policy, { now }) ?? [],
+      (profile) => proofStatus(profile, node, { policy, readiness, evidence }, now) ?? [],
     );
     const failing = proofs.find((proof) => proof.state === 'failing');
     if (failing !== undefined) return { state: 'failing' as const, reason: failing.reason };
@@ -89,7 +89,7 @@ export function judgeNodes(
       const { state, reason } = shown;
       counts[state] += 1;
       if (inUse && reason === notShown) unproved.add(node);
-      if (!all && open.has(state)) continue;
+      if (!all && openStates.has(state)) continue;
       nodes.push({
         node,
         daemonSet: daemonSet ? `${daemonSet.namespace}/${daemonSet.name}` : null,
@@ -127,7 +127,7 @@ function evidenceOf(policy: Policy, pods: readonly PodFacts[], now: number): Evi
 
 /** The nodes that are closed for a profile that labels ask for. */
 export const notReady = (nodes: readonly NodeStatus[]): NodeStatus[] =>
-  nodes.filter(({ inUse, state }) => inUse && !open.has(state));
+  nodes.filter(({ inUse, state }) => inUse && !openStates.has(state));
 
 /** States to act on first, those that pass by themselves later, and networks that are not in use last. */
 const urgency: readonly State[] = ['broken', 'failing', 'absent', 'rebooted', 'starting', 'ready', 'exempt'];

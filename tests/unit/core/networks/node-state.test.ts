@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { ownerKey } from '../../../../webhook/core/facts/pod-evidence.ts';
-import type { Candidate } from '../../../../webhook/core/networks/node-proof-stats.ts';
+import type { AskingPod } from '../../../../webhook/core/networks/assess.ts';
 import { evidenceWith, Scene, seconds, start } from './support.ts';
 
 const ready = { mode: 'ready' } as const;
@@ -225,7 +225,7 @@ suite('a node without a proof', () => {
   });
 
   /** When a pod of an owner may be bound, in seconds after the last attempt failed. */
-  const opensTo = (scene: Scene, failedAt: number, pod?: Candidate): number =>
+  const opensTo = (scene: Scene, failedAt: number, pod?: AskingPod): number =>
     [2, 4, 8, 12, 16, 30, 32, 60, 64, 120, 128, 240, 256, 300].find(
       (seconds) =>
         scene.says(failedAt + seconds - 1, { pod }).endsWith('holds') &&

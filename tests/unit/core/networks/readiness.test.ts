@@ -106,12 +106,6 @@ suite('the status of a DaemonSet on a node', () => {
   }
 });
 
-test('the nodes in each state are counted, of a DaemonSet that exists', () => {
-  const readiness = after(node(), daemonSet(), agent());
-  assert.equal(readiness.count(ref, now, grace)?.ready, 1);
-  assert.equal(readiness.count({ ...ref, name: 'other' }, now, grace), undefined);
-});
-
 suite('a reboot', () => {
   const before = [daemonSet(), node('b1', 10), agent({ version: 11, containers: ['c1'] })];
   const state = (...changes: Change[]): string | undefined => status(after(...before, ...changes))?.state;
