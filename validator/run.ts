@@ -10,6 +10,7 @@ import { readDevices, readPod } from './pod.ts';
 import { prove, witnessIn } from './prove.ts';
 import { hasPassed, readSandbox, rememberPass } from './sandbox.ts';
 import { env, exitCode } from './shared/contract.ts';
+import type { LaterMessage } from './shared/message.ts';
 import { readSockets } from './sockets.ts';
 import { exitCodeFor, terminationMessage, type Verdict, verdictOf } from './verdict.ts';
 
@@ -82,7 +83,7 @@ async function waitAgain(witness: Witness, progress: Progress): Promise<never> {
   const { inbound, exempt, family } = witness;
   const problem = 'a proof has passed in this sandbox before, so this run has no verdict';
   log(`${problem}: it waits for the end of the pod.`);
-  const message = JSON.stringify({ sandbox: readSandbox(), problem });
+  const message = JSON.stringify({ sandbox: readSandbox(), problem } satisfies LaterMessage);
   if (progress.terminationLog !== undefined) leaveMessage(progress.terminationLog, message);
   while (inbound !== undefined && !exempt && withoutListener([inbound], family, readSockets()).length > 0) {
     await sleep(1000);

@@ -1,4 +1,5 @@
 import { env, exitCode } from '../../../validator/shared/contract.ts';
+import { readMessage } from '../../../validator/shared/message.ts';
 import { clean } from '../../lib/clean.ts';
 import { evidencePods, nameCharacters, planLimits } from '../../lib/limits.ts';
 import { getOrMake, own } from '../../lib/maps.ts';
@@ -22,8 +23,6 @@ import {
 import { checkedIn } from './status-annotation.ts';
 import {
   conditionOf,
-  failedIn,
-  lacksAnswer,
   type ProofContext,
   type ProofStatus,
   resultOf,
@@ -95,7 +94,7 @@ export function evidencePick(): (pod: ApiEvidencePod) => PodEvidence {
       addresses: spec.hostNetwork === true ? none : addressesOf(pod, text),
     };
     // few pods have these, so the others do not pay for the fields
-    if (verdict === 'passed' && lacksAnswer(ended?.message)) kept.wayNotShown = true;
+    if (verdict === 'passed' && readMessage(ended?.message).wayNotShown) kept.wayNotShown = true;
     const job = releasedFrom(metadata);
     if (job !== undefined) kept.releasedFrom = job;
     if (verdict !== 'passed' && ended?.exitCode === exitCode.passed) kept.warned = true;
@@ -144,7 +143,8 @@ const none: readonly string[] = [];
 
 /** A user may write any message, so only profiles of the pod count. */
 function failedOf(message: string | null | undefined, profiles: readonly string[]): readonly string[] {
-  const named = new Set(failedIn(message));
+  const results = readMessage(message).checks.filter(({ passed }) => !passed);
+  const named = new Set(results.map(({ profile }) => profile));
   const failed = profiles.filter((name) => named.has(name));
   return failed.length === 0 || failed.length === profiles.length ? profiles : failed;
 }
