@@ -1,3 +1,4 @@
+import type { Taint } from '../core/facts/api.ts';
 import type { NodeFacts } from '../core/facts/node.ts';
 import type { AskingPod } from '../core/networks/assess.ts';
 import {
@@ -7,13 +8,7 @@ import {
   networkStatus,
 } from '../core/networks/network-status.ts';
 import type { Policy } from '../core/profiles/policy.ts';
-import {
-  matchesNode,
-  type Required,
-  type Taint,
-  toleratesAll,
-  zoneLabel,
-} from '../core/scheduling/constraints.ts';
+import { matchesNode, type Required, toleratesAll, zoneLabel } from '../core/scheduling/constraints.ts';
 import { type Amounts, fits } from '../core/scheduling/requests.ts';
 
 /** The status of the networks of a pod with these profiles on a node, as the gate would see it. */

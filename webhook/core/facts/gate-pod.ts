@@ -1,22 +1,8 @@
-import { type OwnedMetadata, ownerKeyOf } from './pod-evidence.ts';
+import type { ApiPod } from './api.ts';
+import { ownerKeyOf } from './pod-evidence.ts';
 import { refusedFor } from './refusal-tag.ts';
-import { type AnnotatedPod, requiredProfiles } from './status-annotation.ts';
+import { requiredProfiles } from './status-annotation.ts';
 import { timeOf } from './verdict.ts';
-
-/** The parts of a pod that {@link toGatePod} reads, as the API gives them. */
-export interface ApiGatePod extends AnnotatedPod {
-  metadata: AnnotatedPod['metadata'] &
-    OwnedMetadata & {
-      resourceVersion: string;
-      name: string;
-      managedFields?: { subresource?: string; time?: string | null }[] | null;
-    };
-  status?: {
-    conditions?:
-      | { type: string; status: string; message?: string; lastTransitionTime?: string | null }[]
-      | null;
-  };
-}
 
 /** What the gate knows of a pod that waits for a node. */
 export interface GatePod {
@@ -34,13 +20,13 @@ export interface GatePod {
 }
 
 /** The condition in which the scheduler says why the pod is not scheduled; undefined where it is, or was not tried. */
-export function waitsBy({ status }: Pick<ApiGatePod, 'status'>) {
+export function waitsBy({ status }: Pick<ApiPod, 'status'>) {
   const scheduled = status?.conditions?.find(({ type }) => type === 'PodScheduled');
   return scheduled?.status === 'False' ? scheduled : undefined;
 }
 
 /** What the gate keeps of a pod. */
-export function toGatePod(pod: ApiGatePod): GatePod {
+export function toGatePod(pod: ApiPod): GatePod {
   const { uid, namespace = '', name } = pod.metadata;
   const scheduled = waitsBy(pod);
   // a copy: a part of the message would keep all of it in memory
@@ -60,7 +46,7 @@ export function toGatePod(pod: ApiGatePod): GatePod {
  * When the status of a pod was last written. The condition does not tell: its `lastTransitionTime` is since when the pod
  * waits for any reason (Kubernetes, `UpdatePodCondition`).
  */
-function statusWrittenAt({ metadata }: ApiGatePod): number | undefined {
+function statusWrittenAt({ metadata }: ApiPod): number | undefined {
   const ofStatus = metadata.managedFields?.filter(({ subresource }) => subresource === 'status') ?? [];
   const times = ofStatus.flatMap(({ time }) => timeOf(time) ?? []);
   return times.length === 0 ? undefined : Math.max(...times);

@@ -2,14 +2,15 @@ import { env } from '../../../validator/shared/contract.ts';
 import { readMessage } from '../../../validator/shared/message.ts';
 import type { ApiObject, Metadata, Source } from '../../cluster/informer/object.ts';
 import { podsPath } from '../../cluster/view/sources.ts';
-import { type ApiGatePod, waitsBy } from '../../core/facts/gate-pod.ts';
+import type { ApiPod, PodStatus } from '../../core/facts/api.ts';
+import { waitsBy } from '../../core/facts/gate-pod.ts';
 import { optedInTo } from '../../core/facts/namespace.ts';
 import { isOurContainer, type Pod, variableOf } from '../../core/facts/pod.ts';
 import type { PodEvidence } from '../../core/facts/pod-evidence.ts';
 import { type Refused, refusedFor } from '../../core/facts/refusal-tag.ts';
 import { readStatus } from '../../core/facts/status-annotation.ts';
-import { type ApiEvidencePod, contextOf, evidencePick } from '../../core/facts/to-pod-evidence.ts';
-import { type ProofStatus, resultOf, sandboxSince, timeOf } from '../../core/facts/verdict.ts';
+import { contextOf, evidencePick } from '../../core/facts/to-pod-evidence.ts';
+import { resultOf, sandboxSince, timeOf } from '../../core/facts/verdict.ts';
 import type { Policy } from '../../core/profiles/policy.ts';
 import { exemption } from '../../core/proof/selection.ts';
 import { texts } from '../../lib/limits.ts';
@@ -64,10 +65,10 @@ export interface Hold {
 
 /** The parts of a pod that {@link pickPod} reads, as the API gives them. */
 export type ApiStatusPod = Pod &
-  ApiGatePod &
-  ApiEvidencePod & {
+  ApiPod &
+  ApiPod & {
     spec: { nodeName?: string };
-    status?: ProofStatus & { nominatedNodeName?: string };
+    status?: PodStatus & { nominatedNodeName?: string };
   };
 
 /** What decides which pods are exempt. */
@@ -117,7 +118,7 @@ function pickMode({ metadata: { namespace = '', deletionTimestamp }, spec }: Api
 export function pickPod(
   pod: ApiStatusPod,
   exempting: Exempting,
-  toEvidence: (pod: ApiEvidencePod) => PodEvidence = evidencePick(),
+  toEvidence: (pod: ApiPod) => PodEvidence = evidencePick(),
 ): PodFacts {
   const { metadata, spec, status = {} } = pod;
   const { name, labels } = metadata;

@@ -1,7 +1,8 @@
+import type { PodStatus } from '../../core/facts/api.ts';
 import type { Pod } from '../../core/facts/pod.ts';
 import { readStatus } from '../../core/facts/status-annotation.ts';
 import { contextOf } from '../../core/facts/to-pod-evidence.ts';
-import { hasStarted, type ProofStatus, resultOf, validatorStatus } from '../../core/facts/verdict.ts';
+import { hasStarted, resultOf, validatorStatus } from '../../core/facts/verdict.ts';
 import { isErrorCode } from '../../lib/errors.ts';
 import { statusAnnotation, validatorContainer } from '../../lib/names.ts';
 
@@ -21,7 +22,7 @@ export const withoutProofText = {
  * Why a pod of a namespace that opted in runs without a proof; undefined where it was proved, where nothing has to be,
  * and while none of its containers but ours has started in its sandbox.
  */
-export function whyWithoutProof(pod: Pod, status: ProofStatus): WithoutProof | undefined {
+export function whyWithoutProof(pod: Pod, status: PodStatus): WithoutProof | undefined {
   if (!hasStarted(status)) return undefined;
   const { checks, reason } = readStatus(pod) ?? {};
   if (!Array.isArray(checks)) return 'not-reviewed';
@@ -49,7 +50,7 @@ export type ProofState = (typeof proofStates)[number];
 export const proofStates = ['passed', 'failed', 'waiting', 'optedOut', 'withoutProof', 'skipped'] as const;
 
 /** The state of the check of a pod that admission neither skips nor lets opt out, and that is not without proof. */
-export function proofState(pod: Pod, status: ProofStatus): 'passed' | 'failed' | 'waiting' | 'skipped' {
+export function proofState(pod: Pod, status: PodStatus): 'passed' | 'failed' | 'waiting' | 'skipped' {
   const checks = readStatus(pod)?.checks;
   if (Array.isArray(checks) && checks.length === 0) return 'skipped';
   const { verdict } = resultOf(status, contextOf(pod));
