@@ -94,7 +94,7 @@ async function waitAgain(witness: Witness, progress: Progress): Promise<never> {
 
 function stopped(signal: string, { steps, results }: Progress): string {
   const open = steps.filter((step) => !results.has(step));
-  const names = open.map(({ profile, word, family }) => `${profile} ${nameOf(word, family)}`);
+  const names = open.map(({ profile, name, family }) => `${profile} ${nameOf(name, family)}`);
   const still = names.length === 0 ? '' : `, with these still open: ${names.join(', ')}`;
   return `${signal} came before the verdict${still}; the network is not the cause`;
 }

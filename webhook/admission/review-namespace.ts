@@ -37,8 +37,9 @@ export function reviewNamespace(
 function decide(namespace: string, profile: string | undefined, policy: Policy): NamespaceDecision {
   if (profile === undefined) return decision('skipped', 'not-opted-in');
   try {
-    const { name, profiles } = policy.combineProfiles(profile);
-    return decision('allowed', 'profile-known', { profile: name, profiles: profiles.map((one) => one.name) });
+    const combined = policy.combineProfiles(profile);
+    const profiles = combined.profiles.map(({ name }) => name);
+    return decision('allowed', 'profile-known', { profile: combined.name, profiles });
   } catch (error) {
     if (!(error instanceof CniGateError)) throw error;
     const { code, message } = error;

@@ -110,7 +110,7 @@ export function mergeNetworks(podText: string, profileText: string, podNamespace
 const identity = (entry: NetworkEntry, podNamespace: string): string =>
   `${entry.namespace || podNamespace}/${entry.name}`;
 
-/** Exact pairs first: each entry of the pod matches only one of the profile's. */
+/** Matches by name and interface first, then by name only. An entry of the pod is used once. */
 function missingEntries(
   have: NetworkEntry[],
   want: NetworkEntry[],
@@ -119,22 +119,22 @@ function missingEntries(
 ): NetworkEntry[] {
   const free = new Set(have);
   const take = (entry: NetworkEntry, exact: boolean): NetworkEntry | undefined => {
-    const found = [...free].find(
+    const match = [...free].find(
       (candidate) =>
         identity(candidate, podNamespace) === identity(entry, podNamespace) &&
         (!exact || candidate.interface === entry.interface),
     );
-    if (found !== undefined) free.delete(found);
-    return found;
+    if (match !== undefined) free.delete(match);
+    return match;
   };
   const devices = new Set(have.map((entry) => entry.interface));
   return want
     .map((entry) => ({ entry, exact: take(entry, true) }))
     .filter(({ entry, exact }) => {
       const name = identity(entry, podNamespace);
-      const found = exact ?? take(entry, false);
-      if (found !== undefined) {
-        const fields = differences(found, entry);
+      const match = exact ?? take(entry, false);
+      if (match !== undefined) {
+        const fields = differences(match, entry);
         if (fields.length > 0) kept.push(`the pod's own entry wins: ${name} differs in ${fields.join(', ')}`);
         return false;
       }

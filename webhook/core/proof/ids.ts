@@ -72,10 +72,12 @@ function inContainers(
   pod: Pod,
   ofPod: boolean,
 ): number | undefined {
-  const found = containers.flatMap((name) => allContainers(pod).find((it) => it.name === name) ?? []);
-  const said = found.flatMap(({ securityContext }) => securityContext?.[field] ?? []);
+  const named = containers.flatMap(
+    (name) => allContainers(pod).find((container) => container.name === name) ?? [],
+  );
+  const said = named.flatMap(({ securityContext }) => securityContext?.[field] ?? []);
   if (said.length > 0) return said.find(isId);
-  return found.length > 0 && ofPod ? idIn(pod.spec.securityContext?.[field]) : undefined;
+  return named.length > 0 && ofPod ? idIn(pod.spec.securityContext?.[field]) : undefined;
 }
 
 /** The greatest id that Kubernetes accepts (`IsValidUserID`). */

@@ -69,10 +69,12 @@ function whereAllSet(
   amounts: ProofResources['limits'],
 ): Resources {
   if (containers.length === 0) return {};
-  const set = counted.filter((name) => containers.every((each) => !Number.isNaN(amountOf(each, name))));
+  const set = counted.filter((name) =>
+    containers.every((container) => !Number.isNaN(amountOf(container, name))),
+  );
   const values = set.map((name): [string, string | number] => [
     name,
-    containers.some((each) => amountOf(each, name) > 0) ? amounts[name] : '0',
+    containers.some((container) => amountOf(container, name) > 0) ? amounts[name] : '0',
   ]);
   return values.length === 0 ? {} : { [field]: Object.fromEntries(values) as Quantities };
 }

@@ -95,8 +95,8 @@ function selectsWindows(requirement: unknown): boolean {
 const at = (value: unknown, key: string): unknown => (isObject(value) ? value[key] : undefined);
 
 function listAt(value: unknown, key: string): unknown[] {
-  const found = at(value, key);
-  return Array.isArray(found) ? found : [];
+  const list = at(value, key);
+  return Array.isArray(list) ? list : [];
 }
 
 /** The profiles that were chosen for a pod, and by whose label. */
@@ -197,7 +197,8 @@ function holds(condition: Condition, pod: Pod, namespaceLabels: Labels): boolean
   const { container: wanted, noContainer } = condition;
   const containers = allContainers(pod);
   return (
-    (wanted === undefined || containers.some((it) => it.name === wanted && runs(condition, it))) &&
+    (wanted === undefined ||
+      containers.some((container) => container.name === wanted && runs(condition, container))) &&
     (noContainer === undefined || !containers.some(({ name }) => name === noContainer)) &&
     allMatch(condition.labels, pod.metadata.labels) &&
     allMatch(condition.annotations, pod.metadata.annotations) &&
@@ -209,7 +210,7 @@ function holds(condition: Condition, pod: Pod, namespaceLabels: Labels): boolean
 function runs({ args = [], env = {} }: Condition, container: Container): boolean {
   const given: unknown = container.args;
   return (
-    args.every((word, at) => Array.isArray(given) && given[at] === word) &&
+    args.every((argument, at) => Array.isArray(given) && given[at] === argument) &&
     Object.entries(env).every(([name, matcher]) => matches(matcher, variableOf(container, name)))
   );
 }

@@ -73,4 +73,5 @@ export function apiAgent(nodeName: string, options: AgentOptions = {}): ApiPod {
     },
   };
 }
+
 import type { ApiDaemonSet, ApiNode, ApiPod } from '../../../../webhook/core/facts/api.ts';
