@@ -42,7 +42,7 @@ suite('pods with volumes', () => {
     for (const name of Object.keys(usage)) await agentOn(name);
     await setReady(await agentOn('n1'), false);
     await apply(...withVolume('stays', 'n1'), ...withVolume('goes', 'n1', 'n2'));
-    await api.until<Pod>(named(optedIn, 'goes'), ({ spec }) => spec.nodeName === 'n2', 30);
+    await api.until<Pod>(named(optedIn, 'goes'), ({ spec }) => spec.nodeName === 'n2');
     await eventually(async () => assert.ok(counted(refusals(scene, 'stays')).max >= 4), 60);
     const nominations = (name: string) =>
       scene.server.lines.filter(({ pod, why }) => why && pod === `${optedIn}/${name}`);
@@ -56,7 +56,7 @@ suite('pods with volumes', () => {
     const faults = scene.server.lines.filter(({ msg }) => String(msg).includes('RBAC'));
     assert.deepEqual(faults, [], 'a right is missing');
     await setReady(await agentOn('n1'), true);
-    await api.until<Pod>(named(optedIn, 'stays'), ({ spec }) => spec.nodeName === 'n1', 15);
+    await api.until<Pod>(named(optedIn, 'stays'), ({ spec }) => spec.nodeName === 'n1');
   });
 });
 

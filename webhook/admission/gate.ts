@@ -11,6 +11,7 @@ import { notReadyText, refusalText } from '../core/networks/refusal.ts';
 import type { Policy } from '../core/profiles/policy.ts';
 import type { Profile } from '../core/profiles/types.ts';
 import { messageOf } from '../lib/errors.ts';
+import { nameOf } from '../lib/names.ts';
 import { decodePlacement, type Placement } from './placement.ts';
 import { type AdmissionDecision, decision, type ProfileScope } from './respond.ts';
 
@@ -103,7 +104,7 @@ export function decidePlacement(
   now: number,
 ): PlacementDecision {
   const { node } = placement;
-  const podName = `${placement.namespace}/${placement.name}`;
+  const podName = nameOf(placement);
   if (placement.operation !== 'CREATE' || node === '')
     return { decision: decision('skipped', 'operation'), tries: [] };
   if (pod === undefined)

@@ -76,13 +76,12 @@ export class Lookup<O, T> {
     if (!(await this.#inFlight.take(1, bound))) throw this.#busy(key);
     const signal = AbortSignal.timeout(Math.max(1, Math.ceil(start + bound - performance.now())));
     try {
-      const answer = await this.#get(key, signal);
-      this.#onResult('found');
-      return answer;
+      const object = await this.#client.get<O>(this.#asked.path(key), { signal });
+      const picked = object === undefined ? undefined : this.#pick(key, object);
+      this.#onResult(picked === undefined ? 'absent' : 'found');
+      return picked;
     } catch (error) {
-      const isAbsent = error instanceof ClusterError && error.status === 404;
-      this.#onResult(isAbsent ? 'absent' : 'failed');
-      if (isAbsent) return undefined;
+      this.#onResult('failed');
       if (!signal.aborted) throw error;
       // its connection may be dead
       this.#client.dropConnections();
@@ -93,9 +92,9 @@ export class Lookup<O, T> {
     }
   }
 
-  async #get(key: string, signal: AbortSignal): Promise<T> {
-    const { path, pick, fits } = this.#asked;
-    const picked = pick(await this.#client.request<O>('GET', path(key), { signal }));
+  #pick(key: string, object: O): T {
+    const { pick, fits } = this.#asked;
+    const picked = pick(object);
     if (fits?.(picked) !== false) return picked;
     const message = `${this.#cannot(key)}: it has more labels and annotations than cni-gate reads`;
     throw new ClusterError('CNI_GATE_CLUSTER_TOO_LARGE', message, { status: 200 });

@@ -1,6 +1,7 @@
 import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { handshakesOfTurn, knownAddresses, mostPipelined } from '../lib/limits.ts';
+import { evictOldest } from '../lib/maps.ts';
 import { EventLoopBudget } from './event-loop-budget.ts';
 
 /** What a server with connections is asked here. */
@@ -151,9 +152,7 @@ export class Connections {
     if (!isValid || remoteAddress === undefined) return;
     this.#known.delete(remoteAddress);
     this.#known.add(remoteAddress);
-    if (this.#known.size <= knownAddresses) return;
-    const [oldest = ''] = this.#known;
-    this.#known.delete(oldest);
+    evictOldest(this.#known, knownAddresses);
   }
 }
 

@@ -172,7 +172,8 @@ export interface ProofStatus {
   /**
    * - `proved`: nothing counts against it;
    * - `unproved`: no proof has passed there since the node or a container of its DaemonSets' pods started;
-   * - `failing`: pods of at least two owners failed or got no sandbox, and none passed since.
+   * - `failing`: pods of at least two owners failed or got no sandbox, or two attempts of the asking pod's owner failed, and
+   *   none passed since.
    */
   state: 'proved' | 'unproved' | 'failing';
   /** Why, as text that is the same at each evaluation. Empty for `proved`. */
@@ -185,6 +186,9 @@ export interface ProofStatus {
 
 /** How many owners have to fail before a node counts as failing: one may fail for its own sake. */
 const enoughOwners = 2;
+
+/** How many attempts of one owner have to fail before the node counts as failing for that owner. */
+const enoughAttempts = 2;
 
 const proved: ProofStatus = { state: 'proved', reason: '', since: 0, mayProbe: true };
 
@@ -223,7 +227,9 @@ export function proofStatus(
     [...evidence.ownedBy(asking?.owner ?? '')].some((pod) => pod.node !== node && pod.verdict === 'passed');
   const { hasPassed } = evidence;
   const { against, mayProbe } = assess(record, { from, now, asking, hasPassed, runsElsewhere }, isHolder);
-  if (against.length >= enoughOwners) {
+  const own = asking && record.failures.get(asking.owner);
+  const isOwn = own !== undefined && own.attempts >= enoughAttempts && !isLater(from, own.started);
+  if (against.length >= enoughOwners || isOwn) {
     const reason = `proofs say that the network does not work: ${against.slice(0, enoughOwners).join(', ')}`;
     const failingSince = Math.max(since, record.failingSince);
     return { state: 'failing', reason, since: failingSince, mayProbe: isFree && mayProbe };

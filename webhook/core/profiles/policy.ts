@@ -1,5 +1,6 @@
 import { parseDuration } from '../../../validator/shared/duration.ts';
 import { CniGateError } from '../../lib/errors.ts';
+import { nameOf } from '../../lib/names.ts';
 import { nearest } from '../../lib/spelling.ts';
 import { conflicts } from './conflicts.ts';
 import type {
@@ -59,11 +60,7 @@ export class Policy {
     this.steer = configuration.steer;
     this.repair = configuration.repair;
     this.profiles = new Map(configuration.profiles.map((profile) => [profile.name, profile]));
-    this.daemonSets = new Set(
-      configuration.profiles.flatMap((profile) =>
-        profile.daemonSets.map((ds) => `${ds.namespace}/${ds.name}`),
-      ),
-    );
+    this.daemonSets = new Set(configuration.profiles.flatMap(({ daemonSets }) => daemonSets.map(nameOf)));
   }
 
   /** The kinds in which `review` finds pod templates. */

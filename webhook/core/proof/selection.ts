@@ -1,6 +1,6 @@
 import { isObject } from '../../lib/json.ts';
 import { own } from '../../lib/maps.ts';
-import { foreign, optOutValue, profileLabel } from '../../lib/names.ts';
+import { foreign, nameOf, optOutValue, profileLabel } from '../../lib/names.ts';
 import { optedInTo } from '../facts/namespace.ts';
 import { allContainers, type Container, type Pod, variableOf } from '../facts/pod.ts';
 import type { ChosenBy, EarlierCall } from '../facts/status-annotation.ts';
@@ -56,7 +56,8 @@ export function exemption(
   if (pod.spec.hostNetwork === true) return 'host-network';
   if (isWindows(pod)) return 'windows';
   const owner = pod.metadata.ownerReferences?.find((reference) => reference.controller === true);
-  if (owner?.kind === 'DaemonSet' && daemonSets.has(`${namespace}/${owner.name}`)) return 'network-daemonset';
+  if (owner?.kind === 'DaemonSet' && daemonSets.has(nameOf({ namespace, name: owner.name })))
+    return 'network-daemonset';
   return undefined;
 }
 

@@ -1,7 +1,7 @@
 import type { Policy } from '../../core/profiles/policy.ts';
 import type { DaemonSetRef } from '../../core/profiles/types.ts';
 import { CniGateError } from '../../lib/errors.ts';
-import { profileLabel } from '../../lib/names.ts';
+import { nameOf, profileLabel } from '../../lib/names.ts';
 import type { PreFacts } from '../facts/collect.ts';
 import { combinedOf } from '../facts/configuration.ts';
 import { foundIn } from '../facts/observation.ts';
@@ -44,14 +44,12 @@ export type Network = ReturnType<typeof networksOf>[number];
 
 /** The networks of a cluster of which some DaemonSet is there. A profile without DaemonSets describes none. */
 function networksOf({ profiles }: Policy, daemonSets: readonly DaemonSetRef[]) {
-  const existing = new Set(daemonSets.map(keyOf));
+  const existing = new Set(daemonSets.map(nameOf));
   return [...profiles.values()].flatMap(({ name: profile, daemonSets: wanted }) => {
-    const missing = wanted.map(keyOf).filter((key) => !existing.has(key));
+    const missing = wanted.map(nameOf).filter((key) => !existing.has(key));
     return missing.length === wanted.length ? [] : [{ profile, complete: missing.length === 0, missing }];
   });
 }
-
-const keyOf = ({ namespace, name }: DaemonSetRef): string => `${namespace}/${name}`;
 
 /** Whether the cluster has a network that a profile describes. */
 const checkNetworks = ({ daemonSets }: PreFacts, networks: readonly Network[]): Finding =>

@@ -1,5 +1,6 @@
 import type { Policy } from '../../core/profiles/policy.ts';
 import { CniGateError } from '../../lib/errors.ts';
+import { nameOf } from '../../lib/names.ts';
 import type { Facts } from '../facts/collect.ts';
 import { combinedOf } from '../facts/configuration.ts';
 import { foundIn } from '../facts/observation.ts';
@@ -84,10 +85,10 @@ export function checkDaemonSets(facts: Facts, ofPods: readonly string[] = []): F
   return judged(namespaces, () =>
     judged(daemonSets, (found = []) => {
       if (used.size === 0) return skipped('no profile is in use');
-      const existing = new Set(found.map(({ namespace, name }) => `${namespace}/${name}`));
+      const existing = new Set(found.map(nameOf));
       const wanted = [...policy.profiles.values()].flatMap(({ name: profile, daemonSets: its }) =>
         its.flatMap(({ namespace, name }) =>
-          used.has(profile) ? [{ key: `${namespace}/${name}`, profile }] : [],
+          used.has(profile) ? [{ key: nameOf({ namespace, name }), profile }] : [],
         ),
       );
       const missing = Map.groupBy(

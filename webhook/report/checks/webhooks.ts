@@ -78,7 +78,7 @@ export function checkCertificate({ certificate, deployment }: InstallationFacts)
       return failed(
         'CNI_GATE_CA_BUNDLE',
         `Secret ${found?.secret}: the API server does not accept its certificate for ${names.join(', ')}: ${first.fault}`,
-        'Run "cni-gate certs show", or check what writes your certificate and caBundle',
+        'Read the log of cni-gate, or check what writes your certificate and caBundle',
       );
     },
     false,

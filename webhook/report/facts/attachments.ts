@@ -1,5 +1,6 @@
 import type { ApiClient } from '../../cluster/client.ts';
 import type { ApiObject } from '../../cluster/informer/object.ts';
+import { nameOf } from '../../lib/names.ts';
 import { type Observation, observe, readList } from './observation.ts';
 
 /** A network of Multus: its name, and whether `network-status` can list it. */
@@ -23,7 +24,7 @@ const source = {
 function attachmentOf({ metadata, spec }: ApiObject & { spec?: { config?: string } }) {
   const version = spec?.config ? versionIn(spec.config) : undefined;
   return {
-    name: `${metadata.namespace}/${metadata.name}`,
+    name: nameOf(metadata),
     isListed: version === undefined || !/^(0\.[12]\.|$)/.test(version),
   };
 }

@@ -1,9 +1,6 @@
 import { posix } from 'node:path';
 import type { V1Container, V1Deployment } from '@kubernetes/client-node';
-import { apiPath } from '../../cluster/api-path.ts';
-import type { ApiClient } from '../../cluster/client.ts';
 import { installedDeployment } from '../../lib/names.ts';
-import { foundIn, readOne } from './observation.ts';
 
 /* What our Deployment says of the replicas. */
 
@@ -48,11 +45,4 @@ export function servingSecret(
 function flagOf(args: readonly string[] = [], flag: string): string | undefined {
   const at = args.findIndex((arg) => arg === flag || arg.startsWith(`${flag}=`));
   return args[at] === flag ? args[at + 1] : args[at]?.slice(flag.length + 1);
-}
-
-/** Whether the replicas sign what they serve by an authority of cni-gate. Also true where the Deployment does not say. */
-export async function isManaged(client: ApiClient, namespace: string): Promise<boolean> {
-  const path = apiPath`/apis/apps/v1/namespaces/${namespace}/deployments/${installedDeployment}`;
-  const deployment = foundIn(await readOne<V1Deployment>(client, path));
-  return deployment === undefined || servingSecret(deployment)?.isAuthority !== false;
 }

@@ -4,7 +4,7 @@ import type { PodEvidence } from '../../core/facts/pod-evidence.ts';
 import type { Policy } from '../../core/profiles/policy.ts';
 import { clean } from '../../lib/clean.ts';
 import { listBytes, texts } from '../../lib/limits.ts';
-import { eventReasons, eventReporter } from '../../lib/names.ts';
+import { eventActions, eventReasons, eventReporter } from '../../lib/names.ts';
 import { ifAllowed } from './observation.ts';
 import type { PodFacts } from './pods.ts';
 
@@ -35,7 +35,7 @@ const [mostNamespaces, mostEvents] = [10, 500];
 
 /** What is read of an event. A kubelet writes events of the older API, whose times appear under these names. */
 interface ApiEvent {
-  metadata?: { name?: string } | null;
+  action?: string;
   eventTime?: string | null;
   deprecatedLastTimestamp?: string | null;
   series?: { lastObservedTime?: string | null } | null;
@@ -102,13 +102,12 @@ const ofLeader: ReadonlySet<string> = new Set([...reasons.failed, ...reasons.hel
 
 /** Undefined for an event that another client wrote with a reason of the leader, or that says nothing. */
 function pickEvent(event: ApiEvent): PodEvent | undefined {
-  const { metadata, reason = '', note, reportingController } = event;
+  const { action, reason = '', note, reportingController } = event;
   const isOurs = ofLeader.has(reason);
   const time = event.series?.lastObservedTime ?? event.deprecatedLastTimestamp ?? event.eventTime;
   const at = Date.parse(time ?? '');
   if (!note || Number.isNaN(at) || (isOurs && reportingController !== eventReporter)) return undefined;
-  // the last part of the name is why the pod is skipped
-  const stopped = isOurs && metadata?.name?.endsWith('.breaker') === true;
+  const stopped = isOurs && action === eventActions.stop;
   return { at, reason, note: clean(note.slice(0, texts.quoted)), stopped };
 }
 

@@ -1,6 +1,6 @@
 import type { Verdict } from '../../core/facts/pod-evidence.ts';
 import { duplicateAddresses as findDuplicates } from '../../core/networks/duplicate-addresses.ts';
-import { eventReasons, validatorContainer } from '../../lib/names.ts';
+import { eventReasons, nameOf, validatorContainer } from '../../lib/names.ts';
 import { recreateText } from '../checks/finding.ts';
 import type { StatusFacts } from '../facts/collect.ts';
 import { hasWaitedLong } from '../facts/pod-events.ts';
@@ -102,7 +102,7 @@ export const duplicateAddresses = (pods: readonly PodFacts[]) =>
     ({ network, address, older, younger }) => ({
       network: network || null,
       address,
-      pods: [older, younger].map(({ namespace, name }) => `${namespace}/${name}`),
+      pods: [older, younger].map(nameOf),
       nodes: [older.node, younger.node],
     }),
   );

@@ -1,4 +1,5 @@
 import { states } from '../../core/networks/daemon-set-status.ts';
+import { nameOf } from '../../lib/names.ts';
 import { proofStates } from '../facts/proof.ts';
 import type { Status } from '../status/status.ts';
 import { ageText, type Cell } from './table.ts';
@@ -108,7 +109,7 @@ export function tablesOf(
       id: 'daemonSets',
       head: ['DAEMONSET', 'PROFILES', 'IN USE', ...shown.map((state) => state.toUpperCase())],
       rows: daemonSets.map(({ namespace, name, profiles, inUse, exists, nodes: of }) => [
-        `${namespace}/${name}`,
+        nameOf({ namespace, name }),
         profiles.join(','),
         inUse ? 'yes' : 'no',
         ...shown.map((state) => (exists ? String(of[state]) : null)),

@@ -1,5 +1,5 @@
 import { mutate } from '../../admission/mutate.ts';
-import { decodePodRequest, type PodRequest } from '../../admission/review.ts';
+import { decodePodRequest, InvalidObject, type PodRequest } from '../../admission/review.ts';
 import { dotted } from '../../config/explain.ts';
 import { FixedNamespaces } from '../../core/facts/namespace.ts';
 import type { Pod } from '../../core/facts/pod.ts';
@@ -149,11 +149,10 @@ function podLabelOf(pod: Pod): Pick<ReviewDecision, 'podLabel'> {
 /** The fault with paths of the manifest: admission knows only the pod that was made from it. */
 function malformed(workload: Workload, error: CniGateError): Fault {
   const { document, podPath, path } = workload;
-  const match = /^request\.object(\/\S*)? /.exec(error.message);
-  const inObject = match === null ? [] : [...podPath, ...parts(match[1] ?? '')];
+  const isInObject = error instanceof InvalidObject;
+  const inObject = isInObject ? [...podPath, ...parts(error.pointer)] : [];
   const full = [...path, ...inObject];
-  const said = error.message.slice(match?.[0].length ?? 0);
-  const what = match === null ? said : `${dotted(inObject) || 'the object'} ${said}`;
+  const what = isInObject ? `${dotted(inObject) || 'the object'} ${error.fault}` : error.message;
   const message = `${nameOf(workload)}: ${what}${seenInstead(what, valueAt(parsed(document).value, full))}`;
   const code = workload.recorded ? error.code : 'CNI_GATE_INPUT_SYNTAX';
   return faultAt({ file: document.file, line: lineOf(document, full) }, code, message);

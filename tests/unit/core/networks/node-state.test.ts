@@ -29,6 +29,19 @@ suite('a node on which proofs fail', () => {
     assert.equal(scene.says(60, ready), 'proved, lets');
   });
 
+  test('fails for one owner alone after two of its attempts, until another pod passes there', () => {
+    const scene = new Scene();
+    const web = { ...ready, pod: { key: 'next', owner: 'web' } };
+    scene.runs(0, 'a', 'failed');
+    assert.equal(scene.says(20, web), 'proved, lets');
+    scene.runs(20, 'b', 'failed');
+    assert.equal(scene.says(24, web), 'failing, holds');
+    assert.equal(scene.says(100, web), 'failing, lets');
+    assert.equal(scene.says(24, { ...ready, pod: { key: 'x', owner: 'db' } }), 'proved, lets');
+    scene.runs(30, 'c', 'passed', { owner: 'db' });
+    assert.equal(scene.says(34, web), 'proved, lets');
+  });
+
   test('does not fail for a profile whose own checks passed', () => {
     const scene = new Scene();
     for (const owner of ['web', 'db']) {

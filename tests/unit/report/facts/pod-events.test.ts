@@ -66,7 +66,7 @@ suite('the last event', () => {
   test('of the leader about a failed pod, and none that others write in its name', async (t) => {
     const items = [
       event('NotRecreated', 10, 'its node is not ready'),
-      event('NotRecreated', 11, 'it has stopped', { metadata: { name: 'cni-gate.web.breaker' } }),
+      event('NotRecreated', 11, 'it has stopped', { action: 'Stop' }),
       event('NotRecreated', 12, 'forged', { reportingController: 'another' }),
     ];
     const { last, asked } = await lastOf(t, failed, items);
