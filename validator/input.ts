@@ -41,7 +41,7 @@ export function readArguments(args: string[]): { terminationLog: string } {
 /** A requested check, with its time-out in milliseconds. */
 export interface AskedCheck {
   profile: string;
-  word: CheckName;
+  name: CheckName;
   check: Check;
   timeout: number;
 }
@@ -62,14 +62,14 @@ const listOf =
   (value) =>
     Array.isArray(value) && value.length > 0 && value.every((item) => fits(item));
 const oneOf =
-  (...words: unknown[]): Rule =>
+  (...values: unknown[]): Rule =>
   (value) =>
-    words.includes(value);
+    values.includes(value);
 const optionalId: Rule = (value) => value === undefined || (isNumber(value) && value >= 0);
 const optionalPort: Rule = (value) => value === undefined || isPort(value);
 
 /** The settings of each check, as in `contract.ts`. */
-const words: Record<CheckName, Record<string, Rule>> = {
+const settingRules: Record<CheckName, Record<string, Rule>> = {
   redirect: {
     direction: oneOf('outbound', 'inbound'),
     listen: isPort,
@@ -126,21 +126,21 @@ function parseJson(text: string): unknown {
 function readCheck(item: unknown, at: string): AskedCheck {
   if (!isObject(item) || !isText(item.profile)) throw new UsageError(`${at} has no profile`);
   const { profile, ...rest } = item;
-  const [word, ...others] = Object.keys(rest);
-  if (word === undefined || others.length > 0) throw new UsageError(`${at} has not exactly one check`);
-  if (!Object.hasOwn(words, word))
-    throw new UsageError(`${at}: unknown check ${word} (this program may be older than its injector)`);
-  const settings = rest[word];
-  if (!isObject(settings)) throw new UsageError(`${at}.${word} is not an object`);
-  checkSettings(settings, words[word as CheckName], `${at}.${word}`);
+  const [name, ...others] = Object.keys(rest);
+  if (name === undefined || others.length > 0) throw new UsageError(`${at} has not exactly one check`);
+  if (!Object.hasOwn(settingRules, name))
+    throw new UsageError(`${at}: unknown check ${name} (this program may be older than its injector)`);
+  const settings = rest[name];
+  if (!isObject(settings)) throw new UsageError(`${at}.${name} is not an object`);
+  checkSettings(settings, settingRules[name as CheckName], `${at}.${name}`);
   const known = item as ProfileCheck;
   // such a target would pass for the wrong reason
   const [unfit] = unfitTargets(known);
-  if (unfit !== undefined) throw new UsageError(`${at}.${word}.connect[${unfit.place}]: ${unfit.text}`);
+  if (unfit !== undefined) throw new UsageError(`${at}.${name}.connect[${unfit.place}]: ${unfit.text}`);
   const timeout = parseDuration(String(settings.timeout)) ?? 0;
   if (timeout < timeouts.least || timeout > timeouts.most)
-    throw new UsageError(`${at}.${word}.timeout is not from 100ms to 10m: "${settings.timeout}"`);
-  return { profile, word: word as CheckName, check: known, timeout };
+    throw new UsageError(`${at}.${name}.timeout is not from 100ms to 10m: "${settings.timeout}"`);
+  return { profile, name: name as CheckName, check: known, timeout };
 }
 
 function checkSettings(settings: Record<string, unknown>, rules: Record<string, Rule>, at: string): void {

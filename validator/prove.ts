@@ -93,7 +93,7 @@ function attemptAt(step: Step, pod: Pod): Attempt {
   if (settled) return async () => ({ ...settled, final: true });
   if ('interfaces' in check) return attemptInterfaces(check.interfaces, pod);
   if ('reach' in check) return attemptReach(check.reach);
-  if (family === undefined) throw new Error(`${step.word} without an address family`);
+  if (family === undefined) throw new Error(`${step.name} without an address family`);
   if ('redirect' in check) return attemptRedirect(check.redirect, family, pod);
   if ('captured' in check) return attemptCaptured(check.captured, family, pod);
   if ('address' in check) return attemptAddress(family, pod);
@@ -105,10 +105,10 @@ function attemptAt(step: Step, pod: Pod): Attempt {
 }
 
 function resultOf(step: Step, pod: Pod, finding: Finding): Result {
-  const { profile, word, family } = step;
+  const { profile, name, family } = step;
   return {
     profile,
-    check: word,
+    check: name,
     ...(family !== undefined && { family }),
     expected: expectedOf(step, pod),
     finding: withNote(finding, step),

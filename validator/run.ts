@@ -10,6 +10,7 @@ import { readDevices, readPod } from './pod.ts';
 import { prove, witnessIn } from './prove.ts';
 import { hasPassed, readSandbox, rememberPass } from './sandbox.ts';
 import { env, exitCode } from './shared/contract.ts';
+import type { LaterMessage } from './shared/message.ts';
 import { readSockets } from './sockets.ts';
 import { exitCodeFor, terminationMessage, type Verdict, verdictOf } from './verdict.ts';
 
@@ -82,7 +83,7 @@ async function waitAgain(witness: Witness, progress: Progress): Promise<never> {
   const { inbound, exempt, family } = witness;
   const problem = 'a proof has passed in this sandbox before, so this run has no verdict';
   log(`${problem}: it waits for the end of the pod.`);
-  const message = JSON.stringify({ sandbox: readSandbox(), problem });
+  const message = JSON.stringify({ sandbox: readSandbox(), problem } satisfies LaterMessage);
   if (progress.terminationLog !== undefined) leaveMessage(progress.terminationLog, message);
   while (inbound !== undefined && !exempt && withoutListener([inbound], family, readSockets()).length > 0) {
     await sleep(1000);
@@ -93,7 +94,7 @@ async function waitAgain(witness: Witness, progress: Progress): Promise<never> {
 
 function stopped(signal: string, { steps, results }: Progress): string {
   const open = steps.filter((step) => !results.has(step));
-  const names = open.map(({ profile, word, family }) => `${profile} ${nameOf(word, family)}`);
+  const names = open.map(({ profile, name, family }) => `${profile} ${nameOf(name, family)}`);
   const still = names.length === 0 ? '' : `, with these still open: ${names.join(', ')}`;
   return `${signal} came before the verdict${still}; the network is not the cause`;
 }

@@ -1,5 +1,5 @@
 import { native, readText } from './host/native.ts';
-import type { Sandbox } from './verdict.ts';
+import type { Sandbox } from './shared/message.ts';
 
 /** The sandbox that this process runs in. */
 export function readSandbox(): Sandbox {

@@ -2,9 +2,7 @@ import type { Result } from './finding.ts';
 import { reasons } from './reasons.ts';
 import { exitCode } from './shared/contract.ts';
 import { fitText, inBytes } from './shared/fit-text.ts';
-
-/** The verdict in one word. The words are as stable as the exit codes. */
-export type VerdictWord = 'passed' | 'failed' | 'not-possible' | 'wrong-usage' | 'stopped';
+import type { CheckResult, Sandbox, TerminationMessage, VerdictWord } from './shared/message.ts';
 
 /** The result of a proof, and the exit code that stands for it. */
 export interface Verdict {
@@ -23,13 +21,6 @@ export function verdictOf(results: Result[]): Verdict {
 /** In warn mode the pod starts whatever the result is; the code of a signal stays. */
 export function exitCodeFor({ verdict, code }: Verdict, warn: boolean): number {
   return warn && verdict !== 'stopped' ? exitCode.passed : code;
-}
-
-/** The network namespace and boot of a verdict: a proof is valid for a sandbox, not for a pod. */
-export interface Sandbox {
-  /** Inode of the network namespace; numbers repeat after a reboot. */
-  netns: string;
-  bootId: string;
 }
 
 /** The result of a run. */
@@ -73,20 +64,22 @@ const cuts: { field: 'expected' | 'seen' | 'note'; bytes: number; ofPassed?: tru
 /** One line of JSON for the termination log. */
 export function terminationMessage(report: Report): string {
   const { verdict, code, warn, sandbox, seconds, problem, results } = report;
-  const head = {
+  const head: Omit<TerminationMessage, 'checks'> = {
     verdict,
     code,
-    ...(warn && { mode: 'warn' }),
+    ...(warn && { mode: 'warn' as const }),
     sandbox,
     seconds: Math.round(seconds * 1000) / 1000,
-    ...(results.some(({ finding }) => finding.passed && finding.wayNotShown) && { wayNotShown: true }),
+    ...(results.some(({ finding }) => finding.passed && finding.wayNotShown) && {
+      wayNotShown: true as const,
+    }),
     ...(problem !== undefined && { problem: cut(problem, 300) }),
   };
-  const lineOf = (checks: Entry[]): string => {
+  const lineOf = (checks: CheckResult[]): string => {
     const more = results.length - checks.length;
-    return JSON.stringify({ ...head, checks, ...(more > 0 && { more }) });
+    return JSON.stringify({ ...head, checks, ...(more > 0 && { more }) } satisfies TerminationMessage);
   };
-  let entries: Entry[] = results.map(entryOf);
+  let entries = results.map(entryOf);
   for (const { field, bytes, ofPassed } of cuts) {
     if (fits(lineOf(entries))) return lineOf(entries);
     entries = entries.map((entry) => {
@@ -102,10 +95,7 @@ export function terminationMessage(report: Report): string {
 
 const fits = (text: string): boolean => text.length < mostBytes && inBytes(`${text}\n`) <= mostBytes;
 
-/** Some of its fields may be cut. */
-type Entry = Partial<ReturnType<typeof entryOf>>;
-
-function entryOf({ profile, check, family, expected, finding }: Result) {
+function entryOf({ profile, check, family, expected, finding }: Result): CheckResult {
   return {
     profile,
     check,

@@ -2,8 +2,8 @@
  * `npm run bench`: what a decision costs beside parsing its review, and what the server costs beside a bare one
  * that only parses and answers; `-- --report PAGE` writes both. Figures vary from run to run: compare the ratios.
  */
-import { decodePodRequest } from '../../webhook/admission/decode.ts';
 import { admit } from '../../webhook/admission/mutate.ts';
+import { decodePodRequest } from '../../webhook/admission/review.ts';
 import { parseConfiguration } from '../../webhook/config/load.ts';
 import { Policy } from '../../webhook/core/profiles/policy.ts';
 import { recorded } from '../support/reviews.ts';

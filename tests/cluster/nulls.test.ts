@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { decodePodRequest } from '../../webhook/admission/decode.ts';
+import { decodePodRequest } from '../../webhook/admission/review.ts';
 import type { Container, Pod } from '../../webhook/core/facts/pod.ts';
 import { copyOf } from '../support/answers.ts';
 import { reviewOf } from '../support/reviews.ts';

@@ -1,5 +1,5 @@
 import jsonpatch, { type Operation } from 'fast-json-patch';
-import type { Decision } from '../../webhook/admission/decide-injection.ts';
+import type { Decision } from '../../webhook/admission/mutate.ts';
 import { type MutateContext, mutate } from '../../webhook/admission/mutate.ts';
 import type { AdmissionResponse } from '../../webhook/admission/review.ts';
 import type { Pod } from '../../webhook/core/facts/pod.ts';

@@ -35,13 +35,13 @@ export interface RedirectCheck {
   /** `address:port` or `[address]:port` where nothing answers. */
   connect: string[];
   /** The user id that the proof must run as (a rule may exclude others). */
-  asUser?: number;
+  asUser?: number | undefined;
   /** The group id that the proof must run as. */
-  asGroup?: number;
+  asGroup?: number | undefined;
   /** A user id that the rule exempts: the proxy's own. */
-  notAsUser?: number;
+  notAsUser?: number | undefined;
   /** A group id that the rule exempts. */
-  notAsGroup?: number;
+  notAsGroup?: number | undefined;
   /**
    * `all`: the mesh writes rules for every family of the pod. `first`: only for the family of the first address that
    * the kernel lists. Absent: `first` for an inbound rule, `all` for an outbound one.

@@ -12,8 +12,8 @@ import type { Policy } from '../core/profiles/policy.ts';
 import type { Profile } from '../core/profiles/types.ts';
 import { messageOf } from '../lib/errors.ts';
 import { nameOf } from '../lib/names.ts';
-import { type AdmissionDecision, decision, type ProfileScope } from './decision.ts';
 import type { Placement } from './placement.ts';
+import { type AdmissionDecision, decision, type ProfileScope } from './respond.ts';
 
 /** Why the gate allows a placement although it does not know whether the node is ready. */
 export type UnknownReason = UnknownNetwork | 'pod-unknown';

@@ -1,13 +1,46 @@
-import jsonpatch from 'fast-json-patch';
+import type { Operation } from 'fast-json-patch';
 import type { NamespaceFacts, Namespaces } from '../core/facts/namespace.ts';
 import type { Pod } from '../core/facts/pod.ts';
+import { type EarlierCall, earlierCall, reasonText, statusText } from '../core/facts/status-annotation.ts';
 import type { Policy } from '../core/profiles/policy.ts';
-import { exemption } from '../core/proof/exempt.ts';
-import { CniGateError, messageOf } from '../lib/errors.ts';
-import { type Decision, type DecisionContext, decide, refuse } from './decide-injection.ts';
-import { decodePodRequest, type PodRequest } from './decode.ts';
-import { respond } from './respond.ts';
-import type { AdmissionReview } from './review.ts';
+import { injectionFor } from '../core/proof/container.ts';
+import { applyOnce, patchFor, refusalPatch, removalPatch } from '../core/proof/patch.ts';
+import { planFor } from '../core/proof/plan.ts';
+import { type Exemption, exemption, isUntouchable, type Selection, select } from '../core/proof/selection.ts';
+import { CniGateError, type ErrorCode } from '../lib/errors.ts';
+import { profileLabel } from '../lib/names.ts';
+import { type AdmissionDecision, decision, respond } from './respond.ts';
+import { type AdmissionReview, decodePodRequest, type PodRequest } from './review.ts';
+
+/*
+ * The way of a pod: facts (what an earlier call left), selection (exempt, or which profiles), plan (which proof),
+ * container (what is put into the pod), patch.
+ *
+ * The server calls `mutate` with the body of a request, and `cni-gate review` with one that it makes of a manifest. A
+ * dry run is answered as any other request: a decision changes nothing but its answer. A second call for the same pod
+ * (`reinvocationPolicy: IfNeeded`) differs by what the first one left in it, and by nothing else.
+ */
+
+/**
+ * The result of a request. `warned` is a refusal that `proof.mode: warn` turned into a warning, or a pod that could
+ * only be refused; `current` means that the pod needs no change.
+ */
+export type Outcome = 'injected' | 'updated' | 'current' | 'removed' | 'skipped' | 'refused' | 'warned';
+
+/** Why: an exemption, the code of an error, or `profile-applies`. */
+export type Reason = Exemption | ErrorCode | 'profile-applies';
+
+/** The decision about a pod. Its profile is the label's value, once that is known to name profiles. */
+export type Decision = AdmissionDecision<Outcome, Reason>;
+
+/** The input of a decision besides the request: a snapshot, so that the decision is a pure function. */
+export interface DecisionContext {
+  policy: Policy;
+  /** Undefined if the namespace is unknown. */
+  namespace: NamespaceFacts | undefined;
+  /** The namespace of cni-gate. */
+  ownNamespace?: string | undefined;
+}
 
 /** The dependencies of `/mutate`. The policy is read for each request, because a reload replaces it. */
 export interface MutateContext extends Omit<DecisionContext, 'namespace'> {
@@ -21,7 +54,7 @@ export interface Admission {
 }
 
 /**
- * Answers the body of an admission call for a pod, for the server's `/mutate` and for `review` without a server.
+ * Answers the body of an admission call for a pod.
  *
  * @param body parsed JSON; the pod in it is changed in place
  * @throws CniGateError if the body is not a review of a pod; everything else is answered
@@ -36,13 +69,12 @@ export async function mutate(
   try {
     // an exempt pod never waits: a cluster recovers by such pods
     if (exemption(request, policy.daemonSets, ownNamespace) === undefined) {
-      const known = namespaces.facts(request.namespace);
-      namespace = known instanceof Promise ? await known : known;
+      const facts = namespaces.facts(request.namespace);
+      namespace = facts instanceof Promise ? await facts : facts;
     }
   } catch (error) {
     if (!(error instanceof CniGateError)) throw error;
-    const decision = applyOnce(refuse(policy, error, request.pod), request.pod, policy);
-    return { request, decision, review: respond(request.uid, decision) };
+    return { request, ...answer(request, refuse(policy, error, request.pod), policy) };
   }
   return { request, ...admit(request, { policy, namespace, ownNamespace }) };
 }
@@ -51,27 +83,106 @@ export async function mutate(
  * Handles a decoded request: decide, apply the patch once, answer. The request's pod is changed in place and must not
  * be used for another decision.
  */
-export function admit(request: PodRequest, context: DecisionContext): Admission {
-  const decision = applyOnce(decide(request, context), request.pod, context.policy);
-  return { decision, review: respond(request.uid, decision) };
+export const admit = (request: PodRequest, context: DecisionContext): Admission =>
+  answer(request, decide(request, context), context.policy);
+
+/** The answer with a decision whose patch applies, or a refusal in its place. */
+function answer({ uid, pod }: PodRequest, decided: Decision, policy: Policy): Admission {
+  try {
+    if (decided.operations.length > 0) applyOnce(pod, decided.operations);
+    return { decision: decided, review: respond(uid, decided) };
+  } catch (error) {
+    if (!(error instanceof CniGateError)) throw error;
+    const { profile } = decided;
+    const refusal = { ...refuse(policy, error), ...(profile !== undefined && { profile }) };
+    return { decision: refusal, review: respond(uid, refusal) };
+  }
 }
 
-/**
- * Applies the decision's patch once, before it is sent: one that does not apply would fail the request whatever
- * the webhook's failurePolicy says. The pod is patched in place and is of no use for another decision afterwards;
- * a copy would cost as much as the whole request.
- *
- * @returns the decision, or a refusal in its place
- */
-export function applyOnce(decision: Decision, pod: Pod, policy: Policy): Decision {
-  if (decision.operations.length === 0) return decision;
-  try {
-    jsonpatch.applyPatch(pod, decision.operations, true, true);
-    return decision;
-  } catch (error) {
-    const first = messageOf(error).split('\n')[0];
-    const message = `the patch for this pod does not apply, so it was not sent: ${first}`;
-    const refusal = refuse(policy, new CniGateError('CNI_GATE_PATCH_FAILED', message));
-    return { ...refusal, ...(decision.profile !== undefined && { profile: decision.profile }) };
+/** Decides about one pod: whether it is exempt, which profiles were chosen, and which of them apply. */
+function decide(request: PodRequest, { policy, namespace, ownNamespace }: DecisionContext): Decision {
+  const { pod } = request;
+  const exempt = exemption(request, policy.daemonSets, ownNamespace);
+  // not even an earlier injection is removed
+  if (exempt !== undefined && isUntouchable(exempt)) return decision('skipped', exempt);
+  const earlier = earlierCall(pod);
+  if (exempt !== undefined) {
+    // the policy over the final pod knows the other exemptions, but not the DaemonSets of custom profiles
+    const status = exempt === 'network-daemonset' ? reasonText(exempt) : undefined;
+    return leave(earlier, exempt, removalPatch(pod, earlier, status));
   }
+  try {
+    if (namespace === undefined) throw namespaceUnknown(request.namespace);
+    const selection = select(pod, earlier, namespace.labels, policy);
+    if (typeof selection === 'string') return leave(earlier, selection, removalPatch(pod, earlier));
+    return prove(request, earlier, selection, namespace, policy);
+  } catch (error) {
+    if (error instanceof CniGateError) return refuse(policy, error, pod);
+    throw error;
+  }
+}
+
+const namespaceUnknown = (name: string): CniGateError =>
+  new CniGateError(
+    'CNI_GATE_NAMESPACE_UNKNOWN',
+    `the labels of namespace "${name}" are not known, so its profile is not known either`,
+  );
+
+/** @throws CniGateError if the proof is not possible for the pod */
+function prove(
+  request: PodRequest,
+  earlier: EarlierCall,
+  selection: Selection,
+  namespace: NamespaceFacts,
+  { proof }: Policy,
+): Decision {
+  const { pod } = request;
+  const { profile, profiles, forbidden } = selection;
+  const warnings =
+    forbidden === undefined
+      ? []
+      : [
+          `label ${profileLabel}: ${forbidden} is not allowed (proof.allowOptOut), so profile ${profile} applies`,
+        ];
+  if (profiles.length === 0) {
+    const operations = removalPatch(pod, earlier, statusText(selection));
+    return leave(earlier, 'no-profile-applies', operations, { profile, warnings });
+  }
+  const plan = planFor(request, profiles, namespace, proof);
+  const operations = patchFor(pod, earlier, selection, plan, injectionFor(plan, proof), proof);
+  const changed = earlier.container >= 0 ? 'updated' : 'injected';
+  return decision(
+    plan.refuses ? 'warned' : operations.length === 0 ? 'current' : changed,
+    'profile-applies',
+    {
+      profile,
+      profiles: profiles.map(({ name }) => name),
+      operations,
+      warnings: [...warnings, ...plan.warnings],
+    },
+  );
+}
+
+/** Proves nothing, and removes what an earlier call injected. */
+const leave = (
+  { injected }: EarlierCall,
+  reason: Exemption,
+  operations: Operation[],
+  more: { profile?: string; warnings?: string[] } = {},
+): Decision =>
+  decision(injected && operations.length > 0 ? 'removed' : 'skipped', reason, { operations, ...more });
+
+/**
+ * Refuses a pod, or warns if `proof.mode` is `warn`.
+ *
+ * @param pod to record the warning on. Without the record, the policy over the final pod would report that cni-gate
+ *   did not review the pod. Undefined if the pod cannot be patched
+ */
+function refuse(policy: Policy, { code, message }: CniGateError, pod?: Pod): Decision {
+  if (policy.proof.mode === 'enforce') {
+    return decision('refused', code, { message: `${message} (${code})` });
+  }
+  // the code comes first: a warning may be cut at its end, and users search for the code
+  const warnings = [`${code}: ${message}`];
+  return decision('warned', code, { warnings, operations: pod ? refusalPatch(pod, code) : [] });
 }

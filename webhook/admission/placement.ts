@@ -1,10 +1,17 @@
 import { requiredProfiles } from '../core/facts/status-annotation.ts';
-import { isMirrorPod } from '../core/proof/exempt.ts';
+import { isMirrorPod } from '../core/proof/selection.ts';
 import { quoted } from '../lib/clean.ts';
 import { isObject } from '../lib/json.ts';
 import { isObjectName, isUid } from '../lib/object-names.ts';
-import { podOf } from './decode.ts';
-import { describe, invalid, namespaceName, openEnvelope, type RequestHead, wrongName } from './review.ts';
+import {
+  describe,
+  invalid,
+  namespaceName,
+  openEnvelope,
+  podOf,
+  type RequestHead,
+  wrongName,
+} from './review.ts';
 
 /** A pod that a request puts on a node: by a Binding, or by `spec.nodeName` of a new pod. */
 export interface Placement extends RequestHead {

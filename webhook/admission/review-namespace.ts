@@ -1,10 +1,10 @@
+import { optedInTo } from '../core/facts/namespace.ts';
 import { type Policy, UnknownProfile } from '../core/profiles/policy.ts';
-import { optedInTo } from '../core/proof/profile-selection.ts';
 import { quoted } from '../lib/clean.ts';
 import { CniGateError, type ErrorCode, errorPage } from '../lib/errors.ts';
 import { isObject } from '../lib/json.ts';
 import { profileLabel } from '../lib/names.ts';
-import { type AdmissionDecision, decision } from './decision.ts';
+import { type AdmissionDecision, decision } from './respond.ts';
 import { openEnvelope, type RequestHead } from './review.ts';
 
 /** The API server's request for a namespace that is created or labelled. `namespace` is its name. */
@@ -37,8 +37,9 @@ export function reviewNamespace(
 function decide(namespace: string, profile: string | undefined, policy: Policy): NamespaceDecision {
   if (profile === undefined) return decision('skipped', 'not-opted-in');
   try {
-    const { name, profiles } = policy.combineProfiles(profile);
-    return decision('allowed', 'profile-known', { profile: name, profiles: profiles.map((one) => one.name) });
+    const combined = policy.combineProfiles(profile);
+    const profiles = combined.profiles.map(({ name }) => name);
+    return decision('allowed', 'profile-known', { profile: combined.name, profiles });
   } catch (error) {
     if (!(error instanceof CniGateError)) throw error;
     const { code, message } = error;

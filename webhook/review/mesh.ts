@@ -1,6 +1,6 @@
 import { allContainers, type Pod } from '../core/facts/pod.ts';
 import type { Condition, Injector, Profile } from '../core/profiles/types.ts';
-import { allMatch, applies } from '../core/proof/profile-selection.ts';
+import { allMatch, applies } from '../core/proof/selection.ts';
 import { type Finding, nameOf, type Workload } from './model.ts';
 
 /** A mesh whose injector runs in the cluster, and not on manifests. Its name is that of the profile. */

@@ -1,5 +1,5 @@
 import type { Operation } from 'fast-json-patch';
-import type { Outcome } from '../admission/decide-injection.ts';
+import type { Outcome } from '../admission/mutate.ts';
 import type { AdmissionReview } from '../admission/review.ts';
 import type { ErrorCode } from '../lib/errors.ts';
 

@@ -1,4 +1,4 @@
-import type { Outcome } from '../admission/decide-injection.ts';
+import type { Outcome } from '../admission/mutate.ts';
 import type { Report } from './model.ts';
 
 /** The number of workloads with an outcome; `skipped` is counted by reason. */

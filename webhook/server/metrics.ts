@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
-import type { AdmissionDecision } from '../admission/decision.ts';
+import type { AdmissionDecision } from '../admission/respond.ts';
 import { counter, gauge, measuredGauge } from '../lib/metrics.ts';
 import { version } from '../lib/version.ts';
 

@@ -1,6 +1,6 @@
-import type { AdmissionDecision } from '../admission/decision.ts';
 import { mutate } from '../admission/mutate.ts';
 import { decodePlacement, type Placement } from '../admission/placement.ts';
+import type { AdmissionDecision } from '../admission/respond.ts';
 import type { AdmissionReview } from '../admission/review.ts';
 import { type NamespaceRequest, reviewNamespace } from '../admission/review-namespace.ts';
 import type { NamespaceFacts } from '../core/facts/namespace.ts';

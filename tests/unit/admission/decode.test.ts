@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { decodePodRequest } from '../../../webhook/admission/decode.ts';
+import { decodePodRequest } from '../../../webhook/admission/review.ts';
 import { CniGateError } from '../../../webhook/lib/errors.ts';
 import { patched } from '../../support/answers.ts';
 import { recorded, reviewOf } from '../../support/reviews.ts';

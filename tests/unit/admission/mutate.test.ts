@@ -73,6 +73,39 @@ suite('mutate', () => {
   });
 });
 
+suite('a patch is applied before it is sent', () => {
+  // a configuration file cannot have this annotation, which no patch may set
+  const annotations = JSON.parse('{"__proto__":"x"}');
+  const answerIn = async (mode: 'enforce' | 'warn') => {
+    const policy = policyOf({ proof: { mode } }).withProfiles((profile) => ({ ...profile, annotations }));
+    const namespaces = { facts: () => ({ labels }) };
+    const body = recorded('pod-ad-hoc');
+    body.request.object.metadata.annotations = {};
+    const { decision, review } = await mutate(body, { policy, namespaces });
+    assert.deepEqual(
+      [decision.profile, decision.operations, review.response.patch],
+      ['cilium', [], undefined],
+    );
+    return review.response;
+  };
+
+  test('one that does not apply: a refusal without a patch', async () => {
+    const { allowed, status } = await answerIn('enforce');
+    assert.deepEqual([allowed, status?.code], [false, 403]);
+    // one line: the pod does not belong in the text
+    assert.match(
+      status?.message ?? '',
+      /^the patch for this pod does not apply, so it was not sent: .*banned for security reasons.* \(CNI_GATE_PATCH_FAILED\)$/,
+    );
+  });
+
+  test('proof.mode warn: a warning', async () => {
+    const { allowed, warnings = [] } = await answerIn('warn');
+    assert.deepEqual([allowed, warnings.length], [true, 1]);
+    assert.match(warnings[0] ?? '', /^CNI_GATE_PATCH_FAILED: the patch for this pod does not apply/);
+  });
+});
+
 test('a given profile opts in every namespace and overrides its label', () => {
   const known = new Map([['shop', { ...labels, env: 'prod' }]]);
   assert.equal(new FixedNamespaces(known).facts('lab'), undefined);

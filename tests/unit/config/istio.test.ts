@@ -5,7 +5,7 @@ import { builtInProfiles } from '../../../webhook/config/builtin.ts';
 import { parseConfiguration } from '../../../webhook/config/load.ts';
 import type { Container, Pod } from '../../../webhook/core/facts/pod.ts';
 import type { Profile } from '../../../webhook/core/profiles/types.ts';
-import { applies } from '../../../webhook/core/proof/profile-selection.ts';
+import { applies } from '../../../webhook/core/proof/selection.ts';
 
 /* Profile istio, and the one of docs/guides/profiles/istio-by-proxy.yaml. */
 

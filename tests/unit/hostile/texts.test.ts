@@ -6,7 +6,7 @@ import { toAgentFacts } from '../../../webhook/core/facts/node.ts';
 import { refusedFor } from '../../../webhook/core/facts/refusal-tag.ts';
 import { readStatus } from '../../../webhook/core/facts/status-annotation.ts';
 import { refusalText } from '../../../webhook/core/networks/refusal.ts';
-import { mergeNetworks } from '../../../webhook/core/proof/annotations.ts';
+import { mergeNetworks } from '../../../webhook/core/profiles/multus-networks.ts';
 import { clean, quoted } from '../../../webhook/lib/clean.ts';
 import { listItems, texts } from '../../../webhook/lib/limits.ts';
 import { statusAnnotation } from '../../../webhook/lib/names.ts';

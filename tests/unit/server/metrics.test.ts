@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Registry } from 'prom-client';
-import type { Decision } from '../../../webhook/admission/decide-injection.ts';
+import type { Decision } from '../../../webhook/admission/mutate.ts';
 import type { PodEvidence } from '../../../webhook/core/facts/pod-evidence.ts';
 import { Evidence } from '../../../webhook/core/networks/evidence.ts';
 import { measureCluster } from '../../../webhook/server/cluster-metrics.ts';

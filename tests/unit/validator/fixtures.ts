@@ -3,15 +3,15 @@ import type { Reason } from '../../../validator/reasons.ts';
 import type { ProfileCheck } from '../../../validator/shared/contract.ts';
 import { type Report, verdictOf } from '../../../validator/verdict.ts';
 import { builtInProfiles } from '../../../webhook/config/builtin.ts';
-import { requirementsFor } from '../../../webhook/core/proof/proof-requirements.ts';
+import { planFor } from '../../../webhook/core/proof/plan.ts';
+import { policyOf } from '../../support/configurations.ts';
 
 /** The checks of every built-in profile, as the injector writes them. */
 export function loadBuiltInChecks(): ProfileCheck[] {
   const pod = { metadata: {}, spec: { containers: [] } };
   return builtInProfiles().flatMap((profile) => {
-    const combined = { name: profile.name, profiles: [{ ...profile, when: {} }] };
-    const requirements = requirementsFor(pod, combined, { labels: {} }, 'enforce');
-    return JSON.parse(requirements?.checksJson ?? '[]') as ProfileCheck[];
+    const { checks } = planFor({ pod, namespace: 'shop' }, [profile], { labels: {} }, policyOf().proof);
+    return JSON.parse(JSON.stringify(checks)) as ProfileCheck[];
   });
 }
 

@@ -41,7 +41,7 @@ const expectations = new Set(
       const pod = readPod(environment, 64_532, () => []);
       const asked = readChecks(JSON.stringify([...loadBuiltInChecks(), ...ownChecks]));
       return plan(asked, pod).map(
-        (step) => `${step.profile}: ${nameOf(step.word, step.family)}: ${expectedOf(step, pod)}`,
+        (step) => `${step.profile}: ${nameOf(step.name, step.family)}: ${expectedOf(step, pod)}`,
       );
     }),
   ),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { failed, passed, type Result } from '../../../validator/finding.ts';
 import { sentenceOn, verdictSentence } from '../../../validator/log.ts';
+import { readMessage } from '../../../validator/shared/message.ts';
 import { exitCodeFor, terminationMessage } from '../../../validator/verdict.ts';
 import { bad, good, redirectResult, reportOn } from './fixtures.ts';
 
@@ -110,6 +111,52 @@ test('the message counts the omitted checks, including passed ones', () => {
   ];
   assert.deepEqual([one.checks.length, one.more], [1, 1000]);
   assert.equal(other.more, undefined);
+});
+
+test('what the validator writes is what the webhook reads', () => {
+  const unanswered = redirectResult({ ...passed('nothing', 'no answer'), wayNotShown: true });
+  const results = [good, unanswered, bad('not-redirected')];
+  const { checks } = parse(terminationMessage(reportOn(results)));
+  assert.deepEqual(readMessage(terminationMessage(reportOn(results))), {
+    code: 95,
+    wayNotShown: true,
+    checks,
+  });
+  const wrong = { verdict: 'wrong-usage', code: 64, problem: 'no checks' } as const;
+  assert.deepEqual(readMessage(terminationMessage(reportOn([], wrong))), {
+    code: 64,
+    problem: 'no checks',
+    checks: [],
+  });
+});
+
+test('a message that another wrote says nothing, or what its fields of the right type say', () => {
+  const long = 'x'.repeat(65_536);
+  for (const text of [
+    undefined,
+    null,
+    '',
+    'null',
+    '7',
+    '[]',
+    '{}',
+    'not JSON',
+    '{"checks":7}',
+    '{"checks":[null,7]}',
+  ])
+    assert.deepEqual(readMessage(text), { checks: [] }, String(text));
+  assert.deepEqual(readMessage(`{"code":95,"problem":"${long}"}`), { checks: [] });
+  assert.deepEqual(readMessage('{"code":"95","wayNotShown":1,"problem":{}}'), {
+    code: Number.NaN,
+    checks: [],
+  });
+  const checks = [
+    { profile: 'cilium', passed: true },
+    { profile: 7, passed: false },
+    { profile: 'linkerd', passed: 0 },
+  ];
+  const expected = [{ profile: 'cilium', passed: true }, { passed: false }];
+  assert.deepEqual(readMessage(JSON.stringify({ checks })), { checks: expected });
 });
 
 test('a check that passed: the line says what was expected and seen', () => {

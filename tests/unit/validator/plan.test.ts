@@ -13,7 +13,7 @@ const redirect = (direction: string, connect = both): object => ({
 });
 const steps = (check: object, families: Family[]): string[] =>
   plan(readChecks(JSON.stringify([check])), { families }).map(
-    ({ word, family, settled }) => `${word} ${family ?? '-'}${settled ? ` ${settled.reason}` : ''}`,
+    ({ name, family, settled }) => `${name} ${family ?? '-'}${settled ? ` ${settled.reason}` : ''}`,
   );
 
 test('an outbound redirect: a step for each family of the pod', () => {

@@ -14,8 +14,8 @@ const redirect = {
 };
 
 test('the checks of every built-in profile are accepted', () => {
-  const words = loadBuiltInChecks().map((check) => readChecks(JSON.stringify([check]))[0]?.word);
-  assert.deepEqual([...new Set(words)].toSorted(), [
+  const names = loadBuiltInChecks().map((check) => readChecks(JSON.stringify([check]))[0]?.name);
+  assert.deepEqual([...new Set(names)].toSorted(), [
     'address',
     'captured',
     'gateway',
@@ -33,7 +33,7 @@ test('each check has its own time-out', () => {
     ]),
   );
   assert.deepEqual(
-    checks.map(({ profile, word, timeout }) => [profile, word, timeout]),
+    checks.map(({ profile, name, timeout }) => [profile, name, timeout]),
     [
       ['linkerd', 'redirect', 10_000],
       ['own', 'reach', 500],

@@ -1,6 +1,6 @@
 /**
  * The parts of Kubernetes' objects that cni-gate reads from an API server, as JSON has them: what may be missing may be
- * null as well. A request of admission has a {@link Pod} that nobody has stored yet.
+ * null as well. A request of admission has a pod that nobody has stored yet (`pod.ts`).
  */
 import type { Container, ObjectMeta } from './pod.ts';
 

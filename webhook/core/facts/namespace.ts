@@ -1,4 +1,5 @@
-import { profileLabel } from '../../lib/names.ts';
+import { own } from '../../lib/maps.ts';
+import { optOutValue, profileLabel } from '../../lib/names.ts';
 
 /** What admission needs to know about a namespace. */
 export interface NamespaceFacts {
@@ -6,6 +7,15 @@ export interface NamespaceFacts {
   labels: Record<string, string>;
   /** Those that {@link annotationsOf} keeps; absent where there are none. */
   annotations?: Record<string, string>;
+}
+
+/**
+ * The profile that a namespace opted in to by its label; undefined if it did not. An empty label and `none` are no
+ * opt-in: the API server calls the webhooks for both, because it selects namespaces by the key of the label alone.
+ */
+export function optedInTo(namespaceLabels: Record<string, string>): string | undefined {
+  const profile = own(namespaceLabels, profileLabel);
+  return profile === '' || profile === optOutValue ? undefined : profile;
 }
 
 /** The most annotations of a namespace to keep. */
@@ -49,10 +59,10 @@ export class FixedNamespaces implements Namespaces {
     annotations: ReadonlyMap<string, Record<string, string>> = new Map(),
   ) {
     this.facts = (name) => {
-      const own = labels.get(name);
-      const known = own && annotationsOf(annotations.get(name));
-      if (profile !== undefined) return { labels: { ...own, [profileLabel]: profile }, ...known };
-      return own && { labels: own, ...known };
+      const given = labels.get(name);
+      const known = given && annotationsOf(annotations.get(name));
+      if (profile !== undefined) return { labels: { ...given, [profileLabel]: profile }, ...known };
+      return given && { labels: given, ...known };
     };
   }
 }

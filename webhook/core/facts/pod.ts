@@ -1,3 +1,5 @@
+import { validatorContainer } from '../../lib/names.ts';
+
 /**
  * The parts of a Kubernetes v1 Pod that admission reads. All other fields pass through unread. `null` means absent, as in
  * manifests.
@@ -101,6 +103,40 @@ export interface Pod {
 export function variableOf({ env }: Pick<Container, 'env'>, name: string): string | undefined {
   const value: unknown = env?.findLast((variable) => variable.name === name)?.value;
   return typeof value === 'string' ? value : undefined;
+}
+
+/**
+ * Whether cni-gate, of any version, injected an init container with our name: every version sets a variable of ours.
+ * The status annotation is not evidence, because any user can write it.
+ */
+export const isOurContainer = ({ name, env }: Pick<Container, 'name' | 'env'>): boolean =>
+  name === validatorContainer && (env ?? []).some((variable) => variable.name.startsWith('CNI_GATE_'));
+
+/** The containers that are not the injected one: init containers, then containers. */
+export const containersBesides = (pod: Pod): Container[] =>
+  allContainers(pod).filter(({ name }) => name !== validatorContainer);
+
+/** Where the service account's token is mounted, and the prefix of its volume's name. */
+const tokenPath = '/var/run/secrets/kubernetes.io/serviceaccount';
+const tokenVolumePrefix = 'kube-api-access-';
+
+/**
+ * The mount of the service account's token that the API server's ServiceAccount plugin would add to an init container;
+ * undefined if it would add none, or if that is not known.
+ *
+ * The plugin runs before the webhooks, and again after a webhook changed the pod. If it then changes the pod itself, the
+ * API server calls the webhooks a second time. The plugin is active for a pod if each container has a mount at its path.
+ *
+ * Source: Kubernetes `plugin/pkg/admission/serviceaccount/admission.go`, `mountServiceAccountToken`
+ */
+export function tokenMount(pod: Pod): VolumeMount | undefined {
+  const { volumes, automountServiceAccountToken } = pod.spec;
+  const volume = volumes?.find(({ name }) => name.startsWith(tokenVolumePrefix));
+  if (volume === undefined || automountServiceAccountToken === false) return undefined;
+  const isActive = containersBesides(pod).every(({ volumeMounts }) =>
+    volumeMounts?.some((mount) => mount.mountPath === tokenPath),
+  );
+  return isActive ? { name: volume.name, readOnly: true, mountPath: tokenPath } : undefined;
 }
 
 /** Init containers, then containers. */

@@ -2,11 +2,10 @@ import { env } from '../../../validator/shared/contract.ts';
 import { isObject } from '../../lib/json.ts';
 import { texts } from '../../lib/limits.ts';
 import { own } from '../../lib/maps.ts';
-import { profileLabel, statusAnnotation } from '../../lib/names.ts';
+import { podInfoVolume, profileLabel, statusAnnotation } from '../../lib/names.ts';
 import { version } from '../../lib/version.ts';
 import type { ProofMode } from '../profiles/types.ts';
-import { isOurContainer } from '../proof/current.ts';
-import { type Container, type ObjectMeta, type Pod, variableOf } from './pod.ts';
+import { type Container, isOurContainer, type ObjectMeta, type Pod, type Volume, variableOf } from './pod.ts';
 
 /** Who chose the profile: the namespace's label, or the pod's own. */
 export type ChosenBy = 'namespace' | 'pod';
@@ -44,13 +43,43 @@ function parsed(text = ''): unknown {
 }
 
 /** The profiles that a pod's status annotation reports; none if it is unreadable. */
-export const reportedProfiles = (pod: Pick<Pod, 'metadata'>): string[] =>
-  stringsOf(readStatus(pod)?.profiles);
+const reportedProfiles = (pod: Pick<Pod, 'metadata'>): string[] => stringsOf(readStatus(pod)?.profiles);
+
+/** What an earlier call for the same pod left in it. */
+export interface EarlierCall {
+  status: Partial<Status> | undefined;
+  /** Whether anything of an injection is left, of this version or another, besides the mark of a review. */
+  injected: boolean;
+  /** The index of our init container, or -1. */
+  container: number;
+  /** The index of our volume, or -1. */
+  volume: number;
+  /** Whether the pod's label was copied from its namespace, so that it is no choice of the pod's author. */
+  copiedLabel: boolean;
+}
+
+/** What an earlier call left in a pod. */
+export function earlierCall(pod: Pod): EarlierCall {
+  const { metadata, spec } = pod;
+  const status = readStatus(pod);
+  const container = (spec.initContainers ?? []).findIndex(isOurContainer);
+  const injected = container >= 0 || stringsOf(status?.profiles).length > 0;
+  // a downward API volume with our name
+  const isOurs = ({ name, downwardAPI }: Volume): boolean => name === podInfoVolume && isObject(downwardAPI);
+  const label = own(metadata.labels, profileLabel);
+  return {
+    status,
+    injected,
+    container,
+    volume: injected ? (spec.volumes ?? []).findIndex(isOurs) : -1,
+    copiedLabel: label !== undefined && status?.chosenBy === 'namespace' && status.profile === label,
+  };
+}
 
 /** The text of the status annotation of a pod: the profiles that apply to it, and the checks of its init container. */
 export function statusText(
   { profile, chosenBy }: { profile: string; chosenBy: ChosenBy },
-  profiles: { name: string }[] = [],
+  profiles: readonly { name: string }[] = [],
   checks: string[] = [],
   mode: ProofMode = 'enforce',
 ): string {
@@ -104,7 +133,7 @@ const max = { names: 32, characters: 63 };
 /** The names in a list. Any user may have written it, and cni-gate keeps the result, so it is bounded. */
 const stringsOf = (value: unknown): string[] =>
   Array.isArray(value)
-    ? value.filter((one) => typeof one === 'string' && one.length <= max.characters).slice(0, max.names)
+    ? value.filter((name) => typeof name === 'string' && name.length <= max.characters).slice(0, max.names)
     : [];
 
 /** The profiles whose checks the container runs; none where they cannot be read. */

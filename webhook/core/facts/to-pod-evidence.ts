@@ -1,19 +1,17 @@
 import { env, exitCode } from '../../../validator/shared/contract.ts';
+import { readMessage } from '../../../validator/shared/message.ts';
 import { clean } from '../../lib/clean.ts';
 import { evidencePods, nameCharacters, planLimits } from '../../lib/limits.ts';
 import { getOrMake, own } from '../../lib/maps.ts';
 import { foreign, releasedAnnotation, validatorContainer } from '../../lib/names.ts';
-import { isOurContainer } from '../proof/current.ts';
 import { countTerms, hasClaims, requiredOf } from '../scheduling/constraints.ts';
 import { addressesOf } from './addresses.ts';
 import type { ApiPod, PodStatus } from './api.ts';
-import { type Container, variableOf } from './pod.ts';
+import { type Container, isOurContainer, variableOf } from './pod.ts';
 import { controllerOf, type NodeRequired, ownerKeyOf, type PodEvidence } from './pod-evidence.ts';
 import { checkedIn } from './status-annotation.ts';
 import {
   conditionOf,
-  failedIn,
-  lacksAnswer,
   type ProofContext,
   resultOf,
   sandboxCondition,
@@ -66,7 +64,7 @@ export function evidencePick(): (pod: ApiPod) => PodEvidence {
       addresses: spec.hostNetwork === true ? none : addressesOf(pod, text),
     };
     // few pods have these, so the others do not pay for the fields
-    if (verdict === 'passed' && lacksAnswer(ended?.message)) kept.wayNotShown = true;
+    if (verdict === 'passed' && readMessage(ended?.message).wayNotShown) kept.wayNotShown = true;
     const job = releasedFrom(metadata);
     if (job !== undefined) kept.releasedFrom = job;
     if (verdict !== 'passed' && ended?.exitCode === exitCode.passed) kept.warned = true;
@@ -111,7 +109,8 @@ const none: readonly string[] = [];
 
 /** A user may write any message, so only profiles of the pod count. */
 function failedOf(message: string | null | undefined, profiles: readonly string[]): readonly string[] {
-  const named = new Set(failedIn(message));
+  const results = readMessage(message).checks.filter(({ passed }) => !passed);
+  const named = new Set(results.map(({ profile }) => profile));
   const failed = profiles.filter((name) => named.has(name));
   return failed.length === 0 || failed.length === profiles.length ? profiles : failed;
 }

@@ -1,5 +1,5 @@
 import { exitCode } from '../../../validator/shared/contract.ts';
-import { texts } from '../../lib/limits.ts';
+import { readMessage } from '../../../validator/shared/message.ts';
 import { validatorContainer } from '../../lib/names.ts';
 import type { ContainerStatus, PodStatus, Terminated } from './api.ts';
 import type { Verdict } from './pod-evidence.ts';
@@ -144,33 +144,8 @@ function verdictOfRun(run: Terminated, { foreign, leaving }: ProofContext): Verd
 
 /** In warn mode the program ends with 0 whatever it found, and its message has the code that it would have ended with. */
 function inWarnMode({ message }: Terminated): Verdict {
-  const { code } = parsed(message);
-  if (code === undefined) return 'passed';
-  return (typeof code === 'number' ? verdictsByCode.get(code) : undefined) ?? 'crashed';
-}
-
-/** The profiles of the checks that did not pass, as the message of our program names them; none if it cannot be read. */
-export function failedIn(message: string | null | undefined): string[] {
-  const { checks } = parsed(message);
-  if (!Array.isArray(checks)) return [];
-  return checks.flatMap((check) =>
-    check?.passed === false && typeof check.profile === 'string' ? [check.profile] : [],
-  );
-}
-
-/** Whether no answer of the node came to a proof that passed without one (`roundTrip` with `mode: prefer`). */
-export const lacksAnswer = (message: string | null | undefined): boolean =>
-  parsed(message).wayNotShown === true;
-
-/** The kubelet cuts messages at 4 KiB; who may write a pod's status may write longer ones, and anything else. */
-function parsed(
-  message: string | null | undefined,
-): Partial<Record<'code' | 'checks' | 'wayNotShown', unknown>> {
-  try {
-    return JSON.parse((message ?? '').length <= texts.annotation ? (message ?? '{}') : '{}') ?? {};
-  } catch {
-    return {};
-  }
+  const { code } = readMessage(message);
+  return code === undefined ? 'passed' : (verdictsByCode.get(code) ?? 'crashed');
 }
 
 /** A time of an object in milliseconds since the epoch; undefined if there is none. */

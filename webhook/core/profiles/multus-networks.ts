@@ -2,6 +2,7 @@
  * The annotation `k8s.v1.cni.cncf.io/networks` in both forms that Multus accepts (its `pkg/k8sclient`, and the Network
  * Plumbing Working Group's specification): a comma list `ns/name@interface`, or a JSON list of objects.
  */
+import { isDeepStrictEqual as same } from 'node:util';
 import { texts } from '../../lib/limits.ts';
 
 /** One requested network, as a JSON object of the specification. */
@@ -79,4 +80,86 @@ const isOptional = (value: unknown, form: RegExp): boolean =>
 
 function withoutEmpty({ namespace, interface: device, ...rest }: NetworkEntry): NetworkEntry {
   return { ...rest, ...(namespace && { namespace }), ...(device && { interface: device }) };
+}
+
+/** The result of merging a profile's networks into a pod's. */
+export interface MergedNetworks {
+  /** The pod's annotation afterwards; existing entries stay as they were written. */
+  value: string;
+  /** Warnings about values of the pod that were kept instead of the profile's. */
+  kept: string[];
+}
+
+/**
+ * Adds the networks that a pod lacks to those that it requests. The pod's entries, their order and their form stay; an
+ * existing network is not added again. A comma list becomes JSON only if an entry cannot be written in that form.
+ *
+ * @param podNamespace the namespace of entries that name none
+ */
+export function mergeNetworks(podText: string, profileText: string, podNamespace: string): MergedNetworks {
+  const pod = parseNetworks(podText);
+  const profile = parseNetworks(profileText);
+  if (pod === undefined || profile === undefined) {
+    return { value: podText, kept: ["the pod's own list cannot be read, so nothing was added"] };
+  }
+  const kept: string[] = [];
+  const missing = missingEntries(pod.entries, profile.entries, podNamespace, kept);
+  return { value: missing.length === 0 ? podText : append(podText, pod, missing), kept };
+}
+
+const identity = (entry: NetworkEntry, podNamespace: string): string =>
+  `${entry.namespace || podNamespace}/${entry.name}`;
+
+/** Matches by name and interface first, then by name only. An entry of the pod is used once. */
+function missingEntries(
+  have: NetworkEntry[],
+  want: NetworkEntry[],
+  podNamespace: string,
+  kept: string[],
+): NetworkEntry[] {
+  const free = new Set(have);
+  const take = (entry: NetworkEntry, exact: boolean): NetworkEntry | undefined => {
+    const match = [...free].find(
+      (candidate) =>
+        identity(candidate, podNamespace) === identity(entry, podNamespace) &&
+        (!exact || candidate.interface === entry.interface),
+    );
+    if (match !== undefined) free.delete(match);
+    return match;
+  };
+  const devices = new Set(have.map((entry) => entry.interface));
+  return want
+    .map((entry) => ({ entry, exact: take(entry, true) }))
+    .filter(({ entry, exact }) => {
+      const name = identity(entry, podNamespace);
+      const match = exact ?? take(entry, false);
+      if (match !== undefined) {
+        const fields = differences(match, entry);
+        if (fields.length > 0) kept.push(`the pod's own entry wins: ${name} differs in ${fields.join(', ')}`);
+        return false;
+      }
+      if (entry.interface === undefined || !devices.has(entry.interface)) return true;
+      kept.push(`the pod's own entry wins: ${entry.interface} is taken, so ${name} was not added`);
+      return false;
+    })
+    .map(({ entry }) => entry);
+}
+
+/** The fields of a profile's entry that differ in the pod's entry of the same network. */
+function differences(kept: NetworkEntry, asked: NetworkEntry): string[] {
+  const { name: _, namespace: __, ...rest } = asked;
+  return Object.keys(rest).filter((key) => !same(kept[key], rest[key]));
+}
+
+/** The pod's text with entries appended. */
+function append(text: string, list: NetworkList, entries: NetworkEntry[]): string {
+  const empty = list.entries.length === 0;
+  const short = entries.map(commaText);
+  if (list.form === 'comma' && short.every((item) => item !== undefined)) {
+    return empty ? short.join(', ') : `${text.trimEnd()}, ${short.join(', ')}`;
+  }
+  if (list.form === 'comma') return JSON.stringify([...list.entries, ...entries]);
+  const items = entries.map((entry) => JSON.stringify(entry)).join(',');
+  const open = text.slice(0, text.lastIndexOf(']')).trimEnd();
+  return `${open}${empty ? '' : ','}${items}]`;
 }

@@ -1,19 +1,9 @@
 import { isDeepStrictEqual as same } from 'node:util';
 import { isObject } from '../../lib/json.ts';
 import { own } from '../../lib/maps.ts';
-import { podInfoVolume, validatorContainer } from '../../lib/names.ts';
 import { quantity } from '../../lib/quantity.ts';
-import type {
-  Container,
-  EnvVar,
-  Pod,
-  Resources,
-  SecurityContext,
-  Volume,
-  VolumeMount,
-} from '../facts/pod.ts';
-import { mayRunAs, mayRunInGroup } from './ids.ts';
-import type { ProofRequirements } from './proof-requirements.ts';
+import type { Container, EnvVar, Pod, Resources, SecurityContext, VolumeMount } from '../facts/pod.ts';
+import { mayRunAs, mayRunInGroup, type ProofIds } from './ids.ts';
 import { hasPodResources } from './resources.ts';
 
 /*
@@ -27,20 +17,6 @@ const decisiveVariables =
 /** Paths where the API server's plugins and webhooks mount credentials, of which the validator reads nothing. */
 const credentials = /^\/var\/run\/secrets(\/(?!\.\.?(\/|$))[^/]+)+\/?$/;
 
-/**
- * Whether cni-gate, of any version, injected an init container with our name: every version sets a variable of ours.
- * The status annotation is not evidence, because any user can write it.
- */
-export function isOurContainer({ name, env: variables }: Container): boolean {
-  return (
-    name === validatorContainer && (variables ?? []).some((variable) => variable.name.startsWith('CNI_GATE_'))
-  );
-}
-
-/** Whether a volume of a pod with an earlier injection is from it: a downward API volume with our name. */
-export const isOurVolume = ({ name, downwardAPI }: Volume): boolean =>
-  name === podInfoVolume && isObject(downwardAPI);
-
 /** Fields that others may add. `resizePolicy`, which the API server sets, does not change what the container does. */
 const mayBeAdded = new Set(['env', 'resources', 'securityContext', 'volumeMounts', 'resizePolicy']);
 
@@ -49,12 +25,7 @@ const mayBeAdded = new Set(['env', 'resources', 'securityContext', 'volumeMounts
  * webhooks may add to it: mounts of credentials, LimitRange defaults, an image pull policy of Always, ids and labels of
  * OpenShift, environment variables. A change of the command, its checks, its user or its privileges is not accepted.
  */
-export function isCurrent(
-  actual: Container,
-  wanted: Container,
-  requirements: ProofRequirements,
-  pod: Pod,
-): boolean {
+export function isCurrent(actual: Container, wanted: Container, ids: ProofIds, pod: Pod): boolean {
   const { env: variables, resources, securityContext, volumeMounts, imagePullPolicy, ...rest } = wanted;
   return (
     Object.entries(rest).every(([key, value]) => same(actual[key], value)) &&
@@ -64,7 +35,7 @@ export function isCurrent(
     sameMounts(actual.volumeMounts ?? [], volumeMounts ?? []) &&
     // if the pod's own resources decide its class, values that a LimitRange set on ours may stay
     (hasPodResources(pod) || sameResources(actual.resources ?? {}, resources ?? {})) &&
-    sameRights(actual.securityContext ?? {}, securityContext ?? {}, requirements)
+    sameRights(actual.securityContext ?? {}, securityContext ?? {}, ids)
   );
 }
 
@@ -97,27 +68,21 @@ function sameResources(actual: Resources, wanted: Resources): boolean {
   );
 }
 
-function sameRights(
-  actual: SecurityContext,
-  wanted: SecurityContext,
-  requirements: ProofRequirements,
-): boolean {
+function sameRights(actual: SecurityContext, wanted: SecurityContext, ids: ProofIds): boolean {
   return (
     Object.entries(wanted).every(([key, value]) => same(actual[key], value)) &&
-    Object.entries(actual).every(
-      ([key, value]) => Object.hasOwn(wanted, key) || mayHave(key, value, requirements),
-    )
+    Object.entries(actual).every(([key, value]) => Object.hasOwn(wanted, key) || mayHave(key, value, ids))
   );
 }
 
 /** Whether a right that others added leaves the proof as it is. */
-function mayHave(key: string, value: unknown, requirements: ProofRequirements): boolean {
+function mayHave(key: string, value: unknown, ids: ProofIds): boolean {
   const type = isObject(value) ? value.type : undefined;
   switch (key) {
     case 'runAsUser':
-      return typeof value === 'number' && mayRunAs(value, requirements);
+      return typeof value === 'number' && mayRunAs(value, ids);
     case 'runAsGroup':
-      return typeof value === 'number' && mayRunInGroup(value, requirements);
+      return typeof value === 'number' && mayRunInGroup(value, ids);
     case 'seLinuxOptions':
       return type === undefined;
     case 'appArmorProfile':

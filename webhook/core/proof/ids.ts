@@ -3,13 +3,24 @@ import { own } from '../../lib/maps.ts';
 import type { NamespaceFacts } from '../facts/namespace.ts';
 import { allContainers, type Pod } from '../facts/pod.ts';
 import type { Id, Identity, IdSource } from '../profiles/types.ts';
-import type { ProofRequirements } from './proof-requirements.ts';
 
 /** The user and group ids of a proof in one pod. The names are those of the validator's contract. */
 export type Ids = Record<
   keyof Pick<RedirectCheck, 'asUser' | 'asGroup' | 'notAsUser' | 'notAsGroup'>,
   number | undefined
 >;
+
+/** The ids that the checks of a proof require and exclude together. */
+export interface ProofIds {
+  /** The user id that a check must run as. */
+  asUser: number | undefined;
+  /** The group id that a check must run as; undefined if it equals `asUser`. */
+  asGroup: number | undefined;
+  /** User ids that a check must not run as. */
+  notAsUsers: number[];
+  /** Group ids that a check must not run as. */
+  notAsGroups: number[];
+}
 
 /** The parts of a pod that can contain an id. */
 export interface Place {
@@ -61,10 +72,12 @@ function inContainers(
   pod: Pod,
   ofPod: boolean,
 ): number | undefined {
-  const found = containers.flatMap((name) => allContainers(pod).find((it) => it.name === name) ?? []);
-  const said = found.flatMap(({ securityContext }) => securityContext?.[field] ?? []);
+  const named = containers.flatMap(
+    (name) => allContainers(pod).find((container) => container.name === name) ?? [],
+  );
+  const said = named.flatMap(({ securityContext }) => securityContext?.[field] ?? []);
   if (said.length > 0) return said.find(isId);
-  return found.length > 0 && ofPod ? idIn(pod.spec.securityContext?.[field]) : undefined;
+  return named.length > 0 && ofPod ? idIn(pod.spec.securityContext?.[field]) : undefined;
 }
 
 /** The greatest id that Kubernetes accepts (`IsValidUserID`). */
@@ -80,34 +93,34 @@ function idIn(value: unknown): number | undefined {
 }
 
 /** User and group of our own image (`USER` of the Dockerfile). */
-const ofImage = 64_532;
+export const imageUser = 64_532;
 
 /**
  * Returns the user and group to set on the init container. They are set only if a check needs them, or if the container
  * would otherwise run as root or as an id that the redirect exempts: OpenShift assigns ids by range and refuses others.
+ *
+ * @param image user and group of the image; undefined if they are unknown
  */
-export function runAsFor(pod: Pod, requirements: ProofRequirements): Partial<Record<Field, number>> {
-  const { asUser, asGroup, container } = requirements;
+export function runAsFor(pod: Pod, ids: ProofIds, image: number | undefined): Partial<Record<Field, number>> {
+  const { asUser, asGroup } = ids;
   if (asUser !== undefined) return { runAsUser: asUser, runAsGroup: asGroup ?? asUser };
   const { runAsUser, runAsGroup } = pod.spec.securityContext ?? {};
-  // the user in the image of a network's own validator is unknown
-  const image = container === undefined ? ofImage : undefined;
   const user = runAsUser ?? image;
   const group = runAsGroup ?? (runAsUser === undefined || runAsUser === null ? image : undefined);
-  const changesUser = user !== undefined && !mayRunAs(user, requirements);
-  if (!changesUser && (group === undefined || mayRunInGroup(group, requirements))) return {};
+  const changesUser = user !== undefined && !mayRunAs(user, ids);
+  if (!changesUser && (group === undefined || mayRunInGroup(group, ids))) return {};
   // an id that no mesh exempts, as user and as group: `nobody`, or one below it
   let id = 65_534;
-  while (!mayRunAs(id, requirements) || !mayRunInGroup(id, requirements)) id--;
+  while (!mayRunAs(id, ids) || !mayRunInGroup(id, ids)) id--;
   return { ...(changesUser && { runAsUser: id }), runAsGroup: id };
 }
 
 /** Whether the proof is meaningful when it runs as this user. */
-export function mayRunAs(user: number, requirements: ProofRequirements): boolean {
-  return user !== 0 && !requirements.notAsUsers.includes(user);
+export function mayRunAs(user: number, ids: ProofIds): boolean {
+  return user !== 0 && !ids.notAsUsers.includes(user);
 }
 
 /** Whether the proof is meaningful when it runs with this primary group. */
-export function mayRunInGroup(group: number, requirements: ProofRequirements): boolean {
-  return !requirements.notAsGroups.includes(group);
+export function mayRunInGroup(group: number, ids: ProofIds): boolean {
+  return !ids.notAsGroups.includes(group);
 }

@@ -1,17 +1,161 @@
 import { isDeepStrictEqual as same } from 'node:util';
 import jsonpatch, { type Operation } from 'fast-json-patch';
-import type { Container, Volume } from '../facts/pod.ts';
+import { CniGateError, messageOf } from '../../lib/errors.ts';
+import { own } from '../../lib/maps.ts';
+import { podInfoVolume, profileLabel, statusAnnotation, validatorContainer } from '../../lib/names.ts';
+import { allContainers, type Container, isOurContainer, type Pod, type Volume } from '../facts/pod.ts';
+import { type EarlierCall, reasonText, statusText } from '../facts/status-annotation.ts';
+import type { ProofSettings } from '../profiles/types.ts';
+import type { Injection } from './container.ts';
+import { isCurrent } from './current.ts';
+import type { ProofPlan } from './plan.ts';
+import type { Selection } from './selection.ts';
 
-function pointer(...parts: (string | number)[]): string {
-  let path = '';
-  for (const part of parts) path += `/${jsonpatch.escapePathComponent(String(part))}`;
-  return path;
+/**
+ * Returns the operations that give a pod what its plan says; none if it has all of it.
+ *
+ * @param injection undefined if nothing is proved
+ * @throws CniGateError CNI_GATE_NAME_TAKEN if the pod uses a name of ours for something else
+ */
+export function patchFor(
+  pod: Pod,
+  earlier: EarlierCall,
+  selection: Selection,
+  plan: ProofPlan,
+  injection: Injection | undefined,
+  proof: ProofSettings,
+): Operation[] {
+  refuseTakenNames(pod, earlier);
+  const { metadata, spec } = pod;
+  const status = statusText(selection, plan.profiles, plan.checkNames, proof.mode);
+  return [
+    ...(injection === undefined
+      ? removeOperations('initContainers', spec.initContainers, earlier.container)
+      : [...headOperations(pod, earlier, injection.container, plan), ...secretOperations(pod, proof)]),
+    ...(injection?.volume ? volumeOperations(spec.volumes, injection.volume) : dropVolume(pod, earlier)),
+    ...mapOperations(['metadata', 'labels'], metadata.labels, new Map([[profileLabel, selection.profile]])),
+    ...mapOperations(
+      ['metadata', 'annotations'],
+      metadata.annotations,
+      new Map([...plan.annotations, [statusAnnotation, status]]),
+    ),
+  ];
+}
+
+/**
+ * Removes what an earlier call injected, and writes a status instead: without one, a pod to which no profile applies
+ * would look like one that never reached the webhook.
+ *
+ * @param status none by default
+ */
+export function removalPatch(pod: Pod, earlier: EarlierCall, status?: string): Operation[] {
+  const { metadata, spec } = pod;
+  return [
+    ...removeOperations('initContainers', spec.initContainers, earlier.container),
+    ...dropVolume(pod, earlier),
+    // with another status, or none, a later call would treat the label as the user's
+    ...(earlier.copiedLabel
+      ? mapOperations(['metadata', 'labels'], metadata.labels, new Map([[profileLabel, undefined]]))
+      : []),
+    ...statusOperations(pod, status),
+  ];
+}
+
+/**
+ * Records on a pod that is admitted with a warning why nothing is proved. The status and the injection of an earlier
+ * call stay, because the later call may have failed temporarily.
+ */
+export function refusalPatch(pod: Pod, code: string): Operation[] {
+  return own(pod.metadata.annotations, statusAnnotation) ? [] : statusOperations(pod, reasonText(code));
+}
+
+/**
+ * Applies a patch once, before it is sent: one that does not apply would fail the request whatever the webhook's
+ * failurePolicy says. The pod is patched in place and is of no use for another decision afterwards; a copy would cost as
+ * much as the whole request.
+ *
+ * @throws CniGateError CNI_GATE_PATCH_FAILED
+ */
+export function applyOnce(pod: Pod, operations: Operation[]): void {
+  try {
+    jsonpatch.applyPatch(pod, operations, true, true);
+  } catch (error) {
+    const first = messageOf(error).split('\n')[0];
+    const message = `the patch for this pod does not apply, so it was not sent: ${first}`;
+    throw new CniGateError('CNI_GATE_PATCH_FAILED', message);
+  }
+}
+
+const statusOperations = ({ metadata }: Pod, text: string | undefined): Operation[] =>
+  mapOperations(['metadata', 'annotations'], metadata.annotations, new Map([[statusAnnotation, text]]));
+
+/** Names are unique in a pod: the API server would refuse a second one with a message that does not help. */
+function refuseTakenNames(pod: Pod, earlier: EarlierCall): void {
+  const { initContainers, volumes } = pod.spec;
+  const ours = initContainers?.[earlier.container];
+  const isTaken = allContainers(pod).some(
+    (container) => container !== ours && container.name === validatorContainer,
+  );
+  const volume = volumes?.findIndex(({ name }) => name === podInfoVolume) ?? -1;
+  if (!isTaken && (volume < 0 || volume === earlier.volume)) return;
+  const taken = isTaken ? `container "${validatorContainer}"` : `volume "${podInfoVolume}"`;
+  throw new CniGateError(
+    'CNI_GATE_NAME_TAKEN',
+    `the pod has a ${taken} that cni-gate did not add: rename it`,
+  );
+}
+
+/** Operations that make the container the first init container. */
+function headOperations(
+  pod: Pod,
+  { container: at }: EarlierCall,
+  wanted: Container,
+  { ids }: ProofPlan,
+): Operation[] {
+  const list = pod.spec.initContainers;
+  const path = ['spec', 'initContainers'];
+  if (list === null || list === undefined) return [{ op: 'add', path: pointer(...path), value: [wanted] }];
+  const head = pointer(...path, 0);
+  const actual = list[at];
+  if (actual === undefined) return [{ op: 'add', path: head, value: wanted }];
+  const replace: Operation = { op: 'replace', path: pointer(...path, at), value: wanted };
+  const move: Operation = { op: 'move', from: pointer(...path, at), path: head };
+  return [...(isCurrent(actual, wanted, ids, pod) ? [] : [replace]), ...(at === 0 ? [] : [move])];
+}
+
+/** Operations that add the pull secrets that the pod lacks. */
+function secretOperations({ spec }: Pod, proof: ProofSettings): Operation[] {
+  const missing = proof.imagePullSecrets.filter(
+    (name) => !spec.imagePullSecrets?.some((secret) => secret?.name === name),
+  );
+  return appendOperations(
+    'imagePullSecrets',
+    spec.imagePullSecrets,
+    missing.map((name) => ({ name })),
+  );
+}
+
+/** Operations that add or update a named volume. */
+function volumeOperations(list: Present<Volume[]>, wanted: Volume): Operation[] {
+  const at = (list ?? []).findIndex((volume) => volume.name === wanted.name);
+  const actual = list?.[at];
+  if (actual === undefined) return appendOperations('volumes', list, [wanted]);
+  return same(actual, wanted) ? [] : [{ op: 'replace', path: pointer('spec', 'volumes', at), value: wanted }];
+}
+
+/** Removes the volume of an earlier injection, unless another container mounts it. */
+function dropVolume(pod: Pod, { volume }: EarlierCall): Operation[] {
+  const isMounted = allContainers(pod).some(
+    (container) =>
+      !isOurContainer(container) && container.volumeMounts?.some((mount) => mount.name === podInfoVolume),
+  );
+  return isMounted ? [] : removeOperations('volumes', pod.spec.volumes, volume);
 }
 
 type Present<T> = T | null | undefined;
 
 /** Operations that update a map of strings; an undefined value removes the key. */
-export function mapOperations(
+function mapOperations(
   path: [string, string],
   current: Present<Record<string, string>>,
   changes: ReadonlyMap<string, string | undefined>,
@@ -31,45 +175,22 @@ export function mapOperations(
   return operations;
 }
 
-/**
- * Operations that make a container the first init container.
- *
- * @param at its current index, or -1
- * @param current whether the container there is as required
- */
-export function headOperations(
-  list: Present<Container[]>,
-  at: number,
-  current: boolean,
-  wanted: Container,
-): Operation[] {
-  const path = ['spec', 'initContainers'];
-  if (list === null || list === undefined) return [{ op: 'add', path: pointer(...path), value: [wanted] }];
-  const head = pointer(...path, 0);
-  if (at < 0) return [{ op: 'add', path: head, value: wanted }];
-  const replace: Operation[] = current ? [] : [{ op: 'replace', path: pointer(...path, at), value: wanted }];
-  const move: Operation[] = at === 0 ? [] : [{ op: 'move', from: pointer(...path, at), path: head }];
-  return [...replace, ...move];
-}
-
 /** The operation that removes an element from a list of the spec, and the list if it was the only one. */
-export function removeOperations(name: string, list: Present<unknown[]>, at: number): Operation[] {
+function removeOperations(name: string, list: Present<unknown[]>, at: number): Operation[] {
   if (at < 0) return [];
   const path = list?.length === 1 ? pointer('spec', name) : pointer('spec', name, at);
   return [{ op: 'remove', path }];
 }
 
-/** Operations that add or update a named volume. */
-export function volumeOperations(list: Present<Volume[]>, wanted: Volume): Operation[] {
-  const at = (list ?? []).findIndex((volume) => volume.name === wanted.name);
-  const found = list?.[at];
-  if (found === undefined) return appendOperations('volumes', list, [wanted]);
-  return same(found, wanted) ? [] : [{ op: 'replace', path: pointer('spec', 'volumes', at), value: wanted }];
-}
-
 /** Operations that append elements to a list of the spec. */
-export function appendOperations(name: string, list: Present<unknown[]>, items: unknown[]): Operation[] {
+function appendOperations(name: string, list: Present<unknown[]>, items: unknown[]): Operation[] {
   if (items.length === 0) return [];
   if (list === null || list === undefined) return [{ op: 'add', path: pointer('spec', name), value: items }];
   return items.map((value) => ({ op: 'add', path: pointer('spec', name, '-'), value }));
+}
+
+function pointer(...parts: (string | number)[]): string {
+  let path = '';
+  for (const part of parts) path += `/${jsonpatch.escapePathComponent(String(part))}`;
+  return path;
 }

@@ -1,15 +1,19 @@
 import { own } from '../../lib/maps.ts';
-import { validatorContainer } from '../../lib/names.ts';
 import { quantity } from '../../lib/quantity.ts';
-import { allContainers, type Container, type Pod, type Quantities, type Resources } from '../facts/pod.ts';
-import type { ProofResources, ProofSettings } from '../profiles/types.ts';
-import type { ProofRequirements } from './proof-requirements.ts';
-
-/** The least limits of a network's own validator (`proof.container`), about which nothing is known. */
-const leastOfOthers: Quantities = { cpu: '50m', memory: '64Mi' };
+import {
+  type Container,
+  containersBesides,
+  type Pod,
+  type Quantities,
+  type Resources,
+} from '../facts/pod.ts';
+import type { ProofResources } from '../profiles/types.ts';
 
 /** The resources that a ResourceQuota or a LimitRange may require of every container. */
 const counted = ['cpu', 'memory', 'ephemeral-storage'] as const;
+
+/** The least limits of a network's own validator (`proof.container`), about which nothing is known. */
+const leastOfOwnValidator = { cpu: '50m', memory: '64Mi' };
 
 /**
  * Returns resources that do not change the pod's QoS class. Ours sets a request, or a limit, where *all* other containers
@@ -22,63 +26,57 @@ const counted = ['cpu', 'memory', 'ephemeral-storage'] as const;
  */
 export function resourcesFor(
   pod: Pod,
-  { container }: ProofRequirements,
-  { resources }: ProofSettings,
+  ownValidator: boolean,
+  { requests, limits }: ProofResources,
 ): Resources | undefined {
   if (hasPodResources(pod)) return undefined;
-  const others = allContainers(pod).filter(({ name }) => name !== validatorContainer);
-  const isGuaranteed = others.every((other) =>
-    ['cpu', 'memory'].every((name) => limitOf(other, name) === requestOf(other, name)),
+  const others = containersBesides(pod);
+  const isGuaranteed = others.every((container) =>
+    ['cpu', 'memory'].every((name) => limitOf(container, name) === requestOf(container, name)),
   );
-  const amounts = container === undefined ? resources.limits : raised(resources.limits);
-  const limits = whereAllSet(others, limitOf, amounts);
-  const requests = whereAllSet(others, requestOf, isGuaranteed ? amounts : resources.requests);
-  if (requests === undefined && limits === undefined) return undefined;
-  return { ...(requests && { requests }), ...(limits && { limits }) };
+  const { cpu, memory } = leastOfOwnValidator;
+  const most = ownValidator
+    ? { ...limits, cpu: larger(limits.cpu, cpu), memory: larger(limits.memory, memory) }
+    : limits;
+  const result = {
+    ...whereAllSet('requests', others, requestOf, isGuaranteed ? most : requests),
+    ...whereAllSet('limits', others, limitOf, most),
+  };
+  return Object.keys(result).length === 0 ? undefined : result;
 }
 
-/** NaN if there is none, or if it is invalid: the API server refuses those. */
-const amountOf = (values: Quantities | null | undefined, name: string): number =>
-  quantity(own(values, name) ?? Number.NaN);
+const larger = (amount: string | number, least: string): string | number =>
+  quantity(amount) < quantity(least) ? least : amount;
 
-/** The limits, each no less than that of a network's own validator. */
-const raised = (limits: ProofResources['limits']): ProofResources['limits'] => ({
-  ...limits,
-  ...Object.fromEntries(
-    Object.entries(leastOfOthers).filter(([name, least]) => amountOf(limits, name) < quantity(least)),
-  ),
-});
-
-/** The amount of a resource of a container; NaN if it has none. */
+/** The amount of a resource of a container; NaN if it has none, or an invalid one, which the API server refuses. */
 type AmountOf = (container: Container, name: string) => number;
 
-const limitOf: AmountOf = ({ resources }, name) => amountOf(resources?.limits, name);
+const limitOf: AmountOf = ({ resources }, name) => quantity(own(resources?.limits, name) ?? Number.NaN);
 
 /** The API server defaults requests to the limits; a manifest may not have passed it yet. */
 const requestOf: AmountOf = ({ resources }, name) =>
-  own(resources?.requests, name) === undefined
-    ? amountOf(resources?.limits, name)
-    : amountOf(resources?.requests, name);
+  quantity(own(resources?.requests, name) ?? own(resources?.limits, name) ?? Number.NaN);
 
 /**
- * The amounts of the resources that all of the containers have. A zero stays zero: Kubernetes treats it as not set, and
- * more would change the pod's class. A pod may have many containers, so the first one without the resource decides.
+ * The amounts of the resources that all of the containers have, under the name of the field. A zero stays zero:
+ * Kubernetes treats it as not set, and more would change the pod's class. A pod may have many containers, so the first
+ * one without the resource decides.
  */
 function whereAllSet(
+  field: keyof Resources,
   containers: readonly Container[],
-  amountIn: AmountOf,
+  amountOf: AmountOf,
   amounts: ProofResources['limits'],
-): Quantities | undefined {
-  const entries = counted.flatMap((name): [string, string | number][] => {
-    let isMore = false;
-    const isSet = containers.every((container) => {
-      const value = amountIn(container, name);
-      isMore ||= value > 0;
-      return !Number.isNaN(value);
-    });
-    return containers.length > 0 && isSet ? [[name, isMore ? amounts[name] : '0']] : [];
-  });
-  return entries.length === 0 ? undefined : Object.fromEntries(entries);
+): Resources {
+  if (containers.length === 0) return {};
+  const set = counted.filter((name) =>
+    containers.every((container) => !Number.isNaN(amountOf(container, name))),
+  );
+  const values = set.map((name): [string, string | number] => [
+    name,
+    containers.some((container) => amountOf(container, name) > 0) ? amounts[name] : '0',
+  ]);
+  return values.length === 0 ? {} : { [field]: Object.fromEntries(values) as Quantities };
 }
 
 /** Whether the pod has pod-level resources, which decide its class instead of its containers'. */

@@ -18,12 +18,12 @@ export function targetsIn({ connect, listen, skippedPorts }: RedirectSettings, p
   if (!text) return connect;
   const skipped = portsOf(text);
   const isFree = (port: number): boolean => skipped[port] === 0 && port !== listen;
-  let other = mostPorts;
-  while (other > 0 && !isFree(other)) other -= 1;
+  let free = mostPorts;
+  while (free > 0 && !isFree(free)) free -= 1;
   return connect.map((entry) => {
     const target = parseTarget(entry);
     if (target === undefined || skipped[target.port] === 0) return entry;
-    if (other > 0) return formatTarget({ ...target, port: other });
+    if (free > 0) return formatTarget({ ...target, port: free });
     throw new CniGateError(
       'CNI_GATE_PORTS_SKIPPED',
       `annotation ${skippedPorts} leaves out every port ("${text.slice(0, 60)}"), so no connection of the pod passes the ` +

@@ -1,11 +1,9 @@
 import type { WitnessCheck } from '../../../validator/shared/contract.ts';
-import { parseDuration } from '../../../validator/shared/duration.ts';
 import { own } from '../../lib/maps.ts';
 import { allContainers } from '../facts/pod.ts';
 import type { InboundRedirect, Profile } from '../profiles/types.ts';
 import type { Place } from './ids.ts';
-import { allMatch } from './profile-selection.ts';
-import type { ProofRequirements } from './proof-requirements.ts';
+import { allMatch } from './selection.ts';
 import { portsOf, textAt } from './skipped-ports.ts';
 
 /** How long the kubelet is awaited. It dials once a second, but on a busy node it is late to see a container. */
@@ -19,7 +17,7 @@ const leastPort = 1024;
 const everywhere = ['0.0.0.0/0', '::/0'];
 
 /** What the kubelet has to show for a pod; undefined if no profile has it as witness. */
-export function witnessFor(place: Place, profiles: Profile[]): WitnessCheck | undefined {
+export function witnessFor(place: Place, profiles: readonly Profile[]): WitnessCheck | undefined {
   if (!profiles.some(({ proof }) => proof.witness !== undefined)) return undefined;
   const inbound = profiles.find(({ proof }) => proof.inbound !== undefined)?.proof.inbound;
   const used = allContainers(place.pod).flatMap(({ ports }) =>
@@ -56,21 +54,4 @@ function redirectedPort(
 function firstPort(taken: Uint8Array): number | undefined {
   const found = [usualPort, leastPort].map((start) => taken.indexOf(0, start));
   return found.find((port) => port >= 0);
-}
-
-/**
- * The probe by which the kubelet dials the pod, with the API server's defaults. It goes on for longer than the checks
- * take, because the kubelet restarts a container whose probe is over.
- */
-export function startupProbe({ witness, checksJson }: ProofRequirements): object {
-  const timeouts = [...checksJson.matchAll(/"timeout":"(\w+)"/g)].map(
-    ([, text = '']) => parseDuration(text) ?? 0,
-  );
-  return {
-    tcpSocket: { port: witness?.port },
-    timeoutSeconds: 1,
-    periodSeconds: 1,
-    successThreshold: 1,
-    failureThreshold: Math.ceil(Math.max(...timeouts) / 1000) * 2 + 30,
-  };
 }

@@ -1,18 +1,18 @@
 import { env } from '../../../validator/shared/contract.ts';
+import { readMessage } from '../../../validator/shared/message.ts';
 import type { ApiObject, Metadata, Source } from '../../cluster/informer/object.ts';
 import { podsPath } from '../../cluster/view/sources.ts';
 import type { ApiPod, PodStatus } from '../../core/facts/api.ts';
 import { waitsBy } from '../../core/facts/gate-pod.ts';
-import { type Pod, variableOf } from '../../core/facts/pod.ts';
+import { optedInTo } from '../../core/facts/namespace.ts';
+import { isOurContainer, type Pod, variableOf } from '../../core/facts/pod.ts';
 import type { PodEvidence } from '../../core/facts/pod-evidence.ts';
 import { type Refused, refusedFor } from '../../core/facts/refusal-tag.ts';
 import { readStatus } from '../../core/facts/status-annotation.ts';
 import { contextOf, evidencePick } from '../../core/facts/to-pod-evidence.ts';
 import { resultOf, sandboxSince, timeOf } from '../../core/facts/verdict.ts';
 import type { Policy } from '../../core/profiles/policy.ts';
-import { isOurContainer } from '../../core/proof/current.ts';
-import { exemption } from '../../core/proof/exempt.ts';
-import { optedInTo } from '../../core/proof/profile-selection.ts';
+import { exemption } from '../../core/proof/selection.ts';
 import { texts } from '../../lib/limits.ts';
 import { own } from '../../lib/maps.ts';
 import { optOutValue, profileLabel } from '../../lib/names.ts';
@@ -131,7 +131,7 @@ export function pickPod(
   // a pod without our label has no init container of ours either
   const isMarked = label !== undefined && !!spec.nodeName;
   const isFailed = proof === 'failed';
-  const seen = isFailed ? seenIn(resultOf(status, contextOf(pod)).ended?.message ?? '') : undefined;
+  const seen = isFailed ? seenIn(resultOf(status, contextOf(pod)).ended?.message) : undefined;
   const failingSince = isFailed ? sandboxSince(status) : undefined;
   return {
     ...pickMode(pod),
@@ -147,30 +147,18 @@ export function pickPod(
   };
 }
 
-/** The parts of a termination message that are read; each may be anything. */
-interface Message {
-  problem?: unknown;
-  checks?: unknown;
-}
-
 /**
  * What the first check that did not pass saw, from the termination message of our init container, in a few words.
  * Undefined where the message has none: the container crashed, or runs a network's own validator.
  */
-function seenIn(message: string): string | undefined {
-  let report: Message | null;
-  try {
-    report = JSON.parse(message);
-  } catch {
-    return undefined;
-  }
-  if (typeof report?.problem === 'string') return report.problem.slice(0, texts.quoted);
-  const checks: (Record<string, unknown> | null)[] = Array.isArray(report?.checks) ? report.checks : [];
-  const found = checks.find((one) => one?.passed === false);
-  if (!found) return undefined;
-  const words = [found.profile, found.check, found.family, found.reason];
-  const name = words.filter((word) => typeof word === 'string').join(' ');
-  return (typeof found.seen === 'string' ? `${name}: saw ${found.seen}` : name).slice(0, texts.quoted);
+function seenIn(message: string | null | undefined): string | undefined {
+  const { problem, checks } = readMessage(message);
+  if (problem !== undefined) return problem.slice(0, texts.quoted);
+  const failure = checks.find(({ passed }) => !passed);
+  if (failure === undefined) return undefined;
+  const { profile, check, family, reason, seen } = failure;
+  const name = [profile, check, family, reason].filter((text) => text !== undefined).join(' ');
+  return (seen === undefined ? name : `${name}: saw ${seen}`).slice(0, texts.quoted);
 }
 
 function holdOf(pod: ApiStatusPod, { node, why }: Refused): Hold {

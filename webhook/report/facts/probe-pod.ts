@@ -1,10 +1,10 @@
 import type { Pod } from '../../core/facts/pod.ts';
 import type { CombinedProfiles, Policy } from '../../core/profiles/policy.ts';
 import type { Condition, Matcher } from '../../core/profiles/types.ts';
-import { canProve } from '../../core/proof/inject.ts';
-import { requirementsFor } from '../../core/proof/proof-requirements.ts';
+import { planFor } from '../../core/proof/plan.ts';
+import { applying } from '../../core/proof/selection.ts';
 
-/** A pod to ask about, and the words of the checks that the configuration requires of it. */
+/** A pod to ask about, and the names of the checks that the configuration requires of it. */
 export interface ProbePod {
   pod: Pod & { apiVersion: 'v1'; kind: 'Pod' };
   requiredChecks: readonly string[];
@@ -19,9 +19,9 @@ export function probePod(namespace: string, combined: CombinedProfiles, { proof 
   const conditions = combined.profiles.flatMap(({ when }) => when);
   const candidates = [{}, ...conditions].map((condition) => podFor(namespace, condition, proof.image));
   const fitting = candidates.flatMap((pod) => {
-    const requirements = requirementsFor(pod, combined, { labels: {} }, proof.mode);
-    const isProved = requirements !== undefined && canProve(requirements, proof);
-    return isProved && requirements.words.length > 0 ? [{ pod, requiredChecks: requirements.words }] : [];
+    const profiles = applying(combined.profiles, pod, {});
+    const { checkNames } = planFor({ pod, namespace }, profiles, { labels: {} }, proof);
+    return checkNames.length > 0 ? [{ pod, requiredChecks: checkNames }] : [];
   });
   return fitting[0] ?? { pod: podFor(namespace, {}, proof.image), requiredChecks: [] };
 }

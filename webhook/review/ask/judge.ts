@@ -1,14 +1,12 @@
-import { decodePodRequest, type PodRequest } from '../../admission/decode.ts';
 import { mutate } from '../../admission/mutate.ts';
-import { InvalidObject } from '../../admission/review.ts';
+import { decodePodRequest, InvalidObject, type PodRequest } from '../../admission/review.ts';
 import { builtInProfiles } from '../../config/builtin.ts';
 import { dotted } from '../../config/parse.ts';
 import { FixedNamespaces } from '../../core/facts/namespace.ts';
 import type { Pod } from '../../core/facts/pod.ts';
-import { readStatus } from '../../core/facts/status-annotation.ts';
+import { earlierCall, readStatus } from '../../core/facts/status-annotation.ts';
 import type { Policy } from '../../core/profiles/policy.ts';
-import { exemption, isExemptNamespace } from '../../core/proof/exempt.ts';
-import { isOurs, selectProfile } from '../../core/proof/profile-selection.ts';
+import { exemption, isExemptNamespace, select } from '../../core/proof/selection.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import { own } from '../../lib/maps.ts';
 import { optOutValue, profileLabel } from '../../lib/names.ts';
@@ -123,12 +121,11 @@ export class Judge {
     const { policy } = this.#options;
     const facts = this.#namespaces.facts(request.namespace);
     if (facts === undefined || exemption(request, policy.daemonSets, undefined) !== undefined) return [];
-    const profile = selectProfile(request.pod, facts.labels, policy.proof.allowOptOut)?.profile;
-    if (profile === undefined || profile === optOutValue) return [];
     const { annotations = {} } = this.#known.get(request.namespace) ?? {};
     try {
-      const { profiles } = policy.combineProfiles(profile);
-      return meshGaps(request.pod, { labels: facts.labels, annotations }, profiles, this.#meshes);
+      const selection = select(request.pod, earlierCall(request.pod), facts.labels, policy);
+      if (typeof selection === 'string') return [];
+      return meshGaps(request.pod, { labels: facts.labels, annotations }, selection.chosen, this.#meshes);
     } catch (error) {
       // the pod is refused for it
       if (error instanceof CniGateError) return [];
@@ -149,7 +146,7 @@ const notCalled = (reason: Uncalled): ReviewDecision => ({
 /** The profile that the label of the pod names, unless an earlier call copied it from the namespace. */
 function podLabelOf(pod: Pod): Pick<ReviewDecision, 'podLabel'> {
   const label = own(pod.metadata.labels, profileLabel) ?? '';
-  return label === '' || label === optOutValue || isOurs(pod, label) ? {} : { podLabel: label };
+  return label === '' || label === optOutValue || earlierCall(pod).copiedLabel ? {} : { podLabel: label };
 }
 
 /** The fault with paths of the manifest: admission knows only the pod that was made from it. */

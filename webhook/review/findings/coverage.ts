@@ -1,5 +1,5 @@
+import { optedInTo } from '../../core/facts/namespace.ts';
 import type { Policy } from '../../core/profiles/policy.ts';
-import { optedInTo } from '../../core/proof/profile-selection.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import { profileLabel } from '../../lib/names.ts';
 import type { Uncalled } from '../ask/judge.ts';

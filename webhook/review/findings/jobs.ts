@@ -1,5 +1,5 @@
 import { exitCode } from '../../../validator/shared/contract.ts';
-import type { Outcome } from '../../admission/decide-injection.ts';
+import type { Outcome } from '../../admission/mutate.ts';
 import { dotted } from '../../config/parse.ts';
 import { lineOf } from '../input/documents.ts';
 import { type Finding, nameOf, type Path, type Position, type Reviewed, type Workload } from '../model.ts';

@@ -1,5 +1,5 @@
 import type { styleText } from 'node:util';
-import type { Outcome } from '../../admission/decide-injection.ts';
+import type { Outcome } from '../../admission/mutate.ts';
 import { clean } from '../../lib/clean.ts';
 import { type Finding, nameOf, notesOn, placeOf, type Report, type Reviewed, textOf } from '../model.ts';
 import { exitCodeOf, type Summary } from '../summary.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { decodePodRequest } from '../../../../webhook/admission/decode.ts';
 import { gate } from '../../../../webhook/admission/gate.ts';
 import { decodePlacement } from '../../../../webhook/admission/placement.ts';
+import { decodePodRequest } from '../../../../webhook/admission/review.ts';
 import { policyOf } from '../../../support/configurations.ts';
 import { reviewOf } from '../../../support/reviews.ts';
 import { now } from '../../core/networks/objects.ts';

@@ -1,0 +1,283 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { annotationsOf, type NamespaceFacts } from '../../../../webhook/core/facts/namespace.ts';
+import type { Container, Pod, SecurityContext } from '../../../../webhook/core/facts/pod.ts';
+import type { FamiliesSource, Identity, Profile } from '../../../../webhook/core/profiles/types.ts';
+import { type ProofPlan, planFor } from '../../../../webhook/core/proof/plan.ts';
+import { copyOf } from '../../../support/answers.ts';
+import { policyOf } from '../../../support/configurations.ts';
+
+// the golden cases show an ordinary pod of each kind; these are the edges of what a plan reads of the pod
+const policy = policyOf({ profiles: [{ name: 'seen', proof: { witness: 'kubelet' } }] });
+const networks = 'k8s.v1.cni.cncf.io/networks';
+
+interface Given {
+  annotations?: Record<string, string>;
+  spec?: Partial<Pod['spec']>;
+  namespace?: NamespaceFacts['annotations'];
+}
+
+/** The plan for a pod to which profiles apply. */
+function planOf(
+  profiles: (Partial<Profile> | string)[],
+  { annotations = {}, spec, namespace }: Given,
+): ProofPlan {
+  const pod = { metadata: { annotations }, spec: { containers: [], ...spec } };
+  const all = profiles.flatMap((profile, at): Profile[] => {
+    if (typeof profile === 'string') return [policy.profiles.get(profile) ?? assert.fail(profile)];
+    return [{ name: `p${at}`, when: {}, daemonSets: [], annotations: {}, proof: { checks: [] }, ...profile }];
+  });
+  const facts = { labels: {}, ...(namespace && { annotations: namespace }) };
+  return planFor({ pod, namespace: 'shop' }, all, facts, policy.proof);
+}
+
+const [ipv4, ipv6] = ['192.0.2.2:1', '[2001:db8::2]:1'];
+const redirect = (identity: Identity, ...connect: string[]): Pick<Profile, 'proof'> => ({
+  proof: {
+    checks: [{ redirect: { direction: 'outbound', listen: 2, connect, timeout: '1s', ...identity } }],
+  },
+});
+
+suite('the families that a mesh serves', () => {
+  const listen = { container: 'proxy', env: 'GIVEN' };
+  const dual = { container: 'proxy', dualStackEnv: 'GIVEN' };
+
+  /** The targets and the families of a redirect in a pod whose proxy has a variable with these values. */
+  function served(
+    families: FamiliesSource | undefined,
+    values: (string | undefined)[],
+    targets = [ipv4, ipv6],
+  ) {
+    const env = values.map((value) => ({ name: 'GIVEN', ...(value !== undefined && { value }) }));
+    const { checks } = redirect({}, ...targets).proof;
+    const proof = { checks, ...(families && { families }) };
+    const [check] = planOf([{ proof }], {
+      spec: { containers: [{ name: 'app' }, { name: 'proxy', env }] },
+    }).checks;
+    assert.ok(check && 'redirect' in check);
+    return [...check.redirect.connect, check.redirect.families].filter((text) => text !== undefined);
+  }
+
+  const addresses: [values: string[], expected: string[]][] = [
+    [['0.0.0.0:4143'], [ipv4]],
+    [['127.0.0.1:4140, [::1]:4140'], [ipv4, ipv6]],
+    [['[::1]:4140'], [ipv6]],
+    // a listener on every IPv6 address accepts IPv4 too
+    [['[::]:4143'], [ipv4, ipv6]],
+    [['[0:0:0:0:0:0:0:0]:4143'], [ipv4, ipv6]],
+    [['[::ffff:0.0.0.0]:4143'], [ipv4]],
+    // of two variables the last
+    [['0.0.0.0:1', '[::1]:1'], [ipv6]],
+  ];
+  for (const [values, expected] of addresses)
+    test(`env ${values}: those of the listen addresses`, () =>
+      assert.deepEqual(served(listen, values), expected));
+
+  test('env: an invalid list, or a value from elsewhere, limits nothing', () => {
+    const invalid = [
+      '',
+      'localhost:4143',
+      '4143',
+      '[',
+      '[junk]:1',
+      '999.999.999.999:1',
+      '0.0.0.0',
+      undefined,
+    ];
+    for (const value of [...invalid, '0.0.0.0:4143,*:9', '0.0.0.0:4143,', '0.0.0.0:0', '[::1]'])
+      assert.deepEqual(served(listen, [value]), [ipv4, ipv6], value);
+    assert.deepEqual(served(listen, ['0.0.0.0:1', undefined]), [ipv4, ipv6]);
+  });
+
+  test("dualStackEnv: Go's true values mean both families, anything else means one", () => {
+    for (const value of ['1', 't', 'T', 'true', 'TRUE', 'True'])
+      assert.equal(served(dual, [value]).at(-1), 'all', value);
+    for (const value of ['0', 'false', '', 'yes', 'tRUE', ' true', undefined])
+      assert.equal(served(dual, [value]).at(-1), 'first', value);
+    assert.equal(served(dual, ['true', 'false']).at(-1), 'first', 'of two variables the last');
+    assert.equal(served({ ...dual, container: 'other' }, ['true']).at(-1), 'first');
+  });
+
+  test('no container, no variable, no proof.families, or no target of the family: every target', () => {
+    for (const source of [undefined, { ...listen, container: 'other' }, { ...listen, env: 'OTHER' }])
+      assert.deepEqual(served(source, ['0.0.0.0:1']), [ipv4, ipv6]);
+    assert.deepEqual(served(listen, ['0.0.0.0:1'], [ipv6]), [ipv6]);
+  });
+});
+
+suite('the ids of a proof', () => {
+  const key = 'mesh.example/uid';
+  const source = { annotation: key, containers: ['first', 'second'], default: 7 };
+
+  interface Ids {
+    first?: SecurityContext;
+    second?: SecurityContext | null;
+    ofPod?: SecurityContext;
+    annotation?: string;
+    ofNamespace?: string;
+  }
+
+  const planWith = (given: Ids, ...identities: Identity[]): ProofPlan => {
+    const { first, second, ofPod, annotation, ofNamespace } = given;
+    const container = (name: string, securityContext?: SecurityContext | null): Container[] =>
+      securityContext === undefined ? [] : [{ name, securityContext }];
+    return planOf(
+      identities.map((identity) => redirect(identity, ipv4)),
+      {
+        annotations: annotation === undefined ? {} : { [key]: annotation },
+        ...(ofNamespace !== undefined && { namespace: { [key]: ofNamespace } }),
+        spec: {
+          initContainers: container('first', first),
+          containers: container('second', second),
+          ...(ofPod && { securityContext: ofPod }),
+        },
+      },
+    );
+  };
+  /** Without those that are undefined. */
+  const ids = (given: Ids, identity: Identity = { asUser: source }) => copyOf(planWith(given, identity).ids);
+
+  const users: [title: string, given: Ids, user: number][] = [
+    ['nothing says one', {}, 7],
+    ['the first container before the second', { first: { runAsUser: 1 }, second: { runAsUser: 2 } }, 1],
+    ['the second where the first has none', { first: {}, second: { runAsUser: 2 } }, 2],
+    ['null is none', { first: { runAsUser: null }, second: null, ofPod: { runAsUser: 3 } }, 3],
+    ['a container before the pod', { second: { runAsUser: 2 }, ofPod: { runAsUser: 3 } }, 2],
+    ["the pod's where a container is there without one", { second: {}, ofPod: { runAsUser: 3 } }, 3],
+    ["not the pod's where none of the containers is there", { ofPod: { runAsUser: 3 } }, 7],
+    ['root is no answer, of a container', { first: { runAsUser: 0 }, second: { runAsUser: 2 } }, 2],
+    ['a root container: not the one of the pod', { second: { runAsUser: 0 }, ofPod: { runAsUser: 3 } }, 7],
+    ['root is no answer, of the pod', { second: {}, ofPod: { runAsUser: 0 } }, 7],
+    ['an annotation before a container', { annotation: '4', second: { runAsUser: 2 } }, 4],
+    ["the pod's annotation before the namespace's", { annotation: '4', ofNamespace: '5' }, 4],
+    ["an empty annotation is none: the namespace's", { annotation: '', ofNamespace: '5' }, 5],
+    ['an annotation that is no id', { annotation: 'x', second: { runAsUser: 2 } }, 2],
+    ['an annotation that is root', { annotation: '0' }, 7],
+    ['an annotation below 0', { annotation: '-1' }, 7],
+    ['an annotation above what Kubernetes takes', { annotation: '2147483648' }, 7],
+    ['the greatest id', { annotation: '2147483647' }, 2147483647],
+    ['an annotation of many digits', { annotation: '9'.repeat(30) }, 7],
+  ];
+  for (const [title, given, user] of users)
+    test(`${title}: ${user}`, () => assert.equal(ids(given).asUser, user));
+
+  test('the group of asUser comes from the same containers; 0 counts as absent', () => {
+    const groupOf = (given: Ids, identity?: Identity) => ids(given, identity).asGroup;
+    assert.equal(groupOf({ second: { runAsUser: 2, runAsGroup: 3 } }), 3);
+    assert.equal(groupOf({ first: { runAsUser: 2, runAsGroup: 0 } }), 7);
+    assert.equal(groupOf({ second: {}, ofPod: { runAsUser: 2, runAsGroup: 3 } }), 3);
+    assert.equal(groupOf({}, { asUser: 5 }), undefined, 'a number says nothing of a group');
+    assert.equal(groupOf({ annotation: '4' }, { asUser: { annotation: key, default: 7 } }), undefined);
+  });
+
+  test('notAsUser and notAsGroup without a value exclude nothing', () => {
+    const excluded = { notAsUser: { annotation: key }, notAsGroup: { containers: ['second'] } };
+    const none = { notAsUsers: [], notAsGroups: [] };
+    assert.deepEqual(ids({}, excluded), none);
+    const ofPod = { runAsUser: 1000, runAsGroup: 1000 };
+    assert.deepEqual(ids({ second: {}, ofPod }, excluded), none, "the pod's ids are the application's");
+    const both = { notAsUsers: [4], notAsGroups: [6] };
+    assert.deepEqual(ids({ annotation: '4', second: { runAsGroup: 6 } }, excluded), both);
+  });
+
+  test('the proof runs as the first id from `nobody` downwards that no mesh exempts', () => {
+    const exempt = [{ notAsUser: 64_532 }, { notAsUser: 65_534 }, { notAsGroup: 65_533 }];
+    assert.deepEqual(planWith({}, ...exempt).runAs, { runAsUser: 65_532, runAsGroup: 65_532 });
+  });
+
+  test('of a namespace, only numeric annotations are kept, up to a limit', () => {
+    const all = { a: '1', b: 'x', c: 7, d: '', e: '1.5', f: '9'.repeat(21) };
+    assert.deepEqual(annotationsOf(all), { annotations: { a: '1' } });
+    for (const none of [undefined, null, {}, { a: 'x' }]) assert.deepEqual(annotationsOf(none), {});
+    const many = Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`a${at}`, String(at)]));
+    assert.equal(Object.keys(annotationsOf(many).annotations ?? {}).length, 64);
+  });
+});
+
+suite('the port of the probe is one that the mesh redirects', () => {
+  const inbound = {
+    port: 15006,
+    excludedBy: ['skip'],
+    includedBy: 'only',
+    transparent: { mode: 'TPROXY' },
+    neverRedirected: [4190, 4191, 15020],
+  };
+  const mesh = { proof: { checks: [], inbound } };
+  const subnet = '192.168.50.0/24';
+  const istio = (key: string, value: string) => ({ [`traffic.sidecar.istio.io/${key}`]: value });
+
+  const cases: [string, Partial<Profile> | string, Record<string, string>, unknown[]][] = [
+    ['all but those of linkerd itself', mesh, { skip: '1-4189,4192-65535' }, [14040]],
+    ['only those of Istio itself', mesh, { only: '15006,15020' }, [14040]],
+    [
+      'a port, a subnet and another interface',
+      mesh,
+      { skip: `${subnet},14040, net1` },
+      [14041, 15006, [subnet]],
+    ],
+    ['not for the proxy alone', mesh, { mode: 'REDIRECT' }, [14040, 15006]],
+    ['for the proxy alone', mesh, { mode: 'TPROXY' }, []],
+    ['a leading zero', mesh, { skip: '014040' }, [14041, 15006]],
+    ['octal to iptables', mesh, { only: '01234,9080' }, [9080, 15006]],
+    ['linkerd: ports', 'linkerd', { 'config.linkerd.io/skip-inbound-ports': '25' }, [14040, 4143]],
+    ['linkerd: subnets', 'linkerd', { 'config.linkerd.io/skip-subnets': subnet }, [14040, 4143, [subnet]]],
+    ['Istio: eth0', 'istio', istio('excludeInterfaces', 'net1, eth0'), [14040, 15006, ['0.0.0.0/0', '::/0']]],
+    ['Istio: another interface', 'istio', istio('excludeInterfaces', 'net1'), [14040, 15006]],
+    ['Istio: TPROXY', 'istio', { 'sidecar.istio.io/interceptionMode': 'TPROXY' }, []],
+  ];
+  for (const [what, profile, annotations, expected] of cases)
+    test(what, () => {
+      const { port, inbound: to, exempt } = planOf([profile, 'seen'], { annotations }).witness ?? {};
+      assert.deepEqual(
+        [port, to, exempt].filter((value) => value !== undefined),
+        expected,
+      );
+    });
+});
+
+suite('networks of a profile are merged into those of the pod', () => {
+  const wins = "the pod's own entry wins:";
+  const unreadable = "the pod's own list cannot be read, so nothing was added";
+  const cases: [pod: string, profile: string, expected: string, warning?: string][] = [
+    ['a', 'b', 'a, b'],
+    ['a', 'a', 'a'],
+    [' a,b ', 'b, c', ' a,b, c'],
+    ['', 'a, net/b@x', 'a, net/b@x'],
+    ['  ', 'a', 'a'],
+    // the namespace of the pod may be written out or left out
+    ['shop/a', 'a', 'shop/a'],
+    ['a', 'shop/a, net/a', 'a, net/a'],
+    // each entry of the pod stands for one of the profile's, the same interface first
+    ['a', 'a, a', 'a, a'],
+    ['a@x', 'a@y, a@x', 'a@x, a@y'],
+    ['a@x, a@y', 'a, a', 'a@x, a@y'],
+    ['a', 'a@x', 'a', `${wins} shop/a differs in interface`],
+    ['a@y', 'a@x', 'a@y', `${wins} shop/a differs in interface`],
+    ['b@x', 'a@x', 'b@x', `${wins} x is taken, so shop/a was not added`],
+    ['a', '[{"name":"b"}]', 'a, b'],
+    [
+      'a, n/b@x',
+      '[{"name":"c","mac":"m"}]',
+      '[{"name":"a"},{"name":"b","namespace":"n","interface":"x"},{"name":"c","mac":"m"}]',
+    ],
+    ['[]', 'a', '[{"name":"a"}]'],
+    ['[ ]\n', 'n/a@x', '[{"name":"a","namespace":"n","interface":"x"}]'],
+    ['[ {"name":"a" } ]', 'b', '[ {"name":"a" },{"name":"b"}]'],
+    ['[{"name":"a]"}]', 'b', '[{"name":"a]"}]', unreadable],
+    ['[{"name":"a","x":"]"}]', 'b', '[{"name":"a","x":"]"},{"name":"b"}]'],
+    [
+      '[{"name":"a","mtu":1}]',
+      '[{"name":"a","mtu":2}]',
+      '[{"name":"a","mtu":1}]',
+      `${wins} shop/a differs in mtu`,
+    ],
+    ['not, a list,', 'a', 'not, a list,', unreadable],
+  ];
+  for (const [pod, profile, expected, warning] of cases)
+    test(`${JSON.stringify(pod)} and ${JSON.stringify(profile)}`, () => {
+      const given = { annotations: { [networks]: pod } };
+      const { annotations, warnings } = planOf([{ annotations: { [networks]: profile } }], given);
+      assert.equal(annotations.get(networks) ?? pod, expected);
+      assert.deepEqual(warnings, warning === undefined ? [] : [`profile p0: ${networks}: ${warning}`]);
+    });
+});

@@ -1,0 +1,228 @@
+import {
+  type Check,
+  type ProfileCheck,
+  validateCommand,
+  type WitnessCheck,
+} from '../../../validator/shared/contract.ts';
+import { quoted } from '../../lib/clean.ts';
+import { CniGateError } from '../../lib/errors.ts';
+import { texts } from '../../lib/limits.ts';
+import { own } from '../../lib/maps.ts';
+import { foreign } from '../../lib/names.ts';
+import type { NamespaceFacts } from '../facts/namespace.ts';
+import {
+  allContainers,
+  type Container,
+  type Pod,
+  type Resources,
+  tokenMount,
+  type VolumeMount,
+} from '../facts/pod.ts';
+import { mergeNetworks, parseNetworks } from '../profiles/multus-networks.ts';
+import {
+  type CheckOfProfile,
+  checkNameOf,
+  type Profile,
+  type ProfileProof,
+  type ProofSettings,
+} from '../profiles/types.ts';
+import { familiesIn, narrow } from './families.ts';
+import { idsIn, imageUser, type Place, type ProofIds, runAsFor } from './ids.ts';
+import { resourcesFor } from './resources.ts';
+import { targetsIn } from './skipped-ports.ts';
+import { witnessFor } from './witness.ts';
+
+/** How one pod proves its networks: all that the init container and the patch need to know of the pod. */
+export interface ProofPlan {
+  /** The profiles that apply to the pod. */
+  profiles: readonly Profile[];
+  /** The checks of our validator, in the order of the profiles. */
+  checks: ProfileCheck[];
+  /** Their names, each once; `container` means a network's own validator. Empty if nothing is proved. */
+  checkNames: string[];
+  /** The network's own validator would run, and could only refuse the pod, which `proof.mode: warn` forbids. */
+  refuses: boolean;
+  /** Whether a network's own validator runs instead of ours. */
+  ownValidator: boolean;
+  /** What the init container runs. */
+  program: Pick<Container, 'image' | 'args'> & { command?: string[] };
+  /** What the kubelet's connection has to show, if it is a witness. */
+  witness: WitnessCheck | undefined;
+  /** The ids that the checks require and exclude. */
+  ids: ProofIds;
+  /** The ids to set on the init container. */
+  runAs: { runAsUser?: number; runAsGroup?: number };
+  resources: Resources | undefined;
+  tokenMount: VolumeMount | undefined;
+  /** Annotations to set, by key. */
+  annotations: Map<string, string>;
+  warnings: string[];
+}
+
+/**
+ * Plans the proof of a pod.
+ *
+ * @param asked the pod, and the name of its namespace
+ * @param profiles those that apply
+ * @throws CniGateError CNI_GATE_PROFILE_COMBINATION if one profile's proof must run as a user or group that another's
+ *   excludes, CNI_GATE_PORTS_SKIPPED as {@link targetsIn}
+ */
+export function planFor(
+  asked: { pod: Pod; namespace: string },
+  profiles: readonly Profile[],
+  namespace: NamespaceFacts,
+  proof: ProofSettings,
+): ProofPlan {
+  const { pod } = asked;
+  const place = { pod, namespace };
+  const container = profiles.find((profile) => profile.proof.container !== undefined)?.proof.container;
+  // a witness can only refuse
+  const witness = proof.mode === 'warn' ? undefined : witnessFor(place, profiles);
+  const checks = [...checksIn(place, profiles), ...witnessChecks(profiles, witness)];
+  const redirects = checks.flatMap((check) => ('redirect' in check ? [check.redirect] : []));
+  const all = [...redirects, ...(container === undefined ? [] : [idsIn(container, place)])];
+  const ids: ProofIds = {
+    asUser: all.find(({ asUser }) => asUser !== undefined)?.asUser,
+    asGroup: all.find(({ asGroup }) => asGroup !== undefined)?.asGroup,
+    notAsUsers: all.flatMap(({ notAsUser }) => notAsUser ?? []),
+    notAsGroups: all.flatMap(({ notAsGroup }) => notAsGroup ?? []),
+  };
+  refuseContradiction(ids, profiles);
+  const ownValidator = container !== undefined;
+  // a network's own validator fails its pod: it cannot report a failure and let the pod start
+  const refuses = ownValidator && proof.mode === 'warn';
+  const names = [
+    ...profiles.flatMap((profile) => profile.proof.checks.map(checkNameOf)),
+    ...(ownValidator ? ['container'] : []),
+    ...(witness ? ['witness'] : []),
+  ];
+  const image = container?.image ?? allContainers(pod).find(({ name }) => name === container?.imageOf)?.image;
+  const { command, args } = container ?? {};
+  const warnings = [
+    ...(witness === undefined ? noWitness(profiles, proof) : []),
+    ...(refuses
+      ? ['not proved: proof.mode is warn, and proof.container of the profile can only refuse']
+      : []),
+    ...unreadableNetworks(pod, names),
+  ];
+  return {
+    profiles,
+    checks,
+    checkNames: refuses ? [] : [...new Set(names)],
+    refuses,
+    ownValidator,
+    program: ownValidator
+      ? { ...(image && { image }), ...(command && { command }), ...(args && { args }) }
+      : { image: proof.image, args: [validateCommand] },
+    witness,
+    ids,
+    // the user in the image of a network's own validator is unknown
+    runAs: runAsFor(pod, ids, ownValidator ? undefined : imageUser),
+    resources: resourcesFor(pod, ownValidator, proof.resources),
+    tokenMount: tokenMount(pod),
+    annotations: annotationsFor(asked, profiles, warnings),
+    warnings,
+  };
+}
+
+/** The checks of the profiles, with the settings that depend on the pod. */
+function checksIn(place: Place, profiles: readonly Profile[]): ProfileCheck[] {
+  return profiles.flatMap(({ name, proof }) =>
+    proof.checks.map((check) => ({ profile: name, ...checkIn(place, check, proof) })),
+  );
+}
+
+function checkIn(place: Place, check: CheckOfProfile, proof: ProfileProof): Check {
+  if ('redirect' in check) {
+    const { skippedPorts: _, ...settings } = check.redirect;
+    const connect = targetsIn(check.redirect, place);
+    const redirect = narrow({ ...settings, connect }, familiesIn(place.pod, proof));
+    return { redirect: { ...redirect, ...idsIn(check.redirect, place) } };
+  }
+  if ('interfaces' in check && requestsDevices(place.pod))
+    return { interfaces: { ...check.interfaces, devices: true } };
+  return check;
+}
+
+/** The check of the kubelet's connection, for each profile that has it as witness or that redirects it. */
+function witnessChecks(profiles: readonly Profile[], witness: WitnessCheck | undefined): ProfileCheck[] {
+  if (witness === undefined) return [];
+  const { inbound, exempt: _, ...plain } = witness;
+  return profiles.flatMap(({ name, proof }): ProfileCheck[] => {
+    if (proof.inbound && inbound) return [{ profile: name, witness }];
+    return proof.witness ? [{ profile: name, witness: plain }] : [];
+  });
+}
+
+/** Why the kubelet is no witness, although a profile has it as one. */
+function noWitness(profiles: readonly Profile[], { mode }: ProofSettings): string[] {
+  if (!profiles.some(({ proof }) => proof.witness !== undefined)) return [];
+  const why =
+    mode === 'warn'
+      ? 'proof.mode is warn, and proof.witness of a profile can only refuse'
+      : "only the proxy of this pod can accept the kubelet's connection (proof.inbound.transparent)";
+  return [`${why}: the kubelet is no witness`];
+}
+
+/** Whether a container requests something that only some nodes have: the devices of a plugin, or huge pages. */
+function requestsDevices(pod: Pod): boolean {
+  const ordinary = ['cpu', 'memory', 'ephemeral-storage'];
+  return allContainers(pod).some(({ resources }) =>
+    Object.keys({ ...resources?.limits, ...resources?.requests }).some((name) => !ordinary.includes(name)),
+  );
+}
+
+/** Compares ids that come from the pod. Ids that profiles name were compared when the profiles were combined. */
+function refuseContradiction(ids: ProofIds, profiles: readonly Profile[]): void {
+  const { asUser, asGroup = asUser, notAsUsers, notAsGroups } = ids;
+  const clashes = [
+    ...notAsUsers.filter((id) => id === asUser).map((id) => `user ${id}`),
+    ...notAsGroups.filter((id) => id === asGroup).map((id) => `group ${id}`),
+  ];
+  if (clashes.length === 0) return;
+  const names = profiles.map(({ name }) => `"${name}"`).join(' and ');
+  throw new CniGateError(
+    'CNI_GATE_PROFILE_COMBINATION',
+    `the proof of this pod would have to run as ${clashes[0]}, which another of its checks (profiles ${names}) excludes: ` +
+      'give the proxies of the pod different ids, or use only one of the profiles',
+  );
+}
+
+/**
+ * The annotations of the profiles that the pod lacks. Networks are merged.
+ *
+ * @param warnings receives one for each value of the pod that wins
+ */
+function annotationsFor(
+  { pod, namespace }: { pod: Pod; namespace: string },
+  profiles: readonly Profile[],
+  warnings: string[],
+): Map<string, string> {
+  const result = new Map<string, string>();
+  for (const { name, annotations } of profiles) {
+    for (const [key, value] of Object.entries(annotations)) {
+      const original = own(pod.metadata.annotations, key);
+      const current = result.get(key) ?? original;
+      if (current === undefined) result.set(key, value);
+      else if (key === foreign.networks) {
+        const { value: merged, kept } = mergeNetworks(current, value, namespace);
+        if (merged !== original) result.set(key, merged);
+        warnings.push(...kept.map((text) => `profile ${name}: ${key}: ${text}`));
+      } else if (current !== value) {
+        warnings.push(`profile ${name}: the pod's own ${key} wins: "${quoted(current)}", not "${value}"`);
+      }
+    }
+  }
+  return result;
+}
+
+/** Networks that Multus is asked for in a form that it cannot read: it then makes no sandbox for the pod. */
+function unreadableNetworks(pod: Pod, checkNames: string[]): string[] {
+  const networks = own(pod.metadata.annotations, foreign.networks);
+  if (networks === undefined || !checkNames.includes('interfaces')) return [];
+  // one that is too long is not read here, and Multus may read it
+  if (networks.length > texts.annotation || parseNetworks(networks) !== undefined) return [];
+  return [
+    `${foreign.networks} is neither a comma list nor a JSON list that Multus can read: the pod cannot start`,
+  ];
+}

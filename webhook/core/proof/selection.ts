@@ -1,0 +1,223 @@
+import { isObject } from '../../lib/json.ts';
+import { own } from '../../lib/maps.ts';
+import { foreign, nameOf, optOutValue, profileLabel } from '../../lib/names.ts';
+import { optedInTo } from '../facts/namespace.ts';
+import { allContainers, type Container, type Pod, variableOf } from '../facts/pod.ts';
+import type { ChosenBy, EarlierCall } from '../facts/status-annotation.ts';
+import type { Policy } from '../profiles/policy.ts';
+import type { Condition, Matcher, Profile, ProofSettings } from '../profiles/types.ts';
+
+/** Why a pod is exempt. The audit annotation and the metric's label have the same value. */
+export type Exemption =
+  | 'operation'
+  | 'mirror-pod'
+  | 'exempt-namespace'
+  | 'host-network'
+  | 'windows'
+  | 'network-daemonset'
+  | 'not-opted-in'
+  | 'opted-out'
+  | 'no-profile-applies';
+
+/** A pod of a request, and what the request is. */
+export interface AskedPod {
+  pod: Pod;
+  namespace: string;
+  operation: string;
+  subResource: string;
+}
+
+/** Kubernetes' own components: a webhook that delays them can prevent a cluster from recovering. */
+const systemNamespaces = new Set(['kube-system']);
+
+/**
+ * Whether all pods of a namespace are exempt, whatever its labels are.
+ *
+ * @param ownNamespace the namespace of cni-gate
+ */
+export const isExemptNamespace = (namespace: string, ownNamespace: string | undefined): boolean =>
+  systemNamespaces.has(namespace) || namespace === ownNamespace;
+
+/**
+ * Returns why this pod must not be changed, whatever its namespace and labels request.
+ *
+ * @param daemonSets `namespace/name` of the DaemonSets that provide networks: they must never wait for themselves
+ * @param ownNamespace the namespace of cni-gate
+ */
+export function exemption(
+  request: AskedPod,
+  daemonSets: ReadonlySet<string>,
+  ownNamespace: string | undefined,
+): Exemption | undefined {
+  const { pod, namespace } = request;
+  if (request.operation !== 'CREATE' || request.subResource !== '') return 'operation';
+  if (isMirrorPod(pod)) return 'mirror-pod';
+  if (isExemptNamespace(namespace, ownNamespace)) return 'exempt-namespace';
+  if (pod.spec.hostNetwork === true) return 'host-network';
+  if (isWindows(pod)) return 'windows';
+  const owner = pod.metadata.ownerReferences?.find((reference) => reference.controller === true);
+  if (owner?.kind === 'DaemonSet' && daemonSets.has(nameOf({ namespace, name: owner.name })))
+    return 'network-daemonset';
+  return undefined;
+}
+
+/**
+ * Whether a pod is the mirror of a static pod, which its kubelet runs in any case. A user who sets the annotation
+ * gets a pod that no kubelet runs: docs/decisions/final-pod-policy.md#forged-exemptions.
+ */
+export const isMirrorPod = ({ metadata }: Pick<Pod, 'metadata'>): boolean =>
+  own(metadata.annotations, foreign.mirrorPod) !== undefined;
+
+/** Exemptions whose pods get no patch at all, not even one that removes an earlier injection. */
+export function isUntouchable(reason: Exemption): boolean {
+  return reason === 'operation' || reason === 'mirror-pod' || reason === 'exempt-namespace';
+}
+
+/** By `spec.os`, by node selector, or because every required node affinity term selects Windows. */
+function isWindows({ spec }: Pod): boolean {
+  if (spec.os?.name === 'windows') return true;
+  if (foreign.osLabels.some((label) => own(spec.nodeSelector, label) === 'windows')) return true;
+  const required = at(at(spec.affinity, 'nodeAffinity'), 'requiredDuringSchedulingIgnoredDuringExecution');
+  const terms = listAt(required, 'nodeSelectorTerms');
+  return terms.length > 0 && terms.every((term) => listAt(term, 'matchExpressions').some(selectsWindows));
+}
+
+function selectsWindows(requirement: unknown): boolean {
+  const values = listAt(requirement, 'values');
+  return (
+    foreign.osLabels.some((label) => label === at(requirement, 'key')) &&
+    at(requirement, 'operator') === 'In' &&
+    values.length > 0 &&
+    values.every((value) => value === 'windows')
+  );
+}
+
+/** A field of a value that decoding did not look into. */
+const at = (value: unknown, key: string): unknown => (isObject(value) ? value[key] : undefined);
+
+function listAt(value: unknown, key: string): unknown[] {
+  const list = at(value, key);
+  return Array.isArray(list) ? list : [];
+}
+
+/** The profiles that were chosen for a pod, and by whose label. */
+export interface Selection {
+  /** The label's value, such as `cilium.linkerd`. */
+  profile: string;
+  chosenBy: ChosenBy;
+  /** The pod's label, if it would leave out profiles of its namespace and `proof.allowOptOut` forbids that. */
+  forbidden?: string;
+  chosen: Profile[];
+  /** Those of the chosen ones that apply to the pod. */
+  profiles: Profile[];
+}
+
+/**
+ * Returns the profiles of a pod, or why nothing is proved. The pod's own label overrides the namespace's, but only the
+ * namespace can opt in.
+ *
+ * @param earlier a label that an earlier call copied from the namespace overrides nothing
+ * @throws CniGateError as {@link Policy.combineProfiles}
+ */
+export function select(
+  pod: Pod,
+  earlier: Pick<EarlierCall, 'copiedLabel'>,
+  namespaceLabels: Record<string, string>,
+  policy: Pick<Policy, 'proof' | 'combineProfiles'>,
+): Selection | 'not-opted-in' | 'opted-out' {
+  const ofNamespace = optedInTo(namespaceLabels);
+  if (ofNamespace === undefined) return 'not-opted-in';
+  const ofPod = earlier.copiedLabel ? '' : own(pod.metadata.labels, profileLabel);
+  const choice = ofPod ? choose(ofPod, ofNamespace, policy.proof) : byNamespace(ofNamespace);
+  if (choice.profile === optOutValue) return 'opted-out';
+  const { profiles: chosen } = policy.combineProfiles(choice.profile);
+  return { ...choice, chosen, profiles: applying(chosen, pod, namespaceLabels) };
+}
+
+type Choice = Pick<Selection, 'profile' | 'chosenBy' | 'forbidden'>;
+
+const byNamespace = (profile: string): Choice => ({ profile, chosenBy: 'namespace' });
+
+/**
+ * The profile of a pod with a label of its own. Without `proof.allowOptOut` the label only adds to the namespace's: a
+ * profile that does not apply to the pod would be an opt-out as well.
+ */
+function choose(
+  ofPod: string,
+  ofNamespace: string,
+  { allowOptOut }: Pick<ProofSettings, 'allowOptOut'>,
+): Choice {
+  if (allowOptOut) return { profile: ofPod, chosenBy: 'pod' };
+  if (ofPod === optOutValue) return { ...byNamespace(ofNamespace), forbidden: ofPod };
+  const named = ofPod.split('.');
+  const missing = ofNamespace.split('.').filter((name) => !named.includes(name));
+  if (missing.length === 0) return { profile: ofPod, chosenBy: 'pod' };
+  return { profile: [...missing, ofPod].join('.'), chosenBy: 'pod', forbidden: ofPod };
+}
+
+/**
+ * The profiles that apply, and those that will apply once the pod has the annotations of the others: a later call sees
+ * these annotations and must give the same answer.
+ */
+export function applying(
+  chosen: readonly Profile[],
+  pod: Pod,
+  namespaceLabels: Record<string, string>,
+): Profile[] {
+  let result: Profile[] = [];
+  for (let later = pod; ; ) {
+    const before = result;
+    result = chosen.filter((profile) => before.includes(profile) || applies(profile, later, namespaceLabels));
+    const added = result.filter((profile) => !before.includes(profile));
+    if (added.every(({ annotations }) => Object.keys(annotations).length === 0)) return result;
+    const given = Object.assign({}, ...added.map((profile) => profile.annotations));
+    const annotations = { ...given, ...later.metadata.annotations };
+    later = { ...pod, metadata: { ...pod.metadata, annotations } };
+  }
+}
+
+type Labels = Record<string, string> | null | undefined;
+
+/** As in Kubernetes' label selectors, `notIn` also matches an absent key. */
+function matches(matcher: Matcher, value: string | undefined): boolean {
+  if (typeof matcher === 'string') return value === matcher;
+  const { in: values, notIn, exists } = matcher;
+  return (
+    (exists === undefined || (value !== undefined) === exists) &&
+    (values === undefined || (value !== undefined && values.includes(value))) &&
+    (notIn === undefined || value === undefined || !notIn.includes(value))
+  );
+}
+
+/** Whether labels or annotations match all matchers of a condition. */
+export function allMatch(matchers: Record<string, Matcher> | undefined, map: Labels): boolean {
+  return Object.entries(matchers ?? {}).every(([key, matcher]) => matches(matcher, own(map, key)));
+}
+
+function holds(condition: Condition, pod: Pod, namespaceLabels: Labels): boolean {
+  const { container: wanted, noContainer } = condition;
+  const containers = allContainers(pod);
+  return (
+    (wanted === undefined ||
+      containers.some((container) => container.name === wanted && runs(condition, container))) &&
+    (noContainer === undefined || !containers.some(({ name }) => name === noContainer)) &&
+    allMatch(condition.labels, pod.metadata.labels) &&
+    allMatch(condition.annotations, pod.metadata.annotations) &&
+    allMatch(condition.namespaceLabels, namespaceLabels)
+  );
+}
+
+/** Whether arguments and environment of a container match a condition. */
+function runs({ args = [], env = {} }: Condition, container: Container): boolean {
+  const given: unknown = container.args;
+  return (
+    args.every((argument, at) => Array.isArray(given) && given[at] === argument) &&
+    Object.entries(env).every(([name, matcher]) => matches(matcher, variableOf(container, name)))
+  );
+}
+
+/** Whether a profile applies to this pod. */
+export function applies(profile: Profile, pod: Pod, namespaceLabels: Labels): boolean {
+  const conditions = Array.isArray(profile.when) ? profile.when : [profile.when];
+  return conditions.some((condition) => holds(condition, pod, namespaceLabels));
+}
