@@ -1,9 +1,9 @@
 import { toAgentFacts, toDaemonSetFacts, toNodeFacts } from '../../webhook/core/facts/node.ts';
 import { Readiness } from '../../webhook/core/networks/readiness.ts';
 import { type Dashboard, dashboardOf } from '../../webhook/report/dashboard/server.ts';
-import type { StatusFacts } from '../../webhook/report/facts/collect.ts';
-import type { PodFacts } from '../../webhook/report/facts/pods.ts';
-import { statusOf } from '../../webhook/report/status/status.ts';
+import type { StatusFacts } from '../../webhook/report/observe/observe.ts';
+import type { PodFacts } from '../../webhook/report/observe/pods.ts';
+import { statusOf } from '../../webhook/report/show/status.ts';
 import { apiAgent, apiDaemonSet, apiNode, now } from '../unit/core/networks/objects.ts';
 import {
   configured,

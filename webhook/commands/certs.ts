@@ -61,7 +61,7 @@ function addService(command: Command): Command {
 async function runShow(flags: SecretFlags & { output: 'text' | 'json' }): Promise<void> {
   const [{ isWell, render, show }, { isManaged }] = await Promise.all([
     import('../../certs/manual.ts'),
-    import('../report/facts/deployment.ts'),
+    import('../report/observe/installation.ts'),
   ]);
   const { client, shared } = await openShared(flags);
   const shown = await show(shared, await isManaged(client, flags.namespace));

@@ -67,6 +67,8 @@ export const eventReasons = {
   notRecreated: 'NotRecreated',
   duplicateAddress: 'DuplicateAddress',
 } as const;
+/** `action` of the event about a pod that is not recreated because repair has stopped. */
+export const repairStopped = 'Stop';
 
 /** ConfigMap in cni-gate's own namespace with the configuration of an installation, and the key in it. */
 export const installedConfiguration = { name: 'cni-gate', key: 'config.yaml' } as const;

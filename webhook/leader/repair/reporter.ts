@@ -2,7 +2,7 @@ import { apiPath } from '../../cluster/api-path.ts';
 import type { ApiClient } from '../../cluster/client.ts';
 import { type Event, fitNote, podReference } from '../../cluster/events/event.ts';
 import type { Controller, PodEvidence } from '../../core/facts/pod-evidence.ts';
-import { eventReasons } from '../../lib/names.ts';
+import { eventReasons, repairStopped } from '../../lib/names.ts';
 import type { LeaderDeps } from '../controller.ts';
 import { type Recreation, type SkippedPod, type SkipReason, skipTexts } from './types.ts';
 
@@ -148,7 +148,7 @@ function skippedPodEvent({ pod, reason, why = '' }: SkippedPod): Event | undefin
     regarding: podReference(pod),
     type: 'Warning',
     reason: eventReasons.notRecreated,
-    action: 'Leave',
+    action: reason === 'breaker' ? repairStopped : 'Leave',
     occasion: turns.has(reason) ? 'turn' : reason,
     node: pod.node,
     note: fitNote(

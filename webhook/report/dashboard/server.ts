@@ -4,10 +4,9 @@ import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import { quoted } from '../../lib/clean.ts';
 import type { ErrorCode } from '../../lib/errors.ts';
 import { dashboardLimits } from '../../lib/limits.ts';
-import type { Status } from '../status/status.ts';
-import { warningsOf } from '../text/headline.ts';
-import { clusterText } from '../text/table.ts';
-import { tablesOf } from '../text/tables.ts';
+import { type Status, warningsOf } from '../show/status.ts';
+import { clusterText } from '../show/table.ts';
+import { tablesOf } from '../show/tables.ts';
 
 /** What the page shows, as JSON. Every text in it comes from the cluster and is not trusted. */
 export type Dashboard = ReturnType<typeof dashboardOf>;
