@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Command } from 'commander';
-import type { Dashboard } from '../report/dashboard/server.ts';
+import type { Dashboard } from '../report/dashboard/data.ts';
 import type { ReadStatus, StatusFlags } from '../report/observe/follow.ts';
 import type { StatusFacts } from '../report/observe/observe.ts';
 import { addInstallationOptions, namespaceName, port } from './options.ts';
@@ -30,13 +30,12 @@ export function dashboardCommand(): Command {
 
 async function run(flags: Flags): Promise<void> {
   // loaded here: the other commands need none of it
-  const [{ withStatus }, { statusOf }, { dashboardOf }] = await Promise.all([
+  const [{ withStatus }, { dashboardOf }] = await Promise.all([
     import('../report/observe/follow.ts'),
-    import('../report/show/status.ts'),
-    import('../report/dashboard/server.ts'),
+    import('../report/dashboard/data.ts'),
   ]);
   await withStatus(flags, async (read) => {
-    const show: Show = (facts) => dashboardOf(statusOf(facts, { now: Date.now(), all: true }), null);
+    const show: Show = (facts) => dashboardOf(facts, Date.now(), null);
     await serve(read, show(await read()), show, flags.port ?? 0);
   });
 }

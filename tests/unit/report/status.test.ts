@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { toDaemonSetFacts, toNodeFacts } from '../../../webhook/core/facts/node.ts';
-import { dashboardOf } from '../../../webhook/report/dashboard/server.ts';
+import { dashboardOf } from '../../../webhook/report/dashboard/data.ts';
 import type { StatusFacts } from '../../../webhook/report/observe/observe.ts';
 import type { PodFacts } from '../../../webhook/report/observe/pods.ts';
 import { type Status, statusOf } from '../../../webhook/report/show/status.ts';
@@ -216,7 +216,7 @@ test('a warning of a check is in the first line, with what to do, and is not gre
     /^<yellow>No fault\. Warnings: Deployment cni-gate\/cni-gate: a rollout is not complete: .*\. Look at "kubectl .*Not known: every caBundle /,
   );
   assert.match(text, /^deployment +warning +Deployment .*Look at "kubectl/m);
-  assert.equal(dashboardOf(status, null).result, 'warning');
+  assert.equal(dashboardOf(statusFacts({ installation }), now, null).result, 'warning');
   assert.match(statusText(tell(statusFacts()), false, { paint: (style) => style }), /^green\n/);
 });
 

@@ -8,6 +8,8 @@ import { ageText, type Cell } from './table.ts';
 export interface Table {
   /** The field of the status that it shows. */
   id: string;
+  /** Its name, where that is not the head of its first column. */
+  title?: string;
   head: string[];
   rows: Cell[][];
   /** How many of the last columns hold sentences. */
