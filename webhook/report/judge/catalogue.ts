@@ -1,92 +1,62 @@
 import { docsUrl } from '../../lib/names.ts';
 import type { Facts } from '../observe/observe.ts';
 import type { CheckResult } from './check-result.ts';
-import {
-  checkConfiguration,
-  checkDeployment,
-  checkLeader,
-  checkPresence,
-  checkProbe,
-  checkServerRights,
-  checkService,
-  checkVersion,
-  isGone,
-} from './installation.ts';
-import {
-  checkAbsence,
-  checkAttachments,
-  checkDaemonSets,
-  checkInstallRights,
-  checkLabels,
-  checkNetworks,
-  checkProofMode,
-  checkResources,
-} from './namespaces.ts';
-import {
-  checkAccountPolicy,
-  checkCertificate,
-  checkGateWebhooks,
-  checkOptOut,
-  checkPodsPolicy,
-  checkPodWebhook,
-} from './registration.ts';
+import * as installation from './installation.ts';
+import * as namespaces from './namespaces.ts';
+import * as registration from './registration.ts';
 
-type Group = 'kubernetes' | 'before installing' | 'installation' | 'namespaces';
+/** Judges facts; undefined where the check does not apply. @param now milliseconds since the epoch */
 type Judge = (facts: Facts, now: number) => CheckResult | undefined;
 
-const check = (group: Group, expects: string, judge: Judge) => ({ group, expects, judge });
-
 /**
- * Every check, in the order of the report: what breaks others comes before them, so the first check that fails names
- * the cause. `docs/reference/checks.md` has a section for each, and a test compares the two.
+ * Every check by its group: what is as it should be where it passes, and the function that judges it. They are in the
+ * order of the report: what breaks others comes before them, so the first check that fails names the cause.
+ * `docs/reference/checks.md` has a section for each, and a test compares the two.
  */
-export const catalogue = {
-  'kubernetes-version': check('kubernetes', 'Kubernetes is 1.30 or later', checkVersion),
-  'install-rights': check(
-    'before installing',
-    'you may create all objects of the manifests',
-    checkInstallRights,
-  ),
-  'not-installed-yet': check('before installing', 'the cluster has nothing of cni-gate', checkAbsence),
-  networks: check('before installing', 'the cluster has networks that profiles describe', checkNetworks),
-  installed: check('installation', 'cni-gate is installed', checkPresence),
-  configuration: check('installation', 'the configuration of the installation is valid', checkConfiguration),
-  'webhook-pods': check('installation', 'the webhook for pods is as in the manifests', checkPodWebhook),
-  'webhook-bindings': check(
-    'installation',
-    'the webhooks of the gate are as in the manifests',
-    checkGateWebhooks,
-  ),
-  deployment: check('installation', 'every replica is ready', checkDeployment),
-  service: check('installation', 'the Service that webhooks call has a ready endpoint', checkService),
-  certificate: check(
-    'installation',
-    'the API server accepts the certificate of the replicas',
-    checkCertificate,
-  ),
-  'policy-pods': check('installation', 'the policy over pods is in force', checkPodsPolicy),
-  'opt-out': check('installation', 'proof.allowOptOut and the manifests agree', checkOptOut),
-  'policy-service-account': check(
-    'installation',
-    'the policy over our account is in force',
-    checkAccountPolicy,
-  ),
-  'server-rights': check('installation', 'the service account has its rights', checkServerRights),
-  leader: check('installation', 'a replica leads', checkLeader),
-  'namespace-labels': check('namespaces', 'every label names profiles that exist', checkLabels),
-  daemonsets: check('namespaces', 'the DaemonSets of the profiles in use exist', checkDaemonSets),
-  attachments: check('namespaces', 'network-status lists the networks of Multus', checkAttachments),
-  'proof-mode': check('namespaces', 'no pod is in warn mode', checkProofMode),
-  resources: check(
-    'namespaces',
-    "LimitRanges and quotas accept the init container's resources",
-    checkResources,
-  ),
-  probe: check('namespaces', 'a new pod comes back with its proof', checkProbe),
-};
+const groups = {
+  kubernetes: {
+    'kubernetes-version': ['Kubernetes is 1.30 or later', installation.checkVersion],
+  },
+  'before installing': {
+    'install-rights': ['you may create all objects of the manifests', namespaces.checkInstallRights],
+    'not-installed-yet': ['the cluster has nothing of cni-gate', namespaces.checkAbsence],
+    networks: ['the cluster has networks that profiles describe', namespaces.checkNetworks],
+  },
+  installation: {
+    installed: ['cni-gate is installed', installation.checkPresence],
+    configuration: ['the configuration of the installation is valid', installation.checkConfiguration],
+    'webhook-pods': ['the webhook for pods is as in the manifests', registration.checkPodWebhook],
+    'webhook-bindings': ['the webhooks of the gate are as in the manifests', registration.checkGateWebhooks],
+    deployment: ['every replica is ready', installation.checkDeployment],
+    service: ['the Service that webhooks call has a ready endpoint', installation.checkService],
+    certificate: ['the API server accepts the certificate of the replicas', registration.checkCertificate],
+    'policy-pods': ['the policy over pods is in force', registration.checkPodsPolicy],
+    'opt-out': ['proof.allowOptOut and the manifests agree', registration.checkOptOut],
+    'policy-service-account': ['the policy over our account is in force', registration.checkAccountPolicy],
+    'server-rights': ['the service account has its rights', installation.checkServerRights],
+    leader: ['a replica leads', installation.checkLeader],
+  },
+  namespaces: {
+    'namespace-labels': ['every label names profiles that exist', namespaces.checkLabels],
+    daemonsets: ['the DaemonSets of the profiles in use exist', namespaces.checkDaemonSets],
+    attachments: ['network-status lists the networks of Multus', namespaces.checkAttachments],
+    'proof-mode': ['no pod is in warn mode', namespaces.checkProofMode],
+    resources: ["LimitRanges and quotas accept the init container's resources", namespaces.checkResources],
+    probe: ['a new pod comes back with its proof', installation.checkProbe],
+  },
+} as const satisfies Record<string, Record<string, readonly [expects: string, judge: Judge]>>;
+
+type Group = keyof typeof groups;
 
 /** The stable name of a check. */
-export type CheckId = keyof typeof catalogue;
+export type CheckId = { [G in Group]: keyof (typeof groups)[G] }[Group];
+
+/** The checks by their names. */
+export const catalogue = Object.fromEntries(
+  Object.entries(groups).flatMap(([group, checks]) =>
+    Object.entries(checks).map(([id, [expects, judge]]) => [id, { group, expects, judge }]),
+  ),
+) as Record<CheckId, { group: Group; expects: string; judge: Judge }>;
 
 /** All of them, in the order of the report. */
 export const checkIds = Object.keys(catalogue) as CheckId[];
@@ -115,7 +85,7 @@ export function checksOf(facts: Facts, now: number): CheckRow[] {
   const wanted = checkIds.filter(
     (id) =>
       groups.includes(catalogue[id].group) &&
-      (catalogue[id].group !== 'installation' || id === 'installed' || !isGone(facts)),
+      (catalogue[id].group !== 'installation' || id === 'installed' || !installation.isGone(facts)),
   );
   return wanted.flatMap((id) => {
     const { group, expects, judge } = catalogue[id];

@@ -41,34 +41,18 @@ export function featureRows(facts: StatusFacts, checks: readonly CheckRow[]): Fe
   };
   const gone = isGone(facts) ? { why: 'cni-gate is not installed' } : undefined;
   const leader = failureOf(checks, 'leader');
-  const gating = row(
-    'gate',
-    gate.mode,
-    gate.mode === 'audit' ? 'it reports what it would reject, and allows it' : '',
-    gone ?? notCalled(facts, checks, 'validating'),
-  );
+  const warns = proof.mode === 'warn' ? 'it reports failed checks, and lets the pod start' : '';
+  const audits = gate.mode === 'audit' ? 'it reports what it would reject, and allows it' : '';
+  const waits = steer.mode === 'off' ? 'pods that are refused wait' : '';
   const isAudit = repair.mode === 'audit' || proof.mode === 'warn';
-  const reporting = isAudit ? 'it reports what it would delete, and deletes nothing' : '';
+  const reports = isAudit ? 'it reports what it would delete, and deletes nothing' : '';
+  const leaves = repair.mode === 'off' ? 'pods whose proof failed stay as they are' : reports;
+  const gating = row('gate', gate.mode, audits, gone ?? notCalled(facts, checks, 'validating'));
   return [
-    row(
-      'prove',
-      proof.mode,
-      proof.mode === 'warn' ? 'it reports failed checks, and lets the pod start' : '',
-      gone ?? notCalled(facts, checks, 'mutating'),
-    ),
+    row('prove', proof.mode, warns, gone ?? notCalled(facts, checks, 'mutating')),
     gating,
-    row(
-      'steer',
-      steer.mode,
-      steer.mode === 'off' ? 'pods that are refused wait' : '',
-      gone ?? notSteering(facts, gating) ?? leader,
-    ),
-    row(
-      'repair',
-      repair.mode,
-      repair.mode === 'off' ? 'pods whose proof failed stay as they are' : reporting,
-      gone ?? stopped(facts) ?? leader,
-    ),
+    row('steer', steer.mode, waits, gone ?? notSteering(facts, gating) ?? leader),
+    row('repair', repair.mode, leaves, gone ?? stopped(facts) ?? leader),
   ];
 }
 

@@ -1,4 +1,4 @@
-import type { V1LimitRange, V1LimitRangeItem, V1ResourceQuota } from '@kubernetes/client-node';
+import type { V1LimitRangeItem, V1LimitRangeSpec } from '@kubernetes/client-node';
 import type { ApiClient } from '../../cluster/client.ts';
 import type { ApiObject } from '../../cluster/informer/object.ts';
 import { agentSources, daemonSetSources, namespaceSource, nodeSource } from '../../cluster/view/sources.ts';
@@ -67,14 +67,12 @@ export async function observeBefore(
 /** Reads an installation. @throws ClusterError where the cluster does not answer */
 export async function observeInstallation(client: ApiClient, options: ObserveOptions) {
   const { facts, podLists } = await readBase(client, options, observed);
-  const [serverRights, attachments, pods, ranges, quotas] = await Promise.all([
+  const [serverRights, attachments, pods, limits] = await Promise.all([
     readServerRights(client, facts),
     observed(readLists(client, [attachmentSource]), 'NetworkAttachmentDefinitions'),
     observed(readLists(client, podLists), 'pods'),
-    observed(readLists(client, [rangeSource]), 'LimitRanges and ResourceQuotas'),
-    observed(readLists(client, [quotaSource]), 'LimitRanges and ResourceQuotas'),
+    observed(readLists(client, limitSources), 'LimitRanges and ResourceQuotas'),
   ]);
-  const limits = ranges.found ? mapFound(quotas, (found) => [...(ranges.found ?? []), ...found]) : ranges;
   return { ...facts, serverRights, attachments, pods, limits, ...(await probed(client, facts, options)) };
 }
 
@@ -227,20 +225,23 @@ export interface LimitFacts {
   hard: Record<string, string>;
 }
 
-const rangeSource = {
-  resource: 'limitranges',
-  path: '/api/v1/limitranges',
-  pick: ({ metadata: { namespace, name }, spec }: ApiObject & Pick<V1LimitRange, 'spec'>): LimitFacts => {
-    const containers = spec?.limits.filter(({ type }) => type === 'Container') ?? [];
-    return { namespace, object: `LimitRange ${name}`, containers, hard: {} };
-  },
-};
-
-const quotaSource = {
-  resource: 'resourcequotas',
-  path: '/api/v1/resourcequotas',
-  pick: ({ metadata: { namespace, name }, spec }: ApiObject & Pick<V1ResourceQuota, 'spec'>): LimitFacts => ({
-    ...{ namespace, object: `ResourceQuota ${name}`, containers: [] },
+const limitSource = (resource: string, kind: string) => ({
+  resource,
+  path: `/api/v1/${resource}`,
+  pick: ({ metadata: { namespace, name }, spec }: ApiObject & ApiLimit): LimitFacts => ({
+    namespace,
+    object: `${kind} ${name}`,
+    containers: spec?.limits?.filter(({ type }) => type === 'Container') ?? [],
     hard: spec?.hard ?? {},
   }),
-};
+});
+
+/** The parts of both kinds that are read, as the API gives them. */
+interface ApiLimit {
+  spec?: Partial<Pick<V1LimitRangeSpec, 'limits'>> & { hard?: Record<string, string> };
+}
+
+const limitSources = [
+  limitSource('limitranges', 'LimitRange'),
+  limitSource('resourcequotas', 'ResourceQuota'),
+];

@@ -24,24 +24,20 @@ import type { OptIn } from './pods.ts';
  * - `failed`: cni-gate did not answer, was not asked, or the pod was refused by it or by its policy;
  * - `not-made`: no namespace could be tried, or something else refused the pod.
  */
-export interface ProbeFacts extends Outcome {
+export interface ProbeFacts {
   /** The namespace of the pod; null where none could be tried. */
   namespace: string | null;
-}
-
-interface Outcome {
   outcome: 'injected' | 'no-profile-applies' | 'failed' | 'not-made';
   /** What was seen, in words: the API server's own where it refused. */
   what: string;
-  /** Why it is no proof that new pods are admitted; absent where it is. */
+  /**
+   * Why it is no proof that new pods are admitted; absent where it is. `refused`: by a webhook or policy of cni-gate, or
+   * one could not be called; `silence`: the API server did not answer; `other`: for example a quota.
+   */
   reason?: ProbeReason;
 }
 
-/**
- * Why a probe shows no pod with its proof: a webhook or policy of cni-gate `refused` it or could not be called, the API
- * server did not answer (`silence`), what came back is not as expected, or it says nothing about cni-gate (`other`: for
- * example a quota, or a policy that is not ours).
- */
+/** See {@link ProbeFacts}. */
 export type ProbeReason =
   | 'refused'
   | 'silence'
@@ -50,6 +46,8 @@ export type ProbeReason =
   | 'rights'
   | 'other'
   | 'no-namespace';
+
+type Outcome = Omit<ProbeFacts, 'namespace'>;
 
 /** Namespaces that are asked about at most, where the first ones cannot be. */
 const mostNamespaces = 10;
