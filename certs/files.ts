@@ -1,6 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { CniGateError, errnoOf, messageOf } from '../webhook/lib/errors.ts';
+import { CniGateError } from '../webhook/lib/errors.ts';
 import { LiveFiles } from '../webhook/lib/live-files.ts';
 import { createAuthority, issueServing } from './issue.ts';
 import { checkPair } from './verify.ts';
@@ -31,8 +29,8 @@ export interface CertificateEvents {
 }
 
 /**
- * A certificate and key in files, which are read again when they change. A pair that does not match, as while one of
- * two files is written, is never served.
+ * A certificate and key in files, which are read again when they change. A pair that does
+ * not match, for example while only one of the files is replaced, is never served.
  *
  * @throws CniGateError when the pair cannot be used at the start
  */
@@ -74,38 +72,4 @@ export function selfMadeCertificate(names: string[], days: number): CertificateS
   const authority = createAuthority({ days, now });
   const current = issueServing(authority, { names, days, now });
   return { current, authority: authority.certificate, close: () => {} };
-}
-
-/**
- * Issues a serving certificate into files. It uses the authority of the folder, and creates one where there is none.
- *
- * @returns the paths that were written
- * @throws CniGateError CNI_GATE_TLS_UNREADABLE, CNI_GATE_TLS_PAIR, CNI_GATE_USAGE
- */
-export function issueIntoFiles(
-  folder: string,
-  { names, days, authorityDays, now }: { names: string[]; days: number; authorityDays: number; now: Date },
-): string[] {
-  const [certificate, key] = [join(folder, 'ca.crt'), join(folder, 'ca.key')];
-  try {
-    // half an authority is an error, and not replaced
-    const isKnown = existsSync(certificate) || existsSync(key);
-    const authority = isKnown
-      ? { certificate: readFileSync(certificate, 'utf8'), key: readFileSync(key, 'utf8') }
-      : createAuthority({ days: authorityDays, now });
-    const leaf = issueServing(authority, { names, days, now });
-    const texts: [file: string, text: string][] = [
-      [join(folder, 'tls.key'), leaf.key],
-      [join(folder, 'tls.crt'), leaf.certificate],
-    ];
-    if (!isKnown) texts.unshift([key, authority.key], [certificate, authority.certificate]);
-    mkdirSync(folder, { recursive: true });
-    for (const [file, text] of texts)
-      writeFileSync(file, text, { mode: file.endsWith('.key') ? 0o600 : 0o644 });
-    return texts.map(([file]) => file);
-  } catch (error) {
-    if (errnoOf(error) === undefined) throw error;
-    const message = `cannot use the folder ${folder}: ${messageOf(error)}`;
-    throw new CniGateError('CNI_GATE_TLS_UNREADABLE', message, { cause: error });
-  }
 }

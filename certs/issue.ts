@@ -9,8 +9,7 @@ const { asn1 } = forge;
 const pki = forge.pki as typeof forge.pki & Untyped;
 const { Class, Type } = asn1;
 
-/** A structure of ASN.1, as node-forge holds it. */
-export type Asn1 = forge.asn1.Asn1;
+type Asn1 = forge.asn1.Asn1;
 
 /** A certificate authority. */
 export interface Authority {
@@ -31,27 +30,23 @@ interface Validity {
   now: Date;
 }
 
-/** How far the clock of a client may be behind ours. */
-const allowedSkewMs = 5 * 60_000;
+/** How far two clocks may be apart. */
+export const allowedSkewMs = 5 * 60_000;
 const dayMs = 24 * 60 * 60_000;
 
 /**
  * Creates an authority that signs its own certificate and those of servers, and no further authority. Its extensions
  * are those that RFC 5280 (4.2.1.2, 4.2.1.3, 4.2.1.9) requires of an authority.
  */
-export function createAuthority({
-  commonName = 'cni-gate',
-  days,
-  now,
-}: Validity & { commonName?: string }): Authority {
-  const { privateKey, publicKey } = generateKey();
+export function createAuthority({ days, now }: Validity): Authority {
+  const { key, publicKey } = generateKey();
   const extensions = [
     { name: 'basicConstraints', critical: true, cA: true, pathLenConstraint: 0 },
     { name: 'keyUsage', critical: true, keyCertSign: true, cRLSign: true },
   ];
-  const period = periodFrom(now, days);
-  const fields = { subject: encodeCommonName(commonName), publicKey, period, extensions };
-  return { certificate: signCertificate(fields, privateKey), key: privateKey };
+  const name = encodeCommonName('cni-gate');
+  const fields = { subject: name, issuer: name, publicKey, period: periodFrom(now, days), extensions };
+  return { certificate: signCertificate(fields, key), key };
 }
 
 /**
@@ -69,7 +64,7 @@ export function issueServing(
   const altNames = [...new Set(names.map(usualName))].map(generalName);
   const { issuer, keyIdentifier, period: within } = checkAuthority(authority, now);
   const period = periodFrom(now, days, within);
-  const { privateKey, publicKey } = generateKey();
+  const { key, publicKey } = generateKey();
   const extensions = [
     { name: 'basicConstraints', critical: true, cA: false },
     { name: 'keyUsage', critical: true, digitalSignature: true },
@@ -80,14 +75,15 @@ export function issueServing(
   // for people who read the certificate: clients look at the alternative names
   const subject = encodeCommonName('cni-gate server');
   const fields = { subject, issuer, publicKey, period, extensions };
-  return { certificate: signCertificate(fields, authority.key), key: privateKey, ...period };
+  return { certificate: signCertificate(fields, authority.key), key, ...period };
 }
 
 /**
  * Checks that an authority can sign: it has an EC key, and a subjectKeyIdentifier by which clients find it.
  *
  * @param at a time at which it has to be valid; undefined for any
- * @returns what a certificate takes over from it
+ * @returns its period, and what a certificate takes over from it: the name as it is encoded there, because clients
+ *   compare the bytes, and the subjectKeyIdentifier as a string of bytes
  * @throws CniGateError CNI_GATE_TLS_UNREADABLE or CNI_GATE_TLS_PAIR: {@link checkPair} rejects it, or it is not an
  *   authority
  */
@@ -97,20 +93,23 @@ export function checkAuthority(
 ): { issuer: Asn1; keyIdentifier: string; period: Period } {
   const period = checkPair(certificate, key, at);
   const { ca, publicKey, raw, subject } = new X509Certificate(certificate);
-  const { name: issuer, keyIdentifier } = issuerFields(raw);
-  if (ca && publicKey.asymmetricKeyType === 'ec' && keyIdentifier !== undefined)
-    return { issuer, keyIdentifier, period };
+  const fields = (decode(raw).value as Asn1[])[0]?.value as Asn1[];
+  // only a certificate with extensions can be one of a CA, and the extensions are its last field (RFC 5280, 4.1)
+  const extensions = ca ? pki.certificateExtensionsFromAsn1(fields.at(-1)) : [];
+  const identifier = extensions.find(({ name }) => name === 'subjectKeyIdentifier')?.subjectKeyIdentifier;
+  if (publicKey.asymmetricKeyType === 'ec' && identifier !== undefined)
+    return { issuer: fields[5] as Asn1, keyIdentifier: forge.util.hexToBytes(identifier), period };
   const message = `The authority cannot sign: its certificate must be one of a CA, with an EC key and a subjectKeyIdentifier. It is that of ${subject}.`;
   throw new CniGateError('CNI_GATE_TLS_PAIR', message);
 }
 
 /**
  * The period of a certificate made now: it begins five minutes ago, for clocks that are behind, and ends `days`
- * from now. Both ends are cut to whole seconds, because a certificate knows no finer time.
+ * from now. Both ends are cut to whole seconds, which is the resolution of a certificate's dates.
  *
  * @param within the period of the authority that signs: clients refuse what outlives its authority
  */
-export function periodFrom(now: Date, days: number, within?: Period): Period {
+function periodFrom(now: Date, days: number, within?: Period): Period {
   const start = wholeSeconds(now.getTime() - allowedSkewMs);
   const end = wholeSeconds(now.getTime() + days * dayMs);
   return {
@@ -138,63 +137,51 @@ function usualName(name: string): string {
   );
 }
 
-/** A name as forge wants it: the numbers are the tags of GeneralName (RFC 5280, 4.2.1.6). */
+/** A name as forge expects it: the numbers are the tags of GeneralName (RFC 5280, 4.2.1.6). */
 function generalName(name: string): object {
   return isIP(name) === 0 ? { type: 2, value: name } : { type: 7, ip: name };
 }
 
-/** A key pair in PEM. */
-export interface KeyPem {
-  /** SEC 1, not encrypted: `-----BEGIN EC PRIVATE KEY-----`. */
-  privateKey: string;
-  /** SubjectPublicKeyInfo: `-----BEGIN PUBLIC KEY-----`. */
-  publicKey: string;
-}
-
-/**
- * Generates an EC key on the curve P-256: docs/decisions/certificates.md says why not RSA.
- *
- * In the form of SEC 1 (RFC 5915): the API server reads `--service-account-key-file` in no other (client-go,
- * util/keyutil), and docker-compose.yml gives it a key that `certs issue` wrote.
- */
-export function generateKey(): KeyPem {
-  return generateKeyPairSync('ec', {
+/** Generates an EC key on the curve P-256: docs/decisions/certificates.md says why not RSA. */
+function generateKey(): { key: string; publicKey: Buffer } {
+  const { privateKey, publicKey } = generateKeyPairSync('ec', {
     namedCurve: 'P-256',
-    privateKeyEncoding: { type: 'sec1', format: 'pem' },
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+    publicKeyEncoding: { type: 'spki', format: 'der' },
   });
+  return { key: privateKey, publicKey };
 }
 
 /** The content of a certificate. */
-export interface CertificateFields {
-  /** The name of its owner: see {@link encodeCommonName}. */
+interface CertificateFields {
   subject: Asn1;
-  /** The name of the issuer, as encoded in the issuer's own certificate; the subject if it signs itself. */
-  issuer?: Asn1;
-  /** The owner's public EC key, SPKI PEM. */
-  publicKey: string;
-  period: { notBefore: Date; notAfter: Date };
+  issuer: Asn1;
+  /** The owner's public EC key, SPKI. */
+  publicKey: Buffer;
+  period: Period;
   /** Extensions as node-forge names them. The subjectKeyIdentifier is added to them. */
   extensions: object[];
 }
 
+const ecdsaWithSha256 = '1.2.840.10045.4.3.2';
+
 /**
  * Encodes a version 3 certificate and signs it with ECDSA and SHA-256 (RFC 5280, RFC 5758). node-forge encodes names
- * and extensions. It knows no EC keys, so this function assembles the rest, and node:crypto signs.
+ * and extensions. It does not support EC keys, so this function assembles the rest, and node:crypto signs.
  *
  * @param signingKey the issuer's private EC key, PEM
  * @returns the certificate in PEM
  */
-export function signCertificate(
-  { subject, issuer = subject, publicKey, period, extensions }: CertificateFields,
+function signCertificate(
+  { subject, issuer, publicKey, period, extensions }: CertificateFields,
   signingKey: string,
 ): string {
-  const key = Buffer.from(publicKey.replaceAll(/-----[^-]+-----/g, ''), 'base64');
   // the last 65 bytes are the point of the curve, whose SHA-1 identifies the key (RFC 5280, 4.2.1.2, method 1)
-  const keyIdentifier = primitive(Type.OCTETSTRING, createHash('sha1').update(key.subarray(-65)).digest());
+  const keyIdentifier = createHash('sha1').update(publicKey.subarray(-65)).digest();
+  const identifier = { name: 'subjectKeyIdentifier', value: primitive(Type.OCTETSTRING, keyIdentifier) };
   // only for its encoding of extensions
   const certificate = pki.createCertificate();
-  certificate.setExtensions([...extensions, { name: 'subjectKeyIdentifier', value: keyIdentifier }]);
+  certificate.setExtensions([...extensions, identifier]);
   const algorithm = sequence(primitive(Type.OID, asn1.oidToDer(ecdsaWithSha256).getBytes()));
   const unsigned = sequence(
     asn1.create(Class.CONTEXT_SPECIFIC, 0, true, [primitive(Type.INTEGER, '\x02')]),
@@ -203,7 +190,7 @@ export function signCertificate(
     issuer,
     sequence(time(period.notBefore), time(period.notAfter)),
     subject,
-    decode(key),
+    decode(publicKey),
     pki.certificateExtensionsToAsn1((certificate as unknown as { extensions: object[] }).extensions),
   );
   const signature = sign('sha256', encode(unsigned), signingKey);
@@ -212,35 +199,16 @@ export function signCertificate(
   return new X509Certificate(encode(sequence(unsigned, algorithm, bits))).toString();
 }
 
-/** A name that has only a common name, as UTF8String (RFC 5280, 4.1.2.4); forge's default has no underscore. */
-export function encodeCommonName(commonName: string): Asn1 {
-  const valueTagClass = Type.UTF8 as unknown as forge.asn1.Class;
-  const attribute = { type: pki.oids.commonName as string, value: commonName, valueTagClass };
-  return pki.distinguishedNameToAsn1({ attributes: [attribute] });
-}
-
-/**
- * What a certificate takes over from the one that signs it: the name as it is encoded there, because clients compare
- * the bytes, and the subjectKeyIdentifier as a string of bytes, undefined if it has none.
- *
- * @param der the certificate of the issuer, version 3
- */
-export function issuerFields(der: Buffer): { name: Asn1; keyIdentifier: string | undefined } {
-  const [unsigned] = decode(der).value as Asn1[];
-  const fields = unsigned?.value as Asn1[];
-  const last = fields.at(-1);
-  // the extensions are the last field, in [3], and may be absent
-  const own = Number(last?.type) === 3 && last ? pki.certificateExtensionsFromAsn1(last) : [];
-  const identifier = own.find(({ name }) => name === 'subjectKeyIdentifier')?.subjectKeyIdentifier;
-  return { name: fields[5] as Asn1, keyIdentifier: identifier && forge.util.hexToBytes(identifier) };
-}
-
-const ecdsaWithSha256 = '1.2.840.10045.4.3.2';
+/** A name that has only a common name (RFC 5280, 4.1.2.4). */
+const encodeCommonName = (value: string): Asn1 =>
+  pki.distinguishedNameToAsn1({ attributes: [{ type: pki.oids.commonName as string, value }] });
 
 /** Exported by node-forge and missing from its types. */
 interface Untyped {
   certificateExtensionsToAsn1(extensions: object[]): Asn1;
-  certificateExtensionsFromAsn1(extensions: Asn1): { name?: string; subjectKeyIdentifier?: string }[];
+  certificateExtensionsFromAsn1(
+    extensions: Asn1 | undefined,
+  ): { name?: string; subjectKeyIdentifier?: string }[];
 }
 
 /** A random positive number of 128 bits, without a zero byte at its beginning (RFC 5280, 4.1.2.2). */

@@ -1,16 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Counter, Gauge, type Registry } from 'prom-client';
 import { apiPath } from '../webhook/cluster/api-path.ts';
 import type { ApiClient } from '../webhook/cluster/client.ts';
 import { Informer } from '../webhook/cluster/informer/informer.ts';
 import type { ApiObject } from '../webhook/cluster/informer/object.ts';
-import type { Deps, Log } from '../webhook/lib/deps.ts';
+import type { Deps } from '../webhook/lib/deps.ts';
 import { CniGateError, messageOf } from '../webhook/lib/errors.ts';
 import { Notifier } from '../webhook/lib/notifier.ts';
 import type { CertificateEvents, CertificateSource } from './files.ts';
 import { type ManagedObjects, placeOf, sharedObjects } from './objects.ts';
 import { type Leaf, Reconciler, type ReconcilerOptions } from './reconcile.ts';
-import { type FaultReason, type Plan, type State, trustedIn } from './rotation.ts';
+import { type Reporter, reporter } from './report.ts';
 import { inForce } from './verify.ts';
 
 interface ManagedOptions
@@ -22,14 +21,11 @@ interface ManagedOptions
 /** Milliseconds between two reconciliations if no watch reports a change. */
 const interval = 15_000;
 
-/** The first wait after a failure; it doubles up to the interval. */
+/** Milliseconds to wait after the first failure; the wait doubles up to the interval. */
 const firstWait = 500;
 
-/** All replicas hear of a change at once: each waits a random time up to this, so that one is first. */
+/** Milliseconds: each replica delays its reaction to a change by a random time up to this, so that one is first. */
 const longestDelay = 200;
-
-/** Seconds by which a clock may be wrong without a log line. */
-const allowedSkew = 30;
 
 /**
  * The serving certificate that this replica signs with the authority that all replicas share in a Secret of the
@@ -80,8 +76,8 @@ export async function managedCertificate(
 }
 
 /**
- * Reconciles when a watch reports a change, and by the clock: a watch may be silent, and a machine may have slept.
- * Never ends by an error of the cluster.
+ * Reconciles when a watch reports a change, and at an interval: a watch may be silent, and a machine may have slept.
+ * An error of the cluster never ends it.
  */
 async function run(
   reconciler: Reconciler,
@@ -129,111 +125,4 @@ function watchChanges(
     void informer.run(signal);
   }
   return changes;
-}
-
-const sentences: Record<Plan['step'], string> = {
-  none: 'nothing to do',
-  restore: 'written back what this replica remembered',
-  create: 'created a new authority',
-  begin: 'created the next authority; it signs nothing until every API server trusts it',
-  promote: 'the next authority signs from now on; the one before it is still trusted',
-  drop: 'an authority that expired is no longer trusted',
-};
-
-/** Hears what a {@link Reconciler} does. */
-export type Reporter = ReturnType<typeof reporter>;
-
-/** Logs and counts what a {@link Reconciler} does. A condition that stays the same is logged once. */
-function reporter(log: Log, registry: Registry, client: Pick<ApiClient, 'clockSkew'>) {
-  const metrics = certificateMetrics(registry);
-  /** What is wrong, by what it is about. */
-  const wrong = new Map<string, string>();
-  const logOnce = (level: 'warn' | 'error', about: string, facts: object, text: string, key = text): void => {
-    if (wrong.get(about) !== key) log[level](facts, text);
-    wrong.set(about, key);
-  };
-  const well = (about: string): void => {
-    if (about.includes('/')) metrics.bundleComplete.set({ configuration: about }, 1);
-    if (wrong.delete(about)) log.info({ about }, `certificates: all is well again with the ${about}`);
-  };
-  return {
-    /** What failed last with the Secret; undefined if nothing is wrong. */
-    trouble: () => wrong.get('secret'),
-    /** Nothing is wrong with `secret`, `clock` or a webhook configuration. */
-    well,
-    /** A step was written into the Secret. */
-    wrote({ step, faults }: Plan): void {
-      metrics.steps.inc({ step });
-      for (const { reason, message } of faults) {
-        const code = 'CNI_GATE_TLS_SECRET';
-        metrics.repairs.inc({ object: 'secret', reason });
-        log.warn({ code, reason, step }, `${message} (${code}); repaired: ${sentences[step]}`);
-      }
-      if (faults.length === 0) log.info({ step }, `certificates: ${sentences[step]}`);
-    },
-    /** A caBundle was written, because of what was wrong with it. */
-    repaired(configuration: string, reason: FaultReason): void {
-      metrics.repairs.inc({ object: 'webhook-configuration', reason });
-      // manifests bring no caBundle
-      const level = reason === 'empty' ? 'info' : 'warn';
-      log[level]({ configuration, reason }, `the caBundle of ${configuration} was ${reason}; written`);
-    },
-    /** Something failed; the next reconciliation tries it again. */
-    failed(about: string, { code, message }: CniGateError): void {
-      if (about.includes('/')) metrics.bundleComplete.set({ configuration: about }, 0);
-      metrics.failures.inc({ code });
-      logOnce('error', about, { about, code }, `${message} (${code}); it is tried again`, message);
-    },
-    /** The Secret was read or written, and says this. */
-    agreed(state: State): void {
-      metrics.authorityExpiry.set(state.authority.notAfter.getTime() / 1000);
-      metrics.authorities.set(trustedIn(state).length);
-      well('secret');
-      const skew = client.clockSkew / 1000;
-      metrics.clockSkew.set(skew);
-      if (Math.abs(skew) <= allowedSkew) {
-        well('clock');
-        return;
-      }
-      const seconds = Math.round(Math.abs(skew));
-      const message = `the clock of this machine is ${seconds} s ${skew > 0 ? 'behind' : 'ahead of'} the API server's, which is the one that certificates are issued for`;
-      logOnce('warn', 'clock', { skew }, message, 'wrong');
-    },
-  };
-}
-
-/** Metrics of managed certificates. Names follow https://prometheus.io/docs/practices/naming/. */
-export function certificateMetrics(registry: Registry) {
-  const registers = [registry];
-  const gauge = (name: string, help: string, ...labelNames: string[]) =>
-    new Gauge({ name: `cni_gate_${name}`, help, labelNames, registers });
-  const counter = (name: string, help: string, ...labelNames: string[]) =>
-    new Counter({ name: `cni_gate_${name}`, help, labelNames, registers });
-  return {
-    authorityExpiry: gauge(
-      'authority_not_after_timestamp_seconds',
-      'When the signing authority expires, as Unix time.',
-    ),
-    authorities: gauge(
-      'authorities',
-      'Authorities that the caBundles should contain: more than 1 during a rotation.',
-    ),
-    steps: counter('certificate_steps_total', 'Steps that this replica wrote into the Secret.', 'step'),
-    repairs: counter(
-      'certificate_repairs_total',
-      'Faults of Secret or caBundle that this replica repaired.',
-      'object',
-      'reason',
-    ),
-    failures: counter(
-      'certificate_failures_total',
-      'Failed reads, writes and repairs, which are retried.',
-      'code',
-    ),
-    bundleComplete: gauge('ca_bundle_complete', '1 if the caBundle is right.', 'configuration'),
-    clockSkew: gauge(
-      'api_server_clock_skew_seconds',
-      "API server's clock minus this machine's, to about a second.",
-    ),
-  };
 }

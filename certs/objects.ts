@@ -3,9 +3,10 @@ import { apiPath, configurationsPath, pathBelow, type WebhookKind } from '../web
 import type { ApiClient } from '../webhook/cluster/client.ts';
 import { ClusterError } from '../webhook/cluster/errors.ts';
 import { CniGateError } from '../webhook/lib/errors.ts';
-import { listBytes } from '../webhook/lib/limits.ts';
 import { certificatesLabel, certificatesLabelValue } from '../webhook/lib/names.ts';
-import type { SecretData } from './rotation.ts';
+
+/** The data of a Secret as text, before it becomes base64. */
+export type SecretData = Readonly<Record<string, string>>;
 
 /** The name of a webhook configuration whose caBundle to maintain: `mutating/NAME` or `validating/NAME`. */
 export type ConfigurationName = `${WebhookKind}/${string}`;
@@ -29,7 +30,7 @@ export interface SecretSnapshot {
   labelled: boolean;
   /** As text; bytes that are no UTF-8 become replacement characters. */
   data: SecretData;
-  /** As it was read: what is not ours in it is written back. */
+  /** As it was read: metadata of others is written back. */
   object?: Secret;
 }
 
@@ -47,16 +48,16 @@ export interface ConfigurationSnapshot {
 
 /** The webhook configurations that were asked for. */
 export interface Configurations {
-  /** In the order in which they were asked for. */
+  /** In the order of the request. */
   found: ConfigurationSnapshot[];
   /**
-   * What is wrong with the others: CNI_GATE_CA_BUNDLE if it does not exist or no webhook in it calls our Service,
+   * Why others are not in the list: CNI_GATE_CA_BUNDLE if one does not exist or none of its webhooks calls our Service,
    * otherwise why it could not be read.
    */
   faults: Map<ConfigurationName, CniGateError>;
 }
 
-/** Whether a write failed because the object was changed since it was read, or created by another replica. */
+/** Whether a write failed because the object was changed or created since it was read. */
 export const isConflict = (error: unknown): boolean =>
   error instanceof CniGateError && error.code === 'CNI_GATE_CLUSTER_CONFLICT';
 
@@ -142,7 +143,7 @@ export function sharedObjects(client: ApiClient, objects: ManagedObjects, signal
         // the API server requires `tls.crt` and `tls.key` in this type, which cannot be changed later
         type: 'kubernetes.io/tls',
         ...before,
-        // by the uid and version in it, the API server rejects another Secret and another version of this one
+        // the API server rejects the write if the uid or the resourceVersion in it has changed
         metadata: {
           namespace,
           name: secretName,
@@ -164,7 +165,7 @@ export function sharedObjects(client: ApiClient, objects: ManagedObjects, signal
           faults.set(name, error);
         }),
       );
-      // in this order, whatever is answered first: the time of trust is compared by it
+      // in the order of the request: the time of trust is measured by it
       return { found: (await Promise.all(all)).filter((each) => each !== undefined), faults };
     },
 
@@ -176,7 +177,7 @@ export function sharedObjects(client: ApiClient, objects: ManagedObjects, signal
     async trust(configuration: ConfigurationSnapshot, bundle: string): Promise<void> {
       const value = Buffer.from(bundle).toString('base64');
       const body: PatchOperation[] = [
-        // of another version than this the API server answers with 409, so the indices are right
+        // if the version has changed, the API server answers with 409, so the indices are right
         { op: 'replace', path: '/metadata/resourceVersion', value: configuration.resourceVersion },
         ...configuration.webhooks.map(
           (index): PatchOperation => ({ op: 'add', path: `/webhooks/${index}/clientConfig/caBundle`, value }),
@@ -195,30 +196,6 @@ const snapshot = (object: Secret): SecretSnapshot => ({
   data: Object.fromEntries(Object.entries(object.data ?? {}).map(([key, value]) => [key, decoded(value)])),
   object,
 });
-
-/**
- * The webhook configurations of a cluster in which a webhook calls our Service.
- *
- * @throws CniGateError if they may not be listed
- */
-export async function configurationsCalling(
-  client: ApiClient,
-  objects: Pick<ManagedObjects, 'namespace' | 'service'>,
-): Promise<ConfigurationName[]> {
-  const kinds = ['mutating', 'validating'] as const;
-  const found = await Promise.all(
-    kinds.map(async (kind) => {
-      const path = configurationsPath(kind);
-      const { items } = await client.request<{ items: Configuration[] }>('GET', path, {
-        maxBytes: listBytes,
-      });
-      return items
-        .filter(({ webhooks }) => webhooks?.some((webhook) => calls(webhook, objects)))
-        .map(({ metadata }): ConfigurationName => `${kind}/${metadata.name}`);
-    }),
-  );
-  return found.flat();
-}
 
 const calls = (
   { clientConfig }: Webhook,

@@ -1,6 +1,5 @@
 import { CniGateError } from '../webhook/lib/errors.ts';
 import { issueServing, type ServingCertificate } from './issue.ts';
-import type { Reporter } from './managed.ts';
 import {
   type ConfigurationSnapshot,
   type Configurations,
@@ -8,6 +7,7 @@ import {
   type SecretSnapshot,
   type SharedObjects,
 } from './objects.ts';
+import type { Reporter } from './report.ts';
 import {
   bundleFault,
   bundleOf,
@@ -28,7 +28,7 @@ export interface Leaf extends ServingCertificate {
   signedBy: string;
 }
 
-/** What a {@link Reconciler} needs from the replica that it works for. */
+/** What a {@link Reconciler} needs from its replica. */
 export interface ReconcilerOptions {
   shared: SharedObjects;
   report: Omit<Reporter, 'trouble'>;
@@ -72,8 +72,8 @@ export class Reconciler {
    */
   async reconcile(): Promise<'again' | 'done'> {
     const { shared, report } = this.#options;
-    // The configurations come first: a change of the Secret from before they were read is then in the Secret, so
-    // no bundle goes back to what an older Secret said.
+    // The configurations come first, so the Secret is at least as new as they are: no caBundle goes back to the content
+    // of an older Secret.
     const configurations = await shared.configurations();
     for (const [name, error] of configurations.faults) report.failed(name, error);
     const secret = await shared.secret();
@@ -100,16 +100,15 @@ export class Reconciler {
   #plan(secret: SecretSnapshot | undefined, { found, faults }: Configurations, now: Date): Plan {
     const { monotonicNow, overlap, authorityDays } = this.#options;
     const reading = readSecret(secret?.data, now);
-    // while one cannot be read, nothing is promoted; its version says later whether it was changed meanwhile
+    // while a configuration cannot be read, nothing is promoted; its version shows later whether it has changed
     const areRead = [...faults.values()].every(({ code }) => code === 'CNI_GATE_CA_BUNDLE');
     if (areRead) {
-      const next = reading.next?.fingerprint;
+      const next = reading.state?.next?.fingerprint;
       this.#trustedSince = measureTrust(this.#trustedSince, next, found, monotonicNow());
     }
     return planStep({
       reading,
       remembered: this.#leaf && inForce(this.#leaf, now) ? this.#known?.state : undefined,
-      configurations: found,
       now,
       authorityDays,
       trustedFor: areRead && this.#trustedSince ? monotonicNow() - this.#trustedSince.since : undefined,
@@ -122,7 +121,7 @@ export class Reconciler {
     const { names, leafDays } = this.#options;
     const { fingerprint, notAfter } = authority;
     const leaf = this.#leaf;
-    // one that ends with its authority would only be replaced by one that ends at the same moment
+    // a certificate that ends with its authority could only be replaced by one that ends at the same moment
     const due = leaf && renewalDue(leaf, now) && leaf.notAfter < notAfter;
     if (leaf?.signedBy === fingerprint && inForce(leaf, now) && !due) return;
     this.#leaf = { ...issueServing(authority, { names, days: leafDays, now }), signedBy: fingerprint };
@@ -137,7 +136,7 @@ export class Reconciler {
     );
   }
 
-  /** Writes the authorities into a configuration that trusts anything else. Whether it has to be read again. */
+  /** Writes the caBundle of a configuration if it is wrong. Returns whether the configuration has to be read again. */
   async #writeBundle(configuration: ConfigurationSnapshot, bundle: string): Promise<boolean> {
     const { shared, report } = this.#options;
     const { name, bundles } = configuration;

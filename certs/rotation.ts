@@ -1,13 +1,10 @@
 import type { X509Certificate } from 'node:crypto';
 import { CniGateError } from '../webhook/lib/errors.ts';
-import { type Authority, checkAuthority, createAuthority } from './issue.ts';
-import type { ConfigurationSnapshot } from './objects.ts';
+import { type Authority, allowedSkewMs, checkAuthority, createAuthority } from './issue.ts';
+import type { ConfigurationSnapshot, SecretData } from './objects.ts';
 import { inForce, type Period, periodOf, readCertificates, renewalDue } from './verify.ts';
 
-/**
- * What the replicas agree on, as stored in one Secret. Nothing else is stored, so a replica that starts at any point
- * of a rotation continues it.
- */
+/** What the replicas agree on, as stored in one Secret: a replica that starts during a rotation continues it. */
 export interface State {
   /** Signs serving certificates. */
   authority: SigningAuthority;
@@ -39,55 +36,53 @@ export type FaultReason =
   | 'inconsistent'
   | 'rolled-back';
 
-/** One fault of the Secret: what was expected and what was seen. */
+/** A fault of the Secret: what was expected and what was seen. */
 export interface Fault {
   reason: FaultReason;
   message: string;
 }
 
 /** The state in a Secret, or why the Secret cannot be used. */
-export type Reading = Partial<State> & { faults: Fault[] };
-
-/** The data of a Secret as text, before it becomes base64. */
-export type SecretData = Readonly<Record<string, string>>;
+export type Reading = { state: State; fault?: undefined } | { state?: undefined; fault: Fault };
 
 /** Every authority of a state, the one that signs now first. */
-export const trustedIn = ({ authority, next, previous }: Partial<State>): TrustedAuthority[] =>
-  [authority, next, ...(previous ?? [])].filter((each) => each !== undefined);
+export const trustedIn = ({ authority, next, previous = [] }: State): TrustedAuthority[] =>
+  next ? [authority, next, ...previous] : [authority, ...previous];
 
 /** The text of `ca.crt` and of each `caBundle`, before it becomes base64. */
-export const bundleOf = (state: Partial<State>): string => textOf(trustedIn(state));
+export const bundleOf = (state: State): string => textOf(trustedIn(state));
 
 const textOf = (authorities: TrustedAuthority[]): string =>
   authorities.map(({ certificate }) => certificate).join('');
 
 /** The data of the Secret for a state. `ca.crt` is cert-manager's name for it. Other keys are removed. */
 export function secretData(state: State): SecretData {
-  const { authority, next, previous } = state;
+  const { authority, next, previous = [] } = state;
   return {
     'tls.crt': authority.certificate,
     'tls.key': authority.key,
     'ca.crt': bundleOf(state),
     ...(next && { 'next.crt': next.certificate, 'next.key': next.key }),
-    ...(previous && { 'previous.crt': textOf(previous) }),
+    ...(previous.length > 0 && { 'previous.crt': textOf(previous) }),
   };
 }
 
 /**
- * Reads the Secret's data. Of a Secret that is damaged in a part, no part is used.
+ * Reads the Secret's data. If a part of the Secret is damaged, no part is used.
  *
  * @param data undefined if there is no Secret
  */
 export function readSecret(data: SecretData | undefined, now: Date): Reading {
-  const faulty = (reason: FaultReason, message: string): Reading => ({ faults: [{ reason, message }] });
+  const faulty = (reason: FaultReason, message: string): Reading => ({ fault: { reason, message } });
   if (!data) return faulty('missing', 'the Secret does not exist');
   if (isEmpty(data)) return faulty('empty', 'the Secret is empty');
   try {
     const state = stateIn(data);
-    if (data['ca.crt'] !== bundleOf(state))
-      return faulty('inconsistent', 'ca.crt does not contain the authorities of the Secret');
-    if (inForce(state.authority, now)) return { ...state, faults: [] };
-    const { notBefore, notAfter } = state.authority;
+    const { notBefore, notAfter, fingerprint } = state.authority;
+    // a next authority that a user adds by hand is not in it yet
+    if (!fingerprintsIn(data['ca.crt']).has(fingerprint))
+      return faulty('inconsistent', 'ca.crt does not contain the authority of the Secret');
+    if (inForce(state.authority, now)) return { state };
     const [from, to, at] = [notBefore, notAfter, now].map((date) => date.toISOString());
     return faulty('expired', `the authority is valid from ${from} to ${to}, and the clock says ${at}`);
   } catch (error) {
@@ -103,7 +98,7 @@ function stateIn(data: SecretData): State {
   return {
     authority: readAuthority(data['tls.crt'] ?? '', data['tls.key'] ?? ''),
     next: next ? readAuthority(next, data['next.key'] ?? '') : undefined,
-    previous: previous ? readTrusted(previous) : undefined,
+    previous: previous ? readTrusted(previous) : [],
   };
 }
 
@@ -160,12 +155,10 @@ export interface Observation {
   /** The Secret. */
   reading: Reading;
   /**
-   * The last good state that this replica read or wrote. Only as long as the serving certificate that its authority
-   * signed for this replica is valid: until then no replica can have dropped that authority.
+   * The last good state that this replica read or wrote, while its serving certificate is valid: until then no replica
+   * can have dropped the authority that signed it.
    */
   remembered: State | undefined;
-  /** The webhook configurations that exist. */
-  configurations: readonly Pick<ConfigurationSnapshot, 'bundles'>[];
   /** The time by the clock that judges certificates: the API server's. */
   now: Date;
   /** Days that a new authority is valid. */
@@ -183,72 +176,58 @@ export interface Plan {
    * - `create`: a new authority
    * - `restore`: write what this replica remembers
    * - `begin`: create the next authority
-   * - `promote`: the next authority signs from now on, and the one that did is only trusted
-   * - `drop`: remove the other authorities that have expired
+   * - `promote`: the next authority signs from now on, and the current one is only trusted
+   * - `drop`: remove an authority that has expired and does not sign
    */
   step: 'none' | 'create' | 'restore' | 'begin' | 'promote' | 'drop';
-  /** What the Secret has to say. */
+  /** The state to write into the Secret. */
   state: State;
-  /** What the step repairs; empty if it is due by the calendar. */
-  faults: Fault[];
+  /** What the step repairs; undefined if it is due by the calendar. */
+  fault?: Fault | undefined;
 }
 
 /** Decides what to do about the Secret. */
 export function planStep(observation: Observation): Plan {
-  const { reading, remembered, configurations, now, authorityDays } = observation;
-  const { faults, authority, next, previous } = reading;
-  const found = authority && { authority, next, previous };
-  if (remembered && !found) return { step: 'restore', state: remembered, faults };
-  if (remembered && found && isOlder(found, remembered, configurations)) {
-    const [old, own] = [found, remembered].map((state) => state.authority.fingerprint.slice(0, 11));
-    const message = `the Secret has an authority (${old}…) that does not follow the one that is trusted (${own}…): was an older copy of it written back?`;
-    return { step: 'restore', state: remembered, faults: [{ reason: 'rolled-back', message }] };
-  }
-  if (found) return { ...dueStep(found, observation), faults };
-  const state = { authority: newAuthority(authorityDays, now) };
-  // a Secret that was never there is no fault
-  return { step: 'create', state, faults: faults.filter(({ reason }) => reason !== 'missing') };
-}
-
-/** What the calendar asks for. */
-function dueStep(
-  state: State,
-  { now, authorityDays, trustedFor = -1, overlap }: Observation,
-): Omit<Plan, 'faults'> {
-  const { authority, next, previous } = state;
-  const left = previous?.filter(({ notAfter }) => now <= notAfter);
-  if (next && !inForce(next, now)) return { step: 'drop', state: { ...state, next: undefined } };
-  if (left?.length !== previous?.length)
-    return { step: 'drop', state: { ...state, previous: left?.length ? left : undefined } };
-  if (next && trustedFor >= overlap) return { step: 'promote', state: promoted(authority, next, previous) };
-  if (!next && renewalDue(authority, now))
-    return { step: 'begin', state: { ...state, next: newAuthority(authorityDays, now) } };
-  return { step: 'none', state };
-}
-
-/** The state in which `next` signs. */
-function promoted(
-  { key: _, ...trusted }: SigningAuthority,
-  next: SigningAuthority,
-  previous: TrustedAuthority[] = [],
-): State {
-  return { authority: next, previous: [trusted, ...previous] };
+  const { reading, remembered, now, authorityDays } = observation;
+  const { state, fault } = reading;
+  if (state) return (remembered && rolledBack(state, remembered)) ?? dueStep(state, observation);
+  if (remembered) return { step: 'restore', state: remembered, fault };
+  return {
+    step: 'create',
+    state: { authority: newAuthority(authorityDays, now) },
+    // a Secret that was never there is no fault
+    fault: fault.reason === 'missing' ? undefined : fault,
+  };
 }
 
 /**
- * Whether what was found is not a successor of what this replica remembers, and the caBundles were written from the
- * latter: they contain its authority, and nothing that is unknown to it.
+ * Restores what this replica remembers over an authority that is older and did not follow from it, such as one of a
+ * backup. Of two authorities every replica prefers the newer one, so replicas with different memories agree.
  */
-function isOlder(found: State, remembered: State, configurations: Observation['configurations']): boolean {
-  const { fingerprint } = remembered.authority;
-  const follows = [found.authority, ...(found.previous ?? [])].some((one) => one.fingerprint === fingerprint);
-  const known = new Set(trustedIn(remembered).map((one) => one.fingerprint));
-  const bundles = configurations.flatMap((each) => each.bundles.map(fingerprintsIn));
-  return (
-    !follows &&
-    bundles.some((each) => each.has(fingerprint)) &&
-    bundles.every((each) => each.isSubsetOf(known))
-  );
+function rolledBack({ authority, previous = [] }: State, remembered: State): Plan | undefined {
+  const own = remembered.authority;
+  const follows = [authority, ...previous].some(({ fingerprint }) => fingerprint === own.fingerprint);
+  if (follows || authority.notBefore >= own.notBefore) return undefined;
+  const [stored, kept] = [authority, own].map(({ fingerprint }) => fingerprint.slice(0, 11));
+  const message = `the Secret has an authority (${stored}…) that is older than the one that is trusted (${kept}…): was an older copy of it written back?`;
+  return { step: 'restore', state: remembered, fault: { reason: 'rolled-back', message } };
+}
+
+/** What the calendar asks for. */
+function dueStep(state: State, { now, authorityDays, trustedFor = -1, overlap }: Observation): Plan {
+  const { authority, next, previous = [] } = state;
+  const valid = previous.filter(({ notAfter }) => now <= notAfter);
+  // made under a wrong clock, or expired. A user's clock that made it may be ahead of the API server's
+  if (next && (now > next.notAfter || next.notBefore.getTime() - now.getTime() > allowedSkewMs))
+    return { step: 'drop', state: { ...state, next: undefined } };
+  if (valid.length < previous.length) return { step: 'drop', state: { ...state, previous: valid } };
+  if (next && inForce(next, now) && trustedFor >= overlap) {
+    const { key: _, ...withoutKey } = authority;
+    return { step: 'promote', state: { authority: next, previous: [withoutKey, ...previous] } };
+  }
+  if (!next && renewalDue(authority, now))
+    return { step: 'begin', state: { ...state, next: newAuthority(authorityDays, now) } };
+  return { step: 'none', state };
 }
 
 /** Since when one replica has observed an authority in every caBundle, without interruption. */
@@ -275,7 +254,7 @@ export function measureTrust(
   monotonicNow: number,
 ): TrustedSince | undefined {
   if (fingerprint === undefined) return undefined;
-  const bundles = configurations.flatMap((each) => each.bundles);
+  const bundles = configurations.flatMap((configuration) => configuration.bundles);
   if (!bundles.every((bundle) => fingerprintsIn(bundle).has(fingerprint))) return undefined;
   const versions = configurations.map(({ name, version }) => `${name} ${version}`);
   const what = [fingerprint, ...versions].join('\n');

@@ -30,7 +30,7 @@ export const periodOf = ({ validFromDate, validToDate }: X509Certificate): Perio
 });
 
 /**
- * The certificates of a PEM text, in order; blocks of another kind and text between them are passed over.
+ * The certificates of a PEM text, in order; other blocks and text between them are ignored.
  *
  * @throws CniGateError CNI_GATE_TLS_UNREADABLE if there is none, or one that is cut off or cannot be decoded
  */
@@ -38,7 +38,7 @@ export function readCertificates(pem: string): [X509Certificate, ...X509Certific
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
   const what = 'A certificate is PEM, but cannot be decoded';
   const [leaf, ...issuers] = blocks.map((block) => orUnreadable(what, () => decode(block)));
-  // a parser reads the whole part of a file that is still being written, and reports nothing
+  // of a file that is still being written, the expression matches the complete blocks only
   if (leaf && pem.split('-----BEGIN CERTIFICATE').length === blocks.length + 1) return [leaf, ...issuers];
   const message = `The certificate must be whole PEM blocks from -----BEGIN CERTIFICATE----- to -----END CERTIFICATE-----; found were ${blocks.length}.`;
   throw new CniGateError('CNI_GATE_TLS_UNREADABLE', message);
@@ -109,7 +109,7 @@ export function verifyChain(
     all.filter((each) => inForce(periodOf(each), now)),
   );
   if (!roots?.length) return 'no authority of the caBundle is in force';
-  // the leaf, and each certificate that issued one of these: the loop visits what it adds
+  // the leaf and its issuers: the loop also visits the certificates that it adds
   const chained = new Set([leaf]);
   for (const each of chained) {
     if (roots.some((root) => root.fingerprint256 === each.fingerprint256 || isIssued(each, root)))

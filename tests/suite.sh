@@ -2,7 +2,7 @@
 # usage: npm run suite NAME [-- OPTIONS]
 #
 # The suites beside `npm test`. The README of tests/NAME says what it needs: most need root.
-#   alerts attack [--nightly] arm64 chart cluster [FILE ...] dashboard image mutants [--narrow] [AREA ...] netns node package site tenants [--nightly] yaml
+#   alerts attack [--nightly] arm64 chart cluster [FILE ...] dashboard image netns node package site tenants [--nightly] yaml
 set -euo pipefail
 cd "$(dirname "$0")/.."
 name=${1-}
@@ -40,7 +40,6 @@ case $name in
     exec setpriv --pdeathsig=TERM node tests/image/run.ts node --test --test-concurrency=1 --test-timeout=600000 \
       tests/image/validator.test.ts tests/image/image.test.ts tests/image/compose.test.ts
     ;;
-  mutants) shift && exec node tests/mutants/mutants.ts "$@" ;;
   netns)
     node tests/netns/harness/check-machine.ts
     npm run build:host

@@ -47,7 +47,7 @@ function withCommandsOf(command: Command): Command[] {
   return [command, ...command.commands.flatMap(withCommandsOf)];
 }
 
-/** How a command is called: `cni-gate certs show`. */
+/** How a command is called: `cni-gate serve`. */
 function pathOf(command: Command): string {
   return command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
 }

@@ -1,6 +1,6 @@
 import type { Command, Option } from 'commander';
 import { type Metric, Registry } from 'prom-client';
-import { certificateMetrics } from '../../certs/managed.ts';
+import { certificateMetrics } from '../../certs/report.ts';
 import { eventMetrics } from '../../webhook/cluster/events/recorder.ts';
 import { clusterMetrics } from '../../webhook/cluster/metrics.ts';
 import { createProgram } from '../../webhook/commands/program.ts';
@@ -16,24 +16,18 @@ import { Metrics } from '../../webhook/server/metrics.ts';
 /** What docs/reference/command-line.md says once for several commands, which declare these together. */
 const common = ['--kubeconfig', '--context'];
 const installation = ['--config', '--own-namespace'];
-const inCluster = ['--namespace', '--tls-service'];
 const shared: Record<string, readonly string[]> = {
   check: installation,
   status: installation,
   dashboard: installation,
-  'certs show': [...inCluster, '--tls-secret'],
-  'certs rotate': [...inCluster, '--tls-secret'],
-  'certs issue': inCluster,
 };
 
 /**
  * The flags of a command, as Markdown, without those that many commands have.
- *
- * @param path `serve`, or `certs show` for a command of a command
  */
-export function flagsTable(path: string): string {
-  const elsewhere = [...common, ...(shared[path] ?? [])];
-  const own = commandOf(path).options.filter(({ long }) => !elsewhere.includes(long ?? ''));
+export function flagsTable(name: string): string {
+  const elsewhere = [...common, ...(shared[name] ?? [])];
+  const own = commandOf(name).options.filter(({ long }) => !elsewhere.includes(long ?? ''));
   const rows = own.map((option) => {
     const { meaning, otherwise } = textsOf(option);
     return [`\`${option.flags.replace(', ', '`, `')}\``, otherwise, meaning];
@@ -41,12 +35,10 @@ export function flagsTable(path: string): string {
   return table(['flag', 'default', 'meaning'], rows);
 }
 
-function commandOf(path: string): Command {
-  return path.split(' ').reduce((command, name) => {
-    const found = command.commands.find((one) => one.name() === name);
-    if (found === undefined) throw new Error(`cni-gate has no command ${path}`);
-    return found;
-  }, createProgram());
+function commandOf(name: string): Command {
+  const command = createProgram().commands.find((known) => known.name() === name);
+  if (command === undefined) throw new Error(`cni-gate has no command ${name}`);
+  return command;
 }
 
 /** A description, and the default: that of the option, or the one that the description has in brackets at its end. */

@@ -10,7 +10,7 @@ import { env, exitCode } from '../../validator/shared/contract.ts';
 
 /*
  * The validator for arm64, cross-compiled as the Dockerfile does it. On another machine QEMU runs it, with the network
- * of the machine. `npm run suite arm64` also compares it with Node by tests/netns/platforms.test.ts.
+ * of the machine.
  */
 
 const file = readFileSync(new URL('../../dist/host-arm64/cni-gate-validator', import.meta.url));

@@ -2,15 +2,15 @@
  * `npm run bench`: what a decision costs beside parsing its review, and what the server costs beside a bare one
  * that only parses and answers; `-- --report PAGE` writes both. Figures vary from run to run: compare the ratios.
  */
-import { readFileSync } from 'node:fs';
 import { decodePodRequest } from '../../webhook/admission/decode.ts';
 import { admit } from '../../webhook/admission/mutate.ts';
 import { parseConfiguration } from '../../webhook/config/load.ts';
 import { Policy } from '../../webhook/core/profiles/policy.ts';
+import { recorded } from '../support/reviews.ts';
 import { type Row, report } from './report.ts';
 import { servers } from './servers.ts';
 
-const body = readFileSync(new URL('../reviews/pod-statefulset-db.json', import.meta.url), 'utf8');
+const body = JSON.stringify(recorded('pod-statefulset-db'), null, 2);
 
 /** Microseconds per call, the median of several batches. */
 function time(call: () => void): number {

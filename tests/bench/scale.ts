@@ -3,46 +3,54 @@
  *
  *   --nodes 100,1000       sizes of the cluster
  *   --daemon-sets 1,3      DaemonSets on each node
- *   --pods 110             pods of users that come to each node, by events of a watch
- *   --seconds 8            how long events and calls come steadily, and how long as fast as they are read
  *   --load 0               seconds of full load on the server's first size: twenty connections, reviews of a pod
- *   --report PAGE          writes the page's section and its plot
+ *   --report PAGE          writes the page's section
  *
  * It starts the bundle as the image does. The cluster is an API server of our own: see `scale/api.ts`.
  */
-import { type ChildProcess, fork } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { cpus, tmpdir } from 'node:os';
+import { Agent } from 'node:https';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { benchArguments, report } from './report.ts';
-import type { SendEvents, SentEvents } from './scale/api.ts';
-import { callGate } from './scale/calls.ts';
-import { fullLoad } from './scale/full-load.ts';
-import { type Figures, rowsOf } from './scale/rows.ts';
-import { nodeArguments, startServer } from './scale/server.ts';
+import { recorded } from '../support/reviews.ts';
+import { connections, type Figures, load } from './load.ts';
+import { type Aim, benchArguments, type Row, report } from './report.ts';
+import { namespaceOf } from './scale/objects.ts';
+import { type Server, startServer } from './scale/server.ts';
 
 const { values } = parseArgs({
   args: benchArguments().rest,
   options: {
     nodes: { type: 'string', default: '5,100,1000,5000,15000' },
     'daemon-sets': { type: 'string', default: '1,3' },
-    pods: { type: 'string', default: '110' },
-    seconds: { type: 'string', default: '8' },
     load: { type: 'string', default: '0' },
   },
 });
 const numbers = (text: string): number[] => text.split(',').map(Number);
-const [seconds, podsOfNode] = [Number(values.seconds), Number(values.pods)];
 
-/** Events and calls in a second while decisions are measured. */
-const steady = { events: 500, calls: 100 };
 /** Milliseconds until V8 has given back what it does not need. */
 const settle = 5000;
 
-async function measure(nodes: number, sets: number, loaded: number): Promise<Figures> {
+/** Of resident memory in MiB, by nodes and DaemonSets on each. */
+const memoryAims: Record<string, Aim> = {
+  '5 × 1': { atMost: 90 },
+  '5000 × 1': { atMost: 140 },
+  '15000 × 3': { atMost: 300 },
+};
+
+async function measure(nodes: number, sets: number, loaded: number): Promise<Row[]> {
+  const conditions = `${nodes.toLocaleString('en')} nodes × ${sets} ${sets === 1 ? 'DaemonSet' : 'DaemonSets'}`;
+  const row = (figure: string, measured: number, unit: string, aim?: Aim): Row => ({
+    figure,
+    conditions,
+    measured,
+    unit,
+    ...(aim && { aim }),
+  });
   const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
   const api = fork(new URL('./scale/api.ts', import.meta.url), [String(nodes), String(sets)], {
     stdio: 'inherit',
@@ -51,39 +59,20 @@ async function measure(nodes: number, sets: number, loaded: number): Promise<Fig
     const [about] = await once(api, 'message');
     const server = await startServer(folder, about);
     try {
-      const start = server.vitals();
       await sleep(settle);
-      const synced = server.vitals();
-      const load = loaded > 0 ? await fullLoad(server, loaded) : undefined;
-      const pods = nodes * podsOfNode;
-      const [first, took] =
-        seconds === 0
+      const { memory } = server.vitals();
+      const full = loaded > 0 ? await fullLoad(server, loaded) : undefined;
+      return [
+        row('resident memory', memory, 'MiB', memoryAims[`${nodes} × ${sets}`]),
+        row('start to ready', server.ready, 's', nodes === 15_000 ? { atMost: 10 } : undefined),
+        ...(full === undefined
           ? []
-          : await Promise.all([
-              events(api, { perSecond: steady.events, seconds, pods: [0, pods] }),
-              callGate(server, { nodes, sets, perSecond: steady.calls, seconds }),
-            ]);
-      const fast = {
-        perSecond: 'as fast as they are read' as const,
-        seconds,
-        pods: [first?.next ?? 0, pods] as [number, number],
-      };
-      const sent = seconds === 0 ? undefined : await events(api, fast);
-      await sleep(seconds === 0 ? 0 : settle);
-      const perSecond = sent === undefined ? Number.NaN : sent.events / sent.seconds;
-      const full = server.vitals();
-      return {
-        nodes,
-        sets,
-        ready: server.ready,
-        start,
-        synced,
-        took,
-        perSecond,
-        pods: sent?.next ?? 0,
-        full,
-        load,
-      };
+          : [
+              row(`most resident memory, ${connections} connections at full load`, full.peak, 'MiB', {
+                atMost: 150,
+              }),
+            ]),
+      ];
     } finally {
       server.process.kill('SIGKILL');
       await once(server.process, 'exit');
@@ -94,21 +83,28 @@ async function measure(nodes: number, sets: number, loaded: number): Promise<Fig
   }
 }
 
-async function events(api: ChildProcess, order: SendEvents): Promise<SentEvents> {
-  api.send(order);
-  const [sent] = await once(api, 'message');
-  return sent;
-}
-
-console.log(
-  `Node ${process.version} ${nodeArguments.join(' ')}, ${cpus().length} cores (${cpus()[0]?.model}); ${steady.events} events and ${steady.calls} calls a second`,
-);
-const all: Figures[] = [];
-for (const sets of numbers(values['daemon-sets'])) {
-  for (const nodes of numbers(values.nodes)) {
-    const figures = await measure(nodes, sets, all.length === 0 ? Number(values.load) : 0);
-    all.push(figures);
-    console.log(`${nodes} nodes × ${sets}: ready in ${figures.ready.toFixed(2)} s`);
+/** Sends reviews of one pod to `/mutate` over all connections, each the next as soon as the last is answered. */
+async function fullLoad({ port, vitals }: Server, seconds: number): Promise<Figures> {
+  const review = recorded('pod-statefulset-db');
+  const namespace = namespaceOf(0);
+  review.request.namespace = namespace;
+  review.request.object.metadata.namespace = namespace;
+  // its certificate is made for the bench
+  const agent = new Agent({ keepAlive: true, maxSockets: connections, rejectUnauthorized: false });
+  try {
+    return await load({ port, agent, usage: async () => vitals() }, JSON.stringify(review), seconds);
+  } finally {
+    agent.destroy();
   }
 }
-report('scale', rowsOf(all));
+
+const rows: Row[] = [];
+for (const sets of numbers(values['daemon-sets'])) {
+  for (const nodes of numbers(values.nodes)) {
+    rows.push(...(await measure(nodes, sets, rows.length === 0 ? Number(values.load) : 0)));
+  }
+}
+report(
+  'scale',
+  rows.toSorted((one, other) => one.figure.localeCompare(other.figure)),
+);

@@ -1,6 +1,6 @@
 /**
- * A server in a process of its own, so that the load does not share its event loop: `cni-gate`; `bare`, which parses the
- * body; `unparsed`, which only receives it.
+ * A server in a process of its own, so that the load does not share its event loop: `cni-gate`, or `bare`, which parses
+ * the body.
  */
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -11,20 +11,20 @@ import { serve } from '../../webhook/server/serve.ts';
 import type { Usage } from './load.ts';
 
 const now = new Date();
-const authority = createAuthority({ commonName: 'bench', days: 1, now });
+const authority = createAuthority({ days: 1, now });
 const pair = issueServing(authority, { names: ['localhost'], days: 1, now });
 
 /** Characters of cni-gate's patch for the review that is sent, in base64: all servers answer as many. */
 const patch = 'x'.repeat(1600);
 
-/** The least that any admission server has to do: read the body, parse it or not, answer. */
-function bare(parses: boolean): Promise<number> {
+/** The least that any admission server has to do: read the body, parse it, answer. */
+function bare(): Promise<number> {
   const server = createServer({ cert: pair.certificate, key: pair.key }, (request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const text = Buffer.concat(chunks).toString();
-      const uid: string = parses ? JSON.parse(text).request.uid : 'a7d6e32a-6857-44b0-b6c3-0390c061b051';
+      const { uid } = JSON.parse(text).request;
       response.setHeader('content-type', 'application/json');
       response.end(
         JSON.stringify({
@@ -56,7 +56,7 @@ async function cniGate(): Promise<number> {
 }
 
 const kind = process.argv[2];
-const port = await (kind === 'cni-gate' ? cniGate() : bare(kind === 'bare'));
+const port = await (kind === 'cni-gate' ? cniGate() : bare());
 process
   .on('message', () => {
     const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();

@@ -1,7 +1,4 @@
-/**
- * What the server costs beside a bare `node:https` that parses the body and answers as many bytes, and beside one that
- * does not parse it.
- */
+/** What the server costs beside a bare `node:https` that parses the body and answers as many bytes. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent } from 'node:https';
@@ -61,33 +58,12 @@ const rates = (all: Rounds, name: string): number[] => all.get(name)?.map(({ rat
 const ratio = (all: Rounds, name: string, other: string): number =>
   median(rates(all, name).map((rate, round) => rate / (rates(all, other)[round] ?? Number.NaN)));
 
-/** Rate and memory of each server. */
-function serverRows(all: Rounds, conditions: string): Row[] {
-  const names = [...all.keys()];
-  return [
-    ...names.map((name) => ({
-      figure: `${name}: admissions`,
-      conditions,
-      measured: median(rates(all, name)),
-      unit: 'per second of processor time',
-    })),
-    ...names.map((name) => ({
-      figure: `${name}: most resident memory`,
-      conditions,
-      measured: all.get(name)?.at(-1)?.peak ?? Number.NaN,
-      unit: 'MiB',
-    })),
-  ];
-}
-
-const least = 'bare node:https that does not parse';
 const bare = 'bare node:https';
 const gate = 'cni-gate';
 
 /** What the servers answer for each second of processor time. @param body of each request */
 export async function servers(body: string): Promise<Row[]> {
   const started = new Map([
-    [least, await start('unparsed')],
     [bare, await start('bare')],
     [gate, await start('cni-gate')],
   ]);
@@ -97,8 +73,6 @@ export async function servers(body: string): Promise<Row[]> {
     const all = await inTurns(started, body);
     return [
       { figure, conditions, measured: ratio(all, gate, bare), unit: `× ${bare}`, aim: { atLeast: 0.75 } },
-      { figure, conditions, measured: ratio(all, gate, least), unit: `× ${least}` },
-      ...serverRows(all, conditions),
     ];
   } finally {
     for (const { child, agent } of started.values()) {

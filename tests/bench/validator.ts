@@ -1,17 +1,17 @@
 /**
- * `npm run bench validator [-- --report PAGE]`: start to verdict, memory and size of the validator, beside a bare
- * `node -e 0`, in sandboxes with linkerd's rules and the container that the webhook injects; and the processor time of a
- * node that starts 110 pods at once. Needs what the netns tests need.
+ * `npm run bench validator [-- --report PAGE]`: time to the verdict, memory and size of the validator, in sandboxes with
+ * linkerd's rules and the container that the webhook injects; and the processor time of a node that starts 110 pods at
+ * once. Needs what the netns tests need.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { type ContainerEnd, startContainer } from '../netns/harness/container.ts';
+import type { ContainerEnd } from '../netns/harness/container.ts';
 import { environmentOf } from '../netns/harness/downward.ts';
 import { requireMachine } from '../netns/harness/machine.ts';
 import { inside } from '../netns/harness/namespaces.ts';
@@ -21,41 +21,26 @@ import { Sandbox } from '../netns/harness/sandbox.ts';
 import { writeRules } from '../netns/rules/backends.ts';
 import { linkerd } from '../netns/rules/linkerd.ts';
 import { median } from './load.ts';
-import { type Aim, type Row, report } from './report.ts';
+import { type Row, report } from './report.ts';
 
 const rounds = Number(process.env.CNI_GATE_BENCH_ROUNDS ?? 25);
 /** The most pods of a node: https://kubernetes.io/docs/setup/best-practices/cluster-large/ */
 const pods = Number(process.env.CNI_GATE_BENCH_PODS ?? 110);
-const bare = 'node -e 0';
 /** All checks of two profiles: `address`, `gateway`, `roundTrip` and `redirect`. */
 const specimen = { ...specimens.linkerd, profile: 'cilium.linkerd' };
 
-interface Subject {
-  /** @param message where the program writes its termination message */
-  start(message?: string): Promise<ContainerEnd>;
-  /** It writes a termination message, so its memory can be read before it ends. */
-  leavesMessage?: true;
-}
-
-function node(sandbox: Sandbox, ...args: string[]): Subject {
-  const identity = { user: 64_532, group: 64_532, environment: {}, mounts: {} };
-  return { start: () => startContainer(sandbox, { args, ...identity }).ended };
-}
-
-function proof(sandbox: Sandbox): Subject {
-  return {
-    start: async (message) => {
-      const options = message === undefined ? {} : { messageTo: message };
-      const { ended, started } = startProof(sandbox, specimen, options);
-      if (message === undefined) return sound(await ended);
-      // it waits for a reader of the pipe, and meanwhile its peak is read
-      await started;
-      await sleep(300);
-      await readFile(message);
-      return ended;
-    },
-    leavesMessage: true,
-  };
+/** Runs the proof. @param message a pipe for the termination message: its reader comes when the peak was read */
+async function prove(sandbox: Sandbox, message?: string): Promise<ContainerEnd> {
+  const { ended, started } = startProof(
+    sandbox,
+    specimen,
+    message === undefined ? {} : { messageTo: message },
+  );
+  if (message === undefined) return sound(await ended);
+  await started;
+  await sleep(300);
+  await readFile(message);
+  return ended;
 }
 
 function sound(ended: ContainerEnd): ContainerEnd {
@@ -71,11 +56,11 @@ function childrenSeconds(): number {
   return (Number(fields[13]) + Number(fields[14])) / 100;
 }
 
-/** Starts a command in every sandbox at once. Returns seconds of processor time, and until the last one ended. */
-async function atOnce(sandboxes: Sandbox[], command: string[]): Promise<{ processor: number; all: number }> {
+/** Starts a command in every sandbox at once. @returns seconds of processor time */
+async function atOnce(sandboxes: Sandbox[], command: string[]): Promise<number> {
   const { pod, container } = injected(specimen);
   const env = environmentOf(container, { pod, podIPs: ['10.244.1.7'] });
-  const [before, since] = [childrenSeconds(), performance.now()];
+  const before = childrenSeconds();
   const children = sandboxes.map((sandbox) => {
     const [program, args] = inside(sandbox.pod, ...command);
     return spawn(program, args, { env: { PATH: process.env.PATH, ...env }, stdio: 'ignore' });
@@ -83,7 +68,7 @@ async function atOnce(sandboxes: Sandbox[], command: string[]): Promise<{ proces
   const ends = await Promise.all(children.map((child) => once(child, 'close')));
   const failed = ends.filter(([code]) => code !== 0);
   if (failed.length > 0) throw new Error(`${failed.length} of ${ends.length} failed, one with ${failed[0]}`);
-  return { processor: childrenSeconds() - before, all: (performance.now() - since) / 1000 };
+  return childrenSeconds() - before;
 }
 
 await requireMachine();
@@ -101,47 +86,27 @@ const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
 dual.onRemoval(() => rmSync(folder, { recursive: true }));
 const message = join(folder, 'message');
 spawnSync('mkfifo', ['-m', '666', message]);
-const subjects: Record<string, Subject> = {
-  // ends before it has made anything: what it takes to start a container here, which is part of every row
-  'node --version': node(dual, '--version'),
-  [bare]: node(dual, '-e', '0'),
-  'host, IPv4': proof(ipv4),
-  'host, dual-stack': proof(dual),
-};
-
-const times = new Map<string, number[]>(Object.keys(subjects).map((name) => [name, []]));
-const verdicts = new Map<string, number[]>(Object.keys(subjects).map((name) => [name, []]));
-const peaks = new Map<string, number>();
-for (let round = 0; round < rounds; round++) {
-  for (const [name, { start }] of Object.entries(subjects)) {
-    const { milliseconds, log } = await start();
-    times.get(name)?.push(milliseconds);
-    verdicts.get(name)?.push(Number(/^verdict: .* after ([\d.]+) s/m.exec(log)?.[1]) * 1000);
-  }
-}
-for (const [name, { start, leavesMessage }] of Object.entries(subjects))
-  if (leavesMessage) peaks.set(name, ((await start(message)).peakKiB * 1024) / 1e6);
-
-const ofBare = median(times.get(bare) ?? []);
-/** Those of the program that ships have an aim. */
-const row = (figure: string, name: string, measured: number, unit: string, aim?: Aim): Row => ({
+const row = (figure: string, conditions: string, measured: number, unit: string, atMost: number): Row => ({
   figure,
-  conditions: name,
+  conditions,
   measured,
   unit,
-  ...(aim && name.startsWith('host') && { aim }),
+  aim: { atMost },
 });
 const rows: Row[] = [];
-for (const [name, own] of verdicts)
-  if (peaks.has(name))
-    rows.push(row("the program's own time to the verdict", name, median(own), 'ms', { atMost: 5 }));
-for (const [name, taken] of times) rows.push(row('container, start to end', name, median(taken), 'ms'));
-for (const [name, taken] of times)
-  rows.push(row('container, start to end', name, median(taken) / ofBare, `× ${bare}`));
-for (const [name, peak] of peaks) rows.push(row('most resident memory', name, peak, 'MB', { atMost: 3 }));
-rows.push(row('file', 'host', statSync(validator).size / 1000, 'kB'));
-const compressed = gzipSync(readFileSync(validator)).length / 1000;
-rows.push(row('file, gzip', 'host', compressed, 'kB', { atMost: 900 }));
+for (const [name, sandbox] of Object.entries({ 'host, IPv4': ipv4, 'host, dual-stack': dual })) {
+  const verdicts: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    const { log } = await prove(sandbox);
+    verdicts.push(Number(/^verdict: .* after ([\d.]+) s/m.exec(log)?.[1]) * 1000);
+  }
+  const { peakKiB } = await prove(sandbox, message);
+  rows.push(
+    row("the program's own time to the verdict", name, median(verdicts), 'ms', 5),
+    row('most resident memory', name, (peakKiB * 1024) / 1e6, 'MB', 3),
+  );
+}
+rows.push(row('file, gzip', 'host', gzipSync(readFileSync(validator)).length / 1000, 'kB', 900));
 
 if (pods > 0) {
   const sandboxes: Sandbox[] = [];
@@ -152,15 +117,10 @@ if (pods > 0) {
       await writeRules(sandbox, linkerd());
     }
     const log = ['--termination-log', '/dev/null'];
-    const start = (await atOnce(sandboxes, ['true'])).processor;
-    const what = `${pods} pods at once`;
-    const { processor, all } = await atOnce(sandboxes, [validator, 'validate', ...log]);
-    rows.push(
-      row(`${what}: processor time beside that of starting them`, 'host', processor - start, 's', {
-        atMost: 0.5,
-      }),
-      row(`${what}: until the last one ended`, 'host', all, 's'),
-    );
+    const start = await atOnce(sandboxes, ['true']);
+    const processor = await atOnce(sandboxes, [validator, 'validate', ...log]);
+    const what = `${pods} pods at once: processor time beside that of starting them`;
+    rows.push(row(what, 'host', processor - start, 's', 0.5));
   } finally {
     for (const sandbox of sandboxes) await sandbox[Symbol.asyncDispose]();
   }

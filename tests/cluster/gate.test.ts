@@ -64,7 +64,7 @@ suite('the gate on a real control plane', () => {
     ]);
     assert.match(events, /DaemonSet net\/agent is starting there/);
     await setReady(agent, true);
-    await api.until<Pod>(named(optedIn, 'waits'), ({ spec }) => spec.nodeName === 'n1', 15);
+    await api.until<Pod>(named(optedIn, 'waits'), ({ spec }) => spec.nodeName === 'n1');
   });
 
   test('a node that comes without its DaemonSet pod gets pods when it has one', async () => {

@@ -3,7 +3,6 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { cniGate } from '../support/command.ts';
 import { blocks, pages } from '../support/pages.ts';
 import { startCluster } from './harness/start.ts';
 import { shell } from './installed/guide.ts';
@@ -24,12 +23,6 @@ const { replicas } = await install(cluster, 'files', async () => {
 after(() => Promise.all(replicas.map((replica) => replica.end())));
 
 testThatItWorks(cluster);
-
-test('certs show is green: cni-gate does not manage this certificate', () => {
-  const { stdout, status } = cniGate(['certs', 'show', '--kubeconfig', cluster.admin.kubeconfig]);
-  assert.match(stdout, /not managed by cni-gate/);
-  assert.equal(status, 0, stdout);
-});
 
 test('it has no right to Secrets or to webhook configurations, and asks for none', () => {
   const own = cluster

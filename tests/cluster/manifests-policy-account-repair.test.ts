@@ -4,9 +4,8 @@ import { eventReasons, eventReporter, profileLabel, releasedAnnotation } from '.
 import { microTime } from '../../webhook/lib/time-text.ts';
 import { eventually } from './harness/eventually.ts';
 import { addNode } from './harness/nodes.ts';
-import { pod } from './harness/objects.ts';
-import { policy, refused, startWithTooMuch } from './installed/account.ts';
-import { byPolicy } from './installed/overlay.ts';
+import { pod, restricted } from './harness/objects.ts';
+import { refused, startWithTooMuch } from './installed/account.ts';
 
 /* The policy has to hold our service account, with every right there is, to the repair of pods whose proof failed. */
 
@@ -52,18 +51,6 @@ interface FailedPod {
 }
 
 let count = 0;
-
-/** The Pod Security Standard `restricted`. */
-const restricted = {
-  securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
-  containers: [
-    {
-      name: 'web',
-      image: 'example/web',
-      securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
-    },
-  ],
-};
 
 /** An owner that exists, as the garbage collector deletes other pods, and whose controller does nothing. */
 async function ownerIn(where: string, kind: string): Promise<{ name: string; uid: string }> {
@@ -124,58 +111,47 @@ const remove = (
     body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid, resourceVersion }, ...more },
   });
 
+/** States of the validator: an exit code, or another state; before it the one of its last run. */
+const proof = (state: number | object, lastState?: number | object, restartCount = 0): FailedPod => ({
+  status: {
+    state: stateOf(state),
+    ...(lastState !== undefined && { lastState: stateOf(lastState) }),
+    restartCount,
+  },
+});
+const stateOf = (state: number | object): object => (typeof state === 'number' ? ended(state) : state);
+const running = { running: {} };
+const backOff = { waiting: { reason: 'CrashLoopBackOff' } };
+
 suite('a pod may be deleted', () => {
   for (const [what, options] of Object.entries<FailedPod>({
     'if its proof failed': {},
-    'while the proof is repeated': { status: { state: { running: {} }, lastState: ended(95) } },
-    'while the proof waits to be repeated': {
-      status: { state: { waiting: { reason: 'CrashLoopBackOff' } }, lastState: ended(95) },
-    },
-    'if it failed after a reboot, and had passed before': {
-      status: { state: ended(95), lastState: ended(0) },
-    },
-    "if Istio's own validator failed": { annotation: foreign, status: { state: ended(126) } },
-    'whose proof found out nothing when it was repeated': {
-      status: {
-        state: { waiting: { reason: 'CrashLoopBackOff' } },
-        lastState: ended(69),
-        restartCount: 1,
-      },
-    },
-    'whose proof crashed after it had failed': {
-      status: { state: ended(137), lastState: ended(95), restartCount: 1 },
-    },
+    'while the proof is repeated': proof(running, 95),
+    'while the proof waits to be repeated': proof(backOff, 95),
+    'if it failed after a reboot, and had passed before': proof(95, 0),
+    "if Istio's own validator failed": { ...proof(126), annotation: foreign },
+    'whose proof found out nothing when it was repeated': proof(backOff, 69, 1),
+    'whose proof crashed after it had failed': proof(137, 95, 1),
     'if it is of a Job': { owner: 'batch/v1 Job' },
   })) {
-    test(what, async () => {
-      await remove(await failed(options));
-    });
+    test(what, async () => void (await remove(await failed(options))));
   }
 });
 
 suite('the token deletes no pod', () => {
   for (const [what, options] of Object.entries<FailedPod>({
-    'whose proof passed': { status: { state: ended(0) } },
-    'whose proof passed after it had failed': {
-      status: { state: ended(0), lastState: ended(95), restartCount: 1 },
-    },
-    'whose proof passed before a reboot, and is repeated': {
-      status: { state: { running: {} }, lastState: ended(0) },
-    },
-    'whose proof crashed after it had passed': {
-      status: { state: ended(137), lastState: ended(0), restartCount: 1 },
-    },
-    'whose witness was killed while its containers run': {
-      status: { state: { running: {} }, lastState: ended(137), restartCount: 2 },
-      runs: true,
-    },
-    'that waits': { status: { state: { waiting: { reason: 'PodInitializing' } } } },
-    'whose proof was not possible': { status: { state: ended(69) } },
-    'whose proof crashed': { status: { state: ended(137) } },
-    'whose proof ended with a code of another validator': { status: { state: ended(126) } },
+    'whose proof passed': proof(0),
+    'whose proof passed after it had failed': proof(0, 95, 1),
+    'whose proof passed before a reboot, and is repeated': proof(running, 0),
+    'whose proof crashed after it had passed': proof(137, 0, 1),
+    'whose witness was killed while its containers run': { ...proof(running, 137, 2), runs: true },
+    'that waits': proof({ waiting: { reason: 'PodInitializing' } }),
+    'whose proof was not possible': proof(69),
+    'whose proof crashed': proof(137),
+    'whose proof ended with a code of another validator': proof(126),
     'of which another init container failed': { container: 'migrate' },
-    "whose network's own validator was called wrongly": { annotation: foreign, status: { state: ended(64) } },
-    "whose network's own validator was killed": { annotation: foreign, status: { state: ended(137) } },
+    "whose network's own validator was called wrongly": { ...proof(64), annotation: foreign },
+    "whose network's own validator was killed": { ...proof(137), annotation: foreign },
     'that has no controller': { owner: '' },
     'that is of a kubelet': { owner: 'v1 Node' },
     'without our label': { labels: {} },
@@ -184,21 +160,17 @@ suite('the token deletes no pod', () => {
     'in kube-system': { where: 'kube-system' },
     'in cni-gate': { where: 'cni-gate' },
   })) {
-    test(what, async () => {
-      const { where = 'shop' } = options;
-      await refused(remove(await failed(options), { where }));
-    });
+    const { where = 'shop' } = options;
+    test(what, async () => refused(remove(await failed(options), { where })));
   }
 
   test('without the UID and the version that it judged', async () => {
-    const { metadata } = await failed();
-    const one = { metadata };
-    const { uid, resourceVersion } = metadata;
-    for (const preconditions of [undefined, {}, { uid }, { resourceVersion }]) {
-      await refused(remove(one, { preconditions }));
-    }
-    await refused(api.delete(`/api/v1/namespaces/shop/pods/${metadata.name}`));
-    await remove(one);
+    const stored = await failed();
+    const { name, uid, resourceVersion } = stored.metadata;
+    for (const preconditions of [undefined, {}, { uid }, { resourceVersion }])
+      await refused(remove(stored, { preconditions }));
+    await refused(api.delete(`/api/v1/namespaces/shop/pods/${name}`));
+    await remove(stored);
   });
 
   test('faster than the pod wants', async () => {
@@ -230,43 +202,36 @@ suite('a pod may be released', () => {
   });
 
   test('and is not taken for released while a controller finds it, whatever its annotation says', async () => {
-    const annotation = { [releasedAnnotation]: 'j' };
-    const passed = { state: ended(0), lastState: ended(95) };
-    await refused(remove(await ofJob({ status: passed, annotations: annotation })));
-    await refused(remove(await failed({ status: passed, annotations: annotation })));
+    const passed = { ...proof(0, 95), annotations: { [releasedAnnotation]: 'j' } };
+    await refused(remove(await ofJob(passed)));
+    await refused(remove(await failed(passed)));
   });
 
   test('only with these labels, and no other field may change', async () => {
     const { metadata } = await ofJob();
-    const others: [string, object][] = [
-      ['labels only', { labels: noLabels }],
-      ['another label', { ...release.metadata, labels: { ...noLabels, a: null } }],
-      ['a new label', { ...release.metadata, labels: { ...noLabels, b: 'c' } }],
-      ['our label', { ...release.metadata, labels: { ...noLabels, [profileLabel]: 'none' } }],
-      ['one label less', { ...release.metadata, labels: { ...noLabels, 'job-name': 'j' } }],
-      ['labels of another Job', { ...release.metadata, labels: { ...noLabels, 'job-name': 'k' } }],
-      ['an annotation', { ...release.metadata, annotations: { [releasedAnnotation]: 'j', a: 'b' } }],
-      [
-        'our annotation',
-        { ...release.metadata, annotations: { [releasedAnnotation]: 'j', 'cni-gate.io/status': null } },
-      ],
-      ['finalizers', { ...release.metadata, finalizers: null }],
-      ['owners', { ...release.metadata, ownerReferences: null }],
-    ];
-    for (const [what, changed] of others) {
-      await assert.rejects(
-        api.patch(`${pods}/${metadata.name}`, { metadata: changed }),
-        (error: unknown) => byPolicy(error, policy),
-        what,
-      );
-    }
-    const spec = { activeDeadlineSeconds: 1 };
-    await refused(api.patch(`${pods}/${metadata.name}`, { ...release, spec }));
-    await api.patch(`${pods}/${metadata.name}`, release);
+    const path = `${pods}/${metadata.name}`;
+    const labels = (more: object): object => ({ labels: { ...noLabels, ...more } });
+    const annotations = (more: object): object => ({ annotations: { [releasedAnnotation]: 'j', ...more } });
+    const others: Record<string, object> = {
+      'labels only': { annotations: {} },
+      'another label': labels({ a: null }),
+      'a new label': labels({ b: 'c' }),
+      'our label': labels({ [profileLabel]: 'none' }),
+      'one label less': labels({ 'job-name': 'j' }),
+      'labels of another Job': labels({ 'job-name': 'k' }),
+      'an annotation': annotations({ a: 'b' }),
+      'our annotation': annotations({ 'cni-gate.io/status': null }),
+      finalizers: { finalizers: null },
+      owners: { ownerReferences: null },
+    };
+    for (const [what, changed] of Object.entries(others))
+      await refused(api.patch(path, { metadata: { ...release.metadata, ...changed } }), what);
+    await refused(api.patch(path, { ...release, spec: { activeDeadlineSeconds: 1 } }));
+    await api.patch(path, release);
   });
 
   test('only if its proof failed, and only from a Job', async () => {
-    for (const options of [{ status: { state: ended(0) } }, { owner: 'v1 ConfigMap' }, { owner: '' }]) {
+    for (const options of [proof(0), { owner: 'v1 ConfigMap' }, { owner: '' }]) {
       const { metadata } = await ofJob(options);
       await refused(api.patch(`${pods}/${metadata.name}`, release));
     }
@@ -288,12 +253,12 @@ test('events of repair are about pods and controllers only', async () => {
   });
   const { recreated, wouldRecreate, notRecreated, nominated } = eventReasons;
   const deployment = { apiVersion: 'apps/v1', kind: 'Deployment' };
-  await api.post(events, event('pod', recreated, { apiVersion: 'v1', kind: 'Pod' }));
+  const core = (kind: string): object => ({ apiVersion: 'v1', kind });
+  await api.post(events, event('pod', recreated, core('Pod')));
   await api.post(events, event('would', wouldRecreate, deployment));
   await api.post(events, event('not', notRecreated, { apiVersion: 'batch/v1', kind: 'Job' }, 'Warning'));
-  const replication = { apiVersion: 'v1', kind: 'ReplicationController' };
-  await api.post(events, event('replication', recreated, replication));
-  await refused(api.post(events, event('service', recreated, { apiVersion: 'v1', kind: 'Service' })));
+  await api.post(events, event('replication', recreated, core('ReplicationController')));
+  await refused(api.post(events, event('service', recreated, core('Service'))));
   await refused(api.post(events, event('type', notRecreated, deployment)));
   await refused(api.post(events, event('held', nominated, deployment)));
 });

@@ -28,14 +28,25 @@ interface Registration {
   webhooks: Webhook[];
 }
 
-/** Our webhook configuration with one thing changed, written back by our service account. */
-async function change(to: (registration: Registration, webhook: Webhook) => void): Promise<unknown> {
-  const registration = await cluster.api.get<Registration>(`${webhooks}/cni-gate`);
+/** A webhook configuration of ours, written back by our service account with one thing changed. */
+async function change(
+  to: (registration: Registration, webhook: Webhook) => unknown,
+  at = webhooks,
+): Promise<unknown> {
+  const registration = await cluster.api.get<Registration>(`${at}/cni-gate`);
   const [webhook] = registration.webhooks;
   assert.ok(webhook);
   to(registration, webhook);
-  return api.put(`${webhooks}/cni-gate`, registration);
+  return api.put(`${at}/cni-gate`, registration);
 }
+
+/** The same with other fields of all its webhooks. */
+const changeFields = (fields: object, at?: string): Promise<unknown> =>
+  change(({ webhooks: all }) => all.map((webhook) => Object.assign(webhook, fields)), at);
+
+/** The same with other fields of who is called. */
+const changeClient = (fields: object, at?: string): Promise<unknown> =>
+  change(({ webhooks: all }) => all.map(({ clientConfig }) => Object.assign(clientConfig, fields)), at);
 
 const secret = (name: string, metadata: object = {}): object => ({
   apiVersion: 'v1',
@@ -47,9 +58,7 @@ const secret = (name: string, metadata: object = {}): object => ({
 
 test('the caBundle may change', async () => {
   const caBundle = base64(cluster.authority.pair.certificate);
-  await change((_, webhook) => {
-    webhook.clientConfig.caBundle = caBundle;
-  });
+  await changeClient({ caBundle });
   const { webhooks: stored } = await cluster.api.get<Registration>(`${webhooks}/cni-gate`);
   assert.equal(stored[0]?.clientConfig.caBundle, caBundle);
 });
@@ -76,44 +85,24 @@ test('the cases below cover every field of a webhook', () => {
 });
 
 for (const [field, value] of Object.entries(others)) {
-  test(`${field} of the webhook may not change`, async () => {
-    await refused(
-      change((_, webhook) => {
-        webhook[field] = value;
-      }),
-    );
-  });
+  test(`${field} of the webhook may not change`, () => refused(changeFields({ [field]: value })));
 }
 
 test('the Service that is called may not change', async () => {
-  await refused(
-    change((_, webhook) => {
-      webhook.clientConfig.service = { namespace: 'elsewhere', name: 'cni-gate', path: '/mutate', port: 443 };
-    }),
-  );
+  const service = { namespace: 'elsewhere', name: 'cni-gate', path: '/mutate', port: 443 };
+  await refused(changeClient({ service }));
 });
 
 for (const [field, value] of Object.entries(metadata)) {
-  test(`${field} of the webhook's configuration may not change`, async () => {
-    await refused(
-      change((registration) => {
-        registration.metadata[field] = value;
-      }),
-    );
-  });
+  test(`${field} of the webhook's configuration may not change`, () =>
+    refused(change((registration) => Object.assign(registration.metadata, { [field]: value }))));
 }
 
 test('no webhook may be removed or added', async () => {
-  await refused(
-    change((registration) => {
-      registration.webhooks = [];
-    }),
-  );
-  await refused(
-    change((registration, webhook) => {
-      registration.webhooks = [webhook, { ...webhook, name: 'more.cni-gate.io' }];
-    }),
-  );
+  const setAll = (all: (webhook: Webhook) => Webhook[]): Promise<unknown> =>
+    change((registration, webhook) => Object.assign(registration, { webhooks: all(webhook) }));
+  await refused(setAll(() => []));
+  await refused(setAll((webhook) => [webhook, { ...webhook, name: 'more.cni-gate.io' }]));
 });
 
 test('no configuration may be deleted or created, and no other changed', async () => {
@@ -127,23 +116,12 @@ test('no configuration may be deleted or created, and no other changed', async (
 });
 
 test('of the validating webhooks the caBundle may change, and nothing else', async () => {
-  const path = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/cni-gate';
-  const changed = async (to: (webhook: Webhook) => void): Promise<unknown> => {
-    const registration = await cluster.api.get<Registration>(path);
-    registration.webhooks.forEach(to);
-    return api.put(path, registration);
-  };
-  await changed((webhook) => {
-    webhook.clientConfig.caBundle = base64(cluster.authority.pair.certificate);
-  });
-  for (const field of ['failurePolicy', 'namespaceSelector', 'rules', 'timeoutSeconds']) {
-    await refused(
-      changed((webhook) => {
-        webhook[field] = field === 'failurePolicy' ? 'Fail' : others[field];
-      }),
-    );
-  }
-  await refused(api.delete(path));
+  const validating = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations';
+  await changeClient({ caBundle: base64(cluster.authority.pair.certificate) }, validating);
+  const { namespaceSelector, rules, timeoutSeconds } = others;
+  for (const fields of [{ failurePolicy: 'Fail' }, { namespaceSelector }, { rules }, { timeoutSeconds }])
+    await refused(changeFields(fields, validating));
+  await refused(api.delete(`${validating}/cni-gate`));
 });
 
 test('one Lease may be created and renewed', async () => {
@@ -185,40 +163,28 @@ test('no Secret with another name, namespace or type may be created', async () =
   await cluster.api.delete(`${secrets('cni-gate')}/cni-gate-tls`);
   await refused(api.post(secrets('cni-gate'), { ...secret('cni-gate-tls'), type: 'Opaque' }));
   const token = { 'kubernetes.io/service-account.name': 'default' };
+  const ofToken = { type: 'kubernetes.io/service-account-token', data: {} };
   await refused(
-    api.post(secrets('cni-gate'), {
-      ...secret('cni-gate-tls', { annotations: token }),
-      type: 'kubernetes.io/service-account-token',
-      data: {},
-    }),
+    api.post(secrets('cni-gate'), { ...secret('cni-gate-tls', { annotations: token }), ...ofToken }),
   );
 });
 
 test('nothing else at all may be written', async () => {
+  const labels = { metadata: { labels: { a: 'b' } } };
+  const home = '/api/v1/namespaces/cni-gate';
+  const scale = '/apis/apps/v1/namespaces/cni-gate/deployments/cni-gate/scale';
   await refused(api.post('/api/v1/namespaces', namespace('more')));
   await refused(api.post('/api/v1/namespaces/default/pods', pod('more')));
-  await refused(api.patch('/api/v1/namespaces/default', { metadata: { labels: { a: 'b' } } }));
-  await refused(
-    api.patch('/api/v1/namespaces/cni-gate/configmaps/cni-gate', { data: { 'config.yaml': '' } }),
-  );
-  await refused(
-    api.patch('/apis/apps/v1/namespaces/cni-gate/deployments/cni-gate/scale', { spec: { replicas: 9 } }),
-  );
-  await refused(api.post('/api/v1/namespaces/cni-gate/serviceaccounts/cni-gate/token', {}));
-  await refused(
-    api.patch('/apis/rbac.authorization.k8s.io/v1/clusterroles/cni-gate', {
-      metadata: { labels: { a: 'b' } },
-    }),
-  );
+  await refused(api.patch('/api/v1/namespaces/default', labels));
+  await refused(api.patch(`${home}/configmaps/cni-gate`, { data: { 'config.yaml': '' } }));
+  await refused(api.patch(scale, { spec: { replicas: 9 } }));
+  await refused(api.post(`${home}/serviceaccounts/cni-gate/token`, {}));
+  await refused(api.patch('/apis/rbac.authorization.k8s.io/v1/clusterroles/cni-gate', labels));
 });
 
 test('access reviews are allowed: they change nothing', async () => {
-  const review = { apiVersion: 'authorization.k8s.io/v1', kind: 'SelfSubjectAccessReview' };
-  const attributes = { verb: 'get', resource: 'pods' };
-  await api.post('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', {
-    ...review,
-    spec: { resourceAttributes: attributes },
-  });
+  const spec = { resourceAttributes: { verb: 'get', resource: 'pods' } };
+  await api.post('/apis/authorization.k8s.io/v1/selfsubjectaccessreviews', { spec });
 });
 
 test('the policy does not limit other users', async () => {

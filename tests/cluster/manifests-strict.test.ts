@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { profileLabel, validatorContainer } from '../../webhook/lib/names.ts';
 import { eventually } from './harness/eventually.ts';
-import { pod } from './harness/objects.ts';
+import { pod, restricted } from './harness/objects.ts';
 import { installed } from './installed/installation.ts';
 import { byPolicy, overlayPath, tryPod } from './installed/overlay.ts';
 import { initNames, makeNamespace, testThatItWorks, type UserPod } from './installed/working.ts';
@@ -34,16 +34,6 @@ test('the manifests hold to the letter, and to Pod Security restricted', async (
 });
 
 test('an injected pod holds to Pod Security restricted where it did before', async () => {
-  const restricted = {
-    securityContext: { runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: 'RuntimeDefault' } },
-    containers: [
-      {
-        name: 'web',
-        image: 'example/web',
-        securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
-      },
-    ],
-  };
   await makeNamespace(cluster, 'vault', {
     [profileLabel]: 'cilium.linkerd',
     'pod-security.kubernetes.io/enforce': 'restricted',
@@ -57,24 +47,21 @@ const resources: Record<string, object | undefined> = {
   Burstable: { requests: { cpu: '100m', memory: '100Mi' }, limits: { cpu: '200m', memory: '200Mi' } },
 };
 
-test('a ResourceQuota that asks for requests and limits admits injected pods, in their QoS class', async () => {
-  await makeNamespace(cluster, 'budget', { [profileLabel]: 'cilium' });
-  await cluster.kubectl(['-n', 'budget', 'apply', '-f', '-'], {
-    input: [
-      {
-        apiVersion: 'v1',
-        kind: 'ResourceQuota',
-        metadata: { name: 'all' },
-        spec: {
-          hard: { 'requests.cpu': '4', 'requests.memory': '4Gi', 'limits.cpu': '4', 'limits.memory': '4Gi' },
-        },
-      },
-    ],
-  });
+/** Makes a namespace with a ResourceQuota, and waits until it counts. */
+async function makeQuota(name: string, spec: object): Promise<void> {
+  await makeNamespace(cluster, name, { [profileLabel]: 'cilium' });
+  const metadata = { namespace: name, name: 'all' };
+  await cluster.apply({ apiVersion: 'v1', kind: 'ResourceQuota', metadata, spec });
   await cluster.api.until<{ status?: { hard?: object } }>(
-    '/api/v1/namespaces/budget/resourcequotas',
+    `/api/v1/namespaces/${name}/resourcequotas`,
     ({ status }) => status?.hard,
   );
+}
+
+test('a ResourceQuota that asks for requests and limits admits injected pods, in their QoS class', async () => {
+  await makeQuota('budget', {
+    hard: { 'requests.cpu': '4', 'requests.memory': '4Gi', 'limits.cpu': '4', 'limits.memory': '4Gi' },
+  });
   for (const [qosClass, given] of Object.entries(resources)) {
     const containers = [{ name: 'web', image: 'example/web', resources: given }];
     const stored = await cluster.api.post<UserPod>(
@@ -87,21 +74,7 @@ test('a ResourceQuota that asks for requests and limits admits injected pods, in
 });
 
 test('a quota for pods of no class admits an injected one, which has none either', async () => {
-  await makeNamespace(cluster, 'spare', { [profileLabel]: 'cilium' });
-  await cluster.kubectl(['-n', 'spare', 'apply', '-f', '-'], {
-    input: [
-      {
-        apiVersion: 'v1',
-        kind: 'ResourceQuota',
-        metadata: { name: 'best-effort' },
-        spec: { hard: { pods: '1' }, scopes: ['BestEffort'] },
-      },
-    ],
-  });
-  await cluster.api.until<{ status?: { hard?: object } }>(
-    '/api/v1/namespaces/spare/resourcequotas',
-    ({ status }) => status?.hard,
-  );
+  await makeQuota('spare', { hard: { pods: '1' }, scopes: ['BestEffort'] });
   const stored = await cluster.api.post<UserPod>('/api/v1/namespaces/spare/pods', pod('web'));
   assert.equal(stored.status.qosClass, 'BestEffort');
   // it was counted as such

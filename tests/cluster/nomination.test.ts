@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { openCluster } from '../../webhook/cluster/open.ts';
-import { type ApiPendingPod, type PendingPod, toPendingPod } from '../../webhook/core/facts/pending-pod.ts';
+import type { ApiPod } from '../../webhook/core/facts/api.ts';
+import { type PendingPod, toPendingPod } from '../../webhook/core/facts/pending-pod.ts';
 import { nominate } from '../../webhook/leader/pod-requests.ts';
 import { accountOfManifests, daemonSet, optedIn, type Pod, podOn, sceneIn } from './gate/scene.ts';
 import { podsOf, stepsIn } from './gate/steps.ts';
@@ -41,7 +42,7 @@ suite('pods with volumes', () => {
     for (const name of Object.keys(usage)) await agentOn(name);
     await setReady(await agentOn('n1'), false);
     await apply(...withVolume('stays', 'n1'), ...withVolume('goes', 'n1', 'n2'));
-    await api.until<Pod>(named(optedIn, 'goes'), ({ spec }) => spec.nodeName === 'n2', 30);
+    await api.until<Pod>(named(optedIn, 'goes'), ({ spec }) => spec.nodeName === 'n2');
     await eventually(async () => assert.ok(counted(refusals(scene, 'stays')).max >= 4), 60);
     const nominations = (name: string) =>
       scene.server.lines.filter(({ pod, why }) => why && pod === `${optedIn}/${name}`);
@@ -55,7 +56,7 @@ suite('pods with volumes', () => {
     const faults = scene.server.lines.filter(({ msg }) => String(msg).includes('RBAC'));
     assert.deepEqual(faults, [], 'a right is missing');
     await setReady(await agentOn('n1'), true);
-    await api.until<Pod>(named(optedIn, 'stays'), ({ spec }) => spec.nodeName === 'n1', 15);
+    await api.until<Pod>(named(optedIn, 'stays'), ({ spec }) => spec.nodeName === 'n1');
   });
 });
 
@@ -65,7 +66,7 @@ suite('a nomination', () => {
     const spec = { schedulerName: 'nobody' };
     const object = podOn('by-hand', { namespace: 'default', spec });
     const make = async (): Promise<PendingPod> =>
-      toPendingPod(await api.post<ApiPendingPod>(podsOf('default'), object));
+      toPendingPod(await api.post<ApiPod>(podsOf('default'), object));
     const write = (pod: PendingPod) => nominate(client, { pod, node: 'n2' }, AbortSignal.timeout(10_000));
     const before = await make();
     await cluster.kubectl(['delete', 'pod', 'by-hand']);
@@ -74,7 +75,7 @@ suite('a nomination', () => {
     assert.equal((await write(before)).result, 'conflict', 'it is another pod of that name');
     assert.notEqual((await write({ ...pod, uid: before.uid })).result, 'made');
     const written = await write(pod);
-    const now = toPendingPod(await api.get<ApiPendingPod>(`${podsOf('default')}/by-hand`));
+    const now = toPendingPod(await api.get<ApiPod>(`${podsOf('default')}/by-hand`));
     assert.deepEqual(written, { result: 'made', version: now.version });
     assert.deepEqual(now, { ...pod, nominated: 'n2', version: now.version });
     assert.equal((await write(pod)).result, 'conflict', 'it is another version by now');

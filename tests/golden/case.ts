@@ -17,7 +17,7 @@ export interface Expectation {
   profiles?: string;
   warnings?: string[];
   message?: string;
-  /** A JSON Patch in which what is injected has its short form (injected.ts). */
+  /** A JSON Patch: `OP PATH` with its value, in which what is injected has its short form (injected.ts). */
   patch: unknown;
 }
 

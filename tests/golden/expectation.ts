@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { Operation } from 'fast-json-patch';
 import { version } from '../../webhook/lib/version.ts';
 import type { Answer } from '../support/answers.ts';
 import type { Expectation } from './case.ts';
@@ -18,7 +19,14 @@ export function expectationOf({ decision, response, patch }: Answer): Expectatio
     patch,
   };
   const { patch: operations, ...rest } = withoutVersion(reported);
-  return { ...rest, patch: abbreviated(operations) };
+  return { ...rest, patch: operations.map(shortOperation) };
+}
+
+/** `OP PATH` with its value, or without one: `remove PATH`, `move FROM PATH`. */
+function shortOperation(operation: Operation): unknown {
+  const { op, path, ...rest } = operation;
+  if ('value' in rest) return { [`${op} ${path}`]: abbreviated(rest.value) };
+  return 'from' in rest ? `${op} ${rest.from} ${path}` : `${op} ${path}`;
 }
 
 /** The places where an injection has the version, and no others: a user's text may contain the same digits. */

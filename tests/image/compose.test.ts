@@ -79,7 +79,7 @@ test('nothing is pulled that is built here, and the control plane does not write
     [],
   );
   const speakers = new Set(lines.flatMap((line) => /^(\S+)-1 +\| /.exec(line)?.[1] ?? []));
-  assert.deepEqual([...speakers].sort(), ['certificates', 'cni-gate', 'register', 'story', 'wait-for-api']);
+  assert.deepEqual([...speakers].sort(), ['cni-gate', 'register', 'story', 'wait-for-api']);
 });
 
 test('what ends has ended well, and the rest goes on running', async () => {
@@ -87,7 +87,6 @@ test('what ends has ended well, and the rest goes on running', async () => {
     [Service, State, ExitCode].join(' '),
   );
   assert.deepEqual(found.sort(), [
-    'certificates exited 0',
     'cni-gate running 0',
     'etcd running 0',
     'kube-apiserver running 0',

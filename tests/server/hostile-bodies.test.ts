@@ -62,7 +62,7 @@ test('bodies that are no review of a pod get a clear 4xx, are counted, and the s
   ];
   const ofKind: [string, string, RegExp][] = [
     ['a Deployment', json(reviewOf(pod(), { kind })), /expected request\.kind Pod/],
-    ['a Binding', json(recorded('binding-meshed')), /"Binding"|keys/],
+    ['a Binding', json(recorded('binding-deployment-web')), /"Binding"|keys/],
   ];
   const tooLarge: [string, string, RegExp][] = [
     ['7 MiB and a byte', reviewOfSize(limit + 1), /larger than 7340032 bytes/],

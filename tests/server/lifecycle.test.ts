@@ -81,7 +81,7 @@ test('a configuration is reloaded when a ConfigMap mount replaces its link, and 
 test('a certificate in files is replaced without a failed request; a pair that does not match is never served', async (t) => {
   const path = folder(t);
   const now = new Date();
-  const authority = createAuthority({ commonName: 'test', days: 3, now });
+  const authority = createAuthority({ days: 3, now });
   const first = issueServing(authority, { names: ['localhost'], days: 1, now });
   const second = issueServing(authority, { names: ['localhost'], days: 2, now });
   const [certificateFile, keyFile] = [join(path, 'tls.crt'), join(path, 'tls.key')];

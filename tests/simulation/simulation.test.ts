@@ -277,8 +277,8 @@ test('whatever happens, all pods that can pass run in the end, and few are delet
         void faults[fault]?.(cluster, nodes[node] as Node);
       }
       await cluster.seconds(60);
-      // a node that one owner alone fails on stays open, and the scheduler may send its pod there for ever
-      for (const { name } of nodes) cluster.node(name, { works: true, busy: false });
+      // one stays broken
+      for (const { name } of nodes.slice(1)) cluster.node(name, { works: true, busy: false });
       // four pods one after the other with volumes of 70 s take 5 min, and the longest pauses are 5 and 10 min
       assert.ok((await cluster.untilAllRun(900)) <= 900, 'pods that can pass do not run');
       assert.ok(cluster.inVain <= 15 * plan.owners.length, `${cluster.inVain} replacements failed`);

@@ -74,7 +74,7 @@ function hasTokenOrNone(pod: Pod): boolean {
 
 const isToken = ({ name }: { name: string }): boolean => name.startsWith('kube-api-access-');
 
-/** The API server's limits: see `webhook/admission/warnings.ts`. */
+/** The API server's limits: see `webhook/admission/respond.ts`. */
 function assertWarnings(warnings: string[]): void {
   for (const text of warnings) assert.ok([...text].length <= 120, `a long warning: ${text}`);
   const bytes = warnings.reduce((sum, text) => sum + Buffer.byteLength(text), 0);

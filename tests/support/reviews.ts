@@ -1,11 +1,28 @@
 import { readFileSync } from 'node:fs';
 import type { Operation } from 'fast-json-patch';
+import { parse } from 'yaml';
 import type { AdmissionResponse } from '../../webhook/admission/review.ts';
 import type { Pod } from '../../webhook/core/facts/pod.ts';
 
-/** A review that a real API server sent: see `tests/reviews`. */
-export function recorded(name: string): { request: Record<string, unknown> & { uid: string; object: Pod } } {
-  return JSON.parse(readFileSync(new URL(`../reviews/${name}.json`, import.meta.url), 'utf8'));
+interface Recorded {
+  request: Record<string, unknown> & { uid: string; object: Pod };
+}
+
+const text = (path: string): string => readFileSync(new URL(path, import.meta.url), 'utf8');
+const whole = (name: string): Recorded => JSON.parse(text(`../reviews/${name}.json`));
+const { defaults: _, ...differing } = parse(text('reviews.yaml'), { merge: true });
+
+/** The names of the recorded reviews of pods. */
+export const recordedPods: readonly string[] = ['pod-meshed', ...Object.keys(differing)];
+
+/** A review that a real API server sent: of `tests/reviews`, or of `reviews.yaml`. */
+export function recorded(name: string): Recorded {
+  if (!(name in differing)) return whole(name);
+  const review = whole('pod-meshed');
+  const { name: _, ...common } = review.request;
+  const { object, ...fields } = JSON.parse(JSON.stringify(differing[name]));
+  const pod: Pod = { kind: 'Pod', apiVersion: 'v1', ...object, status: {} };
+  return { ...review, request: { ...common, ...fields, object: pod } };
 }
 
 export function reviewOf(pod: unknown, request: Record<string, unknown> = {}): Record<string, unknown> {

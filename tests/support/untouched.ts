@@ -29,7 +29,7 @@ export function assertUntouched(before: Pod, after: Pod): void {
 }
 
 /** Without lists and maps that are null or empty, which Kubernetes takes for absent. */
-export function dropEmpty(pod: Pod): void {
+function dropEmpty(pod: Pod): void {
   const all = [...allContainers(pod), pod.spec];
   for (const object of [pod.metadata, ...all, ...all.map(({ resources }) => resources ?? {})]) {
     for (const [key, value] of Object.entries(object)) {

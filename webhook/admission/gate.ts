@@ -1,8 +1,13 @@
 import type { ClusterView } from '../core/cluster-view.ts';
 import type { GatePod } from '../core/facts/gate-pod.ts';
-import { blockedBy, type KnownStatus, statusesOn } from '../core/networks/blocked.ts';
 import type { State } from '../core/networks/daemon-set-status.ts';
-import { type Blocker, notReadyText, refusalText } from '../core/networks/refusal.ts';
+import {
+  decisiveStatus,
+  type NetworkProblem,
+  networkStatus,
+  type UnknownReason as UnknownNetwork,
+} from '../core/networks/network-status.ts';
+import { notReadyText, refusalText } from '../core/networks/refusal.ts';
 import type { Policy } from '../core/profiles/policy.ts';
 import type { Profile } from '../core/profiles/types.ts';
 import { messageOf } from '../lib/errors.ts';
@@ -10,7 +15,7 @@ import { type AdmissionDecision, decision, type ProfileScope } from './decision.
 import { decodePlacement, type Placement } from './placement.ts';
 
 /** Why the gate allows a placement although it does not know whether the node is ready. */
-export type UnknownReason = 'not-synced' | 'pod-unknown' | 'node-unknown' | 'daemonset-unknown';
+export type UnknownReason = UnknownNetwork | 'pod-unknown';
 
 /** Why the gate has nothing to check. */
 export type Skipped = 'operation' | 'no-profile-applies';
@@ -51,100 +56,88 @@ export async function gate(
   if (missing !== undefined && daemonSets.every((daemonSet) => view.notSynced(daemonSet))) {
     return { request, decision: allowUnknown('not-synced', `not listed yet: ${missing}`) };
   }
-  const { namespace, name, podUid, profiles } = request;
+  const { namespace, name, podUid, profiles, node } = request;
   try {
     const found =
       profiles === undefined
         ? view.pods.pod(namespace, name, podUid)
         : { uid: '', profiles, heldSince: undefined, group: request.uid };
     const pod = found instanceof Promise ? await found : found;
-    return { request, decision: decidePlacement(request, pod, view, policy, now) };
+    const { decision, heldSince, tries } = decidePlacement(request, pod, view, policy, now);
+    // nothing else changes: a dry run binds no pod, and a pod that only the request shows may be made up
+    if (pod?.uid && !request.dryRun && view.evidence.pod(pod.uid) === undefined) {
+      if (decision.outcome === 'refused') view.holds.refuse(pod.uid, node, heldSince ?? now);
+      for (const profile of tries) view.evidence.reservations.reserve(profile, node, pod.uid, now, true);
+    }
+    return { request, decision };
   } catch (error) {
     // the gate may fail open; the proof in the pod never does
     return { request, decision: allowUnknown('pod-unknown', messageOf(error)) };
   }
 }
 
+/** The decision about a placement, and what is to be remembered of it. */
+interface PlacementDecision {
+  decision: GateDecision;
+  /** Since when the pod is held, if it was refused before. */
+  heldSince?: number | undefined;
+  /** The profiles for which the node is reserved, because the pod is bound to find out. */
+  tries: string[];
+}
+
+/** What is known of the pod of a placement. Without a UID, only the request shows it. */
+type PlacedPod = Pick<GatePod, 'uid' | 'profiles' | 'heldSince' | 'group'>;
+
 /**
- * Decides whether a pod may be bound to a node. Each DaemonSet of the pod's profiles must be ready on the node, or exempt
- * it. What cannot be known is allowed with a warning: the proof in the pod still verifies the network.
+ * Decides whether a pod may be bound to a node. What cannot be known is allowed with a warning: the proof in the pod still
+ * verifies the network. Pure.
  *
- * @param pod what is known of the pod; undefined where nothing is. Without a UID, only the request shows it
+ * @param pod undefined where nothing is known of it
  * @param now milliseconds since the epoch
  */
 export function decidePlacement(
   placement: Placement,
-  pod: Pick<GatePod, 'uid' | 'profiles' | 'heldSince' | 'group'> | undefined,
-  view: Pick<ClusterView, 'readiness' | 'evidence' | 'holds' | 'notSynced' | 'notObservedSince'>,
+  pod: PlacedPod | undefined,
+  view: Omit<GateView, 'pods' | 'unsynced'>,
   policy: Policy,
   now: number,
-): GateDecision {
+): PlacementDecision {
   const { node } = placement;
   const podName = `${placement.namespace}/${placement.name}`;
-  if (placement.operation !== 'CREATE' || node === '') return decision('skipped', 'operation');
-  if (pod === undefined) return allowUnknown('pod-unknown', `pod ${podName} is not known`);
+  if (placement.operation !== 'CREATE' || node === '')
+    return { decision: decision('skipped', 'operation'), tries: [] };
+  if (pod === undefined)
+    return { decision: allowUnknown('pod-unknown', `pod ${podName} is not known`), tries: [] };
   const profiles = pod.profiles.flatMap((name) => policy.profiles.get(name) ?? []);
   const names = profiles.map(({ name }) => name);
-  const heldSince = view.holds.refusedSince(pod, now);
-  const requester = { now, pod: { key: pod.uid || podName, owner: pod.group, heldSince } };
-  // a request changes nothing else: a dry run binds no pod, and one that only the request shows may be made up
-  const uid = placement.dryRun || view.evidence.pod(pod.uid) !== undefined ? '' : pod.uid;
-  const toProve: Profile[] = [];
-  let unknown: GateDecision | undefined;
-  let needed = false;
-  let exempt = true;
-  let proofState: State | undefined;
-  for (const profile of profiles) {
-    const about = { profile: profile.name, profiles: names };
-    const counted: KnownStatus[] = [];
-    for (const one of statusesOn(profile, node, view.readiness, policy, now)) {
-      needed = true;
-      const why = whyUnknown(one, node, view);
-      if (why === undefined) counted.push(one);
-      else unknown ??= allowUnknown(...why, about);
-    }
-    exempt &&= counted.every(({ status }) => status?.state !== 'ready');
-    const found = blockedBy(profile, node, view, policy, requester, counted);
-    if (found.blocker !== undefined) {
-      const since = view.holds.since(pod, found.blocker.status, now);
-      const stopped = stop(found.blocker, since, policy, now, about);
-      if (uid !== '' && stopped.outcome === 'refused') view.holds.refuse(uid, node, since ?? now);
-      return stopped;
-    }
-    if (found.proofState !== undefined) toProve.push(profile);
-    proofState ??= found.proofState;
-    if (policy.evidenceOf(profile) === 'proof') {
-      needed = true;
-      if (!view.evidence.synced)
-        unknown ??= allowUnknown('not-synced', 'not listed yet: pods on nodes', about);
-    }
+  const asking = {
+    ...{ key: pod.uid || podName, owner: pod.group },
+    heldSince: view.holds.refusedSince(pod, now),
+  };
+  const facts = { ...{ policy, doubts: view }, readiness: view.readiness, evidence: view.evidence };
+  const statuses = profiles.map((profile) => networkStatus(profile, node, facts, now, asking));
+  const status = decisiveStatus(statuses);
+  if (status.kind === 'blocked') {
+    const heldSince = view.holds.since(pod, status, now);
+    const about = { profile: status.profile, profiles: names };
+    return { decision: refuse(status, heldSince, policy, now, about), heldSince, tries: [] };
   }
-  if (!needed && proofState === undefined)
-    return decision('skipped', 'no-profile-applies', { profiles: names });
-  for (const { name } of uid === '' ? [] : toProve)
-    view.evidence.reservations.reserve(name, node, uid, now, true);
+  const tries = statuses.flatMap((known) => (known.kind === 'try' ? [known.profile] : []));
   const [profile = ''] = names;
-  const state = proofState ?? (exempt ? 'exempt' : 'ready');
-  return unknown ?? decision('allowed', state, { profile, profiles: names });
+  const about = { profile, profiles: names };
+  if (status.kind === 'unknown') {
+    const unknownTo = profiles[statuses.indexOf(status)]?.name ?? profile;
+    return { decision: allowUnknown(status.reason, status.why, { ...about, profile: unknownTo }), tries };
+  }
+  if (status.kind !== 'try' && !profiles.some((known) => isGated(known, policy)))
+    return { decision: decision('skipped', 'no-profile-applies', { profiles: names }), tries };
+  const state = status.kind === 'try' ? status.state : status.kind;
+  return { decision: decision('allowed', state, about), tries };
 }
 
-/** Why the status of a DaemonSet on a node cannot be relied on to refuse the node; undefined if it can. */
-function whyUnknown(
-  { daemonSet, status }: KnownStatus,
-  node: string,
-  view: Pick<ClusterView, 'readiness' | 'notSynced' | 'notObservedSince'>,
-): [UnknownReason, why: string] | undefined {
-  const name = `DaemonSet ${daemonSet.namespace}/${daemonSet.name}`;
-  if (view.notSynced(daemonSet)) return ['not-synced', `not listed yet: pods of ${name}`];
-  if (status === undefined) {
-    return view.readiness.knows(daemonSet)
-      ? ['node-unknown', `node ${node} is not known`]
-      : ['daemonset-unknown', `${name} does not exist`];
-  }
-  return status.state === 'absent' && view.notObservedSince(daemonSet, node)
-    ? ['not-synced', `not listed yet: pods of ${name} on node ${node}`]
-    : undefined;
-}
+/** Whether anything of a profile can block a node. */
+const isGated = (profile: Profile, policy: Policy): boolean =>
+  profile.daemonSets.length > 0 || policy.evidenceOf(profile) === 'proof';
 
 /** The gate does not know enough, so it allows the placement. @param why for people */
 const allowUnknown = (reason: UnknownReason, why: string, about?: ProfileScope): GateDecision =>
@@ -155,20 +148,21 @@ const allowUnknown = (reason: UnknownReason, why: string, about?: ProfileScope):
  *
  * @param heldSince undefined if the pod was not refused before
  */
-function stop(
-  blocker: Blocker,
+function refuse(
+  problem: NetworkProblem,
   heldSince: number | undefined,
-  policy: Policy,
+  { gate: { mode, maxHold } }: Policy,
   now: number,
   about: ProfileScope,
 ): GateDecision {
-  const { status } = blocker;
-  const { mode, maxHold } = policy.gate;
   if (heldSince !== undefined && now - heldSince > maxHold) {
-    const warning = `allowed, because gate.maxHold is over: ${notReadyText(blocker)}`;
+    const warning = `allowed, because gate.maxHold is over: ${notReadyText(problem)}`;
     return decision('released', 'held-long-enough', { ...about, warnings: [warning] });
   }
   return mode === 'audit'
-    ? decision('audited', status.state, { ...about, warnings: [`gate.mode audit: ${notReadyText(blocker)}`] })
-    : decision('refused', status.state, { ...about, message: refusalText(blocker) });
+    ? decision('audited', problem.state, {
+        ...about,
+        warnings: [`gate.mode audit: ${notReadyText(problem)}`],
+      })
+    : decision('refused', problem.state, { ...about, message: refusalText(problem) });
 }

@@ -25,10 +25,7 @@ export interface CertificateFlags {
 const selfMadeDays = 3650;
 
 /** Default validity in days of a managed serving certificate: short, because it is renewed automatically. */
-export const managedDays = 7;
-
-/** Default validity in days of a managed authority. */
-export const managedAuthorityDays = 365;
+const managedDays = 7;
 
 /** Adds the flags of managed certificates to `serve`. */
 export function addManagedOptions(command: Command): Command {
@@ -43,7 +40,7 @@ export function addManagedOptions(command: Command): Command {
         .argParser(configurations)
         .default([], 'none'),
     )
-    .addOption(authorityDaysOption('validity of the authority'))
+    .option('--tls-authority-days <days>', 'validity of the authority', days, 365)
     .addOption(
       new Option('--tls-overlap <duration>', 'time from a new authority in every caBundle to its use')
         .argParser(milliseconds)
@@ -51,13 +48,8 @@ export function addManagedOptions(command: Command): Command {
     );
 }
 
-/** The flag for the validity of an authority. */
-export function authorityDaysOption(description: string): Option {
-  return new Option('--tls-authority-days <days>', description).argParser(days).default(managedAuthorityDays);
-}
-
 /** The names under which the API server and people on the same machine call the Service. */
-export function namesOf(service: string, namespace: string): string[] {
+function namesOf(service: string, namespace: string): string[] {
   const name = `${service}.${namespace}.svc`;
   return [name, `${name}.cluster.local`, 'localhost', '127.0.0.1', '::1'];
 }

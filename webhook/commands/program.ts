@@ -1,7 +1,6 @@
 import { Command } from 'commander';
 import { docsUrl } from '../lib/names.ts';
 import { version } from '../lib/version.ts';
-import { certsCommand } from './certs.ts';
 import { checkCommand } from './check.ts';
 import { dashboardCommand } from './dashboard.ts';
 import { reviewCommand } from './review.ts';
@@ -28,6 +27,5 @@ export function createProgram(): Command {
     .addCommand(checkCommand())
     .addCommand(statusCommand())
     .addCommand(dashboardCommand())
-    .addCommand(certsCommand())
     .addHelpText('after', more);
 }

@@ -2,8 +2,8 @@ import type { GatePod } from './facts/gate-pod.ts';
 import type { Namespaces } from './facts/namespace.ts';
 import type { EvidenceView } from './networks/evidence.ts';
 import type { Holds } from './networks/holds.ts';
+import type { Doubts } from './networks/network-status.ts';
 import type { Readiness } from './networks/readiness.ts';
-import type { DaemonSetRef } from './profiles/types.ts';
 
 /** Finds pods that wait for a node. An implementation that has to ask the API server returns a promise. */
 export interface PendingPods {
@@ -17,7 +17,7 @@ export interface PendingPods {
  *
  * @typeParam Pod what is known of a pod that waits for a node: steering needs more than the gate
  */
-export interface ClusterView<Pod extends GatePod = GatePod> {
+export interface ClusterView<Pod extends GatePod = GatePod> extends Doubts {
   /** Labels and annotations of namespaces. */
   readonly namespaces: Namespaces;
   /** The nodes, and the state of each DaemonSet on them. */
@@ -38,13 +38,6 @@ export interface ClusterView<Pod extends GatePod = GatePod> {
   subscribe(changed: (pods: readonly Pod[]) => void): () => void;
   /** Which nodes, DaemonSets and pods are not listed yet, for people; undefined once all are. */
   unsynced(): string | undefined;
-  /**
-   * Whether the absence of a pod of this DaemonSet proves nothing: the nodes, the DaemonSet or its pods are not listed
-   * yet, or one of these objects is too large to read.
-   */
-  notSynced(daemonSet: DaemonSetRef): boolean;
-  /** Whether the node may be older than what is known of the pods of this DaemonSet: one of them may run there. */
-  notObservedSince(daemonSet: DaemonSetRef, node: string): boolean;
   /** Why the server should not receive requests yet; undefined when it may. */
   unready(): string | undefined;
   /** Call it when another policy comes into force: its profiles can name other DaemonSets. */

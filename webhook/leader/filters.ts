@@ -1,51 +1,33 @@
+import type { Taint } from '../core/facts/api.ts';
 import type { NodeFacts } from '../core/facts/node.ts';
-import { blockedBy } from '../core/networks/blocked.ts';
-import { noEvidence } from '../core/networks/evidence.ts';
-import type { Known } from '../core/networks/profile-proof.ts';
-import type { Blocker } from '../core/networks/refusal.ts';
-import type { Policy } from '../core/profiles/policy.ts';
+import type { AskingPod } from '../core/networks/assess.ts';
 import {
-  matchesNode,
-  type Required,
-  type Taint,
-  toleratesAll,
-  zoneLabel,
-} from '../core/scheduling/constraints.ts';
+  decisiveStatus,
+  type NetworkFacts,
+  type NetworkStatus,
+  networkStatus,
+} from '../core/networks/network-status.ts';
+import type { Policy } from '../core/profiles/policy.ts';
+import { matchesNode, type Required, toleratesAll, zoneLabel } from '../core/scheduling/constraints.ts';
 import { type Amounts, fits } from '../core/scheduling/requests.ts';
 
-/** What the gate would answer about a pod and a node. */
-export interface GateAnswer {
-  /** Why it would refuse the pod; undefined if it would allow it. */
-  blocker: Blocker | undefined;
-  /** Whether it allows one pod at a time, to find out whether the network works there. */
-  onePod: boolean;
-}
-
-/** What the gate would answer about a pod with these profiles on a node. */
-export type Gate = (profiles: readonly string[], node: string) => GateAnswer;
+/** The status of the networks of a pod with these profiles on a node, as the gate would see it. */
+export type Gate = (profiles: readonly string[], node: string) => NetworkStatus;
 
 /**
  * The gate, as the leader sees it. As at the gate, a DaemonSet that does not exist and a node that is gone block no pod.
  *
  * @param now milliseconds since the epoch
+ * @param asking undefined if no particular pod asks
  */
-export function gateBy(
-  policy: Policy,
-  { readiness, evidence = noEvidence }: Pick<Known, 'readiness'> & Partial<Known>,
-  now: number,
-): Gate {
-  return (profiles, node) => {
-    let onePod = false;
-    for (const name of profiles) {
-      const profile = policy.profiles.get(name);
-      if (profile === undefined) continue;
-      const { blocker, proofState } = blockedBy(profile, node, { readiness, evidence }, policy, { now });
-      if (blocker !== undefined) return { blocker, onePod: false };
-      onePod ||= proofState !== undefined;
-    }
-    return { blocker: undefined, onePod };
-  };
-}
+export const gateBy =
+  (facts: NetworkFacts & { policy: Pick<Policy, 'profiles'> }, now: number, asking?: AskingPod): Gate =>
+  (profiles, node) =>
+    decisiveStatus(
+      profiles
+        .flatMap((name) => facts.policy.profiles.get(name) ?? [])
+        .map((profile) => networkStatus(profile, node, facts, now, asking)),
+    );
 
 /** A pod to find a node for. */
 export interface PodToPlace extends Required {
@@ -80,7 +62,7 @@ export function filterNode(
   gate: Gate,
   zone: string | undefined,
 ): FilterReason | undefined {
-  if (gate(profiles, node.name).blocker !== undefined) return 'notReady';
+  if (gate(profiles, node.name).kind === 'blocked') return 'notReady';
   if (!toleratesAll(tolerations, node.unschedulable ? [...node.taints, cordon] : node.taints))
     return 'taints';
   if (!matchesNode(constraints, node)) return 'selector';

@@ -1,9 +1,9 @@
 import { Gauge } from 'prom-client';
 import type { ClusterView } from '../core/cluster-view.ts';
 import { type PodEvidence, type Verdict, verdicts } from '../core/facts/pod-evidence.ts';
-import { states } from '../core/networks/daemon-set-status.ts';
+import { noneYet, states } from '../core/networks/daemon-set-status.ts';
 import { duplicateAddresses } from '../core/networks/duplicate-addresses.ts';
-import { stateBy } from '../core/networks/profile-proof.ts';
+import { type NetworkFacts, statesOn } from '../core/networks/network-status.ts';
 import type { Policy } from '../core/profiles/policy.ts';
 import type { Deps } from '../lib/deps.ts';
 
@@ -85,17 +85,24 @@ export function measureCluster(
 
 /** How many nodes are in each state, for each existing DaemonSet of the profiles. */
 function* nodeStates(
-  view: Pick<ClusterView, 'readiness' | 'evidence'>,
+  { readiness, evidence }: Pick<ClusterView, 'readiness' | 'evidence'>,
   policy: Policy,
   now: number,
 ): Generator<Sample> {
-  for (const one of policy.profiles.values()) {
-    const refine = stateBy(one, view, policy, now);
-    for (const daemonSet of one.daemonSets) {
-      const counts = view.readiness.count(daemonSet, now, policy.gate.startupGrace, refine);
-      if (counts === undefined) continue;
-      const labels = { profile: one.name, daemonset: `${daemonSet.namespace}/${daemonSet.name}` };
-      for (const state of states) yield [{ ...labels, state }, counts[state]];
+  const facts: NetworkFacts = { policy, readiness, evidence };
+  for (const profile of policy.profiles.values()) {
+    const counts = new Map(
+      profile.daemonSets.filter((ref) => readiness.knows(ref)).map((ref) => [ref, noneYet()]),
+    );
+    for (const { name } of counts.size === 0 ? [] : readiness.nodes()) {
+      for (const { daemonSet, state } of statesOn(profile, name, facts, now)) {
+        const count = counts.get(daemonSet);
+        if (count) count[state] += 1;
+      }
+    }
+    for (const [{ namespace, name }, count] of counts) {
+      const labels = { profile: profile.name, daemonset: `${namespace}/${name}` };
+      for (const state of states) yield [{ ...labels, state }, count[state]];
     }
   }
 }

@@ -1,34 +1,15 @@
 /**
  * An API server in a process of its own that has many nodes and their DaemonSets' pods, and some pods that wait for a
- * node. It makes each object when it is asked for. Lists come in pages, and watches end when the client asked for it, as
- * with the real one. Its parent tells it which events to send.
+ * node. It makes each object when it is asked for. Lists come in pages, as with the real one.
  */
 import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createAuthority, issueServing } from '../../../certs/issue.ts';
-import { agent, daemonSet, daemonSets, namespaces, node, placed, unscheduled, waiting } from './objects.ts';
-
-/** Events per second that arrive steadily, or as many as the client reads. */
-export interface SendEvents {
-  perSecond: number | 'as fast as they are read';
-  seconds: number;
-  /** The number of the first pod, and of the one after the last. */
-  pods: [number, number];
-}
-
-/** What was sent. */
-export interface SentEvents {
-  events: number;
-  /** How long it took. */
-  seconds: number;
-  /** The number of the pod after the last that was sent. */
-  next: number;
-}
+import { agent, daemonSet, daemonSets, namespaces, node, unscheduled, waiting } from './objects.ts';
 
 const [count = 0, sets = 0] = process.argv.slice(2).map(Number);
 const now = new Date();
-const authority = createAuthority({ commonName: 'bench', days: 1, now });
+const authority = createAuthority({ days: 1, now });
 const pair = issueServing(authority, { names: ['localhost'], days: 1, now });
 
 interface Found {
@@ -72,70 +53,11 @@ async function list(url: URL, response: ServerResponse): Promise<void> {
   response.end(']}');
 }
 
-/** The open watches by what they watch: nodes, or pods on nodes. */
-const watches = new Map<string, ServerResponse>();
-
-function watch(url: URL, response: ServerResponse): void {
-  const { pathname, searchParams: query } = url;
-  const isOfPods = pathname === '/api/v1/pods' && query.get('fieldSelector') === 'spec.nodeName!=';
-  if (isOfPods || pathname === '/api/v1/nodes') {
-    watches.set(pathname, response);
-    response.once('close', () => {
-      if (watches.get(pathname) === response) watches.delete(pathname);
-    });
-  }
-  const timer = setTimeout(
-    () => {
-      if (watches.get(pathname) === response) watches.delete(pathname);
-      response.end();
-    },
-    Number(query.get('timeoutSeconds')) * 1000,
-  );
+/** A watch without events, which ends when the client asked for it. */
+function watch({ searchParams: query }: URL, response: ServerResponse): void {
+  const timer = setTimeout(() => response.end(), Number(query.get('timeoutSeconds')) * 1000);
   response.once('close', () => clearTimeout(timer));
   response.flushHeaders();
-}
-
-let version = 9_000_000;
-
-/** Sends an event to who watches. @returns whether there is a watch, when they have room for another */
-async function tell(path: string, type: string, object: object): Promise<boolean> {
-  const response = watches.get(path);
-  if (response === undefined) return false;
-  version += 1;
-  const { metadata, ...rest } = object as { metadata: object };
-  const updated = { metadata: { ...metadata, resourceVersion: String(version) }, ...rest };
-  if (response.write(`${JSON.stringify({ type, object: updated })}\n`)) return true;
-  await new Promise<void>((resolve) => {
-    const done = (): void => {
-      response.off('drain', done).off('close', done);
-      resolve();
-    };
-    response.on('drain', done).on('close', done);
-  });
-  return true;
-}
-
-/** Every tenth event is a node's: a kubelet writes its status. The others are pods that have just passed. */
-async function send({ perSecond, seconds, pods: [from, to] }: SendEvents): Promise<SentEvents> {
-  const begin = performance.now();
-  const took = (): number => (performance.now() - begin) / 1000;
-  const isDue = (events: number): boolean => typeof perSecond !== 'number' || events <= took() * perSecond;
-  let [events, next] = [0, from];
-  while (took() < seconds && next < to) {
-    const isNode = events % 10 === 9;
-    const isSent =
-      isDue(events) &&
-      (isNode
-        ? await tell('/api/v1/nodes', 'MODIFIED', node(events % count))
-        : await tell('/api/v1/pods', 'ADDED', placed(next, count, sets)));
-    if (!isSent) {
-      await sleep(5);
-      continue;
-    }
-    events += 1;
-    if (!isNode) next += 1;
-  }
-  return { events, seconds: took(), next };
 }
 
 const server = createServer({ cert: pair.certificate, key: pair.key }, (request, response) => {
@@ -152,6 +74,4 @@ server.listen(0, '127.0.0.1', () => {
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   process.send?.({ port, ca: authority.certificate, certificate: pair.certificate, key: pair.key });
 });
-process
-  .on('message', (order) => void send(order as SendEvents).then((sent) => process.send?.(sent)))
-  .on('disconnect', () => process.exit());
+process.on('disconnect', () => process.exit());

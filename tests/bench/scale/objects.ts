@@ -26,7 +26,7 @@ const images = Array.from({ length: 50 }, (_, index) => ({
 }));
 
 /** The name of the node of that number. */
-export const nodeName = (index: number): string =>
+const nodeName = (index: number): string =>
   `ip-10-${index >> 14}-${(index >> 7) & 127}-${index & 127}.example`;
 
 const condition = (type: string, status: string): object => ({
@@ -158,28 +158,24 @@ export const namespaces = {
   }),
 };
 
-/** What all pods of users share. @param sets how many of the profiles promise something to it */
-function injected(which: number, index: number, sets: number): { metadata: object; spec: object } {
+/** How many pods wait for a node. */
+export const unscheduled = 100;
+
+/** A pod that waits for a node. @param sets how many of the profiles promise something to it */
+export function waiting(index: number, sets: number): object {
   const promised = profiles.slice(0, sets);
   const checks = promised.map((profile) => ({ profile, address: { timeout: '10s' } }));
-  const owner = Math.floor(index / 20);
   return {
     metadata: {
-      name: `web-${hex(owner, 10)}-${hex(index, 6)}`,
-      namespace: namespaceOf(owner),
-      uid: uid(which, index),
+      name: `web-${hex(index, 6)}`,
+      namespace: namespaceOf(index),
+      uid: uid(31, index),
       resourceVersion: String(3_000_000 + index),
       creationTimestamp: time,
-      labels: { app: `web-${owner}`, [profileLabel]: promised.join('.') },
+      labels: { app: 'web', [profileLabel]: promised.join('.') },
       annotations: { [statusAnnotation]: JSON.stringify({ profiles: promised }) },
       ownerReferences: [
-        {
-          apiVersion: 'apps/v1',
-          kind: 'ReplicaSet',
-          name: `web-${hex(owner, 10)}`,
-          uid: uid(which + 1, owner),
-          controller: true,
-        },
+        { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: uid(32, 0), controller: true },
       ],
     },
     spec: {
@@ -187,36 +183,6 @@ function injected(which: number, index: number, sets: number): { metadata: objec
         { name: validatorContainer, env: [{ name: variables.checks, value: JSON.stringify(checks) }] },
       ],
       containers: [{ name: 'web', image: 'example', env, volumeMounts }],
-    },
-  };
-}
-
-/** How many pods wait for a node. */
-export const unscheduled = 100;
-
-/** The name, namespace and UID of a pod that waits for a node. */
-export function waiting(index: number, sets: number): { metadata: object; spec: object } {
-  return injected(31, index, sets);
-}
-
-/** A pod of a user that passed, on one of so many nodes, about 5 KB. */
-export function placed(index: number, nodes: number, sets: number): object {
-  const { metadata, spec } = injected(41, index, sets);
-  const times = { startedAt: time, finishedAt: time };
-  return {
-    metadata,
-    spec: { ...spec, nodeName: nodeName(index % nodes) },
-    status: {
-      phase: 'Running',
-      conditions: ['PodReadyToStartContainers', 'Initialized', 'Ready', 'PodScheduled'].map((type) => ({
-        type,
-        status: 'True',
-        lastTransitionTime: time,
-      })),
-      podIPs: [{ ip: `10.${(index >> 16) & 255}.${(index >> 8) & 255}.${index & 255}` }],
-      initContainerStatuses: [
-        { name: validatorContainer, ready: true, state: { terminated: { exitCode: 0, ...times } } },
-      ],
     },
   };
 }

@@ -1,4 +1,5 @@
-import { type Reading, readSecret } from '../../../certs/rotation.ts';
+import assert from 'node:assert/strict';
+import { readSecret, type State } from '../../../certs/rotation.ts';
 import { certificatesLabel, certificatesLabelValue } from '../../../webhook/lib/names.ts';
 import { accountOfManifests } from '../gate/scene.ts';
 import type { Access } from '../harness/access.ts';
@@ -76,7 +77,7 @@ export class Installation {
     return new Replica(host, access, [...managed, ...rest, ...flags]);
   }
 
-  /** Says which replicas the Service has, as the endpoints controller does from the pods. */
+  /** Sets the endpoints of the Service, as the endpoints controller does. */
   async endpoints(replicas: Replica[]): Promise<void> {
     const ready = replicas.map(({ host }) => ({ addresses: [host], conditions: { ready: true } }));
     await this.cluster.api.patch(slicePath, { endpoints: ready });
@@ -93,8 +94,10 @@ export class Installation {
     return decoded((await this.secret()).data);
   }
 
-  async reading(): Promise<Reading> {
-    return readSecret(await this.data(), new Date());
+  /** @throws AssertionError with what is wrong with the Secret */
+  async state(): Promise<State> {
+    const { state, fault } = readSecret(await this.data(), new Date());
+    return state ?? assert.fail(fault.message);
   }
 
   /** Replaces the data of the Secret, as a user with kubectl would. */
@@ -114,15 +117,17 @@ export class Installation {
     }
   }
 
-  /** Waits until the Secret says something. */
-  async until(found: (reading: Reading) => unknown, seconds = 60): Promise<Reading> {
+  /** Waits until the Secret is whole and has a state as wanted. */
+  async until(wanted: (state: State) => boolean, seconds = 60): Promise<State> {
     const list = `/api/v1/namespaces/${namespace}/secrets?fieldSelector=metadata.name%3D${secretName}`;
+    const read = ({ data }: Secret): State | undefined => readSecret(decoded(data), new Date()).state;
+    const isWanted = (state: State | undefined): boolean => state !== undefined && wanted(state);
     const secret = await this.cluster.api.until<Secret>(
       list,
-      ({ data }, type) => type !== 'DELETED' && found(readSecret(decoded(data), new Date())),
+      (seen, type) => type !== 'DELETED' && isWanted(read(seen)),
       seconds,
     );
-    return readSecret(decoded(secret.data), new Date());
+    return read(secret) ?? assert.fail('it was whole before');
   }
 
   /** Waits until the caBundles of all our webhooks are as wanted. */

@@ -5,7 +5,7 @@ import { validatorContainer } from '../../../webhook/lib/names.ts';
 import { Api } from '../harness/api.ts';
 import type { Cluster } from '../harness/cluster.ts';
 
-/** What came of a load. */
+/** The result of a load. */
 export interface Outcome {
   created: number;
   seconds: number;
@@ -13,11 +13,11 @@ export interface Outcome {
   failures: string[];
 }
 
-/** A load that goes on. */
+/** A load in progress. */
 export interface Load {
-  /** Waits until so many further pods were created, or failed. */
+  /** Waits until this many more creations succeeded or failed. */
   more(count: number): Promise<void>;
-  /** Ends it, and waits for what is under way. */
+  /** Ends it, and waits for the creations in flight. */
   end(): Promise<Outcome>;
 }
 
@@ -25,13 +25,13 @@ interface Pod {
   spec: { initContainers?: { name: string }[] };
 }
 
-/** So many creations are under way at most: where the machine is slower than asked for, the rate falls. */
+/** Creations in flight at most: on a slow machine the rate falls. */
 const mostAtOnce = 100;
 
 /**
- * Creates pods, dry, at a steady rate, in a namespace whose pods are refused where the webhook does not answer.
+ * Creates pods as a dry run, at a steady rate, in a namespace whose pods are refused if the webhook does not answer.
  *
- * @param t ends it, at the latest
+ * @param t its end ends the load
  * @param rate creations a second
  */
 export function beginLoad(t: TestContext, cluster: Cluster, rate: number): Load {
@@ -64,7 +64,7 @@ export function beginLoad(t: TestContext, cluster: Cluster, rate: number): Load 
       const one = create().finally(() => underWay.delete(one));
       underWay.add(one);
     }
-    // what could not be begun is not made up for later
+    // creations that could not begin are skipped
     if (begun < due) begun = Math.ceil(due);
   }, 10);
   t.after(() => clearInterval(timer));

@@ -48,7 +48,7 @@ export function stepsIn(cluster: Cluster) {
   /** Makes a pod for that node and waits until it is bound. */
   const bound = async (node: string, name: string, more: Parameters<typeof podOn>[1] = {}): Promise<void> => {
     await apply(podOn(name, { ...more, spec: { ...onNode(node), ...more.spec } }));
-    await api.until<Pod>(named(more.namespace ?? optedIn, name), ({ spec }) => spec.nodeName === node, 15);
+    await api.until<Pod>(named(more.namespace ?? optedIn, name), ({ spec }) => spec.nodeName === node);
   };
 
   /**
@@ -60,7 +60,7 @@ export function stepsIn(cluster: Cluster) {
     outcome: 'allowed' | 'refused',
     node: string,
     name: string,
-    seconds = 20,
+    seconds = 60,
   ): Promise<void> => {
     const end = performance.now() + seconds * 1000;
     for (let round = 0; ; round += 1) {

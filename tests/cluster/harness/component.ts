@@ -18,8 +18,8 @@ export interface ComponentPlan {
 /** The part of a plan that differs from program to program. */
 export type Start = Pick<ComponentPlan, 'args' | 'ready'>;
 
-/** How long a component may take to be ready, in milliseconds: far more than it does on a busy machine. */
-const patience = 60_000;
+/** How long a component may take to be ready, in milliseconds: with a load of 20 on two cores, a minute is too short. */
+const readyTimeout = 180_000;
 
 /** One program of the control plane: it can be stopped and started again, and keeps its data. */
 export class Component {
@@ -46,7 +46,7 @@ export class Component {
   /**
    * Starts it, and waits until it is ready.
    *
-   * @throws Error with the end of its log where it ends or is not ready after a minute
+   * @throws Error with the end of its log where it ends or is not ready after three minutes
    */
   async start(): Promise<void> {
     if (this.running) throw new Error(`${this.name} runs already`);
@@ -54,10 +54,10 @@ export class Component {
     const [command, args] = mortal(this.#plan.path, this.#plan.args);
     this.#child = spawn(command, args, { stdio: ['ignore', log, log] });
     closeSync(log);
-    const deadline = performance.now() + patience;
+    const deadline = performance.now() + readyTimeout;
     while (!(await this.#plan.ready().catch(() => false))) {
       if (!this.running) throw this.#failed('ended before it was ready');
-      if (performance.now() > deadline) throw this.#failed('is not ready after a minute');
+      if (performance.now() > deadline) throw this.#failed('is not ready after three minutes');
       // neither etcd nor a component of Kubernetes tells when it is ready: they have to be asked
       await sleep(50);
     }

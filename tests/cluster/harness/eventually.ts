@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
  * an authorizer that has read a new role. What can be watched is waited for with `api.until`.
  *
  * @param seconds how long to try
- * @throws what the last try threw
+ * @throws what the last try threw, such as an assertion with the difference, with the time in its message
  */
 export async function eventually<T>(attempt: () => Promise<T>, seconds = 30): Promise<T> {
   const deadline = performance.now() + seconds * 1000;
@@ -13,7 +13,10 @@ export async function eventually<T>(attempt: () => Promise<T>, seconds = 30): Pr
     try {
       return await attempt();
     } catch (error) {
-      if (performance.now() > deadline) throw error;
+      if (performance.now() > deadline) {
+        if (error instanceof Error) error.message = `not within ${seconds} s: ${error.message}`;
+        throw error;
+      }
       await sleep(50);
     }
   }

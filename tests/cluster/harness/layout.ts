@@ -1,6 +1,6 @@
+import { generateKeyPairSync } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { generateKey } from '../../../certs/issue.ts';
 import { type Access, accessWith } from './access.ts';
 import type { ClusterOptions, ComponentName } from './options.ts';
 import type { ClusterAuthority } from './pki.ts';
@@ -30,8 +30,13 @@ export async function layOut(
   authority: ClusterAuthority,
   options: ClusterOptions,
 ): Promise<Layout> {
-  const [tokens, serving, kubelet, admin, controllers, scheduler, chosen] = await Promise.all([
-    generateKey(),
+  // SEC 1: client-go (util/keyutil) reads `--service-account-key-file` in no other form
+  const tokens = generateKeyPairSync('ec', {
+    namedCurve: 'P-256',
+    privateKeyEncoding: { type: 'sec1', format: 'pem' },
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+  });
+  const [serving, kubelet, admin, controllers, scheduler, chosen] = await Promise.all([
     authority.serving(['localhost', '127.0.0.1', kubernetesService, 'kubernetes.default.svc']),
     authority.client('kube-apiserver-kubelet-client', ['system:masters']),
     authority.client('admin', ['system:masters']),

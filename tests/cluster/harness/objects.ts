@@ -13,6 +13,18 @@ export const pod = (name: string, spec: object = {}, metadata: object = {}): obj
   spec: { containers: [{ name: 'web', image: 'example/web' }], ...spec },
 });
 
+/** The spec of a pod that holds to the Pod Security Standard `restricted`. */
+export const restricted = {
+  securityContext: { runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: 'RuntimeDefault' } },
+  containers: [
+    {
+      name: 'web',
+      image: 'example/web',
+      securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+    },
+  ],
+};
+
 /** What a workload has beside its name. */
 export interface WorkloadParts {
   namespace?: string;

@@ -1,16 +1,6 @@
-import { X509Certificate } from 'node:crypto';
-import forge from 'node-forge';
-import {
-  type Authority,
-  createAuthority,
-  generateKey,
-  issuerFields,
-  issueServing,
-  periodFrom,
-  signCertificate,
-} from '../../../certs/issue.ts';
+import { type Authority, createAuthority, issueServing } from '../../../certs/issue.ts';
+import { certify } from '../../support/openssl.ts';
 
-const { pki } = forge;
 const days = 2;
 
 /** A certificate and its private key, PEM. */
@@ -28,7 +18,7 @@ export class ClusterAuthority {
   }
 
   static async create(): Promise<ClusterAuthority> {
-    return new ClusterAuthority(createAuthority({ commonName: 'test cluster', days, now: new Date() }));
+    return new ClusterAuthority(createAuthority({ days, now: new Date() }));
   }
 
   get pair(): Pair {
@@ -45,18 +35,7 @@ export class ClusterAuthority {
    * Authenticating: X509 client certificates).
    */
   async client(user: string, groups: readonly string[] = []): Promise<Pair> {
-    const { privateKey, publicKey } = generateKey();
-    const attributes = [
-      ...groups.map((value) => ({ type: pki.oids.organizationName as string, value })),
-      { type: pki.oids.commonName as string, value: user },
-    ];
-    const fields = {
-      subject: pki.distinguishedNameToAsn1({ attributes }),
-      issuer: issuerFields(new X509Certificate(this.#authority.certificate).raw).name,
-      publicKey,
-      period: periodFrom(new Date(), days),
-      extensions: [{ name: 'extKeyUsage', clientAuth: true }],
-    };
-    return { certificate: signCertificate(fields, this.#authority.key), key: privateKey };
+    const subject = [...groups.map((group) => `/O=${group}`), `/CN=${user}`].join('');
+    return certify({ subject, extensions: ['extendedKeyUsage=clientAuth'], signer: this.#authority, days });
   }
 }

@@ -11,9 +11,9 @@ import { apply, byPolicy } from './overlay.ts';
 /** The policy that limits what the service account of cni-gate may write. */
 export const policy = 'service-account.cni-gate.io';
 
-/** Asserts that this policy refuses the attempt. */
-export const refused = (attempt: Promise<unknown>): Promise<void> =>
-  assert.rejects(attempt, (error: unknown) => byPolicy(error, policy));
+/** Asserts that this policy refuses the attempt. @param what is attempted, for the failure */
+export const refused = (attempt: Promise<unknown>, what?: string): Promise<void> =>
+  assert.rejects(attempt, (error: unknown) => byPolicy(error, policy), what);
 
 /** For each field of an object's metadata a value that the account may not write. */
 export const metadata: Record<string, unknown> = {

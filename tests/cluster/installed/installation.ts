@@ -39,25 +39,20 @@ export async function installed(
   return { cluster, replicas };
 }
 
-/**
- * Runs the Deployment's pods, and waits until the API server trusts and reaches them.
- *
- * @param image of the pods to run: those of another image are going
- */
-export async function startReplicas(cluster: Cluster, image?: string): Promise<RunningPod[]> {
-  const pods = await runningPods(cluster, 2, image);
+/** Runs the Deployment's pods, and waits until the API server trusts and reaches them. */
+export async function startReplicas(cluster: Cluster): Promise<RunningPod[]> {
+  const pods = await runningPods(cluster, 2);
   const replicas = await Promise.all(pods.map((pod) => startPod(cluster, pod)));
   await endpoints(cluster, 2);
   await trusted(cluster);
   return replicas;
 }
 
-/** The Deployment's pods, once that many have an address. @param image of the pods to wait for */
-export async function runningPods(cluster: Cluster, count: number, image?: string): Promise<StoredPod[]> {
+/** The Deployment's pods, once that many have an address. */
+export async function runningPods(cluster: Cluster, count: number): Promise<StoredPod[]> {
   const seen = new Map<string, StoredPod>();
   await cluster.api.until<StoredPod>(`/api/v1/namespaces/cni-gate/pods?${selector}`, (pod, type) => {
-    const wanted = image === undefined || pod.spec.containers[0]?.image === image;
-    if (wanted && type !== 'DELETED' && pod.status.phase === 'Running' && pod.status.podIP)
+    if (type !== 'DELETED' && pod.status.phase === 'Running' && pod.status.podIP)
       seen.set(pod.metadata.uid, pod);
     else seen.delete(pod.metadata.uid);
     return seen.size === count;

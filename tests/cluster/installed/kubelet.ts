@@ -21,7 +21,6 @@ const period = 100;
  */
 export class Kubelet {
   readonly #cluster: Cluster;
-  readonly #checkoutOf: (pod: StoredPod) => string | undefined;
   readonly #running = new Map<string, Promise<RunningPod | undefined>>();
   readonly #ending: Promise<unknown>[] = [];
   /** Why a pod could not be run. */
@@ -30,10 +29,8 @@ export class Kubelet {
   #stopped = false;
   readonly #loop: Promise<void>;
 
-  /** @param checkoutOf where the sources of a pod are, if not in this checkout */
-  constructor(cluster: Cluster, checkoutOf: (pod: StoredPod) => string | undefined = () => undefined) {
+  constructor(cluster: Cluster) {
     this.#cluster = cluster;
-    this.#checkoutOf = checkoutOf;
     this.#loop = this.#run();
   }
 
@@ -43,11 +40,6 @@ export class Kubelet {
     await this.#loop;
     for (const pod of this.#running.values()) await (await pod)?.end('SIGKILL');
     await Promise.all(this.#ending);
-  }
-
-  /** Writes the volumes of every pod anew. */
-  async refresh(): Promise<void> {
-    for (const pod of this.#running.values()) await (await pod)?.refresh();
   }
 
   async #run(): Promise<void> {
@@ -92,8 +84,7 @@ export class Kubelet {
       await this.#cluster.api.patch(path, { status: { phase: code === 0 ? 'Succeeded' : 'Failed' } });
       return undefined;
     }
-    const checkout = this.#checkoutOf(pod);
-    const running = await startPod(this.#cluster, addressed, { ...(checkout !== undefined && { checkout }) });
+    const running = await startPod(this.#cluster, addressed);
     await eventually(async () => {
       const { status: answer } = await running.ops('/readyz');
       if (answer !== 200) throw new Error(`/readyz of ${pod.metadata.name} answers ${answer}`);

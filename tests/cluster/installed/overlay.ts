@@ -15,8 +15,7 @@ export type Overlay = 'strict' | 'permissive' | 'files' | 'cert-manager';
 const own = fileURLToPath(new URL('../../../', import.meta.url));
 
 /** Where an overlay lies, as `kubectl apply -k` takes it. */
-export const overlayPath = (overlay: Overlay, checkout = own): string =>
-  join(checkout, 'manifests/overlays', overlay);
+export const overlayPath = (overlay: Overlay): string => join(own, 'manifests/overlays', overlay);
 
 /** Applies an overlay as it is. */
 export async function apply(cluster: Cluster, overlay: Overlay): Promise<void> {

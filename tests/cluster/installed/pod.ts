@@ -51,8 +51,6 @@ export interface RunningPod {
 
 /** How a pod's process differs from the usual one. */
 export interface PodOptions {
-  /** Where its sources are: another checkout than this one, with an empty folder for this one's packages. */
-  checkout?: string;
   /** What is put around its command, such as a control group. */
   enclose?: (command: [string, string[]]) => [string, string[]];
 }
@@ -115,7 +113,7 @@ async function spawnContainer(
   cluster: Cluster,
   pod: StoredPod,
   more: string[],
-  { checkout = own, enclose }: PodOptions = {},
+  { enclose }: PodOptions = {},
 ): Promise<{ child: ChildProcess; refresh: () => Promise<void> }> {
   const [container] = pod.spec.containers;
   if (container === undefined) throw new Error('a pod without containers');
@@ -129,8 +127,7 @@ async function spawnContainer(
   await refresh();
   const mounts: Mount[] = [
     ...['/usr', '/lib', '/lib64', ...(enclose ? [controlGroups] : [])].map((path): Mount => [path, path]),
-    [checkout, '/app'],
-    ...(checkout === own ? [] : [[join(own, 'node_modules'), '/app/node_modules'] as Mount]),
+    [own, '/app'],
     [process.execPath, '/node'],
     ...container.volumeMounts.map(({ name, mountPath }): Mount => [folder(name), mountPath]),
   ];

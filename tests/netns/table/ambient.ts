@@ -1,6 +1,6 @@
 import { ambient } from '../rules/ambient.ts';
 import { halfBreaks } from './meshes.ts';
-import type { Cells } from './plan.ts';
+import { type Cells, cannot, fails, passes } from './plan.ts';
 import {
   answerOutside,
   downLo,
@@ -19,58 +19,40 @@ import {
  * set, not users.
  */
 export const ambientCells: Cells = {
-  'correct rules': { before: [write(ambient()), openZtunnel], ends: 0 },
-  'no rules': { before: [openZtunnel], ends: 95 },
-  'no rules, a router refuses': { before: [openZtunnel, refuseByRouter], ends: 95 },
-  'rules flushed': { before: [write(ambient()), openZtunnel, flush], ends: 95 },
-  'only IPv4 rules on a dual-stack pod': {
-    before: [write(ambient(), { families: 'ipv4' }), openZtunnel],
-    ends: 95,
-  },
-  'wrong port': { before: [write(ambient({ outbound: 15_002 })), openZtunnel], ends: 95 },
-  'wrong port: that of the other direction': {
-    before: [write(ambient({ outbound: 15_006 })), openZtunnel],
-    ends: 95,
-  },
-  'wrong port: that of encrypted traffic': {
-    before: [write(ambient({ outbound: 15_008 })), openZtunnel],
-    ends: 95,
-  },
-  'listeners missing': { before: [write(ambient())], ends: 95 },
+  'correct rules': passes(write(ambient()), openZtunnel),
+  'no rules': fails(openZtunnel),
+  'no rules, a router refuses': fails(openZtunnel, refuseByRouter),
+  'rules flushed': fails(write(ambient()), openZtunnel, flush),
+  'only IPv4 rules on a dual-stack pod': fails(write(ambient(), { families: 'ipv4' }), openZtunnel),
+  'wrong port': fails(write(ambient({ outbound: 15_002 })), openZtunnel),
+  'wrong port: that of the other direction': fails(write(ambient({ outbound: 15_006 })), openZtunnel),
+  'wrong port: that of encrypted traffic': fails(write(ambient({ outbound: 15_008 })), openZtunnel),
+  'listeners missing': fails(write(ambient())),
   "no default route, only the subnet's": {
     shape: { defaultRoute: false },
-    before: [write(ambient()), openZtunnel],
-    ends: 0,
+    ...passes(write(ambient()), openZtunnel),
   },
   "no default route, only the services'": {
     shape: { defaultRoute: 'services', gateway: 'by-link-route' },
-    before: [write(ambient()), openZtunnel],
-    ends: 0,
+    ...passes(write(ambient()), openZtunnel),
   },
-  'no default route, no rules': {
-    shape: { defaultRoute: 'services' },
-    before: [openZtunnel],
-    ends: 95,
-  },
-  'no route at all': { shape: { gateway: 'none' }, before: [write(ambient()), openZtunnel], ends: 69 },
-  'correct rules, lo is down': { before: [write(ambient()), openZtunnel, downLo], ends: 95 },
-  'the target itself answers': { before: [openZtunnel, answerOutside('banner')], ends: 95 },
-  'the target itself answers, correct rules': {
-    before: [write(ambient()), openZtunnel, answerOutside('banner')],
-    ends: 0,
-  },
-  'the target connects back to the pod': { before: [openZtunnel, answerOutside(15_001)], ends: 95 },
-  'the node routes back to the pod': { before: [openZtunnel, leadBack(15_001)], ends: 95 },
+  'no default route, no rules': { shape: { defaultRoute: 'services' }, ...fails(openZtunnel) },
+  'no route at all': { shape: { gateway: 'none' }, ...cannot(write(ambient()), openZtunnel) },
+  'correct rules, lo is down': fails(write(ambient()), openZtunnel, downLo),
+  'the target itself answers': fails(openZtunnel, answerOutside('banner')),
+  'the target itself answers, correct rules': passes(write(ambient()), openZtunnel, answerOutside('banner')),
+  'the target connects back to the pod': fails(openZtunnel, answerOutside(15_001)),
+  'the node routes back to the pod': fails(openZtunnel, leadBack(15_001)),
   'half breaks at 2 s, the rest appears at 3 s': halfBreaks(ambient(), false, [openZtunnel]),
   'half breaks at 2 s, recovers at 5 s, the rest appears at 3 s': halfBreaks(ambient(), true, [openZtunnel]),
-  'the target is an address of the pod': { before: [ownTarget, write(ambient()), openZtunnel], ends: 0 },
-  'the target is an address of the pod, no rules': { before: [ownTarget, openZtunnel], ends: 95 },
-  'a MASQUERADE rule in the pod': { before: [write(ambient()), openZtunnel, masquerade], ends: 0 },
-  'a MASQUERADE rule in the pod, no rules': { before: [openZtunnel, masquerade, leadBack(15_001)], ends: 95 },
+  'the target is an address of the pod': passes(ownTarget, write(ambient()), openZtunnel),
+  'the target is an address of the pod, no rules': fails(ownTarget, openZtunnel),
+  'a MASQUERADE rule in the pod': passes(write(ambient()), openZtunnel, masquerade),
+  'a MASQUERADE rule in the pod, no rules': fails(openZtunnel, masquerade, leadBack(15_001)),
   'rules are written after 3 s': {
     before: [openZtunnel],
     while: [{ after: 3000, step: write(ambient()) }],
     ends: 0,
   },
-  'a policy drops every packet': { before: [write(ambient()), openZtunnel, dropEverything], ends: 0 },
+  'a policy drops every packet': passes(write(ambient()), openZtunnel, dropEverything),
 };

@@ -1,5 +1,5 @@
 import { otherPodAddress, otherSecondAddress, podAddress, secondAddress } from '../harness/addresses.ts';
-import type { Cells, Step } from './plan.ts';
+import { type Cells, fails, passes, type Step } from './plan.ts';
 import {
   addSecondInterface,
   downSecondInterface,
@@ -16,17 +16,16 @@ const notListed = networkStatusOf('dual', podAddress);
 
 /** One check covers everything, without a route; other profiles check the first interface. */
 export const multusCells: Cells = {
-  'correct rules': { before: [addSecondInterface()], options: { networkStatus: right }, ends: 0 },
+  'correct rules': { ...passes(addSecondInterface()), options: { networkStatus: right } },
   'rules are written after 3 s': {
     while: [{ after: 3000, step: addSecondInterface() }],
     options: { networkStatus: right },
     ends: 0,
   },
-  'sandbox without the interface': { ends: 95 },
+  'sandbox without the interface': fails(),
   'address of another pod': {
-    before: [addSecondInterface(otherSecondAddress)],
+    ...fails(addSecondInterface(otherSecondAddress)),
     options: { networkStatus: right },
-    ends: 95,
   },
   'network-status written late': {
     before: [addSecondInterface()],
@@ -39,7 +38,7 @@ export const multusCells: Cells = {
     options: { networkStatus: ofOther },
     ends: 0,
   },
-  'network-status absent': { before: [addSecondInterface()], ends: 0 },
+  'network-status absent': passes(addSecondInterface()),
   'network-status names a missing interface': { options: { networkStatus: right }, ends: 95 },
   // a virtual function that DPDK drives, without `device-info`
   'network-status names a missing interface, the pod requests devices': {
@@ -48,9 +47,8 @@ export const multusCells: Cells = {
     ends: 0,
   },
   'network-status has addresses and no interface': {
-    before: [addSecondInterface()],
+    ...passes(addSecondInterface()),
     options: { networkStatus: nameless },
-    ends: 0,
   },
   'network-status has addresses and no interface, which is missing': {
     options: { networkStatus: nameless },
@@ -58,14 +56,12 @@ export const multusCells: Cells = {
   },
   // what Multus writes of a network whose NetworkAttachmentDefinition has no `cniVersion`
   'network-status omits the network': {
-    before: [addSecondInterface()],
+    ...passes(addSecondInterface()),
     options: { networkStatus: notListed },
-    ends: 0,
   },
   'network-status omits the network, interface down': {
-    before: [addSecondInterface(), downSecondInterface],
+    ...fails(addSecondInterface(), downSecondInterface),
     options: { networkStatus: notListed },
-    ends: 95,
   },
   // what it writes of a network whose plugin makes no interface, such as Istio's
   'network-status omits the network, no interface': { options: { networkStatus: notListed }, ends: 0 },
@@ -74,19 +70,17 @@ export const multusCells: Cells = {
     ends: 95,
   },
   'network without addresses, network-status confirms it': {
-    before: [addSecondInterface({})],
+    ...passes(addSecondInterface({})),
     options: { networkStatus: linkLayerStatus },
-    ends: 0,
   },
   'network without addresses, network-status late': {
     before: [addSecondInterface({})],
     while: [{ after: 7000, step: (_, proof) => proof?.setNetworkStatus(linkLayerStatus) }],
     ends: 0,
   },
-  'network without addresses, network-status absent': { before: [addSecondInterface({})], ends: 0 },
+  'network without addresses, network-status absent': passes(addSecondInterface({})),
   'a policy drops every packet': {
-    before: [addSecondInterface(), dropEverything],
+    ...passes(addSecondInterface(), dropEverything),
     options: { networkStatus: right },
-    ends: 0,
   },
 };

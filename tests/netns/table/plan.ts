@@ -80,6 +80,16 @@ export interface Plan {
   ends: 0 | 69 | 95;
 }
 
+const ending =
+  (ends: Plan['ends']) =>
+  (...before: Step[]): Plan => ({ before, ends });
+/** After these steps, the network is right. */
+export const passes = ending(0);
+/** The network is wrong. */
+export const fails = ending(95);
+/** The check cannot run. */
+export const cannot = ending(69);
+
 /** A plan for each situation that applies to a network; comments in its file say why others do not. */
 export type Cells = Partial<Record<NetworkState, Plan>>;
 

@@ -181,13 +181,22 @@ const egressIPv4 = pod(
 
 const cilium: Partial<Shape> = { gateway: 'by-link-route' };
 const aws: Partial<Shape> = { gateway: 'stand-in' };
+const ciliumIPv4: Partial<Shape> = { ...cilium, families: 'ipv4' };
+const ciliumIPv6: Partial<Shape> = { ...cilium, families: 'ipv6' };
+const awsIPv4: Partial<Shape> = { ...aws, families: 'ipv4' };
+const awsIPv6: Partial<Shape> = { ...aws, families: 'ipv6' };
+const nothing: Step = () => {};
 const passed = 'passed';
 /** As a router's answer does. */
 export const noted = 'passed with a note';
 /** A broken state in which the round trip is silent. */
 const broken = { works: false, roundTrip: 'node-silent' } as const;
 const lost = { ...broken, address: 'address-missing', gateway: 'address-missing' } as const;
+const silent = { ...broken, gateway: 'gateway-silent' } as const;
+const noDefault = { ...broken, gateway: 'no-default-route' } as const;
 const correct = { works: true, roundTrip: passed } as const;
+/** Only the check of the gateway sees it. */
+const noDefaultHere = { ...correct, gateway: 'no-default-route', connects: false } as const;
 
 /** A state, how it is made, and what is said of it. */
 export interface State {
@@ -206,120 +215,98 @@ export interface State {
   connects?: boolean;
 }
 
+const state = (
+  what: string,
+  shape: Partial<Shape>,
+  step: Step,
+  said: Omit<State, 'what' | 'shape' | 'step'>,
+): State => ({ what, shape, step, ...said });
+
 export const states: State[] = [
-  { what: 'Cilium, correct', shape: cilium, step: () => {}, ...correct },
-  { what: 'AWS VPC CNI, correct', shape: aws, step: () => {}, ...correct },
-  {
-    what: 'the node has other addresses than status.hostIPs',
-    shape: cilium,
-    step: node('addr flush dev lo scope global'),
+  state('Cilium, correct', cilium, nothing, correct),
+  state('AWS VPC CNI, correct', aws, nothing, correct),
+  state('the node has other addresses than status.hostIPs', cilium, node('addr flush dev lo scope global'), {
     ...correct,
     roundTrip: noted,
-  },
-  {
-    what: 'a physical router is the gateway (macvlan)',
-    shape: cilium,
-    step: physicalRouter,
+  }),
+  state('a physical router is the gateway (macvlan)', cilium, physicalRouter, {
     ...broken,
     roundTrip: noted,
-  },
-  {
-    what: 'the node forwards nothing',
-    real: 'Cilium: masquerading without programs on the pods',
-    shape: cilium,
-    step: all(forwarding, setting('ipv4/ip_forward', 0), setting('ipv6/conf/all/forwarding', 0)),
-    ...correct,
-  },
-  {
-    what: 'the node drops what is for itself, and forwards',
-    shape: aws,
-    step: all(forwarding, filter('node', 'chain in { type filter hook input priority 0;', ...denyEgress)),
-    ...correct,
-  },
-  {
-    what: 'FORWARD DROP',
-    shape: aws,
-    step: all(forwarding, filter('node', 'chain out { type filter hook forward priority 0; policy drop;')),
-    ...correct,
-  },
+  }),
+  state(
+    'the node forwards nothing',
+    cilium,
+    all(forwarding, setting('ipv4/ip_forward', 0), setting('ipv6/conf/all/forwarding', 0)),
+    { real: 'Cilium: masquerading without programs on the pods', ...correct },
+  ),
+  state(
+    'the node drops what is for itself, and forwards',
+    aws,
+    all(forwarding, filter('node', 'chain in { type filter hook input priority 0;', ...denyEgress)),
+    correct,
+  ),
+  state(
+    'FORWARD DROP',
+    aws,
+    all(forwarding, filter('node', 'chain out { type filter hook forward priority 0; policy drop;')),
+    correct,
+  ),
   // one message a second: the profiles share it
-  { what: "the node's ICMP limit is used up", shape: cilium, step: limited, ...correct },
-  { what: 'a newer pod with the address of another', shape: aws, step: olderDuplicate, ...correct },
-  {
-    what: 'a second default route with a higher metric',
-    shape: cilium,
-    step: secondDefault(200),
-    ...correct,
-  },
-  {
-    what: 'the kernel would send from another address, IPv4',
-    shape: { ...cilium, families: 'ipv4' },
-    step: pod(
+  state("the node's ICMP limit is used up", cilium, limited, correct),
+  state('a newer pod with the address of another', aws, olderDuplicate, correct),
+  state('a second default route with a higher metric', cilium, secondDefault(200), correct),
+  state(
+    'the kernel would send from another address, IPv4',
+    ciliumIPv4,
+    pod(
       'addr add 10.77.0.9 dev lo',
       `route replace ${gatewayAddress.ipv4} dev eth0 src 10.77.0.9`,
       `route replace default via ${gatewayAddress.ipv4} dev eth0 src 10.77.0.9`,
     ),
-    ...correct,
-  },
-  {
-    what: "the default route is in a table for the pod's address, IPv4",
-    shape: { ...aws, families: 'ipv4' },
-    step: defaultInTable,
-    ...correct,
-    gateway: 'no-default-route',
-    connects: false,
-  },
-  {
-    // the kernel chooses the address first (`ip6_dst_lookup_tail` of net/ipv6/ip6_output.c)
-    what: "the default route is in a table for the pod's address, IPv6",
-    shape: { ...aws, families: 'ipv6' },
-    step: defaultInTable,
+    correct,
+  ),
+  state(
+    "the default route is in a table for the pod's address, IPv4",
+    awsIPv4,
+    defaultInTable,
+    noDefaultHere,
+  ),
+  // the kernel chooses the address first (`ip6_dst_lookup_tail` of net/ipv6/ip6_output.c)
+  state("the default route is in a table for the pod's address, IPv6", awsIPv6, defaultInTable, {
     ...correct,
     connects: true,
-  },
-  {
-    // IPv6 removes such a source from its routes
-    what: 'the default route has a source address that no interface has, IPv4',
-    shape: { ...cilium, families: 'ipv4' },
-    step: all(sourceOfDefault, pod('route del local 10.77.0.9 dev lo table local')),
-    ...correct,
-    gateway: 'no-default-route',
-    connects: false,
-  },
-  {
-    what: 'the default route has a source address that only a local route has, IPv4',
-    shape: { ...cilium, families: 'ipv4' },
-    step: sourceOfDefault,
-    ...correct,
-    gateway: 'no-default-route',
-    connects: false,
-  },
-  {
-    what: 'a blackhole route for the addresses of documentation',
-    shape: cilium,
-    step: pod('route add blackhole 192.0.2.0/24', 'route add blackhole 2001:db8::/32'),
-    ...correct,
-    connects: true,
-  },
-  {
-    what: 'a route for the addresses of documentation, and the default gateway does not answer',
-    shape: cilium,
-    step: all(forwarding, deadDefault),
-    ...broken,
-    gateway: 'gateway-silent',
-    connects: false,
-  },
-  { what: 'AWS VPC CNI, IPv6', shape: { ...aws, families: 'ipv6' }, step: () => {}, ...correct },
-  {
-    what: 'AWS VPC CNI, IPv6 with egress by IPv4',
-    shape: { ...aws, families: 'ipv6' },
-    step: all(secondLink, egressIPv4),
-    ...correct,
-  },
-  {
-    what: 'default-deny in both directions',
-    shape: cilium,
-    step: filter(
+  }),
+  // IPv6 removes such a source from its routes
+  state(
+    'the default route has a source address that no interface has, IPv4',
+    ciliumIPv4,
+    all(sourceOfDefault, pod('route del local 10.77.0.9 dev lo table local')),
+    noDefaultHere,
+  ),
+  state(
+    'the default route has a source address that only a local route has, IPv4',
+    ciliumIPv4,
+    sourceOfDefault,
+    noDefaultHere,
+  ),
+  state(
+    'a blackhole route for the addresses of documentation',
+    cilium,
+    pod('route add blackhole 192.0.2.0/24', 'route add blackhole 2001:db8::/32'),
+    { ...correct, connects: true },
+  ),
+  state(
+    'a route for the addresses of documentation, and the default gateway does not answer',
+    cilium,
+    all(forwarding, deadDefault),
+    { ...broken, gateway: 'gateway-silent', connects: false },
+  ),
+  state('AWS VPC CNI, IPv6', awsIPv6, nothing, correct),
+  state('AWS VPC CNI, IPv6 with egress by IPv4', awsIPv6, all(secondLink, egressIPv4), correct),
+  state(
+    'default-deny in both directions',
+    cilium,
+    filter(
       'node',
       'chain to_pod { type filter hook forward priority 0;',
       'oifname pod0 ct state new drop',
@@ -327,144 +314,102 @@ export const states: State[] = [
       'chain in { type filter hook prerouting priority 0;',
       ...denyEgress,
     ),
-    works: true,
-    roundTrip: 'node-silent',
-  },
-  {
-    what: 'a rule of the pod drops what it begins',
-    shape: aws,
-    step: filter(
+    { works: true, roundTrip: 'node-silent' },
+  ),
+  state(
+    'a rule of the pod drops what it begins',
+    aws,
+    filter(
       'pod',
       'chain out { type filter hook output priority 0;',
       'icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept',
       'ct state new drop',
     ),
-    works: true,
-    gateway: 'send-refused',
-    roundTrip: 'send-refused',
-  },
-  {
-    what: 'the node writes no ICMP',
-    shape: aws,
-    step: filter(
+    { works: true, gateway: 'send-refused', roundTrip: 'send-refused' },
+  ),
+  state(
+    'the node writes no ICMP',
+    aws,
+    filter(
       'node',
       'chain out { type filter hook output priority 0;',
       'icmp type { destination-unreachable, time-exceeded } drop',
       'icmpv6 type { destination-unreachable, time-exceeded } drop',
     ),
-    works: true,
-    roundTrip: 'node-silent',
-  },
-  {
-    what: 'answers end at a device, IPv4',
+    { works: true, roundTrip: 'node-silent' },
+  ),
+  state('answers end at a device, IPv4', ciliumIPv4, deadHost(gatewayAddress.ipv4, answersToHost), {
     real: 'Cilium: no program on cilium_host, or none at all',
-    shape: { ...cilium, families: 'ipv4' },
-    step: deadHost(gatewayAddress.ipv4, answersToHost),
     ...broken,
-  },
-  {
-    what: 'the same with the gateway 169.254.23.0',
-    real: 'Cilium: with delegated IPAM',
-    shape: { ...cilium, families: 'ipv4' },
-    step: all(
+  }),
+  state(
+    'the same with the gateway 169.254.23.0',
+    ciliumIPv4,
+    all(
       deadHost(delegatedGateway, answersToHost),
       removeDefaults,
       pod(`route add ${delegatedGateway} dev eth0`, `route add default via ${delegatedGateway} dev eth0`),
     ),
-    ...broken,
-  },
-  {
-    what: 'no program at all, and arp_ignore is 1, IPv4',
-    shape: { ...cilium, families: 'ipv4' },
-    step: all(deadHost(gatewayAddress.ipv4, answersToHost), setting('ipv4/conf/all/arp_ignore', 1)),
-    ...broken,
-    gateway: 'gateway-silent',
-  },
-  {
-    what: 'no program at all, IPv6',
-    shape: { ...cilium, families: 'ipv6' },
-    step: deadHost(gatewayAddress.ipv6, `route replace ${podAddress.ipv6} dev cilium_host`),
-    ...broken,
-    gateway: 'gateway-silent',
-  },
-  {
-    what: 'neighbours are answered, and IP is dropped',
+    { real: 'Cilium: with delegated IPAM', ...broken },
+  ),
+  state(
+    'no program at all, and arp_ignore is 1, IPv4',
+    ciliumIPv4,
+    all(deadHost(gatewayAddress.ipv4, answersToHost), setting('ipv4/conf/all/arp_ignore', 1)),
+    silent,
+  ),
+  state(
+    'no program at all, IPv6',
+    ciliumIPv6,
+    deadHost(gatewayAddress.ipv6, `route replace ${podAddress.ipv6} dev cilium_host`),
+    silent,
+  ),
+  state('neighbours are answered, and IP is dropped', cilium, dropIP, {
     real: 'Cilium: the pod is missing in the endpoint map',
-    shape: cilium,
-    step: dropIP,
     ...broken,
-  },
-  {
-    what: 'every ARP request is answered, and IP is dropped',
-    shape: { ...aws, families: 'ipv4' },
-    step: all(
-      forwarding,
-      setting('ipv4/conf/pod0/proxy_arp', 1),
-      pod('neigh flush all nud permanent'),
-      dropIP,
-    ),
-    ...broken,
-  },
-  {
-    what: 'no route back, gateway answers',
+  }),
+  state(
+    'every ARP request is answered, and IP is dropped',
+    awsIPv4,
+    all(forwarding, setting('ipv4/conf/pod0/proxy_arp', 1), pod('neigh flush all nud permanent'), dropIP),
+    broken,
+  ),
+  state('no route back, gateway answers', cilium, noRouteBack, {
     real: 'Cilium: a delegated range without a route on the node',
-    shape: cilium,
-    step: noRouteBack,
     ...broken,
-  },
-  {
-    what: 'no route back, permanent neighbour',
+  }),
+  state('no route back, permanent neighbour', aws, noRouteBack, {
     real: 'AWS: the node lost its route to the pod',
-    shape: aws,
-    step: noRouteBack,
     ...broken,
-  },
-  {
-    what: "no route back, another interface is in the node's network, IPv4 (Multus)",
-    shape: { ...aws, families: 'ipv4' },
-    step: all(
+  }),
+  state(
+    "no route back, another interface is in the node's network, IPv4 (Multus)",
+    awsIPv4,
+    all(
       secondLink,
       pod('link set net1 up', 'addr add 192.168.50.77/24 dev net1'),
       node('route add 192.168.50.0/24 dev second0', `route del ${podAddress.ipv4}`),
     ),
-    ...broken,
-  },
-  {
-    what: 'no route back, a filter at the link answers "host unreachable"',
-    shape: aws,
-    step: all(noRouteBack, (sandbox) => sandbox.exec('node', 'nft', ['-f', '-'], rejecting).then(() => {})),
-    ...broken,
-  },
-  {
-    what: 'a wrong permanent neighbour',
-    real: 'AWS: a wrong MAC address',
-    shape: aws,
-    step: wrongMac,
-    ...broken,
-  },
-  {
-    what: 'the older of two pods with one address',
+    broken,
+  ),
+  state(
+    'no route back, a filter at the link answers "host unreachable"',
+    aws,
+    all(noRouteBack, (sandbox) => sandbox.exec('node', 'nft', ['-f', '-'], rejecting).then(() => {})),
+    broken,
+  ),
+  state('a wrong permanent neighbour', aws, wrongMac, { real: 'AWS: a wrong MAC address', ...broken }),
+  state('the older of two pods with one address', aws, newerDuplicate, {
     real: 'AWS: also after ipamd restarted',
-    shape: aws,
-    step: newerDuplicate,
     ...broken,
-  },
-  {
-    what: 'no default route',
-    real: 'AWS',
-    shape: { ...aws, defaultRoute: false },
-    step: () => {},
-    ...broken,
-    gateway: 'no-default-route',
-  },
-  {
-    what: 'neither default nor link route',
-    real: 'AWS',
-    shape: { ...aws, defaultRoute: false },
-    step: pod(`route del ${standInGateway.ipv4}`),
-    ...broken,
-    gateway: 'no-default-route',
-  },
+  }),
+  state('no default route', { ...aws, defaultRoute: false }, nothing, { ...noDefault, real: 'AWS' }),
+  state(
+    'neither default nor link route',
+    { ...aws, defaultRoute: false },
+    pod(`route del ${standInGateway.ipv4}`),
+    { ...noDefault, real: 'AWS' },
+  ),
   ...['blackhole', 'unreachable', 'prohibit'].map(
     (type): State => ({
       what: 'a default route of type blackhole, unreachable or prohibit',
@@ -474,55 +419,39 @@ export const states: State[] = [
       gateway: 'no-default-route',
     }),
   ),
-  {
-    // IPv6 leaves such a gateway for one that answers: `rt6_select` of net/ipv6/route.c
-    what: 'a second default route, with a lower metric and a silent gateway, IPv4',
-    shape: { ...cilium, families: 'ipv4' },
-    step: secondDefault(50),
-    ...broken,
-    gateway: 'gateway-silent',
-  },
-  {
-    what: 'the permanent neighbour is gone (AWS)',
-    shape: aws,
-    step: pod('neigh flush all nud permanent'),
-    ...broken,
-    gateway: 'gateway-silent',
-  },
-  {
-    what: "the node's end of the link is down (AWS)",
-    shape: aws,
-    // the kernel tells the other end of a lost carrier within a second
-    step: all(node('link set pod0 down'), () => sleep(1200)),
-    ...broken,
-    address: 'address-missing',
-  },
-  { what: "the node's end of the link is deleted (AWS)", shape: aws, step: node('link del pod0'), ...lost },
-  { what: "the pod's link is down (AWS)", shape: aws, step: pod('link set eth0 down'), ...lost },
-  {
-    what: 'no address, IPv4 (AWS)',
-    shape: { ...aws, families: 'ipv4' },
-    step: pod('addr flush dev eth0'),
-    ...lost,
-  },
-  {
-    what: 'the addresses of another pod (AWS: podIPs of another sandbox)',
-    shape: { ...aws, podAddress: otherPodAddress },
-    step: () => {},
-    ...broken,
-    address: 'address-missing',
-  },
-  {
-    what: 'a rule of the pod refuses what it sends',
-    shape: cilium,
-    step: filter(
+  // IPv6 leaves such a gateway for one that answers: `rt6_select` of net/ipv6/route.c
+  state(
+    'a second default route, with a lower metric and a silent gateway, IPv4',
+    ciliumIPv4,
+    secondDefault(50),
+    silent,
+  ),
+  state('the permanent neighbour is gone (AWS)', aws, pod('neigh flush all nud permanent'), silent),
+  // the kernel tells the other end of a lost carrier within a second
+  state(
+    "the node's end of the link is down (AWS)",
+    aws,
+    all(node('link set pod0 down'), () => sleep(1200)),
+    { ...broken, address: 'address-missing' },
+  ),
+  state("the node's end of the link is deleted (AWS)", aws, node('link del pod0'), lost),
+  state("the pod's link is down (AWS)", aws, pod('link set eth0 down'), lost),
+  state('no address, IPv4 (AWS)', awsIPv4, pod('addr flush dev eth0'), lost),
+  state(
+    'the addresses of another pod (AWS: podIPs of another sandbox)',
+    { ...aws, podAddress: otherPodAddress },
+    nothing,
+    { ...broken, address: 'address-missing' },
+  ),
+  state(
+    'a rule of the pod refuses what it sends',
+    cilium,
+    filter(
       'pod',
       'chain out { type filter hook output priority 0;',
       'icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept',
       'reject with icmpx port-unreachable',
     ),
-    ...broken,
-    gateway: 'send-refused',
-    roundTrip: 'send-refused',
-  },
+    { ...broken, gateway: 'send-refused', roundTrip: 'send-refused' },
+  ),
 ];

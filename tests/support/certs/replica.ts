@@ -3,7 +3,7 @@ import type { World } from './world.ts';
 
 export type Settings = Pick<ReconcilerOptions, 'overlap' | 'authorityDays' | 'leafDays' | 'names'>;
 
-/** A replica that stops before each request that it makes, until the test lets it go on. */
+/** A replica that pauses before each of its requests until the test continues it. */
 export class Replica {
   serving: Leaf | undefined;
   /** When it last ended a reconciliation, in the world's monotonic time. */
@@ -31,11 +31,11 @@ export class Replica {
     return this.#running !== undefined;
   }
 
-  /** Goes on by one request, or begins a reconciliation. Returns when it stops again. */
+  /** Makes one request, or begins a reconciliation. Returns at the next pause. */
   async step(): Promise<void> {
     this.#stopped = Promise.withResolvers();
     if (this.#running === undefined) {
-      // an error ends the step that waits; otherwise the test would wait for ever, and say nothing of its sequence
+      // an error ends the waiting step: the test then fails with its sequence instead of a time-out
       this.#running = this.#reconcileOnce(this.#life).catch((error: unknown) => this.#stopped.reject(error));
     } else for (const go of this.#waiting.splice(0)) go();
     await this.#stopped.promise;

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
+import type { SecretData } from '../../../certs/objects.ts';
 import {
   bundleOf,
   fingerprintsIn,
   newAuthority,
   type Reading,
   readSecret,
-  type SecretData,
   secretData,
 } from '../../../certs/rotation.ts';
 import { inForce } from '../../../certs/verify.ts';
@@ -23,11 +23,11 @@ const names = ['mutating/cni-gate', 'validating/cni-gate'] as const;
 interface Watch {
   server: number;
   name: (typeof names)[number];
-  /** The place in the configuration's history of the last caBundle that it heard of. */
+  /** Index in the configuration's history of the last caBundle that the API server knows. */
   known: number;
 }
 
-/** What can be done to the Secret from outside. Each gets what is there. */
+/** Faults of the Secret, each made from its data. */
 export const secretFaults: Record<
   string,
   (data: SecretData, stranger: SecretData) => SecretData | undefined
@@ -60,16 +60,16 @@ export const bundleFaults: Record<
 };
 
 /**
- * Replicas, a cluster, and API servers that learn late of what webhook configurations say: of each by itself, never
- * before it has to, and no later than the overlap, which is what is asked of them. After each thing that happens it
- * asserts what the whole sequence of a rotation is for: that every API server trusts what every replica serves.
+ * Replicas, a cluster, and API servers that learn of a changed webhook configuration late: of each one separately, and
+ * no later than the overlap, as the promise requires. After each event it asserts the purpose of the whole rotation:
+ * every API server trusts what every replica serves.
  */
 export class Simulation {
   readonly world = new World();
   readonly replicas: Replica[];
   readonly settings: Settings;
   readonly #watches: Watch[];
-  /** While what no replica can serve without is broken, until it is repaired and known to all. */
+  /** After a fault that no replica can serve through, until it is repaired and every API server knows. */
   #excused = true;
   readonly #stranger: SecretData;
   readonly #past: SecretData[] = [];
@@ -94,9 +94,9 @@ export class Simulation {
   }
 
   /**
-   * Lets time pass in pieces, in which everybody does what they have to do within that time. The first pieces are
-   * short; and none is so long that a leaf could end between two reconciliations: it is renewed when a third of its
-   * life is left.
+   * Lets time pass in pieces, in which replicas and API servers act when they have to. The first pieces are short, and
+   * no piece is so long that a leaf could expire between two reconciliations: it is renewed when a third of its life is
+   * left.
    */
   async pass(ms: number): Promise<void> {
     const [short, longest] = [Math.min(ms, 2_000), (this.settings.leafDays * day) / 6];
@@ -104,7 +104,7 @@ export class Simulation {
       const piece = passed < 20_000 ? short : Math.min(longest, Math.ceil(ms / 8));
       passed += piece;
       this.world.monotonicNow += piece;
-      // however long the piece is, by its end they have heard of whatever was written an overlap ago
+      // at the end of a piece, API servers know all that was written an overlap ago
       this.#learnUpTo(this.world.monotonicNow - this.settings.overlap);
       for (const replica of this.replicas) {
         if (replica.frozen || this.world.monotonicNow - replica.reconciledAt < longestReconciliation)
@@ -121,14 +121,14 @@ export class Simulation {
     this.check();
   }
 
-  /** A replica loses its memory; another one must have a memory, or no replica is left that answers. */
+  /** A replica loses its memory, if another replica keeps one. */
   restart(index: number): void {
     const replica = this.#replica(index);
     const others = this.replicas.some((each) => each !== replica && each.remembers && !each.frozen);
     if (others && this.#isSound()) replica.restart();
   }
 
-  /** A replica is cut off, in the middle of whatever it does; at least one goes on. */
+  /** A replica is cut off, even inside a reconciliation, if another replica goes on. */
   freeze(index: number): void {
     const replica = this.#replica(index);
     const others = this.replicas.some((each) => each !== replica && each.remembers && !each.frozen);
@@ -139,7 +139,7 @@ export class Simulation {
     for (const replica of this.replicas) replica.frozen = false;
   }
 
-  /** The Secret is damaged; a replica that was cut off for long comes back before that. */
+  /** The Secret is damaged, after every replica is connected again. */
   async damage(fault: string): Promise<void> {
     await this.#settle();
     const { secret } = this.world;
@@ -166,15 +166,15 @@ export class Simulation {
   async jump(ms: number): Promise<void> {
     await this.#settle();
     this.world.shift += ms;
-    // what was in force may not be, and what was forgotten may be in force again: for everybody at once
+    // valid certificates may be invalid now, and forgotten ones valid again, for everybody at once
     this.#excused = true;
   }
 
   async rotate(): Promise<void> {
-    const { authority, previous, next } = this.#reading();
-    if (!authority || next || !this.#isSound()) return;
+    const { state } = this.#reading();
+    if (!state || state.next || !this.#isSound()) return;
     const begun = newAuthority(this.settings.authorityDays, this.world.now());
-    this.world.setSecret(secretData({ authority, previous, next: begun }));
+    this.world.setSecret(secretData({ ...state, next: begun }));
   }
 
   /** All replicas reconcile until nothing is left to do, and all API servers learn of it. */
@@ -186,17 +186,16 @@ export class Simulation {
   }
 
   assertWhole(): void {
-    const { authority, faults, ...others } = this.#reading();
-    assert.deepEqual(faults, []);
-    assert.ok(authority, 'the Secret is whole');
-    const trusted = fingerprintsIn(bundleOf({ authority, ...others }));
+    const { state, fault } = this.#reading();
+    assert.ok(state, fault?.message);
+    const trusted = fingerprintsIn(bundleOf(state));
     for (const { bundle } of this.world.configurations.values())
       assert.deepEqual(fingerprintsIn(bundle).symmetricDifference(trusted), new Set());
-    for (const { serving } of this.replicas) assert.equal(serving?.signedBy, authority.fingerprint);
+    for (const { serving } of this.replicas) assert.equal(serving?.signedBy, state.authority.fingerprint);
     assert.equal(this.#excused, false, 'repaired within the time that it may take');
   }
 
-  /** Asserts that every API server trusts what every replica serves, and remembers what was in force. */
+  /** Asserts that every API server trusts what every replica serves, and keeps each usable Secret. */
   check(): void {
     const trusted = this.replicas.every((replica) => this.#untrusted(replica) === undefined);
     const valid = this.replicas.every((replica) => replica.frozen || this.#isValid(replica));
@@ -208,11 +207,12 @@ export class Simulation {
       }
     }
     const data = this.world.secret?.data;
-    const isWhole = this.#reading().faults.every(({ reason }) => reason === 'expired');
+    const { fault } = this.#reading();
+    const isWhole = !fault || fault.reason === 'expired';
     if (data && data !== this.#past.at(-1) && isWhole) this.#past.push(data);
   }
 
-  /** Whether every API server has heard of everything that the configurations ever said. */
+  /** Whether every API server knows the current caBundles. */
   #known(): boolean {
     return this.#watches.every((watch) => watch.known === this.#historyOf(watch).length - 1);
   }
@@ -230,7 +230,7 @@ export class Simulation {
     return watch && `API server ${watch.server} does not trust it by ${watch.name}`;
   }
 
-  /** Those who were cut off come back, and API servers are up to date: what comes next is one fault, not three. */
+  /** Reconnects replicas and updates API servers, so that the next fault is the only one. */
   async #settle(): Promise<void> {
     this.thaw();
     for (let count = 0; count < 4; count++) for (const replica of this.replicas) await replica.finish();
@@ -238,18 +238,18 @@ export class Simulation {
     this.check();
   }
 
-  /** A replica that restarts knows no other authority than that of the Secret, so it has to be the one of the others. */
+  /** Whether a replica without memory would sign with the same authority as the others. */
   #isSound(): boolean {
-    const { authority, faults } = this.#reading();
-    const isShared = this.replicas.some(({ serving }) => serving?.signedBy === authority?.fingerprint);
-    return !this.#excused && faults.length === 0 && isShared;
+    const { state } = this.#reading();
+    const isShared = this.replicas.some(({ serving }) => serving?.signedBy === state?.authority.fingerprint);
+    return !this.#excused && state !== undefined && isShared;
   }
 
   #reading(): Reading {
     return readSecret(this.world.secret?.data, this.world.now());
   }
 
-  /** API servers have heard of whatever was written until then, and may have heard of more. */
+  /** API servers know at least what was written until then. */
   #learnUpTo(time: number): void {
     for (const watch of this.#watches) {
       const last = this.#historyOf(watch).findLastIndex(({ at }) => at <= time);

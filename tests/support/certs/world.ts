@@ -3,10 +3,11 @@ import type {
   ConfigurationName,
   ConfigurationSnapshot,
   Configurations,
+  SecretData,
   SecretSnapshot,
   SharedObjects,
 } from '../../../certs/objects.ts';
-import { fingerprintsIn, type SecretData } from '../../../certs/rotation.ts';
+import { fingerprintsIn } from '../../../certs/rotation.ts';
 import { CniGateError } from '../../../webhook/lib/errors.ts';
 
 /** The error of a write over another version than the one that was read. */
@@ -16,7 +17,7 @@ export interface Configuration {
   uid: string;
   version: number;
   bundle: string | undefined;
-  /** Everything that it ever said, what it says now last. */
+  /** Every caBundle that it had, the current one last. */
   history: Written[];
 }
 
@@ -26,15 +27,15 @@ export interface Written {
 }
 
 /**
- * A cluster that holds a Secret and webhook configurations, with a clock that can be set: what random interleavings
- * need and no real one can be made to do. Writing is conditional as in the real one.
+ * A cluster with a Secret, webhook configurations, and a clock that can be set, for random interleavings. Writes are
+ * conditional, as in a real cluster.
  */
 export class World {
   secret: SecretSnapshot | undefined;
   configurations = new Map<ConfigurationName, Configuration>();
-  /** Milliseconds that passed; a monotonic clock. */
+  /** Milliseconds of a monotonic clock. */
   monotonicNow = 0;
-  /** What was added to the wall clock by setting it. */
+  /** Milliseconds by which the wall clock was set. */
   shift = 0;
   #version = 0;
   readonly #began = Date.parse('2030-01-01T00:00:00Z');
@@ -43,7 +44,7 @@ export class World {
     return new Date(this.#began + this.monotonicNow + this.shift);
   }
 
-  /** Puts the Secret into a state, whoever asks. */
+  /** Replaces the Secret without a condition. */
   setSecret(data: SecretData | undefined, { labelled = true, sameUid = true } = {}): void {
     const uid = sameUid && this.secret ? this.secret.uid : randomUUID();
     this.secret = data && { uid, version: this.#next(), labelled, data };

@@ -47,7 +47,7 @@ suite('decodePodRequest', () => {
 
   test('the error for a review of another kind says what to check', () => {
     const hint = 'look at the rules of the webhook configuration';
-    const binding = recorded('binding-meshed');
+    const binding = recorded('binding-deployment-web');
     assert.equal(
       textFor(binding),
       `CNI_GATE_REVIEW_KIND: expected request.kind Pod of v1, got "Binding" of "v1": ${hint}`,

@@ -3,15 +3,11 @@ import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import type { MutateContext } from '../../../webhook/admission/mutate.ts';
 import type { Pod } from '../../../webhook/core/facts/pod.ts';
-import { podInfoVolume, validatorContainer } from '../../../webhook/lib/names.ts';
-import { quantity } from '../../../webhook/lib/quantity.ts';
 import { type Answer, answerTo, copyOf } from '../../support/answers.ts';
 import { contexts } from '../../support/arbitrary/contexts.ts';
 import { pods } from '../../support/arbitrary/pods.ts';
-import { tampering } from '../../support/arbitrary/tampering.ts';
 import { type Change, changes } from '../../support/between-calls.ts';
 import { assertSettled, assertSound } from '../../support/invariants.ts';
-import { dropEmpty } from '../../support/untouched.ts';
 
 /*
  * Pods and configurations made at random. A failure prints the seed and the path that bring it back: give them to
@@ -34,27 +30,6 @@ function changed(pod: Pod, change: Change): Pod {
   const copy = copyOf(pod);
   change(copy);
   return copy;
-}
-
-function withoutOurs(pod: Pod): Pod {
-  const copy = copyOf(pod);
-  const { spec } = copy;
-  spec.initContainers = (spec.initContainers ?? []).filter(({ name }) => name !== validatorContainer);
-  spec.volumes = (spec.volumes ?? []).filter(({ name }) => name !== podInfoVolume);
-  return copy;
-}
-
-/**
- * Our container without differences that have no effect: nulls, resources that do not decide the pod's class, and the
- * spelling of a quantity (`0Mi` and `0Ki`).
- */
-function oursIn(pod: Pod): unknown {
-  const copy = copyOf(pod);
-  dropEmpty(copy);
-  const ours = copy.spec.initContainers?.find(({ name }) => name === validatorContainer);
-  const { requests, limits } = (copy.spec.resources ? undefined : ours?.resources) ?? {};
-  const resources = [requests?.cpu, requests?.memory, limits?.cpu, limits?.memory];
-  return { ...ours, resources: resources.map((value) => (value === undefined ? value : quantity(value))) };
 }
 
 suite('properties of /mutate', () => {
@@ -80,29 +55,6 @@ suite('properties of /mutate', () => {
         const last = await call(steps.reduce(changed, after), context);
         await assertSettled(last.after, last.answer, (asked) => answerTo(asked, context));
       }),
-      { numRuns: 300 },
-    );
-  });
-
-  test('one call restores a changed injection', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        pods,
-        contexts,
-        fc.array(tampering, { minLength: 1, maxLength: 3 }),
-        async (...given) => {
-          const [pod, context, hands] = given;
-          const { after } = await call(pod, context);
-          const tampered = copyOf(after);
-          for (const hand of hands) hand(tampered);
-          const last = await call(tampered, context);
-          if (last.answer.decision.reason === 'profile-applies') {
-            const anew = await call(withoutOurs(tampered), context);
-            assert.deepEqual(oursIn(last.after), oursIn(anew.after));
-          }
-          await assertSettled(last.after, last.answer, (asked) => answerTo(asked, context));
-        },
-      ),
       { numRuns: 300 },
     );
   });

@@ -26,17 +26,11 @@ const [first, other] = [created(), created()];
 const rotated = (state: State, now: Date): State =>
   plan(begunAt(state, now), { now, trustedFor: 1000 }).state;
 
-/** One configuration that trusts these states. */
-const trusting = (...states: State[]): Observation['configurations'] => [
-  { bundles: [states.map(bundleOf).join('')] },
-];
-
 /** The plan for a Secret that contains a state, of a replica that knows nothing else. */
 function plan(state: State | undefined, more: Partial<Observation> = {}) {
   return planStep({
     reading: readSecret(state && secretData(state), more.now ?? later(0.1)),
     remembered: undefined,
-    configurations: state ? trusting(state) : trusting(),
     now: later(0.1),
     authorityDays: 365,
     trustedFor: undefined,
@@ -46,8 +40,7 @@ function plan(state: State | undefined, more: Partial<Observation> = {}) {
 }
 
 const step = (...args: Parameters<typeof plan>): Plan['step'] => plan(...args).step;
-const reasons = (...args: Parameters<typeof plan>): string[] =>
-  plan(...args).faults.map(({ reason }) => reason);
+const reason = (...args: Parameters<typeof plan>) => plan(...args).fault?.reason;
 
 suite('by the calendar', () => {
   test('the next authority begins at two thirds of the life of the one that signs', () => {
@@ -73,7 +66,9 @@ suite('by the calendar', () => {
   test('a next authority that is not in force, as after a clock was wrong, is dropped and never signs', () => {
     const early = begunAt(first, later(100));
     assert.equal(step(early, { trustedFor: 1000 }), 'drop');
-    assert.deepEqual(plan(early).state, { ...first, next: undefined, previous: undefined });
+    assert.deepEqual(plan(early).state, { ...first, next: undefined, previous: [] });
+    const ahead = begunAt(first, later(0.1 + 8 / 1440));
+    assert.equal(step(ahead, { trustedFor: 1000 }), 'none', "a user's clock was ahead by minutes");
   });
 
   test('previous authorities are trusted until they expire, after a second rotation as well', () => {
@@ -83,38 +78,37 @@ suite('by the calendar', () => {
       bundleOf(third),
       [third, second, first].map(({ authority }) => authority.certificate).join(''),
     );
-    assert.deepEqual(readSecret(secretData(third), later(200)), { ...third, next: undefined, faults: [] });
+    assert.deepEqual(readSecret(secretData(third), later(200)), { state: { ...third, next: undefined } });
     assert.equal(step(third, { now: later(365) }), 'none');
     assert.equal(step(third, { now: later(365.1) }), 'drop');
     const dropped = plan(third, { now: later(365.1) }).state;
     assert.equal(bundleOf(dropped), bundleOf({ ...third, previous: third.previous?.slice(0, 1) }));
-    assert.equal(plan(third, { now: later(367) }).state.previous, undefined);
+    assert.deepEqual(plan(third, { now: later(367) }).state.previous, []);
   });
 });
 
 suite('what a replica remembers', () => {
   test('is written back if the Secret is deleted; without memory there is a new authority, and no fault', () => {
     assert.equal(step(undefined, { remembered: first }), 'restore');
-    assert.deepEqual(reasons(undefined, { remembered: first }), ['missing']);
+    assert.equal(reason(undefined, { remembered: first }), 'missing');
     assert.equal(step(undefined), 'create');
-    assert.deepEqual(reasons(undefined), []);
+    assert.equal(reason(undefined), undefined);
   });
 
-  test('is written back over an authority that does not follow, if the caBundles were written from it', () => {
-    const more = { remembered: first, configurations: trusting(first) };
-    assert.equal(step(other, more), 'restore');
-    assert.deepEqual(reasons(other, more), ['rolled-back']);
-    assert.equal(step(other, { ...more, configurations: trusting(other) }), 'none');
-    assert.equal(step(other, { ...more, configurations: trusting(first, other) }), 'none');
-    assert.equal(step(other, { ...more, configurations: [...trusting(first), ...trusting(other)] }), 'none');
-    assert.equal(step(other, { ...more, configurations: [...trusting(first), ...trusting()] }), 'restore');
-    assert.equal(step(rotated(first, began), more), 'none', 'it follows');
+  test('is written back over an older authority that it does not follow, and never over a newer one', () => {
+    const newer = { authority: newAuthority(365, later(0.01)) };
+    assert.equal(step(first, { remembered: newer }), 'restore');
+    assert.equal(reason(first, { remembered: newer }), 'rolled-back');
+    assert.equal(step(newer, { remembered: first }), 'none');
+    assert.equal(step(other, { remembered: first }), 'none', 'of the same second');
+    const behind = { authority: newAuthority(365, later(-0.01)), previous: [first.authority] };
+    assert.equal(step(behind, { remembered: first }), 'none', 'it follows, though its clock was behind');
   });
 });
 
 suite('a damaged Secret', () => {
   test('in a part is repaired as a whole', () => {
-    for (const [data, reason] of [
+    for (const [data, expected] of [
       [{ 'next.crt': 'x', 'next.key': 'y' }, 'unreadable'],
       [{ 'previous.crt': 'x' }, 'unreadable'],
       [{ 'ca.crt': bundleOf(other) }, 'inconsistent'],
@@ -123,27 +117,28 @@ suite('a damaged Secret', () => {
     ] as const) {
       const reading = readSecret({ ...secretData(first), ...data }, began);
       const more = { reading, remembered: first };
-      assert.deepEqual([step(first, more), reasons(first, more)], ['restore', [reason]]);
+      assert.deepEqual([step(first, more), reason(first, more)], ['restore', expected]);
     }
-    assert.equal(readSecret({ 'tls.crt': '\n' }, began).faults[0]?.reason, 'empty');
+    assert.equal(readSecret({ 'tls.crt': '\n' }, began).fault?.reason, 'empty');
   });
 });
 
 test('the time of trust counts from the first observation in which every caBundle has the authority', () => {
   const { fingerprint, certificate } = first.authority;
-  const versioned = (bundle: string, version = '1') => [
-    { name: 'mutating/x' as const, version, bundles: [bundle] },
-  ];
-  const begin = measureTrust(undefined, fingerprint, versioned(certificate), 100);
-  const since = (...args: [string | undefined, ReturnType<typeof versioned>]) =>
-    measureTrust(begin, ...args, 200)?.since;
-  assert.equal(since(fingerprint, versioned(certificate)), 100);
-  assert.equal(since(fingerprint, versioned(certificate, '2')), 200, 'the configuration was changed');
-  assert.equal(since(other.authority.fingerprint, versioned(certificate + other.authority.certificate)), 200);
-  for (const bundles of [versioned(''), [...versioned(certificate), ...versioned('')]])
-    assert.equal(since(fingerprint, bundles), undefined);
-  for (const configurations of [versioned(certificate), []])
-    assert.equal(since(undefined, configurations), undefined);
+  const name = 'mutating/x' as const;
+  const versioned = (bundle: string, version = '1') => ({ name, version, bundles: [bundle] });
+  const begin = measureTrust(undefined, fingerprint, [versioned(certificate)], 100);
+  const both = certificate + other.authority.certificate;
+  for (const [authority, configurations, since] of [
+    [fingerprint, [versioned(certificate)], 100],
+    [fingerprint, [versioned(certificate, '2')], 200],
+    [other.authority.fingerprint, [versioned(both)], 200],
+    [fingerprint, [versioned('')], undefined],
+    [fingerprint, [versioned(certificate), versioned('')], undefined],
+    [undefined, [versioned(certificate)], undefined],
+    [undefined, [], undefined],
+  ] as const)
+    assert.equal(measureTrust(begin, authority, configurations, 200)?.since, since);
 });
 
 test('what is wrong with a caBundle has a name; its order does not matter', () => {

@@ -7,7 +7,7 @@ const settings = { overlap: minute, authorityDays: 1, leafDays: 0.25, names: ['c
 
 type Event = (simulation: Simulation) => Promise<void> | void;
 
-/** Something that happens so often, with a value of its own. */
+/** A random event: its weight and its values. */
 const happening = <Value>(
   weight: number,
   label: string,
@@ -41,9 +41,9 @@ const events = fc.oneof(
   happening(1, 'clock set by days', fc.constantFrom(-30, -0.1, 0.1, 30), (it, days) => it.jump(days * day)),
 );
 
-/** Other sequences each time; after a change of the plan set the variable to some hundreds. */
+/** The sequences are random. After a change of the plan, set the variable to some hundreds. */
 const runs = Number(process.env.SIMULATION_RUNS ?? 10);
-/** `SIMULATION_SEED` and `SIMULATION_PATH` repeat a failure: it says both. */
+/** `SIMULATION_SEED` and `SIMULATION_PATH` repeat a failure, whose message has both. */
 const { SIMULATION_SEED: seed, SIMULATION_PATH: path } = process.env;
 const again = { ...(seed && { seed: Number(seed) }), ...(path && { path }) };
 

@@ -3,8 +3,9 @@ import { suite, test } from 'node:test';
 import { fitText } from '../../../validator/shared/fit-text.ts';
 import { fitWarnings, respond } from '../../../webhook/admission/respond.ts';
 import { toAgentFacts } from '../../../webhook/core/facts/node.ts';
+import { refusedFor } from '../../../webhook/core/facts/refusal-tag.ts';
 import { readStatus } from '../../../webhook/core/facts/status-annotation.ts';
-import { refusalText, refusedFor } from '../../../webhook/core/networks/refusal.ts';
+import { refusalText } from '../../../webhook/core/networks/refusal.ts';
 import { mergeNetworks } from '../../../webhook/core/proof/annotations.ts';
 import { clean, quoted } from '../../../webhook/lib/clean.ts';
 import { listItems, texts } from '../../../webhook/lib/limits.ts';
@@ -52,7 +53,8 @@ suite('texts of others', () => {
       node: 'n1',
       profile: 'mesh',
       daemonSet,
-      status: { state: 'broken', reason },
+      state: 'broken',
+      reason,
     });
     assert.ok(message.length < 700);
     const { response } = respond('u', {

@@ -28,12 +28,8 @@ const blocksOf = (name: string, kind: string): string[] =>
   );
 
 test('the reference has every command', () => {
-  const paths = createProgram().commands.flatMap((command) =>
-    command.commands.length === 0
-      ? [command.name()]
-      : command.commands.map((one) => `${command.name()} ${one.name()}`),
-  );
-  assert.deepEqual(blocksOf('command-line.md', 'flags').toSorted(), paths.toSorted());
+  const names = createProgram().commands.map((command) => command.name());
+  assert.deepEqual(blocksOf('command-line.md', 'flags').toSorted(), names.toSorted());
 });
 
 test('the reference has every section of limits', () => {

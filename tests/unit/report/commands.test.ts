@@ -85,8 +85,8 @@ test('input that cannot be used is an error with a code', async (t) => {
 
 suite('a way to the API server that is wrong: one sentence, with the code of Node and ours', () => {
   const ago = (days: number): Date => new Date(Date.now() - days * 24 * 3_600_000);
-  const authority = createAuthority({ commonName: 'cluster', days: 90, now: ago(30) });
-  const another = createAuthority({ commonName: 'another', days: 90, now: ago(30) });
+  const authority = createAuthority({ days: 90, now: ago(30) });
+  const another = createAuthority({ days: 90, now: ago(30) });
   const signed = (by: Authority, names: string[], now = ago(0), days = 1) =>
     issueServing(by, { names, days, now });
   const base64 = (content: string): string => Buffer.from(content).toString('base64');

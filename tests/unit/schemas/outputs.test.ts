@@ -3,8 +3,6 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { isWell, show } from '../../../certs/manual.ts';
-import { bundleOf, newAuthority, secretData } from '../../../certs/rotation.ts';
 import { createProgram } from '../../../webhook/commands/program.ts';
 import { readPolicy } from '../../../webhook/config/load.ts';
 import { verdicts } from '../../../webhook/core/facts/pod-evidence.ts';
@@ -12,7 +10,6 @@ import { states } from '../../../webhook/core/networks/daemon-set-status.ts';
 import { proofStates, withoutProofText } from '../../../webhook/report/observe/pods.ts';
 import { statusOf } from '../../../webhook/report/show/status.ts';
 import { folderWith, namespaceOf, pod, reviewFiles, reviewNames } from '../../review/support.ts';
-import { World } from '../../support/certs/world.ts';
 import { schemaFaults } from '../../support/schemas.ts';
 import { now } from '../core/networks/objects.ts';
 import { troubled } from '../report/troubled.ts';
@@ -79,52 +76,11 @@ suite('status --output json', () => {
   });
 });
 
-suite('certs show --output json', () => {
-  const faults = schemaFaults('certs-show');
-  const world = new World();
-  const shared = world.shared(async () => {});
-  const [authority, next] = [newAuthority(365, world.now()), newAuthority(365, world.now())];
-
-  test('nothing, and each phase of a rotation, with a complete and a wrong caBundle', async () => {
-    assert.deepEqual(faults(await show(shared)), []);
-    const created = { authority };
-    world.setBundle('mutating/cni-gate', bundleOf(created));
-    world.setBundle('validating/cni-gate', 'garbage');
-    const promoted = { authority: next, previous: [authority] };
-    const phases = { settled: created, waiting: { authority, next }, switched: promoted };
-    for (const [phase, state] of Object.entries(phases)) {
-      world.setSecret(secretData(state));
-      const shown = await show(shared);
-      assert.deepEqual([shown.phase, shown.configurations.length], [phase, 2]);
-      assert.deepEqual(faults(shown), []);
-    }
-    world.setSecret({ 'tls.crt': 'garbage' });
-    const damaged = await show(shared);
-    assert.ok(damaged.faults.length > 0);
-    assert.deepEqual(faults(damaged), []);
-  });
-});
-
-test('certs show: a certificate that cni-gate does not manage is no fault, and an empty caBundle is', async () => {
-  const world = new World();
-  const shared = world.shared(async () => {});
-  const { certificate } = newAuthority(365, world.now());
-  world.setBundle('mutating/cni-gate', certificate);
-  world.setBundle('validating/cni-gate', certificate);
-  assert.equal(isWell(await show(shared)), false);
-  const shown = await show(shared, false);
-  assert.deepEqual([shown.phase, isWell(shown)], ['not-managed', true]);
-  assert.deepEqual(schemaFaults('certs-show')(shown), []);
-  world.setBundle('validating/cni-gate', '');
-  assert.equal(isWell(await show(shared, false)), false);
-});
-
 test('each command that prints JSON has a schema', () => {
-  const commands = createProgram().commands.flatMap((command) => [command, ...command.commands]);
-  const named = commands
-    .filter(({ options }) => options.some(({ argChoices }) => argChoices?.includes('json')))
-    .map((command) => [command.parent?.name(), command.name()].join('-').replace('cni-gate-', ''));
-  assert.deepEqual(named.toSorted(), ['certs-show', 'check', 'review', 'status']);
+  const named = createProgram()
+    .commands.filter(({ options }) => options.some(({ argChoices }) => argChoices?.includes('json')))
+    .map((command) => command.name());
+  assert.deepEqual(named.toSorted(), ['check', 'review', 'status']);
   for (const name of named) assert.equal(typeof schema(`${name}.json`).title, 'string');
 });
 
@@ -135,7 +91,7 @@ suite('addresses', () => {
     const names = globSync('*.json', { cwd: join(root, 'schemas') }).filter(
       (name) => name !== 'catalog-entry.json',
     );
-    assert.deepEqual(names.toSorted(), ['certs-show.json', 'check.json', 'review.json', 'status.json']);
+    assert.deepEqual(names.toSorted(), ['check.json', 'review.json', 'status.json']);
     for (const name of names) assert.equal(schema(name).$id, `${base}schemas/${name}`);
   });
 

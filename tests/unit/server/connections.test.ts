@@ -8,7 +8,7 @@ import { createAuthority, issueServing } from '../../../certs/issue.ts';
 import { Connections } from '../../../webhook/server/connections.ts';
 
 const now = new Date();
-const authority = createAuthority({ commonName: 'authority', days: 1, now });
+const authority = createAuthority({ days: 1, now });
 const { certificate: cert, key } = issueServing(authority, { names: ['localhost'], days: 1, now });
 
 /** The longest handshake, in milliseconds. */

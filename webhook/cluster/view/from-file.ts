@@ -1,15 +1,9 @@
 import type { ClusterView } from '../../core/cluster-view.ts';
-import { type ApiGatePod, type GatePod, toGatePod } from '../../core/facts/gate-pod.ts';
+import type { ApiDaemonSet, ApiNode, ApiPod } from '../../core/facts/api.ts';
+import { type GatePod, toGatePod } from '../../core/facts/gate-pod.ts';
 import { FixedNamespaces } from '../../core/facts/namespace.ts';
-import {
-  type ApiDaemonSet,
-  type ApiNode,
-  type ApiPod,
-  toAgentFacts,
-  toDaemonSetFacts,
-  toNodeFacts,
-} from '../../core/facts/node.ts';
-import { type ApiEvidencePod, evidencePick } from '../../core/facts/to-pod-evidence.ts';
+import { toAgentFacts, toDaemonSetFacts, toNodeFacts } from '../../core/facts/node.ts';
+import { evidencePick } from '../../core/facts/to-pod-evidence.ts';
 import { Evidence, noEvidence } from '../../core/networks/evidence.ts';
 import { Holds } from '../../core/networks/holds.ts';
 import { Readiness } from '../../core/networks/readiness.ts';
@@ -180,11 +174,11 @@ function addFacts(
   }
   const agent = toAgentFacts(object as ApiPod);
   if (agent.node === '') {
-    pending.set(`${agent.namespace}/${name}`, toGatePod(object as ApiGatePod));
+    pending.set(`${agent.namespace}/${name}`, toGatePod(object as ApiPod));
     return;
   }
   if (agent.owner !== '') readiness.setAgent(agent);
-  const pod = object as ApiEvidencePod;
+  const pod = object as ApiPod;
   if (own(pod.metadata.labels, profileLabel) === undefined) return;
   evidence.apply([{ type: 'put', pod: pick(pod), listed: true }], now);
 }

@@ -1,5 +1,6 @@
 import type { PendingPods } from '../../core/cluster-view.ts';
-import { type ApiGatePod, type GatePod, toGatePod } from '../../core/facts/gate-pod.ts';
+import type { ApiPod } from '../../core/facts/api.ts';
+import { type GatePod, toGatePod } from '../../core/facts/gate-pod.ts';
 import type { NamespaceFacts, Namespaces } from '../../core/facts/namespace.ts';
 import { pathBelow } from '../api-path.ts';
 import type { ApiObject } from '../informer/object.ts';
@@ -35,7 +36,7 @@ export function clusterNamespaces(
 export const podLimits = { ...defaultLimits, bound: 2000 };
 
 /** Reads a pod that the informer does not know, by `namespace/name`. */
-export const podByName: Asked<ApiGatePod, GatePod> = {
+export const podByName: Asked<ApiPod, GatePod> = {
   path: (key) => {
     const [namespace = '', name = ''] = key.split('/');
     return pathBelow(podsPath(namespace), name);
@@ -47,7 +48,7 @@ export const podByName: Asked<ApiGatePod, GatePod> = {
  * Pods that wait for a node, as an informer knows them. It does not list pods for which no profile applies, so a pod that
  * it does not know is either one of those or very new: cni-gate asks the API server.
  */
-export function clusterPods(informer: Lister<GatePod>, lookup: Lookup<ApiGatePod, GatePod>): PendingPods {
+export function clusterPods(informer: Lister<GatePod>, lookup: Lookup<ApiPod, GatePod>): PendingPods {
   return {
     pod(namespace, name, uid) {
       const key = `${namespace}/${name}`;

@@ -1,26 +1,19 @@
+import type { ApiDaemonSet, ApiNode, ApiPod } from '../../core/facts/api.ts';
 import { annotationsOf, type NamespaceFacts } from '../../core/facts/namespace.ts';
 import {
   type AgentFacts,
-  type ApiDaemonSet,
-  type ApiNode,
-  type ApiPod,
   type DaemonSetFacts,
   type NodeFacts,
   toAgentFacts,
   toDaemonSetFacts,
   toNodeFacts,
 } from '../../core/facts/node.ts';
-import {
-  type ApiPendingPod,
-  type PendingPod,
-  toPendingPod,
-  weightOfKind,
-} from '../../core/facts/pending-pod.ts';
+import { type PendingPod, toPendingPod, weightOfKind } from '../../core/facts/pending-pod.ts';
 import type { PodEvidence } from '../../core/facts/pod-evidence.ts';
-import { type ApiEvidencePod, evidencePick } from '../../core/facts/to-pod-evidence.ts';
+import { evidencePick } from '../../core/facts/to-pod-evidence.ts';
 import type { Policy } from '../../core/profiles/policy.ts';
 import type { DaemonSetRef } from '../../core/profiles/types.ts';
-import { type LabelSelector, selectorText } from '../../core/scheduling/constraints.ts';
+import { selectorText } from '../../core/scheduling/constraints.ts';
 import { evidencePods, namespaces, nodes, objectBytes, pendingPods } from '../../lib/limits.ts';
 import { profileLabel } from '../../lib/names.ts';
 import { apiPath } from '../api-path.ts';
@@ -89,14 +82,8 @@ export interface DaemonSetSnapshot {
   selector: string | undefined;
 }
 
-/** A DaemonSet as the API gives it, with its selector. */
-export type SelectingDaemonSet = ApiDaemonSet & { spec: { selector?: LabelSelector } };
-
 /** One DaemonSet. cni-gate does not list others: any tenant may create many and large ones. */
-const daemonSetSource = ({
-  namespace,
-  name,
-}: DaemonSetRef): Source<SelectingDaemonSet, DaemonSetSnapshot> => ({
+const daemonSetSource = ({ namespace, name }: DaemonSetRef): Source<ApiDaemonSet, DaemonSetSnapshot> => ({
   resource: `daemonset ${namespace}/${name}`,
   path: apiPath`/apis/apps/v1/namespaces/${namespace}/daemonsets`,
   query: { fieldSelector: `metadata.name=${name}` },
@@ -107,7 +94,7 @@ const daemonSetSource = ({
 /** The DaemonSets that profiles name, by `namespace/name`. */
 export function daemonSetSources({
   profiles,
-}: Pick<Policy, 'profiles'>): Map<string, Source<SelectingDaemonSet, DaemonSetSnapshot>> {
+}: Pick<Policy, 'profiles'>): Map<string, Source<ApiDaemonSet, DaemonSetSnapshot>> {
   const named = [...profiles.values()].flatMap(({ daemonSets }) => daemonSets);
   return new Map(named.map((one) => [`${one.namespace}/${one.name}`, daemonSetSource(one)]));
 }
@@ -143,7 +130,7 @@ export const podsPath = (namespace: string): string => apiPath`/api/v1/namespace
  *
  * @param optedIn the namespaces; all of them where nothing is given
  */
-export const pendingSource = (optedIn?: Pick<OptedIn, 'has'>): Source<ApiPendingPod, PendingPod> => ({
+export const pendingSource = (optedIn?: Pick<OptedIn, 'has'>): Source<ApiPod, PendingPod> => ({
   resource: 'unscheduled pods',
   path: '/api/v1/pods',
   query: { labelSelector: profileLabel, fieldSelector: 'spec.nodeName=' },
@@ -160,7 +147,7 @@ export const pendingSource = (optedIn?: Pick<OptedIn, 'has'>): Source<ApiPending
  *
  * @param optedIn the namespaces; all of them where nothing is given
  */
-export const evidenceSource = (optedIn?: Pick<OptedIn, 'has'>): Source<ApiEvidencePod, PodEvidence> => ({
+export const evidenceSource = (optedIn?: Pick<OptedIn, 'has'>): Source<ApiPod, PodEvidence> => ({
   resource: 'pods on nodes',
   path: '/api/v1/pods',
   query: { labelSelector: profileLabel, fieldSelector: 'spec.nodeName!=' },

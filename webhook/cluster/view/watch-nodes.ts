@@ -1,5 +1,6 @@
 import type { ClusterView } from '../../core/cluster-view.ts';
-import type { AgentFacts, ApiPod, NodeFacts } from '../../core/facts/node.ts';
+import type { ApiDaemonSet, ApiPod } from '../../core/facts/api.ts';
+import type { AgentFacts, NodeFacts } from '../../core/facts/node.ts';
 import type { PendingPod } from '../../core/facts/pending-pod.ts';
 import type { PodEvidence } from '../../core/facts/pod-evidence.ts';
 import { Evidence, type PodChange } from '../../core/networks/evidence.ts';
@@ -19,7 +20,6 @@ import {
   evidenceSource,
   nodeSource,
   pendingSource,
-  type SelectingDaemonSet,
 } from './sources.ts';
 import type { OptedIn } from './watch-namespaces.ts';
 
@@ -65,7 +65,7 @@ export function watchGate(
       if (change.type === 'deleted') readiness.removeAgent(change.uid, Date.now());
       else readiness.setAgent(change.object, change.listed);
   });
-  const daemonSets = new InformerSet<SelectingDaemonSet, DaemonSetSnapshot>(informers, (changes) => {
+  const daemonSets = new InformerSet<ApiDaemonSet, DaemonSetSnapshot>(informers, (changes) => {
     for (const change of changes)
       if (change.type === 'deleted') readiness.removeDaemonSet(change.previous.facts);
       else readiness.setDaemonSet(change.object.facts);

@@ -2,13 +2,7 @@ import { formatAddress, parseAddress } from '../../../validator/shared/addresses
 import { listItems, texts } from '../../lib/limits.ts';
 import { own } from '../../lib/maps.ts';
 import { foreign } from '../../lib/names.ts';
-import type { ObjectMeta } from './pod.ts';
-
-/** The parts of a pod that {@link addressesOf} reads, as the API gives them. */
-export interface AddressedPod {
-  metadata: Pick<ObjectMeta, 'annotations'>;
-  status?: { podIPs?: { ip?: string }[] | null };
-}
+import type { ApiPod } from './api.ts';
 
 /**
  * The addresses of a pod: those of the cluster's network (`status.podIPs`) as `address`, and those that Multus reports of
@@ -18,7 +12,7 @@ export interface AddressedPod {
  * @param share returns one string for equal ones
  */
 export function addressesOf(
-  { metadata, status }: AddressedPod,
+  { metadata, status }: Pick<ApiPod, 'metadata' | 'status'>,
   share: (text: string) => string,
 ): readonly string[] {
   const found: string[] = [];

@@ -1,23 +1,8 @@
-import type { DaemonSetStatus } from '../networks/daemon-set-status.ts';
-import { refusedFor } from '../networks/refusal.ts';
-import { type OwnedMetadata, ownerKeyOf } from './pod-evidence.ts';
-import { type AnnotatedPod, requiredProfiles } from './status-annotation.ts';
+import type { ApiPod } from './api.ts';
+import { ownerKeyOf } from './pod-evidence.ts';
+import { refusedFor } from './refusal-tag.ts';
+import { requiredProfiles } from './status-annotation.ts';
 import { timeOf } from './verdict.ts';
-
-/** The parts of a pod that {@link toGatePod} reads, as the API gives them. */
-export interface ApiGatePod extends AnnotatedPod {
-  metadata: AnnotatedPod['metadata'] &
-    OwnedMetadata & {
-      resourceVersion: string;
-      name: string;
-      managedFields?: { subresource?: string; time?: string | null }[] | null;
-    };
-  status?: {
-    conditions?:
-      | { type: string; status: string; message?: string; lastTransitionTime?: string | null }[]
-      | null;
-  };
-}
 
 /** What the gate knows of a pod that waits for a node. */
 export interface GatePod {
@@ -35,13 +20,13 @@ export interface GatePod {
 }
 
 /** The condition in which the scheduler says why the pod is not scheduled; undefined where it is, or was not tried. */
-export function waitsBy({ status }: Pick<ApiGatePod, 'status'>) {
+export function waitsBy({ status }: Pick<ApiPod, 'status'>) {
   const scheduled = status?.conditions?.find(({ type }) => type === 'PodScheduled');
   return scheduled?.status === 'False' ? scheduled : undefined;
 }
 
 /** What the gate keeps of a pod. */
-export function toGatePod(pod: ApiGatePod): GatePod {
+export function toGatePod(pod: ApiPod): GatePod {
   const { uid, namespace = '', name } = pod.metadata;
   const scheduled = waitsBy(pod);
   // a copy: a part of the message would keep all of it in memory
@@ -61,17 +46,8 @@ export function toGatePod(pod: ApiGatePod): GatePod {
  * When the status of a pod was last written. The condition does not tell: its `lastTransitionTime` is since when the pod
  * waits for any reason (Kubernetes, `UpdatePodCondition`).
  */
-function statusWrittenAt({ metadata }: ApiGatePod): number | undefined {
+function statusWrittenAt({ metadata }: ApiPod): number | undefined {
   const ofStatus = metadata.managedFields?.filter(({ subresource }) => subresource === 'status') ?? [];
   const times = ofStatus.flatMap(({ time }) => timeOf(time) ?? []);
   return times.length === 0 ? undefined : Math.max(...times);
-}
-
-/**
- * When the hold of a pod began that was refused before this process started: when the refusal was written, or when the
- * state of the node began, whichever is later. A time of a node's clock that lies in the future does not extend it.
- */
-export function holdBegan(heldSince: number, { since, observedAt }: DaemonSetStatus, now: number): number {
-  const began = [since, observedAt].find((time) => time !== undefined && time <= now);
-  return Math.min(now, Math.max(heldSince, began ?? 0));
 }

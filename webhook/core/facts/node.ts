@@ -1,9 +1,9 @@
 import { quoted } from '../../lib/clean.ts';
 import { listItems, nameCharacters } from '../../lib/limits.ts';
-import type { Taint } from '../scheduling/constraints.ts';
 import type { DaemonTemplate } from '../scheduling/daemon.ts';
 import { type Amounts, amountsOf } from '../scheduling/requests.ts';
-import { type ContainerStatus, conditionOf, type ProofStatus, timeOf } from './verdict.ts';
+import type { ApiDaemonSet, ApiNode, ApiPod, ContainerStatus, Taint } from './api.ts';
+import { conditionOf, timeOf } from './verdict.ts';
 
 /** The kept facts of a Node, for readiness and for steering. */
 export interface NodeFacts {
@@ -54,46 +54,6 @@ export interface AgentFacts {
   startedAt?: number | undefined;
   /** The containers that are not ready, and why, as text. Empty if all are ready. */
   reason: string;
-}
-
-interface Meta {
-  name: string;
-  namespace?: string;
-  uid: string;
-  resourceVersion: string;
-  creationTimestamp: string;
-  deletionTimestamp?: string | null;
-  labels?: Record<string, string>;
-  ownerReferences?: { uid: string; controller?: boolean | null }[] | null;
-}
-
-/** The parts of a Node that {@link toNodeFacts} reads, as in the API. */
-export interface ApiNode {
-  metadata: Meta;
-  spec?: { taints?: Taint[] | null; unschedulable?: boolean };
-  status?: { nodeInfo?: { bootID?: string }; allocatable?: Record<string, string> };
-}
-
-/** The parts of a DaemonSet that {@link toDaemonSetFacts} reads, as the API gives them. */
-export interface ApiDaemonSet {
-  metadata: Meta;
-  spec: { template: { spec: DaemonTemplate } };
-}
-
-/** The status of a container, as the API gives it. */
-interface AgentContainer extends Pick<ContainerStatus, 'name' | 'state'> {
-  ready: boolean;
-  containerID?: string;
-}
-
-/** The parts of a pod that {@link toAgentFacts} reads, as the API gives them. */
-export interface ApiPod {
-  metadata: Meta;
-  spec: { nodeName?: string };
-  status?: Pick<ProofStatus, 'phase' | 'conditions'> & {
-    initContainerStatuses?: AgentContainer[] | null;
-    containerStatuses?: AgentContainer[] | null;
-  };
 }
 
 /** What readiness and steering keep of a node. */
@@ -158,7 +118,7 @@ export function toAgentFacts({ metadata, spec, status }: ApiPod): AgentFacts {
 }
 
 /** A container that is not ready, with the kubelet's reason: the same text at each evaluation. */
-function lackOf({ name, ready, state }: AgentContainer): string[] {
+function lackOf({ name, ready, state }: ContainerStatus): string[] {
   if (ready) return [];
   const reason = state?.waiting?.reason ?? state?.terminated?.reason;
   // an init container that completed is not ready, and not a fault

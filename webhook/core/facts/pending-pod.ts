@@ -1,39 +1,9 @@
 import { createHash } from 'node:crypto';
 import { nameCharacters, pendingPods, planLimits } from '../../lib/limits.ts';
-import {
-  type ConstrainedSpec,
-  countTerms,
-  hasClaims,
-  type NodeConstraints,
-  type Required,
-  requiredOf,
-  type VolumeSource,
-} from '../scheduling/constraints.ts';
-import { type Amounts, type Asking, podRequests, type RequestingSpec } from '../scheduling/requests.ts';
-import { type ApiGatePod, type GatePod, toGatePod } from './gate-pod.ts';
-
-/** The parts of a pod that {@link toPendingPod} reads, as the API gives them. */
-export interface ApiPendingPod extends ApiGatePod {
-  metadata: ApiGatePod['metadata'] & {
-    deletionTimestamp?: string | null;
-    labels?: Record<string, string>;
-  };
-  spec: ApiPendingSpec;
-  status?: ApiGatePod['status'] & { nominatedNodeName?: string };
-}
-
-interface ApiPendingSpec extends RequestingSpec, ConstrainedSpec {
-  affinity?: (NodeConstraints['affinity'] & { podAffinity?: Terms; podAntiAffinity?: Terms }) | null;
-  topologySpreadConstraints?: { whenUnsatisfiable?: string }[] | null;
-  resourceClaims?: unknown[] | null;
-  containers?: (Asking & { ports?: { hostPort?: number }[] | null })[];
-  initContainers?: (Asking & InitContainer)[] | null;
-  volumes?: (VolumeSource & { name: string })[] | null;
-}
-
-type InitContainer = NonNullable<NonNullable<ApiGatePod['spec']>['initContainers']>[number];
-
-type Terms = { requiredDuringSchedulingIgnoredDuringExecution?: unknown[] | null } | null;
+import { countTerms, hasClaims, type Required, requiredOf } from '../scheduling/constraints.ts';
+import { type Amounts, podRequests } from '../scheduling/requests.ts';
+import type { ApiPod, PodSpec } from './api.ts';
+import { type GatePod, toGatePod } from './gate-pod.ts';
 
 /** A pod that waits for a node, with its requirements. */
 export interface PendingPod extends GatePod, Required {
@@ -57,7 +27,7 @@ export interface PendingPod extends GatePod, Required {
 }
 
 /** What is kept of a pod. Its size is limited, whatever the pod is: `pendingPods` in `webhook/lib/limits.ts`. */
-export function toPendingPod(pod: ApiPendingPod): PendingPod {
+export function toPendingPod(pod: ApiPod): PendingPod {
   const { metadata, spec, status } = pod;
   const pending = toGatePod(pod);
   const required = { ...requiredOf(spec), requests: podRequests(spec) };
@@ -89,16 +59,16 @@ const digest = (...texts: string[]): string =>
  * Whether it depends on other pods or on devices where the pod fits. The scheduler may ignore a nomination because of
  * them, so one pod of the group is tried first.
  */
-function isUnverifiable(spec: ApiPendingSpec): boolean {
+function isUnverifiable(spec: PodSpec): boolean {
   const { topologySpreadConstraints, affinity, resourceClaims, containers } = spec;
-  const isHard = (terms: Terms | undefined): boolean =>
-    (terms?.requiredDuringSchedulingIgnoredDuringExecution ?? []).length > 0;
+  const isHard = (kind: 'podAffinity' | 'podAntiAffinity'): boolean =>
+    (affinity?.[kind]?.requiredDuringSchedulingIgnoredDuringExecution ?? []).length > 0;
   return (
     (topologySpreadConstraints ?? []).some(
       ({ whenUnsatisfiable }) => whenUnsatisfiable !== 'ScheduleAnyway',
     ) ||
-    isHard(affinity?.podAffinity) ||
-    isHard(affinity?.podAntiAffinity) ||
+    isHard('podAffinity') ||
+    isHard('podAntiAffinity') ||
     (resourceClaims ?? []).length > 0 ||
     (containers ?? []).some(({ ports }) => (ports ?? []).some(({ hostPort }) => (hostPort ?? 0) > 0))
   );

@@ -1,6 +1,6 @@
 import { nameCharacters } from '../../lib/limits.ts';
-import type { ShownPass } from '../networks/history.ts';
 import type { Required } from '../scheduling/constraints.ts';
+import type { ApiMeta } from './api.ts';
 
 /**
  * What the init container of a pod found out about its network, in the pod's current sandbox:
@@ -31,6 +31,14 @@ export interface NodeRequired extends Required {
   kind: string;
   /** Whether it has PersistentVolumeClaims. */
   hasVolumes: boolean;
+}
+
+/** A proof of a pod that passed: it counts once for its node, however often the pod shows it. */
+export interface ShownPass {
+  /** See `runOf`. */
+  run: number;
+  /** See {@link PodEvidence.sandboxSince}. */
+  sandbox: number | undefined;
 }
 
 /** The kept facts of a pod on a node that carries our label: some 400 bytes. */
@@ -88,15 +96,8 @@ export interface PodEvidence {
   addresses: readonly string[];
 }
 
-/** The part of a pod's metadata that says whose it is, as the API gives it. */
-export interface OwnedMetadata {
-  uid: string;
-  namespace?: string;
-  ownerReferences?: (Controller & { controller?: boolean | null })[] | null;
-}
-
 /** The owner reference of a pod's controller; undefined where it has none, or one with a text that is too long to keep. */
-export function controllerOf({ ownerReferences }: OwnedMetadata): Controller | undefined {
+export function controllerOf({ ownerReferences }: Pick<ApiMeta, 'ownerReferences'>): Controller | undefined {
   const owner = ownerReferences?.find(({ controller }) => controller === true);
   if (owner === undefined) return undefined;
   const { apiVersion, kind, name, uid } = owner;
@@ -113,7 +114,7 @@ export function controllerOf({ ownerReferences }: OwnedMetadata): Controller | u
  * (https://kubernetes.io/docs/concepts/overview/working-with-objects/owners-dependents/). The key is JSON, so no text of
  * one part can pass for two.
  */
-export function ownerKeyOf(metadata: OwnedMetadata): string {
+export function ownerKeyOf(metadata: Pick<ApiMeta, 'uid' | 'namespace' | 'ownerReferences'>): string {
   const controller = controllerOf(metadata);
   return controller === undefined ? metadata.uid : ownerKey(metadata.namespace ?? '', controller);
 }

@@ -4,62 +4,32 @@ import { evidencePods, nameCharacters, planLimits } from '../../lib/limits.ts';
 import { getOrMake, own } from '../../lib/maps.ts';
 import { foreign, releasedAnnotation, validatorContainer } from '../../lib/names.ts';
 import { isOurContainer } from '../proof/current.ts';
-import {
-  type ConstrainedSpec,
-  countTerms,
-  hasClaims,
-  requiredOf,
-  type VolumeSource,
-} from '../scheduling/constraints.ts';
+import { countTerms, hasClaims, requiredOf } from '../scheduling/constraints.ts';
 import { addressesOf } from './addresses.ts';
-import { type Container, type ObjectMeta, variableOf } from './pod.ts';
-import {
-  controllerOf,
-  type NodeRequired,
-  type OwnedMetadata,
-  ownerKeyOf,
-  type PodEvidence,
-} from './pod-evidence.ts';
+import type { ApiPod, PodStatus } from './api.ts';
+import { type Container, variableOf } from './pod.ts';
+import { controllerOf, type NodeRequired, ownerKeyOf, type PodEvidence } from './pod-evidence.ts';
 import { checkedIn } from './status-annotation.ts';
 import {
   conditionOf,
   failedIn,
   lacksAnswer,
   type ProofContext,
-  type ProofStatus,
   resultOf,
   sandboxCondition,
   timeOf,
   validatorStatus,
 } from './verdict.ts';
 
-/** The parts of a pod that {@link evidencePick} reads, as the API gives them. */
-export interface ApiEvidencePod {
-  metadata: Pick<ObjectMeta, 'annotations' | 'deletionTimestamp'> &
-    OwnedMetadata & {
-      labels?: Record<string, string>;
-      resourceVersion: string;
-      name: string;
-      creationTimestamp: string;
-    };
-  spec: ConstrainedSpec & {
-    nodeName?: string;
-    hostNetwork?: boolean | null;
-    initContainers?: Pick<Container, 'name' | 'env' | 'restartPolicy'>[] | null;
-    volumes?: VolumeSource[] | null;
-  };
-  status?: ProofStatus & { podIPs?: { ip?: string }[] | null };
-}
-
 /**
  * Returns the function that picks from a pod what is kept of it. Equal texts of its results are one string in memory, and
  * so are equal lists of profiles: a node runs a hundred pods, and a controller owns as many.
  */
-export function evidencePick(): (pod: ApiEvidencePod) => PodEvidence {
+export function evidencePick(): (pod: ApiPod) => PodEvidence {
   const text = sharing<string>(evidencePods.sharedTexts);
   const list = sharing<readonly string[]>(evidencePods.sharedTexts, (values) => values.join(' '));
   const kinds = sharing<NodeRequired>(evidencePods.sharedKinds, ({ kind }) => kind);
-  const required = (spec: ApiEvidencePod['spec'], profiles: readonly string[]): NodeRequired | undefined => {
+  const required = (spec: ApiPod['spec'], profiles: readonly string[]): NodeRequired | undefined => {
     const ofPod = requiredOf(spec);
     const hasVolumes = hasClaims(spec.volumes);
     const kind = JSON.stringify([profiles, ofPod, hasVolumes]);
@@ -122,11 +92,7 @@ function sharing<T>(most: number, keyOf: (value: T) => string = String): (value:
  * The Job that a pod was released from. A user may write the annotation to any pod, also in the template of a
  * controller: a pod that a controller still finds was not released.
  */
-function releasedFrom({
-  annotations,
-  labels,
-  ownerReferences,
-}: ApiEvidencePod['metadata']): string | undefined {
+function releasedFrom({ annotations, labels, ownerReferences }: ApiPod['metadata']): string | undefined {
   const job = annotations?.[releasedAnnotation];
   if (typeof job !== 'string') return undefined;
   const isFound = foreign.jobLabels.some((key) => own(labels, key) !== undefined);
@@ -152,8 +118,8 @@ function failedOf(message: string | null | undefined, profiles: readonly string[
 
 /** The parts of a pod that decide about its verdict, besides its status. */
 interface JudgedPod {
-  metadata: Pick<ObjectMeta, 'deletionTimestamp'>;
-  spec: Pick<ApiEvidencePod['spec'], 'initContainers'>;
+  metadata: Pick<ApiPod['metadata'], 'deletionTimestamp'>;
+  spec: { initContainers?: Pick<Container, 'name' | 'env' | 'restartPolicy'>[] | null };
 }
 
 /** What decides about the verdict of a pod, besides its status. */
@@ -169,7 +135,7 @@ export function contextOf({ metadata, spec }: JudgedPod): ProofContext {
 
 /** What a pod without a verdict waits for, in a few words that are the same at each evaluation, and since when. */
 function waitOf(
-  status: ProofStatus,
+  status: PodStatus,
   hasSandbox: boolean | undefined,
 ): { for: string; since: number | undefined } {
   const time = (type: string): number | undefined => timeOf(conditionOf(status, type)?.lastTransitionTime);

@@ -1,42 +1,8 @@
 import { exitCode } from '../../../validator/shared/contract.ts';
 import { texts } from '../../lib/limits.ts';
 import { validatorContainer } from '../../lib/names.ts';
+import type { ContainerStatus, PodStatus, Terminated } from './api.ts';
 import type { Verdict } from './pod-evidence.ts';
-
-/** How a container ended, as the API gives it. */
-export interface Terminated {
-  exitCode: number;
-  reason?: string | null;
-  /** What the container wrote to its termination log. */
-  message?: string | null;
-  startedAt?: string | null;
-  finishedAt?: string | null;
-  containerID?: string | null;
-}
-
-/** The status of an init container, as the API gives it. */
-export interface ContainerStatus {
-  name: string;
-  state?: {
-    waiting?: { reason?: string | null } | null;
-    running?: { startedAt?: string | null } | null;
-    terminated?: Terminated | null;
-  } | null;
-  /** Whether its startup probe has passed; true as well if it runs without one (`prober_manager.go` of the kubelet). */
-  started?: boolean | null;
-  /** Of the container that runs or ran last: each start has a new one. */
-  containerID?: string | null;
-  /** Of the run before, if the container was started again. */
-  lastState?: { terminated?: Terminated | null } | null;
-}
-
-/** The parts of a pod's status that {@link resultOf} reads, as the API gives them. */
-export interface ProofStatus {
-  phase?: string;
-  conditions?: { type: string; status: string; lastTransitionTime?: string | null }[] | null;
-  initContainerStatuses?: ContainerStatus[] | null;
-  containerStatuses?: ContainerStatus[] | null;
-}
 
 /** What else decides about the meaning of an exit code. */
 export interface ProofContext {
@@ -72,11 +38,11 @@ export const sandboxCondition = 'PodReadyToStartContainers';
 const longestUpdate = 10_000;
 
 /** A condition of a pod; undefined where it has none of the type. */
-export const conditionOf = ({ conditions }: Pick<ProofStatus, 'conditions'>, type: string) =>
+export const conditionOf = ({ conditions }: Pick<PodStatus, 'conditions'>, type: string) =>
   conditions?.find((condition) => condition.type === type);
 
 /** The status of our init container; undefined where the kubelet has not written one. */
-export const validatorStatus = ({ initContainerStatuses }: ProofStatus): ContainerStatus | undefined =>
+export const validatorStatus = ({ initContainerStatuses }: PodStatus): ContainerStatus | undefined =>
   initContainerStatuses?.find(isValidator);
 
 const isValidator = ({ name }: ContainerStatus): boolean => name === validatorContainer;
@@ -87,7 +53,7 @@ const isValidator = ({ name }: ContainerStatus): boolean => name === validatorCo
  * fail (Kubernetes 1.36). A run that began before the sandbox was there, or before the latest run of ours, was in an
  * earlier one.
  */
-export function hasStarted(status: ProofStatus): boolean {
+export function hasStarted(status: PodStatus): boolean {
   const { initContainerStatuses, containerStatuses } = status;
   const ours = validatorStatus(status);
   const began = (one: ContainerStatus | undefined): number | undefined =>
@@ -99,7 +65,7 @@ export function hasStarted(status: ProofStatus): boolean {
 }
 
 /** Since when the pod has its sandbox, in milliseconds since the epoch; undefined if it has none, or does not say. */
-export function sandboxSince(status: ProofStatus): number | undefined {
+export function sandboxSince(status: PodStatus): number | undefined {
   const sandbox = conditionOf(status, sandboxCondition);
   return sandbox?.status === 'True' ? timeOf(sandbox.lastTransitionTime) : undefined;
 }
@@ -112,7 +78,7 @@ export function sandboxSince(status: ProofStatus): number | undefined {
  * it after the run.
  */
 export function resultOf(
-  status: ProofStatus,
+  status: PodStatus,
   context: ProofContext = { foreign: false, leaving: false, sidecar: false },
 ): ProofResult {
   const waiting: ProofResult = { verdict: 'waiting', ended: undefined };
@@ -149,7 +115,7 @@ export function resultOf(
  * (`SortInitContainerStatuses`). So it shows in `state.running` of those containers, and in `state.terminated` of a pod
  * that ended. In a mesh, the proxy is one of them and answers the startup probe of every later run.
  */
-function hasPassedBefore(status: ProofStatus, now: Terminated | undefined | null, isOver: boolean): boolean {
+function hasPassedBefore(status: PodStatus, now: Terminated | undefined | null, isOver: boolean): boolean {
   const inits = status.initContainerStatuses ?? [];
   const own = inits.findIndex(isValidator);
   if (own < 0) return false;

@@ -12,7 +12,7 @@ import { wantsDaemonPod } from '../scheduling/daemon.ts';
  * - `failing`: its pod is Ready, and the proofs of pods there say otherwise;
  * - `unproved`: no pod's proof has passed there since it started, where a profile requires one.
  *
- * The last two come from the evidence of pods (`webhook/core/networks/profile-proof.ts`), the others from the DaemonSet.
+ * The last two come from the proofs of pods (`network-status.ts`), the others from the DaemonSet.
  */
 export type State = (typeof states)[number];
 
@@ -36,7 +36,7 @@ export const noneYet = (): StateCounts =>
   Object.fromEntries(states.map((state) => [state, 0])) as StateCounts;
 
 /** States in which a pod may be bound. */
-export const open: ReadonlySet<State> = new Set<State>(['ready', 'exempt']);
+export const openStates: ReadonlySet<State> = new Set<State>(['ready', 'exempt']);
 
 /** The status of a DaemonSet on a node. */
 export interface DaemonSetStatus {
@@ -69,7 +69,7 @@ export interface Known {
  * @param now milliseconds since the epoch
  * @param grace how long a new pod or node may take, in milliseconds
  */
-export function judge(known: Known, now: number, grace: number): DaemonSetStatus {
+export function daemonSetStatus(known: Known, now: number, grace: number): DaemonSetStatus {
   const { daemonSet, node, agents, lostAt, staleSince } = known;
   const staying = agents.filter((agent) => !agent.leaving);
   const agent = staying.find((one) => one.ready && staleSince(one) === undefined) ?? newest(staying);

@@ -2,7 +2,7 @@ import { nodeEvidence } from '../../lib/limits.ts';
 import { getOrMake } from '../../lib/maps.ts';
 import type { PodEvidence } from '../facts/pod-evidence.ts';
 import { withHistory } from './history.ts';
-import { NodeProofStats } from './node-proof-stats.ts';
+import { ProofRecord } from './proof-record.ts';
 import { Reservations } from './reservations.ts';
 
 /** A pod that was added, changed or removed. One of the two is undefined if it was added or removed. */
@@ -30,7 +30,7 @@ export class Evidence {
   readonly #known = new Map<string, PodEvidence>();
   readonly #owners = new Map<string, Set<string>>();
   /** By profile, then by node. */
-  readonly #stats = new Map<string, Map<string, NodeProofStats>>();
+  readonly #records = new Map<string, Map<string, ProofRecord>>();
   /** `metadata.resourceVersion` of each Node when it was last seen to boot. */
   readonly #boots = new Map<string, string>();
   /** Owners whose pods have passed on any node, the one that did so last at the end. */
@@ -78,8 +78,8 @@ export class Evidence {
   readonly hasPassed = (owner: string): boolean => this.#passedOwners.has(owner);
 
   /** What pods of a profile showed on a node; undefined if nothing is known. */
-  of(profile: string, node: string): NodeProofStats | undefined {
-    return this.#stats.get(profile)?.get(node);
+  of(profile: string, node: string): ProofRecord | undefined {
+    return this.#records.get(profile)?.get(node);
   }
 
   /**
@@ -116,24 +116,24 @@ export class Evidence {
    */
   booted(node: string, version: string): void {
     this.#boots.set(node, version);
-    for (const nodes of this.#stats.values()) nodes.get(node)?.booted(version);
+    for (const nodes of this.#records.values()) nodes.get(node)?.booted(version);
   }
 
   /** A Node was deleted. */
   nodeGone(node: string): void {
     this.#boots.delete(node);
-    for (const nodes of this.#stats.values()) nodes.delete(node);
+    for (const nodes of this.#records.values()) nodes.delete(node);
   }
 
   /** Other profiles may exist now: pods of new ones are counted as after a start, and those of old ones forgotten. */
   profilesChanged(now: number): void {
-    for (const profile of this.#stats.keys()) {
-      if (!this.#isProfile(profile)) this.#stats.delete(profile);
+    for (const profile of this.#records.keys()) {
+      if (!this.#isProfile(profile)) this.#records.delete(profile);
     }
-    const counted = new Set(this.#stats.keys());
+    const counted = new Set(this.#records.keys());
     for (const pod of this.#known.values()) {
       for (const profile of pod.profiles) {
-        if (!counted.has(profile)) this.#statsOf(profile, pod.node)?.observe(pod, undefined, true, now);
+        if (!counted.has(profile)) this.#recordOf(profile, pod.node)?.observe(pod, undefined, true, now);
       }
     }
   }
@@ -147,7 +147,7 @@ export class Evidence {
       getOrMake(this.#owners, owner, () => new Set()).add(uid);
       if (verdict === 'passed') this.#remember(owner);
     }
-    for (const profile of profiles) this.#statsOf(profile, node)?.observe(pod, before, listed, now);
+    for (const profile of profiles) this.#recordOf(profile, node)?.observe(pod, before, listed, now);
   }
 
   #remember(owner: string): void {
@@ -171,15 +171,16 @@ export class Evidence {
     if (after !== undefined && (before.leaving || !after.leaving)) return;
     // an owner gets that once, so that it cannot take every attempt
     for (const profile of owner === uid ? [] : failedProfiles)
-      if (this.of(profile, node)?.failedOnce(owner)) this.reserve(profile, node, owner, now);
+      if (this.of(profile, node)?.failures.get(owner)?.attempts === 1)
+        this.reserve(profile, node, owner, now);
   }
 
-  #statsOf(profile: string, node: string): NodeProofStats | undefined {
+  #recordOf(profile: string, node: string): ProofRecord | undefined {
     if (!this.#isProfile(profile)) return undefined;
-    const nodes = getOrMake(this.#stats, profile, () => new Map<string, NodeProofStats>());
+    const nodes = getOrMake(this.#records, profile, () => new Map<string, ProofRecord>());
     const [oldest] = nodes.size < nodeEvidence.nodes || nodes.has(node) ? [] : nodes.keys();
     if (oldest !== undefined) nodes.delete(oldest);
-    return getOrMake(nodes, node, () => new NodeProofStats(profile, this.hasPassed, this.#boots.get(node)));
+    return getOrMake(nodes, node, () => new ProofRecord(profile, this.#boots.get(node)));
   }
 }
 

@@ -1,12 +1,4 @@
-import type { PodEvidence } from '../facts/pod-evidence.ts';
-
-/** A proof of a pod that passed: it counts once for its node, however often the pod shows it. */
-export interface ShownPass {
-  /** See {@link runOf}. */
-  run: number;
-  /** See {@link PodEvidence.sandboxSince}. */
-  sandbox: number | undefined;
-}
+import type { PodEvidence, ShownPass } from '../facts/pod-evidence.ts';
 
 /** Identifies the run that led to the verdict; undefined if the pod shows none. */
 const runOf = ({ run, startedAt }: PodEvidence): number | undefined => run ?? startedAt;

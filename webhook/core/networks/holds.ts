@@ -1,5 +1,5 @@
 import { heldPods } from '../../lib/limits.ts';
-import { type GatePod, holdBegan } from '../facts/gate-pod.ts';
+import type { GatePod } from '../facts/gate-pod.ts';
 import type { DaemonSetStatus } from './daemon-set-status.ts';
 
 /** A hold outlasts this time of waiting for something else: pods that compete for a node find it full. Milliseconds. */
@@ -70,4 +70,13 @@ export class Holds {
     if (oldest !== undefined) this.#all.delete(oldest);
     this.#all.set(uid, { since, node, isShown, otherSince: Number.POSITIVE_INFINITY });
   }
+}
+
+/**
+ * When the hold of a pod began that was refused before this process started: when the refusal was written, or when the
+ * state of the node began, whichever is later. A time of a node's clock that lies in the future does not extend it.
+ */
+export function holdBegan(heldSince: number, { since, observedAt }: DaemonSetStatus, now: number): number {
+  const began = [since, observedAt].find((time) => time !== undefined && time <= now);
+  return Math.min(now, Math.max(heldSince, began ?? 0));
 }

@@ -2,7 +2,7 @@ import { getOrMake } from '../../lib/maps.ts';
 import type { AgentFacts, DaemonSetFacts, NodeFacts } from '../facts/node.ts';
 import type { DaemonSetRef } from '../profiles/types.ts';
 import { Boots } from './boots.ts';
-import { type DaemonSetStatus, judge, noneYet, type State, type StateCounts } from './daemon-set-status.ts';
+import { type DaemonSetStatus, daemonSetStatus } from './daemon-set-status.ts';
 import { isLater, type Moment } from './moment.ts';
 
 /**
@@ -83,28 +83,7 @@ export class Readiness {
     const agents = [...all].filter((agent) => isOf(agent, found));
     const staleSince = (agent: AgentFacts): number | undefined => this.#boots.staleSince(agent, now);
     const lostAt = this.#lostAt.get(nodeName);
-    return judge({ daemonSet: found, node, agents, lostAt, staleSince }, now, grace);
-  }
-
-  /**
-   * Counts the nodes in each state of a DaemonSet; undefined if there is no such DaemonSet. Times are as for
-   * {@link status}.
-   *
-   * @param refine returns the state of a node by other evidence as well
-   */
-  count(
-    daemonSet: DaemonSetRef,
-    now: number,
-    grace: number,
-    refine: (node: string, state: State) => State = (_, state) => state,
-  ): StateCounts | undefined {
-    if (!this.knows(daemonSet)) return undefined;
-    const counts = noneYet();
-    for (const name of this.#nodes.keys()) {
-      const status = this.status(daemonSet, name, now, grace);
-      if (status !== undefined) counts[refine(name, status.state)] += 1;
-    }
-    return counts;
+    return daemonSetStatus({ daemonSet: found, node, agents, lostAt, staleSince }, now, grace);
   }
 
   /**

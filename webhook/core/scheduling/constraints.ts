@@ -1,30 +1,15 @@
 import { own } from '../../lib/maps.ts';
-
-/** A requirement on a label or a field of a node. */
-export interface Requirement {
-  key: string;
-  operator: string;
-  values?: string[] | null;
-}
-
-/** All its requirements must be met. An empty term matches no node. */
-export interface NodeSelectorTerm {
-  matchExpressions?: Requirement[] | null;
-  /** Only `metadata.name`. */
-  matchFields?: Requirement[] | null;
-}
+import type {
+  LabelSelector,
+  NodeSelectorTerm,
+  PodSpec,
+  Requirement,
+  Taint,
+  Toleration,
+} from '../facts/api.ts';
 
 /** The parts of a pod, or of a pod template, that restrict its nodes. */
-export interface NodeConstraints {
-  nodeSelector?: Record<string, string> | null;
-  affinity?: {
-    nodeAffinity?: {
-      requiredDuringSchedulingIgnoredDuringExecution?: {
-        nodeSelectorTerms?: NodeSelectorTerm[] | null;
-      } | null;
-    } | null;
-  } | null;
-}
+export type NodeConstraints = Pick<PodSpec, 'nodeSelector' | 'affinity'>;
 
 /** The parts of a node that such constraints use. */
 export interface LabelledNode {
@@ -87,12 +72,6 @@ function compares(operator: 'Gt' | 'Lt', left = '', right = ''): boolean {
   return operator === 'Gt' ? BigInt(left) > BigInt(right) : BigInt(left) < BigInt(right);
 }
 
-/** A label selector of an object. */
-export interface LabelSelector {
-  matchLabels?: Record<string, string> | null;
-  matchExpressions?: Requirement[] | null;
-}
-
 const words: Record<string, (key: string, values: string) => string> = {
   In: (key, values) => `${key} in (${values})`,
   NotIn: (key, values) => `${key} notin (${values})`,
@@ -114,21 +93,6 @@ export function selectorText({ matchLabels, matchExpressions }: LabelSelector): 
   return terms.length === 0 ? undefined : terms.join(',');
 }
 
-/** A taint of a node. */
-export interface Taint {
-  key: string;
-  value?: string;
-  effect: string;
-}
-
-/** A toleration of a pod. */
-export interface Toleration {
-  key?: string;
-  operator?: string;
-  value?: string;
-  effect?: string;
-}
-
 /** Effects that keep a pod off a node; `PreferNoSchedule` does not. */
 const repelling = new Set(['NoSchedule', 'NoExecute']);
 
@@ -147,11 +111,6 @@ function tolerates(toleration: Toleration, taint: Taint): boolean {
   return (operator === '' || operator === 'Equal') && value === (taint.value ?? '');
 }
 
-/** The parts of a pod's spec that say which nodes take it, apart from its size and its volumes. */
-export interface ConstrainedSpec extends NodeConstraints {
-  tolerations?: Toleration[] | null;
-}
-
 /** What a pod requires of a node, apart from its size and its volumes. */
 export interface Required {
   constraints: NodeConstraints;
@@ -159,7 +118,7 @@ export interface Required {
 }
 
 /** Takes over what decides, and nothing else of the spec. */
-export const requiredOf = (spec: ConstrainedSpec): Required => ({
+export const requiredOf = (spec: PodSpec): Required => ({
   constraints: {
     nodeSelector: spec.nodeSelector ?? {},
     affinity: { nodeAffinity: spec.affinity?.nodeAffinity ?? null },
@@ -179,14 +138,8 @@ export function countTerms({ constraints, tolerations }: Required): number {
   return Object.keys(constraints.nodeSelector ?? {}).length + affinity + tolerations.length;
 }
 
-/** A part of a pod's volumes. */
-export interface VolumeSource {
-  persistentVolumeClaim?: unknown;
-  ephemeral?: unknown;
-}
-
 /** Whether a pod has PersistentVolumeClaims. Their volumes are mostly usable in one zone. */
-export const hasClaims = (volumes: readonly VolumeSource[] | null | undefined): boolean =>
+export const hasClaims = (volumes: PodSpec['volumes']): boolean =>
   (volumes ?? []).some(({ persistentVolumeClaim, ephemeral }) => Boolean(persistentVolumeClaim || ephemeral));
 
 /** Most volumes that are not usable everywhere are usable in one zone. Source: Kubernetes, well-known labels. */

@@ -1,19 +1,11 @@
-import {
-  type LabelledNode,
-  matchesNode,
-  type NodeConstraints,
-  type Taint,
-  type Toleration,
-  toleratesAll,
-} from './constraints.ts';
+import type { PodSpec, Taint, Toleration } from '../facts/api.ts';
+import { type LabelledNode, matchesNode, toleratesAll } from './constraints.ts';
 
 /** The parts of a DaemonSet's pod template that restrict its nodes. */
-export interface DaemonTemplate extends NodeConstraints {
-  tolerations?: Toleration[] | null;
-  hostNetwork?: boolean | null;
-  /** A template may name a single node. */
-  nodeName?: string | null;
-}
+export type DaemonTemplate = Pick<
+  PodSpec,
+  'nodeSelector' | 'affinity' | 'tolerations' | 'hostNetwork' | 'nodeName'
+>;
 
 /**
  * Tolerations that the controller adds to every pod of a DaemonSet. Source: Kubernetes, `AddOrUpdateDaemonPodTolerations` in

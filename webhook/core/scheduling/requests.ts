@@ -1,4 +1,5 @@
 import { quantity } from '../../lib/quantity.ts';
+import type { PodSpec, Quantities } from '../facts/api.ts';
 
 /**
  * Amounts of resources as the scheduler counts them, whole numbers rounded up: thousandths of `cpu`, bytes of memory,
@@ -7,7 +8,7 @@ import { quantity } from '../../lib/quantity.ts';
 export type Amounts = Readonly<Record<string, number>>;
 
 /** The amounts in a map of quantities. An invalid quantity counts as 0. */
-export function amountsOf(quantities: Record<string, string | number> | null | undefined): Amounts {
+export function amountsOf(quantities: Quantities | undefined): Amounts {
   return Object.fromEntries(
     Object.entries(quantities ?? {}).map(([name, text]) => {
       const value = quantity(text) * (name === 'cpu' ? 1000 : 1);
@@ -35,22 +36,10 @@ export function fits(requested: Amounts, free: Amounts): boolean {
   return Object.entries(requested).every(([name, amount]) => amount <= 0 || amount <= (free[name] ?? 0));
 }
 
-/** The parts of a container that say what it takes of a node. */
-export interface Asking {
-  resources?: { requests?: Record<string, string | number> | null } | null;
-  restartPolicy?: string | null;
-}
-
 /** The parts of a pod that say what it takes of a node. */
-export interface RequestingSpec {
-  containers?: Asking[] | null;
-  initContainers?: Asking[] | null;
-  overhead?: Record<string, string | number> | null;
-  /** Of the pod as a whole. They replace the sum of its containers. */
-  resources?: { requests?: Record<string, string | number> | null } | null;
-}
+export type RequestingSpec = Pick<PodSpec, 'containers' | 'initContainers' | 'overhead' | 'resources'>;
 
-const requestsOf = ({ resources }: Asking): [string, number][] =>
+const requestsOf = ({ resources }: NonNullable<PodSpec['containers']>[number]): [string, number][] =>
   Object.entries(amountsOf(resources?.requests));
 
 /**

@@ -1,7 +1,7 @@
 import type { PodEvidence } from '../../core/facts/pod-evidence.ts';
-import { blockedBy } from '../../core/networks/blocked.ts';
 import type { EvidenceView } from '../../core/networks/evidence.ts';
 import { isLater, type Moment } from '../../core/networks/moment.ts';
+import { hasToBeProved, networkStatus } from '../../core/networks/network-status.ts';
 import type { Readiness } from '../../core/networks/readiness.ts';
 import type { Policy } from '../../core/profiles/policy.ts';
 import { zoneLabel } from '../../core/scheduling/constraints.ts';
@@ -41,12 +41,13 @@ export function networkOn(name: string, profile: string, known: KnownCluster, ow
   if (node.unschedulable) return is('closed', 'it is cordoned');
   const found = policy.profiles.get(profile);
   if (found === undefined) return is('open', '', true);
-  const { blocker, proofState } = blockedBy(found, name, known, policy, { now, pod: { owner } });
-  if (proofState !== undefined) return is('unproved', blocker?.status.reason, blocker === undefined);
-  if (blocker === undefined) return is('open', '', true);
-  const { daemonSet, status } = blocker;
+  const status = networkStatus(found, name, known, now, { owner });
+  if (status.kind !== 'blocked')
+    return status.kind === 'try' ? is('unproved', '', true) : is('open', '', true);
+  if (hasToBeProved(status)) return is('unproved', status.reason);
+  const { daemonSet, state, reason } = status;
   const who = daemonSet === undefined ? 'its network' : `DaemonSet ${daemonSet.namespace}/${daemonSet.name}`;
-  return is('closed', `${who} is ${status.state} there: ${status.reason}`);
+  return is('closed', `${who} is ${state} there: ${reason}`);
 }
 
 /** A proof that is older than the containers of the network's DaemonSets says nothing. */
@@ -67,15 +68,16 @@ export type OtherNodes = (pod: PodEvidence) => boolean;
  * Finds other nodes for failed pods, as of one moment: each answer is found once and kept. A node that is open and takes
  * the pod may still be full: the pod that replaces it then waits there for a place.
  */
-export function otherNodes({ policy, readiness, evidence, now }: KnownCluster): OtherNodes {
-  const gate = gateBy(policy, { readiness, evidence }, now);
+export function otherNodes(known: KnownCluster): OtherNodes {
+  const { readiness, now } = known;
+  const gate = gateBy(known, now);
   /** By namespace and by what pods require: up to two nodes that take them. One may be the pod's own. */
   const found = new Map<string, Map<string, string[]>>();
   const find = (pod: PodToPlace, zone: string | undefined): string[] => {
     const names: string[] = [];
     for (const node of readiness.nodes()) {
       const takes = filterNode(pod, node, gate, zone) === undefined;
-      if (takes && !gate(pod.profiles, node.name).onePod) names.push(node.name);
+      if (takes && gate(pod.profiles, node.name).kind !== 'try') names.push(node.name);
       if (names.length === 2) break;
     }
     return names;

@@ -90,7 +90,8 @@ export class Nominator implements Work {
     if (this.#state !== 'steering') return undefined;
     if (backOff) return 'back-off';
     bucket.take(pods.length);
-    const gate = gateBy(policy(), view, Date.now());
+    const facts = { policy: policy(), readiness: view.readiness, evidence: view.evidence };
+    const gate = gateBy(facts, Date.now(), pods[0] && { owner: pods[0].group });
     const waiting = pods.filter(isRefused).filter((pod) => this.#needsNode(pod, gate));
     if (waiting.length > 0) await this.#nominateSome(waiting, gate, signal);
     return undefined;
@@ -117,13 +118,11 @@ export class Nominator implements Work {
    */
   #needsNode(pod: RefusedPod, gate: Gate): boolean {
     const { leaving, tooLarge, nominated, profiles, refused } = pod;
-    const { blocker, onePod } = gate(profiles, refused);
-    if (blocker === undefined && !onePod) return false;
+    if (!['blocked', 'try'].includes(gate(profiles, refused).kind)) return false;
     if (leaving || this.#nominations.isOpen(pod)) return false;
     if (tooLarge) this.#explain(pod, 'its requirements are too large to compare them with nodes');
     const { readiness } = this.#options.view;
-    const isTaken =
-      readiness.node(nominated) !== undefined && gate(profiles, nominated).blocker === undefined;
+    const isTaken = readiness.node(nominated) !== undefined && gate(profiles, nominated).kind !== 'blocked';
     return !tooLarge && !isTaken;
   }
 

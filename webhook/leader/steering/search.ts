@@ -55,7 +55,7 @@ export class NodeSearch {
       const isChosen = pods.nominatedFor(node.name).length > 0 || this.#chosen.has(node.name);
       // the gate would refuse a second pod, and has refused this one
       const isTaken = isChosen || node.name === pod.refused;
-      if (isTaken && gate(pod.profiles, node.name).onePod) continue;
+      if (isTaken && gate(pod.profiles, node.name).kind === 'try') continue;
       const isFree = await capacity.reserve(node, pod.requests, signal);
       if (isFree === undefined) return 'unknown';
       if (!isFree) continue;

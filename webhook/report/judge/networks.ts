@@ -1,6 +1,6 @@
-import { noneYet, open, type State } from '../../core/networks/daemon-set-status.ts';
+import { noneYet, openStates, type State } from '../../core/networks/daemon-set-status.ts';
 import { Evidence } from '../../core/networks/evidence.ts';
-import { profileProof } from '../../core/networks/profile-proof.ts';
+import { proofStatus } from '../../core/networks/network-status.ts';
 import type { DaemonSetRef, Profile } from '../../core/profiles/types.ts';
 import { timeText } from '../../lib/time-text.ts';
 import type { StatusFacts } from '../observe/observe.ts';
@@ -108,9 +108,9 @@ function networkJudge({ configuration: { policy }, readiness, pods, namespace }:
     const found = daemonSet && readiness.status(daemonSet, node, now, policy.gate.startupGrace);
     if (daemonSet !== undefined && found === undefined) return undefined;
     const state = found?.state ?? 'ready';
-    if (!open.has(state)) return found;
+    if (!openStates.has(state)) return found;
     const proofs = profiles.flatMap(
-      (profile) => profileProof(profile, node, { readiness, evidence }, policy, { now }) ?? [],
+      (profile) => proofStatus(profile, node, { policy, readiness, evidence }, now) ?? [],
     );
     const failing = proofs.find((proof) => proof.state === 'failing');
     // the DaemonSet's time is not that of the proofs
@@ -123,7 +123,7 @@ function networkJudge({ configuration: { policy }, readiness, pods, namespace }:
 }
 
 /** Whether a row is of a node that is closed for a profile that labels ask for. */
-export const isNotReady = ({ inUse, state }: NetworkRow): boolean => inUse && !open.has(state);
+export const isNotReady = ({ inUse, state }: NetworkRow): boolean => inUse && !openStates.has(state);
 
 /** States to act on first, those that pass by themselves later, and networks that are not in use last. */
 export const urgency: readonly State[] = [

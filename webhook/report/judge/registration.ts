@@ -248,7 +248,7 @@ export function checkCertificate({ installation: { certificate, deployment } }: 
       return failed(
         'CNI_GATE_CA_BUNDLE',
         `Secret ${found?.secret}: the API server does not accept its certificate for ${names.join(', ')}: ${first.fault}`,
-        'Run "cni-gate certs show", or check what writes your certificate and caBundle',
+        'Read the log of cni-gate, or check what writes your certificate and caBundle',
       );
     },
     false,

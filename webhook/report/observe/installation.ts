@@ -77,9 +77,10 @@ export async function readInstallation(client: ApiClient, registered: Registered
       endpoints: endpoints ?? [],
     }),
   };
+  const deploymentPath = apiPath`/apis/apps/v1/namespaces/${namespace}/deployments/${installedDeployment}`;
   const leasePath = apiPath`/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/${leaderLease}`;
   const [deployment, lease, service, slices, pods, serviceAccount] = await Promise.all([
-    readDeployment(client, namespace),
+    readOne<V1Deployment>(client, deploymentPath),
     readOne<ManagedLease>(client, leasePath),
     readOne<V1Service>(client, apiPath`/api/v1/namespaces/${namespace}/services/${installedService}`),
     observed(readLists(client, [sliceSource]), 'its EndpointSlices'),
@@ -104,9 +105,6 @@ export async function readInstallation(client: ApiClient, registered: Registered
     failurePolicy: registered.mutating?.[0]?.failurePolicy,
   };
 }
-
-const readDeployment = (client: ApiClient, namespace: string): Promise<Observation<V1Deployment>> =>
-  readOne(client, apiPath`/apis/apps/v1/namespaces/${namespace}/deployments/${installedDeployment}`);
 
 /** A policy of ours, and the binding of the same name. */
 export type PolicyPair = Awaited<ReturnType<typeof readPolicy>>;
@@ -183,12 +181,6 @@ export function servingSecret(
 function flagOf(args: readonly string[] = [], flag: string): string | undefined {
   const at = args.findIndex((arg) => arg === flag || arg.startsWith(`${flag}=`));
   return args[at] === flag ? args[at + 1] : args[at]?.slice(flag.length + 1);
-}
-
-/** Whether the replicas sign what they serve by an authority of cni-gate. Also true where the Deployment does not say. */
-export async function isManaged(client: ApiClient, namespace: string): Promise<boolean> {
-  const { found } = await readDeployment(client, namespace);
-  return found === undefined || servingSecret(found)?.isAuthority !== false;
 }
 
 const notSaid = (why: string): Observation<never> => ({ unknown: { why, forbidden: false } });

@@ -1,20 +1,14 @@
 import { env } from '../../../validator/shared/contract.ts';
 import type { ApiObject, Source } from '../../cluster/informer/object.ts';
 import { podsPath } from '../../cluster/view/sources.ts';
-import { type ApiGatePod, waitsBy } from '../../core/facts/gate-pod.ts';
+import type { ApiPod, PodStatus } from '../../core/facts/api.ts';
+import { waitsBy } from '../../core/facts/gate-pod.ts';
 import { type Pod, variableOf } from '../../core/facts/pod.ts';
 import type { PodEvidence } from '../../core/facts/pod-evidence.ts';
+import { type Refused, refusedFor } from '../../core/facts/refusal-tag.ts';
 import { readStatus } from '../../core/facts/status-annotation.ts';
-import { type ApiEvidencePod, contextOf, evidencePick } from '../../core/facts/to-pod-evidence.ts';
-import {
-  hasStarted,
-  type ProofStatus,
-  resultOf,
-  sandboxSince,
-  timeOf,
-  validatorStatus,
-} from '../../core/facts/verdict.ts';
-import { type Refused, refusedFor } from '../../core/networks/refusal.ts';
+import { contextOf, evidencePick } from '../../core/facts/to-pod-evidence.ts';
+import { hasStarted, resultOf, sandboxSince, timeOf, validatorStatus } from '../../core/facts/verdict.ts';
 import type { Policy } from '../../core/profiles/policy.ts';
 import { isOurContainer } from '../../core/proof/current.ts';
 import { exemption } from '../../core/proof/exempt.ts';
@@ -93,10 +87,9 @@ export interface Hold {
 
 /** The parts of a pod that {@link pickPod} reads, as the API gives them. */
 export type ApiStatusPod = Pod &
-  ApiGatePod &
-  ApiEvidencePod & {
+  ApiPod & {
     spec: { nodeName?: string };
-    status?: ProofStatus & { nominatedNodeName?: string };
+    status?: PodStatus & { nominatedNodeName?: string };
   };
 
 /** What decides which pods are exempt. */
@@ -126,7 +119,7 @@ export function podSources(
 export function pickPod(
   pod: ApiStatusPod,
   exempting: Exempting,
-  toEvidence: (pod: ApiEvidencePod) => PodEvidence = evidencePick(),
+  toEvidence: (pod: ApiPod) => PodEvidence = evidencePick(),
 ): PodFacts {
   const { metadata, spec, status = {} } = pod;
   const { namespace = '', name, labels, deletionTimestamp } = metadata;
@@ -206,7 +199,7 @@ function whyExempt(
  * Why a pod that is not exempt runs without a proof; undefined where it was proved, where nothing has to be, and while
  * none of its containers but ours has started in its sandbox.
  */
-function whyWithoutProof(pod: Pod, status: ProofStatus): WithoutProof | undefined {
+function whyWithoutProof(pod: Pod, status: PodStatus): WithoutProof | undefined {
   if (!hasStarted(status)) return undefined;
   const { checks, reason } = readStatus(pod) ?? {};
   if (!Array.isArray(checks)) return 'not-reviewed';
@@ -220,7 +213,7 @@ function whyWithoutProof(pod: Pod, status: ProofStatus): WithoutProof | undefine
 }
 
 /** The state of the check of a pod that is neither exempt nor without proof. */
-function proofState(pod: Pod, status: ProofStatus): 'passed' | 'failed' | 'waiting' | 'skipped' {
+function proofState(pod: Pod, status: PodStatus): 'passed' | 'failed' | 'waiting' | 'skipped' {
   const checks = readStatus(pod)?.checks;
   if (Array.isArray(checks) && checks.length === 0) return 'skipped';
   const { verdict } = resultOf(status, contextOf(pod));

@@ -1,4 +1,4 @@
-import { open } from '../../core/networks/daemon-set-status.ts';
+import { openStates } from '../../core/networks/daemon-set-status.ts';
 import { Readiness } from '../../core/networks/readiness.ts';
 import type { ErrorCode } from '../../lib/errors.ts';
 import { docsUrl, profileLabel } from '../../lib/names.ts';
@@ -89,7 +89,7 @@ function judge(facts: StatusFacts, { now, all }: StatusOptions) {
     unprovedNodes: networks.unproved,
     wayNotShown: judged.pods.found.filter(({ evidence }) => evidence?.wayNotShown).length,
     daemonSets: networks.daemonSets,
-    nodes: all ? networks.rows : networks.rows.filter(({ state }) => !open.has(state)),
+    nodes: all ? networks.rows : networks.rows.filter(({ state }) => !openStates.has(state)),
     faults,
     ...troubles,
   };

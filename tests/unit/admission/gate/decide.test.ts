@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { decidePlacement, type GateDecision } from '../../../../webhook/admission/gate.ts';
 import { decodePlacement } from '../../../../webhook/admission/placement.ts';
-import { type GatePod, holdBegan } from '../../../../webhook/core/facts/gate-pod.ts';
+import type { GatePod } from '../../../../webhook/core/facts/gate-pod.ts';
 import { toAgentFacts, toDaemonSetFacts } from '../../../../webhook/core/facts/node.ts';
+import { refusedFor } from '../../../../webhook/core/facts/refusal-tag.ts';
 import { noEvidence } from '../../../../webhook/core/networks/evidence.ts';
-import { Holds } from '../../../../webhook/core/networks/holds.ts';
+import { Holds, holdBegan } from '../../../../webhook/core/networks/holds.ts';
 import type { Readiness } from '../../../../webhook/core/networks/readiness.ts';
-import { refusedFor } from '../../../../webhook/core/networks/refusal.ts';
 import { policyOf } from '../../../support/configurations.ts';
 import { apiAgent, apiDaemonSet, now } from '../../core/networks/objects.ts';
 import { binding, clusterWith, pending } from './support.ts';
@@ -46,7 +46,8 @@ function decide(
   readiness = broken,
 ): GateDecision {
   const policy = policyOf({ profiles, gate });
-  return decidePlacement(decodePlacement(binding(node, request)), pod, viewOf(readiness), policy, now);
+  return decidePlacement(decodePlacement(binding(node, request)), pod, viewOf(readiness), policy, now)
+    .decision;
 }
 
 const sentence =
@@ -75,7 +76,7 @@ suite('decidePlacement', () => {
     const placement = decodePlacement(binding('n1'));
     const cases: [GateDecision, reason: string, warning: string][] = [
       [
-        decidePlacement(placement, undefined, viewOf(broken), policyOf({ profiles }), now),
+        decidePlacement(placement, undefined, viewOf(broken), policyOf({ profiles }), now).decision,
         'pod-unknown',
         'pod shop/web-0 is not known',
       ],

@@ -105,10 +105,12 @@ suite('toGatePod', () => {
       metadata: {
         uid: 'u1',
         resourceVersion: '1',
+        creationTimestamp: '2026-11-21T12:00:00Z',
         namespace: 'shop',
         name: 'web-0',
         annotations: { 'cni-gate.io/status': '{"profiles":["mesh",7]}' },
       },
+      spec: {},
       status: {
         conditions: [{ type: 'PodScheduled', status, message, lastTransitionTime: '2026-11-21T11:50:00Z' }],
       },
@@ -124,7 +126,16 @@ suite('toGatePod', () => {
     assert.deepEqual(waiting('0/3 nodes are available'), pending());
     assert.deepEqual(waiting(refusal, 'True'), pending());
     assert.deepEqual(
-      toGatePod({ metadata: { uid: 'u1', resourceVersion: '1', namespace: 'shop', name: 'web-0' } }),
+      toGatePod({
+        metadata: {
+          uid: 'u1',
+          resourceVersion: '1',
+          creationTimestamp: '2026-11-21T12:00:00Z',
+          namespace: 'shop',
+          name: 'web-0',
+        },
+        spec: {},
+      }),
       pending({ profiles: [] }),
     );
   });

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { builtInProfiles } from '../../../../webhook/config/builtin.ts';
+import { refusedFor } from '../../../../webhook/core/facts/refusal-tag.ts';
 import type { DaemonSetStatus } from '../../../../webhook/core/networks/daemon-set-status.ts';
-import { type Blocker, refusalText, refusedFor } from '../../../../webhook/core/networks/refusal.ts';
+import type { NetworkProblem } from '../../../../webhook/core/networks/network-status.ts';
+import { refusalText } from '../../../../webhook/core/networks/refusal.ts';
 import { bindingsWebhook } from '../../../../webhook/lib/names.ts';
 import { blocks, pages } from '../../../support/pages.ts';
 
@@ -10,7 +12,7 @@ const refusal =
   /denied the request: (?<text>node (?<node>\S+) is not ready for profile (?<profile>\S+): DaemonSet (?<namespace>[^/]+)\/(?<name>\S+) is (?<state>\S+) there(?: since (?<since>\S+))?(?: \(pod (?<pod>\S+)\))?: (?<reason>.+) \(CNI_GATE_NODE_NOT_READY .+\))$/;
 
 /** What a line of an event tells, as the gate would have it. */
-function blockerIn(line: string): Blocker & { text: string } {
+function blockerIn(line: string): NetworkProblem & { text: string } {
   const groups = refusal.exec(line)?.groups;
   assert.ok(groups, `not a refusal of the gate: ${line}`);
   const {
@@ -30,7 +32,7 @@ function blockerIn(line: string): Blocker & { text: string } {
     ...(pod !== undefined && { pod }),
     ...(since !== undefined && { since: Date.parse(since) }),
   };
-  return { text, node, profile, daemonSet: { namespace, name }, status };
+  return { text, node, profile, daemonSet: { namespace, name }, ...status };
 }
 
 describe('a guide shows a refusal as the gate writes it', () => {

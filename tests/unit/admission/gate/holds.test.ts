@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { Registry } from 'prom-client';
-import { type ApiGatePod, toGatePod } from '../../../../webhook/core/facts/gate-pod.ts';
+import type { ApiPod } from '../../../../webhook/core/facts/api.ts';
+import { toGatePod } from '../../../../webhook/core/facts/gate-pod.ts';
 import { toAgentFacts } from '../../../../webhook/core/facts/node.ts';
 import { systemClock } from '../../../../webhook/lib/deps.ts';
 import { heldPods } from '../../../../webhook/lib/limits.ts';
@@ -20,10 +21,11 @@ function apiPod(uid: string, { refusal = true, waitsSince = now, written = now, 
   const message = refusal
     ? 'admission webhook "bindings.cni-gate.io" denied the request: … (CNI_GATE_NODE_NOT_READY node=n1 profile=mesh state=unproved)'
     : '0/3 nodes are available: 3 Insufficient cpu.';
-  const pod: ApiGatePod = {
+  const pod: ApiPod = {
     metadata: {
       uid,
       resourceVersion: '1',
+      creationTimestamp: '2026-11-21T12:00:00Z',
       namespace: 'shop',
       name: uid,
       annotations: { 'cni-gate.io/status': '{"profiles":["mesh"]}' },
@@ -36,6 +38,7 @@ function apiPod(uid: string, { refusal = true, waitsSince = now, written = now, 
         ],
       }),
     },
+    spec: {},
     status: {
       conditions: [{ type: 'PodScheduled', status: 'False', message, lastTransitionTime: iso(waitsSince) }],
     },

@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { type ApiPendingPod, toPendingPod } from '../../../../webhook/core/facts/pending-pod.ts';
+import type { ApiPod } from '../../../../webhook/core/facts/api.ts';
+import { toPendingPod } from '../../../../webhook/core/facts/pending-pod.ts';
 import { requiring } from '../../../support/affinity.ts';
 
 const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'rs-uid', controller: true };
 const group = JSON.stringify(['shop', 'apps/v1', 'ReplicaSet', 'rs-uid']);
 
-function api(spec: ApiPendingPod['spec'] = {}, more: object = {}): ApiPendingPod {
+function api(spec: ApiPod['spec'] = {}, more: object = {}): ApiPod {
   const metadata = {
     uid: 'u1',
     resourceVersion: '7',
+    creationTimestamp: '2026-11-21T12:00:00Z',
     namespace: 'shop',
     name: 'web-0',
     ownerReferences: [{ ...owner, uid: 'other', controller: false }, owner],
@@ -23,7 +25,7 @@ suite('what is read of a waiting pod', () => {
     const affinity = requiring({ matchExpressions: [{ key: 'gpu', operator: 'Exists' }] });
     const pod = toPendingPod(
       api({
-        containers: [{ resources: { requests: { cpu: '100m' } } }],
+        containers: [{ name: 'web', resources: { requests: { cpu: '100m' } } }],
         nodeSelector: { pool: 'a' },
         affinity,
         tolerations: [{ operator: 'Exists' }],
@@ -71,7 +73,7 @@ suite('what is read of a waiting pod', () => {
     const other = { ownerReferences: [{ ...owner, uid: 'other' }] };
     for (const [spec, more] of [
       [{ nodeSelector: { a: 'c' } }, {}],
-      [{ ...selector, containers: [{ resources: { requests: { cpu: '1' } } }] }, {}],
+      [{ ...selector, containers: [{ name: 'web', resources: { requests: { cpu: '1' } } }] }, {}],
       [selector, { annotations: {} }],
       [selector, { namespace: 'other' }],
       [selector, other],
@@ -85,7 +87,7 @@ suite('what is read of a waiting pod', () => {
     assert.deepEqual([pod.group, pod.leaving], ['u1', true]);
   });
 
-  const hard: [what: string, spec: ApiPendingPod['spec'], unverifiable: boolean][] = [
+  const hard: [what: string, spec: ApiPod['spec'], unverifiable: boolean][] = [
     ['no constraint', {}, false],
     [
       'a soft topology spread',
@@ -104,7 +106,7 @@ suite('what is read of a waiting pod', () => {
       { affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{}] } } },
       true,
     ],
-    ['a host port', { containers: [{ ports: [{ hostPort: 80 }] }] }, true],
+    ['a host port', { containers: [{ name: 'web', ports: [{ hostPort: 80 }] }] }, true],
     ['resource claims', { resourceClaims: [{}] }, true],
     ['a volume claim', { volumes: [{ name: 'data', persistentVolumeClaim: {} }] }, true],
     ['a generic ephemeral volume', { volumes: [{ name: 'scratch', ephemeral: {} }] }, true],

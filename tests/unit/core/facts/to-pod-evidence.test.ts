@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { type ApiEvidencePod, evidencePick } from '../../../../webhook/core/facts/to-pod-evidence.ts';
+import type { ApiPod } from '../../../../webhook/core/facts/api.ts';
+import { evidencePick } from '../../../../webhook/core/facts/to-pod-evidence.ts';
 
 const checks = (profiles: string[]): string =>
   JSON.stringify(profiles.map((profile) => ({ profile, address: { timeout: '10s' } })));
 
 interface Options {
-  metadata?: Partial<ApiEvidencePod['metadata']>;
-  status?: ApiEvidencePod['status'];
+  metadata?: Partial<ApiPod['metadata']>;
+  status?: ApiPod['status'];
   env?: string;
   hostNetwork?: boolean;
 }
@@ -17,7 +18,7 @@ function apiPod({
   status,
   env = checks(['cilium', 'linkerd']),
   hostNetwork,
-}: Options = {}): ApiEvidencePod {
+}: Options = {}): ApiPod {
   return {
     metadata: {
       uid: 'u1',
@@ -100,12 +101,7 @@ suite('what is kept of a pod', () => {
     });
   });
 
-  const waits: [
-    name: string,
-    status: ApiEvidencePod['status'],
-    expected: string,
-    since: string | undefined,
-  ][] = [
+  const waits: [name: string, status: ApiPod['status'], expected: string, since: string | undefined][] = [
     ['the kubelet has not seen it', { conditions: [scheduled] }, 'the kubelet', '12:00:01'],
     [
       'no sandbox',

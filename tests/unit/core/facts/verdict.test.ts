@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import {
-  type ContainerStatus,
-  failedIn,
-  type ProofContext,
-  type ProofStatus,
-  resultOf,
-} from '../../../../webhook/core/facts/verdict.ts';
+import type { ContainerStatus, PodStatus } from '../../../../webhook/core/facts/api.ts';
+import { failedIn, type ProofContext, resultOf } from '../../../../webhook/core/facts/verdict.ts';
 
 const at = (time: string): string => `2026-11-21T12:${time}Z`;
 const ended = (exitCode: number, more: object = {}) => ({
@@ -16,7 +11,7 @@ const crashLoop = { waiting: { reason: 'CrashLoopBackOff' } };
 const sandbox = (status: string, since: string) => [
   { type: 'PodReadyToStartContainers', status, lastTransitionTime: at(since) },
 ];
-const pod = (ours: Omit<ContainerStatus, 'name'>, more: Partial<ProofStatus> = {}): ProofStatus => ({
+const pod = (ours: Omit<ContainerStatus, 'name'>, more: Partial<PodStatus> = {}): PodStatus => ({
   phase: 'Pending',
   initContainerStatuses: [{ name: 'cni-gate-validator', ...ours }],
   ...more,
@@ -26,7 +21,7 @@ const foreign: ProofContext = { foreign: true, leaving: false, sidecar: false };
 const deleted: ProofContext = { foreign: true, leaving: true, sidecar: false };
 const sidecar: ProofContext = { foreign: false, leaving: false, sidecar: true };
 
-const cases: [name: string, status: ProofStatus, expected: string, context?: ProofContext][] = [
+const cases: [name: string, status: PodStatus, expected: string, context?: ProofContext][] = [
   ['no status yet', {}, 'waiting'],
   ['it runs for the first time', pod({ state: { running: {} } }), 'waiting'],
   [
@@ -150,7 +145,7 @@ const cases: [name: string, status: ProofStatus, expected: string, context?: Pro
 ];
 
 /** A witness in a mesh, whose proxy is a sidecar too, and its pod, which runs since 00:11. */
-const witness = (ours: Omit<ContainerStatus, 'name'>, web: object = runs, more: Partial<ProofStatus> = {}) =>
+const witness = (ours: Omit<ContainerStatus, 'name'>, web: object = runs, more: Partial<PodStatus> = {}) =>
   pod(ours, { phase: 'Running', containerStatuses: [{ name: 'web', ...web }], ...more });
 const since = (startedAt: string) => ({ running: { startedAt: at(startedAt) } });
 
@@ -159,7 +154,7 @@ suite('a witness that runs beside what waited for it', () => {
   const proxy = { name: 'proxy', state: since('00:11') };
   const ours = { name: 'cni-gate-validator', ...runsAgain, started: true };
   const job = { phase: 'Succeeded' };
-  const later: [what: string, status: ProofStatus][] = [
+  const later: [what: string, status: PodStatus][] = [
     ['it runs again, and the proxy answers its startup probe', witness({ ...runsAgain, started: true })],
     ['it runs again', witness({ ...runsAgain, started: false })],
     ['it was killed', witness({ state: ended(137) })],
@@ -179,7 +174,7 @@ suite('a witness that runs beside what waited for it', () => {
       assert.deepEqual(resultOf(status, sidecar), { verdict: 'passed', ended: undefined }));
   }
 
-  const first: [what: string, status: ProofStatus, expected: string][] = [
+  const first: [what: string, status: PodStatus, expected: string][] = [
     ['it was reached', witness({ state: since('00:00'), started: true }), 'passed'],
     ['its Job is complete', witness({ state: ended(0) }, { state: since('00:11') }, job), 'passed'],
     [

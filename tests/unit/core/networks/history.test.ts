@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import type { ApiPod, ContainerStatus } from '../../../../webhook/core/facts/api.ts';
 import type { PodEvidence } from '../../../../webhook/core/facts/pod-evidence.ts';
-import { type ApiEvidencePod, evidencePick } from '../../../../webhook/core/facts/to-pod-evidence.ts';
-import type { ContainerStatus } from '../../../../webhook/core/facts/verdict.ts';
+import { evidencePick } from '../../../../webhook/core/facts/to-pod-evidence.ts';
+
 import { Evidence } from '../../../../webhook/core/networks/evidence.ts';
 
 const start = Date.parse('2026-11-21T12:00:00Z');
@@ -10,7 +11,7 @@ const iso = (seconds: number): string => new Date(start + seconds * 1000).toISOS
 const controller = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'rs', controller: true };
 
 type Ours = Omit<ContainerStatus, 'name'>;
-type Owners = NonNullable<ApiEvidencePod['metadata']['ownerReferences']>;
+type Owners = NonNullable<ApiPod['metadata']['ownerReferences']>;
 
 /** A container that ended. @param from when it started, in seconds; it took ten */
 const ended = (exitCode: number, from: number) => ({
@@ -33,7 +34,7 @@ class Kubelet {
   /** @param main the state of the main container */
   writes(ours: Ours, { main = {}, phase = 'Pending' }: { main?: Ours; phase?: string } = {}): PodEvidence {
     this.#version += 1;
-    const pod: ApiEvidencePod = {
+    const pod: ApiPod = {
       metadata: {
         uid: 'u1',
         resourceVersion: String(this.#version),

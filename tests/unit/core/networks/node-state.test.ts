@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { ownerKey } from '../../../../webhook/core/facts/pod-evidence.ts';
-import type { Candidate } from '../../../../webhook/core/networks/node-proof-stats.ts';
+import type { AskingPod } from '../../../../webhook/core/networks/assess.ts';
 import { evidenceWith, Scene, seconds, start } from './support.ts';
 
 const ready = { mode: 'ready' } as const;
@@ -27,6 +27,19 @@ suite('a node on which proofs fail', () => {
       scene.runs(0, verdict, verdict, { owner: verdict });
     }
     assert.equal(scene.says(60, ready), 'proved, lets');
+  });
+
+  test('fails for one owner alone after two of its attempts, until another pod passes there', () => {
+    const scene = new Scene();
+    const web = { ...ready, pod: { key: 'next', owner: 'web' } };
+    scene.runs(0, 'a', 'failed');
+    assert.equal(scene.says(20, web), 'proved, lets');
+    scene.runs(20, 'b', 'failed');
+    assert.equal(scene.says(24, web), 'failing, holds');
+    assert.equal(scene.says(100, web), 'failing, lets');
+    assert.equal(scene.says(24, { ...ready, pod: { key: 'x', owner: 'db' } }), 'proved, lets');
+    scene.runs(30, 'c', 'passed', { owner: 'db' });
+    assert.equal(scene.says(34, web), 'proved, lets');
   });
 
   test('does not fail for a profile whose own checks passed', () => {
@@ -225,7 +238,7 @@ suite('a node without a proof', () => {
   });
 
   /** When a pod of an owner may be bound, in seconds after the last attempt failed. */
-  const opensTo = (scene: Scene, failedAt: number, pod?: Candidate): number =>
+  const opensTo = (scene: Scene, failedAt: number, pod?: AskingPod): number =>
     [2, 4, 8, 12, 16, 30, 32, 60, 64, 120, 128, 240, 256, 300].find(
       (seconds) =>
         scene.says(failedAt + seconds - 1, { pod }).endsWith('holds') &&

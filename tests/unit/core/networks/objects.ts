@@ -1,5 +1,3 @@
-import type { ApiDaemonSet, ApiNode, ApiPod } from '../../../../webhook/core/facts/node.ts';
-
 /** Midday of some day; every object here is an hour older unless it says otherwise. */
 export const now = Date.parse('2026-11-21T12:00:00Z');
 const anHourAgo = '2026-11-21T11:00:00Z';
@@ -50,7 +48,15 @@ export function apiAgent(nodeName: string, options: AgentOptions = {}): ApiPod {
       resourceVersion: `${options.version ?? 2}`,
       creationTimestamp: options.createdAt ?? anHourAgo,
       ...(options.deleted && { deletionTimestamp: anHourAgo }),
-      ownerReferences: [{ uid: `${options.owner ?? 'agent'}-uid`, controller: true }],
+      ownerReferences: [
+        {
+          apiVersion: 'apps/v1',
+          kind: 'DaemonSet',
+          name: 'agent',
+          uid: `${options.owner ?? 'agent'}-uid`,
+          controller: true,
+        },
+      ],
     },
     spec: { nodeName },
     status: {
@@ -67,3 +73,5 @@ export function apiAgent(nodeName: string, options: AgentOptions = {}): ApiPod {
     },
   };
 }
+
+import type { ApiDaemonSet, ApiNode, ApiPod } from '../../../../webhook/core/facts/api.ts';

@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import {
-  type ApiPod,
-  toAgentFacts,
-  toDaemonSetFacts,
-  toNodeFacts,
-} from '../../../../webhook/core/facts/node.ts';
+import type { OwnerReference } from '../../../../webhook/core/facts/api.ts';
+import { toAgentFacts, toDaemonSetFacts, toNodeFacts } from '../../../../webhook/core/facts/node.ts';
 import { Boots, longestStale } from '../../../../webhook/core/networks/boots.ts';
 import type { DaemonSetStatus } from '../../../../webhook/core/networks/daemon-set-status.ts';
 import { Readiness } from '../../../../webhook/core/networks/readiness.ts';
@@ -104,12 +100,6 @@ suite('the status of a DaemonSet on a node', () => {
   for (const [what, changes, expected] of cases) {
     test(what, () => assert.deepEqual(status(after(...changes)), expected));
   }
-});
-
-test('the nodes in each state are counted, of a DaemonSet that exists', () => {
-  const readiness = after(node(), daemonSet(), agent());
-  assert.equal(readiness.count(ref, now, grace)?.ready, 1);
-  assert.equal(readiness.count({ ...ref, name: 'other' }, now, grace), undefined);
 });
 
 suite('a reboot', () => {
@@ -221,8 +211,10 @@ suite('the latest start of a container', () => {
 
 suite("the facts of a DaemonSet's pod", () => {
   test('the owner is the controller among several', () => {
-    const owned = (...ownerReferences: NonNullable<ApiPod['metadata']['ownerReferences']>): string => {
+    const owned = (...owners: Pick<OwnerReference, 'uid' | 'controller'>[]): string => {
       const pod = apiAgent('n1');
+      const named = { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'agent' };
+      const ownerReferences = owners.map((owner) => ({ ...named, ...owner }));
       return toAgentFacts({ ...pod, metadata: { ...pod.metadata, ownerReferences } }).owner;
     };
     assert.equal(owned({ uid: 'other' }, { uid: 'mine', controller: true }), 'mine');

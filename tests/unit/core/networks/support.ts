@@ -1,9 +1,9 @@
 import { toNodeFacts } from '../../../../webhook/core/facts/node.ts';
 import type { PodEvidence, Verdict } from '../../../../webhook/core/facts/pod-evidence.ts';
+import type { AskingPod } from '../../../../webhook/core/networks/assess.ts';
 import { Evidence, type PodChange } from '../../../../webhook/core/networks/evidence.ts';
 import type { Moment } from '../../../../webhook/core/networks/moment.ts';
-import type { Candidate } from '../../../../webhook/core/networks/node-proof-stats.ts';
-import { type NodeProof, profileProof } from '../../../../webhook/core/networks/profile-proof.ts';
+import { type ProofStatus, proofStatus } from '../../../../webhook/core/networks/network-status.ts';
 import { policyOf } from '../../../support/configurations.ts';
 import { apiNode } from './objects.ts';
 import { evidencePod } from './pods.ts';
@@ -78,7 +78,7 @@ interface Question {
   profile?: string;
   node?: string;
   mode?: 'ready' | 'proof';
-  pod?: Candidate | undefined;
+  pod?: AskingPod | undefined;
 }
 
 const policies = { ready: policyWith('ready'), proof: policyWith('proof') };
@@ -124,19 +124,18 @@ export class Scene {
     this.#started = { at: start + at * seconds, after: version, shownBy: version };
   }
 
-  proof(at: number, { profile = 'mesh', node = 'n1', mode = 'proof', pod }: Question = {}): NodeProof {
+  proof(at: number, { profile = 'mesh', node = 'n1', mode = 'proof', pod }: Question = {}): ProofStatus {
     const policy = policies[mode];
     const found = policy.profiles.get(profile);
     const readiness = { node: () => toNodeFacts(apiNode(node, 'b1', 2)), started: () => this.#started };
-    const { evidence } = this;
-    const now = start + at * seconds;
-    const proof = found && profileProof(found, node, { readiness, evidence }, policy, { pod, now });
+    const facts = { policy, readiness, evidence: this.evidence };
+    const proof = found && proofStatus(found, node, facts, start + at * seconds, pod);
     if (proof === undefined) throw new Error(`nothing is known of profile ${profile}`);
     return proof;
   }
 
   says(at: number, question: Question = {}): string {
-    const { state, mayTry } = this.proof(at, question);
-    return `${state}, ${mayTry ? 'lets' : 'holds'}`;
+    const { state, mayProbe } = this.proof(at, question);
+    return `${state}, ${mayProbe ? 'lets' : 'holds'}`;
   }
 }

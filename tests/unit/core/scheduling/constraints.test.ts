@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import {
-  matchesNode,
-  type NodeSelectorTerm,
-  selectorText,
-  type Taint,
-} from '../../../../webhook/core/scheduling/constraints.ts';
+import type { NodeSelectorTerm, Taint } from '../../../../webhook/core/facts/api.ts';
+import { matchesNode, selectorText } from '../../../../webhook/core/scheduling/constraints.ts';
 import { wantsDaemonPod } from '../../../../webhook/core/scheduling/daemon.ts';
 import { requiring } from '../../../support/affinity.ts';
 

@@ -8,13 +8,14 @@ import {
 } from '../../../../webhook/core/scheduling/requests.ts';
 
 const asks = (cpu: string, memory?: string) => ({
+  name: 'c',
   resources: { requests: { cpu, ...(memory !== undefined && { memory }) } },
 });
 const sidecar = (cpu: string) => ({ ...asks(cpu), restartPolicy: 'Always' });
 
 suite('what a pod takes of its node', () => {
   const cases: [what: string, spec: RequestingSpec, cpu: number][] = [
-    ['nothing', { containers: [{}] }, 0],
+    ['nothing', { containers: [{ name: 'c' }] }, 0],
     ['containers are added up', { containers: [asks('100m'), asks('0.2')] }, 300],
     [
       'the largest init container counts where it is larger',

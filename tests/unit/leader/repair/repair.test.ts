@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { PodEvidence } from '../../../../webhook/core/facts/pod-evidence.ts';
 import { Evidence } from '../../../../webhook/core/networks/evidence.ts';
-import { profileProof } from '../../../../webhook/core/networks/profile-proof.ts';
+import { proofStatus } from '../../../../webhook/core/networks/network-status.ts';
 import type { RepairSettings } from '../../../../webhook/core/profiles/types.ts';
 import { requiredOf } from '../../../../webhook/core/scheduling/constraints.ts';
 import { repairController } from '../../../../webhook/leader/start.ts';
@@ -71,8 +71,8 @@ async function scene(t: TestContext, { leads = true, pods: first = [], answer, r
   assert.ok(profile);
   /** Whether the gate would let the owner's next pod through on n1, three seconds from now. */
   const mayTry = (owner: string): boolean | undefined => {
-    const asking = { pod: { key: 'next', owner }, now: Date.now() + 3000 };
-    return profileProof(profile, 'n1', view, policy, asking)?.mayTry;
+    return proofStatus(profile, 'n1', { ...view, policy }, Date.now() + 3000, { key: 'next', owner })
+      ?.mayProbe;
   };
   return {
     ...run,

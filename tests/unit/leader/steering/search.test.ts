@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, type TestContext, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { GateAnswer } from '../../../../webhook/leader/filters.ts';
+import type { NetworkStatus } from '../../../../webhook/core/networks/network-status.ts';
 import { Capacity } from '../../../../webhook/leader/steering/capacity.ts';
 import { NodeSearch } from '../../../../webhook/leader/steering/search.ts';
 import { planLimits } from '../../../../webhook/lib/limits.ts';
@@ -11,13 +11,13 @@ import { node, waiting } from './support.ts';
 
 suite('the comparison with 10,000 nodes', () => {
   const all = Array.from({ length: 10_000 }, (_, index) => node(`n${index}`));
-  const answer: GateAnswer = { blocker: undefined, onePod: false };
+  const answer: NetworkStatus = { kind: 'ready' };
 
   test('leaves the event loop to others in between, and ends when it is aborted', async (t) => {
     const { client } = await startFakeApi(t, (_, response) => json(response, 200, { items: [] }));
     const pods = { nominatedFor: () => [] };
     let compared = 0;
-    const gate = (): GateAnswer => {
+    const gate = (): NetworkStatus => {
       compared += 1;
       return answer;
     };

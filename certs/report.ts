@@ -1,0 +1,120 @@
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { ApiClient } from '../webhook/cluster/client.ts';
+import type { Log } from '../webhook/lib/deps.ts';
+import type { CniGateError } from '../webhook/lib/errors.ts';
+import { type FaultReason, type Plan, type State, trustedIn } from './rotation.ts';
+
+/** Seconds by which a clock may be wrong without a log line. */
+const allowedSkew = 30;
+
+const sentences: Record<Plan['step'], string> = {
+  none: 'nothing to do',
+  restore: 'wrote back what this replica remembered',
+  create: 'created a new authority',
+  begin: 'created the next authority; it signs nothing until every API server trusts it',
+  promote: 'the next authority signs from now on; the previous one is still trusted',
+  drop: 'removed an authority that is not valid now',
+};
+
+/** Hears what a replica does about the certificates. */
+export type Reporter = ReturnType<typeof reporter>;
+
+/** Logs and counts what a replica does about the certificates. A condition that stays the same is logged once. */
+export function reporter(log: Log, registry: Registry, client: Pick<ApiClient, 'clockSkew'>) {
+  const metrics = certificateMetrics(registry);
+  /** What is wrong with `secret`, `clock` or a webhook configuration. */
+  const wrong = new Map<string, string>();
+  const logOnce = (level: 'warn' | 'error', about: string, facts: object, text: string, key = text): void => {
+    if (wrong.get(about) !== key) log[level](facts, text);
+    wrong.set(about, key);
+  };
+  const setComplete = (configuration: string, isComplete: boolean): void => {
+    if (configuration.includes('/')) metrics.bundleComplete.set({ configuration }, Number(isComplete));
+  };
+  const well = (about: string): void => {
+    setComplete(about, true);
+    if (wrong.delete(about)) log.info({ about }, `certificates: all is well again with the ${about}`);
+  };
+  return {
+    /** What failed last with the Secret; undefined if nothing is wrong. */
+    trouble: () => wrong.get('secret'),
+    /** Nothing is wrong with `secret`, `clock` or a webhook configuration. */
+    well,
+    /** A step was written into the Secret. */
+    wrote({ step, fault }: Plan): void {
+      metrics.steps.inc({ step });
+      if (!fault) {
+        log.info({ step }, `certificates: ${sentences[step]}`);
+        return;
+      }
+      const { reason, message } = fault;
+      const code = 'CNI_GATE_TLS_SECRET';
+      metrics.repairs.inc({ object: 'secret', reason });
+      log.warn({ code, reason, step }, `${message} (${code}); repaired: ${sentences[step]}`);
+    },
+    /** A caBundle was written, because of what was wrong with it. */
+    repaired(configuration: string, reason: FaultReason): void {
+      metrics.repairs.inc({ object: 'webhook-configuration', reason });
+      // manifests have no caBundle
+      const level = reason === 'empty' ? 'info' : 'warn';
+      log[level]({ configuration, reason }, `the caBundle of ${configuration} was ${reason}; written`);
+    },
+    /** Something failed; the next reconciliation tries it again. */
+    failed(about: string, { code, message }: CniGateError): void {
+      setComplete(about, false);
+      metrics.failures.inc({ code });
+      logOnce('error', about, { about, code }, `${message} (${code}); it is tried again`, message);
+    },
+    /** The Secret was read or written, and has this state. */
+    agreed(state: State): void {
+      metrics.authorityExpiry.set(state.authority.notAfter.getTime() / 1000);
+      metrics.authorities.set(trustedIn(state).length);
+      well('secret');
+      const skew = client.clockSkew / 1000;
+      metrics.clockSkew.set(skew);
+      if (Math.abs(skew) <= allowedSkew) {
+        well('clock');
+        return;
+      }
+      const seconds = Math.round(Math.abs(skew));
+      const message = `the clock of this machine is ${seconds} s ${skew > 0 ? 'behind' : 'ahead of'} the API server's, which is the one that certificates are issued for`;
+      logOnce('warn', 'clock', { skew }, message, 'wrong');
+    },
+  };
+}
+
+/** Metrics of managed certificates. Names follow https://prometheus.io/docs/practices/naming/. */
+export function certificateMetrics(registry: Registry) {
+  const registers = [registry];
+  const gauge = (name: string, help: string, ...labelNames: string[]) =>
+    new Gauge({ name: `cni_gate_${name}`, help, labelNames, registers });
+  const counter = (name: string, help: string, ...labelNames: string[]) =>
+    new Counter({ name: `cni_gate_${name}`, help, labelNames, registers });
+  return {
+    authorityExpiry: gauge(
+      'authority_not_after_timestamp_seconds',
+      'When the signing authority expires, as Unix time.',
+    ),
+    authorities: gauge(
+      'authorities',
+      'Authorities that the caBundles should contain: more than 1 during a rotation.',
+    ),
+    steps: counter('certificate_steps_total', 'Steps that this replica wrote into the Secret.', 'step'),
+    repairs: counter(
+      'certificate_repairs_total',
+      'Faults of Secret or caBundle that this replica repaired.',
+      'object',
+      'reason',
+    ),
+    failures: counter(
+      'certificate_failures_total',
+      'Failed reads, writes and repairs, which are retried.',
+      'code',
+    ),
+    bundleComplete: gauge('ca_bundle_complete', '1 if the caBundle is right.', 'configuration'),
+    clockSkew: gauge(
+      'api_server_clock_skew_seconds',
+      "API server's clock minus this machine's, to about a second.",
+    ),
+  };
+}
