@@ -16,8 +16,8 @@ import { compiledSchemas, withoutSideEffects } from './bundle-plugins.ts';
 /*
  * usage: npx node release/bundle.ts
  *
- * Bundles the command line for npm, krew and the server's image: dist/webhook/main.js, and beside it a file for each
- * part that not every command loads (docs/decisions/images-and-releases.md). dist/LICENSES has the licenses of the
+ * Bundles the command line for npm, krew and the server's image: dist/webhook/main.js, and beside it the server's thread
+ * and a file for each part that not every command loads (docs/decisions/images-and-releases.md). dist/LICENSES has the licenses of the
  * packages in it.
  */
 const checkout = fileURLToPath(new URL('../', import.meta.url));
@@ -38,7 +38,7 @@ if (process.env.npm_command === 'exec') {
 rmSync(target, { recursive: true, force: true });
 const { metafile } = await build({
   absWorkingDir: checkout,
-  entryPoints: ['webhook/main.ts'],
+  entryPoints: { main: 'webhook/main.ts', 'body-worker': 'webhook/server/body-worker.ts' },
   outdir: target,
   bundle: true,
   // in one file all of it would be kept in memory, also the package that reads kubeconfig files

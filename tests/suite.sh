@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: npm run suite NAME [-- OPTIONS]
 #
-# The suites beside `npm test`. The README of tests/NAME says what it needs: most need root.
+# The suites beside `npm test`. tests/README.md says what each needs: most need root.
 #   alerts attack [--nightly] arm64 chart cluster [FILE ...] dashboard image netns node package site tenants [--nightly] yaml
 set -euo pipefail
 cd "$(dirname "$0")/.."

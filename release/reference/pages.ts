@@ -1,21 +1,29 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { errorCodes } from '../../webhook/lib/errors.ts';
-import { flagsTable, limitsTable, metricsTable } from './tables.ts';
+import { flagList, limitList, metricList } from './lists.ts';
+import { fillDaemonSets, profileList } from './profiles.ts';
+import { configurationTypes } from './types.ts';
 
 /** What a block of a page can have, by its first word: `<!-- generated: limits Connections -->`. */
 const generators: Record<string, (name: string) => string> = {
-  flags: flagsTable,
-  limits: limitsTable,
-  metrics: metricsTable,
+  flags: flagList,
+  limits: limitList,
+  metrics: metricList,
+  profiles: profileList,
 };
 
-/** The pages of docs/reference/ that this folder generates, and how. The rest of a page is written by hand. */
-export const generatedPages: Record<string, (page: string) => string> = {
-  'command-line.md': fillBlocks,
-  'errors.md': fillErrors,
-  'limits.md': fillBlocks,
-  'metrics.md': fillBlocks,
+/** The files that this folder generates, or parts of them. The rest of such a file is written by hand. */
+export const generatedFiles: Record<string, (text: string) => string> = {
+  'README.md': fillBlocks,
+  'docs/guides/README.md': fillBlocks,
+  'docs/reference/command-line.md': fillBlocks,
+  'docs/reference/errors.md': fillErrors,
+  'docs/reference/limits.md': fillBlocks,
+  'docs/reference/metrics.md': fillBlocks,
+  'manifests/base/mutating-webhook.yaml': fillDaemonSets,
+  'manifests/base/policy-pods.yaml': fillDaemonSets,
+  'webhook/core/profiles/configuration.ts': configurationTypes,
 };
 
 /** @throws Error if a block asks for something that is not declared */
@@ -49,8 +57,8 @@ function fillErrors(page: string): string {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  for (const [name, generate] of Object.entries(generatedPages)) {
-    const path = new URL(`../../docs/reference/${name}`, import.meta.url);
+  for (const [name, generate] of Object.entries(generatedFiles)) {
+    const path = new URL(`../../${name}`, import.meta.url);
     writeFileSync(path, generate(readFileSync(path, 'utf8')));
   }
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { messageOf } from '../../webhook/lib/errors.ts';
 import { namespacesWebhook, profileLabel } from '../../webhook/lib/names.ts';
+import { configuredProfiles as list } from '../support/configurations.ts';
 import { signal } from '../support/container/container.ts';
 import { eventually } from './harness/eventually.ts';
 import { metric } from './harness/metrics.ts';
@@ -15,7 +16,6 @@ const { cluster, replicas } = await installed('strict');
 await cluster.kubectl(['create', 'namespace', 'shop']);
 await cluster.kubectl(['create', 'namespace', 'other']);
 
-const list = 'the configuration has: aws-vpc-cni, cilium, istio-ambient, istio, linkerd, multus';
 const unknown = 'Warning: CNI_GATE_PROFILE_UNKNOWN: profile "likerd" does not exist';
 
 interface Namespace {

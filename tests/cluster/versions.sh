@@ -6,7 +6,7 @@
 #
 # It builds the control plane's programs of that version from their Go modules, once: four minutes on two cores. They
 # are kept in ~/.cache/cni-gate (CNI_GATE_CACHE). etcd and kwok are those of the other tests.
-# The results stand in docs/reference/kubernetes-versions.md.
+# The results stand in docs/reference/support.md.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 

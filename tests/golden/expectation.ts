@@ -18,7 +18,7 @@ export function expectationOf({ decision, response, patch }: Answer): Expectatio
     ...(response.status !== undefined && { message: response.status.message }),
     patch,
   };
-  const { patch: operations, ...rest } = withoutVersion(reported);
+  const { patch: operations, ...rest } = withPlaceholders(reported);
   return { ...rest, patch: operations.map(shortOperation) };
 }
 
@@ -29,10 +29,14 @@ function shortOperation(operation: Operation): unknown {
   return 'from' in rest ? `${op} ${rest.from} ${path}` : `${op} ${path}`;
 }
 
-/** The places where an injection has the version, and no others: a user's text may contain the same digits. */
-function withoutVersion<T>(value: T): T {
+/**
+ * Without what changes with a release, and with a new profile. Only where an injection has the version: a user's text may
+ * contain the same digits.
+ */
+function withPlaceholders<T>(value: T): T {
   const text = JSON.stringify(value)
     .replaceAll(`cni-gate-validator:${version}"`, 'cni-gate-validator:<version>"')
-    .replaceAll(`\\"version\\":\\"${version}\\"`, '\\"version\\":\\"<version>\\"');
+    .replaceAll(`\\"version\\":\\"${version}\\"`, '\\"version\\":\\"<version>\\"')
+    .replaceAll(/(the configuration has: )[^"()]*?(?= \(|")/g, '$1<profiles>');
   return JSON.parse(text) as T;
 }

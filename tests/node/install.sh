@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what `npm run suite node` needs on Debian or Ubuntu, as root; says nothing and is done at once where all
-# of it is there. The kubelet and the control plane are built from Go modules: see tests/cluster/README.md.
+# of it is there. The kubelet and the control plane are built from Go modules: see tests/README.md.
 set -euo pipefail
 # an engine builds the image
 "$(dirname "$0")/../image/install.sh"

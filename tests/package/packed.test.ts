@@ -6,7 +6,10 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
+import { serverLimits } from '../../webhook/lib/limits.ts';
 import { version } from '../../webhook/lib/version.ts';
+import { patchOf, recorded } from '../support/reviews.ts';
+import { startSmallServer } from '../support/small-server.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
@@ -34,7 +37,7 @@ test('npx in a checkout builds what is missing, and a line on the terminal says 
   assert.doesNotMatch(found, /building/);
 });
 
-test('the packed file runs where it is installed, without the checkout', (t) => {
+test('the packed file runs where it is installed, without the checkout', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
   t.after(() => rmSync(folder, { recursive: true }));
   const packed = run(root, 'npm', ['pack', '--silent', '--pack-destination', folder]);
@@ -63,4 +66,10 @@ test('the packed file runs where it is installed, without the checkout', (t) => 
   const review = cniGate('review', '-f', 'pod.yaml', '--profile', 'cilium', '-o', 'yaml');
   assert.equal(review.status, 0, review.stderr);
   assert.equal(parse(review.stdout).spec.initContainers[0].name, 'cni-gate-validator');
+
+  const server = await startSmallServer(t, join(folder, 'node_modules/cni-gate/dist/webhook/main.js'));
+  const large = recorded('pod-ad-hoc');
+  large.request.object.metadata.annotations = { large: 'x'.repeat(2 * serverLimits.smallBody) };
+  const answer = await server.call('/mutate', JSON.stringify(large));
+  assert.equal(patchOf(JSON.parse(answer.body).response)[0]?.path, '/spec/initContainers', 'its thread runs');
 });

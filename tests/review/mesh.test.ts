@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { globSync } from 'node:fs';
 import { suite, type TestContext, test } from 'node:test';
 import { parse, stringify } from 'yaml';
 import { manifests, tables } from './manifests.ts';
@@ -16,7 +17,9 @@ interface Case {
   command?: string;
 }
 
-const { waiting, silent, meshed }: Record<string, Case[]> = tables('mesh.yaml');
+/** The cases of every mesh: a file for each. */
+const cases: Record<string, Case[]>[] = globSync('mesh-*.yaml', { cwd: import.meta.dirname }).map(tables);
+const casesOf = (outcome: string): Case[] => cases.flatMap((table) => table[outcome] ?? []);
 
 const reviewed = (t: TestContext, { profile, namespace, pod = {} }: Case, flags?: Flags): Promise<Reviewed> =>
   reviewText(t, manifests([{ namespace: 'shop', profile, ...namespace }, pod]), flags);
@@ -25,21 +28,21 @@ const missing = ({ findings }: Reviewed): string[] =>
   findings.filter((finding) => finding.startsWith('PROXY_MISSING'));
 
 suite('a pod without its proxy is a finding', () => {
-  for (const one of waiting ?? []) {
+  for (const one of casesOf('waiting')) {
     test(one.title, async (t) => {
       const found = await reviewed(t, one);
       assert.deepEqual(missing(found), [`PROXY_MISSING ${one.pod?.kind ?? 'Deployment'} shop/web`]);
       const message = found.report.findings[0]?.message ?? '';
       assert.ok(message.includes(one.command ?? ''), message);
       assert.match(message, /--assume-meshed/);
-      assert.match(found.text(), /^ {2}warning: requests (?:linkerd|istio) and has no/m);
+      assert.match(found.text(), /^ {2}warning: requests \S+ and has no/m);
       assert.match(found.text(true), /^ {2}error: requests/m);
     });
   }
 });
 
 suite('no finding, and --assume-meshed changes nothing', () => {
-  for (const one of silent ?? []) {
+  for (const one of casesOf('silent')) {
     test(one.title, async (t) => {
       const found = await reviewed(t, one);
       assert.deepEqual(missing(found), []);
@@ -55,7 +58,7 @@ suite('no finding, and --assume-meshed changes nothing', () => {
 const templateOf = (one: Reviewed): any => parse(one.yaml().split('---\n')[1] ?? '').spec.template;
 
 suite('--assume-meshed: a pod gets the patch of the meshed pod, without a proxy', () => {
-  for (const one of meshed ?? []) {
+  for (const one of casesOf('meshed')) {
     test(one.title, async (t) => {
       const assumed = await reviewed(t, one, { assumeMeshed: true });
       const real = await reviewed(t, { ...one, pod: one.injected ?? {} });
@@ -84,21 +87,21 @@ test('--assume-meshed works with the `when` of a custom profile for any containe
         name: 'mine',
         when: [
           {
-            container: 'istio-validation',
+            container: 'linkerd-network-validator',
             labels: { tier: 'web' },
             annotations: {
-              'sidecar.istio.io/status': { exists: true },
-              'sidecar.istio.io/inject': { notIn: ['false'] },
+              'linkerd.io/created-by': { exists: true },
+              'linkerd.io/inject': { notIn: ['disabled'] },
               'example.com/checked': 'done',
             },
           },
         ],
-        proof: { container: { imageOf: 'istio-validation', asUser: 1337 } },
+        proof: { container: { imageOf: 'linkerd-network-validator', asUser: 1337 } },
       },
     ],
   });
   const flags = { config, assumeMeshed: true };
-  const namespace = { labels: { 'istio-injection': 'enabled' } };
+  const namespace = { annotations: { 'linkerd.io/inject': 'enabled' } };
   const asking: Case = { title: 'mine', profile: 'mine', namespace };
   for (const [labels, annotations, outcome] of [
     [{ tier: 'web' }, { 'example.com/checked': 'done' }, 'injected'],
@@ -109,7 +112,7 @@ test('--assume-meshed works with the `when` of a custom profile for any containe
     assert.deepEqual(one.faults, []);
     assert.equal(one.report.reviewed[0]?.decision.outcome, outcome);
     if (outcome === 'injected') {
-      assert.equal(templateOf(one).spec.initContainers[0].image, 'image-of-istio-validation');
+      assert.equal(templateOf(one).spec.initContainers[0].image, 'image-of-linkerd-network-validator');
     }
   }
 });

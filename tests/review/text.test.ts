@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { configuredProfiles } from '../support/configurations.ts';
 import { namespaceOf, pod, reviewFiles, reviewText } from './support.ts';
 
 test('the text output: a header, a unified diff with the lines of the file, and totals', async (t) => {
@@ -60,7 +61,7 @@ test('without a diff: a line for each workload, then findings and totals', async
     [
       'injected Pod shop/a (f:8): cilium',
       'skipped Pod shop/host (f:18): host-network',
-      'refused Pod shop/wrong (f:29): profile "nowhere" does not exist; the configuration has: aws-vpc-cni, cilium, istio-ambient, istio, linkerd, multus (CNI_GATE_PROFILE_UNKNOWN)',
+      `refused Pod shop/wrong (f:29): profile "nowhere" does not exist; ${configuredProfiles} (CNI_GATE_PROFILE_UNKNOWN)`,
       'skipped Pod tools/b (f:40): namespace-not-given',
       'warning Namespace tools (f:44): is not in the input, so the checks of 1 workload are not known: add it to the input, set another with -n for objects that name none, or use --profile (CNI_GATE_NAMESPACE_NOT_GIVEN)',
       'warning Namespace shop (f:6): profile multus applies to no workload in the input: look at its condition "when", or leave it out (for a mesh, add --assume-meshed, or review pods with its containers) (CNI_GATE_NOTHING_CHECKED)',

@@ -55,10 +55,7 @@ test('nothing of a pod but its name reaches the log at info, and labels of pods 
   const { response } = JSON.parse((await server.post('/mutate', JSON.stringify(reviewOf(pod)))).body);
   assert.equal(response.allowed, false);
   assert.equal(response.status.code, 403);
-  assert.match(
-    response.status.message,
-    /profile "invented" does not exist; the configuration has: aws-vpc-cni,/,
-  );
+  assert.match(response.status.message, /profile "invented" does not exist; the configuration has: /);
   assert.doesNotMatch(JSON.stringify(server.lines), /hunter2/);
   const metrics = (await server.ops('/metrics')).body;
   assert.match(metrics, /profile="",outcome="refused",reason="CNI_GATE_PROFILE_UNKNOWN"\} 1/);

@@ -1,11 +1,13 @@
+import { Readable } from 'node:stream';
 import {
   ApiClient,
   type Method,
+  type ObjectStream,
   type RequestOptions,
   type StreamOptions,
 } from '../../webhook/cluster/client.ts';
 import { refusal } from '../../webhook/cluster/errors.ts';
-import { BoundedText } from '../../webhook/cluster/stream.ts';
+import type { ObjectText } from '../../webhook/cluster/stream.ts';
 import type { Clock } from './clock.ts';
 
 /** An object of the API. */
@@ -94,24 +96,19 @@ export class ModelClient extends ApiClient {
     return found as T;
   }
 
-  override async list<T>(
-    path: string,
-    { query, signal }: StreamOptions,
-    onItem: (item: BoundedText) => void,
-  ) {
+  override async stream(path: string, { layout, query = {}, signal }: StreamOptions): Promise<ObjectStream> {
+    const selects = selectorOf(path, query);
+    if (layout === 'events') return streamOf(this.#events(selects, query, signal));
     await this.#way(signal);
-    for (const object of this.#api.list(selectorOf(path, query))) onItem(textOf(object));
-    return {
-      list: { metadata: { resourceVersion: `${this.#api.version}` }, items: [] } as T,
-      bytes: 0,
-    };
+    const metadata = { resourceVersion: `${this.#api.version}` };
+    return streamOf(Readable.from(Array.from(this.#api.list(selects), textOf)), { metadata, items: [] });
   }
 
-  override async watch(path: string, { query, signal }: StreamOptions) {
-    return this.#events(selectorOf(path, query), query ?? {}, signal);
-  }
-
-  async *#events(selects: Selects, query: Query, signal: AbortSignal | undefined) {
+  async *#events(
+    selects: Selects,
+    query: Query,
+    signal: AbortSignal | undefined,
+  ): AsyncGenerator<ObjectText> {
     const { clock } = this.#api;
     const until = clock.now + Number(query.timeoutSeconds) * 1000;
     for (let version = Number(query.resourceVersion); ; version += 1) {
@@ -137,11 +134,13 @@ export class ModelClient extends ApiClient {
     this.#api.clock.sleep(this.#api.clock.between(2, 20), signal);
 }
 
-function textOf(value: object): BoundedText {
-  const text = new BoundedText(Number.POSITIVE_INFINITY);
-  text.add(Buffer.from(JSON.stringify(value)));
-  return text;
-}
+const streamOf = (objects: AsyncIterable<ObjectText>, rest?: object): ObjectStream => ({
+  [Symbol.asyncIterator]: () => objects[Symbol.asyncIterator](),
+  rest: () => rest,
+  bytes: () => 0,
+});
+
+const textOf = (value: object): ObjectText => ({ text: JSON.stringify(value), isCut: false });
 
 type Query = NonNullable<RequestOptions['query']>;
 type Selects = (object: Stored) => boolean;

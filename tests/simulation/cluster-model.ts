@@ -1,6 +1,7 @@
 import { Registry } from 'prom-client';
 import { exitCode } from '../../validator/shared/contract.ts';
 import { gate } from '../../webhook/admission/gate.ts';
+import { decodePlacement } from '../../webhook/admission/placement.ts';
 import { respond } from '../../webhook/admission/respond.ts';
 import { refusal } from '../../webhook/cluster/errors.ts';
 import { EventRecorder, eventMetrics } from '../../webhook/cluster/events/recorder.ts';
@@ -202,8 +203,8 @@ export class Cluster {
     if (replica === undefined) throw new Error('there is no replica');
     await this.clock.sleep(this.clock.between(2, 10));
     const object = { metadata: { name, namespace, uid }, target: { kind: 'Node', name: node.name } };
-    const review = binding(node.name, { name, namespace, object });
-    const { decision } = await gate(review, replica.view, this.#policy, Date.now());
+    const placement = decodePlacement(binding(node.name, { name, namespace, object }));
+    const { decision } = await gate(placement, replica.view, this.#policy, Date.now());
     return respond('r1', decision).response;
   }
 

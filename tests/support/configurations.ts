@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { parse, stringify } from 'yaml';
+import { builtInProfiles } from '../../webhook/config/builtin.ts';
 import { parseConfiguration } from '../../webhook/config/load.ts';
 import { Policy } from '../../webhook/core/profiles/policy.ts';
 import type { Configuration } from '../../webhook/core/profiles/types.ts';
@@ -7,6 +8,12 @@ import { CniGateError } from '../../webhook/lib/errors.ts';
 
 /** The first two lines of every configuration file. */
 export const head = 'apiVersion: cni-gate.io/v1alpha1\nkind: Configuration\n';
+
+/** The names of the built-in profiles, in their order. */
+export const builtInNames = builtInProfiles().map(({ name }) => name);
+
+/** What an error about an unknown profile ends with. */
+export const configuredProfiles = `the configuration has: ${builtInNames.join(', ')}`;
 
 /** A configuration file with these fields, read as a server reads it. */
 export const configurationOf = (fields: object): Configuration =>

@@ -25,15 +25,19 @@ export interface SmallServer {
   alive(): boolean;
 }
 
-/** Starts `cni-gate serve` as a process of its own, with the heap that Node has in a container of 512 MiB. */
-export async function startSmallServer(t: TestContext): Promise<SmallServer> {
+/**
+ * Starts `cni-gate serve` as a process of its own, with the heap that Node has in a container of 512 MiB.
+ *
+ * @param program the sources where nothing is given
+ */
+export async function startSmallServer(t: TestContext, program = main): Promise<SmallServer> {
   const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
   const authority = join(folder, 'ca.crt');
   const ports = ['--host', '127.0.0.1', '--port', '0', '--ops-port', '0', '--drain-delay', '0s'];
   const child = spawn(
     process.execPath,
     [
-      ...['--max-old-space-size=256', '--import', smallMachine, main],
+      ...['--max-old-space-size=256', '--import', smallMachine, program],
       ...['serve', '--profile', 'cilium', '--tls-ca-out', authority, ...ports],
     ],
     { stdio: ['ignore', 'pipe', 'inherit'] },

@@ -1,7 +1,7 @@
 import type { Pod } from '../core/facts/pod.ts';
 import { isPod } from '../core/facts/pod-schema.ts';
 import { quoted } from '../lib/clean.ts';
-import { invalid, namespaceName, openEnvelope, type RequestHead } from './review.ts';
+import { InvalidObject, namespaceName, openEnvelope, type RequestHead } from './review.ts';
 
 /** A request of the API server about a pod. */
 export interface PodRequest extends RequestHead {
@@ -37,5 +37,5 @@ export function decodePodRequest(body: unknown): PodRequest {
 export function podOf(object: unknown): Pod {
   if (isPod(object)) return object;
   const fault = isPod.errors?.[0];
-  throw invalid(`request.object${fault?.instancePath ?? ''} ${fault?.message ?? 'is not a pod'}`);
+  throw new InvalidObject(fault?.instancePath ?? '', fault?.message ?? 'is not a pod');
 }

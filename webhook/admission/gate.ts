@@ -11,8 +11,9 @@ import { notReadyText, refusalText } from '../core/networks/refusal.ts';
 import type { Policy } from '../core/profiles/policy.ts';
 import type { Profile } from '../core/profiles/types.ts';
 import { messageOf } from '../lib/errors.ts';
+import { nameOf } from '../lib/names.ts';
 import { type AdmissionDecision, decision, type ProfileScope } from './decision.ts';
-import { decodePlacement, type Placement } from './placement.ts';
+import type { Placement } from './placement.ts';
 
 /** Why the gate allows a placement although it does not know whether the node is ready. */
 export type UnknownReason = UnknownNetwork | 'pod-unknown';
@@ -36,20 +37,17 @@ export type GateView = Pick<
 >;
 
 /**
- * Decides about the body of a request of `/gate`.
+ * Decides about a request of `/gate`.
  *
- * @param body parsed JSON
  * @param policy in force
  * @param now milliseconds since the epoch
- * @throws CniGateError where the body is a review of neither a Binding nor a Pod
  */
 export async function gate(
-  body: unknown,
+  request: Placement,
   view: GateView,
   policy: Policy,
   now: number,
 ): Promise<{ request: Placement; decision: GateDecision }> {
-  const request = decodePlacement(body);
   const missing = view.unsynced();
   const daemonSets = [...policy.profiles.values()].flatMap((profile) => profile.daemonSets);
   // nothing can be said about any pod, so the API server is not asked for one
@@ -103,7 +101,7 @@ export function decidePlacement(
   now: number,
 ): PlacementDecision {
   const { node } = placement;
-  const podName = `${placement.namespace}/${placement.name}`;
+  const podName = nameOf(placement);
   if (placement.operation !== 'CREATE' || node === '')
     return { decision: decision('skipped', 'operation'), tries: [] };
   if (pod === undefined)

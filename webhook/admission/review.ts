@@ -49,6 +49,19 @@ export interface AdmissionReview {
 }
 
 /** A body that is no review of ours. @param message may hold keys of the body, and is cut */
+/** The object of a request is not what it should be. The fields may hold keys of the body, and are cut. */
+export class InvalidObject extends CniGateError {
+  /** Where the fault is, as a JSON pointer into the object. */
+  readonly pointer: string;
+  readonly fault: string;
+
+  constructor(pointer: string, fault: string) {
+    super('CNI_GATE_REVIEW_INVALID', quoted(`request.object${pointer} ${fault}`));
+    this.pointer = quoted(pointer);
+    this.fault = quoted(fault);
+  }
+}
+
 export const invalid = (message: string): CniGateError =>
   new CniGateError('CNI_GATE_REVIEW_INVALID', quoted(message));
 
@@ -100,7 +113,7 @@ export function openEnvelope<Kind extends string>(body: unknown, ...kinds: Kind[
   }
   const served = kindOf(request.kind, kinds);
   if (!isObject(object)) {
-    throw invalid(`request.object should be the ${served.toLowerCase()}, is ${describe(object)}`);
+    throw new InvalidObject('', `should be the ${served.toLowerCase()}, is ${describe(object)}`);
   }
   return {
     uid,

@@ -1,14 +1,13 @@
 import type { Agent, IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import { CniGateError } from '../lib/errors.ts';
-import { jsonCost } from '../lib/json-cost.ts';
-import { objectBytes, refusalBytes, serverLimits } from '../lib/limits.ts';
+import { objectBytes, refusalBytes } from '../lib/limits.ts';
 import { http } from '../lib/node-http.ts';
 import { version } from '../lib/version.ts';
 import type { Access, Connection } from './access.ts';
-import { operationText, refusal, unreachable } from './errors.ts';
-import { exchange, readBeginning, readBody, readChunks, Silence, TooLarge } from './exchange.ts';
-import { type BoundedText, ListScanner, linesOf } from './stream.ts';
+import { ClusterError, operationText, refusal, unreachable } from './errors.ts';
+import { chunksOf, exchange, readBody, Silence, TooLarge } from './exchange.ts';
+import { type Layout, ObjectSplitter, type ObjectText } from './stream.ts';
 
 /** The HTTP methods of the API. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -24,14 +23,21 @@ export interface RequestOptions {
   signal?: AbortSignal | undefined;
   /** Milliseconds without a byte after which the request fails (default 10 s). */
   timeout?: number;
-  /** How many bytes the answer may have (default 3 MiB): more is an error with `TooLarge` as its cause. */
+  /** How many bytes the answer may have (default {@link objectBytes}): more is an error with the cause `TooLarge`. */
   maxBytes?: number;
 }
 
-/** Options of a request whose answer is parsed while it arrives. */
+/** Options of a request whose answer is read while it arrives. Its bytes have no limit by default. */
 export interface StreamOptions extends Omit<RequestOptions, 'body' | 'contentType'> {
-  /** How many bytes one object may have. Of a larger one only the beginning is passed on. */
-  objectBytes: number;
+  layout: Layout;
+}
+
+/** An answer that is read object by object. It has to be read to its end, or left as a loop leaves it. */
+export interface ObjectStream extends AsyncIterable<ObjectText> {
+  /** After its end, of a list: all but its items, each of which is 0. */
+  rest(): unknown;
+  /** How many bytes were read. */
+  bytes(): number;
 }
 
 const defaultTimeout = 10_000;
@@ -68,8 +74,8 @@ export class ApiClient {
   }
 
   /**
-   * The API server's clock minus ours in its last answer, in milliseconds, to a second or so: the
-   * header `Date` knows no finer time, and the way took some of it.
+   * The API server's clock minus ours in its last answer, in milliseconds. The header `Date` has a resolution of a
+   * second, and the time on the way is included.
    */
   get clockSkew(): number {
     return this.#clockSkew;
@@ -83,54 +89,64 @@ export class ApiClient {
    *   where the credentials cannot be read; the signal's reason where it was aborted
    */
   async request<T = unknown>(method: Method, path: string, options: RequestOptions = {}): Promise<T> {
-    const { timeout = defaultTimeout, signal, maxBytes: max = objectBytes.default } = options;
+    const { timeout = defaultTimeout, signal, maxBytes: max = objectBytes } = options;
     return this.#guard(operationText(method, path), signal, async (operation) => {
       const response = await this.#send(operation, method, path, options);
-      const body = await readBody(response, { timeout, max });
-      assertParsable(body, max);
-      const answer: unknown = JSON.parse(body.toString());
+      const answer: unknown = JSON.parse(await readBody(response, { timeout, max }));
       // callers look at its fields, and only null has none that can be read
-      if (answer === null) throw new Error('the answer is null and no object');
+      if (answer === null) throw new Error('expected a JSON object, got null');
       return answer as T;
     });
   }
 
-  /**
-   * Requests a list and passes on its items while they arrive, so that only one of them is in memory.
-   *
-   * @param onItem called for each item in turn; what it throws ends the list
-   * @returns the list without its items, and how many bytes the answer had
-   * @throws as {@link request}
-   */
-  async list<T = unknown>(
-    path: string,
-    options: StreamOptions,
-    onItem: (item: BoundedText) => void,
-  ): Promise<{ list: T; bytes: number }> {
-    const { timeout = defaultTimeout, signal, maxBytes, objectBytes } = options;
-    return this.#guard(operationText('GET', path), signal, async (operation) => {
-      const response = await this.#send(operation, 'GET', path, options);
-      const scanner = new ListScanner(objectBytes, onItem);
-      const reading = { timeout, max: maxBytes };
-      const bytes = await readChunks(response, reading, (chunk) => scanner.write(chunk));
-      return { list: scanner.end() as T, bytes };
-    });
+  /** An object; undefined where there is none. @throws as {@link request} */
+  async get<T = unknown>(path: string, options: RequestOptions = {}): Promise<T | undefined> {
+    try {
+      return await this.request<T>('GET', path, options);
+    } catch (error) {
+      if (error instanceof ClusterError && error.status === 404) return undefined;
+      throw error;
+    }
   }
 
   /**
-   * Opens a watch: the lines of its answer, until the server ends it. They have to be read to their end, or left by
-   * `return()` as a loop does, for the connection to be given back.
+   * Requests a list, or a watch, which is open for as long as the server wants. The head of its answer has come.
    *
-   * @param options `watch` is added to the query; `timeout` is for the head of the answer only: how long silence may
-   * last after it is for the caller to say, by the signal
-   * @throws ClusterError and others as {@link request}, here and at each line
+   * @param options `timeout`: for a watch, until the head only; how long it may be silent is for the caller to say, by
+   *   the signal
+   * @throws as {@link request}, here and at each object
    */
-  async watch(path: string, options: StreamOptions): Promise<AsyncGenerator<BoundedText, void, undefined>> {
-    const operation = operationText('GET', path, true);
-    const { query, signal, objectBytes } = options;
-    const opened = { ...options, query: { ...query, watch: true } };
-    const response = await this.#guard(operation, signal, () => this.#send(operation, 'GET', path, opened));
-    return this.#lines(operation, linesOf(response, objectBytes), response, signal);
+  async stream(path: string, options: StreamOptions): Promise<ObjectStream> {
+    const { layout, query, timeout = defaultTimeout, signal, maxBytes: max } = options;
+    const isWatch = layout === 'events';
+    const operation = operationText('GET', path, isWatch);
+    const asked = isWatch ? { ...options, query: { ...query, watch: true } } : options;
+    const response = await this.#guard(operation, signal, () => this.#send(operation, 'GET', path, asked));
+    const chunks = chunksOf(response, { timeout: isWatch ? undefined : timeout, max });
+    const splitter = new ObjectSplitter(layout, objectBytes);
+    let bytes = 0;
+    let rest: unknown;
+    const next = () =>
+      this.#guard(operation, signal, async () => {
+        const { done, value } = await chunks.next();
+        if (done !== true) {
+          bytes += value.length;
+          return splitter.write(value);
+        }
+        rest = splitter.end();
+        return undefined;
+      });
+    return {
+      rest: () => rest,
+      bytes: () => bytes,
+      [Symbol.asyncIterator]: async function* () {
+        try {
+          for (let objects = await next(); objects !== undefined; objects = await next()) yield* objects;
+        } finally {
+          response.destroy();
+        }
+      },
+    };
   }
 
   /** Uses new connections from now on: one is broken, and the others may be in the same way. */
@@ -158,23 +174,6 @@ export class ApiClient {
       this.#madeOf = madeOf;
     }
     return this.#agent;
-  }
-
-  async *#lines(
-    operation: string,
-    lines: AsyncGenerator<BoundedText, void, undefined>,
-    response: IncomingMessage,
-    signal: AbortSignal | undefined,
-  ): AsyncGenerator<BoundedText, void, undefined> {
-    try {
-      for (;;) {
-        const next = await this.#guard(operation, signal, () => lines.next());
-        if (next.done === true) return;
-        yield next.value;
-      }
-    } finally {
-      response.destroy();
-    }
   }
 
   /** The answer of the API server, once its status is a success. */
@@ -213,11 +212,14 @@ export class ApiClient {
     if (!Number.isNaN(reported)) this.#clockSkew = reported - Date.now();
     const status = response.statusCode ?? 0;
     if (status >= 200 && status < 300) return response;
-    const said = await readBeginning(response, { timeout, max: refusalBytes });
+    const said = await readBody(response, { timeout, max: refusalBytes }).catch((error: unknown) => {
+      if (error instanceof TooLarge) return '';
+      throw error;
+    });
     // the next request has new credentials
     if (status === 401) this.#access.refresh();
     const credentials = `: the credentials of ${this.source} are missing, have expired, or are of another cluster: log in again`;
-    throw refusal(operation, status, said.toString(), status === 401 ? credentials : '');
+    throw refusal(operation, status, said, status === 401 ? credentials : '');
   }
 
   /** Runs a step of a request, and turns its errors into those that callers expect. */
@@ -235,12 +237,4 @@ export class ApiClient {
       throw unreachable(operation, this.server, error);
     }
   }
-}
-
-/** @throws TooLarge where the text takes more time or memory to parse than an object of Kubernetes of that size */
-function assertParsable(text: Buffer, maxBytes: number): void {
-  const { heap, isTooDeep, slow } = jsonCost(text);
-  if (isTooDeep) throw new TooLarge(`an answer of more than ${serverLimits.depth} levels`);
-  if (slow !== undefined) throw new TooLarge(`an answer of more than ${slow}`);
-  if (heap > maxBytes * serverLimits.ordinaryCost) throw new TooLarge(`an answer that takes ${heap} bytes`);
 }

@@ -132,5 +132,6 @@ function parseStatus(status: number, body: string): Status {
   } catch {
     // a proxy may answer in HTML
   }
-  return { message: `status ${status}: ${body.trim().split('\n')[0]?.slice(0, 200)}` };
+  const [line = ''] = body.trim().split('\n');
+  return { message: [`status ${status}`, line.slice(0, 200)].filter(Boolean).join(': ') };
 }

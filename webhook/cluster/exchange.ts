@@ -52,52 +52,38 @@ export function exchange(url: URL, call: Call): Promise<IncomingMessage> {
 
 /** How a body is read. */
 export interface Reading {
-  /** Milliseconds without a byte after which it ends with {@link Silence}. */
-  timeout: number;
+  /** Milliseconds without a byte after which it ends with {@link Silence}; absent: the caller notices. */
+  timeout?: number | undefined;
   /** Bytes; a larger body ends with {@link TooLarge}. */
   max?: number | undefined;
 }
 
 /** The whole body. */
-export async function readBody(response: IncomingMessage, reading: Reading): Promise<Buffer> {
+export async function readBody(response: IncomingMessage, reading: Reading): Promise<string> {
   const chunks: Buffer[] = [];
-  await readChunks(response, reading, (chunk) => chunks.push(chunk));
-  return Buffer.concat(chunks);
-}
-
-/** The first bytes of a body, up to the maximum. The rest is not read. */
-export async function readBeginning(response: IncomingMessage, reading: Required<Reading>): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  try {
-    await readChunks(response, reading, (chunk) => chunks.push(chunk));
-  } catch (error) {
-    if (!(error instanceof TooLarge)) throw error;
-  }
-  return Buffer.concat(chunks);
+  for await (const chunk of chunksOf(response, reading)) chunks.push(chunk);
+  return Buffer.concat(chunks).toString();
 }
 
 /**
- * Passes on the body while it arrives, and ends as {@link Reading} says. Each chunk has a turn of the event loop, so
- * that admission calls are answered in between.
- *
- * @returns how many bytes there were
+ * The chunks of a body, which ends as {@link Reading} says. Each chunk has a turn of the event loop, so that admission
+ * calls are answered in between.
  */
-export async function readChunks(
+export async function* chunksOf(
   response: IncomingMessage,
   { timeout, max = Number.POSITIVE_INFINITY }: Reading,
-  onChunk: (chunk: Buffer) => void,
-): Promise<number> {
+): AsyncGenerator<Buffer, void, undefined> {
   let bytes = 0;
-  const timer = setTimeout(() => response.destroy(silence(timeout)), timeout);
+  const timer =
+    timeout === undefined ? undefined : setTimeout(() => response.destroy(silence(timeout)), timeout);
   try {
     for await (const chunk of response as AsyncIterable<Buffer>) {
-      timer.refresh();
+      timer?.refresh();
       bytes += chunk.length;
       if (bytes > max) throw new TooLarge(`an answer of more than ${max} bytes`);
-      onChunk(chunk);
+      yield chunk;
       await nextTurn();
     }
-    return bytes;
   } finally {
     clearTimeout(timer);
     response.destroy();

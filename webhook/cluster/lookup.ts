@@ -73,29 +73,28 @@ export class Lookup<O, T> {
   async #ask(key: string): Promise<T | undefined> {
     const { bound } = this.#limits;
     const start = performance.now();
-    if (!(await this.#inFlight.take(1, bound))) throw this.#busy(key);
+    if (!(await this.#inFlight.take(bound))) throw this.#busy(key);
     const signal = AbortSignal.timeout(Math.max(1, Math.ceil(start + bound - performance.now())));
     try {
-      const answer = await this.#get(key, signal);
-      this.#onResult('found');
-      return answer;
+      const object = await this.#client.get<O>(this.#asked.path(key), { signal });
+      const picked = object === undefined ? undefined : this.#pick(key, object);
+      this.#onResult(picked === undefined ? 'absent' : 'found');
+      return picked;
     } catch (error) {
-      const isAbsent = error instanceof ClusterError && error.status === 404;
-      this.#onResult(isAbsent ? 'absent' : 'failed');
-      if (isAbsent) return undefined;
+      this.#onResult('failed');
       if (!signal.aborted) throw error;
       // its connection may be dead
       this.#client.dropConnections();
       const message = `${this.#cannot(key)}: no answer of the API server within ${bound} ms`;
       throw new ClusterError('CNI_GATE_CLUSTER_UNREACHABLE', message, { cause: error });
     } finally {
-      this.#inFlight.give(1);
+      this.#inFlight.give();
     }
   }
 
-  async #get(key: string, signal: AbortSignal): Promise<T> {
-    const { path, pick, fits } = this.#asked;
-    const picked = pick(await this.#client.request<O>('GET', path(key), { signal }));
+  #pick(key: string, object: O): T {
+    const { pick, fits } = this.#asked;
+    const picked = pick(object);
     if (fits?.(picked) !== false) return picked;
     const message = `${this.#cannot(key)}: it has more labels and annotations than cni-gate reads`;
     throw new ClusterError('CNI_GATE_CLUSTER_TOO_LARGE', message, { status: 200 });

@@ -1,53 +1,26 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
+import { counter, gauge, measuredGauge } from '../lib/metrics.ts';
 import type { Ended } from './informer/report.ts';
 
 /** What is measured of the way to the cluster. */
 export type ClusterMetrics = ReturnType<typeof clusterMetrics>;
 
-/** Registers the metrics of a cluster. Names follow https://prometheus.io/docs/practices/naming/. */
+/** Registers the metrics of a cluster: docs/reference/metrics.md. */
 export function clusterMetrics(registry: Registry) {
-  const registers = [registry];
   const counts = new Map<string, () => number>();
-  const leftOut = new Counter({
-    name: 'cni_gate_cluster_objects_left_out_total',
-    help: 'Objects that are not kept.',
-    labelNames: ['resource', 'reason'],
-    registers,
-  });
-  const ends = new Counter({
-    name: 'cni_gate_cluster_watch_ends_total',
-    help: 'Watches that ended. All reasons but "ended" are faults.',
-    labelNames: ['resource', 'reason'],
-    registers,
-  });
-  const lists = new Counter({
-    name: 'cni_gate_cluster_lists_total',
-    help: 'Complete lists: the first, and after faults of watches.',
-    labelNames: ['resource', 'result'],
-    registers,
-  });
-  const contact = new Gauge({
-    name: 'cni_gate_cluster_last_contact_timestamp_seconds',
-    help: 'When the API server last sent data, as Unix time; normally at most 20 s ago.',
-    labelNames: ['resource'],
-    registers,
-  });
-  new Gauge({
-    name: 'cni_gate_cluster_objects',
-    help: 'Known objects.',
-    labelNames: ['resource'],
-    registers,
-    collect() {
-      this.reset();
-      for (const [resource, count] of counts) this.set({ resource }, count());
-    },
-  });
-  const lookups = new Counter({
-    name: 'cni_gate_cluster_lookups_total',
-    help: 'Requests for objects that no watch had reported; "limited": not sent.',
-    labelNames: ['resource', 'result'],
-    registers,
-  });
+  const counterOf = <L extends 'reason' | 'result'>(name: string, help: string, label: L) =>
+    counter<'resource' | L>(registry, `cni_gate_cluster_${name}`, help, 'resource', label);
+  const leftOut = counterOf('objects_left_out_total', 'Objects that are not kept.', 'reason');
+  const endsHelp = 'Watches that ended. All reasons but "ended" are faults.';
+  const ends = counterOf('watch_ends_total', endsHelp, 'reason');
+  const lists = counterOf('lists_total', 'Complete lists: the first, and after faults of watches.', 'result');
+  const lookupsHelp = 'Requests for objects that no watch had reported; "limited": not sent.';
+  const lookups = counterOf('lookups_total', lookupsHelp, 'result');
+  const contactHelp = 'When the API server last sent data, as Unix time; normally at most 20 s ago.';
+  const contact = gauge(registry, 'cni_gate_cluster_last_contact_timestamp_seconds', contactHelp, 'resource');
+  measuredGauge(registry, 'cni_gate_cluster_objects', 'Known objects.', ['resource'], () =>
+    Array.from(counts, ([resource, count]) => [{ resource }, count()]),
+  );
   return {
     leftOut,
     lookups,

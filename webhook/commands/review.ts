@@ -48,7 +48,7 @@ export function reviewCommand(): Command {
       .addOption(new Option('-o, --output <form>', 'what to print').choices(forms).default('text'))
       .option('--strict', 'exit with 1 for warnings too')
       .addOption(new Option('--summary', 'one line for each workload, no diff'))
-      .option('--assume-meshed', 'assume that the injector of linkerd or Istio has run')
+      .option('--assume-meshed', "assume that the mesh's injector has run")
       // loaded here, because the other commands do not need it
       .action(async (paths: string[], flags: ReviewFlags) =>
         (await import('./run-review.ts')).runReview({ ...flags, filename: [...paths, ...flags.filename] }),

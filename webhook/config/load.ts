@@ -1,11 +1,11 @@
 import { Policy } from '../core/profiles/policy.ts';
-import type { Configuration, TemplateKind } from '../core/profiles/types.ts';
+import type { Configuration, ConfigurationFile, TemplateKind } from '../core/profiles/types.ts';
 import { LiveFiles, type LiveFilesOptions, readText } from '../lib/live-files.ts';
 import { validatorImage } from '../lib/version.ts';
 import { builtInKinds, builtInProfiles } from './builtin.ts';
-import type { Fault } from './explain.ts';
+import type { Fault } from './parse.ts';
 import { parseChecked } from './parse.ts';
-import { profileFaults, resourceFaults } from './rules.ts';
+import { profileFaults, reservedBy, resourceFaults } from './rules.ts';
 import { validateConfiguration } from './schema.ts';
 
 /** What a configuration has at least. */
@@ -24,32 +24,39 @@ export function parseConfiguration(
   file = 'built-in defaults',
   image = validatorImage,
 ): Configuration {
-  const value = parseChecked(text, file, validateConfiguration, configurationFaults);
-  value.proof.image ??= image;
-  const own = new Set(value.profiles.map((profile) => profile.name));
-  const builtIn = builtInProfiles().filter((profile) => !own.has(profile.name));
-  const { evidence } = value.gate;
+  const { gate, review, proof, profiles, ...rest } = parseChecked(
+    text,
+    file,
+    validateConfiguration,
+    configurationFaults,
+  );
+  const names = new Set(profiles.map(({ name }) => name));
+  const builtIn = builtInProfiles().filter(({ name }) => !names.has(name));
+  const { evidence } = gate;
   // who sets it means the built-in profiles as well
-  value.profiles = [
-    ...(evidence === undefined ? builtIn : builtIn.map((profile) => ({ ...profile, evidence }))),
-    ...value.profiles,
-  ];
-  const { kinds } = value.review;
-  const ownKinds = new Set(kinds.map(nameOf));
-  value.review.kinds = [...builtInKinds().filter((entry) => !ownKinds.has(nameOf(entry))), ...kinds];
-  return value;
+  const adjusted = evidence === undefined ? builtIn : builtIn.map((profile) => ({ ...profile, evidence }));
+  const kinds = new Set(review.kinds.map(nameOf));
+  const builtInKind = builtInKinds().filter((entry) => !kinds.has(nameOf(entry)));
+  return {
+    ...rest,
+    gate,
+    proof: { ...proof, image: proof.image ?? image },
+    profiles: [...adjusted, ...profiles],
+    review: { kinds: [...builtInKind, ...review.kinds] },
+  };
 }
 
 /** Entries of one kind replace the built-in ones, whatever their version is. */
 const nameOf = ({ apiVersion, kind }: TemplateKind): string => `${apiVersion.split('/')[0]} ${kind}`;
 
-function configurationFaults({ profiles, proof }: Configuration): Fault[] {
+function configurationFaults({ profiles, proof }: ConfigurationFile): Fault[] {
+  const reserved = reservedBy([...builtInProfiles(), ...profiles]);
   const ofProfiles = profiles.flatMap((profile, index) => {
     const path = ['profiles', index];
     const first = profiles.findIndex(({ name }) => name === profile.name);
     const text = `profile "${profile.name}" is already profiles[${first}]`;
     const twice = first === index ? [] : [{ path: [...path, 'name'], text }];
-    return [...twice, ...profileFaults(profile, path)];
+    return [...twice, ...profileFaults(profile, path, reserved)];
   });
   return [...resourceFaults(proof.resources), ...ofProfiles];
 }

@@ -2,29 +2,32 @@ import { unfitTargets } from '../../validator/shared/targets.ts';
 import { conflicts } from '../core/profiles/conflicts.ts';
 import { parseNetworks } from '../core/profiles/multus-networks.ts';
 import type { Profile, ProofResources } from '../core/profiles/types.ts';
-import { wordOf } from '../core/profiles/types.ts';
+import { checkNameOf } from '../core/profiles/types.ts';
 import { foreign, ownPrefix } from '../lib/names.ts';
 import { quantity } from '../lib/quantity.ts';
-import type { Fault } from './explain.ts';
+import type { Fault } from './parse.ts';
+
+/** Annotations that their owner alone may set, each with a sentence that names the owner. */
+export type Reserved = ReadonlyMap<string, string>;
+
+/** What profiles reserve, besides what Kubernetes does: a pod with such an annotation may look ready and not be. */
+export const reservedBy = (profiles: readonly Profile[]): Reserved =>
+  new Map([
+    ...profiles.flatMap(({ name, reservedAnnotations = [] }) =>
+      reservedAnnotations.map((key) => [key, `the network of profile "${name}" writes it`] as const),
+    ),
+    [foreign.mirrorPod, 'the kubelet writes it on static pods'],
+  ]);
 
 /**
- * Annotations that a network writes itself. If another party sets them, a pod looks ready that is not, or the owner of
- * the key is misled.
+ * Returns the faults of a profile that a schema cannot find.
+ *
+ * @param path the profile's path in its document
  */
-const ownedByOthers: Record<string, string> = {
-  [foreign.networkStatus]: 'Multus writes it when it creates the sandbox',
-  'k8s.v1.cni.cncf.io/networks-status': 'Multus writes it when it creates the sandbox',
-  'vpc.amazonaws.com/pod-eni': "it is written by AWS's VPC resource controller",
-  'ambient.istio.io/redirection': "it is written by Istio's node agent",
-  'sidecar.istio.io/status': "it is written by Istio's injector",
-  [foreign.mirrorPod]: 'the kubelet writes it on static pods',
-};
-
-/** Returns the faults of a profile that a schema cannot find. `path` is the profile's path in its document. */
-export function profileFaults(profile: Profile, path: (string | number)[]): Fault[] {
+export function profileFaults(profile: Profile, path: (string | number)[], reserved: Reserved): Fault[] {
   return [
     ...whenFaults(profile, [...path, 'when']),
-    ...annotationFaults(profile, [...path, 'annotations']),
+    ...annotationFaults(profile, [...path, 'annotations'], reserved),
     ...targetFaults(profile, [...path, 'proof', 'checks']),
     ...containerFaults(profile, [...path, 'proof', 'container']),
     ...conflicts([profile]).map((text) => ({ path, text })),
@@ -61,20 +64,15 @@ function whenFaults({ when }: Profile, path: (string | number)[]): Fault[] {
   });
 }
 
-function annotationFaults({ annotations }: Profile, path: (string | number)[]): Fault[] {
+function annotationFaults({ annotations }: Profile, path: (string | number)[], reserved: Reserved): Fault[] {
   return Object.entries(annotations).flatMap(([key, value]) => {
-    const owner = ownerOf(key);
+    const owner = key.startsWith(ownPrefix) ? 'cni-gate writes it itself' : reserved.get(key);
     const at = [...path, key];
     if (owner !== undefined) return [{ path: at, text: `must not be set: ${owner}` }];
     return key === foreign.networks && parseNetworks(value) === undefined
       ? [{ path: at, text: 'is neither a comma-separated list nor a JSON list of networks' }]
       : [];
   });
-}
-
-function ownerOf(key: string): string | undefined {
-  if (key.startsWith(ownPrefix)) return 'cni-gate writes it itself';
-  return Object.hasOwn(ownedByOthers, key) ? ownedByOthers[key] : undefined;
 }
 
 /** `imageOf` needs a container that exists in every pod to which the profile applies. */
@@ -100,7 +98,7 @@ function containerFaults({ when, proof }: Profile, path: (string | number)[]): F
 function targetFaults({ proof }: Profile, path: (string | number)[]): Fault[] {
   return proof.checks.flatMap((check, index) =>
     unfitTargets(check).map(({ place, text }) => ({
-      path: [...path, index, wordOf(check), 'connect', place],
+      path: [...path, index, checkNameOf(check), 'connect', place],
       text,
     })),
   );

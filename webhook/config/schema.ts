@@ -1,5 +1,5 @@
 import { Ajv } from 'ajv';
-import type { Configuration, Profile } from '../core/profiles/types.ts';
+import type { ConfigurationFile, Profile } from '../core/profiles/types.ts';
 import schema from './configuration.schema.json' with { type: 'json' };
 
 const ajv = new Ajv({
@@ -12,6 +12,6 @@ const ajv = new Ajv({
 });
 
 /** The published JSON Schema, compiled. Both fill in the schema's defaults. */
-export const validateConfiguration = ajv.compile<Configuration>(schema);
+export const validateConfiguration = ajv.compile<ConfigurationFile>(schema);
 /** The definition of a profile in that schema, compiled. */
 export const validateProfile = ajv.compile<Profile>({ $ref: `${schema.$id}#/definitions/profile` });

@@ -3,7 +3,8 @@ import type { EventRecorder } from '../cluster/events/recorder.ts';
 import type { Leadership } from '../cluster/lease/leadership.ts';
 import type { Policy } from '../core/profiles/policy.ts';
 import type { Log } from '../lib/deps.ts';
-import { CniGateError, messageOf } from '../lib/errors.ts';
+import { messageOf } from '../lib/errors.ts';
+import { kindOfError, logOnce } from '../lib/log-once.ts';
 import { type Reconcile, WorkQueue, type WorkQueueOptions } from './work-queue.ts';
 
 /** What all work of the leader goes by. */
@@ -41,16 +42,14 @@ export interface ControllerOptions extends Pick<LeaderDeps<unknown>, 'leader' | 
   failure: string;
 }
 
-/** A failure of the same kind is logged again after this time, in milliseconds. */
-const warnAgain = 600_000;
-
 /** Runs a {@link WorkQueue} while this process leads: events and a resync add keys, the reconciler looks at them. */
 export class Controller {
   readonly #options: ControllerOptions;
-  #warned: { kind: string; at: number } | undefined;
+  readonly #failures: ReturnType<typeof logOnce>;
 
   constructor(options: ControllerOptions) {
     this.#options = options;
+    this.#failures = logOnce(options.log);
   }
 
   /** Runs until the signal is aborted, and what was begun has ended. Never throws. */
@@ -89,14 +88,8 @@ export class Controller {
     await running;
   }
 
-  /** Logs each kind of failure once in a while: it may concern many keys. */
   #warn(error: unknown, key?: string): void {
-    const text = messageOf(error);
-    const kind = error instanceof CniGateError ? error.code : text;
-    const now = performance.now();
-    if (this.#warned?.kind === kind && now - this.#warned.at < warnAgain) return;
-    this.#warned = { kind, at: now };
-    const { log, failure } = this.#options;
-    log.warn({ err: error, key }, `${failure}: ${text}; cni-gate tries again`);
+    const text = `${this.#options.failure}: ${messageOf(error)}; cni-gate tries again`;
+    this.#failures.warn(kindOfError(error), { err: error, key }, text);
   }
 }

@@ -6,7 +6,7 @@ import { type DuplicateAddress, duplicateAddresses } from '../core/networks/dupl
 import type { EvidenceView } from '../core/networks/evidence.ts';
 import type { Readiness } from '../core/networks/readiness.ts';
 import { duplicatesOfNamespace } from '../lib/limits.ts';
-import { eventReasons } from '../lib/names.ts';
+import { eventReasons, nameOf } from '../lib/names.ts';
 import type { LeaderDeps } from './controller.ts';
 
 /**
@@ -107,7 +107,7 @@ export function duplicateEvents(found: DuplicateAddress): Event[] {
     occasion,
     node: pod.node,
     note: fitNote(
-      `address ${address} of ${of} is also that of pod ${other.namespace}/${other.name} on node ${other.node}, the ${which} one`,
+      `address ${address} of ${of} is also that of pod ${nameOf(other)} on node ${other.node}, the ${which} one`,
       '. Connections to it reach either pod. Find out which pod the network gave it to, and delete the other one, without --force',
     ),
   });

@@ -1,4 +1,5 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
+import { counter, gauge } from '../lib/metrics.ts';
 
 /**
  * What this replica does about refused pods: `steering`; `standby`: another replica leads; `off` by the configuration;
@@ -15,12 +16,6 @@ export type SteerState = (typeof steerStates)[number];
 export const repairStates = ['recreate', 'audit', 'standby', 'off', 'no-namespace'] as const;
 /** One of {@link repairStates}. */
 export type RepairState = (typeof repairStates)[number];
-
-const counter = <L extends string>(registry: Registry, name: string, help: string, label: L): Counter<L> =>
-  new Counter({ name, help, labelNames: [label], registers: [registry] });
-
-const gauge = <L extends string>(registry: Registry, name: string, help: string, ...labels: L[]): Gauge<L> =>
-  new Gauge({ name, help, labelNames: labels, registers: [registry] });
 
 /** Returns what sets the metric of a replica's state. */
 function stateGauge<S extends string>(

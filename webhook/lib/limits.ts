@@ -3,7 +3,6 @@
  * limit with its unit and its reason. `npm run generate` writes the texts of the declarations into docs/reference/limits.md.
  */
 import { totalmem } from 'node:os';
-import { getHeapStatistics } from 'node:v8';
 import { bytes, count, section, time } from './limit.ts';
 
 const KiB = 1024;
@@ -13,54 +12,39 @@ section('Bodies of admission calls');
 /** Limits of a body, which are the same on every machine. Bytes and milliseconds. */
 const bodyLimits = {
   /**
-   * The largest body, by path. The API server takes objects of at most 3 MiB
-   * (`MaxRequestBodyBytes`, staging/src/k8s.io/apiserver/pkg/server/config.go). JSON may write a pod longer than the
-   * client did: `<` becomes six bytes. A Namespace comes with its old object.
+   * etcd takes requests of 1.5 MiB (`--max-request-bytes`), in which the API server stores objects as protobuf. JSON
+   * takes up to three times as many bytes: a variable of two characters has 8 in protobuf, and 24 in JSON. A Namespace
+   * that is updated comes with its old object, and both are mostly text. 512 KiB are for the rest of the review.
    */
-  body: {
-    mutate: bytes(7 * MiB, 'body of `/mutate`', '`CNI_GATE_REVIEW_TOO_LARGE`'),
-    gate: bytes(4 * MiB, 'body of `/gate`', '`CNI_GATE_REVIEW_TOO_LARGE`'),
-    namespaces: bytes(1 * MiB, 'body of `/namespaces`', '`CNI_GATE_REVIEW_TOO_LARGE`'),
-  },
-  /** A pod has about 15 levels, its `managedFields` as many again. */
-  depth: count(256, 'levels of a body', '`CNI_GATE_REVIEW_INVALID`'),
+  body: bytes(5 * MiB, 'body', '`CNI_GATE_REVIEW_TOO_LARGE`'),
   /**
-   * Bytes of memory that a byte of an ordinary body takes at most, as estimated: about 19 of a small pod, 8 of a list of
-   * tolerations. Of a list of `{}` it is 110.
+   * Up to this size the main thread reads a body. The costliest one takes about 10 ms to parse; an ordinary pod has 3 to
+   * 20 KiB. All connections together hold a quarter of the container's memory in such bodies at most.
    */
-  ordinaryCost: 20,
-  /** Bytes of memory up to which a call may use the part that large ones have to leave free. */
-  smallBody: 1 * MiB,
-  /** Well below `timeoutSeconds`. */
-  memoryWait: time(2_000, 'wait of a body for memory', '`CNI_GATE_BUSY`; limit `bodies`'),
-  slowBody: time(
-    1_000,
-    'arrival of a body, while others wait for memory',
-    '`CNI_GATE_BUSY`; limit `slow-body`',
-  ),
-  /** While a known caller waits, for a body of another. An API server sends its body at once. */
-  slowBodyOfUnknown: 100,
-};
-
-/**
- * What a body may have that takes V8 long to parse for its size. Within these, the costliest body takes about 0.1 s on
- * one core, from its text to the answer.
- */
-export const jsonShape = {
-  /** Bytes of a body that is not checked for this: it takes a few milliseconds in any case. */
-  small: 64 * KiB,
-  /**
-   * Different beginnings of objects: a key after the same keys before it counts once. A pod has about 100, and one for
-   * each label and annotation, once more for each in `managedFields`.
-   */
-  shapes: count(
-    16_384,
-    'shapes of objects in a body above 64 KiB',
+  smallBody: bytes(64 * KiB, 'body that waits for no other; a thread reads larger ones in turn'),
+  /** Each keeps its bytes in memory until its answer. */
+  largeBodies: count(8, 'larger bodies at a time; others wait'),
+  /** Longer than {@link bodyLimits.largeBodyArrival}, so that an API server finds a place. Below `timeoutSeconds`. */
+  largeBodyWait: time(3_000, 'wait of a larger body for its place', '`CNI_GATE_BUSY`; limit `bodies`'),
+  /** An API server sends its body at once. */
+  largeBodyArrival: time(2_000, 'arrival of a larger body', '`CNI_GATE_BUSY`; limit `slow-body`'),
+  /** 30,000 tolerations have 270,000. V8 takes up to 50 MiB and 1 s for as many of the costliest kind. */
+  largeBodyParts: count(
+    300_000,
+    'lists, objects and strings of a larger body',
     '`CNI_GATE_REVIEW_TOO_LARGE`; limit `cost`',
   ),
-  /** A pod of 1.5 MiB, which is the most that etcd takes, has up to 200,000. */
-  strings: count(262_144, 'strings and keys in such a body', '`CNI_GATE_REVIEW_TOO_LARGE`; limit `cost`'),
+  /** With the start of the thread. The API server waits as long (`timeoutSeconds`). */
+  largeBodyTime: time(10_000, 'time to decide on it', '`CNI_GATE_REVIEW_TOO_LARGE`; limit `cost`'),
+  /**
+   * Of the thread's heap. A thread that reaches it while V8 parses would end the whole process, which the number of
+   * parts prevents: they take less than half of it.
+   */
+  largeBodyHeap: bytes(128 * MiB, 'memory to decide on it', '`CNI_GATE_REVIEW_TOO_LARGE`; limit `cost`'),
 };
+
+/** Small bodies that are read in one turn of the event loop: together they take less than 0.1 s. */
+export const bodiesOfTurn = 8;
 
 section('Connections');
 /** Times of a connection to the admission port. Milliseconds. */
@@ -109,23 +93,17 @@ export const opsLimits = {
 };
 
 /**
- * Limits of the admission server that follow the memory of its container.
+ * The most connections of the admission server, in or after their TLS handshake. An idle one costs about 50 KiB.
  *
  * @param memory bytes that the container may use
- * @param heap bytes that V8 may use of them for its heap
  */
-export const limitsFor = (memory: number, heap: number) => ({
-  /** Connections, in or after their TLS handshake. An idle one costs about 50 KiB. */
-  connections: Math.min(Math.max(Math.floor(memory / (512 * KiB)), 128), 4096),
-  /** Bytes for all bodies without an answer, as estimated before they are parsed. */
-  bodies: Math.min(Math.max(heap / 5, 24 * MiB), 768 * MiB),
-});
+export const mostConnections = (memory = availableMemory()): number =>
+  Math.min(Math.max(Math.floor(memory / (512 * KiB)), 128), 4096);
 
-/** The limits for this process: those of its control group, or of the machine where it is in none with a limit. */
-export function memoryLimits(): ReturnType<typeof limitsFor> {
+/** Bytes for this process: those of its control group, or of the machine where it is in none with a limit. */
+function availableMemory(): number {
   const constrained = process.constrainedMemory();
-  const memory = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
-  return limitsFor(memory, getHeapStatistics().heap_size_limit);
+  return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
 }
 
 /**
@@ -172,21 +150,13 @@ export const repairLimits = {
 
 section('Objects of the cluster');
 /**
- * How many bytes of JSON one object of the API may have to be read here. What is larger is skipped while it comes, is
- * never parsed, and counts as unknown. Ordinary objects have 2 to 60 KiB. An object in etcd has at most 1.5 MiB
- * (etcd, `--max-request-bytes`), which JSON may write in up to six times as many bytes.
+ * How many bytes of JSON one object of the API may have to be read here. A larger object is skipped while it arrives, is
+ * never parsed, and counts as unknown. Ordinary objects have 2 to 60 KiB; a node with 50 images and 256 KiB of
+ * annotations has at most 350 KiB. An object in etcd has at most 1.5 MiB (etcd, `--max-request-bytes`), which JSON may
+ * write in up to six times as many bytes. To parse the costliest object within the limit, in which each key is another
+ * one, takes V8 60 ms.
  */
-export const objectBytes = {
-  /** Single requests, and kinds whose writers are trusted more than tenants. */
-  default: bytes(3 * MiB, 'any other object'),
-  /**
-   * A kubelet may give its Node any labels, and writes its status; ordinary ones have 10 to 60 KiB, with 50 images and
-   * 256 KiB of annotations at most 350 KiB. Labels of a namespace have no bound.
-   */
-  node: bytes(512 * KiB, 'node, or namespace that opted in'),
-  /** Any tenant of a namespace that opted in can create pods. 55,000 tolerations of a DaemonSet have 1.4 MB. */
-  pod: bytes(256 * KiB, 'pod that waits for a node or has our label, or DaemonSet that a profile names'),
-};
+export const objectBytes = bytes(512 * KiB, 'JSON of an object');
 
 /** Bytes of an answer other than 2xx that are read. A Status has less than 4 KiB. */
 export const refusalBytes = 64 * KiB;
@@ -199,9 +169,6 @@ export const listItems = count(64, 'containers, addresses or requested resources
 
 /** Bytes of a list without its items: its version and the token of the next page. */
 export const listEnvelopeBytes = 64 * KiB;
-
-/** Bytes of a page of a list. One of 500 nodes has 5 to 30 MiB, and 15,000 nodes in one page have less than this. */
-export const pageBytes = 1024 * MiB;
 
 section('Pods that wait for a node');
 /** Pods that wait for a node and are kept here. The gate asks the API server for those that are not. */
@@ -226,8 +193,6 @@ export const evidencePods = {
     count: count(120_000, 'verdicts, of all namespaces'),
     bytes: bytes(96 * MiB, 'estimated memory of these'),
   },
-  /** Pods in a page of a list: the API server keeps a whole page in memory. */
-  pageSize: 100,
   /** Different texts that are kept once for all pods, of each kind. */
   sharedTexts: 50_000,
   /** As JSON. Ordinary pods have about 400. */
@@ -253,7 +218,7 @@ export const nodeEvidence = {
 /** Users can claim any number of addresses by `network-status` of their own pods. */
 export const duplicatesOfNamespace = count(
   500,
-  '[duplicate addresses](../decisions/duplicate-addresses.md), for each namespace and between namespaces',
+  '[duplicate addresses](errors.md#two-pods-with-one-address), for each namespace and between namespaces',
 );
 
 section('Nodes and namespaces');
@@ -266,7 +231,7 @@ export const namespaces = {
     count: count(10_000, 'namespaces that opted in'),
     bytes: bytes(16 * MiB, 'estimated memory of these'),
   },
-  bytes: bytes(
+  each: bytes(
     128 * KiB,
     'labels and numeric annotations of a namespace: about 600 labels',
     '[`CNI_GATE_CLUSTER_TOO_LARGE`](errors.md#cni_gate_cluster_too_large)',
@@ -280,7 +245,7 @@ export const namespaces = {
 export const nodes = {
   max: { count: count(15_000, 'nodes'), bytes: bytes(64 * MiB, 'estimated memory of these') },
   /** About 1,200 labels. Feature discovery creates up to 200. */
-  bytes: bytes(256 * KiB, 'labels, taints and resources of a node'),
+  each: bytes(256 * KiB, 'labels, taints and resources of a node'),
 };
 
 /** Characters of a name, UID or word that comes from an object or a call: Kubernetes allows 253 for a DNS subdomain. */

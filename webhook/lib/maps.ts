@@ -14,3 +14,11 @@ export function getOrMake<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   map.set(key, made);
   return made;
 }
+
+/** Removes the keys that were added first, until no more than the maximum are left. */
+export function evictOldest<K>(map: Map<K, unknown> | Set<K>, max: number): void {
+  for (const key of map.keys()) {
+    if (map.size <= max) return;
+    map.delete(key);
+  }
+}

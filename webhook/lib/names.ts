@@ -56,6 +56,10 @@ export const certificatesLabelValue = 'managed';
 /** Lease in cni-gate's own namespace. Its holder is the leader. */
 export const leaderLease = 'cni-gate-leader';
 
+/** How objects are named in messages and maps: `namespace/name`, or the name where the kind has no namespaces. */
+export const nameOf = ({ namespace, name }: { namespace?: string | undefined; name: string }): string =>
+  namespace === undefined ? name : `${namespace}/${name}`;
+
 /** `reportingController` of events. */
 export const eventReporter = 'cni-gate.io/leader';
 /** Reasons of these events. */
@@ -67,8 +71,9 @@ export const eventReasons = {
   notRecreated: 'NotRecreated',
   duplicateAddress: 'DuplicateAddress',
 } as const;
-/** `action` of the event about a pod that is not recreated because repair has stopped. */
-export const repairStopped = 'Stop';
+
+/** `action` of the events on pods that are not recreated; `stop`: because repair has stopped. */
+export const eventActions = { leave: 'Leave', stop: 'Stop' } as const;
 
 /** ConfigMap in cni-gate's own namespace with the configuration of an installation, and the key in it. */
 export const installedConfiguration = { name: 'cni-gate', key: 'config.yaml' } as const;

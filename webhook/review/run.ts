@@ -5,7 +5,7 @@ import { readStream } from './input/documents.ts';
 import { expandInputs, readInput, standardInput, standardInputName } from './input/files.ts';
 import { mostInput } from './input/limits.ts';
 import { ManifestReader } from './input/manifest-reader.ts';
-import { proxyMissing } from './mesh/gaps.ts';
+import { proxyMissing } from './mesh.ts';
 import { faultAt, type Report, type Reviewed } from './model.ts';
 
 /** What to review. */

@@ -1,18 +1,25 @@
 import type { FastifyBaseLogger, FastifyRequest } from 'fastify';
-import type { AdmissionDecision } from '../admission/decision.ts';
 import { gate } from '../admission/gate.ts';
-import { mutate } from '../admission/mutate.ts';
 import { respond } from '../admission/respond.ts';
 import type { AdmissionReview } from '../admission/review.ts';
-import { reviewNamespace } from '../admission/review-namespace.ts';
 import type { ClusterView } from '../core/cluster-view.ts';
+import type { Namespaces } from '../core/facts/namespace.ts';
 import type { Policy } from '../core/profiles/policy.ts';
-import { memoryLimits, serverLimits } from '../lib/limits.ts';
+import { CniGateError } from '../lib/errors.ts';
+import { mostConnections, serverLimits } from '../lib/limits.ts';
 import { Bodies } from './bodies.ts';
 import { Connections } from './connections.ts';
 import type { App, ServerDeps } from './deps.ts';
 import { answerErrors } from './http-errors.ts';
+import { LargeBodies } from './large-bodies.ts';
 import type { OverloadLimit } from './metrics.ts';
+import {
+  type Decided,
+  type NamespaceAnswer,
+  type Reading,
+  readReview,
+  type WebhookName,
+} from './read-review.ts';
 
 /** What the webhooks decide by. */
 export interface AdmissionContext {
@@ -23,70 +30,75 @@ export interface AdmissionContext {
   ownNamespace: string | undefined;
 }
 
-/** Adds the routes `POST /mutate`, `/gate` and `/namespaces`, within bounds of memory and connections. */
+/** Adds the routes `POST /mutate`, `/gate` and `/namespaces`, within bounds of memory, time and connections. */
 export function addWebhooks(app: App, context: AdmissionContext, { metrics, clock }: ServerDeps): void {
   const { policy, view, ownNamespace } = context;
-  const limits = memoryLimits();
   const overload = (limit: OverloadLimit): void => metrics.overload(limit);
-  const connections = new Connections(limits.connections, overload, serverLimits.handshakeTimeout);
+  const connections = new Connections(mostConnections(), overload, serverLimits.handshakeTimeout);
   connections.bound(app.server);
-  const bodies = new Bodies(limits.bodies, overload, ({ socket }) => connections.isKnown(socket));
+  const bodies = new Bodies(overload, ({ socket }) => connections.isKnown(socket));
   metrics.measureBodies(() => bodies.inFlight);
+  const largeBodies = new LargeBodies(overload);
+  app.addHook('onClose', () => largeBodies.close());
   // `bodies` reads them: a pod can have any key, `__proto__` too, and Fastify would copy keys by assignment
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', (_request, _payload, done) => done(null));
   answerErrors(app, metrics);
 
-  /** Decides while the memory of the body is reserved; counts and logs the decision. */
-  const answer = (
-    webhook: WebhookName,
-    request: FastifyRequest,
-    decide: (body: unknown) => Decided | Promise<Decided>,
-  ): Promise<AdmissionReview> =>
-    bodies.handle(request.raw, serverLimits.body[webhook], async (body) => {
+  const read = (webhook: WebhookName, text: Buffer, asked?: NamespaceAnswer): Promise<Reading> =>
+    text.length <= serverLimits.smallBody
+      ? readReview(webhook, text, {
+          policy: policy(),
+          ownNamespace,
+          namespace: (name) => asked ?? knownNow(view.namespaces, name),
+        })
+      : largeBodies.read({
+          webhook,
+          text,
+          configuration: policy().configuration,
+          ownNamespace,
+          namespace: asked,
+        });
+  const decide = async (webhook: WebhookName, text: Buffer, asked?: NamespaceAnswer): Promise<Decided> => {
+    const reading = await read(webhook, text, asked);
+    if ('unknownNamespace' in reading)
+      return decide(webhook, text, await askFor(view.namespaces, reading.unknownNamespace));
+    return 'placement' in reading ? gate(reading.placement, view, policy(), clock.now()) : reading;
+  };
+  /** Decides about a request; counts and logs the decision. */
+  const answer = (webhook: WebhookName, request: FastifyRequest): Promise<AdmissionReview> =>
+    bodies.handle(request.raw, async (text) => {
       const start = clock.monotonicNow();
-      const decided = await decide(body);
+      const decided = await decide(webhook, text);
       const seconds = (clock.monotonicNow() - start) / 1000;
       metrics.answered(webhook, decided.decision, seconds);
       logDecision(request.log, webhook, decided, seconds);
       return decided.review ?? respond(decided.request.uid, decided.decision);
     });
-  app.post('/mutate', (request) =>
-    answer('mutate', request, (body) =>
-      mutate(body, { policy: policy(), namespaces: view.namespaces, ownNamespace }),
-    ),
-  );
-  app.post('/gate', (request) => answer('gate', request, (body) => gate(body, view, policy(), clock.now())));
-  app.post('/namespaces', (request) =>
-    answer('namespaces', request, (body) => reviewNamespace(body, policy())),
-  );
+  for (const webhook of ['mutate', 'gate', 'namespaces'] as const)
+    app.post(`/${webhook}`, (request) => answer(webhook, request));
 }
 
-/** What a webhook decided about a request. */
-interface Decided {
-  request: AnsweredRequest;
-  decision: AdmissionDecision;
-  /** The answer, where it is made already. */
-  review?: AdmissionReview;
+/** What is known of a namespace without a wait; undefined where the API server has to be asked. */
+function knownNow(namespaces: Namespaces, name: string): NamespaceAnswer | undefined {
+  const facts = namespaces.facts(name);
+  if (!(facts instanceof Promise)) return { facts };
+  // `askFor` waits for the same answer
+  facts.catch(() => {});
+  return undefined;
 }
 
-/** What is logged about a request. */
-interface AnsweredRequest {
-  uid: string;
-  namespace: string;
-  /** Name of the pod; absent where the request is about a namespace. */
-  name?: string;
-  operation: string;
-  dryRun: boolean;
-  /** The node that a pod is to be bound to. */
-  node?: string;
+async function askFor(namespaces: Namespaces, name: string): Promise<NamespaceAnswer> {
+  try {
+    return { facts: await namespaces.facts(name) };
+  } catch (error) {
+    if (!(error instanceof CniGateError)) throw error;
+    return { code: error.code, message: error.message };
+  }
 }
 
 /** What each webhook reviews. */
 const subjects = { mutate: 'pod', gate: 'placement', namespaces: 'namespace' };
-
-/** A webhook, by its path. */
-type WebhookName = keyof typeof subjects;
 
 /** Outcomes that are logged as warnings. */
 const reported = new Set(['refused', 'warned', 'audited', 'released', 'unknown']);
@@ -96,7 +108,7 @@ const reported = new Set(['refused', 'warned', 'audited', 'released', 'unknown']
  * so level info has only the pod's name. Level debug adds the patch, which consists of cni-gate's own values and those
  * of the configuration.
  *
- * @param seconds from the parsed request to the answer
+ * @param seconds from the whole body to the answer
  */
 function logDecision(
   log: FastifyBaseLogger,

@@ -1,4 +1,3 @@
-import { Gauge } from 'prom-client';
 import type { ClusterView } from '../core/cluster-view.ts';
 import { type PodEvidence, type Verdict, verdicts } from '../core/facts/pod-evidence.ts';
 import { noneYet, states } from '../core/networks/daemon-set-status.ts';
@@ -6,9 +5,8 @@ import { duplicateAddresses } from '../core/networks/duplicate-addresses.ts';
 import { type NetworkFacts, statesOn } from '../core/networks/network-status.ts';
 import type { Policy } from '../core/profiles/policy.ts';
 import type { Deps } from '../lib/deps.ts';
-
-/** A value of a gauge, by its labels. */
-type Sample = [labels: Record<string, string>, value: number];
+import { measuredGauge, type Sample } from '../lib/metrics.ts';
+import { nameOf } from '../lib/names.ts';
 
 /**
  * Registers gauges of the nodes' states, of held pods, and of what pods' proofs found out. They are computed for each
@@ -21,26 +19,12 @@ export function measureCluster(
   view: Pick<ClusterView, 'readiness' | 'evidence' | 'pending' | 'unsynced'>,
 ): void {
   const { evidence } = view;
-  /** @param samples undefined until everything is listed */
   const gauge = (
     name: string,
     help: string,
     labelNames: string[],
     samples: () => Iterable<Sample> | undefined,
-  ): void => {
-    new Gauge({
-      name,
-      help,
-      labelNames,
-      registers: [registry],
-      collect() {
-        // without labels, a reset would report 0
-        if (labelNames.length > 0) this.reset();
-        else this.remove();
-        for (const [labels, value] of samples() ?? []) this.set(labels, value);
-      },
-    });
-  };
+  ): void => measuredGauge(registry, name, help, labelNames, samples);
   const gaugeOfPods = (name: string, help: string, isCounted: (pod: PodEvidence) => boolean): void =>
     gauge(name, help, [], () => (evidence.synced ? [[{}, count(evidence.pods(), isCounted)]] : undefined));
 
@@ -100,8 +84,8 @@ function* nodeStates(
         if (count) count[state] += 1;
       }
     }
-    for (const [{ namespace, name }, count] of counts) {
-      const labels = { profile: profile.name, daemonset: `${namespace}/${name}` };
+    for (const [daemonSet, count] of counts) {
+      const labels = { profile: profile.name, daemonset: nameOf(daemonSet) };
       for (const state of states) yield [{ ...labels, state }, count[state]];
     }
   }

@@ -1,37 +1,40 @@
 import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { handshakesOfTurn, knownAddresses, mostPipelined } from '../lib/limits.ts';
-import { EventLoopBudget } from './event-loop-budget.ts';
+import { evictOldest } from '../lib/maps.ts';
+import { Turns } from './turns.ts';
 
-/** What a server with connections is asked here. */
-type Bounded = Pick<HttpServer, 'on' | 'listeners' | 'removeAllListeners'>;
+/** A server, as far as its connections are bounded. */
+type BoundedServer = Pick<HttpServer, 'on' | 'listeners' | 'removeAllListeners'>;
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** An open connection, from the accept to its end. */
 interface Connection {
+  /** Its key in `#open`; a closed socket does not tell it. */
+  peer: string;
   socket: Socket;
-  /** Answers that the client does not have yet. */
-  open: Set<ServerResponse>;
+  /** Answers that are not written to their end. */
+  unanswered: Set<ServerResponse>;
   /** Closes it when its TLS handshake takes too long. */
   handshake?: NodeJS.Timeout | undefined;
 }
 
 /**
- * Bounds the connections of a server, and the requests that a connection sends without waiting for answers: Go's HTTP
- * client, and so the API server, sends one at a time. At the bound a new connection replaces another one, so that a
- * client that opens many and sends nothing does not keep others out.
+ * Bounds the connections of a server, and the unanswered requests of a connection: Go's HTTP client, and so the API
+ * server, sends one request at a time. At the bound a new connection replaces an open one, so that a client that opens
+ * many and sends nothing does not keep others out.
  *
- * A TLS handshake begins when the client's first bytes are here, a few in each turn of the event loop: a thousand clients
- * that begin at once would keep it busy with nothing else.
+ * A TLS handshake begins when the client's first bytes have arrived, a few in each turn of the event loop: a thousand
+ * clients may begin at the same time.
  */
 export class Connections {
   readonly #max: number;
   readonly #closed: (limit: 'connections' | 'pipelined') => void;
   readonly #handshakeTimeout: number | undefined;
-  readonly #handshakes = new EventLoopBudget(handshakesOfTurn);
-  /** By the client's address and port, which a TLS socket shares with the socket below it; least recently used first. */
+  readonly #handshakes = new Turns(handshakesOfTurn);
+  /** By the client's address and port, which a TLS socket shares with its TCP socket; least recently used first. */
   readonly #open = new Map<string, Connection>();
-  /** Addresses that had an answer of 200, the API server's among them; least recently answered first. */
+  /** Addresses that received an answer of 200, as the API server did; least recently answered first. */
   readonly #known = new Set<string>();
 
   /**
@@ -46,13 +49,13 @@ export class Connections {
   }
 
   /** Bounds the connections of a server that does not listen yet. */
-  bound(server: Bounded): void {
+  bound(server: BoundedServer): void {
     const handlers = server.listeners('request') as Handler[];
     server.removeAllListeners('request');
     const handle = (request: IncomingMessage, response: ServerResponse): void => {
       if (this.#admits(request, response)) for (const handler of handlers) handler(request, response);
     };
-    // Node answers an `Expect` that it does not know by itself, without a bound; a server may ignore it as well
+    // By default Node answers an unknown `Expect` itself, without this bound. A server may ignore the header.
     server.on('request', handle).on('checkExpectation', handle);
     const takers = server.listeners('connection') as ((socket: Socket) => void)[];
     server.removeAllListeners('connection');
@@ -66,84 +69,80 @@ export class Connections {
     });
   }
 
-  /** @param take gives the socket to the server */
+  /** @param take passes the socket to the server */
   #add(socket: Socket, take: () => void): void {
     if (this.#open.size >= this.#max) this.#evict();
     const peer = peerOf(socket);
-    const connection: Connection = { socket, open: new Set() };
+    const connection: Connection = { peer, socket, unanswered: new Set() };
     this.#open.set(peer, connection);
     socket.once('close', () => {
       clearTimeout(connection.handshake);
       if (this.#open.get(peer) === connection) this.#open.delete(peer);
     });
-    if (this.#handshakeTimeout === undefined) {
-      take();
-      return;
-    }
-    const half = this.#handshakeTimeout / 2;
-    // in two steps: what came while the event loop was busy is read before the second one ends
+    if (this.#handshakeTimeout === undefined) take();
+    else this.#handshake(connection, this.#handshakeTimeout, take);
+  }
+
+  #handshake(connection: Connection, time: number, take: () => void): void {
+    const { socket } = connection;
+    // Two timers: bytes that arrived while the event loop was busy are read before the second one ends.
     connection.handshake = setTimeout(() => {
-      connection.handshake = setTimeout(() => socket.destroy(), half);
-    }, half);
-    // it may break while it waits
+      connection.handshake = setTimeout(() => socket.destroy(), time / 2);
+    }, time / 2);
+    // Swallow errors until the server owns the socket.
     socket.on('error', () => {});
     socket.once('readable', async () => {
-      await this.#handshakes.turn(this.isKnown(socket));
-      // a client that sent nothing has closed its side
-      if (socket.readableLength === 0) socket.destroy();
+      const isInTime = await this.#handshakes.next(time, this.isKnown(socket));
+      // without a byte to read, the client has closed its side
+      if (!isInTime || socket.readableLength === 0) socket.destroy();
       else if (!socket.destroyed) take();
     });
   }
 
   #evict(): void {
     this.#closed('connections');
-    const [peer, connection] = this.#evictionCandidate() ?? [];
-    if (peer === undefined) return;
+    const { peer, socket } = this.#evictionCandidate();
     this.#open.delete(peer);
-    connection?.socket.destroy();
+    socket.destroy();
   }
 
   /**
-   * The connection that makes room for a new one: of an address that had no valid answer yet, else the one that is
-   * unused for longest. A connection whose request is worked on makes room only where all are.
+   * Which connection to drop when full: first from unknown addresses, then the least recently used. One with a complete
+   * request goes only where all have one.
    */
-  #evictionCandidate(): [string, Connection] | undefined {
-    let unused: [string, Connection] | undefined;
-    for (const entry of this.#open) {
-      const [, connection] = entry;
-      if (isBusy(connection)) continue;
-      if (!this.isKnown(connection.socket)) return entry;
-      unused ??= entry;
-    }
-    return unused ?? [...this.#open][0];
+  #evictionCandidate(): Connection {
+    const connections = [...this.#open.values()];
+    const idle = connections.filter((connection) => !isBusy(connection));
+    const unknown = idle.find(({ socket }) => !this.isKnown(socket));
+    return (unknown ?? idle[0] ?? connections[0]) as Connection;
   }
 
-  /** Whether the client's address had an answer of 200. */
+  /** Whether the client's address received an answer of 200. */
   isKnown({ remoteAddress = '' }: Socket): boolean {
     return this.#known.has(remoteAddress);
   }
 
-  /** Whether a request is taken up; its connection is closed where it is not. */
+  /** Whether a request is handled. If it exceeds the bound, its connection is closed. */
   #admits({ socket }: IncomingMessage, response: ServerResponse): boolean {
-    // what came in one piece with a request that was too much is still handed over
+    // Node may still emit requests that it had already parsed when we destroyed the socket.
     if (socket.destroyed) return false;
-    const peer = peerOf(socket);
-    const connection = this.#open.get(peer);
+    const connection = this.#open.get(peerOf(socket));
     if (!connection) return true;
-    if (connection.open.size >= mostPipelined) {
+    if (connection.unanswered.size >= mostPipelined) {
       this.#closed('pipelined');
       socket.destroy();
       return false;
     }
-    connection.open.add(response);
+    connection.unanswered.add(response);
     response.once('close', () => {
-      connection.open.delete(response);
-      this.#answered(peer, connection, response.writableFinished && response.statusCode === 200);
+      connection.unanswered.delete(response);
+      this.#answered(connection, response.writableFinished && response.statusCode === 200);
     });
     return true;
   }
 
-  #answered(peer: string, connection: Connection, isValid: boolean): void {
+  #answered(connection: Connection, isValid: boolean): void {
+    const { peer } = connection;
     if (this.#open.get(peer) !== connection) return;
     this.#open.delete(peer);
     this.#open.set(peer, connection);
@@ -151,14 +150,12 @@ export class Connections {
     if (!isValid || remoteAddress === undefined) return;
     this.#known.delete(remoteAddress);
     this.#known.add(remoteAddress);
-    if (this.#known.size <= knownAddresses) return;
-    const [oldest = ''] = this.#known;
-    this.#known.delete(oldest);
+    evictOldest(this.#known, knownAddresses);
   }
 }
 
-/** Whether a request is there whole, and has no answer yet. */
-const isBusy = ({ open }: Connection): boolean =>
-  [...open].some((response) => response.req.complete && !response.writableEnded);
+/** Whether a complete request awaits its answer. */
+const isBusy = ({ unanswered }: Connection): boolean =>
+  [...unanswered].some((response) => response.req.complete && !response.writableEnded);
 
 const peerOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`;

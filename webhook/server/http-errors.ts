@@ -79,7 +79,7 @@ export function answerErrors(app: FastifyInstance<Server>, metrics: Metrics): vo
 
 /** Options for Fastify: what it would answer in its own words, before {@link answerErrors} is asked. */
 export const errorOptions = (metrics: Metrics) => ({
-  /** A URL that cannot be decoded. No hook runs for it, so the connection is not counted on: it is closed. */
+  /** A URL that cannot be decoded. Fastify runs no hooks here; close. */
   frameworkErrors: (error: FastifyError, request: Request, reply: Reply): void => {
     answer(translate(error, request), request, reply.header('connection', 'close'), metrics);
   },

@@ -1,6 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
 import type { AdmissionDecision } from '../admission/decision.ts';
+import { counter, gauge, measuredGauge } from '../lib/metrics.ts';
 import { version } from '../lib/version.ts';
 
 /** In seconds. A decision takes tens of microseconds; a request that waits for the cluster takes up to 30 seconds. */
@@ -17,73 +18,70 @@ export type OverloadLimit = 'bodies' | 'slow-body' | 'cost' | 'connections' | 'o
 /** What can change while the server runs. */
 export type ReloadSource = 'configuration' | 'certificate' | 'cluster-state' | 'client-ca';
 
-/** The metrics of the server itself. Names follow https://prometheus.io/docs/practices/naming/. */
+/** The metrics of the server itself: docs/reference/metrics.md. */
 export class Metrics {
   readonly registry = processRegistry();
-  readonly #registers = [this.registry];
-  readonly #reviews = new Counter({
-    name: 'cni_gate_admission_reviews_total',
-    help: 'Answered admission reviews.',
-    labelNames: ['webhook', 'profile', 'outcome', 'reason'],
-    registers: this.#registers,
-  });
+  readonly badRequests = counter(
+    this.registry,
+    'cni_gate_bad_requests_total',
+    'Calls that are not a valid admission review.',
+    'code',
+  );
+  readonly #reviews = counter(
+    this.registry,
+    'cni_gate_admission_reviews_total',
+    'Answered admission reviews.',
+    'webhook',
+    'profile',
+    'outcome',
+    'reason',
+  );
   readonly #duration = new Histogram({
     name: 'cni_gate_admission_duration_seconds',
-    help: 'Time from the parsed request to the answer.',
+    help: 'Time from the whole body to the answer.',
     labelNames: ['webhook'],
     buckets: durationBuckets,
-    registers: this.#registers,
+    registers: [this.registry],
   });
-  readonly badRequests = new Counter({
-    name: 'cni_gate_bad_requests_total',
-    help: 'Calls that are not a valid admission review.',
-    labelNames: ['code'],
-    registers: this.#registers,
-  });
-  readonly #patchFailures = new Counter({
-    name: 'cni_gate_patch_failures_total',
-    help: 'Patches that did not apply: a defect.',
-    registers: this.#registers,
-  });
-  readonly #reloads = new Counter({
-    name: 'cni_gate_reloads_total',
-    help: 'Attempts to apply a changed file.',
-    labelNames: ['source', 'result'],
-    registers: this.#registers,
-  });
-  readonly #lastReload = new Gauge({
-    name: 'cni_gate_last_reload_successful',
-    help: '1 if the last change of a file was applied, otherwise 0.',
-    labelNames: ['source'],
-    registers: this.#registers,
-  });
-  readonly #certificateExpiry = new Gauge({
-    name: 'cni_gate_certificate_not_after_timestamp_seconds',
-    help: 'When the serving certificate expires, as Unix time.',
-    registers: this.#registers,
-  });
-  readonly #overload = new Counter({
-    name: 'cni_gate_overload_total',
-    help: 'Calls not answered and connections closed by a limit.',
-    labelNames: ['limit'],
-    registers: this.#registers,
-  });
+  readonly #patchFailures = counter(
+    this.registry,
+    'cni_gate_patch_failures_total',
+    'Patches that did not apply: a defect.',
+  );
+  readonly #reloads = counter(
+    this.registry,
+    'cni_gate_reloads_total',
+    'Attempts to apply a changed file.',
+    'source',
+    'result',
+  );
+  readonly #lastReload = gauge(
+    this.registry,
+    'cni_gate_last_reload_successful',
+    '1 if the last change of a file was applied, otherwise 0.',
+    'source',
+  );
+  readonly #certificateExpiry = gauge(
+    this.registry,
+    'cni_gate_certificate_not_after_timestamp_seconds',
+    'When the serving certificate expires, as Unix time.',
+  );
+  readonly #overload = counter(
+    this.registry,
+    'cni_gate_overload_total',
+    'Calls not answered and connections closed by a limit.',
+    'limit',
+  );
 
   /** Counts a request that was not answered, or a connection that was closed, because of a limit. */
   overload(limit: OverloadLimit): void {
     this.#overload.inc({ limit });
   }
 
-  /** Registers a gauge of the memory reserved for bodies, in bytes. */
+  /** Registers a gauge of the bytes of bodies. */
   measureBodies(inFlight: () => number): void {
-    new Gauge({
-      name: 'cni_gate_bodies_in_flight_bytes',
-      help: 'Estimated memory of admission calls.',
-      registers: this.#registers,
-      collect() {
-        this.set(inFlight());
-      },
-    });
+    const help = 'Bytes of the bodies of admission calls without an answer.';
+    measuredGauge(this.registry, 'cni_gate_bodies_in_flight_bytes', help, [], () => [[{}, inFlight()]]);
   }
 
   /**
@@ -93,17 +91,13 @@ export class Metrics {
   measureEventLoop(): void {
     const delays = monitorEventLoopDelay({ resolution: loopResolution });
     delays.enable();
-    new Gauge({
-      name: 'cni_gate_event_loop_delay_max_seconds',
-      help: 'Longest pause of the event loop since the start, plus 10 ms.',
-      registers: this.#registers,
-      collect() {
-        this.set(delays.max / 1e9);
-      },
-    });
+    const help = 'Longest pause of the event loop since the start, plus 10 ms.';
+    measuredGauge(this.registry, 'cni_gate_event_loop_delay_max_seconds', help, [], () => [
+      [{}, delays.max / 1e9],
+    ]);
   }
 
-  /** Counts an answered review. @param seconds from the parsed request to the answer */
+  /** Counts an answered review. @param seconds from the whole body to the answer */
   answered(
     webhook: string,
     decision: Pick<AdmissionDecision, 'outcome' | 'reason' | 'profile'>,
@@ -132,11 +126,6 @@ export class Metrics {
 function processRegistry(): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  new Gauge({
-    name: 'cni_gate_build_info',
-    help: 'Always 1.',
-    labelNames: ['version'],
-    registers: [registry],
-  }).set({ version }, 1);
+  gauge(registry, 'cni_gate_build_info', 'Always 1.', 'version').set({ version }, 1);
   return registry;
 }

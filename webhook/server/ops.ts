@@ -42,7 +42,7 @@ export async function openOps(
     requestTimeout: opsLimits.requestTimeout,
     http: {
       connectionsCheckingInterval: opsLimits.requestTimeout,
-      // Node would answer by itself, with no bound on how many stand one behind the other
+      // By default Node answers these itself and lets pipelined requests queue without limit.
       requireHostHeader: false,
     },
   });

@@ -86,7 +86,7 @@ function createApp({ log, metrics }: ServerDeps, requestCert: boolean): App {
       highWaterMark: 1,
       headersTimeout: serverLimits.headersTimeout,
       connectionsCheckingInterval: serverLimits.timeoutCheck,
-      // Node would answer by itself, with no bound on how many stand one behind the other
+      // By default Node answers these itself and lets pipelined requests queue without limit.
       requireHostHeader: false,
       ...(requestCert && { requestCert: true, rejectUnauthorized: false }),
     },

@@ -1,6 +1,6 @@
 import { ambient } from '../rules/ambient.ts';
 import { halfBreaks } from './meshes.ts';
-import { type Cells, cannot, fails, passes } from './plan.ts';
+import type { Cells } from './plan.ts';
 import {
   answerOutside,
   downLo,
@@ -19,40 +19,70 @@ import {
  * set, not users.
  */
 export const ambientCells: Cells = {
-  'correct rules': passes(write(ambient()), openZtunnel),
-  'no rules': fails(openZtunnel),
-  'no rules, a router refuses': fails(openZtunnel, refuseByRouter),
-  'rules flushed': fails(write(ambient()), openZtunnel, flush),
-  'only IPv4 rules on a dual-stack pod': fails(write(ambient(), { families: 'ipv4' }), openZtunnel),
-  'wrong port': fails(write(ambient({ outbound: 15_002 })), openZtunnel),
-  'wrong port: that of the other direction': fails(write(ambient({ outbound: 15_006 })), openZtunnel),
-  'wrong port: that of encrypted traffic': fails(write(ambient({ outbound: 15_008 })), openZtunnel),
-  'listeners missing': fails(write(ambient())),
+  'correct rules': { before: [write(ambient()), openZtunnel] },
+  'no rules': { before: [openZtunnel], fails: 'not-captured' },
+  'no rules, a router refuses': { before: [openZtunnel, refuseByRouter], fails: 'not-captured' },
+  'rules flushed': { before: [write(ambient()), openZtunnel, flush], fails: 'not-captured' },
+  'only IPv4 rules on a dual-stack pod': {
+    before: [write(ambient(), { families: 'ipv4' }), openZtunnel],
+    fails: 'not-captured (IPv6)',
+  },
+  'wrong port': { before: [write(ambient({ outbound: 15_002 })), openZtunnel], fails: 'not-captured' },
+  'wrong port: that of the other direction': {
+    before: [write(ambient({ outbound: 15_006 })), openZtunnel],
+    fails: 'not-captured',
+  },
+  'wrong port: that of encrypted traffic': {
+    before: [write(ambient({ outbound: 15_008 })), openZtunnel],
+    fails: 'not-captured',
+  },
+  'listeners missing': { before: [write(ambient())], fails: 'no-listener' },
   "no default route, only the subnet's": {
     shape: { defaultRoute: false },
-    ...passes(write(ambient()), openZtunnel),
+    before: [write(ambient()), openZtunnel],
   },
   "no default route, only the services'": {
     shape: { defaultRoute: 'services', gateway: 'by-link-route' },
-    ...passes(write(ambient()), openZtunnel),
+    before: [write(ambient()), openZtunnel],
   },
-  'no default route, no rules': { shape: { defaultRoute: 'services' }, ...fails(openZtunnel) },
-  'no route at all': { shape: { gateway: 'none' }, ...cannot(write(ambient()), openZtunnel) },
-  'correct rules, lo is down': fails(write(ambient()), openZtunnel, downLo),
-  'the target itself answers': fails(openZtunnel, answerOutside('banner')),
-  'the target itself answers, correct rules': passes(write(ambient()), openZtunnel, answerOutside('banner')),
-  'the target connects back to the pod': fails(openZtunnel, answerOutside(15_001)),
-  'the node routes back to the pod': fails(openZtunnel, leadBack(15_001)),
-  'half breaks at 2 s, the rest appears at 3 s': halfBreaks(ambient(), false, [openZtunnel]),
+  'no default route, no rules': {
+    shape: { defaultRoute: 'services' },
+    before: [openZtunnel],
+    fails: 'not-captured',
+  },
+  'no route at all': {
+    shape: { gateway: 'none' },
+    before: [write(ambient()), openZtunnel],
+    fails: 'no-route',
+  },
+  'correct rules, lo is down': { before: [write(ambient()), openZtunnel, downLo], fails: 'not-captured' },
+  'the target itself answers': { before: [openZtunnel, answerOutside('banner')], fails: 'not-captured' },
+  'the target itself answers, correct rules': {
+    before: [write(ambient()), openZtunnel, answerOutside('banner')],
+  },
+  'the target connects back to the pod': {
+    before: [openZtunnel, answerOutside(15_001)],
+    fails: 'not-captured',
+  },
+  'the node routes back to the pod': { before: [openZtunnel, leadBack(15_001)], fails: 'not-captured' },
+  'half breaks at 2 s, the rest appears at 3 s': {
+    ...halfBreaks(ambient(), false, [openZtunnel]),
+    fails: 'not-captured (IPv4)',
+  },
   'half breaks at 2 s, recovers at 5 s, the rest appears at 3 s': halfBreaks(ambient(), true, [openZtunnel]),
-  'the target is an address of the pod': passes(ownTarget, write(ambient()), openZtunnel),
-  'the target is an address of the pod, no rules': fails(ownTarget, openZtunnel),
-  'a MASQUERADE rule in the pod': passes(write(ambient()), openZtunnel, masquerade),
-  'a MASQUERADE rule in the pod, no rules': fails(openZtunnel, masquerade, leadBack(15_001)),
+  'the target is an address of the pod': { before: [ownTarget, write(ambient()), openZtunnel] },
+  'the target is an address of the pod, no rules': {
+    before: [ownTarget, openZtunnel],
+    fails: 'not-captured',
+  },
+  'a MASQUERADE rule in the pod': { before: [write(ambient()), openZtunnel, masquerade] },
+  'a MASQUERADE rule in the pod, no rules': {
+    before: [openZtunnel, masquerade, leadBack(15_001)],
+    fails: 'not-captured',
+  },
   'rules are written after 3 s': {
     before: [openZtunnel],
     while: [{ after: 3000, step: write(ambient()) }],
-    ends: 0,
   },
-  'a policy drops every packet': passes(write(ambient()), openZtunnel, dropEverything),
+  'a policy drops every packet': { before: [write(ambient()), openZtunnel, dropEverything] },
 };

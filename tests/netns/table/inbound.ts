@@ -9,7 +9,7 @@ import { linkerd } from '../rules/linkerd.ts';
 import type { Step } from './plan.ts';
 import { flush, openZtunnel, write } from './steps.ts';
 
-/* States of a pod with the kubelet as a witness; those of a mesh are rows of the page. */
+/* States of a pod with the kubelet as a witness. */
 
 export const plain: PodSpecimen = { profile: 'seen' };
 export const linkerdPod: PodSpecimen = { ...specimens.linkerd, profile: 'linkerd.seen' };
@@ -54,8 +54,6 @@ const denyAll = rule(
 /** A state, how it is made, and what is said of it. */
 export interface InboundState {
   what: string;
-  /** A row of the page: the truth, and what the mesh's own validator says, as it was measured beside a real mesh. */
-  row?: { truth: string; own: string };
   pod: PodSpecimen;
   steps?: Step[];
   shape?: Partial<Shape>;
@@ -80,35 +78,30 @@ export const inboundStates: InboundState[] = [
   },
   {
     what: 'linkerd',
-    row: { truth: 'works', own: 'passed' },
     pod: linkerdPod,
     steps: [write(linkerd())],
     expected: 4143,
   },
   {
     what: 'linkerd, another inbound port than that of the proxy',
-    row: { truth: 'inbound is lost', own: 'passed' },
     pod: linkerdPod,
     steps: [write(linkerd({ inbound: 4999 }))],
     expected: 'not-reached',
   },
   {
     what: 'linkerd, a plugin with another proxy-uid than the pod',
-    row: { truth: 'the proxy loops', own: 'passed' },
     pod: linkerdPod,
     steps: [write(linkerd({ proxyUser: 1500 }))],
     expected: 4143,
   },
   {
     what: "linkerd, without the proxy's own rule",
-    row: { truth: 'the proxy loops', own: 'passed' },
     pod: linkerdPod,
     steps: [write(linkerd()), inPod('-D PROXY_INIT_OUTPUT -m owner --uid-owner 2102 -j RETURN')],
     expected: 4143,
   },
   {
     what: "linkerd, skip-outbound-ports with the probe's port",
-    row: { truth: 'works', own: 'failed' },
     pod: { ...linkerdPod, annotations: { 'config.linkerd.io/skip-outbound-ports': '1404,4000-65535' } },
     steps: [write(linkerd({ skipped: '1404,4000:65535' }))],
     expected: 4143,
@@ -121,11 +114,10 @@ export const inboundStates: InboundState[] = [
     const rules = [write(linkerd()), ...subnet.split(',').map(skipSource)];
     const what = `linkerd, skip-subnets with the node ${nodeIs}`;
     return [
-      { ...of, what, row: { truth: 'works', own: 'passed' }, steps: rules, expected },
+      { ...of, what, steps: rules, expected },
       {
         ...of,
         what: `${what}, PREROUTING flushed`,
-        row: { truth: 'no inbound redirect', own: 'passed' },
         steps: [...rules, flushInbound],
         expected: expected === 4143 ? 'inbound-not-redirected' : expected,
       },
@@ -158,14 +150,12 @@ export const inboundStates: InboundState[] = [
     return [
       {
         what,
-        row: { truth: 'works', own: 'not run' },
         pod: { ...istioPod, annotations },
         steps: rules,
         expected,
       },
       {
         what: `${what}, PREROUTING flushed`,
-        row: { truth: 'no inbound redirect', own: 'not run' },
         pod: { ...istioPod, annotations },
         steps: [...rules, flushInbound],
         expected: device === 'eth0' ? expected : 'inbound-not-redirected',
@@ -174,14 +164,12 @@ export const inboundStates: InboundState[] = [
   }),
   {
     what: 'linkerd, no outbound rule',
-    row: { truth: 'no outbound redirect', own: 'failed' },
     pod: linkerdPod,
     steps: [write(linkerd()), inPod('-F OUTPUT')],
     expected: 'not-redirected',
   },
   {
     what: 'Istio, no outbound rule',
-    row: { truth: 'no outbound redirect', own: 'passed' },
     pod: istioPod,
     steps: [write(istio()), inPod('-D ISTIO_OUTPUT -j ISTIO_REDIRECT')],
     expected: 15_006,
@@ -204,7 +192,6 @@ export const inboundStates: InboundState[] = [
   ...[[], [inPod('-F PREROUTING')]].map(
     (steps): InboundState => ({
       what: `Istio ambient${steps.length === 0 ? '' : ', PREROUTING flushed'}`,
-      row: { truth: steps.length === 0 ? 'works' : 'no inbound redirect', own: 'there is none' },
       pod: { ...specimens['istio-ambient'], profile: 'istio-ambient.seen' },
       steps: [write(ambient()), openZtunnel, ...steps, probeAddress],
       expected: 14_040,
@@ -221,14 +208,12 @@ export const inboundStates: InboundState[] = [
   { what: 'Istio', pod: istioPod, steps: [write(istio())], expected: 15_006 },
   {
     what: 'linkerd, PREROUTING flushed',
-    row: { truth: 'no inbound redirect', own: 'passed' },
     pod: linkerdPod,
     steps: [write(linkerd()), flushInbound],
     expected: 'inbound-not-redirected',
   },
   {
     what: 'Istio, PREROUTING flushed',
-    row: { truth: 'no inbound redirect', own: 'not run' },
     pod: istioPod,
     steps: [write(istio()), flushInbound],
     expected: 'inbound-not-redirected',

@@ -2,7 +2,7 @@ import { podAddress } from '../harness/addresses.ts';
 import type { RuleSet } from '../rules/backends.ts';
 import { istio } from '../rules/istio.ts';
 import { linkerd } from '../rules/linkerd.ts';
-import { type Cells, cannot, fails, type Plan, passes, type Step } from './plan.ts';
+import type { Cells, Plan, Step } from './plan.ts';
 import {
   answerOutside,
   downLo,
@@ -34,7 +34,6 @@ export const halfBreaks = (rules: RuleSet, recovers: boolean, listeners: Step[] 
     { after: 3000, step: write(rules, { families: 'ipv6' }) },
     ...(recovers ? [{ after: 5000, step: write(rules, { families: 'ipv4' }) }] : []),
   ],
-  ends: recovers ? 0 : 95,
 });
 
 /*
@@ -44,100 +43,145 @@ export const halfBreaks = (rules: RuleSet, recovers: boolean, listeners: Step[] 
  */
 
 export const linkerdCells: Cells = {
-  'correct rules': passes(write(linkerd())),
-  'no rules': fails(),
-  'no rules, a router refuses': fails(refuseByRouter),
-  'rules flushed': fails(write(linkerd()), flush),
-  'only IPv4 rules on a dual-stack pod': fails(write(linkerd(), { families: 'ipv4' })),
+  'correct rules': { before: [write(linkerd())] },
+  'no rules': { fails: 'not-redirected' },
+  'no rules, a router refuses': { before: [refuseByRouter], fails: 'not-redirected' },
+  'rules flushed': { before: [write(linkerd()), flush], fails: 'not-redirected' },
+  'only IPv4 rules on a dual-stack pod': {
+    before: [write(linkerd(), { families: 'ipv4' })],
+    fails: 'not-redirected (IPv6)',
+  },
   'the mesh serves both families, correct rules': {
     pod: { env: { LINKERD2_PROXY_INBOUND_LISTEN_ADDR: '[::]:4143' } },
-    ...passes(write(linkerd())),
+    before: [write(linkerd())],
   },
   'the mesh serves both families, only IPv4 rules': {
     pod: { env: { LINKERD2_PROXY_INBOUND_LISTEN_ADDR: '[::]:4143' } },
-    ...fails(write(linkerd(), { families: 'ipv4' })),
+    before: [write(linkerd(), { families: 'ipv4' })],
+    fails: 'not-redirected (IPv6)',
   },
-  'wrong port': fails(write(linkerd({ outbound: 4141 }))),
-  'wrong port: that of the other direction': fails(write(linkerd({ outbound: 4143 }))),
-  'the proof runs as the wrong user': { ...cannot(write(linkerd())), options: { user: 2102 } },
-  'rules for another proxy user': fails(write(linkerd({ proxyUser: uninvolvedUser }))),
+  'wrong port': { before: [write(linkerd({ outbound: 4141 }))], fails: 'not-redirected' },
+  'wrong port: that of the other direction': {
+    before: [write(linkerd({ outbound: 4143 }))],
+    fails: 'not-redirected',
+  },
+  'the proof runs as the wrong user': {
+    before: [write(linkerd())],
+    options: { user: 2102 },
+    fails: 'wrong-user',
+  },
+  'rules for another proxy user': {
+    before: [write(linkerd({ proxyUser: uninvolvedUser }))],
+    fails: 'not-redirected',
+  },
   // the user and the group of our image: the webhook must use others
   'the proxy has other ids, correct rules': {
     pod: {
       annotations: { 'config.linkerd.io/proxy-uid': String(uninvolvedUser) },
       namespaceAnnotations: { 'config.linkerd.io/proxy-gid': String(uninvolvedUser) },
     },
-    ...passes(write(linkerd({ proxyUser: uninvolvedUser, proxyGroup: uninvolvedUser }))),
+    before: [write(linkerd({ proxyUser: uninvolvedUser, proxyGroup: uninvolvedUser }))],
   },
-  'port in use': cannot(write(linkerd()), listenInPod(4140)),
-  "no default route, only the subnet's": { shape: { defaultRoute: false }, ...passes(write(linkerd())) },
+  'port in use': { before: [write(linkerd()), listenInPod(4140)], fails: 'port-taken' },
+  "no default route, only the subnet's": {
+    shape: { defaultRoute: false },
+    before: [write(linkerd())],
+  },
   "no default route, only the services'": {
     shape: { defaultRoute: 'services', gateway: 'by-link-route' },
-    ...passes(write(linkerd())),
+    before: [write(linkerd())],
   },
-  'no default route, no rules': { shape: { defaultRoute: 'services' }, ends: 95 },
-  'no route at all': { shape: { gateway: 'none' }, ...cannot(write(linkerd())) },
-  'correct rules, lo is down': fails(write(linkerd()), downLo),
-  'the target itself answers': fails(answerOutside('banner')),
-  'the target echoes': fails(answerOutside('echo')),
-  'the target itself answers, correct rules': passes(write(linkerd()), answerOutside('banner')),
-  'the target is an address of the pod': passes(ownTarget, write(linkerd())),
-  'the target is an address of the pod, no rules': fails(ownTarget),
-  'a MASQUERADE rule in the pod': passes(write(linkerd()), masquerade),
-  'a MASQUERADE rule in the pod, no rules': fails(masquerade, answerOutside(4140)),
-  'the target connects back to the pod': fails(answerOutside(4140)),
-  'the node routes back to the pod': fails(leadBack(4140)),
-  'rules are written after 3 s': { while: [{ after: 3000, step: write(linkerd()) }], ends: 0 },
-  'half breaks at 2 s, the rest appears at 3 s': halfBreaks(linkerd(), false),
+  'no default route, no rules': { shape: { defaultRoute: 'services' }, fails: 'not-redirected' },
+  'no route at all': { shape: { gateway: 'none' }, before: [write(linkerd())], fails: 'no-route' },
+  'correct rules, lo is down': { before: [write(linkerd()), downLo], fails: 'not-redirected' },
+  'the target itself answers': { before: [answerOutside('banner')], fails: 'answered-by-someone-else' },
+  'the target echoes': { before: [answerOutside('echo')], fails: 'answered-by-someone-else' },
+  'the target itself answers, correct rules': {
+    before: [write(linkerd()), answerOutside('banner')],
+  },
+  'the target is an address of the pod': { before: [ownTarget, write(linkerd())] },
+  'the target is an address of the pod, no rules': { before: [ownTarget], fails: 'not-redirected' },
+  'a MASQUERADE rule in the pod': { before: [write(linkerd()), masquerade] },
+  'a MASQUERADE rule in the pod, no rules': {
+    before: [masquerade, answerOutside(4140)],
+    fails: 'answered-by-someone-else',
+  },
+  'the target connects back to the pod': { before: [answerOutside(4140)], fails: 'answered-by-someone-else' },
+  'the node routes back to the pod': { before: [leadBack(4140)], fails: 'answered-by-someone-else' },
+  'rules are written after 3 s': { while: [{ after: 3000, step: write(linkerd()) }] },
+  'half breaks at 2 s, the rest appears at 3 s': {
+    ...halfBreaks(linkerd(), false),
+    fails: 'not-redirected (IPv4)',
+  },
   'half breaks at 2 s, recovers at 5 s, the rest appears at 3 s': halfBreaks(linkerd(), true),
-  'a policy drops every packet': passes(write(linkerd()), dropEverything),
+  'a policy drops every packet': { before: [write(linkerd()), dropEverything] },
 };
 
 export const istioCells: Cells = {
-  'correct rules': passes(write(istio())),
-  'no rules': fails(),
-  'rules flushed': fails(write(istio()), flush),
+  'correct rules': { before: [write(istio())] },
+  'no rules': { fails: 'not-redirected' },
+  'rules flushed': { before: [write(istio()), flush], fails: 'not-redirected' },
   // what Istio itself writes without its dual-stack option: the proof follows the family that istio-cni chooses
-  'only IPv4 rules on a dual-stack pod': passes(write(istio(), { families: 'ipv4' })),
+  'only IPv4 rules on a dual-stack pod': { before: [write(istio(), { families: 'ipv4' })] },
   'only IPv4 rules on a dual-stack pod with IPv6 as first address': {
-    ...passes(write(istio(), { families: 'ipv4' })),
+    before: [write(istio(), { families: 'ipv4' })],
     options: { podIPs: ipv6First },
   },
   'the mesh serves both families, correct rules': {
     pod: { env: { ISTIO_DUAL_STACK: 'true' } },
-    ...passes(write(istio())),
+    before: [write(istio())],
   },
   'the mesh serves both families, only IPv4 rules': {
     pod: { env: { ISTIO_DUAL_STACK: 'true' } },
-    ...fails(write(istio(), { families: 'ipv4' })),
+    before: [write(istio(), { families: 'ipv4' })],
+    fails: 'not-redirected (IPv6)',
   },
-  'wrong port': fails(write(istio({ inbound: 15_007 }))),
-  'wrong port: that of the other direction': fails(write(istio({ inbound: 15_001 }))),
+  'wrong port': { before: [write(istio({ inbound: 15_007 }))], fails: 'not-redirected' },
+  'wrong port: that of the other direction': {
+    before: [write(istio({ inbound: 15_001 }))],
+    fails: 'not-redirected',
+  },
   // the other way round: the rule that the proof goes through is the proxy's own
-  'the proof runs as the wrong user': { ...cannot(write(istio())), options: { user: uninvolvedUser } },
-  'rules for another proxy user': fails(write(istio({ proxyUser: 1338 }))),
+  'the proof runs as the wrong user': {
+    before: [write(istio())],
+    options: { user: uninvolvedUser },
+    fails: 'wrong-user',
+  },
+  'rules for another proxy user': {
+    before: [write(istio({ proxyUser: 1338 }))],
+    fails: 'not-redirected',
+  },
   'the proxy has other ids, correct rules': {
     pod: { runAs: otherUser },
-    ...passes(write(istio(otherRules))),
+    before: [write(istio(otherRules))],
   },
   'the proxy has other ids, rules for the default ids': {
     pod: { runAs: otherUser },
-    ...fails(write(istio())),
+    before: [write(istio())],
+    fails: 'not-redirected',
   },
-  'port in use': cannot(write(istio()), listenInPod(15_006)),
-  'no default route, no rules': { shape: { defaultRoute: false }, ends: 95 },
-  'no route at all': { shape: { gateway: 'none' }, ...passes(write(istio())) },
-  'correct rules, lo is down': fails(write(istio()), downLo),
-  'the target itself answers': fails(listenInPod(15_002, 'banner')),
-  'the target echoes': fails(listenInPod(15_002, 'echo')),
-  'the target itself answers, correct rules': passes(write(istio()), listenInPod(15_002, 'banner')),
-  'a MASQUERADE rule in the pod': passes(write(istio()), masquerade),
-  'a MASQUERADE rule in the pod, no rules': fails(masquerade, listenInPod(15_002, 15_006)),
-  'the target connects back to the pod': fails(listenInPod(15_002, 15_006)),
-  'rules are written after 3 s': { while: [{ after: 3000, step: write(istio()) }], ends: 0 },
+  'port in use': { before: [write(istio()), listenInPod(15_006)], fails: 'port-taken' },
+  'no default route, no rules': { shape: { defaultRoute: false }, fails: 'not-redirected' },
+  'no route at all': { shape: { gateway: 'none' }, before: [write(istio())] },
+  'correct rules, lo is down': { before: [write(istio()), downLo], fails: 'not-redirected' },
+  'the target itself answers': { before: [listenInPod(15_002, 'banner')], fails: 'answered-by-someone-else' },
+  'the target echoes': { before: [listenInPod(15_002, 'echo')], fails: 'answered-by-someone-else' },
+  'the target itself answers, correct rules': {
+    before: [write(istio()), listenInPod(15_002, 'banner')],
+  },
+  'a MASQUERADE rule in the pod': { before: [write(istio()), masquerade] },
+  'a MASQUERADE rule in the pod, no rules': {
+    before: [masquerade, listenInPod(15_002, 15_006)],
+    fails: 'answered-by-someone-else',
+  },
+  'the target connects back to the pod': {
+    before: [listenInPod(15_002, 15_006)],
+    fails: 'answered-by-someone-else',
+  },
+  'rules are written after 3 s': { while: [{ after: 3000, step: write(istio()) }] },
   'half breaks at 2 s, the rest appears at 3 s': {
     pod: { env: { ISTIO_DUAL_STACK: 'true' } },
     ...halfBreaks(istio(), false),
   },
-  'a policy drops every packet': passes(write(istio()), dropEverything),
+  'a policy drops every packet': { before: [write(istio()), dropEverything] },
 };

@@ -5,7 +5,7 @@ import { multusCells } from './multus.ts';
 import type { Cells } from './plan.ts';
 import { awsCells, ciliumCells } from './plugins.ts';
 
-/** The columns of the table: every built-in profile. */
+/** The situations of every built-in profile. */
 export const networks: Record<NetworkName, Cells> = {
   linkerd: linkerdCells,
   istio: istioCells,

@@ -1,6 +1,6 @@
 import { gatewayAddress, otherPodAddress, withPrefix } from '../harness/addresses.ts';
 import type { Shape } from '../harness/shape.ts';
-import { type Cells, fails, type Plan, passes, type Step } from './plan.ts';
+import type { Cells, Plan, Step } from './plan.ts';
 import {
   dropEverything,
   exchangeAddress,
@@ -29,7 +29,6 @@ const lateInterface = (shape: Partial<Shape>, before: Step[]): Plan => ({
   shape,
   before: [...before, takeInterface],
   while: [{ after: 2000, step: giveInterface }],
-  ends: before.length === 0 ? 0 : 95,
 });
 
 const exchanged: Plan['while'] = [
@@ -40,46 +39,60 @@ const exchanged: Plan['while'] = [
 const linkRoute = { gateway: 'by-link-route' } as const;
 
 export const ciliumCells: Cells = {
-  'correct rules': { shape: linkRoute, ends: 0 },
-  "no default route, only the subnet's": { shape: { ...linkRoute, defaultRoute: false }, ends: 0 },
-  "no default route, only the services'": { shape: { ...linkRoute, defaultRoute: 'services' }, ends: 0 },
+  'correct rules': { shape: linkRoute },
+  "no default route, only the subnet's": { shape: { ...linkRoute, defaultRoute: false } },
+  "no default route, only the services'": { shape: { ...linkRoute, defaultRoute: 'services' } },
   'rules are written after 3 s': {
     shape: linkRoute,
     before: [silenceGateway],
     while: [{ after: 3000, step: attach }],
-    ends: 0,
   },
   'half breaks at 2 s, the rest appears at 3 s': {
     shape: linkRoute,
     before: [silenceGateway],
     while: exchanged,
-    ends: 95,
+    fails: 'address-missing',
   },
   'half breaks at 2 s, recovers at 5 s, the rest appears at 3 s': {
     shape: linkRoute,
     before: [silenceGateway],
     while: [...exchanged, { after: 5000, step: restoreAddress }],
-    ends: 0,
   },
-  'sandbox without the interface': { shape: { gateway: 'none' }, ends: 95 },
+  'sandbox without the interface': { shape: { gateway: 'none' }, fails: 'address-missing' },
   'interface appears after 2 s': lateInterface(linkRoute, []),
-  'interface appears after 2 s, gateway does not answer': lateInterface(linkRoute, [silenceGateway]),
-  'address of another pod': { shape: { ...linkRoute, podAddress: otherPodAddress }, ends: 95 },
-  'gateway does not answer': { shape: linkRoute, ...fails(silenceGateway) },
-  'gateway does not answer, other hosts do': { shape: linkRoute, ...fails(silenceAmongOthers) },
-  'a policy drops every packet': { shape: linkRoute, ...passes(dropEverything) },
+  'interface appears after 2 s, gateway does not answer': {
+    ...lateInterface(linkRoute, [silenceGateway]),
+    fails: 'gateway-silent',
+  },
+  'address of another pod': {
+    shape: { ...linkRoute, podAddress: otherPodAddress },
+    fails: 'address-missing',
+  },
+  'gateway does not answer': { shape: linkRoute, before: [silenceGateway], fails: 'gateway-silent' },
+  'gateway does not answer, other hosts do': {
+    shape: linkRoute,
+    before: [silenceAmongOthers],
+    fails: 'gateway-silent (IPv6)',
+  },
+  'a policy drops every packet': { shape: linkRoute, before: [dropEverything] },
 };
 
 const standIn = { gateway: 'stand-in', families: 'ipv4' } as const;
 
 /** A permanent neighbour entry represents the gateway, so no host is asked, and nothing arrives late. */
 export const awsCells: Cells = {
-  'correct rules': { shape: standIn, ends: 0 },
+  'correct rules': { shape: standIn },
   // its plugin always writes one
-  "no default route, only the subnet's": { shape: { ...standIn, defaultRoute: false }, ends: 95 },
-  "no default route, only the services'": { shape: { ...standIn, defaultRoute: 'services' }, ends: 95 },
-  'sandbox without the interface': { shape: { ...standIn, gateway: 'none' }, ends: 95 },
+  "no default route, only the subnet's": {
+    shape: { ...standIn, defaultRoute: false },
+    fails: 'no-default-route',
+  },
+  "no default route, only the services'": {
+    shape: { ...standIn, defaultRoute: 'services' },
+    fails: 'no-default-route',
+  },
+  'sandbox without the interface': { shape: { ...standIn, gateway: 'none' }, fails: 'address-missing' },
   'interface appears after 2 s': lateInterface(standIn, []),
-  'address of another pod': { shape: { ...standIn, podAddress: otherPodAddress }, ends: 95 },
-  'a policy drops every packet': { shape: standIn, ...passes(dropEverything) },
+  'address of another pod': { shape: { ...standIn, podAddress: otherPodAddress }, fails: 'address-missing' },
+  'a policy drops every packet': { shape: standIn, before: [dropEverything] },
 };

@@ -12,7 +12,7 @@ import { addNamespace, removeNamespace } from '../harness/namespaces.ts';
 import type { Shape } from '../harness/shape.ts';
 import type { Step } from './plan.ts';
 
-/* States of the way between pod and node, with the truth and what each check says: rows of the page. */
+/* States of the way between pod and node, with the truth and what each check says. */
 
 const node =
   (...lines: string[]): Step =>

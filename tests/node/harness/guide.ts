@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 
-const guide = new URL('../../../docs/guides/troubleshooting.md', import.meta.url);
-const heading = '## What kubectl shows';
+const guide = new URL('../../../docs/reference/errors.md', import.meta.url);
+const heading = '## A pod that is stuck in Init';
 
 /** What is another with each pod, each run, or each second. */
 const changing: [RegExp, string][] = [
@@ -16,8 +16,8 @@ const changing: [RegExp, string][] = [
 ];
 
 /**
- * Lines that the troubleshooting guide shows of what kubectl prints about a held pod, and that it does not print.
- * The guide leaves lines out, and says so with `…`.
+ * Lines that the page of errors shows of what kubectl prints about a held pod, and that it does not print.
+ * The page leaves lines out, and says so with `…`.
  */
 export function linesNotPrinted(printed: string): string[] {
   const lines = new Set(printed.split('\n').map(withoutChanging));
@@ -26,7 +26,7 @@ export function linesNotPrinted(printed: string): string[] {
 
 function shown(): string[] {
   const [, text = ''] = readFileSync(guide, 'utf8').split(`${heading}\n`);
-  const blocks = text.slice(0, text.indexOf('\n## ')).matchAll(/^```console\n([\s\S]*?)^```$/gm);
+  const blocks = text.slice(0, text.indexOf('\n##')).matchAll(/^```console\n([\s\S]*?)^```$/gm);
   const lines = [...blocks].flatMap(([, block = '']) => block.split('\n'));
   const kept = lines.filter((line) => line !== '' && line.trim() !== '…' && !line.startsWith('$ '));
   if (kept.length === 0) throw new Error(`the guide shows nothing below "${heading}"`);

@@ -2,7 +2,7 @@ import fc, { type Arbitrary } from 'fast-check';
 import type { MutateContext } from '../../../webhook/admission/mutate.ts';
 import { FixedNamespaces } from '../../../webhook/core/facts/namespace.ts';
 import { foreign, profileLabel } from '../../../webhook/lib/names.ts';
-import { policyOf } from '../configurations.ts';
+import { builtInNames, policyOf } from '../configurations.ts';
 
 /** Profiles beside the built-in ones, for what those do not use. */
 const profiles = [
@@ -21,8 +21,6 @@ const profiles = [
   { name: 'database', proof: { checks: [{ reach: { host: 'db.shop.svc', port: 5432 } }] } },
 ];
 
-const builtIn = ['cilium', 'linkerd', 'istio', 'istio-ambient', 'aws-vpc-cni', 'multus'];
-
 /** A policy for each way of setting the proof; they are made once, as a server makes them. */
 const policies = [
   {},
@@ -31,7 +29,10 @@ const policies = [
 ].map((proof) => policyOf({ proof, profiles }));
 
 const combined = fc
-  .shuffledSubarray([...builtIn, ...profiles.map((profile) => profile.name)], { minLength: 1, maxLength: 4 })
+  .shuffledSubarray([...builtInNames, ...profiles.map((profile) => profile.name)], {
+    minLength: 1,
+    maxLength: 4,
+  })
   .map((names) => names.join('.'));
 
 /** What a call is answered with: a policy, and the namespace `shop` with some combination of profiles. */

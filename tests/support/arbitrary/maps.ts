@@ -1,5 +1,6 @@
 import fc, { type Arbitrary } from 'fast-check';
 import { foreign, profileLabel, statusAnnotation } from '../../../webhook/lib/names.ts';
+import { builtInNames } from '../configurations.ts';
 
 /** Keys that mean something to JavaScript or to JSON Pointer, and some that mean nothing. */
 const nastyKeys = [
@@ -38,7 +39,7 @@ function map(own: Arbitrary<[string, string][]>): Arbitrary<Record<string, strin
   );
 }
 
-const profileNames = ['cilium', 'linkerd', 'none', '', 'nope', 'cilium.multus', 'linkerd.cilium', 'shaped'];
+const profileNames = [...builtInNames, 'none', '', 'nope', builtInNames.slice(0, 2).join('.'), 'shaped'];
 
 const dataplane: [string, string][] = [
   ['istio.io/dataplane-mode', 'ambient'],

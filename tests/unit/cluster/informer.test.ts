@@ -24,8 +24,8 @@ test('lists page by page, then watches from there and keeps only what was picked
   assert.deepEqual([...run.informer.store.list()], [{ x: '2' }]);
   assert.deepEqual(run.changes, ['added a', 'added b', 'updated b', 'deleted a']);
   const [first, second, watch] = run.api.asked.map(({ query }) => query);
-  assert.deepEqual(first, { limit: '500' });
-  assert.deepEqual(second, { limit: '500', continue: 'next' });
+  assert.deepEqual(first, { limit: '100' });
+  assert.deepEqual(second, { limit: '100', continue: 'next' });
   assert.deepEqual(watch, {
     resourceVersion: '7',
     allowWatchBookmarks: 'true',
@@ -86,7 +86,12 @@ const etcd = status(500, 'InternalError', 'etcd');
 const faults: [name: string, reason: string, text: RegExp, (response: Response) => unknown][] = [
   ['refused with 500', 'failed', /etcd/, (response) => json(response, 500, etcd)],
   ['an ERROR event', 'failed', /etcd/, (response) => response.writeHead(200).end(event('ERROR', etcd))],
-  ['ended within a line', 'failed', /within a line/, (response) => response.writeHead(200).end('{"type":')],
+  [
+    'ended within a line',
+    'failed',
+    /within an object/,
+    (response) => response.writeHead(200).end('{"type":'),
+  ],
   ['cut', 'failed', /no answer/, (response) => response.writeHead(200).write('{', () => response.destroy())],
   ['ended at once', 'failed', /ended the watch at once/, (response) => response.writeHead(200).end()],
   ['no head', 'silent', /no byte for 500 ms/, () => {}],
@@ -115,7 +120,6 @@ for (const [name, reason, text, fault] of faults) {
 }
 
 for (const line of [
-  '',
   'null',
   '<html>',
   '{"type":"ADDED","object":{"metadata":{"name":"a"}}}',

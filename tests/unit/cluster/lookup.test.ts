@@ -7,7 +7,7 @@ import {
   type LookupResult,
 } from '../../../webhook/cluster/lookup.ts';
 import { namespaceByName } from '../../../webhook/cluster/view/lookups.ts';
-import { withEscapedKeys } from '../../support/costly-json.ts';
+import { objectBytes } from '../../../webhook/lib/limits.ts';
 import { json, startFakeApi, status } from '../../support/fake-api-server.ts';
 import { namespace } from '../../support/informing.ts';
 
@@ -115,11 +115,11 @@ suite('requests to the API server for single objects', () => {
     assert.deepEqual([api.asked.length, sockets.size], [5, 4], 'a connection from before is not used again');
   });
 
-  test('an object that takes long to parse is not read, and not asked for again', async (t) => {
+  test('an object over the limit is not read, and not asked for again', async (t) => {
     const { api, ask } = await lookup(t, (_asked, response) => {
-      json(response, 200, { metadata: { name: 'a' }, spec: JSON.parse(withEscapedKeys(400)) });
+      json(response, 200, { metadata: { name: 'a' }, spec: 'x'.repeat(objectBytes) });
     });
-    await assert.rejects(ask('a'), { message: /an answer of more than 16384 shapes of objects/ });
+    await assert.rejects(ask('a'), { message: /an answer of more than 524288 bytes/ });
     assert.equal(api.asked.length, 1);
   });
 });

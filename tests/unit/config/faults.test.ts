@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { builtInProfiles } from '../../../webhook/config/builtin.ts';
 import { invalid, refusal } from '../../support/configurations.ts';
 
 /** What is wrong, the text behind the first two lines, and what is reported of it. */
@@ -73,6 +74,11 @@ suite('a wrong configuration is refused with its file, line, path and what is al
           `3: profiles[0].proof.checks[0].gateway.timeout: "${timeout}" is not allowed (from 100ms to 10m, such as 500ms, 10s or 2m)`,
         ],
       ),
+      [
+        'an annotation that another profile reserves',
+        'profiles:\n  - {name: a, reservedAnnotations: [net/status]}\n  - {name: b, annotations: {net/status: x}}\n',
+        '5: profiles[1].annotations["net/status"]: must not be set: the network of profile "a" writes it',
+      ],
       [
         'two profiles of one name',
         'profiles:\n  - {name: linkerd}\n  - {name: mine}\n  - name: linkerd\n',
@@ -243,14 +249,13 @@ suite('a wrong profile is refused', () => {
         'annotations: {a/b/c: x}\n',
         '.annotations["a/b/c"]: is not a label or annotation key: at most 63 characters, after an optional DNS prefix and a slash',
       ],
-      ...Object.entries({
-        'k8s.v1.cni.cncf.io/network-status': 'Multus writes it when it creates the sandbox',
-        'vpc.amazonaws.com/pod-eni': "it is written by AWS's VPC resource controller",
-        'ambient.istio.io/redirection': "it is written by Istio's node agent",
-        'sidecar.istio.io/status': "it is written by Istio's injector",
-        'kubernetes.io/config.mirror': 'the kubelet writes it on static pods',
-        'cni-gate.io/status': 'cni-gate writes it itself',
-      }).map(
+      ...[
+        ...builtInProfiles().flatMap(({ name, reservedAnnotations = [] }) =>
+          reservedAnnotations.map((key) => [key, `the network of profile "${name}" writes it`]),
+        ),
+        ['kubernetes.io/config.mirror', 'the kubelet writes it on static pods'],
+        ['cni-gate.io/status', 'cni-gate writes it itself'],
+      ].map(
         ([key, owner]): Row => [
           `the annotation ${key}`,
           `annotations: {${key}: x}\n`,

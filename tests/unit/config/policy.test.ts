@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { Policy } from '../../../webhook/core/profiles/policy.ts';
-import { configurationOf, policyOf } from '../../support/configurations.ts';
+import { builtInProfiles } from '../../../webhook/config/builtin.ts';
+import { builtInNames, policyOf } from '../../support/configurations.ts';
 
 const redirect = (rest: object): object => ({
   redirect: { listen: 15_999, connect: ['192.0.2.9:9'], ...rest },
 });
 
 const profiles = [
+  { name: 'underlay', daemonSets: [{ namespace: 'net', name: 'agent' }] },
+  { name: 'mesh', proof: { checks: [redirect({ listen: 4140, asUser: 1337 })] } },
+  {
+    name: 'captured',
+    proof: { checks: [{ captured: { listeners: [15_008], outbound: 15_008, connect: ['192.0.2.9:9'] } }] },
+  },
   { name: 'inbound', proof: { checks: [redirect({ listen: 15_998, asUser: 1500 })] } },
   { name: 'outbound', proof: { checks: [redirect({ notAsUser: 1500 })] } },
   { name: 'same-port', proof: { checks: [redirect({ listen: 4140 })] } },
@@ -20,37 +26,37 @@ const profiles = [
 
 const policy = policyOf({ profiles });
 
-const known = [...policy.profiles.keys()].join(', ');
+const known = [...builtInNames, ...profiles.map(({ name }) => name)].join(', ');
 const x40 = 'x'.repeat(40);
 
 /** Joins by label, and why each is refused. */
 const unknown: [label: string, message: string][] = [
   ['nope', `profile "nope" does not exist; the configuration has: ${known}`],
   [
-    'cilium.',
-    `profile "" of "cilium." does not exist (did you mean "cilium"?); the configuration has: ${known}`,
+    'underlay.',
+    `profile "" of "underlay." does not exist (did you mean "underlay"?); the configuration has: ${known}`,
   ],
   ...[
-    ['cillium', 'cilium'],
-    ['Cilium', 'cilium'],
-    ['cilium,linkerd', 'cilium.linkerd'],
-    ['aws_vpc_cni', 'aws-vpc-cni'],
+    ['undrelay', 'underlay'],
+    ['Underlay', 'underlay'],
+    ['underlay,mesh', 'underlay.mesh'],
+    ['same_port', 'same-port'],
   ].map(([label = '', meant]): [string, string] => [
     label,
     `profile "${label}" does not exist (did you mean "${meant}"?); the configuration has: ${known}`,
   ]),
   [
-    'cilium.linkred',
-    `profile "linkred" of "cilium.linkred" does not exist (did you mean "cilium.linkerd"?); the configuration has: ${known}`,
+    'mesh.underly',
+    `profile "underly" of "mesh.underly" does not exist (did you mean "mesh.underlay"?); the configuration has: ${known}`,
   ],
 ];
 const impossible: [label: string, why: string][] = [
-  ['istio.inbound', 'at most one profile may require a user id, not "istio" and "inbound"'],
+  ['mesh.inbound', 'at most one profile may require a user id, not "mesh" and "inbound"'],
   ['outbound.inbound', 'profile "outbound" excludes user 1500, which profile "inbound" requires'],
-  ['linkerd.same-port', 'two redirect checks bind port 4140 (profile "linkerd" and profile "same-port")'],
+  ['mesh.same-port', 'two redirect checks bind port 4140 (profile "mesh" and profile "same-port")'],
   [
-    'istio-ambient.database',
-    'check "reach" of profile "database" would be answered by the proxy that profile "istio-ambient" redirects to',
+    'captured.database',
+    'check "reach" of profile "database" would be answered by the proxy that profile "captured" redirects to',
   ],
   ['blue.green', 'annotation pool is "blue" for profile "blue" and "green" for "green"'],
   ['pool-less.blue', 'profile "pool-less" excludes pods with the annotation pool, which profile "blue" sets'],
@@ -60,11 +66,11 @@ const refusals = [
   ...impossible.map(
     ([label, why]) => [label, 'COMBINATION', `profile "${label}" is not possible: ${why}`] as const,
   ),
-  ['cilium.multus.cilium', 'COMBINATION', 'profile "cilium.multus.cilium" names a profile twice'],
+  ['underlay.mesh.underlay', 'COMBINATION', 'profile "underlay.mesh.underlay" names a profile twice'],
   [
-    `cilium.multus.linkerd.${x40}.aws-vpc-cni`,
+    `underlay.mesh.captured.${x40}.green`,
     'COMBINATION',
-    `profile "cilium.multus.linkerd.${x40}.…" is longer than a label value may be (63 characters)`,
+    `profile "underlay.mesh.captured.${x40}…" is longer than a label value may be (63 characters)`,
   ],
 ] as const;
 
@@ -76,27 +82,27 @@ suite('combined profiles', () => {
   }
 
   test('a combination has its profiles in the order of the label, and is cached', () => {
-    const combined = policy.combineProfiles('multus.cilium.linkerd');
+    const combined = policy.combineProfiles('mesh.underlay.green');
     assert.deepEqual(
       combined.profiles.map((profile) => profile.name),
-      ['multus', 'cilium', 'linkerd'],
+      ['mesh', 'underlay', 'green'],
     );
-    assert.equal(policy.combineProfiles('multus.cilium.linkerd'), combined);
+    assert.equal(policy.combineProfiles('mesh.underlay.green'), combined);
   });
 
   test('combinations that are accepted', () => {
-    const accepted = 'linkerd.istio istio.istio-ambient pool-less.green cilium.database linkerd.multus';
-    for (const label of accepted.split(' ')) {
+    const accepted = 'mesh.outbound mesh.captured pool-less.green underlay.database'.split(' ');
+    const pairs = builtInNames.slice(1).map((name, at) => `${builtInNames[at]}.${name}`);
+    for (const label of [...accepted, ...pairs]) {
       assert.equal(policy.combineProfiles(label).name, label);
     }
   });
 });
 
 test('DaemonSets of profiles are identified by namespace and name', () => {
-  const made = new Policy(
-    configurationOf({ profiles: [{ name: 'mine', daemonSets: [{ namespace: 'net', name: 'agent' }] }] }),
+  const ofBuiltIn = builtInProfiles().flatMap(({ daemonSets }) => daemonSets);
+  const wanted = [...ofBuiltIn, { namespace: 'net', name: 'agent' }].map(
+    ({ namespace, name }) => `${namespace}/${name}`,
   );
-  assert.ok(made.daemonSets.has('net/agent'));
-  assert.ok(made.daemonSets.has('linkerd-cni/linkerd-cni'));
-  assert.ok(!made.daemonSets.has('agent'));
+  assert.deepEqual(policy.daemonSets, new Set(wanted));
 });

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
-import { builtInProfiles } from '../../../webhook/config/builtin.ts';
 import { installedWebhooks, webhookConfiguration } from '../../../webhook/lib/names.ts';
 import { serverImage, validatorImage } from '../../../webhook/lib/version.ts';
 
@@ -54,17 +53,6 @@ test('the gate is not asked about mirror pods', () => {
   assert.equal(placed.matchConditions[0].name, 'not-a-mirror-pod');
 });
 
-test('the DaemonSets of the built-in profiles are not asked about', () => {
-  const condition = webhook.matchConditions.find(({ name }: { name: string }) => name === 'not-of-a-network');
-  const named = [...condition.expression.matchAll(/'([a-z-]+\/[a-z-]+)'/g)]
-    .map(([, name]) => name)
-    .filter((name) => name !== 'cni-gate.io/status');
-  const wanted = builtInProfiles().flatMap(({ daemonSets }) =>
-    daemonSets.map(({ namespace, name }) => `${namespace}/${name}`),
-  );
-  assert.deepEqual(named, [...new Set(wanted)].sort());
-});
-
 test('the Deployment runs the images of this release', () => {
   const [deployment] = objects('manifests/base/deployment.yaml');
   const { containers, initContainers } = deployment.spec.template.spec;
@@ -76,17 +64,9 @@ const alerts = objects('manifests/components/monitoring/alerts.yaml').flatMap(({
   spec.groups.flatMap(({ rules }: { rules: object[] }) => rules),
 );
 
-test('every alert has its section in the guide, and links to it', () => {
-  const sections = [...text('docs/guides/alerts.md').matchAll(/^## (\w+)$/gm)].map(([, name]) => name);
-  assert.deepEqual(alerts.map(({ alert }) => alert).sort(), sections.sort());
-  for (const { alert, annotations } of alerts) {
-    assert.ok(annotations.runbook_url.endsWith(`docs/guides/alerts.md#${alert.toLowerCase()}`), alert);
-  }
-});
-
 test('alerts ask for metrics that there are', () => {
   const known = text('docs/reference/metrics.md');
   const asked = alerts.flatMap(({ expr }) => [...expr.matchAll(/cni_gate_\w+/g)].map(([name]) => name));
   assert.ok(asked.length > 0);
-  for (const name of asked) assert.ok(known.includes(`\`${name.replace(/_bucket$/, '')}\``), name);
+  for (const name of asked) assert.match(known, new RegExp(`^- \`${name.replace(/_bucket$/, '')}[\`{]`, 'm'));
 });

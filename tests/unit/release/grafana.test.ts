@@ -13,7 +13,7 @@ const named = new Set(
     .flatMap((expr) => expr.match(/\b(?:cni_gate|process|nodejs)_\w+/g) ?? [])
     .map((name) => name.replace(/_bucket$/, '')),
 );
-const documented = [...text('docs/reference/metrics.md').matchAll(/^\| `(cni_gate_\w+)`/gm)].map(
+const documented = [...text('docs/reference/metrics.md').matchAll(/^- `(cni_gate_\w+)/gm)].map(
   ([, name = '']) => name,
 );
 

@@ -32,7 +32,7 @@ const within =
   (at: number): Finding =>
     spans.some(([from, to]) => at >= from && at < to) ? yes : no;
 const always = (): Finding => yes;
-const wordOf = (finding: Finding): string => (finding.passed ? 'passed' : finding.reason);
+const checkNameOf = (finding: Finding): string => (finding.passed ? 'passed' : finding.reason);
 
 /** Runs checks by a clock of the test's own. */
 async function run(...script: Scripted[]): Promise<Ended> {
@@ -52,13 +52,13 @@ async function run(...script: Scripted[]): Promise<Ended> {
     },
   }));
   const proving = untilAllPass(checks, ({ name }, finding) =>
-    reported.push([name, finding ? wordOf(finding) : 'again']),
+    reported.push([name, finding ? checkNameOf(finding) : 'again']),
   );
   const findings = (await settled(proving)).map(({ finding }) => finding);
   return { attempts, reported, findings, after: clock() };
 }
 
-const verdictOf = ({ findings }: Ended): string[] => findings.map(wordOf);
+const verdictOf = ({ findings }: Ended): string[] => findings.map(checkNameOf);
 
 test('checks that pass at once run once', async () => {
   const ended = await run(

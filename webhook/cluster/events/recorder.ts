@@ -1,9 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Counter, type Registry } from 'prom-client';
+import type { Counter, Registry } from 'prom-client';
 import type { Log } from '../../lib/deps.ts';
-import { CniGateError, messageOf } from '../../lib/errors.ts';
+import { messageOf } from '../../lib/errors.ts';
 import { eventLimits } from '../../lib/limits.ts';
-import { eventReporter } from '../../lib/names.ts';
+import { kindOfError, logOnce } from '../../lib/log-once.ts';
+import { evictOldest } from '../../lib/maps.ts';
+import { counter } from '../../lib/metrics.ts';
+import { eventReporter, nameOf } from '../../lib/names.ts';
 import { Notifier } from '../../lib/notifier.ts';
 import { microTime } from '../../lib/time-text.ts';
 import { TokenBucket } from '../../lib/token-bucket.ts';
@@ -20,8 +23,8 @@ const max = 200;
 const mostNames = 20_000;
 /** How often an event is tried, and the pause after each failure, in milliseconds. */
 const [mostTries, pause] = [5, 60_000];
-/** A failure of the same kind is logged again after this time, in milliseconds. */
-const again = 600_000;
+/** The longest pause of the writer, in milliseconds. */
+const longestPause = 600_000;
 
 /**
  * What became of an event. `exists`: this replica or another has written it before; `dropped`: too many events waited,
@@ -38,12 +41,7 @@ interface QueuedEvent {
 
 /** The metric of events: docs/reference/metrics.md. */
 export const eventMetrics = (registry: Registry): Counter<'reason' | 'result'> =>
-  new Counter({
-    name: 'cni_gate_events_total',
-    help: 'Events on pods and their controllers.',
-    labelNames: ['reason', 'result'],
-    registers: [registry],
-  });
+  counter(registry, 'cni_gate_events_total', 'Events on pods and their controllers.', 'reason', 'result');
 
 /** What the queue of events works with. */
 export interface EventRecorderOptions {
@@ -69,11 +67,12 @@ export class EventRecorder {
   #queue: QueuedEvent[] = [];
   /** Events that could not be written, and when they are queued again, on a monotonic clock. */
   readonly #failed: (QueuedEvent & { at: number })[] = [];
-  #warned: { kind: string; at: number } | undefined;
+  readonly #failures: ReturnType<typeof logOnce>;
 
   constructor(client: ApiClient, options: EventRecorderOptions) {
     this.#client = client;
     this.#options = options;
+    this.#failures = logOnce(options.log);
   }
 
   /** How many more events fit in the queue. */
@@ -90,10 +89,8 @@ export class EventRecorder {
   add(event: Event): boolean {
     const name = eventName(event);
     if (this.#known.has(name)) return false;
-    // the oldest name makes room for a new one
-    const [oldest] = this.#known.size >= mostNames ? this.#known : [];
-    if (oldest !== undefined) this.#known.delete(oldest);
     this.#known.add(name);
+    evictOldest(this.#known, mostNames);
     return this.#push({ event, failures: 0 });
   }
 
@@ -116,7 +113,7 @@ export class EventRecorder {
       const some = this.#queue.splice(0, count);
       this.#rate.take(some.length);
       await Promise.all(some.map((one) => this.#write(one, signal)));
-      const next = Math.max(0, (this.#failed[0]?.at ?? now + again) - now);
+      const next = Math.max(0, (this.#failed[0]?.at ?? now + longestPause) - now);
       if (this.#queue.length === 0) await this.#notifier.wait(next, signal);
       else await sleep(1000 / perSecond, undefined, { signal }).catch(() => {});
     }
@@ -138,7 +135,10 @@ export class EventRecorder {
       if (exists) return;
       if (failures + 1 >= mostTries || this.#failed.length >= max) this.#known.delete(eventName(event));
       else this.#failed.push({ event, failures: failures + 1, at: performance.now() + pause });
-      if (!signal.aborted) this.#warn(event, error);
+      if (signal.aborted) return;
+      const { kind } = event.regarding;
+      const facts = { err: error, [kind.toLowerCase()]: nameOf(event.regarding), reason: event.reason };
+      this.#failures.warn(kindOfError(error), facts, `an event cannot be written: ${messageOf(error)}`);
     }
   }
 
@@ -153,19 +153,6 @@ export class EventRecorder {
   #drop({ event }: QueuedEvent): void {
     this.#known.delete(eventName(event));
     this.#count(event, 'dropped');
-  }
-
-  /** Logs each kind of failure once in a while: it may concern many pods. */
-  #warn({ regarding, reason }: Event, error: unknown): void {
-    const text = messageOf(error);
-    const kind = error instanceof CniGateError ? error.code : text;
-    const now = performance.now();
-    if (this.#warned?.kind === kind && now - this.#warned.at < again) return;
-    this.#warned = { kind, at: now };
-    this.#options.log.warn(
-      { err: error, [regarding.kind.toLowerCase()]: `${regarding.namespace}/${regarding.name}`, reason },
-      `an event cannot be written: ${text}`,
-    );
   }
 }
 

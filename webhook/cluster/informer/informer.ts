@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { nameOf } from '../../lib/names.ts';
 import type { ApiClient } from '../client.ts';
 import { ClusterError } from '../errors.ts';
 import { Silence } from '../exchange.ts';
 import { listAll } from './list-all.ts';
-import { type ApiObject, keyOf, type LeftOut, type Source } from './object.ts';
+import type { ApiObject, LeftOut, Source } from './object.ts';
 import { type Ended, type InformerDeps, reportOf } from './report.ts';
 import { type Change, type Lister, Store } from './store.ts';
 import { type WatchEvent, watchOnce } from './watch.ts';
@@ -169,7 +170,7 @@ export class Informer<O extends ApiObject, T> implements Lister<T> {
       timeout: this.#timing.answer,
       signal,
       onPage: () => this.#report.contact(),
-      onUnread: ({ why, metadata }) => this.#leave(why, keyOf(metadata), tooLarge),
+      onUnread: ({ why, metadata }) => this.#leave(why, nameOf(metadata), tooLarge),
     });
     this.#version = resourceVersion;
     this.#tooLarge = tooLarge;
@@ -211,7 +212,7 @@ export class Informer<O extends ApiObject, T> implements Lister<T> {
 
   #changesBy(event: Exclude<WatchEvent<T>, { type: 'bookmark' }>): Change<T>[] {
     const { store } = this;
-    const key = event.type === 'put' ? event.entry.key : keyOf(event.metadata);
+    const key = event.type === 'put' ? event.entry.key : nameOf(event.metadata);
     this.#tooLarge.delete(key);
     if (event.type === 'removed') return store.remove(key, event.metadata.uid);
     if (event.type === 'unread') {

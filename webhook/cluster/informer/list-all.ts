@@ -1,7 +1,5 @@
-import { objectBytes, pageBytes } from '../../lib/limits.ts';
 import type { ApiClient } from '../client.ts';
 import { operationText, unreachable } from '../errors.ts';
-import type { BoundedText } from '../stream.ts';
 import { type ApiObject, pickEntry, type Source, type Unread } from './object.ts';
 import { Store } from './store.ts';
 
@@ -20,7 +18,8 @@ interface ListOptions {
   onUnread?: (unread: Unread) => void;
 }
 
-const defaultPageSize = 500;
+/** Objects of a page: the API server keeps a whole page in memory, and any user may create objects of 1.5 MB. */
+const limit = 100;
 
 /**
  * Lists everything, page by page. The request names no version, so the answer is up to date and not from a cache that
@@ -38,23 +37,19 @@ export async function listAll<O extends ApiObject, T>(
   const store = new Store<T>(source.retention);
   const noList = (): Error =>
     unreachable(operationText('GET', path), client.source, new Error('the answer is not a list of objects'));
-  const onItem = (item: BoundedText): void => {
-    const found = pickEntry(item, source);
-    if (found === undefined) throw noList();
-    if ('why' in found) onUnread?.(found);
-    else store.put(found);
-  };
   let token: string | undefined;
   for (;;) {
-    const options = {
-      ...request,
-      query: { ...query, limit: source.pageSize ?? defaultPageSize, continue: token },
-      maxBytes: pageBytes,
-      objectBytes: source.objectBytes ?? objectBytes.default,
-    };
-    const { metadata, items } = (await client.list<Page>(path, options, onItem)).list;
+    const options = { ...request, layout: 'list', query: { ...query, limit, continue: token } } as const;
+    const page = await client.stream(path, options);
+    for await (const item of page) {
+      const entry = pickEntry(item, source);
+      if (entry === undefined) throw noList();
+      if ('why' in entry) onUnread?.(entry);
+      else store.put(entry);
+    }
+    const { metadata, items } = (page.rest() ?? {}) as Page;
     const resourceVersion = metadata?.resourceVersion;
-    if (!Array.isArray(items) || items.length > 0 || !resourceVersion) throw noList();
+    if (!Array.isArray(items) || !resourceVersion) throw noList();
     onPage?.();
     token = metadata?.continue || undefined;
     if (token === undefined) return { store, resourceVersion };

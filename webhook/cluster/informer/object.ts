@@ -1,4 +1,5 @@
-import type { BoundedText } from '../stream.ts';
+import { nameOf } from '../../lib/names.ts';
+import type { ObjectText } from '../stream.ts';
 
 /** What every object of the API carries, as far as it is read here. */
 export interface ApiObject {
@@ -19,6 +20,8 @@ export interface Metadata {
 export interface Retention<T> {
   /** Of all together; bytes by {@link Retention.weigh}. */
   max: { count: number; bytes: number };
+  /** Bytes of one object (no limit by default). A larger one counts as too large. */
+  each?: number;
   /** How much memory an object takes, in bytes. */
   weigh: (object: T) => number;
 }
@@ -31,16 +34,10 @@ export interface Source<O extends ApiObject, T> {
   path: string;
   /** `labelSelector`, `fieldSelector`. */
   query?: Record<string, string>;
-  /** Objects per page (500 by default): fewer where any user may create large ones. */
-  pageSize?: number;
-  /** How many bytes of JSON an object may have (see `objectBytes`). A larger one is neither parsed nor kept. */
-  objectBytes?: number;
   /** Whether an object matters, by its name and namespace. */
   wants?: (metadata: Metadata) => boolean;
   /** Picks from an object what decisions need; the rest is dropped. */
   pick: (object: O) => T;
-  /** Whether the picked part may be kept; otherwise the object counts as too large. */
-  fits?: (object: T) => boolean;
   /** How much is kept of all objects together; all of them by default. */
   retention?: Retention<T>;
 }
@@ -63,34 +60,37 @@ export interface Unread {
   metadata: Metadata;
 }
 
-/** `namespace/name`, or the name alone where the kind has no namespaces. */
-export const keyOf = ({ namespace, name }: Pick<Metadata, 'namespace' | 'name'>): string =>
-  namespace === undefined ? name : `${namespace}/${name}`;
-
-/**
- * What a store keeps of an object, or why it keeps nothing; undefined where the JSON is no object of the API.
- *
- * @throws SyntaxError
- */
-export function pickEntry<O extends ApiObject, T>(item: BoundedText, source: Source<O, T>) {
-  const text = item.text();
-  if (text !== undefined) return entryOf(JSON.parse(text), source);
-  const metadata = identityIn(item.head);
+/** What a store keeps of an object, or why it keeps nothing; undefined where the JSON is no object of the API. */
+export function pickEntry<O extends ApiObject, T>({ text, isCut }: ObjectText, source: Source<O, T>) {
+  if (!isCut) return entryOf(parsed(text), source);
+  const metadata = identityIn(text);
   return metadata && ({ why: 'too-large', metadata } satisfies Unread);
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** As {@link pickEntry}, of an object that was parsed. */
 export function entryOf<O extends ApiObject, T>(
   value: unknown,
-  { wants, fits, pick }: Source<O, T>,
+  { wants, pick, retention }: Source<O, T>,
 ): Entry<T> | Unread | undefined {
   if (!isApiObject(value)) return undefined;
   const { metadata } = value;
   if (wants?.(metadata) === false) return { why: 'not-wanted', metadata };
   const { uid, resourceVersion } = metadata;
-  const entry = { key: keyOf(metadata), uid, resourceVersion, object: pick(value as O) };
-  return fits?.(entry.object) === false ? { why: 'too-large', metadata } : entry;
+  const entry = { key: nameOf(metadata), uid, resourceVersion, object: pick(value as O) };
+  return isTooLarge(entry.object, retention) ? { why: 'too-large', metadata } : entry;
 }
+
+/** Whether an object that was picked takes more memory than one may. */
+export const isTooLarge = <T>(object: T, retention: Retention<T> | undefined): boolean =>
+  retention?.each !== undefined && retention.weigh(object) > retention.each;
 
 /** Whether a value has a name, a UID and a version: the other fields of the API's answers are taken on trust. */
 export function isApiObject(value: unknown): value is ApiObject {
@@ -98,22 +98,16 @@ export function isApiObject(value: unknown): value is ApiObject {
   return ['name', 'uid', 'resourceVersion'].every((key) => typeof metadata?.[key] === 'string');
 }
 
-const pair = /"(\w+)":"([^"\\]*)"/g;
-const beginning =
-  /^\s*\{(?:"(?:kind|apiVersion)":"[^"\\]*",){0,2}"metadata":\{((?:"\w+":"[^"\\]*"(?:,|\}))*)/;
-
 /**
- * Who an object is, read from the beginning of its JSON; undefined where it does not begin as the API server writes it:
- * `metadata` first, and in it the names, the UID and the version before all that is long. Source: Kubernetes, the order
- * of fields in `ObjectMeta`, which is the order in which they are written.
+ * Who an object is, read from the beginning of its JSON: the texts of its metadata before the first map or list.
+ * Kubernetes writes `metadata` first, and in it the names, the UID and the version before all that is long (the order of
+ * fields in `ObjectMeta`). No text in the JSON can contain `"metadata":{`, because its quotes are escaped.
  *
- * @param head the JSON, which may be cut anywhere
+ * @returns undefined where the object does not begin so
  */
 export function identityIn(head: string): Metadata | undefined {
-  const pairs = Array.from((beginning.exec(head)?.[1] ?? '').matchAll(pair), ([, key = '', value = '']) => [
-    key,
-    value,
-  ]);
+  const [, fields = ''] = /"metadata":\{([^{[]*)/.exec(head) ?? [];
+  const pairs = Array.from(fields.matchAll(/"(\w+)":"([^"\\]*)"/g), ([, key, value]) => [key, value]);
   const { name, namespace, uid, resourceVersion } = Object.fromEntries(pairs);
   if (!name || !uid || !resourceVersion) return undefined;
   return { name, uid, resourceVersion, ...(namespace && { namespace }) };

@@ -1,5 +1,6 @@
 import type { Log } from '../../lib/deps.ts';
 import { messageOf } from '../../lib/errors.ts';
+import { logOnce } from '../../lib/log-once.ts';
 import { getOrMake } from '../../lib/maps.ts';
 import { ClusterError } from '../errors.ts';
 import type { ClusterMetrics } from '../metrics.ts';
@@ -40,7 +41,7 @@ const leftOutText: Record<Exclude<LeftOut, 'not-wanted'>, string> = {
  */
 export function reportOf(resource: string, { metrics, log, faults = new Map() }: Partial<InformerDeps> = {}) {
   let fault: { text: string; cause: string } | undefined;
-  let loggedAt = Number.NEGATIVE_INFINITY;
+  const leftOut = log && logOnce(log, logInterval);
   /** The fault is over. @returns whether no other informer has it */
   const end = (): boolean => {
     const having = faults.get(fault?.cause ?? '');
@@ -77,12 +78,9 @@ export function reportOf(resource: string, { metrics, log, faults = new Map() }:
     /** An object exists and is not kept; `key` is its name. */
     leftOut(reason: LeftOut, key: string): void {
       metrics?.leftOut.inc({ resource, reason });
-      if (reason === 'not-wanted' || performance.now() - loggedAt < logInterval) return;
-      loggedAt = performance.now();
-      log?.warn(
-        { resource, object: key, reason },
-        `${key} of ${resource} is not known here: ${leftOutText[reason]}`,
-      );
+      if (reason === 'not-wanted') return;
+      const text = `${key} of ${resource} is not known here: ${leftOutText[reason]}`;
+      leftOut?.warn('', { resource, object: key, reason }, text);
     },
   };
 }

@@ -1,3 +1,4 @@
+import { getOrMake } from '../../lib/maps.ts';
 import type { Entry, Retention } from './object.ts';
 
 /**
@@ -16,39 +17,30 @@ export interface Lister<T> {
   subscribe(subscriber: (changes: Change<T>[]) => void): () => void;
 }
 
-interface Weighed<T> {
-  entry: Entry<T>;
-  weight: number;
-}
-
-/** The entries of one namespace: the one that changed last is the last. */
-interface Group {
-  keys: Set<string>;
+/** The entries of one namespace, by key: the one that changed last is the last. */
+interface Group<T> {
+  entries: Map<string, Entry<T>>;
   bytes: number;
 }
 
-const [count, bytes] = [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER];
-const unlimited: Retention<unknown> = { max: { count, bytes }, weigh: () => 0 };
-
 /**
- * The last known objects, by key, within one limit of bytes: above it, the namespace with the most loses those that have
- * not changed for the longest time. Each object weighs at least its share of the limit, so their number has a limit too.
- * Pure: it only computes what a list or an event changes.
+ * The last known objects, by key, within one limit of bytes: above it, the namespace with the most loses those that have not
+ * changed for the longest time, so that no tenant displaces the objects of others. Each object weighs at least its share
+ * of the limit, so their number has a limit too. Pure: it only computes what a list or an event changes.
  */
 export class Store<T> {
-  readonly #retention: Retention<T>;
-  #entries = new Map<string, Weighed<T>>();
-  #groups = new Map<string, Group>();
+  readonly #retention: Retention<T> | undefined;
+  #groups = new Map<string, Group<T>>();
   #bytes = 0;
   #leftOut = 0;
 
   /** @param retention how much is kept; all of it by default */
-  constructor(retention: Retention<T> = unlimited) {
+  constructor(retention?: Retention<T>) {
     this.#retention = retention;
   }
 
   get size(): number {
-    return this.#entries.size;
+    return [...this.#groups.values()].reduce((total, { entries }) => total + entries.size, 0);
   }
 
   /** How many objects were dropped since the last list because there were too many. */
@@ -57,11 +49,11 @@ export class Store<T> {
   }
 
   get(key: string): T | undefined {
-    return this.#entries.get(key)?.entry.object;
+    return this.#entry(key)?.object;
   }
 
   *entries(): Generator<Entry<T>, void, undefined> {
-    for (const { entry } of this.#entries.values()) yield entry;
+    for (const { entries } of this.#groups.values()) yield* entries.values();
   }
 
   *list(): Generator<T, void, undefined> {
@@ -71,72 +63,64 @@ export class Store<T> {
   /** Adds or replaces an object within the limit: others may be dropped for it, or the object itself is not kept. */
   put(entry: Entry<T>): Change<T>[] {
     const before = this.#delete(entry.key);
-    this.#add(entry);
+    const group = getOrMake(this.#groups, namespaceOf(entry.key), () => ({ entries: new Map(), bytes: 0 }));
+    group.entries.set(entry.key, entry);
+    this.#weigh(group, entry, 1);
     const dropped = this.#shrink();
-    if (!this.#entries.has(entry.key)) {
-      const others = dropped.filter((one) => one !== entry);
-      return (before === undefined ? others : [before, ...others]).map(deleted);
-    }
-    return [...dropped.map(deleted), ...difference(entry, before, false)];
+    if (dropped.at(-1) !== entry) return [...dropped.map(deleted), ...difference(entry, before, false)];
+    return [...(before === undefined ? [] : [before]), ...dropped.slice(0, -1)].map(deleted);
   }
 
   /** Removes an object. @param uid of the one that was deleted: another one with its name stays */
   remove(key: string, uid?: string): Change<T>[] {
-    if (uid !== undefined && this.#entries.get(key)?.entry.uid !== uid) return [];
+    if (uid !== undefined && this.#entry(key)?.uid !== uid) return [];
     const before = this.#delete(key);
     return before === undefined ? [] : [deleted(before)];
   }
 
   /** Takes over the objects of a list, which must not be used any more. */
   replace(listed: Store<T>): Change<T>[] {
-    const old = this.#entries;
-    this.#entries = listed.#entries;
+    const before = new Map(Array.from(this.entries(), (entry) => [entry.key, entry]));
     this.#groups = listed.#groups;
     this.#bytes = listed.#bytes;
     this.#leftOut = listed.#leftOut;
-    const gone = [...old.values()].filter(({ entry }) => !this.#entries.has(entry.key));
+    const gone = [...before.values()].filter(({ key }) => this.#entry(key) === undefined);
     return [
-      ...gone.map(({ entry }) => deleted(entry)),
-      ...[...this.entries()].flatMap((entry) => difference(entry, old.get(entry.key)?.entry, true)),
+      ...gone.map(deleted),
+      ...[...this.entries()].flatMap((entry) => difference(entry, before.get(entry.key), true)),
     ];
   }
 
-  #add(entry: Entry<T>): void {
+  #entry(key: string): Entry<T> | undefined {
+    return this.#groups.get(namespaceOf(key))?.entries.get(key);
+  }
+
+  #weigh(group: Group<T>, { object }: Entry<T>, sign: 1 | -1): void {
+    if (this.#retention === undefined) return;
     const { max, weigh } = this.#retention;
-    const weight = Math.max(weigh(entry.object), Math.floor(max.bytes / max.count));
-    const name = namespaceOf(entry.key);
-    const group = this.#groups.get(name) ?? { keys: new Set(), bytes: 0 };
-    this.#groups.set(name, group);
-    group.keys.add(entry.key);
+    const weight = sign * Math.max(weigh(object), Math.floor(max.bytes / max.count));
     group.bytes += weight;
-    this.#entries.set(entry.key, { entry, weight });
     this.#bytes += weight;
   }
 
   #delete(key: string): Entry<T> | undefined {
-    const item = this.#entries.get(key);
-    if (item === undefined) return undefined;
-    this.#entries.delete(key);
-    this.#bytes -= item.weight;
-    const name = namespaceOf(key);
-    const group = this.#groups.get(name);
-    if (group !== undefined) {
-      group.keys.delete(key);
-      group.bytes -= item.weight;
-      if (group.keys.size === 0) this.#groups.delete(name);
-    }
-    return item.entry;
+    const namespace = namespaceOf(key);
+    const group = this.#groups.get(namespace);
+    const entry = group?.entries.get(key);
+    if (group === undefined || entry === undefined) return undefined;
+    group.entries.delete(key);
+    if (group.entries.size === 0) this.#groups.delete(namespace);
+    this.#weigh(group, entry, -1);
+    return entry;
   }
 
   /** @returns the entries that it dropped */
   #shrink(): Entry<T>[] {
     const dropped: Entry<T>[] = [];
-    while (this.#bytes > this.#retention.max.bytes) {
-      let largest: Group | undefined;
-      for (const group of this.#groups.values()) {
-        if (largest === undefined || group.bytes > largest.bytes) largest = group;
-      }
-      const [oldest = ''] = largest?.keys ?? [];
+    while (this.#retention !== undefined && this.#bytes > this.#retention.max.bytes) {
+      const groups = [...this.#groups.values()];
+      const largest = groups.reduce((most, group) => (group.bytes > most.bytes ? group : most));
+      const [oldest = ''] = largest.entries.keys();
       const entry = this.#delete(oldest);
       if (entry === undefined) break;
       dropped.push(entry);

@@ -1,8 +1,7 @@
-import { objectBytes } from '../../lib/limits.ts';
 import type { ApiClient } from '../client.ts';
 import { operationText, refusal, type Status, unreachable } from '../errors.ts';
 import { Silence } from '../exchange.ts';
-import type { BoundedText } from '../stream.ts';
+import type { ObjectText } from '../stream.ts';
 import {
   type ApiObject,
   type Entry,
@@ -14,7 +13,7 @@ import {
   type Unread,
 } from './object.ts';
 
-/** A line of a watch, with what a store keeps of the object. */
+/** An event of a watch, with what a store keeps of the object. */
 export type WatchEvent<T> =
   | { type: 'put'; entry: Entry<T> }
   /** The object exists and is not kept. */
@@ -23,24 +22,18 @@ export type WatchEvent<T> =
   /** Nothing happened up to this version. */
   | { type: 'bookmark'; resourceVersion: string };
 
-const ofObject = /^\{"type":"(ADDED|MODIFIED|DELETED)","object":/;
-
 /**
- * Reads a line of a watch. Of an object that is too large only the beginning is read.
+ * Reads an event of a watch. Of an object that is too large only the beginning is read.
  * Source: https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
  *
  * @throws ClusterError for an ERROR event; Error where it is no event: what was sent before may be wrong as well
  */
-function readEvent<O extends ApiObject, T>(line: BoundedText, source: Source<O, T>): WatchEvent<T> {
-  const text = line.text();
-  if (text === undefined) {
-    const [begin = '', kind] = ofObject.exec(line.head) ?? [];
-    const metadata = identityIn(line.head.slice(begin.length));
-    if (metadata === undefined)
-      throw new Error(`an event of ${line.bytes} bytes that does not begin with its name`);
-    return kind === 'DELETED'
-      ? { type: 'removed', metadata }
-      : { type: 'unread', why: 'too-large', metadata };
+function readEvent<O extends ApiObject, T>({ text, isCut }: ObjectText, source: Source<O, T>): WatchEvent<T> {
+  if (isCut) {
+    const metadata = identityIn(text);
+    if (metadata === undefined) throw new Error('a large event that does not begin with its name');
+    const isGone = text.startsWith('{"type":"DELETED"');
+    return isGone ? { type: 'removed', metadata } : { type: 'unread', why: 'too-large', metadata };
   }
   const { type, object } = (JSON.parse(text) ?? {}) as { type?: unknown; object?: Status };
   if (type === 'ADDED' || type === 'MODIFIED') {
@@ -98,17 +91,17 @@ export async function watchOnce<O extends ApiObject, T>(
   const timer = setTimeout(() => overdue.abort(), seconds * 1000 + grace);
   const failed = (error: Error) => unreachable(operationText('GET', path, true), client.server, error);
   try {
-    const lines = await client.watch(path, {
+    const stream = await client.stream(path, {
+      layout: 'events',
       query: { ...query, resourceVersion, allowWatchBookmarks: true, timeoutSeconds: seconds },
       timeout,
       signal: AbortSignal.any([signal, overdue.signal]),
-      objectBytes: source.objectBytes ?? objectBytes.default,
     });
     const opened = performance.now();
     onOpen();
     let events = 0;
-    for await (const line of lines) {
-      onEvent(readEvent(line, source));
+    for await (const event of stream) {
+      onEvent(readEvent(event, source));
       events += 1;
     }
     if (events > 0 || performance.now() - opened >= Math.min(leastWatch, seconds * 500)) return;

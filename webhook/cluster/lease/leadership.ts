@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../../lib/deps.ts';
 import { messageOf } from '../../lib/errors.ts';
+import { kindOfError, logOnce } from '../../lib/log-once.ts';
 import { apiPath, pathBelow } from '../api-path.ts';
 import type { ApiClient, RequestOptions } from '../client.ts';
 import { ClusterError } from '../errors.ts';
@@ -49,12 +50,13 @@ export class LeaderElector implements Leadership {
   /** When the request was sent that last created, took or renewed the Lease. */
   #renewed = Number.NEGATIVE_INFINITY;
   #reported = false;
-  #failure: string | undefined;
+  readonly #failures: ReturnType<typeof logOnce>;
 
   constructor(client: ApiClient, options: LeaderElectorOptions) {
     this.#client = client;
     this.#options = options;
     this.#times = options.times ?? defaultTimes;
+    this.#failures = logOnce(options.log);
     this.#list = apiPath`/apis/coordination.k8s.io/v1/namespaces/${options.namespace}/leases`;
   }
 
@@ -83,11 +85,11 @@ export class LeaderElector implements Leadership {
   }
 
   async #step(signal: AbortSignal): Promise<void> {
-    const { name, identity, log } = this.#options;
+    const { name, identity } = this.#options;
     const { deadline, duration } = this.#times;
     const options = { timeout: deadline / 2, signal };
     try {
-      const lease = await this.#read(options);
+      const lease = await this.#client.get<Lease>(pathBelow(this.#list, name), options);
       // the time before the next request: no other replica can measure from earlier
       const now = performance.now();
       this.#observation = observe(this.#observation, lease, now);
@@ -100,23 +102,12 @@ export class LeaderElector implements Leadership {
         this.#observation = observe(this.#observation, written, now);
         this.#renewed = now;
       } else this.#renewed = Number.NEGATIVE_INFINITY;
-      this.#failure = undefined;
+      this.#failures.over();
     } catch (error) {
       // another replica was faster, as the next request shows
       if (signal.aborted || (error instanceof ClusterError && error.status === 409)) return;
-      const reported = messageOf(error);
-      if (reported !== this.#failure)
-        log.warn({ lease: name, err: error }, `no leader can be found: ${reported}`);
-      this.#failure = reported;
-    }
-  }
-
-  async #read(options: RequestOptions): Promise<Lease | undefined> {
-    try {
-      return await this.#client.request<Lease>('GET', pathBelow(this.#list, this.#options.name), options);
-    } catch (error) {
-      if (error instanceof ClusterError && error.status === 404) return undefined;
-      throw error;
+      const text = `no leader can be found: ${messageOf(error)}`;
+      this.#failures.warn(kindOfError(error), { lease: name, err: error }, text);
     }
   }
 

@@ -12,7 +12,7 @@ import { CniGateError } from '../../lib/errors.ts';
 import { isObject } from '../../lib/json.ts';
 import { LiveFiles, type ReloadListener } from '../../lib/live-files.ts';
 import { own } from '../../lib/maps.ts';
-import { profileLabel } from '../../lib/names.ts';
+import { nameOf, profileLabel } from '../../lib/names.ts';
 import { readYaml, YamlError } from '../../lib/yaml.ts';
 import type { ApiObject } from '../informer/object.ts';
 
@@ -50,7 +50,7 @@ export function viewOfFile(file: string, profile: string | undefined, listener: 
     },
     pods: {
       pod: (namespace, name, uid) => {
-        const found = files.value.pending.get(`${namespace}/${name}`);
+        const found = files.value.pending.get(nameOf({ namespace, name }));
         return found !== undefined && (uid === '' || found.uid === uid) ? found : undefined;
       },
     },
@@ -174,7 +174,7 @@ function addFacts(
   }
   const agent = toAgentFacts(object as ApiPod);
   if (agent.node === '') {
-    pending.set(`${agent.namespace}/${name}`, toGatePod(object as ApiPod));
+    pending.set(nameOf(agent), toGatePod(object as ApiPod));
     return;
   }
   if (agent.owner !== '') readiness.setAgent(agent);

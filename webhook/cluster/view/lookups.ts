@@ -2,8 +2,9 @@ import type { PendingPods } from '../../core/cluster-view.ts';
 import type { ApiPod } from '../../core/facts/api.ts';
 import { type GatePod, toGatePod } from '../../core/facts/gate-pod.ts';
 import type { NamespaceFacts, Namespaces } from '../../core/facts/namespace.ts';
+import { nameOf } from '../../lib/names.ts';
 import { pathBelow } from '../api-path.ts';
-import type { ApiObject } from '../informer/object.ts';
+import { type ApiObject, isTooLarge } from '../informer/object.ts';
 import type { Lister } from '../informer/store.ts';
 import { type Asked, defaultLimits, type Lookup } from '../lookup.ts';
 import { isOptedIn, namespaceSource, podsPath } from './sources.ts';
@@ -12,7 +13,7 @@ import { isOptedIn, namespaceSource, podsPath } from './sources.ts';
 export const namespaceByName: Asked<ApiObject, NamespaceFacts> = {
   path: (name) => pathBelow(namespaceSource.path, name),
   pick: namespaceSource.pick,
-  ...(namespaceSource.fits && { fits: namespaceSource.fits }),
+  fits: (facts) => !isTooLarge(facts, namespaceSource.retention),
 };
 
 /**
@@ -51,7 +52,7 @@ export const podByName: Asked<ApiPod, GatePod> = {
 export function clusterPods(informer: Lister<GatePod>, lookup: Lookup<ApiPod, GatePod>): PendingPods {
   return {
     pod(namespace, name, uid) {
-      const key = `${namespace}/${name}`;
+      const key = nameOf({ namespace, name });
       const isIt = (pod: GatePod | undefined): pod is GatePod =>
         pod !== undefined && (uid === '' || pod.uid === uid);
       const known = informer.store.get(key);

@@ -14,26 +14,20 @@ import { evidencePick } from '../../core/facts/to-pod-evidence.ts';
 import type { Policy } from '../../core/profiles/policy.ts';
 import type { DaemonSetRef } from '../../core/profiles/types.ts';
 import { selectorText } from '../../core/scheduling/constraints.ts';
-import { evidencePods, namespaces, nodes, objectBytes, pendingPods } from '../../lib/limits.ts';
-import { profileLabel } from '../../lib/names.ts';
+import { evidencePods, namespaces, nodes, pendingPods } from '../../lib/limits.ts';
+import { nameOf, profileLabel } from '../../lib/names.ts';
 import { apiPath } from '../api-path.ts';
 import type { ApiObject, Source } from '../informer/object.ts';
 import type { OptedIn } from './watch-namespaces.ts';
 
-/** Estimated memory of nested maps and lists, in bytes: an entry without its characters was measured and rounded up. */
+/** Estimated memory of an object with nested maps and lists, in bytes: 160 for an entry was measured and rounded up. */
 function weightOf(value: unknown): number {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null) return 0;
   let total = 0;
-  for (const [key, one] of Object.entries(value)) total += 160 + key.length + weightOf(one);
+  for (const [key, part] of Object.entries(value)) total += 160 + key.length + weightOf(part);
   return total;
 }
-
-const weightOfNamespace = ({ labels, annotations }: NamespaceFacts): number =>
-  1024 + weightOf(labels) + weightOf(annotations);
-
-const weightOfNode = ({ labels, taints, allocatable }: NodeFacts): number =>
-  1024 + weightOf(labels) + weightOf(taints) + weightOf(allocatable);
 
 /** Bytes of a pod's verdict with its entries in all maps and without its texts: measured and rounded up. */
 const ofEvidence = 704;
@@ -60,20 +54,16 @@ export const namespaceSource: Source<ApiObject, NamespaceFacts> = {
   resource: 'namespaces',
   path: '/api/v1/namespaces',
   query: { labelSelector: profileLabel },
-  objectBytes: objectBytes.node,
   pick: ({ metadata }) => ({ labels: metadata.labels ?? {}, ...annotationsOf(metadata.annotations) }),
-  fits: (facts) => weightOfNamespace(facts) <= namespaces.bytes,
-  retention: { max: namespaces.max, weigh: weightOfNamespace },
+  retention: { ...namespaces, weigh: weightOf },
 };
 
 /** All nodes. They are bounded: a kubelet writes the status of its node and most of its labels. */
 export const nodeSource: Source<ApiNode, NodeFacts> = {
   resource: 'nodes',
   path: '/api/v1/nodes',
-  objectBytes: objectBytes.node,
   pick: toNodeFacts,
-  fits: (node) => weightOfNode(node) <= nodes.bytes,
-  retention: { max: nodes.max, weigh: weightOfNode },
+  retention: { ...nodes, weigh: weightOf },
 };
 
 /** A DaemonSet, and the label selector of its pods. */
@@ -87,7 +77,6 @@ const daemonSetSource = ({ namespace, name }: DaemonSetRef): Source<ApiDaemonSet
   resource: `daemonset ${namespace}/${name}`,
   path: apiPath`/apis/apps/v1/namespaces/${namespace}/daemonsets`,
   query: { fieldSelector: `metadata.name=${name}` },
-  objectBytes: objectBytes.pod,
   pick: (object) => ({ facts: toDaemonSetFacts(object), selector: selectorText(object.spec.selector ?? {}) }),
 });
 
@@ -96,7 +85,7 @@ export function daemonSetSources({
   profiles,
 }: Pick<Policy, 'profiles'>): Map<string, Source<ApiDaemonSet, DaemonSetSnapshot>> {
   const named = [...profiles.values()].flatMap(({ daemonSets }) => daemonSets);
-  return new Map(named.map((one) => [`${one.namespace}/${one.name}`, daemonSetSource(one)]));
+  return new Map(named.map((daemonSet) => [nameOf(daemonSet), daemonSetSource(daemonSet)]));
 }
 
 /**
@@ -109,7 +98,7 @@ export function agentSources(
 ): Map<string, Source<ApiPod, AgentFacts>> {
   const sources = new Map<string, Source<ApiPod, AgentFacts>>();
   for (const { facts, selector: labelSelector } of daemonSets) {
-    const key = `${facts.namespace}/${facts.name}`;
+    const key = nameOf(facts);
     if (labelSelector === undefined || !policy.daemonSets.has(key)) continue;
     sources.set(key, {
       resource: `pods of daemonset ${key}`,
@@ -134,9 +123,6 @@ export const pendingSource = (optedIn?: Pick<OptedIn, 'has'>): Source<ApiPod, Pe
   resource: 'unscheduled pods',
   path: '/api/v1/pods',
   query: { labelSelector: profileLabel, fieldSelector: 'spec.nodeName=' },
-  // an object may have 1.5 MB, and the API server keeps a whole page in memory
-  pageSize: 20,
-  objectBytes: objectBytes.pod,
   ...(optedIn && { wants: ({ namespace = '' }) => optedIn.has(namespace) }),
   pick: toPendingPod,
   retention: { max: pendingPods.max, weigh: ({ weight }) => weight },
@@ -151,8 +137,6 @@ export const evidenceSource = (optedIn?: Pick<OptedIn, 'has'>): Source<ApiPod, P
   resource: 'pods on nodes',
   path: '/api/v1/pods',
   query: { labelSelector: profileLabel, fieldSelector: 'spec.nodeName!=' },
-  pageSize: evidencePods.pageSize,
-  objectBytes: objectBytes.pod,
   ...(optedIn && { wants: ({ namespace = '' }) => optedIn.has(namespace) }),
   pick: evidencePick(),
   retention: { max: evidencePods.max, weigh: weightOfEvidence },

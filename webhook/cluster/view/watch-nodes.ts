@@ -7,6 +7,7 @@ import { Evidence, type PodChange } from '../../core/networks/evidence.ts';
 import { Holds } from '../../core/networks/holds.ts';
 import { Readiness } from '../../core/networks/readiness.ts';
 import type { Policy } from '../../core/profiles/policy.ts';
+import { nameOf } from '../../lib/names.ts';
 import type { ApiClient } from '../client.ts';
 import { InformerFactory, InformerSet } from '../informer/informer-factory.ts';
 import type { InformerDeps } from '../informer/report.ts';
@@ -113,14 +114,14 @@ export function watchGate(
       ];
       return all.length === 0 ? undefined : all.join(', ');
     },
-    notSynced: ({ namespace, name }) => {
-      const key = `${namespace}/${name}`;
-      const sources = [daemonSets.get(key), agents.get(key)].filter((one) => one !== undefined);
+    notSynced: (daemonSet) => {
+      const key = nameOf(daemonSet);
+      const informers = [daemonSets.get(key), agents.get(key)].filter((informer) => informer !== undefined);
       // the object that is too large to read may be the one that matters
-      return !nodes.synced || sources.some((one) => !one.synced || one.hasTooLarge);
+      return !nodes.synced || informers.some(({ synced, hasTooLarge }) => !synced || hasTooLarge);
     },
     notObservedSince: (daemonSet, name) => {
-      const pods = agents.get(`${daemonSet.namespace}/${daemonSet.name}`);
+      const pods = agents.get(nameOf(daemonSet));
       const node = added.get(name);
       // a watch that works reports the pods of a new node in time
       return node !== undefined && node.at >= (pods?.heardAt ?? 0) && (node.isOld || pods?.isBehind === true);

@@ -2,7 +2,7 @@
  * The parts of Kubernetes' objects that cni-gate reads from an API server, as JSON has them: what may be missing may be
  * null as well. A request of admission has a {@link Pod} that nobody has stored yet.
  */
-import type { Container, ObjectMeta, Pod } from './pod.ts';
+import type { Container, ObjectMeta } from './pod.ts';
 
 /** An owner of an object. */
 export interface OwnerReference {

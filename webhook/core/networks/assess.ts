@@ -1,5 +1,6 @@
+import { nameOf } from '../../lib/names.ts';
 import { isLater, type Moment } from './moment.ts';
-import { nameOf, type ProofRecord } from './proof-record.ts';
+import type { ProofRecord } from './proof-record.ts';
 
 /** A pod that asks whether it may be bound to a node that has to be proved. */
 export interface AskingPod {

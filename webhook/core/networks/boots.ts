@@ -1,3 +1,4 @@
+import { evictOldest } from '../../lib/maps.ts';
 import type { AgentFacts, NodeFacts } from '../facts/node.ts';
 
 interface Boot {
@@ -47,8 +48,7 @@ export class Boots {
     // the latest is last, so that nodes which exist are not forgotten
     this.#boots.delete(name);
     this.#boots.set(name, isSame ? before : { bootID, changed: before && { version, at: now } });
-    const [oldest] = this.#boots.size > most ? this.#boots.keys() : [];
-    if (oldest !== undefined) this.#boots.delete(oldest);
+    evictOldest(this.#boots, most);
   }
 
   /** When the node was last seen to boot; undefined if it was not. */

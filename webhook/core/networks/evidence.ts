@@ -1,5 +1,5 @@
 import { nodeEvidence } from '../../lib/limits.ts';
-import { getOrMake } from '../../lib/maps.ts';
+import { evictOldest, getOrMake } from '../../lib/maps.ts';
 import type { PodEvidence } from '../facts/pod-evidence.ts';
 import { withHistory } from './history.ts';
 import { ProofRecord } from './proof-record.ts';
@@ -153,8 +153,7 @@ export class Evidence {
   #remember(owner: string): void {
     this.#passedOwners.delete(owner);
     this.#passedOwners.add(owner);
-    const [oldest = ''] = this.#passedOwners.size > nodeEvidence.passedOwners ? this.#passedOwners : [];
-    this.#passedOwners.delete(oldest);
+    evictOldest(this.#passedOwners, nodeEvidence.passedOwners);
   }
 
   /** Removes a pod from where it is no longer. @param after what it is now; undefined if it is gone */
@@ -178,9 +177,9 @@ export class Evidence {
   #recordOf(profile: string, node: string): ProofRecord | undefined {
     if (!this.#isProfile(profile)) return undefined;
     const nodes = getOrMake(this.#records, profile, () => new Map<string, ProofRecord>());
-    const [oldest] = nodes.size < nodeEvidence.nodes || nodes.has(node) ? [] : nodes.keys();
-    if (oldest !== undefined) nodes.delete(oldest);
-    return getOrMake(nodes, node, () => new ProofRecord(profile, this.#boots.get(node)));
+    const record = getOrMake(nodes, node, () => new ProofRecord(profile, this.#boots.get(node)));
+    evictOldest(nodes, nodeEvidence.nodes);
+    return record;
   }
 }
 

@@ -1,4 +1,5 @@
 import { heldPods } from '../../lib/limits.ts';
+import { evictOldest } from '../../lib/maps.ts';
 import type { GatePod } from '../facts/gate-pod.ts';
 import type { DaemonSetStatus } from './daemon-set-status.ts';
 
@@ -66,9 +67,8 @@ export class Holds {
   }
 
   #set(uid: string, since: number, node: string, isShown: boolean): void {
-    const [oldest] = this.#all.size < heldPods || this.#all.has(uid) ? [] : this.#all.keys();
-    if (oldest !== undefined) this.#all.delete(oldest);
     this.#all.set(uid, { since, node, isShown, otherSince: Number.POSITIVE_INFINITY });
+    evictOldest(this.#all, heldPods);
   }
 }
 

@@ -1,4 +1,5 @@
 import { nodeEvidence } from '../../lib/limits.ts';
+import { nameOf } from '../../lib/names.ts';
 import type { PodEvidence } from '../facts/pod-evidence.ts';
 import { isBefore } from './boots.ts';
 import { isNewPass } from './history.ts';
@@ -129,6 +130,3 @@ export class ProofRecord {
       this.lastFailed = { seen: now, started };
   }
 }
-
-/** `namespace/name`. */
-export const nameOf = ({ namespace, name }: PodEvidence): string => `${namespace}/${name}`;

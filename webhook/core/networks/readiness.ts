@@ -1,4 +1,5 @@
 import { getOrMake } from '../../lib/maps.ts';
+import { nameOf } from '../../lib/names.ts';
 import type { AgentFacts, DaemonSetFacts, NodeFacts } from '../facts/node.ts';
 import type { DaemonSetRef } from '../profiles/types.ts';
 import { Boots } from './boots.ts';
@@ -33,11 +34,11 @@ export class Readiness {
   }
 
   setDaemonSet(facts: DaemonSetFacts): void {
-    this.#daemonSets.set(keyOf(facts), facts);
+    this.#daemonSets.set(nameOf(facts), facts);
   }
 
   removeDaemonSet(daemonSet: DaemonSetRef): void {
-    this.#daemonSets.delete(keyOf(daemonSet));
+    this.#daemonSets.delete(nameOf(daemonSet));
   }
 
   /** A pod of a DaemonSet was added or changed. @param listed whether a list shows it: it may have happened long ago */
@@ -66,7 +67,7 @@ export class Readiness {
 
   /** Whether this DaemonSet exists. */
   knows(daemonSet: DaemonSetRef): boolean {
-    return this.#daemonSets.has(keyOf(daemonSet));
+    return this.#daemonSets.has(nameOf(daemonSet));
   }
 
   /**
@@ -76,7 +77,7 @@ export class Readiness {
    * @param grace how long a new pod or node may take, in milliseconds
    */
   status(daemonSet: DaemonSetRef, nodeName: string, now: number, grace: number): DaemonSetStatus | undefined {
-    const found = this.#daemonSets.get(keyOf(daemonSet));
+    const found = this.#daemonSets.get(nameOf(daemonSet));
     const node = this.#nodes.get(nodeName);
     if (found === undefined || node === undefined) return undefined;
     const all = this.#onNode.get(nodeName)?.values() ?? [];
@@ -91,7 +92,7 @@ export class Readiness {
    * are being deleted do not count.
    */
   started(daemonSets: readonly DaemonSetRef[], nodeName: string): Moment {
-    const known = daemonSets.flatMap((daemonSet) => this.#daemonSets.get(keyOf(daemonSet)) ?? []);
+    const known = daemonSets.flatMap((daemonSet) => this.#daemonSets.get(nameOf(daemonSet)) ?? []);
     let latest: Moment = { at: Number.NEGATIVE_INFINITY };
     for (const agent of this.#onNode.get(nodeName)?.values() ?? []) {
       const start = this.#starts.get(agent.uid) ?? latest;
@@ -134,5 +135,3 @@ const isOf = ({ namespace, owner }: AgentFacts, daemonSet: DaemonSetFacts): bool
 const hasStarted = (before: AgentFacts, now: AgentFacts): boolean =>
   now.containers.some((id) => !before.containers.includes(id)) ||
   (now.startedAt ?? 0) > (before.startedAt ?? 0);
-
-const keyOf = ({ namespace, name }: DaemonSetRef): string => `${namespace}/${name}`;

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual as same } from 'node:util';
 import { own } from '../../lib/maps.ts';
 import { foreign } from '../../lib/names.ts';
-import { type Condition, type Profile, wordOf } from './types.ts';
+import { type Condition, checkNameOf, type Profile } from './types.ts';
 
 /**
  * Returns why one pod cannot satisfy these profiles, or an empty list if it can. The init container has one user id and
@@ -47,7 +47,7 @@ function redirectConflicts(profiles: Profile[]): string[] {
 
 function reachConflict(profiles: Profile[]): string | undefined {
   const having = (...words: string[]): Profile | undefined =>
-    profiles.find(({ proof }) => proof.checks.some((check) => words.includes(wordOf(check))));
+    profiles.find(({ proof }) => proof.checks.some((check) => words.includes(checkNameOf(check))));
   const [reaching, capturing] = [having('reach'), having('redirect', 'captured')];
   if (reaching === undefined || capturing === undefined) return undefined;
   return `check "reach" of profile "${reaching.name}" would be answered by the proxy that profile "${capturing.name}" redirects to`;

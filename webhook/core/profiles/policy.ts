@@ -1,5 +1,6 @@
 import { parseDuration } from '../../../validator/shared/duration.ts';
 import { CniGateError } from '../../lib/errors.ts';
+import { nameOf } from '../../lib/names.ts';
 import { nearest } from '../../lib/spelling.ts';
 import { conflicts } from './conflicts.ts';
 import type {
@@ -43,10 +44,11 @@ export class Policy {
   /** `namespace/name` of every DaemonSet that provides a network: their pods are exempt. */
   readonly daemonSets: ReadonlySet<string>;
   readonly #combined = new Map<string, CombinedProfiles>();
-  readonly #configuration: Configuration;
+  /** What it was made of: plain data, from which another thread can make the same policy. */
+  readonly configuration: Configuration;
 
   constructor(configuration: Configuration) {
-    this.#configuration = configuration;
+    this.configuration = configuration;
     this.proof = configuration.proof;
     const { startupGrace, maxHold, evidence = 'ready', mode } = configuration.gate;
     // the schema guarantees that both are durations
@@ -59,16 +61,12 @@ export class Policy {
     this.steer = configuration.steer;
     this.repair = configuration.repair;
     this.profiles = new Map(configuration.profiles.map((profile) => [profile.name, profile]));
-    this.daemonSets = new Set(
-      configuration.profiles.flatMap((profile) =>
-        profile.daemonSets.map((ds) => `${ds.namespace}/${ds.name}`),
-      ),
-    );
+    this.daemonSets = new Set(configuration.profiles.flatMap(({ daemonSets }) => daemonSets.map(nameOf)));
   }
 
   /** The kinds in which `review` finds pod templates. */
   get templateKinds(): readonly TemplateKind[] {
-    return this.#configuration.review.kinds;
+    return this.configuration.review.kinds;
   }
 
   /** What the gate goes by for a profile. */
@@ -78,7 +76,7 @@ export class Policy {
 
   /** The same policy with each profile changed by a function, which must keep its name. */
   withProfiles(change: (profile: Profile) => Profile): Policy {
-    return new Policy({ ...this.#configuration, profiles: this.#configuration.profiles.map(change) });
+    return new Policy({ ...this.configuration, profiles: this.configuration.profiles.map(change) });
   }
 
   /**

@@ -1,6 +1,6 @@
 import { isObject } from '../../lib/json.ts';
 import { own } from '../../lib/maps.ts';
-import { foreign } from '../../lib/names.ts';
+import { foreign, nameOf } from '../../lib/names.ts';
 import type { Pod } from '../facts/pod.ts';
 
 /** Why a pod is exempt. The audit annotation and the metric's label have the same value. */
@@ -52,7 +52,8 @@ export function exemption(
   if (pod.spec.hostNetwork === true) return 'host-network';
   if (isWindows(pod)) return 'windows';
   const owner = pod.metadata.ownerReferences?.find((reference) => reference.controller === true);
-  if (owner?.kind === 'DaemonSet' && daemonSets.has(`${namespace}/${owner.name}`)) return 'network-daemonset';
+  if (owner?.kind === 'DaemonSet' && daemonSets.has(nameOf({ namespace, name: owner.name })))
+    return 'network-daemonset';
   return undefined;
 }
 

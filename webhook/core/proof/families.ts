@@ -24,8 +24,9 @@ export function familiesIn(pod: Pod, { families: source }: ProfileProof): Served
   if (source === undefined) return undefined;
   const container = allContainers(pod).find(({ name }) => name === source.container);
   const read = (name: string): string | undefined => container && variableOf(container, name);
-  if ('dualStackEnv' in source) return goTrue.has(read(source.dualStackEnv) ?? '') ? 'all' : 'first';
-  const value = read(source.env);
+  const { env, dualStackEnv } = source;
+  if (dualStackEnv !== undefined) return goTrue.has(read(dualStackEnv) ?? '') ? 'all' : 'first';
+  const value = env === undefined ? undefined : read(env);
   return value === undefined ? undefined : listeningOn(value);
 }
 

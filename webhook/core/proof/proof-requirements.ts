@@ -4,7 +4,7 @@ import type { NamespaceFacts } from '../facts/namespace.ts';
 import { allContainers, type Pod } from '../facts/pod.ts';
 import type { CombinedProfiles } from '../profiles/policy.ts';
 import type { Profile, ProofContainer, ProofMode } from '../profiles/types.ts';
-import { wordOf } from '../profiles/types.ts';
+import { checkNameOf } from '../profiles/types.ts';
 import { familiesIn, narrow } from './families.ts';
 import { type Ids, idsIn } from './ids.ts';
 import { applies } from './profile-selection.ts';
@@ -53,7 +53,7 @@ export function requirementsFor(
   for (const { name, proof } of profiles) {
     const served = familiesIn(pod, proof);
     for (const check of proof.checks) {
-      words.add(wordOf(check));
+      words.add(checkNameOf(check));
       if ('redirect' in check) {
         const found = idsIn(check.redirect, { pod, namespace });
         ids.push(found);

@@ -18,9 +18,6 @@ const leastPort = 1024;
 /** The subnets of all addresses. */
 const everywhere = ['0.0.0.0/0', '::/0'];
 
-/** Ports that linkerd and Istio by default do not redirect. */
-const neverRedirected = '4140,4143,4190,4191,4567,4568,15001,15006,15008,15020,15021,15090';
-
 /** What the kubelet has to show for a pod; undefined if no profile has it as witness. */
 export function witnessFor(place: Place, profiles: Profile[]): WitnessCheck | undefined {
   if (!profiles.some(({ proof }) => proof.witness !== undefined)) return undefined;
@@ -43,11 +40,11 @@ export function witnessFor(place: Place, profiles: Profile[]): WitnessCheck | un
 /** A port that the mesh redirects in this pod; undefined if there is none. */
 function redirectedPort(
   place: Place,
-  { port, includedBy }: InboundRedirect,
+  { port, includedBy, neverRedirected = [] }: InboundRedirect,
   used: string[],
   excludedByPod: string,
 ): number | undefined {
-  const excluded = [port, neverRedirected, excludedByPod];
+  const excluded = [port, ...neverRedirected, excludedByPod];
   const only = (includedBy && own(place.pod.metadata.annotations, includedBy)) ?? '*';
   if (only === '*') return firstPort(portsOf([...used, ...excluded].join()));
   // a peer may dial these ports too; iptables reads a number with leading zeros as octal

@@ -2,7 +2,7 @@ import { apiPath } from '../../cluster/api-path.ts';
 import type { ApiClient } from '../../cluster/client.ts';
 import { type Event, fitNote, podReference } from '../../cluster/events/event.ts';
 import type { Controller, PodEvidence } from '../../core/facts/pod-evidence.ts';
-import { eventReasons, repairStopped } from '../../lib/names.ts';
+import { eventActions, eventReasons, nameOf } from '../../lib/names.ts';
 import type { LeaderDeps } from '../controller.ts';
 import { type Recreation, type SkippedPod, type SkipReason, skipTexts } from './types.ts';
 
@@ -85,10 +85,10 @@ export class Reporter {
     if (apiVersion !== 'apps/v1' || kind !== 'ReplicaSet') return controller;
     const path = apiPath`/apis/apps/v1/namespaces/${namespace}/replicasets/${name}`;
     try {
-      const { metadata } = await this.#client.request<Owned>('GET', path, { timeout: 5000 });
-      const above = metadata.ownerReferences?.find((one) => one.controller === true);
+      const replicaSet = await this.#client.get<Owned>(path, { timeout: 5000 });
+      const above = replicaSet?.metadata.ownerReferences?.find((owner) => owner.controller === true);
       // the API server does not check references: the name may be that of another ReplicaSet
-      return metadata.uid === uid && above !== undefined ? above : controller;
+      return replicaSet?.metadata.uid === uid && above !== undefined ? above : controller;
     } catch {
       return controller;
     }
@@ -99,8 +99,6 @@ export class Reporter {
 interface Owned {
   metadata: { uid: string; ownerReferences?: (Controller & { controller?: boolean })[] | null };
 }
-
-const nameOf = ({ namespace, name }: PodEvidence): string => `${namespace}/${name}`;
 
 /** Whether pods are recreated, or only would be: `repair.mode`. */
 type RepairAction = 'recreated' | 'wouldRecreate';
@@ -148,7 +146,7 @@ function skippedPodEvent({ pod, reason, why = '' }: SkippedPod): Event | undefin
     regarding: podReference(pod),
     type: 'Warning',
     reason: eventReasons.notRecreated,
-    action: reason === 'breaker' ? repairStopped : 'Leave',
+    action: reason === 'breaker' ? eventActions.stop : eventActions.leave,
     occasion: turns.has(reason) ? 'turn' : reason,
     node: pod.node,
     note: fitNote(

@@ -63,10 +63,10 @@ export class StatefulSets {
   async #isOrdered(namespace: string, { name, uid }: Controller): Promise<boolean> {
     const path = apiPath`/apis/apps/v1/namespaces/${namespace}/statefulsets/${name}`;
     try {
-      const { metadata, spec } = await this.#client.request<StatefulSet>('GET', path, { timeout: 5000 });
-      return metadata.uid !== uid || spec.podManagementPolicy !== 'Parallel';
+      const found = await this.#client.get<StatefulSet>(path, { timeout: 5000 });
+      return found?.metadata.uid !== uid || found.spec.podManagementPolicy !== 'Parallel';
     } catch (error) {
-      if (error instanceof ClusterError && (error.status === 403 || error.status === 404)) return true;
+      if (error instanceof ClusterError && error.status === 403) return true;
       throw error;
     }
   }

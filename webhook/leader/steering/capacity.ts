@@ -9,7 +9,7 @@ import {
   type RequestingSpec,
   subtract,
 } from '../../core/scheduling/requests.ts';
-import { listItems, objectBytes, placedPods } from '../../lib/limits.ts';
+import { listItems, placedPods } from '../../lib/limits.ts';
 import { TokenBucket } from '../../lib/token-bucket.ts';
 import type { PendingIndex } from './pending-index.ts';
 
@@ -82,13 +82,11 @@ export class Capacity {
     const query = { fieldSelector, resourceVersion: '0' };
     const { listBytes: maxBytes } = placedPods;
     const all: Amounts[] = [];
-    const options = { query, maxBytes, objectBytes: objectBytes.default, signal };
     try {
-      const { bytes } = await this.#client.list('/api/v1/pods', options, (item) => {
-        const text = item.text();
-        all.push(text === undefined ? { pods: 1 } : requestsOf(JSON.parse(text) as { spec: RequestingSpec }));
-      });
-      return { taken: addAll(all), bytes };
+      const list = await this.#client.stream('/api/v1/pods', { layout: 'list', query, maxBytes, signal });
+      for await (const { text, isCut } of list)
+        all.push(isCut ? { pods: 1 } : requestsOf(JSON.parse(text) as { spec: RequestingSpec }));
+      return { taken: addAll(all), bytes: list.bytes() };
     } catch (error) {
       if (!(error instanceof Error && error.cause instanceof TooLarge)) throw error;
       // pods that are too many bytes to be read: the node counts as full

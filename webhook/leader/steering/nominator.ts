@@ -2,6 +2,7 @@ import type { ApiClient } from '../../cluster/client.ts';
 import type { ClusterView } from '../../core/cluster-view.ts';
 import type { PendingPod } from '../../core/facts/pending-pod.ts';
 import { planLimits } from '../../lib/limits.ts';
+import { nameOf } from '../../lib/names.ts';
 import type { TokenBucket } from '../../lib/token-bucket.ts';
 import type { LeaderDeps, Work } from '../controller.ts';
 import { type Gate, gateBy } from '../filters.ts';
@@ -104,7 +105,7 @@ export class Nominator implements Work {
     for (const { pod, node, outcome } of ended) {
       metrics.outcomes.inc({ outcome });
       if (outcome === 'left') continue;
-      const name = `${pod.namespace}/${pod.name}`;
+      const name = nameOf(pod);
       log.info({ pod: name, node }, `the scheduler did not use the nomination of ${node} for pod ${name}`);
       const why = `the scheduler did not bind the pod to node ${node}, which was nominated`;
       this.#explain(pod, `${why}: cni-gate tries again after a pause of up to five minutes`, 0);
@@ -165,7 +166,7 @@ export class Nominator implements Work {
     if (written.result !== 'made') return;
     this.#nominations.add(pod, node, Date.now());
     events.add(nominatedEvent(pod, node, why, written.version));
-    const name = `${pod.namespace}/${pod.name}`;
+    const name = nameOf(pod);
     log.info(
       { pod: name, node, refused: pod.refused, why },
       `pod ${name}, refused on node ${pod.refused}, is nominated for node ${node}: ${why}`,

@@ -11,7 +11,7 @@ type Judge = (facts: Facts, now: number) => CheckResult | undefined;
 /**
  * Every check by its group: what is as it should be where it passes, and the function that judges it. They are in the
  * order of the report: what breaks others comes before them, so the first check that fails names the cause.
- * `docs/reference/checks.md` has a section for each, and a test compares the two.
+ * `docs/reference/errors.md` has a section for each, and a test compares the two.
  */
 const groups = {
   kubernetes: {
@@ -62,7 +62,7 @@ export const catalogue = Object.fromEntries(
 export const checkIds = Object.keys(catalogue) as CheckId[];
 
 /** Address of the section that explains a check. */
-export const checkPage = (id: CheckId): string => `${docsUrl}reference/checks.md#${id}`;
+export const checkPage = (id: CheckId): string => `${docsUrl}reference/errors.md#${id}`;
 
 /** A check with its result. */
 export interface CheckRow extends CheckResult {

@@ -43,13 +43,12 @@ export async function readConfiguration(
   const source = `${key} of ConfigMap ${namespace}/${name}`;
   try {
     const path = apiPath`/api/v1/namespaces/${namespace}/configmaps/${name}`;
-    const text = own((await client.request<V1ConfigMap>('GET', path)).data, key);
+    const text = own((await client.get<V1ConfigMap>(path))?.data, key);
     if (text !== undefined) return { policy: parsePolicy(text, source), source };
     return builtInPolicy(` (there is no ${source})`);
   } catch (error) {
     if (!(error instanceof CniGateError)) throw error;
     const { status, missingRight: right } = error instanceof ClusterError ? error : {};
-    if (status === 404) return builtInPolicy(` (there is no ${source})`);
     const isHidden = mayBeHidden && status === 403;
     if (!isHidden && !error.code.startsWith('CNI_GATE_CONFIG_')) throw error;
     // a fault is one line

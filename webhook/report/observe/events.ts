@@ -4,7 +4,7 @@ import type { PodEvidence } from '../../core/facts/pod-evidence.ts';
 import type { Policy } from '../../core/profiles/policy.ts';
 import { clean } from '../../lib/clean.ts';
 import { listBytes, texts } from '../../lib/limits.ts';
-import { eventReasons, eventReporter, repairStopped } from '../../lib/names.ts';
+import { eventActions, eventReasons, eventReporter } from '../../lib/names.ts';
 import { observed } from './observation.ts';
 import type { PodFacts } from './pods.ts';
 
@@ -112,7 +112,7 @@ function pickEvent(event: ApiEvent): PodEvent | undefined {
     at,
     reason,
     note: clean(note.slice(0, texts.quoted)),
-    stopped: isOurs && action === repairStopped,
+    stopped: isOurs && action === eventActions.stop,
   };
 }
 

@@ -1,6 +1,8 @@
 import { decodePodRequest, type PodRequest } from '../../admission/decode.ts';
 import { mutate } from '../../admission/mutate.ts';
-import { dotted } from '../../config/explain.ts';
+import { InvalidObject } from '../../admission/review.ts';
+import { builtInProfiles } from '../../config/builtin.ts';
+import { dotted } from '../../config/parse.ts';
 import { FixedNamespaces } from '../../core/facts/namespace.ts';
 import type { Pod } from '../../core/facts/pod.ts';
 import { readStatus } from '../../core/facts/status-annotation.ts';
@@ -12,8 +14,7 @@ import { own } from '../../lib/maps.ts';
 import { optOutValue, profileLabel } from '../../lib/names.ts';
 import { lineOf, parsed } from '../input/documents.ts';
 import type { NamespaceObject } from '../input/manifest-reader.ts';
-import { asIfInjected, type MeshGap, meshGaps } from '../mesh/gaps.ts';
-import type { Mesh } from '../mesh/meshes.ts';
+import { asIfInjected, type Mesh, type MeshGap, meshesOf, meshGaps } from '../mesh.ts';
 import { type Fault, faultAt, nameOf, type ReviewDecision, type Workload } from '../model.ts';
 import { parts, relocate, valueAt } from '../values.ts';
 
@@ -34,11 +35,14 @@ export class Judge {
   readonly #options: AdmissionOptions;
   readonly #known: ReadonlyMap<string, NamespaceObject>;
   readonly #namespaces: FixedNamespaces;
+  readonly #meshes: readonly Mesh[];
 
   /** @param known the namespaces in the input */
   constructor(options: AdmissionOptions, known: ReadonlyMap<string, NamespaceObject>) {
     this.#options = options;
     this.#known = known;
+    // a profile of the file that replaces a built-in one need not describe the injector again
+    this.#meshes = meshesOf([...builtInProfiles(), ...options.policy.profiles.values()]);
     this.#namespaces = new FixedNamespaces(
       new Map([...known].map(([name, { labels }]) => [name, labels])),
       options.profile,
@@ -124,7 +128,7 @@ export class Judge {
     const { annotations = {} } = this.#known.get(request.namespace) ?? {};
     try {
       const { profiles } = policy.combineProfiles(profile);
-      return meshGaps(request.pod, { labels: facts.labels, annotations }, profiles);
+      return meshGaps(request.pod, { labels: facts.labels, annotations }, profiles, this.#meshes);
     } catch (error) {
       // the pod is refused for it
       if (error instanceof CniGateError) return [];
@@ -151,11 +155,10 @@ function podLabelOf(pod: Pod): Pick<ReviewDecision, 'podLabel'> {
 /** The fault with paths of the manifest: admission knows only the pod that was made from it. */
 function malformed(workload: Workload, error: CniGateError): Fault {
   const { document, podPath, path } = workload;
-  const match = /^request\.object(\/\S*)? /.exec(error.message);
-  const inObject = match === null ? [] : [...podPath, ...parts(match[1] ?? '')];
+  const isInObject = error instanceof InvalidObject;
+  const inObject = isInObject ? [...podPath, ...parts(error.pointer)] : [];
   const full = [...path, ...inObject];
-  const said = error.message.slice(match?.[0].length ?? 0);
-  const what = match === null ? said : `${dotted(inObject) || 'the object'} ${said}`;
+  const what = isInObject ? `${dotted(inObject) || 'the object'} ${error.fault}` : error.message;
   const message = `${nameOf(workload)}: ${what}${seenInstead(what, valueAt(parsed(document).value, full))}`;
   const code = workload.recorded ? error.code : 'CNI_GATE_INPUT_SYNTAX';
   return faultAt({ file: document.file, line: lineOf(document, full) }, code, message);

@@ -1,6 +1,6 @@
 import { exitCode } from '../../../validator/shared/contract.ts';
 import type { Outcome } from '../../admission/decide-injection.ts';
-import { dotted } from '../../config/explain.ts';
+import { dotted } from '../../config/parse.ts';
 import { lineOf } from '../input/documents.ts';
 import { type Finding, nameOf, type Path, type Position, type Reviewed, type Workload } from '../model.ts';
 import { type Fields, fieldsOf, valueAt } from '../values.ts';

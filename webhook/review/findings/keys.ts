@@ -1,4 +1,4 @@
-import { dotted } from '../../config/explain.ts';
+import { dotted } from '../../config/parse.ts';
 import { certificatesLabel, profileLabel, statusAnnotation } from '../../lib/names.ts';
 import { nearest } from '../../lib/spelling.ts';
 import { lineOf } from '../input/documents.ts';

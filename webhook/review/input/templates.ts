@@ -1,4 +1,4 @@
-import { dotted } from '../../config/explain.ts';
+import { dotted } from '../../config/parse.ts';
 import type { TemplateKind } from '../../core/profiles/types.ts';
 import type { Path } from '../model.ts';
 import { type Fields, fieldsOf, valueAt } from '../values.ts';

@@ -16,7 +16,7 @@ const profiles = [
 
 const policy = policyOf({ profiles });
 const outcome = async (body: object, more: Partial<GateView> = {}) => {
-  const { decision } = await gate(body, gateView(more), policy, now);
+  const { decision } = await gate(decodePlacement(body), gateView(more), policy, now);
   return [decision.outcome, decision.reason];
 };
 
@@ -57,7 +57,7 @@ suite('gate', () => {
     const pods = {
       pod: () => Promise.reject(new CniGateError('CNI_GATE_CLUSTER_UNREACHABLE', 'no answer in time')),
     };
-    const { decision } = await gate(binding(), gateView({ pods }), policy, now);
+    const { decision } = await gate(decodePlacement(binding()), gateView({ pods }), policy, now);
     assert.deepEqual(
       [decision.outcome, decision.warnings],
       ['unknown', ['allowed without a check: no answer in time']],

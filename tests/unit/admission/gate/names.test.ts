@@ -52,7 +52,7 @@ suite('names in a request of /gate', () => {
       const view = gateView({ pods: { pod: () => assert.fail('asked') } });
       for (const body of bodies) {
         await assert.rejects(
-          gate(body, view, policyOf({ profiles }), now),
+          async () => gate(decodePlacement(body), view, policyOf({ profiles }), now),
           wrong,
           JSON.stringify(body).slice(0, 300),
         );

@@ -1,4 +1,5 @@
 import { type GateDecision, gate } from '../../../../webhook/admission/gate.ts';
+import { decodePlacement } from '../../../../webhook/admission/placement.ts';
 import type { ClusterView } from '../../../../webhook/core/cluster-view.ts';
 import type { GatePod } from '../../../../webhook/core/facts/gate-pod.ts';
 import { Evidence } from '../../../../webhook/core/networks/evidence.ts';
@@ -73,7 +74,12 @@ export class Replica {
     const known = this.#waiting.get(uid) ?? pending(pod);
     const object = { metadata: { name: uid, namespace: 'shop', uid }, target: { kind: 'Node', name: node } };
     const view = gateView({ ...this, pods: { pod: () => known } });
-    const { decision } = await gate(binding(node, { name: uid, object, ...more }), view, this.policy, at);
+    const { decision } = await gate(
+      decodePlacement(binding(node, { name: uid, object, ...more })),
+      view,
+      this.policy,
+      at,
+    );
     return decision;
   }
 

@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { witnessFor } from '../../../../webhook/core/proof/witness.ts';
-import { policyOf } from '../../../support/configurations.ts';
 
 type Arguments = Parameters<typeof witnessFor>;
 
 /** The port of the kubelet's probe, and the mesh's if a rule redirects it. */
 function portsFor(annotations: Record<string, string>): unknown[] {
-  const inbound = { port: 15006, excludedBy: ['skip'], includedBy: 'only', transparent: { mode: 'TPROXY' } };
+  const inbound = {
+    port: 15006,
+    excludedBy: ['skip'],
+    includedBy: 'only',
+    transparent: { mode: 'TPROXY' },
+    neverRedirected: [4190, 4191, 15020],
+  };
   const place = { pod: { metadata: { annotations }, spec: {} }, namespace: { annotations: {} } };
   const profiles = [{ proof: { witness: 'kubelet' } }, { proof: { inbound } }];
   const check = witnessFor(place as unknown as Arguments[0], profiles as unknown as Arguments[1]);
@@ -15,29 +20,14 @@ function portsFor(annotations: Record<string, string>): unknown[] {
 }
 
 test('the port of the probe is one that the mesh redirects', () => {
-  assert.deepEqual(portsFor({ skip: '1-4189,4192-65535' }), [14040, undefined], 'of linkerd itself');
-  assert.deepEqual(portsFor({ only: '15006,15020' }), [14040, undefined], 'of Istio itself');
+  assert.deepEqual(portsFor({ skip: '1-4189,4192-65535' }), [14040, undefined], 'left out in any pod');
+  assert.deepEqual(portsFor({ only: '15006,15020' }), [14040, undefined], 'the mesh itself');
   const exempt = ['192.168.50.0/24'];
   assert.deepEqual(portsFor({ skip: '192.168.50.0/24,14040, net1' }), [14041, 15006, exempt]);
+  assert.deepEqual(portsFor({ skip: 'net1, eth0' }), [14040, 15006, ['0.0.0.0/0', '::/0']]);
+  assert.deepEqual(portsFor({ skip: 'net1' }), [14040, 15006]);
   assert.deepEqual(portsFor({ mode: 'REDIRECT' }), [14040, 15006]);
   assert.deepEqual(portsFor({ mode: 'TPROXY' }), [undefined, undefined], 'for the proxy alone');
   assert.deepEqual(portsFor({ skip: '014040' }), [14041, 15006], 'a leading zero');
   assert.deepEqual(portsFor({ only: '01234,9080' }), [9080, 15006], 'octal to iptables');
-});
-
-test('the annotations of linkerd and Istio are those of their profiles', () => {
-  const { profiles } = policyOf({ profiles: [{ name: 'seen', proof: { witness: 'kubelet' } }] });
-  const witnessOf = (mesh: string, key: string, value: string) => {
-    const pod = { metadata: { annotations: { [key]: value } }, spec: { containers: [] } };
-    const named = [mesh, 'seen'].flatMap((name) => profiles.get(name) ?? []);
-    const check = witnessFor({ pod, namespace: { labels: {}, annotations: {} } }, named);
-    return check && [check.inbound, check.exempt];
-  };
-  assert.deepEqual(witnessOf('linkerd', 'config.linkerd.io/skip-inbound-ports', '25'), [4143, undefined]);
-  const subnet = '192.168.50.0/24';
-  assert.deepEqual(witnessOf('linkerd', 'config.linkerd.io/skip-subnets', subnet), [4143, [subnet]]);
-  const interfaces = 'traffic.sidecar.istio.io/excludeInterfaces';
-  assert.deepEqual(witnessOf('istio', interfaces, 'net1, eth0'), [15006, ['0.0.0.0/0', '::/0']]);
-  assert.deepEqual(witnessOf('istio', interfaces, 'net1'), [15006, undefined]);
-  assert.equal(witnessOf('istio', 'sidecar.istio.io/interceptionMode', 'TPROXY'), undefined);
 });

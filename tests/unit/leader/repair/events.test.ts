@@ -53,9 +53,14 @@ suite('an event about a pod that is left alone', () => {
     });
   }
 
-  test('comes at once if waiting cannot help', async (t) => {
-    const { skipped } = await reporter(t);
-    for (const reason of ['no-controller', 'ended', 'breaker'] as const) assert.ok(await skipped(reason, 0));
+  test('comes at once if waiting cannot help, and its action says whether repair has stopped', async (t) => {
+    const { skipped, events } = await reporter(t);
+    const actions: unknown[] = [];
+    for (const reason of ['no-controller', 'ended', 'breaker'] as const) {
+      assert.ok(await skipped(reason, 0));
+      actions.push(events[0]?.action);
+    }
+    assert.deepEqual(actions, ['Leave', 'Leave', 'Stop']);
   });
 
   test('says by its action that repair has stopped', async (t) => {

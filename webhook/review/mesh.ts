@@ -1,8 +1,18 @@
-import type { Pod } from '../../core/facts/pod.ts';
-import type { Condition, Profile } from '../../core/profiles/types.ts';
-import { allMatch, applies } from '../../core/proof/profile-selection.ts';
-import { type Finding, nameOf, type Workload } from '../model.ts';
-import { carriesProxy, type Mesh, type MeshNamespace, meshes } from './meshes.ts';
+import { allContainers, type Pod } from '../core/facts/pod.ts';
+import type { Condition, Injector, Profile } from '../core/profiles/types.ts';
+import { allMatch, applies } from '../core/proof/profile-selection.ts';
+import { type Finding, nameOf, type Workload } from './model.ts';
+
+/** A mesh whose injector runs in the cluster, and not on manifests. Its name is that of the profile. */
+export interface Mesh extends Injector {
+  name: string;
+}
+
+/** The labels and annotations of a namespace. Both are empty if the namespace is not in the input. */
+export interface MeshNamespace {
+  labels: Record<string, string>;
+  annotations: Record<string, string>;
+}
 
 /** A mesh that a pod requests and whose proxy it lacks, and the profiles that require the proxy. */
 export interface MeshGap {
@@ -11,14 +21,25 @@ export interface MeshGap {
   profiles: string[];
 }
 
+/** The meshes that profiles describe; of two with one name, the last. */
+export function meshesOf(profiles: readonly Profile[]): Mesh[] {
+  const meshes = profiles.flatMap(({ name, injector }) => (injector ? [{ name, ...injector }] : []));
+  return [...new Map(meshes.map((mesh) => [mesh.name, mesh])).values()];
+}
+
 /**
  * The meshes whose injector must run before these profiles apply to the pod.
  *
  * @param profiles the profiles of the pod's or its namespace's label
  */
-export function meshGaps(pod: Pod, namespace: MeshNamespace, profiles: readonly Profile[]): MeshGap[] {
+export function meshGaps(
+  pod: Pod,
+  namespace: MeshNamespace,
+  profiles: readonly Profile[],
+  meshes: readonly Mesh[],
+): MeshGap[] {
   return meshes
-    .filter((mesh) => !carriesProxy(pod, mesh) && mesh.asks(pod, namespace))
+    .filter((mesh) => !carriesProxy(pod, mesh) && injects(mesh, pod, namespace))
     .map((mesh) => {
       const waiting = profiles.filter(
         (profile) =>
@@ -28,6 +49,22 @@ export function meshGaps(pod: Pod, namespace: MeshNamespace, profiles: readonly 
       return { mesh, profiles: waiting.map(({ name }) => name) };
     })
     .filter(({ profiles: waiting }) => waiting.length > 0);
+}
+
+/** Whether the injector has run. A proxy with image `auto` is a user's template that the injector completes. */
+const carriesProxy = (pod: Pod, { proxy }: Mesh): boolean =>
+  allContainers(pod).some(({ name, image }) => name === proxy && image !== 'auto');
+
+/** Whether the mesh's injector would act on the pod. */
+function injects({ rules }: Mesh, { metadata }: Pod, namespace: MeshNamespace): boolean {
+  const rule = rules.find(
+    ({ labels, annotations, namespaceLabels, namespaceAnnotations }) =>
+      allMatch(labels, metadata.labels) &&
+      allMatch(annotations, metadata.annotations) &&
+      allMatch(namespaceLabels, namespace.labels) &&
+      allMatch(namespaceAnnotations, namespace.annotations),
+  );
+  return rule?.injects === true;
 }
 
 /**
@@ -68,7 +105,7 @@ export function proxyMissing(workload: Workload, { mesh, profiles }: MeshGap): F
   const names = `profile${profiles.length === 1 ? '' : 's'} ${profiles.join(', ')}`;
   return {
     code: 'CNI_GATE_PROXY_MISSING',
-    message: `requests ${mesh.name} and has no ${mesh.proxy} yet, so ${names} cannot check it: run the manifests through \`${mesh.injector}\` first, or use --assume-meshed`,
+    message: `requests ${mesh.name} and has no ${mesh.proxy} yet, so ${names} cannot check it: run the manifests through \`${mesh.command}\` first, or use --assume-meshed`,
     subject: nameOf(workload),
     file: document.file,
     line,

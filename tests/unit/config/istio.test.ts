@@ -1,19 +1,20 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { suite, test } from 'node:test';
 import { builtInProfiles } from '../../../webhook/config/builtin.ts';
 import { parseConfiguration } from '../../../webhook/config/load.ts';
 import type { Container, Pod } from '../../../webhook/core/facts/pod.ts';
 import type { Profile } from '../../../webhook/core/profiles/types.ts';
 import { applies } from '../../../webhook/core/proof/profile-selection.ts';
-import { blocks, pages } from '../../support/pages.ts';
 
-/* The profile of docs/guides/istio.md, as it stands there. */
+/* Profile istio, and the one of docs/guides/profiles/istio-by-proxy.yaml. */
 
-const [guide] = pages('docs/guides/istio.md');
-const [block = ''] = blocks(guide?.text ?? '', 'yaml');
+const file = new URL('../../../docs/guides/profiles/istio-by-proxy.yaml', import.meta.url);
 const named = ({ name }: Profile): boolean => name === 'istio';
-const byProxy = parseConfiguration(block, 'istio.md').profiles.find(named) as Profile;
-const builtIn = builtInProfiles().find(named);
+const byProxy = parseConfiguration(readFileSync(file, 'utf8'), 'istio-by-proxy.yaml').profiles.find(
+  named,
+) as Profile;
+const builtIn = builtInProfiles().find(named) as Profile;
 
 const inject = 'sidecar.istio.io/inject';
 const proxy = (more: Partial<Container> = {}): Container => ({
@@ -54,12 +55,36 @@ const cases: [title: string, given: Given, promised: boolean][] = [
 ];
 
 suite('the guide of Istio', () => {
-  test('the profile for templates without istio-validation differs only in its conditions', () => {
-    assert.deepEqual({ ...byProxy, when: builtIn?.when }, builtIn);
+  test('the profile for templates without istio-validation has the DaemonSets and the proof', () => {
+    const { daemonSets, proof } = byProxy;
+    assert.deepEqual({ ...builtIn, daemonSets, proof }, builtIn);
   });
 
   for (const [title, given, promised] of cases) {
     test(`${title}: ${promised ? 'a profile applies' : 'none applies'}`, () =>
       assert.equal(promises(byProxy, given), promised));
+  }
+});
+
+const sidecar = { 'sidecar.istio.io/status': '{}' };
+
+suite('profile istio', () => {
+  // the golden cases show which pods a profile applies to; these are edges of profile istio
+  const containers = ['istio-validation', 'istio-proxy'].map((name) => ({ name }));
+  const isPromised = (labels: Record<string, string>, annotations: Record<string, string>): boolean =>
+    applies(builtIn, { metadata: { labels, annotations }, spec: { containers } }, {});
+
+  test('containers with the names of Istio that its injector did not add', () => {
+    assert.equal(isPromised({}, sidecar), true);
+    assert.equal(isPromised({}, {}), false);
+  });
+
+  // the values that Go's strconv.ParseBool reads as false
+  for (const no of ['0', 'f', 'F', 'false', 'FALSE', 'False']) {
+    test(`inject=${no} excludes a pod from profile istio; the label overrides the annotation`, () => {
+      assert.equal(isPromised({ [inject]: no }, { ...sidecar, [inject]: 'true' }), false);
+      assert.equal(isPromised({}, { ...sidecar, [inject]: no }), false);
+      assert.equal(isPromised({ [inject]: 'true' }, { ...sidecar, [inject]: no }), true);
+    });
   }
 });

@@ -25,14 +25,13 @@ const shared: Record<string, readonly string[]> = {
 /**
  * The flags of a command, as Markdown, without those that many commands have.
  */
-export function flagsTable(name: string): string {
+export function flagList(name: string): string {
   const elsewhere = [...common, ...(shared[name] ?? [])];
-  const own = commandOf(name).options.filter(({ long }) => !elsewhere.includes(long ?? ''));
-  const rows = own.map((option) => {
-    const { meaning, otherwise } = textsOf(option);
-    return [`\`${option.flags.replace(', ', '`, `')}\``, otherwise, meaning];
-  });
-  return table(['flag', 'default', 'meaning'], rows);
+  return list(
+    commandOf(name)
+      .options.filter(({ long }) => !elsewhere.includes(long ?? ''))
+      .map((option) => [`\`${option.flags.replace(', ', '`, `')}\``, meaningOf(option)]),
+  );
 }
 
 function commandOf(name: string): Command {
@@ -41,17 +40,20 @@ function commandOf(name: string): Command {
   return command;
 }
 
-/** A description, and the default: that of the option, or the one that the description has in brackets at its end. */
-function textsOf(option: Option): { meaning: string; otherwise: string } {
-  const [, description = '', named = ''] = /^(.*?)(?: \(default: (.*)\))?$/s.exec(option.description) ?? [];
-  const choices = option.argChoices?.map((choice) => `\`${choice}\``).join(', ');
-  const { defaultValue } = option;
-  const value = option.defaultValueDescription ?? (typeof defaultValue === 'boolean' ? '' : defaultValue);
-  const defaults = [option.envVar && `\`$${option.envVar}\``, named, value];
-  return {
-    meaning: choices === undefined ? description : `${description}: ${choices}`,
-    otherwise: defaults.filter((one) => one !== undefined && one !== '').join(', '),
-  };
+/** As in the output of `--help`: the description has a default in brackets, or the option has one. */
+function meaningOf({
+  description,
+  argChoices,
+  envVar,
+  defaultValue,
+  defaultValueDescription,
+}: Option): string {
+  const choices = argChoices && `: ${argChoices.map((choice) => `\`${choice}\``).join(', ')}`;
+  const otherwise = [
+    envVar && `\`$${envVar}\``,
+    defaultValueDescription ?? (typeof defaultValue === 'boolean' ? '' : defaultValue),
+  ].filter((text) => text !== undefined && text !== '');
+  return `${description}${choices ?? ''}${otherwise.length > 0 ? ` (default: ${otherwise.join(', ')})` : ''}`;
 }
 
 /* Metrics are registered and never collected, so nothing reads these. */
@@ -81,20 +83,20 @@ export const metricSections = Object.keys(sections);
  *
  * @param section one of `metricSections`
  */
-export function metricsTable(section: string): string {
+export function metricList(section: string): string {
   const given = new Registry();
   const made = sections[section]?.(given);
   const metrics = (made instanceof Registry ? made : given).getMetricsAsArray();
-  const rows = metrics
-    // prom-client's types of this call lack the fields
-    .map((metric) => metric as unknown as Metric & { name: string; help: string; labelNames: string[] })
-    .filter(({ name }) => name.startsWith('cni_gate_'))
-    .map(({ name, labelNames, help }) => [
-      `\`${name}\``,
-      labelNames.map((label) => `\`${label}\``).join(', '),
-      help.replace(/\.$/, ''),
-    ]);
-  return table(['metric', 'labels', 'meaning'], rows);
+  return list(
+    metrics
+      // prom-client's types of this call lack the fields
+      .map((metric) => metric as unknown as Metric & { name: string; help: string; labelNames: string[] })
+      .filter(({ name }) => name.startsWith('cni_gate_'))
+      .map(({ name, labelNames, help }) => [
+        `\`${name}${labelNames.length > 0 ? `{${labelNames}}` : ''}\``,
+        help.replace(/\.$/, ''),
+      ]),
+  );
 }
 
 /**
@@ -102,17 +104,14 @@ export function metricsTable(section: string): string {
  *
  * @throws Error if there is no such section
  */
-export function limitsTable(section: string): string {
+export function limitList(section: string): string {
   const limits = documentedLimits.get(section);
   if (limits === undefined) throw new Error(`webhook/lib/limits.ts has no section ${section}`);
-  const hasBeyond = limits.some(({ beyond }) => beyond !== '');
-  const rows = limits.map(({ text, shown, beyond }) => [text, shown, ...(hasBeyond ? [beyond] : [])]);
-  return table(['limit', 'value', ...(hasBeyond ? ['beyond'] : [])], rows);
+  return list(
+    limits.map(({ text, shown, beyond }) => [text, beyond === '' ? shown : `${shown} (beyond: ${beyond})`]),
+  );
 }
 
-/** A Markdown table. */
-export function table(headings: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]): string =>
-    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
-  return [line(headings), line(headings.map(() => '---')), ...rows.map(line)].join('\n');
-}
+/** A Markdown list of terms with their meanings. */
+const list = (rows: readonly (readonly [term: string, meaning: string])[]): string =>
+  rows.map(([term, meaning]) => `- ${term}: ${meaning}`).join('\n');

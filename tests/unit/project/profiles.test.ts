@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { extname } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { daemonSetList } from '../../../release/reference/profiles.ts';
+import { builtInProfiles } from '../../../webhook/config/builtin.ts';
+
+/* A new profile is one file and one guide, so no other file lists the profiles. */
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+
+/** The built-in profiles, without those that are a mode of another, such as `istio-ambient`. */
+const networks = builtInProfiles()
+  .map(({ name }) => name)
+  .filter((name, _, names) => !names.some((other) => name.startsWith(`${other}-`)));
+
+/**
+ * What may list profiles: their own files, guides and cases, the suites on real networks, history, generated files, and
+ * the table of other projects' faults.
+ */
+const allowed = [
+  'webhook/config/profiles/',
+  'docs/guides/',
+  'tests/golden/cases/',
+  'tests/netns/',
+  'tests/node/',
+  'CHANGELOG.md',
+  'charts/cni-gate/templates/generated/',
+  'docs/reference/proof-table.md',
+  'docs/reference/upstream-faults.md',
+];
+
+const source = /^(webhook|certs|validator|release|manifests|charts|templates)\/|^action\.yml$/;
+
+/**
+ * The first lines of a text in which so many networks stand close to each other.
+ *
+ * @param networksIn how many networks make a list
+ * @param within how many lines it has at most
+ */
+function listIn(text: string, networksIn: number, within: number): string | undefined {
+  const named = networks.filter((name) => new RegExp(`(?<![a-z])${name}(?![a-z])`, 'i').test(text));
+  if (named.length < networksIn) return undefined;
+  const lines = text.split('\n');
+  if (lines.length <= within) return text;
+  const starts = Array.from({ length: lines.length - within + 1 }, (_, start) => start);
+  const parts = starts.map((start) => lines.slice(start, start + within).join('\n'));
+  return parts.find((part) => listIn(part, networksIn, within) !== undefined);
+}
+
+/** In sources, apart from comments, two networks in adjacent lines; elsewhere, where they are examples, four in five lines. */
+function listOf(path: string, whole: string): string | undefined {
+  const text = whole.replaceAll(/<!-- generated: .*?<!-- end -->/gs, '').replace(daemonSetList, '');
+  if (!source.test(path)) return listIn(text, 4, 5);
+  const comments = /\.ya?ml$/.test(extname(path)) ? /#.*/g : /\/\*.*?\*\/|\/\/.*/gs;
+  return listIn(text.replaceAll(comments, ''), 2, 2);
+}
+
+test('no file lists the profiles', () => {
+  const folders =
+    '{webhook,certs,validator,release,manifests,charts,templates,tests,docs,examples,schemas,integrations}';
+  const files = globSync([`${folders}/**/*.*`, '*.{md,yml,json}'], {
+    cwd: root,
+    exclude: (path) => /node_modules|package-lock/.test(path),
+  }).filter((path) => /\.(m?[jt]s|rs|json|ya?ml|md|txt|tpl|sh)$/.test(path));
+  const lists = files
+    .filter((path) => !allowed.some((start) => path.startsWith(start)))
+    .flatMap((path) => {
+      const list = listOf(path, readFileSync(`${root}${path}`, 'utf8'));
+      return list === undefined ? [] : [`${path}:\n${list}`];
+    });
+  assert.ok(files.length > 500);
+  assert.deepEqual(lists, [], 'take the list from builtInProfiles(), or generate it');
+});
+
+test('a list is found in code, and examples are none', () => {
+  const [one, two, three, four] = networks;
+  const code = `const port = { ${one}: 1,\n  '${two}': 2 };`;
+  assert.ok(listOf('webhook/a.ts', code));
+  assert.ok(listOf('manifests/a.yaml', `- ${one}\n- kube-system/${two}\n`));
+  assert.equal(listOf('webhook/a.ts', `/* ${one},\n * ${two} */\nconst a = '${one}';`), undefined);
+  assert.equal(listOf('tests/a.ts', code), undefined);
+  assert.ok(listOf('tests/a.ts', `a\n${one}, ${two}, ${three},\n${four}\n\n\n`));
+});

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { copyFileSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { errorCodes } from '../../../webhook/lib/errors.ts';
+import { baseImages, dockerfileText } from '../../image/dockerfile.ts';
+
+const root = fileURLToPath(new URL('../../../', import.meta.url));
+const text = (path: string): string => readFileSync(join(root, path), 'utf8');
+
+test('every error code can be met: something throws it', () => {
+  const sources = globSync('{webhook,certs}/**/*.ts', { cwd: root })
+    .filter((path) => path !== 'webhook/lib/errors.ts')
+    .map(text)
+    .join('\n');
+  const unused = Object.keys(errorCodes).filter((code) => !sources.includes(`'${code}'`));
+  assert.deepEqual(unused, []);
+});
+
+test('the entry asks for the Node that the packed package.json asks for', () => {
+  const [major, minor] = /leastNode.*= \[(\d+), (\d+)\]/.exec(text('webhook/main.ts'))?.slice(1) ?? [];
+  const { prepack } = JSON.parse(text('package.json')).scripts;
+  assert.equal(prepack, `npm pkg set engines.node='>=${major}.${minor}'`);
+});
+
+test('npm ci on Node 20 prints no warning about engines: package-lock.json has no `engines` that Node 20 fails', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  for (const file of ['package.json', 'package-lock.json', '.npmrc'])
+    if (existsSync(join(root, file))) copyFileSync(join(root, file), join(folder, file));
+  // npm compares `engines` with `process.version`
+  const version = "Object.defineProperty(process, 'version', { value: 'v20.17.0' })";
+  const NODE_OPTIONS = `--import data:text/javascript,${encodeURIComponent(version)}`;
+  const { status, stderr } = spawnSync('npm', ['ci', '--dry-run', '--ignore-scripts', '--offline'], {
+    cwd: folder,
+    env: { ...process.env, NODE_OPTIONS },
+    encoding: 'utf8',
+  });
+  assert.equal(status, 0, stderr);
+  assert.doesNotMatch(stderr, /EBADENGINE/);
+});
+
+test('the demo shows a pod with its proof, then a refusal, then the admission', () => {
+  const demo = join(root, 'tests/demo/demo.ts');
+  const { status, stdout, stderr } = spawnSync(process.execPath, [demo], { encoding: 'utf8' });
+  assert.equal(status, 0, stderr);
+  assert.deepEqual(stdout.match(/^[+] .*(?=:| #)/gm), [
+    '+     cni-gate.io/profile',
+    '+   - name: cni-gate-validator',
+  ]);
+  assert.match(stdout, /allowed: false\n.*CNI_GATE_NODE_NOT_READY [^)]+\)\n\n.*\n {2}allowed: true/);
+});
+
+/* What a build of the images on one machine does not show. What it shows is in tests/image. */
+
+test('every base image is pinned by a tag, and Node is the one that the tests run on', () => {
+  const node = JSON.parse(text('package-lock.json')).packages['node_modules/node'].version;
+  const images = [...new Set(baseImages())];
+  assert.ok(images.length > 0);
+  for (const image of images) {
+    assert.match(image, /:(?!latest$)/);
+    if (image.startsWith('node:')) assert.ok(image.startsWith(`node:${node}-`), image);
+  }
+});
+
+test('no step is for one architecture, and what is built is built on the machine that builds', () => {
+  for (const stage of ['packages', 'compile'])
+    assert.match(dockerfileText(), new RegExp(`^FROM --platform=\\$BUILDPLATFORM .* AS ${stage}$`, 'm'));
+  for (const stage of ['bundle', 'checks'])
+    assert.match(dockerfileText(), new RegExp(`^FROM packages AS ${stage}$`, 'm'));
+  assert.doesNotMatch(dockerfileText(), /amd64|arm64|x86_64|aarch64/);
+});

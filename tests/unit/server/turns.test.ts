@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Turns } from '../../../webhook/server/turns.ts';
+
+test('two callers begin in each turn of the event loop, a known one before others', async () => {
+  const turns = new Turns(2);
+  const begun: string[] = [];
+  for (const name of ['a', 'b', 'c', 'd', 'known'])
+    void turns.next(10_000, name === 'known').then(() => begun.push(name));
+  for (const expected of [
+    ['a', 'b'],
+    ['a', 'b', 'known', 'c'],
+    ['a', 'b', 'known', 'c', 'd'],
+  ]) {
+    await Promise.resolve().then(() => {});
+    assert.deepEqual(begun, expected);
+    await nextTurn();
+  }
+});

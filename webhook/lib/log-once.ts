@@ -1,0 +1,31 @@
+import type { Log } from './deps.ts';
+import { CniGateError, messageOf } from './errors.ts';
+
+/** Milliseconds until a failure of the same kind is logged again. */
+const again = 600_000;
+
+/**
+ * Logs failures, each kind once in ten minutes: a failure may concern many objects, and may come with each request.
+ *
+ * @param every milliseconds until the same kind is logged again
+ */
+export function logOnce(log: Log, every = again) {
+  let last: { kind: string; at: number } | undefined;
+  return {
+    /** @param kind the same for failures of which only the first is logged */
+    warn(kind: string, facts: object, text: string): void {
+      const now = performance.now();
+      if (last?.kind === kind && now - last.at < every) return;
+      last = { kind, at: now };
+      log.warn(facts, text);
+    },
+    /** What failed works again: the next failure is new. */
+    over(): void {
+      last = undefined;
+    },
+  };
+}
+
+/** The kind of an error: its code, or its message where it has none. */
+export const kindOfError = (error: unknown): string =>
+  error instanceof CniGateError ? error.code : messageOf(error);

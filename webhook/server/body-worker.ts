@@ -1,0 +1,48 @@
+/** The thread that reads large bodies: see `large-bodies.ts`. */
+import { parentPort } from 'node:worker_threads';
+import { Policy } from '../core/profiles/policy.ts';
+import type { Configuration } from '../core/profiles/types.ts';
+import { CniGateError } from '../lib/errors.ts';
+import { jsonParts } from '../lib/json-cost.ts';
+import { serverLimits } from '../lib/limits.ts';
+import {
+  type NamespaceAnswer,
+  type PlainError,
+  type Reading,
+  readReview,
+  type WebhookName,
+} from './read-review.ts';
+
+/** A body for the thread, with all that it is read with. */
+export interface Job {
+  webhook: WebhookName;
+  /** JSON in UTF-8. */
+  text: Uint8Array;
+  configuration: Configuration;
+  ownNamespace: string | undefined;
+  /** About the namespace of the request; absent in the first reading. */
+  namespace?: NamespaceAnswer | undefined;
+}
+
+/** What the thread answers. */
+export type JobResult = { reading: Reading } | PlainError;
+
+parentPort?.on('message', async (job: Job) => parentPort?.postMessage(await resultOf(job)));
+
+async function resultOf({ webhook, text, configuration, ownNamespace, namespace }: Job): Promise<JobResult> {
+  try {
+    if (jsonParts(text) > serverLimits.largeBodyParts) throw tooManyParts();
+    const body = Buffer.from(text.buffer, text.byteOffset, text.byteLength);
+    const policy = new Policy(configuration);
+    return { reading: await readReview(webhook, body, { policy, ownNamespace, namespace: () => namespace }) };
+  } catch (error) {
+    if (!(error instanceof CniGateError)) throw error;
+    return { code: error.code, message: error.message };
+  }
+}
+
+const tooManyParts = (): CniGateError =>
+  new CniGateError(
+    'CNI_GATE_REVIEW_TOO_LARGE',
+    `expected at most ${serverLimits.largeBodyParts} lists, objects and strings in the body, got more; no object of Kubernetes has so many`,
+  );
