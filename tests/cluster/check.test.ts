@@ -4,7 +4,7 @@ import { after, suite, test } from 'node:test';
 import type { Pod } from '../../webhook/core/facts/pod.ts';
 import { profileLabel } from '../../webhook/lib/names.ts';
 import { version } from '../../webhook/lib/version.ts';
-import type { Check, CheckReport } from '../../webhook/report/checks/report.ts';
+import type { Check, CheckReport } from '../../webhook/report/show/check.ts';
 import { cniGate, type Ended, startCniGate } from '../support/command.ts';
 import { schemaFaults } from '../support/schemas.ts';
 import type { Access } from './harness/access.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { profileLabel } from '../../webhook/lib/names.ts';
-import type { Status } from '../../webhook/report/status/status.ts';
+import type { Status } from '../../webhook/report/show/status.ts';
 import { cniGate, type Ended } from '../support/command.ts';
 import type { Access } from './harness/access.ts';
 import { eventually } from './harness/eventually.ts';

@@ -1,19 +1,20 @@
 import { existsSync } from 'node:fs';
 import type { TestContext } from 'node:test';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { type Dashboard, dashboardServer } from '../../webhook/report/dashboard/server.ts';
+import type { Dashboard } from '../../webhook/report/dashboard/data.ts';
+import { dashboardServer } from '../../webhook/report/dashboard/server.ts';
 
 const program = '/usr/bin/chromium';
 
 /** Milliseconds after which the browser has failed, not only been slow. */
-const patience = 90_000;
+const pageTimeout = 90_000;
 
 /** Debian's Chromium, without a window. @throws Error where it is not there: no test is skipped */
 export async function startBrowser(): Promise<Browser> {
   if (!existsSync(program))
     throw new Error(`NOT RUN: there is no ${program}. To get it: tests/dashboard/install.sh`);
   // in a container or as root it has no sandbox of its own, and it opens this machine's pages alone
-  return chromium.launch({ executablePath: program, args: ['--no-sandbox'], timeout: patience });
+  return chromium.launch({ executablePath: program, args: ['--no-sandbox'], timeout: pageTimeout });
 }
 
 /** A page that is open. */
@@ -64,7 +65,7 @@ async function newPage(
     timezoneId: 'UTC',
   });
   t.after(() => page.close());
-  page.setDefaultTimeout(patience);
+  page.setDefaultTimeout(pageTimeout);
   const complaints: string[] = [];
   const elsewhere: string[] = [];
   page.on('pageerror', (error) => complaints.push(error.message));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
-import type { Dashboard } from '../../webhook/report/dashboard/server.ts';
+import type { Dashboard } from '../../webhook/report/dashboard/data.ts';
 import { clusterFacts, dashboardFrom, nodeName, rowsOf } from '../support/dashboard-cluster.ts';
 import { drawn, openDashboard, startBrowser } from './browser.ts';
 
@@ -74,6 +74,56 @@ test('500 pixels wide, every reason can be read without scrolling aside, and row
   assert.ok(right <= 500, `a reason ends at ${right}`);
   assert.ok(height <= 200, `a row is ${height} pixels tall`);
   assert.deepEqual(labels, ['"node: "', '"daemonset: "', '"state: "', '"age: "', '"pod: "', '"why: "']);
+});
+
+for (const count of [3, 60, 1000])
+  test(`the picture of ${count} nodes: worst first, no scrolling aside, a reason on hover and by keyboard`, async (t) => {
+    const dashboard = dashboardFrom(clusterFacts(count));
+    const { page, complaints } = await openDashboard(t, browser, dashboard);
+    await drawn(page);
+    const size = await page.locator('#bands').getAttribute('data-size');
+    assert.equal(size, count === 3 ? 'named' : count === 60 ? 'small' : 'group');
+    const bands = await page.locator('#bands [role=row]').count();
+    const cells = page.locator('#bands [role=gridcell]');
+    assert.equal(bands, 3);
+    if (count <= 200) assert.equal(await cells.count(), bands * count);
+    else assert.ok((await cells.count()) < 60);
+    assert.equal(await cells.first().getAttribute('data-tone'), 'bad');
+    assert.match(await textOf(page, '#detail'), /broken: its pod is not Ready/);
+    for (const width of [500, 1280]) {
+      await page.setViewportSize({ width, height: 900 });
+      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
+    }
+    // one stop of Tab for the whole picture, and arrow keys within it
+    assert.equal(await page.locator('#bands [tabindex="0"]').count(), 1);
+    await page.keyboard.press('Tab');
+    const focused = (): Promise<string> => page.locator(':focus').getAttribute('aria-label').then(String);
+    const first = await focused();
+    await page.keyboard.press('ArrowRight');
+    assert.notEqual(await focused(), first);
+    assert.equal(await textOf(page, '#detail'), await focused());
+    await page.keyboard.press('ArrowLeft');
+    await page.keyboard.press('ArrowDown');
+    assert.ok(!(await focused()).includes('net/linkerd'));
+    const last = cells.last();
+    await last.hover();
+    assert.equal(await textOf(page, '#detail'), await last.getAttribute('aria-label'));
+    const reasons = await textOf(page, '#reasons');
+    assert.match(reasons, /net\/linkerd\s+broken\s+its pod is not Ready: install-cni \(CrashLoopBackOff\)/);
+    assert.deepEqual(complaints, []);
+  });
+
+test('a redrawn picture keeps its focus, and the filter makes other cells faint', async (t) => {
+  const { page, set } = await openDashboard(t, browser, five);
+  await drawn(page);
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('End');
+  const label = await page.locator(':focus').getAttribute('aria-label');
+  set({ ...five, headline: 'redrawn' });
+  await page.locator('#result:text("redrawn")').waitFor();
+  assert.equal(await page.locator(':focus').getAttribute('aria-label'), label);
+  await page.fill('#filter', nodeName(0));
+  assert.equal(await page.locator('#bands .cell:not(.faint)').count(), rowsOf(five, 'daemonSets'));
 });
 
 test('every control has a name, and every section a heading', async (t) => {

@@ -1,9 +1,8 @@
 import { toAgentFacts, toDaemonSetFacts, toNodeFacts } from '../../webhook/core/facts/node.ts';
 import { Readiness } from '../../webhook/core/networks/readiness.ts';
-import { type Dashboard, dashboardOf } from '../../webhook/report/dashboard/server.ts';
-import type { StatusFacts } from '../../webhook/report/facts/collect.ts';
-import type { PodFacts } from '../../webhook/report/facts/pods.ts';
-import { statusOf } from '../../webhook/report/status/status.ts';
+import { type Dashboard, dashboardOf } from '../../webhook/report/dashboard/data.ts';
+import type { StatusFacts } from '../../webhook/report/observe/observe.ts';
+import type { PodFacts } from '../../webhook/report/observe/pods.ts';
 import { apiAgent, apiDaemonSet, apiNode, now } from '../unit/core/networks/objects.ts';
 import {
   configured,
@@ -161,8 +160,7 @@ function addNode(readiness: Readiness, index: number, count: number): void {
 }
 
 /** The dashboard of facts, as the command composes it. */
-export const dashboardFrom = (facts: StatusFacts): Dashboard =>
-  dashboardOf(statusOf(facts, { now, all: true }), null);
+export const dashboardFrom = (facts: StatusFacts): Dashboard => dashboardOf(facts, now, null);
 
 export const rowsOf = ({ tables }: Dashboard, id: string): number =>
   tables.find((table) => table.id === id)?.rows.length ?? 0;

@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command, Option } from 'commander';
 import type { ApiClient } from '../cluster/client.ts';
-import { readPolicy } from '../config/load.ts';
 import { CniGateError } from '../lib/errors.ts';
-import type { CheckReport, ReportResult } from '../report/checks/report.ts';
+import type { CheckReport, CheckVerdict } from '../report/show/check.ts';
 import { addInstallationOptions, type ClusterFlags, milliseconds, terminal } from './options.ts';
 
 interface Flags extends ClusterFlags {
@@ -20,7 +19,7 @@ Exit code: 0 no check failed; 1 a check failed; 2 wrong usage, no answer from
 the cluster, or a missing right without which there is no result; 3 cni-gate is
 not installed.`;
 
-const exitCodes: Record<ReportResult, number> = { passed: 0, failed: 1, 'not-known': 2, 'not-installed': 3 };
+const exitCodes: Record<CheckVerdict, number> = { passed: 0, failed: 1, 'not-known': 2, 'not-installed': 3 };
 
 /** Milliseconds between two reports while `--wait` waits. */
 const interval = 2000;
@@ -55,25 +54,15 @@ async function run(flags: Flags): Promise<void> {
 
 /** What makes a report, as the flags ask. */
 async function reporter(flags: Flags): Promise<(client: ApiClient) => Promise<CheckReport>> {
-  const { config, ownNamespace, probe } = flags;
-  const given = config === undefined ? undefined : { policy: readPolicy(config), source: config };
-  const [{ reportOf }, { readCheck, readPre }] = await Promise.all([
-    import('../report/checks/report.ts'),
-    import('../report/facts/collect.ts'),
+  const { config, ownNamespace, probe, pre } = flags;
+  const [{ givenPolicy }, { observeBefore, observeInstallation }, { checkReport }] = await Promise.all([
+    import('../report/observe/configuration.ts'),
+    import('../report/observe/observe.ts'),
+    import('../report/show/check.ts'),
   ]);
-  if (flags.pre) {
-    const { checkPre } = await import('../report/checks/before-install.ts');
-    return async (client) => {
-      const facts = await readPre(client, { ownNamespace, given });
-      return reportOf({ facts, mode: 'pre', now: Date.now(), ...checkPre(facts) });
-    };
-  }
-  const { checkInstalled } = await import('../report/checks/installed.ts');
-  return async (client) => {
-    const facts = await readCheck(client, { ownNamespace, given, probe });
-    const now = Date.now();
-    return reportOf({ facts, mode: 'installed', now, findings: checkInstalled(facts, now) });
-  };
+  const observe = pre ? observeBefore : observeInstallation;
+  const options = { ownNamespace, given: givenPolicy(config), probe };
+  return async (client) => checkReport(await observe(client, options), Date.now());
 }
 
 /**
@@ -102,6 +91,6 @@ async function waitFor(make: () => Promise<CheckReport>, wait: number): Promise<
 
 async function textOf(report: CheckReport, output: Flags['output']): Promise<string> {
   if (output === 'json') return `${JSON.stringify(report, null, 2)}\n`;
-  const { checkText } = await import('../report/text/check.ts');
+  const { checkText } = await import('../report/show/check.ts');
   return checkText(report, terminal());
 }

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Command } from 'commander';
-import type { Dashboard } from '../report/dashboard/server.ts';
-import type { StatusFacts } from '../report/facts/collect.ts';
-import type { ReadStatus, StatusFlags } from '../report/facts/follow.ts';
+import type { Dashboard } from '../report/dashboard/data.ts';
+import type { ReadStatus, StatusFlags } from '../report/observe/follow.ts';
+import type { StatusFacts } from '../report/observe/observe.ts';
 import { addInstallationOptions, namespaceName, port } from './options.ts';
 
 interface Flags extends StatusFlags {
@@ -30,13 +30,12 @@ export function dashboardCommand(): Command {
 
 async function run(flags: Flags): Promise<void> {
   // loaded here: the other commands need none of it
-  const [{ withStatus }, { statusOf }, { dashboardOf }] = await Promise.all([
-    import('../report/facts/follow.ts'),
-    import('../report/status/status.ts'),
-    import('../report/dashboard/server.ts'),
+  const [{ withStatus }, { dashboardOf }] = await Promise.all([
+    import('../report/observe/follow.ts'),
+    import('../report/dashboard/data.ts'),
   ]);
   await withStatus(flags, async (read) => {
-    const show: Show = (facts) => dashboardOf(statusOf(facts, { now: Date.now(), all: true }), null);
+    const show: Show = (facts) => dashboardOf(facts, Date.now(), null);
     await serve(read, show(await read()), show, flags.port ?? 0);
   });
 }
@@ -46,7 +45,7 @@ type Show = (facts: StatusFacts) => Dashboard;
 /** Serves the page until the process is asked to end. @throws CniGateError CNI_GATE_LISTEN */
 async function serve(read: ReadStatus, first: Dashboard, show: Show, atPort: number): Promise<void> {
   const [{ follow }, { dashboardServer }, { listen }] = await Promise.all([
-    import('../report/facts/follow.ts'),
+    import('../report/observe/follow.ts'),
     import('../report/dashboard/server.ts'),
     import('../server/listen.ts'),
   ]);

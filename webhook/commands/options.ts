@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../../validator/shared/duration.ts';
-import type { TextOptions } from '../report/text/table.ts';
+import type { TextOptions } from '../report/show/table.ts';
 
 /** Values of the flags that name a cluster. */
 export interface ClusterFlags {

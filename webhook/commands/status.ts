@@ -1,8 +1,8 @@
 import { Command, Option } from 'commander';
 import { CniGateError } from '../lib/errors.ts';
-import type { StatusFacts } from '../report/facts/collect.ts';
-import type { StatusFlags } from '../report/facts/follow.ts';
-import type { Result, Status } from '../report/status/status.ts';
+import type { StatusFlags } from '../report/observe/follow.ts';
+import type { StatusFacts } from '../report/observe/observe.ts';
+import type { Status, StatusVerdict } from '../report/show/status.ts';
 import { addInstallationOptions, namespaceName, terminal } from './options.ts';
 
 interface Flags extends StatusFlags {
@@ -22,7 +22,12 @@ cluster, no such namespace, a missing right without which there is no result,
 or a probe that could not run; 3 cni-gate is not installed. With --watch, it is
 that of the last status.`;
 
-const exitCodes: Record<Result, number> = { well: 0, 'not-well': 1, 'not-known': 2, 'not-installed': 3 };
+const exitCodes: Record<StatusVerdict, number> = {
+  well: 0,
+  'not-well': 1,
+  'not-known': 2,
+  'not-installed': 3,
+};
 
 /** `cni-gate status`: where networks are ready, and which pods wait or run without a proof. Sets `process.exitCode`. */
 export function statusCommand(): Command {
@@ -46,9 +51,9 @@ async function run(flags: Flags): Promise<void> {
     throw new CniGateError('CNI_GATE_USAGE', '--probe asks once, and --watch goes on: give one of the two');
   // loaded here: the other commands need none of it
   const [{ follow, withStatus }, { statusOf }, { statusText }] = await Promise.all([
-    import('../report/facts/follow.ts'),
-    import('../report/status/status.ts'),
-    import('../report/text/status.ts'),
+    import('../report/observe/follow.ts'),
+    import('../report/show/status.ts'),
+    import('../report/show/status-text.ts'),
   ]);
   await withStatus(flags, async (read) => {
     const show = printer(flags, statusText);
@@ -71,7 +76,7 @@ const redraw = '\u001b[H\u001b[J';
 /** Returns the function that prints a status where it differs from the last one, and sets the exit code. */
 function printer(
   { output, all, watch }: Flags,
-  statusText: typeof import('../report/text/status.ts').statusText,
+  statusText: typeof import('../report/show/status-text.ts').statusText,
 ): (status: Status) => void {
   const { isTTY } = process.stdout;
   const form = (status: Status): string => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
 import { installedConfiguration } from '../../../webhook/lib/names.ts';
-import type { Status } from '../../../webhook/report/status/status.ts';
+import type { Status } from '../../../webhook/report/show/status.ts';
 import { cniGate, type Ended, startCniGate } from '../../support/command.ts';
 import { eventually } from '../harness/eventually.ts';
 import { addNode } from '../harness/nodes.ts';

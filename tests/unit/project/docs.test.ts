@@ -11,7 +11,7 @@ import { builtInProfiles } from '../../../webhook/config/builtin.ts';
 import { parseConfiguration } from '../../../webhook/config/load.ts';
 import { type ErrorCode, errorCodes, errorPage } from '../../../webhook/lib/errors.ts';
 import { docsUrl } from '../../../webhook/lib/names.ts';
-import { checkIds, checkPage } from '../../../webhook/report/checks/catalogue.ts';
+import { checkIds, checkPage } from '../../../webhook/report/judge/catalogue.ts';
 import { head } from '../../support/configurations.ts';
 import { blocks, pages } from '../../support/pages.ts';
 

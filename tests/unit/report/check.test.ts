@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import { checkPre } from '../../../webhook/report/checks/before-install.ts';
-import { checkInstalled } from '../../../webhook/report/checks/installed.ts';
-import type { CheckReport } from '../../../webhook/report/checks/report.ts';
-import { reportOf } from '../../../webhook/report/checks/report.ts';
-import type { CheckFacts, PreFacts } from '../../../webhook/report/facts/collect.ts';
-import { checkText } from '../../../webhook/report/text/check.ts';
+import type { CheckFacts, PreFacts } from '../../../webhook/report/observe/observe.ts';
+import { type CheckReport, checkReport, checkText } from '../../../webhook/report/show/check.ts';
 import { schemaFaults } from '../../support/schemas.ts';
 import { now } from '../core/networks/objects.ts';
 import { compareGolden } from './golden.ts';
@@ -20,15 +16,8 @@ import {
   wholeInstallation,
 } from './objects.ts';
 
-const installed = (more: Partial<CheckFacts> = {}): CheckReport => {
-  const facts = checkFacts(more);
-  return reportOf({ facts, mode: 'installed', now, findings: checkInstalled(facts, now) });
-};
-
-const before = (more: Partial<PreFacts> = {}): CheckReport => {
-  const facts = preFacts(more);
-  return reportOf({ facts, mode: 'pre', now, ...checkPre(facts) });
-};
+const installed = (more: Partial<CheckFacts> = {}): CheckReport => checkReport(checkFacts(more), now);
+const before = (more: Partial<PreFacts> = {}): CheckReport => checkReport(preFacts(more), now);
 
 /** An installation in which several things are wrong, and others are not known. */
 const troubled = (): CheckReport =>

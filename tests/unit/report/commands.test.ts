@@ -14,7 +14,7 @@ import { type Authority, createAuthority, issueServing } from '../../../certs/is
 import { checkCommand } from '../../../webhook/commands/check.ts';
 import { dashboardCommand } from '../../../webhook/commands/dashboard.ts';
 import { statusCommand } from '../../../webhook/commands/status.ts';
-import type { Dashboard } from '../../../webhook/report/dashboard/server.ts';
+import type { Dashboard } from '../../../webhook/report/dashboard/data.ts';
 import { cniGate, errorOf, main, startCniGate } from '../../support/command.ts';
 import { type Asked, json, startFakeApi, status } from '../../support/fake-api-server.ts';
 import { apiNode } from '../core/networks/objects.ts';

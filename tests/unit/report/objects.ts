@@ -2,22 +2,27 @@ import type { V1Deployment } from '@kubernetes/client-node';
 import { toDaemonSetFacts } from '../../../webhook/core/facts/node.ts';
 import type { PodEvidence } from '../../../webhook/core/facts/pod-evidence.ts';
 import { installedPolicies, installedWebhooks } from '../../../webhook/lib/names.ts';
-import { expectedPolicies, expectedWebhooks } from '../../../webhook/report/checks/registration.ts';
-import type { CheckFacts, Facts, PreFacts, StatusFacts } from '../../../webhook/report/facts/collect.ts';
+import { type CheckId, checksOf } from '../../../webhook/report/judge/catalogue.ts';
+import type { CheckResult } from '../../../webhook/report/judge/check-result.ts';
+import { expectedPolicies, expectedWebhooks } from '../../../webhook/report/judge/registration.ts';
 import type {
   InstallationFacts,
   PolicyPair,
   Registered,
   Webhook,
-} from '../../../webhook/report/facts/installation.ts';
-import type { Hold } from '../../../webhook/report/facts/pods.ts';
-import { installRights, serverRights } from '../../../webhook/report/facts/rights.ts';
+} from '../../../webhook/report/observe/installation.ts';
+import type { CheckFacts, Facts, PreFacts, StatusFacts } from '../../../webhook/report/observe/observe.ts';
+import type { Hold, PodFacts } from '../../../webhook/report/observe/pods.ts';
+import { installRights, serverRights } from '../../../webhook/report/observe/rights.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { clusterWith } from '../admission/gate/support.ts';
 import { apiDaemonSet, now } from '../core/networks/objects.ts';
 import { evidencePod } from '../core/networks/pods.ts';
 
 export const found = <T>(value: T): { found: T } => ({ found: value });
+
+/** Something that does not exist. */
+export const absent = {};
 
 /** Something that may not be read, and the right that is missing. */
 export const forbidden = (what: string, resource = 'things') => ({
@@ -90,13 +95,13 @@ export const nothingInstalled: Pick<Facts, 'registered' | 'installation'> = {
   registered: { mutating: [], validating: [] },
   installation: {
     ...wholeInstallation,
-    deployment: 'absent',
-    service: 'absent',
+    deployment: absent,
+    service: absent,
     policies: {
-      pods: { policy: 'absent', binding: 'absent' },
-      serviceAccount: { policy: 'absent', binding: 'absent' },
+      pods: { policy: absent, binding: absent },
+      serviceAccount: { policy: absent, binding: absent },
     },
-    lease: 'absent',
+    lease: absent,
   },
 };
 
@@ -138,7 +143,7 @@ export const checkFacts = (more: Partial<CheckFacts> = {}): CheckFacts => ({
   ),
   namespaces: found([{ name: 'shop', profile: 'cilium' }]),
   daemonSets: found([daemonSet('kube-system', 'cilium')]),
-  attachments: 'absent',
+  attachments: absent,
   pods: found([]),
   limits: found([]),
   probe: {
@@ -173,8 +178,14 @@ export const profiles = [
   { name: 'lost', daemonSets: [{ namespace: 'net', name: 'gone' }] },
 ];
 
+/** Facts of a status; pods without the observation around them. */
+export type MoreStatusFacts = Partial<Omit<StatusFacts, 'pods'>> & { pods?: PodFacts[] };
+
 /** What status reads of a cluster in which all is well. */
-export const statusFacts = (more: Partial<StatusFacts> = {}): StatusFacts => ({
+export const statusFacts = ({
+  pods = [{ namespace: 'shop', name: 'web-0', node: 'n1', proof: 'passed' }],
+  ...more
+}: MoreStatusFacts = {}): StatusFacts => ({
   cluster,
   version,
   configuration: configured({ profiles }),
@@ -184,10 +195,17 @@ export const statusFacts = (more: Partial<StatusFacts> = {}): StatusFacts => ({
   daemonSets: found([daemonSet('net', 'agent')]),
   namespace: undefined,
   readiness: clusterWith({ n1: {}, n2: {} }),
-  pods: [{ namespace: 'shop', name: 'web-0', node: 'n1', proof: 'passed' }],
+  pods: found(pods),
   events: new Map(),
   ...more,
 });
+
+/** The results of the checks of facts. */
+export type Findings = Partial<Record<CheckId, CheckResult>>;
+
+/** Judges facts. */
+export const findingsOf = (facts: Facts, at = now): Findings =>
+  Object.fromEntries(checksOf(facts, at).map((row) => [row.id, row]));
 
 /** A pod that is held. */
 export const holdOf = (name: string, hold: Omit<Hold, 'uid'>): Hold => ({ ...hold, uid: `${name}-uid` });

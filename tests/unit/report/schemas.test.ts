@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import checkSchema from '../../../schemas/check.json' with { type: 'json' };
 import statusSchema from '../../../schemas/status.json' with { type: 'json' };
-import { catalogue, checkIds } from '../../../webhook/report/checks/catalogue.ts';
-import { statusOf } from '../../../webhook/report/status/status.ts';
+import { catalogue, checkIds } from '../../../webhook/report/judge/catalogue.ts';
+import { statusOf } from '../../../webhook/report/show/status.ts';
 import { now } from '../core/networks/objects.ts';
 import { troubled } from './troubled.ts';
 

@@ -1,5 +1,5 @@
-import type { StatusFacts } from '../../../webhook/report/facts/collect.ts';
-import type { PodFacts } from '../../../webhook/report/facts/pods.ts';
+import type { StatusFacts } from '../../../webhook/report/observe/observe.ts';
+import type { PodFacts } from '../../../webhook/report/observe/pods.ts';
 import { clusterWith } from '../admission/gate/support.ts';
 import { now } from '../core/networks/objects.ts';
 import {

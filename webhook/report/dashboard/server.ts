@@ -4,31 +4,7 @@ import fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import { quoted } from '../../lib/clean.ts';
 import type { ErrorCode } from '../../lib/errors.ts';
 import { dashboardLimits } from '../../lib/limits.ts';
-import type { Status } from '../status/status.ts';
-import { warningsOf } from '../text/headline.ts';
-import { clusterText } from '../text/table.ts';
-import { tablesOf } from '../text/tables.ts';
-
-/** What the page shows, as JSON. Every text in it comes from the cluster and is not trusted. */
-export type Dashboard = ReturnType<typeof dashboardOf>;
-
-/**
- * The page's data for a status with all nodes.
- *
- * @param stale why the data may be old; null where it is not
- */
-export function dashboardOf(status: Status, stale: string | null) {
-  const { time, result, headline, cluster, namespace } = status;
-  return {
-    time,
-    result: result === 'well' && warningsOf(status).length > 0 ? 'warning' : result,
-    headline,
-    stale,
-    name: cluster.context ?? cluster.server,
-    about: `${clusterText(cluster, result === 'not-installed')}${namespace === null ? '' : ` Namespace ${namespace}.`}`,
-    tables: tablesOf(status, true),
-  };
-}
+import type { Dashboard } from './data.ts';
 
 /**
  * Reads the page, which is beside this file in the sources and in the published `dist/`, as one HTML document. Its policy

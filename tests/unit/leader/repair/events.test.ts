@@ -63,6 +63,15 @@ suite('an event about a pod that is left alone', () => {
     assert.deepEqual(actions, ['Leave', 'Leave', 'Stop']);
   });
 
+  test('says by its action that repair has stopped', async (t) => {
+    const { skipped, events } = await reporter(t);
+    const actionOf = async (reason: SkipReason): Promise<string | undefined> => {
+      await skipped(reason, 0);
+      return events[0]?.action;
+    };
+    assert.deepEqual([await actionOf('breaker'), await actionOf('ended')], ['Stop', 'Leave']);
+  });
+
   test('says why, where there is more to say', async (t) => {
     const { skipped } = await reporter(t);
     const why = 'its kubelet does not report';

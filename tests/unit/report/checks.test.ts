@@ -1,0 +1,460 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import type { CheckId } from '../../../webhook/report/judge/catalogue.ts';
+import type { CheckResult } from '../../../webhook/report/judge/check-result.ts';
+import type { InstallationFacts, Webhook } from '../../../webhook/report/observe/installation.ts';
+import type { Observation } from '../../../webhook/report/observe/observation.ts';
+import type { CheckFacts, LimitFacts } from '../../../webhook/report/observe/observe.ts';
+import { now } from '../core/networks/objects.ts';
+import {
+  absent,
+  allRegistered,
+  checkFacts,
+  configured,
+  deployment,
+  type Findings,
+  findingsOf,
+  forbidden,
+  found,
+  nothingInstalled,
+  slice,
+  wholeInstallation,
+} from './objects.ts';
+
+const judge = (installation: Partial<InstallationFacts>, more: Partial<CheckFacts> = {}): Findings =>
+  findingsOf(checkFacts({ installation: { ...wholeInstallation, ...installation }, ...more }));
+
+const having = (findings: Findings, wanted: CheckResult['result']): string[] =>
+  Object.entries(findings).flatMap(([id, { result }]) => (result === wanted ? id : []));
+
+/** An installation whose Service has this slice. */
+const endpoints = (...sliced: Parameters<typeof slice>) => ({ slices: found([slice(...sliced)]) });
+/** An installation whose Service has this port. */
+const servicePort = (more: object) => ({
+  service: found({
+    spec: { selector: {}, ports: [{ name: 'https', port: 443, targetPort: 'https', ...more }] },
+  }),
+});
+const replicas = (...of: Parameters<typeof deployment>) => ({ deployment: found(deployment(...of)) });
+const { pods, serviceAccount } = wholeInstallation.policies;
+const policies = (more: object): Partial<InstallationFacts> => ({
+  policies: { pods: { ...pods, ...more }, serviceAccount },
+});
+const specIn = <T extends object>(seen: Observation<{ spec?: T }>): T => seen.found?.spec ?? ({} as T);
+const binding = (more: object) =>
+  policies({ binding: found({ spec: { ...specIn(pods.binding), ...more } }) });
+const spec = specIn(pods.policy);
+const rules = (more: object) => policies({ policy: found({ spec: { ...spec, ...more } }) });
+const constraints = (more: object) => rules({ matchConstraints: { ...spec.matchConstraints, ...more } });
+const lease = (more: object) => ({
+  lease: found({ holder: 'x_1', renewed: now - 31_000, duration: 15_000, ...more }),
+});
+const certificate = { secret: 'a/b', webhooks: [{ name: 'pods.cni-gate.io', fault: 'it is old' }] };
+const stuck = { type: 'Progressing', status: 'False', reason: 'ProgressDeadlineExceeded', message: 'late' };
+const never = { matchLabels: { on: 'nothing' } };
+
+test('an installation in order passes every check', () => {
+  const findings = judge({});
+  assert.deepEqual(having(findings, 'passed'), Object.keys(findings));
+});
+
+/** What is wrong, the check that fails, and what it says. */
+const faults: [CheckId, Partial<InstallationFacts>, RegExp][] = [
+  [
+    'deployment',
+    replicas(0, { replicas: 0 }),
+    /^Deployment cni-gate\/cni-gate: .* 0 replicas, so every new pod/,
+  ],
+  ['deployment', replicas(1), /1 of 2 replicas are ready$/],
+  ['deployment', replicas(2, { updatedReplicas: 1, conditions: [stuck] }), /its rollout got stuck: late$/],
+  ['service', endpoints(0, 0), /it has no endpoint, so every/],
+  ['service', endpoints(0), /none of its 2 endpoints is ready/],
+  ['service', endpoints(1, 2, []), /none of its 2 endpoints is ready with port https/],
+  ['service', endpoints(2, 2, [{ name: 'metrics', port: 8443 }]), /is ready with port https/],
+  ['service', { service: absent }, /it does not exist, and webhooks call it/],
+  [
+    'service',
+    { elsewhere: ['pods.cni-gate.io'] },
+    /webhooks pods\.cni-gate\.io call another server, so every/,
+  ],
+  ['service', servicePort({ port: 8443 }), /it has no TCP port 443 with targetPort https/],
+  ['service', servicePort({ targetPort: 9999 }), /it has no TCP port 443 with targetPort https/],
+  ['certificate', { certificate: found(certificate) }, /^Secret a\/b: .* for pods\.cni-gate\.io: it is old$/],
+  ['policy-pods', policies({ policy: absent }), /it does not exist, so/],
+  ['policy-pods', policies({ binding: absent }), /its binding does not/],
+  ['policy-pods', binding({ validationActions: ['Warn'] }), /does not deny \(validationActions: Warn\)/],
+  ['policy-pods', binding({ policyName: 'x' }), /one of policy x/],
+  ['policy-pods', binding({ matchResources: { namespaceSelector: never } }), /has matchResources/],
+  ['policy-pods', rules({ paramKind: { apiVersion: 'v1', kind: 'ConfigMap' } }), /its paramKind are not/],
+  [
+    'policy-pods',
+    rules({ validations: spec.validations?.slice(1) }),
+    /its validations are not those of cni-gate/,
+  ],
+  ['policy-pods', rules({ variables: [{ name: 'status', expression: "'x'" }] }), /its variables are not/],
+  ['policy-pods', constraints({ namespaceSelector: never }), /its matchConstraints are not/],
+  [
+    'policy-pods',
+    rules({ matchConditions: [...(spec.matchConditions ?? []), { name: 'x', expression: 'false' }] }),
+    /its matchConditions are not/,
+  ],
+  [
+    'leader',
+    lease({}),
+    /x_1 holds it and has not renewed it since 2026-11-21T11:59:29Z, so refused pods are not/,
+  ],
+  ['leader', lease({ holder: '' }), /no replica holds it/],
+  ['leader', { lease: absent }, /no replica has led yet/],
+];
+for (const [id, installation, text] of faults)
+  test(`${id} fails, and nothing else: ${text}`, () => {
+    const findings = judge(installation);
+    assert.deepEqual(having(findings, 'failed'), [id]);
+    const { code, what = '', hint } = findings[id] ?? {};
+    assert.match(what, text);
+    assert.match(code ?? '', /^CNI_GATE_/);
+    assert.notEqual(hint, '');
+  });
+
+suite('around the installation, each fault fails its check alone', () => {
+  const { serverRights } = checkFacts();
+  const denied = (serverRights.found ?? []).map((one) => ({ ...one, allowed: false }));
+  const trouble = { code: 'CNI_GATE_CONFIG_INVALID', message: 'gate.mode' } as const;
+  const cases: Partial<Record<CheckId, Partial<CheckFacts>>> = {
+    'webhook-pods': { registered: { ...allRegistered, mutating: [] } },
+    'webhook-bindings': { registered: { ...allRegistered, validating: allRegistered.validating?.slice(1) } },
+    'server-rights': { serverRights: found(denied) },
+    'namespace-labels': { namespaces: found([{ name: 'shop', profile: 'cillium' }]) },
+    daemonsets: { daemonSets: found([]) },
+    configuration: { configuration: { ...configured({}), trouble } },
+  };
+  for (const [id, facts] of Object.entries(cases))
+    test(id, () => assert.deepEqual(having(judge({}, facts), 'failed'), [id]));
+
+  test('nothing of it is there: not installed, and its parts are not judged', () => {
+    const findings = judge({}, { ...nothingInstalled, serverRights: absent });
+    assert.equal(findings.installed?.code, 'CNI_GATE_NOT_INSTALLED');
+    assert.deepEqual([findings.deployment, findings.probe], [undefined, undefined]);
+  });
+});
+
+/** The fields in which the webhook for pods is found to differ. */
+function changedIn(more: Partial<Webhook>): string | undefined {
+  const mutating = allRegistered.mutating?.map((webhook) => ({ ...webhook, ...more }));
+  const { what = '' } = judge({}, { registered: { ...allRegistered, mutating } })['webhook-pods'] ?? {};
+  return / of cni-gate \S+: (.*) of pods\.cni-gate\.io$/.exec(what)?.[1];
+}
+const [ours] = allRegistered.mutating ?? [];
+assert.ok(ours);
+const { clientConfig, rules: rulesOfPods, matchConditions, namespaceSelector } = ours;
+
+suite('a difference of a webhook', () => {
+  const cases: Record<string, Partial<Webhook>> = {
+    objectSelector: { objectSelector: never },
+    namespaceSelector: { namespaceSelector: never },
+    matchConditions: { matchConditions: [{ name: 'never', expression: 'false' }] },
+    rules: { rules: (rulesOfPods ?? []).map((rule) => ({ ...rule, operations: ['DELETE'] })) },
+    clientConfig: {
+      clientConfig: { ...clientConfig, service: { name: 'cni-gate', namespace: 'y', path: '/nope' } },
+    },
+    matchPolicy: { matchPolicy: 'Exact' },
+    reinvocationPolicy: { reinvocationPolicy: 'Never' },
+  };
+  for (const [field, more] of Object.entries(cases)) test(field, () => assert.equal(changedIn(more), field));
+});
+
+suite('no difference of a webhook', () => {
+  const cases: Record<string, Partial<Webhook>> = {
+    'what the API server fills in': { objectSelector: {}, matchPolicy: 'Equivalent' },
+    'a failurePolicy and a timeout of ones own': { failurePolicy: 'Ignore', timeoutSeconds: 5 },
+    'a condition that the component no-opt-out takes away': {
+      matchConditions: (matchConditions ?? []).filter(({ name }) => name !== 'not-opted-out'),
+    },
+    'a URL, with any path': { clientConfig: { url: 'https://gate.example/somewhere' } },
+    'what Azure Kubernetes Service writes into every namespaceSelector': {
+      namespaceSelector: {
+        matchExpressions: [
+          { key: 'kubernetes.azure.com/managedby', operator: 'NotIn', values: ['aks'] },
+          { key: 'control-plane', operator: 'NotIn', values: ['true'] },
+          { key: 'control-plane', operator: 'DoesNotExist' },
+          ...(namespaceSelector?.matchExpressions ?? []),
+        ],
+      },
+    },
+  };
+  for (const [name, more] of Object.entries(cases))
+    test(name, () => assert.equal(changedIn(more), undefined));
+});
+
+suite('no fault', () => {
+  const cases: Record<string, [Partial<InstallationFacts>, settings?: object]> = {
+    'a replica more than asked for': [replicas(3)],
+    'a rollout that goes on': [replicas(2, { updatedReplicas: 1 })],
+    'an endpoint that is not ready beside one that is': [endpoints(1)],
+    'a Lease renewed late, or by a clock that is behind': [lease({ renewed: now - 29_000 })],
+    'a binding that only warns where the proof does too': [
+      binding({ validationActions: ['Warn', 'Audit'] }),
+      { proof: { mode: 'warn' } },
+    ],
+    'what the API server fills in of a policy': [
+      constraints({ matchPolicy: 'Equivalent', objectSelector: {} }),
+    ],
+    'endpoints in two slices, as of a Service with IPv4 and IPv6': [{ slices: found([slice(0), slice(1)]) }],
+    'endpoints that no selector finds, at any port': [
+      { service: found({ spec: { ports: [{ port: 443 }] } }), ...endpoints(1, 2, [{ port: 9999 }]) },
+    ],
+    'ports without a name': [{ ...servicePort({ name: undefined }), ...endpoints(1, 2, [{ port: 8443 }]) }],
+  };
+  for (const [name, [installation, settings = {}]] of Object.entries(cases))
+    test(name, () =>
+      assert.deepEqual(having(judge(installation, { configuration: configured(settings) }), 'failed'), []),
+    );
+
+  test('what nothing in the cluster shows is skipped: replicas run in another way', () => {
+    const certificate = { unknown: { why: 'there is no Deployment', forbidden: false } };
+    const findings = judge({ deployment: absent, certificate });
+    assert.deepEqual(having(findings, 'skipped'), ['deployment', 'certificate']);
+    assert.equal(judge({ url: 'https://gate.example/mutate', service: absent }).service?.result, 'skipped');
+  });
+
+  test('failurePolicy Ignore is said beside what passes', () => {
+    const findings = judge({ failurePolicy: 'Ignore', ...rules({ failurePolicy: 'Ignore' }) });
+    assert.match(findings.service?.what ?? '', /ready; while none is, new pods .* start/);
+    assert.match(findings['policy-pods']?.what ?? '', /^bound: Deny; failurePolicy Ignore: /);
+  });
+});
+
+suite('what may not be read is not known, never a pass', () => {
+  const dark = forbidden('it');
+  const cases: Partial<Record<CheckId, [Partial<InstallationFacts>, essential: boolean]>> = {
+    service: [{ service: dark }, true],
+    'policy-pods': [policies({ binding: dark }), true],
+    deployment: [{ deployment: dark }, false],
+    certificate: [{ certificate: dark }, false],
+    leader: [{ lease: dark }, false],
+  };
+  for (const [id, [installation, essential]] of Object.entries(cases))
+    test(`${id}, ${essential ? 'and there is no result' : 'and the rest gives a result'}`, () => {
+      const findings = judge(installation, { probe: undefined });
+      assert.deepEqual(having(findings, 'not-known'), [id, 'probe']);
+      const finding = findings[id as CheckId];
+      assert.equal(finding?.essential, essential);
+      assert.match(finding?.what ?? '', /RBAC lacks verb "list"/);
+    });
+
+  test('without the configuration, what it decides is not known', () => {
+    const trouble = {
+      code: 'CNI_GATE_CLUSTER_FORBIDDEN',
+      message: 'cannot get',
+      right: 'verb "get"',
+    } as const;
+    const configuration = { ...configured({}), trouble };
+    const namespaces = found([{ name: 'shop', profile: 'of-their-own' }]);
+    const findings = judge(binding({ validationActions: ['Warn'] }), { configuration, namespaces });
+    const expected = [
+      'configuration',
+      'policy-pods',
+      'opt-out',
+      'namespace-labels',
+      'daemonsets',
+      'resources',
+    ];
+    assert.deepEqual(having(findings, 'not-known').toSorted(), expected.toSorted());
+    const loose = judge(policies({ policy: absent }), { configuration });
+    assert.deepEqual(having(loose, 'failed'), ['policy-pods']);
+  });
+});
+
+suite('a rollout', () => {
+  /** Two earlier replicas serve, and a new one does not get ready. */
+  const rolling = replicas(2, { updatedReplicas: 1 });
+  const trusted = found({ secret: 'a/b', webhooks: [] });
+
+  test('that is not complete is a warning, and which certificate is served is not known', () => {
+    const findings = judge({ ...rolling, certificate: trusted });
+    assert.match(findings.deployment?.what ?? '', /a rollout is not complete: 1 of 2 replicas are updated/);
+    assert.match(findings.certificate?.what ?? '', /Secret a\/b.*earlier replicas/);
+    assert.deepEqual(having(findings, 'warning'), ['deployment']);
+    assert.deepEqual(having(findings, 'not-known'), ['certificate']);
+    assert.deepEqual(having(judge({ ...rolling, certificate: found(certificate) }), 'failed'), [
+      'certificate',
+    ]);
+  });
+
+  test('is not complete while earlier replicas run or the controller has not seen it', () => {
+    for (const status of [{ replicas: 3 }, { observedGeneration: 0 }]) {
+      const one = { ...deployment(), status: { ...deployment().status, ...status } };
+      assert.equal(judge({ deployment: found(one) }).deployment?.result, 'warning');
+    }
+  });
+});
+
+suite('kubernetes-version', () => {
+  const cases: [minor: number, CheckResult['result'], what: RegExp][] = [
+    [29, 'failed', /^the API server is v1\.29\.0, and cni-gate needs 1\.30/],
+    [30, 'warning', /^v1\.30\.0: refused pods are not steered, .* 1\.35$/],
+    [34, 'warning', /^v1\.34\.0: /],
+    [35, 'passed', /^v1\.35\.0$/],
+  ];
+  for (const [minor, result, what] of cases)
+    test(`1.${minor}: ${result}`, () => {
+      const version = found({ major: 1, minor, text: `v1.${minor}.0`, usesNominations: minor >= 35 });
+      const shown = judge({}, { version })['kubernetes-version'];
+      assert.equal(shown?.result, result);
+      assert.match(shown?.what ?? '', what);
+    });
+});
+
+test('one replica is a warning, where pods are refused while it restarts', () => {
+  const one = replicas(1, { replicas: 1, updatedReplicas: 1 });
+  const { result, what, hint } = judge(one).deployment ?? {};
+  assert.equal(result, 'warning');
+  assert.match(what ?? '', /one replica: while it restarts, every new pod .* is refused$/);
+  assert.match(hint ?? '', /scale deployment cni-gate --replicas=2/);
+  assert.equal(judge({ ...one, failurePolicy: 'Ignore' }).deployment?.result, 'passed');
+});
+
+test('networks of Multus that network-status does not list are a warning, where a profile checks interfaces', () => {
+  const attachments = found([
+    { name: 'net/old', isListed: false },
+    { name: 'net/new', isListed: true },
+  ]);
+  const of = (profile: string, more: Partial<CheckFacts> = {}) =>
+    judge({}, { attachments, namespaces: found([{ name: 'shop', profile }]), ...more }).attachments;
+  assert.deepEqual([of('multus')?.result, of('cilium')?.result], ['warning', undefined]);
+  assert.match(of('cilium.multus')?.what ?? '', /^net\/old: without a cniVersion/);
+  assert.equal(of('multus', { attachments: found([]) })?.result, 'passed');
+  assert.equal(of('multus', { attachments: absent }), undefined);
+  assert.equal(of('multus', { attachments: forbidden('networks') })?.result, 'not-known');
+});
+
+test('pods that prove in warn mode are a warning, and not known without the right to list pods', () => {
+  const of = (more: Partial<CheckFacts>) => judge({}, more)['proof-mode'];
+  const pod = { namespace: 'shop', name: 'web', proof: 'passed' as const };
+  const pods = found([{ ...pod, warns: true as const }, pod]);
+  const { result, what, hint } = of({ pods }) ?? {};
+  assert.equal(result, 'warning');
+  assert.match(what ?? '', /^1 pod in warn mode/);
+  assert.equal(hint, 'Recreate them: kubectl -n shop rollout restart deployment,statefulset,daemonset');
+  assert.equal(of({ pods, configuration: configured({ proof: { mode: 'warn' } }) }), undefined);
+  assert.equal(of({ pods: forbidden('pods') })?.result, 'not-known');
+});
+
+suite('proof.allowOptOut and the component no-opt-out are one choice', () => {
+  const without = <T extends { name: string }>(conditions: T[] = []): T[] =>
+    conditions.filter(({ name }) => name !== 'not-opted-out');
+  const checked = (allowOptOut: boolean, inWebhook: boolean, inPolicy: boolean): Findings => {
+    const mutating = allRegistered.mutating?.map((webhook) => ({
+      ...webhook,
+      matchConditions: (inWebhook ? webhook.matchConditions : without(webhook.matchConditions)) ?? [],
+    }));
+    const { matchConditions } = spec;
+    return judge(rules({ matchConditions: inPolicy ? matchConditions : without(matchConditions) }), {
+      configuration: configured({ proof: { allowOptOut } }),
+      registered: { ...allRegistered, mutating },
+    });
+  };
+  const cases: [allowOptOut: boolean, inWebhook: boolean, inPolicy: boolean, RegExp | undefined][] = [
+    [true, true, true, undefined],
+    [false, false, false, undefined],
+    [
+      false,
+      true,
+      true,
+      /^proof\.allowOptOut is false.* webhook pods\.cni-gate\.io and policy pods\.cni-gate\.io$/,
+    ],
+    [false, false, true, /^proof\.allowOptOut is false.* policy/],
+    [false, true, false, /^proof\.allowOptOut is false.* webhook/],
+    [true, false, false, /^proof\.allowOptOut is true/],
+  ];
+  for (const [allowOptOut, inWebhook, inPolicy, text] of cases)
+    test(`allowOptOut ${allowOptOut}, condition in webhook ${inWebhook}, in policy ${inPolicy}`, () => {
+      const findings = checked(allowOptOut, inWebhook, inPolicy);
+      assert.deepEqual(having(findings, 'failed'), text ? ['opt-out'] : []);
+      if (text) assert.match(findings['opt-out']?.what ?? '', text);
+    });
+
+  test('not known where one of them may not be read', () => {
+    const policyIsDark = judge(policies({ policy: forbidden('the policy') }))['opt-out'];
+    assert.equal(policyIsDark?.result, 'not-known');
+    const registered = { ...allRegistered, mutating: undefined };
+    assert.equal(judge({}, { registered })['opt-out']?.result, 'not-known');
+  });
+});
+
+suite('resources of the init container that a namespace does not accept', () => {
+  const at = { namespace: 'shop', object: 'LimitRange small' };
+  const small = (...containers: LimitFacts['containers']): LimitFacts => ({ ...at, containers, hard: {} });
+  const quota = (hard: Record<string, string>): LimitFacts => ({ ...at, containers: [], hard });
+  const cases: [what: string, limits: LimitFacts, text?: RegExp][] = [
+    [
+      'a minimum',
+      small({ min: { cpu: '50m' } }),
+      /^namespace shop, LimitRange small: min\.cpu is 50m, requests\.cpu 2m$/,
+    ],
+    ['a maximum', small({ max: { memory: '16Mi' } }), /max\.memory is 16Mi, limits\.memory 24Mi$/],
+    [
+      'a ratio',
+      small({}, { maxLimitRequestRatio: { cpu: '5' } }),
+      /maxLimitRequestRatio\.cpu is 5, limits\.cpu 20m and requests\.cpu 2m$/,
+    ],
+    [
+      'a quota of requests',
+      quota({ 'requests.memory': '1Mi' }),
+      /requests\.memory is 1Mi, requests\.memory 4Mi$/,
+    ],
+    ['a quota of requests, in short', quota({ cpu: '1m' }), / cpu is 1m, requests\.cpu 2m$/],
+    ['a quota of limits', quota({ 'limits.cpu': '10m' }), /limits\.cpu is 10m, limits\.cpu 20m$/],
+    [
+      'what fits',
+      small({ min: { cpu: '2m' }, max: { cpu: '1', memory: '24Mi' }, maxLimitRequestRatio: { cpu: '10' } }),
+    ],
+    ['a quota that fits', quota({ 'requests.cpu': '2m', 'limits.memory': '1Gi', pods: '0' })],
+    ['that of a namespace that did not opt in', { ...small({ min: { cpu: '1' } }), namespace: 'lab' }],
+  ];
+  for (const [what, limits, text] of cases)
+    test(what, () => {
+      const findings = judge({}, { limits: found([limits]) });
+      assert.deepEqual(having(findings, 'failed'), text ? ['resources'] : []);
+      if (text) assert.match(findings.resources?.what ?? '', text);
+    });
+
+  test('proof.resources makes them fit', () => {
+    const configuration = configured({
+      proof: { resources: { requests: { cpu: '50m' }, limits: { cpu: '60m' } } },
+    });
+    const limits = found([small({ min: { cpu: '50m' }, maxLimitRequestRatio: { cpu: '2' } })]);
+    assert.equal(judge({}, { configuration, limits }).resources?.result, 'passed');
+  });
+
+  test('not known without the right to read them', () => {
+    const { result, what } = judge({}, { limits: forbidden('LimitRanges', 'limitranges') }).resources ?? {};
+    assert.equal(result, 'not-known');
+    assert.match(what ?? '', /RBAC lacks verb "list" on resource "limitranges"/);
+  });
+});
+
+suite('the probe', () => {
+  const made = (probe: CheckFacts['probe'], more: Partial<CheckFacts> = {}): CheckResult | undefined =>
+    judge({}, { probe, ...more }).probe;
+
+  test('that failed has a hint for each reason', () => {
+    const reasons = ['refused', 'silence', 'not-called', 'changed'];
+    const hints = reasons.map(
+      (reason) => made({ namespace: 'shop', outcome: 'failed', what: 'no', reason } as never)?.hint,
+    );
+    assert.equal(new Set(hints).size, reasons.length);
+  });
+
+  test('that was not made is not known, or does not apply without a namespace', () => {
+    const notMade = (reason: string) =>
+      ({ namespace: null, outcome: 'not-made', what: 'no', reason }) as never;
+    for (const reason of ['rights', 'other']) {
+      const { result, essential } = made(notMade(reason)) ?? {};
+      assert.deepEqual([result, essential], ['not-known', true]);
+    }
+    assert.equal(made(notMade('no-namespace'), { namespaces: found([]) })?.result, 'skipped');
+    assert.equal(made(notMade('no-namespace'), { namespaces: forbidden('namespaces') })?.result, 'not-known');
+    assert.equal(made(undefined)?.essential, false);
+  });
+});

@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { version as clientVersion } from '../../../webhook/lib/version.ts';
+import { type CheckFacts, observeInstallation } from '../../../webhook/report/observe/observe.ts';
+import { type Asked, json, startFakeApi, status } from '../../support/fake-api-server.ts';
+import { findingsOf } from './objects.ts';
+
+/* How check reads a cluster that refuses or fails. */
+
+const options = { ownNamespace: 'cni-gate', given: undefined, probe: false };
+const version = { major: '1', minor: '36+', gitVersion: 'v1.36.3-eks-1' };
+const forbid = ({ path }: Asked): object =>
+  status(
+    403,
+    'Forbidden',
+    `things is forbidden: User "x" cannot list resource "things" in API group "" at ${path}`,
+  );
+
+/** An API server that answers some paths and refuses the others as RBAC does. */
+const start = (t: TestContext, answers: Record<string, object>) =>
+  startFakeApi(t, (asked, response) => {
+    const answer = answers[asked.path];
+    json(response, answer === undefined ? 403 : 200, answer ?? forbid(asked));
+  });
+
+test('without any right but that to the version: every check that needs one says which', async (t) => {
+  const { client } = await start(t, { '/version': version });
+  const findings = findingsOf(await observeInstallation(client, options), Date.now());
+  assert.equal(findings['kubernetes-version']?.what, 'v1.36.3-eks-1');
+  const without = [
+    'kubernetes-version',
+    'installed',
+    'daemonsets',
+    'namespace-labels',
+    'attachments',
+    'opt-out',
+    'resources',
+    'probe',
+  ];
+  const others = Object.entries(findings).filter(([id]) => !without.includes(id));
+  for (const [id, { result, what }] of others) {
+    assert.equal(result, 'not-known', `${id}: ${what}`);
+    const right =
+      /: RBAC lacks verb "(?:get|list)" on (?:resource "[a-z]+" of API group "[a-z0-9.]*"|nonResourceURL "\/apis\/\S+")$/;
+    assert.match(what, right, id);
+  }
+  assert.ok(others.length > 9);
+});
+
+test('an installation is read in the namespace that its webhooks call, with the rights of its account', async (t) => {
+  const webhooks = [
+    { name: 'a', clientConfig: { service: { namespace: 'net', name: 'gate' }, caBundle: 'eA==' } },
+  ];
+  const containers = [{ name: 'cni-gate', image: 'cni-gate:0.0.9', args: ['--tls-secret=own'] }];
+  const spec = { template: { spec: { serviceAccountName: 'gate', containers } } };
+  const metadata = { uid: 'u', name: 'cni-gate', resourceVersion: '1' };
+  const items = [{ metadata, webhooks, failurePolicy: 'Fail' }];
+  const config = 'apiVersion: cni-gate.io/v1alpha1\nkind: Configuration\n';
+  const reviews = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
+  const { url, client } = await start(t, {
+    '/version': version,
+    '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations': { metadata, items },
+    '/apis/apps/v1/namespaces/net/deployments/cni-gate': { metadata, spec },
+    '/api/v1/namespaces/net/secrets/own': { metadata, data: { 'tls.crt': 'eA==' } },
+    '/api/v1/namespaces/net/configmaps/cni-gate': { metadata, data: { 'config.yaml': config } },
+    [reviews]: { status: { allowed: true } },
+  });
+  const { configuration, installation, cluster, serverRights }: CheckFacts = await observeInstallation(
+    client,
+    options,
+  );
+  assert.equal(configuration.source, 'config.yaml of ConfigMap net/cni-gate');
+  const { namespace, certificate } = installation;
+  assert.equal(namespace, 'net');
+  assert.match(JSON.stringify(certificate), /"secret":"net\/own","webhooks":\[\{"name":"a","fault":/);
+  assert.match(JSON.stringify(serverRights), /"name":"own"/);
+  const { context: _, ...identity } = cluster;
+  assert.deepEqual(identity, { server: url, clientVersion, serverVersion: '0.0.9' });
+});
+
+test('of the networks of Multus, those are listed that have a cniVersion of 0.3.0 or later', async (t) => {
+  const configs = {
+    none: '{"type":"macvlan"}',
+    old: '{"cniVersion":"0.2.0"}',
+    first: '{"cniVersion":"0.3.0","plugins":[]}',
+    new: '{"cniVersion":"1.1.0"}',
+    unreadable: '{',
+    file: undefined,
+  };
+  const items = Object.entries(configs).map(([name, config]) => ({
+    metadata: { uid: name, namespace: 'net', name, resourceVersion: '1' },
+    spec: { config },
+  }));
+  const { client } = await start(t, {
+    '/version': version,
+    '/apis/k8s.cni.cncf.io/v1/network-attachment-definitions': { metadata: { resourceVersion: '1' }, items },
+  });
+  const { attachments } = await observeInstallation(client, options);
+  const notListed = attachments.found?.filter(({ isListed }) => !isListed);
+  assert.deepEqual(
+    notListed?.map(({ name }) => name),
+    ['net/none', 'net/old'],
+  );
+});
+
+test('LimitRanges and ResourceQuotas are read with what they ask of containers', async (t) => {
+  const list = (name: string, spec: object): object => ({
+    metadata: { resourceVersion: '1' },
+    items: [{ metadata: { uid: name, namespace: 'shop', name, resourceVersion: '1' }, spec }],
+  });
+  const min = { cpu: '50m' };
+  const { client } = await start(t, {
+    '/version': version,
+    '/api/v1/limitranges': list('small', {
+      limits: [
+        { type: 'Container', min },
+        { type: 'Pod', min: { cpu: '1' } },
+      ],
+    }),
+    '/api/v1/resourcequotas': list('all', { hard: { pods: '9' } }),
+  });
+  const { limits } = await observeInstallation(client, options);
+  assert.deepEqual(limits.found, [
+    { namespace: 'shop', object: 'LimitRange small', containers: [{ type: 'Container', min }], hard: {} },
+    { namespace: 'shop', object: 'ResourceQuota all', containers: [], hard: { pods: '9' } },
+  ]);
+});
+
+test('an API server that fails in the middle is an error, and no finding', async (t) => {
+  const { client } = await startFakeApi(t, ({ path }, response) => {
+    if (path === '/version') json(response, 200, version);
+    else json(response, 500, status(500, 'InternalError', 'etcdserver: request timed out'));
+  });
+  await assert.rejects(observeInstallation(client, options), { code: 'CNI_GATE_CLUSTER_BUSY' });
+});
+
+test('when the Lease was renewed is read by the clock of the API server, not by that of its holder or of the reader', async (t) => {
+  const minute = 60_000;
+  /** The API server is behind the reader; the holder renewed so long ago, and its clock differs from the API server's. */
+  const leaderAfter = async (ago: number, holdersClock: number): Promise<string | undefined> => {
+    const there = (): number => Date.now() - 10 * minute;
+    const renewal = new Date(there() - ago);
+    const spec = {
+      holderIdentity: 'cni-gate-1',
+      leaseDurationSeconds: 15,
+      renewTime: new Date(renewal.getTime() + holdersClock).toISOString(),
+    };
+    const managedFields = [
+      { time: renewal.toISOString(), fieldsV1: { 'f:spec': { 'f:renewTime': {} } } },
+      { time: new Date(there()).toISOString(), fieldsV1: { 'f:metadata': { 'f:labels': {} } } },
+    ];
+    const { client } = await startFakeApi(t, (asked, response) => {
+      const date = { date: new Date(there()).toUTCString() };
+      if (asked.path === '/version') json(response, 200, version, date);
+      else if (asked.path.endsWith('/leases/cni-gate-leader'))
+        json(response, 200, { metadata: { managedFields }, spec }, date);
+      else json(response, 403, forbid(asked), date);
+    });
+    return findingsOf(await observeInstallation(client, options), Date.now()).leader?.result;
+  };
+  for (const holdersClock of [-5 * minute, 0, 5 * minute])
+    assert.deepEqual(
+      [await leaderAfter(2000, holdersClock), await leaderAfter(2 * minute, holdersClock)],
+      ['passed', 'failed'],
+    );
+});

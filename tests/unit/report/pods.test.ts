@@ -1,0 +1,200 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { reasonText } from '../../../webhook/core/facts/status-annotation.ts';
+import { type ApiStatusPod, type PodFacts, pickPod } from '../../../webhook/report/observe/pods.ts';
+import { policyOf } from '../../support/configurations.ts';
+import { annotationOf } from './objects.ts';
+
+const ours = 'cni-gate-validator';
+const proved = annotationOf(['mesh'], ['redirect']);
+const notStarted = { phase: 'Pending', initContainerStatuses: null, containerStatuses: null };
+
+interface Parts {
+  annotation?: string | undefined;
+  label?: string;
+  metadata?: object;
+  spec?: object;
+  status?: object;
+}
+
+/** A pod that runs with the proof that was promised to it, with some parts of its own. */
+function podWith({ annotation, label, metadata, spec, status }: Parts = {}): ApiStatusPod {
+  return {
+    metadata: {
+      uid: 'x-uid',
+      resourceVersion: '1',
+      creationTimestamp: '2026-11-21T11:00:00Z',
+      namespace: 'shop',
+      name: 'x',
+      ...(annotation !== undefined && { annotations: { 'cni-gate.io/status': annotation } }),
+      ...(label !== undefined && { labels: { 'cni-gate.io/profile': label } }),
+      ...metadata,
+    },
+    spec: {
+      nodeName: 'n1',
+      initContainers: [{ name: ours }, { name: 'migrate' }],
+      containers: [{ name: 'web' }],
+      ...spec,
+    },
+    status: {
+      phase: 'Running',
+      initContainerStatuses: [{ name: ours, state: { terminated: { exitCode: 0 } } }],
+      containerStatuses: [{ name: 'web', state: { running: {} } }],
+      ...status,
+    },
+  } as ApiStatusPod;
+}
+
+const pick = (parts: Parts, settings: object = {}): PodFacts =>
+  pickPod(podWith(parts), { policy: policyOf(settings), ownNamespace: 'cni-gate' });
+
+const validator = (state: object): Parts => ({
+  annotation: proved,
+  status: {
+    phase: 'Pending',
+    initContainerStatuses: [{ name: ours, ...state }],
+    containerStatuses: [{ name: 'web', state: {} }],
+  },
+});
+const ended = (exitCode: number, message?: string) => ({ terminated: { exitCode, message } });
+
+/** A witness that was killed, and runs again beside its pod. */
+const again = (state: object): Parts => ({
+  annotation: proved,
+  spec: {
+    initContainers: [
+      { name: ours, restartPolicy: 'Always', env: [{ name: 'CNI_GATE_CHECKS', value: '[{}]' }] },
+    ],
+  },
+  status: {
+    initContainerStatuses: [{ name: ours, lastState: ended(137), ...state }],
+    containerStatuses: [{ name: 'web', state: { running: { startedAt: '2026-11-21T11:00:00Z' } } }],
+  },
+});
+const running = { running: { startedAt: '2026-11-21T11:30:00Z' } };
+
+suite('the state of the check of a pod', () => {
+  const cases: [string, Parts, PodFacts['proof'], PodFacts['withoutProof']?][] = [
+    ['it runs', { annotation: proved }, 'passed'],
+    ['it passed, and other init containers follow', validator({ state: ended(0, '{"code":0}') }), 'passed'],
+    ['the network is wrong', validator({ state: ended(95) }), 'failed'],
+    ['and it is checked again now', validator({ state: { running: {} }, lastState: ended(95) }), 'failed'],
+    [
+      'in warn mode a failure ends with 0',
+      validator({ state: ended(0, '{"code":95,"mode":"warn"}') }),
+      'failed',
+    ],
+    ['it is being checked', validator({ state: { running: {} } }), 'waiting'],
+    ['it waits for a node, and was not reviewed', { status: notStarted }, 'waiting'],
+    ['no profile applies', { annotation: annotationOf([], []) }, 'skipped'],
+    ['host network', { spec: { hostNetwork: true } }, 'skipped'],
+    ['of cni-gate itself', { metadata: { namespace: 'cni-gate' } }, 'skipped'],
+    ['opted out', { label: 'none' }, 'optedOut'],
+    ['never reviewed', {}, 'withoutProof', 'not-reviewed'],
+    ['a status that cannot be read', { annotation: '{' }, 'withoutProof', 'not-reviewed'],
+    [
+      'admitted with a warning in place of a refusal',
+      { annotation: reasonText('CNI_GATE_PROFILE_UNKNOWN') },
+      'withoutProof',
+      'admitted-with-warning',
+    ],
+    [
+      'the container taken out',
+      { annotation: proved, spec: { initContainers: null } },
+      'withoutProof',
+      'container-missing',
+    ],
+    [
+      'another before ours',
+      { annotation: proved, spec: { initContainers: [{ name: 'migrate' }, { name: ours }] } },
+      'withoutProof',
+      'not-first',
+    ],
+    [
+      'it runs, and the proof failed',
+      { annotation: proved, status: { initContainerStatuses: [{ name: ours, state: ended(95) }] } },
+      'withoutProof',
+      'not-completed',
+    ],
+    ['its witness runs again, and was reached', again({ state: running, started: true }), 'passed'],
+    [
+      'its witness runs again, and is not reached',
+      again({ state: running, started: false }),
+      'withoutProof',
+      'not-completed',
+    ],
+    [
+      'its witness runs again, and ends',
+      again({ state: { waiting: {} }, lastState: ended(69) }),
+      'withoutProof',
+      'not-completed',
+    ],
+    [
+      'its sandbox is recreated: what ran in the one before is over',
+      {
+        annotation: proved,
+        status: {
+          phase: 'Pending',
+          initContainerStatuses: [{ name: ours, state: { running: {} } }],
+          containerStatuses: [{ name: 'web', state: ended(137) }],
+        },
+      },
+      'waiting',
+    ],
+  ];
+  for (const [name, parts, proof, withoutProof] of cases)
+    test(name, () => {
+      const facts = pick(parts);
+      assert.deepEqual([facts.proof, facts.withoutProof], [proof, withoutProof]);
+    });
+
+  test('opted out where that is not allowed: not skipped', () =>
+    assert.equal(pick({ label: 'none' }, { proof: { allowOptOut: false } }).withoutProof, 'not-reviewed'));
+});
+
+test('of a healthy pod only its name and node are kept, and a profile of its own', () => {
+  const facts = { namespace: 'shop', name: 'x', node: 'n1', proof: 'passed' };
+  assert.deepEqual(pick({ annotation: proved }), facts);
+  const annotation = annotationOf(['cilium'], ['address'], { profile: 'cilium', chosenBy: 'pod' });
+  assert.equal(pick({ annotation, label: 'cilium' }).profile, 'cilium');
+});
+
+test('of a failed proof, what the first check that failed saw is taken from its message', () => {
+  const seenIn = (message: string): string | undefined => pick(validator({ state: ended(95, message) })).seen;
+  const checks = [
+    { profile: 'cilium', check: 'address', family: 'IPv4', passed: true },
+    { profile: 'linkerd', check: 'redirect', passed: false, reason: 'not-redirected', seen: 'no answer' },
+  ];
+  assert.equal(seenIn(JSON.stringify({ checks })), 'linkerd redirect not-redirected: saw no answer');
+  assert.equal(seenIn('{"problem":"no checks are given"}'), 'no checks are given');
+  for (const nothing of ['', 'panic: oops', 'null', '[]', '{"checks":[null,{}]}', '7'])
+    assert.equal(seenIn(nothing), undefined, nothing);
+  assert.equal(seenIn(JSON.stringify({ problem: 'x'.repeat(5000) }))?.length, 512);
+});
+
+test('of a failed proof, since when the sandbox exists: each run of the container ends later', () => {
+  const since = '2026-11-21T11:00:00Z';
+  const conditions = (status: string) => [
+    { type: 'PodReadyToStartContainers', status, lastTransitionTime: since },
+  ];
+  const failed = validator({ state: ended(95) });
+  const pickWith = (status: string): PodFacts =>
+    pick({ ...failed, status: { ...failed.status, conditions: conditions(status) } });
+  assert.equal(pickWith('True').failingSince, Date.parse(since));
+  assert.equal(pick(failed).failingSince, undefined);
+});
+
+test('a pod whose init container only warns is marked, unless it is being deleted', () => {
+  const warning = {
+    name: ours,
+    env: [
+      { name: 'CNI_GATE_CHECKS', value: '[{}]' },
+      { name: 'CNI_GATE_MODE', value: 'warn' },
+    ],
+  };
+  const warns = (metadata: object = {}, spec: object = { initContainers: [warning] }): unknown =>
+    pick({ annotation: proved, label: 'mesh', metadata, spec }).warns;
+  assert.equal(warns(), true);
+  assert.equal(warns({ deletionTimestamp: '2026-11-21T11:00:00Z' }), undefined);
+  assert.equal(warns({}, {}), undefined);
+});

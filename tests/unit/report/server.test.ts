@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { dashboardServer } from '../../../webhook/report/dashboard/server.ts';
+import { clusterFacts, dashboardFrom } from '../../support/dashboard-cluster.ts';
+
+const token = 'secret-of-the-test';
+const authorization = `Bearer ${token}`;
+const host = '127.0.0.1:4000';
+let dashboard = dashboardFrom(clusterFacts(5));
+const app = dashboardServer({ token, latest: () => dashboard });
+
+suite('the Host header, against names that are made to point here', () => {
+  for (const good of ['127.0.0.1:4000', 'localhost:8080', 'LOCALHOST', '[::1]:4000', '127.0.0.1'])
+    test(`${good} is answered`, async () => {
+      assert.equal((await app.inject({ url: '/', headers: { host: good } })).statusCode, 200);
+    });
+  for (const bad of [
+    'evil.example',
+    'localhost.evil.example:80',
+    '127.0.0.1.evil.example',
+    '192.0.2.1',
+    'localhost:80:80',
+    'localhost:',
+  ])
+    test(`'${bad}' is refused, also with the token`, async () => {
+      const answer = await app.inject({ url: '/data', headers: { host: bad, authorization } });
+      assert.equal(answer.statusCode, 421);
+      assert.equal(answer.json().code, 'CNI_GATE_DASHBOARD_HOST');
+    });
+});
+
+suite('the token', () => {
+  for (const [what, headers] of [
+    ['none', {}],
+    ['another one', { authorization: 'Bearer secret-of-the-tes' }],
+    ['without its scheme', { authorization: token }],
+    ['an empty one', { authorization: 'Bearer ' }],
+  ] as const)
+    test(`${what}: the data is refused`, async () => {
+      const answer = await app.inject({ url: `/data?token=${token}`, headers: { host, ...headers } });
+      assert.equal(answer.statusCode, 401);
+      assert.equal(answer.json().code, 'CNI_GATE_DASHBOARD_TOKEN');
+    });
+});
+
+test('the page has no data, makes no markup or code of texts, and loads nothing', async () => {
+  const { body } = await app.inject({ url: '/', headers: { host } });
+  const hazards =
+    /innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(|new Function|setHTML|DOMParser|srcdoc/;
+  assert.doesNotMatch(body, hazards);
+  assert.doesNotMatch(body, /eu-west-1|^\s*(?:import|export) /m);
+  assert.doesNotMatch(body, /src="|href="(?!data:)|https?:\/\/|\son\w+=|style=/);
+});
+
+test('the data is that of now', async () => {
+  dashboard = { ...dashboard, headline: 'another' };
+  const answer = await app.inject({ url: '/data', headers: { host, authorization } });
+  assert.deepEqual(answer.json(), JSON.parse(JSON.stringify(dashboard)));
+});
+
+test('every answer forbids scripts from elsewhere, frames, sniffing and storing', async () => {
+  for (const url of ['/', '/data', '/nowhere']) {
+    const { headers } = await app.inject({ url, headers: { host } });
+    const policy = String(headers['content-security-policy']);
+    assert.match(policy, /default-src 'none'; script-src 'sha256-[^']+'; style-src 'sha256-[^']+';/, url);
+    assert.match(policy, /require-trusted-types-for 'script'; frame-ancestors 'none'/, url);
+    assert.doesNotMatch(policy, /unsafe|https?:/, url);
+    assert.equal(headers['x-content-type-options'], 'nosniff', url);
+    assert.equal(headers['cache-control'], 'no-store', url);
+    assert.equal(headers['access-control-allow-origin'], undefined, url);
+  }
+});
+
+test('other paths and methods are refused', async () => {
+  for (const [method, url] of [
+    ['GET', '/../package.json'],
+    ['GET', '/main.js'],
+    ['POST', '/data'],
+  ] as const) {
+    const answer = await app.inject({ method, url, headers: { host, authorization } });
+    assert.equal(answer.statusCode, 404, url);
+    assert.equal(answer.json().code, 'CNI_GATE_NOT_FOUND');
+  }
+});

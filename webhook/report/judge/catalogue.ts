@@ -1,0 +1,95 @@
+import { docsUrl } from '../../lib/names.ts';
+import type { Facts } from '../observe/observe.ts';
+import type { CheckResult } from './check-result.ts';
+import * as installation from './installation.ts';
+import * as namespaces from './namespaces.ts';
+import * as registration from './registration.ts';
+
+/** Judges facts; undefined where the check does not apply. @param now milliseconds since the epoch */
+type Judge = (facts: Facts, now: number) => CheckResult | undefined;
+
+/**
+ * Every check by its group: what is as it should be where it passes, and the function that judges it. They are in the
+ * order of the report: what breaks others comes before them, so the first check that fails names the cause.
+ * `docs/reference/errors.md` has a section for each, and a test compares the two.
+ */
+const groups = {
+  kubernetes: {
+    'kubernetes-version': ['Kubernetes is 1.30 or later', installation.checkVersion],
+  },
+  'before installing': {
+    'install-rights': ['you may create all objects of the manifests', namespaces.checkInstallRights],
+    'not-installed-yet': ['the cluster has nothing of cni-gate', namespaces.checkAbsence],
+    networks: ['the cluster has networks that profiles describe', namespaces.checkNetworks],
+  },
+  installation: {
+    installed: ['cni-gate is installed', installation.checkPresence],
+    configuration: ['the configuration of the installation is valid', installation.checkConfiguration],
+    'webhook-pods': ['the webhook for pods is as in the manifests', registration.checkPodWebhook],
+    'webhook-bindings': ['the webhooks of the gate are as in the manifests', registration.checkGateWebhooks],
+    deployment: ['every replica is ready', installation.checkDeployment],
+    service: ['the Service that webhooks call has a ready endpoint', installation.checkService],
+    certificate: ['the API server accepts the certificate of the replicas', registration.checkCertificate],
+    'policy-pods': ['the policy over pods is in force', registration.checkPodsPolicy],
+    'opt-out': ['proof.allowOptOut and the manifests agree', registration.checkOptOut],
+    'policy-service-account': ['the policy over our account is in force', registration.checkAccountPolicy],
+    'server-rights': ['the service account has its rights', installation.checkServerRights],
+    leader: ['a replica leads', installation.checkLeader],
+  },
+  namespaces: {
+    'namespace-labels': ['every label names profiles that exist', namespaces.checkLabels],
+    daemonsets: ['the DaemonSets of the profiles in use exist', namespaces.checkDaemonSets],
+    attachments: ['network-status lists the networks of Multus', namespaces.checkAttachments],
+    'proof-mode': ['no pod is in warn mode', namespaces.checkProofMode],
+    resources: ["LimitRanges and quotas accept the init container's resources", namespaces.checkResources],
+    probe: ['a new pod comes back with its proof', installation.checkProbe],
+  },
+} as const satisfies Record<string, Record<string, readonly [expects: string, judge: Judge]>>;
+
+type Group = keyof typeof groups;
+
+/** The stable name of a check. */
+export type CheckId = { [G in Group]: keyof (typeof groups)[G] }[Group];
+
+/** The checks by their names. */
+export const catalogue = Object.fromEntries(
+  Object.entries(groups).flatMap(([group, checks]) =>
+    Object.entries(checks).map(([id, [expects, judge]]) => [id, { group, expects, judge }]),
+  ),
+) as Record<CheckId, { group: Group; expects: string; judge: Judge }>;
+
+/** All of them, in the order of the report. */
+export const checkIds = Object.keys(catalogue) as CheckId[];
+
+/** Address of the section that explains a check. */
+export const checkPage = (id: CheckId): string => `${docsUrl}reference/errors.md#${id}`;
+
+/** A check with its result. */
+export interface CheckRow extends CheckResult {
+  id: CheckId;
+  group: Group;
+  expects: string;
+  link: string;
+}
+
+/**
+ * The checks that the facts allow, in the order of the catalogue: with the caller's rights, those before an
+ * installation. Without an installation its parts are not judged.
+ *
+ * @param now milliseconds since the epoch
+ */
+export function checksOf(facts: Facts, now: number): CheckRow[] {
+  const groups: Group[] = facts.rights
+    ? ['kubernetes', 'before installing']
+    : ['kubernetes', 'installation', 'namespaces'];
+  const wanted = checkIds.filter(
+    (id) =>
+      groups.includes(catalogue[id].group) &&
+      (catalogue[id].group !== 'installation' || id === 'installed' || !installation.isGone(facts)),
+  );
+  return wanted.flatMap((id) => {
+    const { group, expects, judge } = catalogue[id];
+    const result = judge(facts, now);
+    return result === undefined ? [] : [{ id, group, expects, ...result, link: checkPage(id) }];
+  });
+}

@@ -1,0 +1,144 @@
+import { noneYet, openStates, type State } from '../../core/networks/daemon-set-status.ts';
+import { Evidence } from '../../core/networks/evidence.ts';
+import { proofStatus } from '../../core/networks/network-status.ts';
+import type { DaemonSetRef, Profile } from '../../core/profiles/types.ts';
+import { timeText } from '../../lib/time-text.ts';
+import type { StatusFacts } from '../observe/observe.ts';
+import { compare, profilesInUse } from './namespaces.ts';
+
+/** What a network is known by: a DaemonSet with the profiles that name it, or a profile without one. */
+interface Network {
+  daemonSet?: DaemonSetRef;
+  profiles: Profile[];
+}
+
+/** A network on a node. */
+export interface NetworkRow {
+  node: string;
+  /** `namespace/name`; null for a profile without a DaemonSet. */
+  daemonSet: string | null;
+  state: State;
+  /** RFC 3339; null where the cluster does not say. */
+  since: string | null;
+  /** The DaemonSet's pod there. */
+  pod: string | null;
+  /** What is missing; empty where nothing is. */
+  why: string;
+  /** Whether a label asks for one of its profiles. */
+  inUse: boolean;
+}
+
+/** Why it is not known whether an open node is `unproved`: the replicas may remember a pod that is gone. */
+const notShown = 'no pod that is there shows a proof, and the replicas may know of one that is gone';
+
+/**
+ * The networks of the configuration that are there or asked for, on each node, the worst first.
+ *
+ * @param now milliseconds since the epoch
+ */
+export function networkRows(facts: StatusFacts, now: number) {
+  const { readiness, configuration } = facts;
+  const used = profilesInUse(facts);
+  const stateOf = networkJudge(facts, now);
+  const nodes = [...readiness.nodes()].map(({ name }) => name).toSorted(compare);
+  const daemonSets = [];
+  const rows: NetworkRow[] = [];
+  const unproved = new Set<string>();
+  for (const network of networksOf(configuration.policy.profiles.values())) {
+    const { daemonSet } = network;
+    const profiles = network.profiles.map(({ name }) => name);
+    const inUse = profiles.some((name) => used.has(name));
+    const exists = daemonSet !== undefined && readiness.knows(daemonSet);
+    // neither there nor asked for: this cluster has no use for the profile
+    if (!inUse && !exists) continue;
+    const counts = noneYet();
+    for (const node of nodes) {
+      const status = stateOf(network, node);
+      if (status === undefined) continue;
+      const { state, since, pod = null, reason } = status;
+      counts[state] += 1;
+      if (inUse && reason === notShown) unproved.add(node);
+      const named = [`profile ${profiles.join()}`, reason].filter(Boolean).join(': ');
+      rows.push({
+        node,
+        daemonSet: daemonSet ? `${daemonSet.namespace}/${daemonSet.name}` : null,
+        state,
+        since: textOf(since),
+        pod,
+        why: daemonSet ? reason : named,
+        inUse,
+      });
+    }
+    if (daemonSet) daemonSets.push({ ...daemonSet, profiles, inUse, exists, nodes: counts });
+  }
+  return {
+    daemonSets,
+    // in the order of names, and of DaemonSets for one node
+    rows: rows.toSorted((left, right) => rank(left) - rank(right) || compare(left.node, right.node)),
+    // nodes where no pod that is there proves a profile in use
+    unproved: unproved.size,
+  };
+}
+
+function networksOf(profiles: Iterable<Profile>): Network[] {
+  const networks = new Map<string, Network>();
+  for (const profile of profiles) {
+    if (profile.daemonSets.length === 0) networks.set(profile.name, { profiles: [profile] });
+    for (const daemonSet of profile.daemonSets) {
+      const key = `${daemonSet.namespace}/${daemonSet.name}`;
+      networks.set(key, { daemonSet, profiles: [...(networks.get(key)?.profiles ?? []), profile] });
+    }
+  }
+  return [...networks.values()];
+}
+
+/**
+ * Returns the function that judges a network on a node by its DaemonSet and by the pods of this moment. Failures of pods
+ * that are gone are not known. Undefined where nothing is to be said.
+ */
+function networkJudge({ configuration: { policy }, readiness, pods, namespace }: StatusFacts, now: number) {
+  const evidence = new Evidence((name) => policy.profiles.has(name));
+  const seen = pods.found.flatMap(({ evidence: pod }) => pod ?? []);
+  evidence.apply(
+    seen.map((pod) => ({ type: 'put' as const, pod, listed: true })),
+    now,
+  );
+  evidence.markSynced();
+  return ({ daemonSet, profiles }: Network, node: string) => {
+    const found = daemonSet && readiness.status(daemonSet, node, now, policy.gate.startupGrace);
+    if (daemonSet !== undefined && found === undefined) return undefined;
+    const state = found?.state ?? 'ready';
+    if (!openStates.has(state)) return found;
+    const proofs = profiles.flatMap(
+      (profile) => proofStatus(profile, node, { policy, readiness, evidence }, now) ?? [],
+    );
+    const failing = proofs.find((proof) => proof.state === 'failing');
+    // the DaemonSet's time is not that of the proofs
+    if (failing) return { ...found, state: 'failing' as const, reason: failing.reason, since: undefined };
+    // with one namespace, the pods of others are not known
+    const isShown =
+      namespace !== undefined || state === 'exempt' || proofs.every((proof) => proof.state === 'proved');
+    return isShown ? found : { ...found, state, reason: notShown };
+  };
+}
+
+/** Whether a row is of a node that is closed for a profile that labels ask for. */
+export const isNotReady = ({ inUse, state }: NetworkRow): boolean => inUse && !openStates.has(state);
+
+/** States to act on first, those that pass by themselves later, and networks that are not in use last. */
+export const urgency: readonly State[] = [
+  'broken',
+  'failing',
+  'absent',
+  'rebooted',
+  'starting',
+  'unproved',
+  'ready',
+  'exempt',
+];
+
+const rank = ({ state, inUse }: NetworkRow): number => urgency.indexOf(state) + (inUse ? 0 : urgency.length);
+
+/** RFC 3339; null where the time is not known. */
+export const textOf = (time: number | undefined): string | null =>
+  time === undefined ? null : timeText(time);

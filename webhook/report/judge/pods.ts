@@ -1,0 +1,94 @@
+import type { Verdict } from '../../core/facts/pod-evidence.ts';
+import { duplicateAddresses } from '../../core/networks/duplicate-addresses.ts';
+import { eventReasons, validatorContainer } from '../../lib/names.ts';
+import { hasWaitedLong } from '../observe/events.ts';
+import type { StatusFacts } from '../observe/observe.ts';
+import { type PodFacts, type ProofState, proofStates, withoutProofText } from '../observe/pods.ts';
+import { recreateText } from './check-result.ts';
+import type { FeatureRow } from './features.ts';
+import { textOf } from './networks.ts';
+
+/** How many pods are in each state of their check. */
+export type ProofCounts = Record<ProofState, number>;
+
+/** How many of these pods are in each state of their check. */
+export function countProofs(pods: Iterable<{ proof: ProofState }>): ProofCounts {
+  const counts = Object.fromEntries(proofStates.map((state) => [state, 0])) as ProofCounts;
+  for (const { proof } of pods) counts[proof] += 1;
+  return counts;
+}
+
+/** Verdicts other than `passed`, where the container says nothing itself. */
+const verdictText: Partial<Record<Verdict, string>> = {
+  failed: 'its network is not what it should be',
+  'not-possible': 'a check could not be made, which says nothing about the network',
+  'wrong-usage': `${validatorContainer} was not started as this release does`,
+  crashed: `${validatorContainer} crashed`,
+};
+
+/** Within this time, in milliseconds, an event says why a pod is not recreated: 45 s of the leader's reporter, and a minute. */
+const decidedWithin = 105_000;
+
+/** The rows of pods that need attention. @param now milliseconds since the epoch */
+export function podRows(facts: StatusFacts, features: readonly FeatureRow[], now: number) {
+  const { events, configuration } = facts;
+  const pods = facts.pods.found;
+  const [notSteered, notRepaired] = (['steer', 'repair'] as const).map(
+    (name) => features.find(({ feature, inForce }) => feature === name && inForce === false)?.why,
+  );
+  /** A pod that the gate holds, and why no node is nominated for it: what the leader last said. */
+  const heldRow = ({ namespace, name, held }: PodFacts) => {
+    if (held === undefined) return [];
+    const { uid, refused, since, nominated, why } = held;
+    const event = events.get(uid);
+    // an event from before this hold says nothing about it
+    const note = event && event.at >= (since ?? 0) ? event.note : null;
+    const off = notSteered && `steering is not in force: ${notSteered}`;
+    const notNominated = nominated === '' ? (off ?? note) : null;
+    return [
+      { namespace, name, refused, since: textOf(since), nominated: nominated || null, notNominated, why },
+    ];
+  };
+  /** A pod whose proof did not pass, also one that `proof.mode: warn` let start. */
+  const failedRow = ({ namespace, name, node, proof, evidence, seen, failingSince }: PodFacts) => {
+    if (proof !== 'failed') return [];
+    const verdict = evidence?.verdict ?? 'failed';
+    const since = failingSince ?? evidence?.at;
+    const event = evidence && events.get(evidence.uid);
+    // an event outlives the mode in which it was written
+    const isOld =
+      event?.reason === eventReasons.wouldRecreate && configuration.policy.repair.mode !== 'audit';
+    const isNew = since !== undefined && now - since < decidedWithin;
+    const undecided = isNew || isOld ? 'not decided yet: an event follows where it is not recreated' : null;
+    const off = notRepaired && `not in force: ${notRepaired}`;
+    const repair = (!isOld && event?.note) || (off ?? undecided);
+    const why = seen ?? verdictText[verdict] ?? '';
+    return [{ namespace, name, node: node ?? null, verdict, since: textOf(since), why, repair }];
+  };
+  /** A pod that has been on its node for long without a verdict, and what it waits for. */
+  const waitingRow = ({ proof, evidence }: PodFacts) => {
+    if (proof !== 'waiting' || evidence === undefined || !hasWaitedLong(evidence, now)) return [];
+    const { uid, namespace, name, node, at, createdAt, waitingFor } = evidence;
+    const why = events.get(uid)?.note ?? `it waits for ${waitingFor}`;
+    return [{ namespace, name, node, since: textOf(at ?? createdAt), why }];
+  };
+  const withoutProofRow = ({ namespace, name, node, withoutProof: reason }: PodFacts) => {
+    if (reason === undefined) return [];
+    const hint = reason === 'not-reviewed' ? `. ${recreateText([{ namespace }])}` : '';
+    return [{ namespace, name, node: node ?? null, reason, why: withoutProofText[reason] + hint }];
+  };
+  // a pod that is being deleted may have given its address back already
+  const live = pods.flatMap(({ evidence }) => (evidence && !evidence.leaving ? evidence : []));
+  return {
+    heldPods: pods.flatMap(heldRow),
+    podsWithoutProof: pods.flatMap(withoutProofRow),
+    failedPods: pods.flatMap(failedRow),
+    waitingPods: pods.flatMap(waitingRow),
+    duplicateAddresses: duplicateAddresses(live).map(({ network, address, older, younger }) => ({
+      network: network || null,
+      address,
+      pods: [older, younger].map(({ namespace, name }) => `${namespace}/${name}`),
+      nodes: [older.node, younger.node],
+    })),
+  };
+}

@@ -1,0 +1,127 @@
+import { apiPath } from '../../cluster/api-path.ts';
+import type { ApiClient } from '../../cluster/client.ts';
+import type { PodEvidence } from '../../core/facts/pod-evidence.ts';
+import type { Policy } from '../../core/profiles/policy.ts';
+import { clean } from '../../lib/clean.ts';
+import { listBytes, texts } from '../../lib/limits.ts';
+import { eventActions, eventReasons, eventReporter } from '../../lib/names.ts';
+import { observed } from './observation.ts';
+import type { PodFacts } from './pods.ts';
+
+/** The last event about a pod. */
+export interface PodEvent {
+  /** Milliseconds since the epoch. */
+  at: number;
+  reason: string;
+  note: string;
+  /** Whether the leader says that repair has stopped. */
+  stopped: boolean;
+}
+
+const { recreated, wouldRecreate, notRecreated, nominated, notNominated } = eventReasons;
+
+/** Reasons of events that say what a pod waits for, or what became of its failed proof. */
+const reasons = {
+  /** A kubelet's, on a pod that has no sandbox (pkg/kubelet/events/event.go). */
+  waiting: ['FailedCreatePodSandBox', 'FailedMount', 'FailedAttachVolume'],
+  /** The leader's, on a pod whose proof failed. */
+  failed: [recreated, wouldRecreate, notRecreated],
+  /** The leader's, on a pod that is held. */
+  held: [nominated, notNominated],
+} as const;
+
+const ofLeader: ReadonlySet<string> = new Set([...reasons.failed, ...reasons.held]);
+
+/** Namespaces whose events are read at most. */
+const mostNamespaces = 10;
+/** Events of a reason that are read of each at most. */
+const mostEvents = 500;
+
+/** What is read of an event. A kubelet writes events of the older API, whose times appear under these names. */
+interface ApiEvent {
+  eventTime?: string | null;
+  deprecatedLastTimestamp?: string | null;
+  series?: { lastObservedTime?: string | null } | null;
+  regarding?: { uid?: string } | null;
+  reportingController?: string;
+  reason?: string;
+  action?: string;
+  note?: string;
+}
+
+/**
+ * The last event of a kubelet about each pod that has waited for a sandbox for long, and of the leader about each pod that
+ * is held or failed, by the pod's UID. None without such a pod, or without the right to list events.
+ *
+ * @throws ClusterError where the cluster does not answer
+ */
+export async function podEvents(
+  client: ApiClient,
+  policy: Policy,
+  pods: readonly PodFacts[],
+): Promise<Map<string, PodEvent>> {
+  const asked = new Map<string, Set<string>>();
+  const uids = new Set<string>();
+  for (const pod of pods) {
+    const kind = kindOf(pod, policy);
+    if (kind === undefined) continue;
+    uids.add(pod.held?.uid ?? pod.evidence?.uid ?? '');
+    asked.set(pod.namespace, new Set([...(asked.get(pod.namespace) ?? []), ...reasons[kind]]));
+  }
+  const lists = [...asked]
+    .slice(0, mostNamespaces)
+    .flatMap(([namespace, wanted]) => Array.from(wanted, (reason) => eventsOf(client, namespace, reason)));
+  const found = await Promise.all(lists.map((list) => observed(list, 'events')));
+  const last = new Map<string, PodEvent>();
+  for (const event of found.flatMap((list) => list.found ?? [])) {
+    const uid = event.regarding?.uid ?? '';
+    const picked = pickEvent(event);
+    if (picked && uids.has(uid) && picked.at >= (last.get(uid)?.at ?? 0)) last.set(uid, picked);
+  }
+  return last;
+}
+
+/** How long a pod waits on its node until that is reported, in milliseconds: a large image takes as long. */
+const reportedAfter = 60_000;
+
+/** Whether a pod has been on its node for long without a verdict. @param now milliseconds since the epoch */
+export const hasWaitedLong = (
+  { verdict, leaving, ended, at, createdAt }: PodEvidence,
+  now: number,
+): boolean => verdict === 'waiting' && !leaving && !ended && now - (at ?? createdAt) >= reportedAfter;
+
+/** Which events are about this pod; undefined where none is wanted. */
+function kindOf(
+  { proof, evidence, held }: PodFacts,
+  { steer, repair }: Policy,
+): keyof typeof reasons | undefined {
+  if (held !== undefined) return steer.mode === 'off' || held.nominated !== '' ? undefined : 'held';
+  if (evidence === undefined) return undefined;
+  if (proof === 'failed') return repair.mode === 'off' ? undefined : 'failed';
+  return !evidence.hasSandbox && hasWaitedLong(evidence, Date.now()) ? 'waiting' : undefined;
+}
+
+/** Undefined for an event that another client wrote with a reason of the leader, or that says nothing. */
+function pickEvent(event: ApiEvent): PodEvent | undefined {
+  const { reason = '', action, note, reportingController } = event;
+  const isOurs = ofLeader.has(reason);
+  const time = event.series?.lastObservedTime ?? event.deprecatedLastTimestamp ?? event.eventTime;
+  const at = Date.parse(time ?? '');
+  if (!note || Number.isNaN(at) || (isOurs && reportingController !== eventReporter)) return undefined;
+  return {
+    at,
+    reason,
+    note: clean(note.slice(0, texts.quoted)),
+    stopped: isOurs && action === eventActions.stop,
+  };
+}
+
+async function eventsOf(client: ApiClient, namespace: string, reason: string): Promise<ApiEvent[]> {
+  const path = apiPath`/apis/events.k8s.io/v1/namespaces/${namespace}/events`;
+  const query = { fieldSelector: `reason=${reason}`, limit: mostEvents };
+  const { items } = await client.request<{ items?: ApiEvent[] | null }>('GET', path, {
+    query,
+    maxBytes: listBytes,
+  });
+  return items ?? [];
+}

@@ -1,0 +1,222 @@
+import { posix } from 'node:path';
+import type {
+  V1Deployment,
+  V1EndpointSlice,
+  V1MutatingWebhook,
+  V1Secret,
+  V1Service,
+  V1ValidatingAdmissionPolicy,
+  V1ValidatingAdmissionPolicyBinding,
+} from '@kubernetes/client-node';
+import { verifyChain } from '../../../certs/verify.ts';
+import { apiPath, configurationsPath, pathBelow, type WebhookKind } from '../../cluster/api-path.ts';
+import type { ApiClient } from '../../cluster/client.ts';
+import type { ApiObject } from '../../cluster/informer/object.ts';
+import type { Lease } from '../../cluster/lease/lease.ts';
+import { own } from '../../lib/maps.ts';
+import {
+  installedDeployment,
+  installedPolicies,
+  installedService,
+  leaderLease,
+  webhookConfiguration,
+} from '../../lib/names.ts';
+import { mapFound, type Observation, observed, readLists, readOne } from './observation.ts';
+
+/** A webhook of either kind, as the API has it. */
+export type Webhook = V1MutatingWebhook;
+
+/** The webhooks in our configurations; undefined where they may not be read. */
+export type Registered = Record<WebhookKind, Webhook[] | undefined>;
+
+/** Reads our webhook configurations. @throws ClusterError where the cluster does not answer */
+export async function readRegistered(client: ApiClient): Promise<Registered> {
+  const webhooks = async (kind: WebhookKind): Promise<Webhook[] | undefined> => {
+    const source = {
+      resource: `${kind}webhookconfigurations`,
+      path: configurationsPath(kind),
+      // a role may be limited to this name
+      query: { fieldSelector: `metadata.name=${webhookConfiguration}` },
+      pick: (configuration: ApiObject & { webhooks?: Webhook[] }) => configuration.webhooks ?? [],
+    };
+    return (await observed(readLists(client, [source]), source.resource)).found?.flat();
+  };
+  const [mutating, validating] = await Promise.all([webhooks('mutating'), webhooks('validating')]);
+  return { mutating, validating };
+}
+
+const webhooksOf = ({ mutating, validating }: Registered): Webhook[] => [
+  ...(mutating ?? []),
+  ...(validating ?? []),
+];
+
+/** The Service that our webhooks call, if any. Its namespace is that of the installation. */
+export const calledService = (registered: Registered) =>
+  webhooksOf(registered).flatMap(({ clientConfig }) => clientConfig.service ?? [])[0];
+
+/** What admission depends on in a cluster, besides the webhook configurations. */
+export type InstallationFacts = Awaited<ReturnType<typeof readInstallation>>;
+
+/**
+ * Reads what admission depends on besides the webhook configurations.
+ *
+ * @param ownNamespace of cni-gate, where no webhook calls a Service
+ * @throws ClusterError where the cluster does not answer
+ */
+export async function readInstallation(client: ApiClient, registered: Registered, ownNamespace: string) {
+  const webhooks = webhooksOf(registered);
+  const called = calledService(registered);
+  const [url] = webhooks.flatMap(({ clientConfig }) => clientConfig.url ?? []);
+  const namespace = called?.namespace ?? ownNamespace;
+  const sliceSource = {
+    resource: 'endpointslices',
+    path: apiPath`/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`,
+    query: { labelSelector: `kubernetes.io/service-name=${installedService}` },
+    pick: ({ ports, endpoints }: ApiObject & Pick<V1EndpointSlice, 'ports' | 'endpoints'>) => ({
+      ports: ports ?? [],
+      endpoints: endpoints ?? [],
+    }),
+  };
+  const deploymentPath = apiPath`/apis/apps/v1/namespaces/${namespace}/deployments/${installedDeployment}`;
+  const leasePath = apiPath`/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/${leaderLease}`;
+  const [deployment, lease, service, slices, pods, serviceAccount] = await Promise.all([
+    readOne<V1Deployment>(client, deploymentPath),
+    readOne<ManagedLease>(client, leasePath),
+    readOne<V1Service>(client, apiPath`/api/v1/namespaces/${namespace}/services/${installedService}`),
+    observed(readLists(client, [sliceSource]), 'its EndpointSlices'),
+    readPolicy(client, installedPolicies[0]),
+    readPolicy(client, installedPolicies[1]),
+  ]);
+  return {
+    namespace,
+    // of a server outside of the cluster
+    url: called === undefined ? url : undefined,
+    // webhooks that call another server than the Service does
+    elsewhere: webhooks.flatMap(({ name, clientConfig }) =>
+      called !== undefined && clientConfig.service?.namespace !== namespace ? [name] : [],
+    ),
+    service,
+    slices,
+    deployment,
+    certificate: await readCertificate(client, namespace, deployment, webhooks),
+    policies: { pods, serviceAccount },
+    lease: mapFound(lease, (found) => leaseFacts(found, client.clockSkew)),
+    // of the webhook for pods; undefined: not known
+    failurePolicy: registered.mutating?.[0]?.failurePolicy,
+  };
+}
+
+/** A policy of ours, and the binding of the same name. */
+export type PolicyPair = Awaited<ReturnType<typeof readPolicy>>;
+
+async function readPolicy(client: ApiClient, name: string) {
+  const path = (resource: string): string =>
+    pathBelow(`/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic${resource}`, name);
+  const [policy, binding] = await Promise.all([
+    readOne<V1ValidatingAdmissionPolicy>(client, path('ies')),
+    readOne<V1ValidatingAdmissionPolicyBinding>(client, path('ybindings'), 'its binding'),
+  ]);
+  return { policy, binding };
+}
+
+/** The Lease of the replica that leads; times in milliseconds since the epoch. */
+export type LeaseFacts = ReturnType<typeof leaseFacts>;
+
+/** A Lease with what the API server keeps of its writers. */
+interface ManagedLease extends Lease {
+  metadata: Lease['metadata'] & {
+    managedFields?: { time?: string; fieldsV1?: { 'f:spec'?: { 'f:renewTime'?: object } } }[] | null;
+  };
+}
+
+/** @param clockSkew the API server's clock minus ours, in milliseconds */
+function leaseFacts({ metadata, spec }: ManagedLease, clockSkew: number) {
+  // renewTime is by the holder's clock, and the time in managedFields by that of the API server
+  const written = metadata.managedFields?.find(({ fieldsV1 }) => fieldsV1?.['f:spec']?.['f:renewTime']);
+  const renewed = Date.parse(written?.time ?? spec?.renewTime ?? '');
+  return {
+    holder: spec?.holderIdentity ?? '',
+    renewed: Number.isNaN(renewed) ? undefined : renewed - clockSkew,
+    duration: (spec?.leaseDurationSeconds ?? 0) * 1000,
+  };
+}
+
+const serverIn = ({ spec }: V1Deployment) =>
+  spec?.template.spec?.containers.find(({ name }) => name === installedDeployment);
+
+/** The version of an installation: the tag of the server's image, without the digest; undefined without a tag. */
+export const versionIn = (deployment: V1Deployment): string | undefined =>
+  // a port of the registry comes before a slash
+  /:([^:/]+)$/.exec(serverIn(deployment)?.image?.split('@')[0] ?? '')?.[1];
+
+/** Whether earlier replicas may still serve, by the rules of `kubectl rollout status`. */
+export function isRollingOut({ metadata, spec, status = {} }: V1Deployment): boolean {
+  const { replicas = 0, updatedReplicas = 0, observedGeneration = 0 } = status;
+  const wanted = Math.max(replicas, spec?.replicas ?? 1);
+  return updatedReplicas < wanted || observedGeneration < (metadata?.generation ?? 0);
+}
+
+/** The name of the replicas' service account. */
+export const accountIn = ({ spec }: V1Deployment): string =>
+  spec?.template.spec?.serviceAccountName ?? 'default';
+
+/**
+ * The Secret of the replicas' serving certificate: that of `--tls-secret`, which has the authority, or the one whose
+ * volume has the file of `--tls-cert`. Undefined if the Deployment does not say.
+ */
+export function servingSecret(
+  deployment: V1Deployment,
+): { name: string; key: string; isAuthority: boolean } | undefined {
+  const { args, volumeMounts } = serverIn(deployment) ?? {};
+  const managed = flagOf(args, '--tls-secret');
+  if (managed !== undefined) return { name: managed, key: 'tls.crt', isAuthority: true };
+  const { dir, base } = posix.parse(flagOf(args, '--tls-cert') ?? '');
+  const mount = volumeMounts?.find(({ mountPath }) => mountPath === dir);
+  const volume = deployment.spec?.template.spec?.volumes?.find(({ name }) => name === mount?.name);
+  const name = volume?.secret?.secretName;
+  return name === undefined ? undefined : { name, key: base, isAuthority: false };
+}
+
+/** The value of a flag, written as `--flag=value` or as two arguments. */
+function flagOf(args: readonly string[] = [], flag: string): string | undefined {
+  const at = args.findIndex((arg) => arg === flag || arg.startsWith(`${flag}=`));
+  return args[at] === flag ? args[at + 1] : args[at]?.slice(flag.length + 1);
+}
+
+const notSaid = (why: string): Observation<never> => ({ unknown: { why, forbidden: false } });
+
+/**
+ * Reads the certificate in the replicas' Secret, and verifies it as the API server does for each webhook that calls a
+ * Service. With managed certificates it is the authority's: each replica signs its own certificate.
+ */
+async function readCertificate(
+  client: ApiClient,
+  namespace: string,
+  { found: deployment, unknown }: Observation<V1Deployment>,
+  webhooks: readonly Webhook[],
+) {
+  const where = 'in which Secret it is';
+  if (unknown)
+    return { unknown: { ...unknown, why: `the Deployment, which says ${where}, may not be read` } };
+  if (deployment === undefined) return notSaid(`there is no Deployment that says ${where}`);
+  const at = servingSecret(deployment);
+  if (at === undefined) return notSaid(`the Deployment does not say ${where}`);
+  const secret = `${namespace}/${at.name}`;
+  const path = apiPath`/api/v1/namespaces/${namespace}/secrets/${at.name}`;
+  const read = await readOne<V1Secret>(client, path, `Secret ${secret}`);
+  if (!read.found && !read.unknown) return notSaid(`Secret ${secret} does not exist`);
+  if (read.found && own(read.found.data, at.key) === undefined)
+    return notSaid(`Secret ${secret} has no key ${at.key}, as where the volume renames it`);
+  // the API server's time
+  const now = new Date(Date.now() + client.clockSkew);
+  return mapFound(read, ({ data }) => ({
+    secret,
+    webhooks: webhooks.flatMap(({ name, clientConfig: { service, caBundle } }) => {
+      if (!service) return [];
+      const host = at.isAuthority ? undefined : `${service.name}.${service.namespace}.svc`;
+      return [{ name, fault: verifyChain(decoded(own(data, at.key)), decoded(caBundle), host, now) }];
+    }),
+  }));
+}
+
+const decoded = (base64: string | undefined): string => Buffer.from(base64 ?? '', 'base64').toString();

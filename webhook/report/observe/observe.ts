@@ -1,0 +1,247 @@
+import type { V1LimitRangeItem, V1LimitRangeSpec } from '@kubernetes/client-node';
+import type { ApiClient } from '../../cluster/client.ts';
+import type { ApiObject } from '../../cluster/informer/object.ts';
+import { agentSources, daemonSetSources, namespaceSource, nodeSource } from '../../cluster/view/sources.ts';
+import { optedInTo } from '../../core/facts/namespace.ts';
+import { Readiness } from '../../core/networks/readiness.ts';
+import { type ApiVersion, usesNominations } from '../../leader/steering/eligibility.ts';
+import { CniGateError } from '../../lib/errors.ts';
+import { profileLabel } from '../../lib/names.ts';
+import { version as clientVersion } from '../../lib/version.ts';
+import { builtInPolicy, type FoundPolicy, readConfiguration } from './configuration.ts';
+import { podEvents } from './events.ts';
+import {
+  accountIn,
+  calledService,
+  type InstallationFacts,
+  readInstallation,
+  readRegistered,
+  servingSecret,
+  versionIn,
+} from './installation.ts';
+import { mapFound, type Observation, observed, readLists, readOne } from './observation.ts';
+import { type OptIn, podSources } from './pods.ts';
+import { makeProbe, type ProbeFacts } from './probe.ts';
+import { installRights, ownRights, rightsOf, serverRights } from './rights.ts';
+
+/** What is read. */
+export interface ObserveOptions {
+  /** Of cni-gate. */
+  ownNamespace: string;
+  /** A configuration from a file, instead of the ConfigMap. */
+  given: FoundPolicy | undefined;
+  /** Of the namespaces that opted in, only this one. */
+  namespace?: string | undefined;
+  /** Whether to create a pod as a dry run. */
+  probe: boolean;
+}
+
+/** How a forbidden list is handled: recorded as an answer, or thrown. */
+type Seeing = <T>(asked: Promise<T>, what: string) => Promise<Observation<T>>;
+
+const required: Seeing = async (asked) => ({ found: await asked });
+
+/** What every command reads. */
+type BaseFacts = Awaited<ReturnType<typeof readBase>>['facts'] & { probe?: ProbeFacts | undefined };
+/** What `check --pre` reads. */
+export type PreFacts = Awaited<ReturnType<typeof observeBefore>>;
+/** What `check` reads. */
+export type CheckFacts = Awaited<ReturnType<typeof observeInstallation>>;
+/** What `status` and `dashboard` read. */
+export type StatusFacts = Awaited<ReturnType<typeof observeStatus>>;
+
+/** What a command read of a cluster, once. What may not be read is in it as such; absent is what its command does not need. */
+export type Facts = BaseFacts &
+  Partial<Omit<PreFacts & CheckFacts & Omit<StatusFacts, 'pods'>, keyof BaseFacts>>;
+
+/** Reads a cluster before an installation. @throws ClusterError where the cluster does not answer */
+export async function observeBefore(
+  client: ApiClient,
+  options: Pick<ObserveOptions, 'ownNamespace' | 'given'>,
+) {
+  const { given = builtInPolicy() } = options;
+  const { facts } = await readBase(client, { ...options, given, probe: false }, observed);
+  return { ...facts, rights: await ownRights(client, installRights()) };
+}
+
+/** Reads an installation. @throws ClusterError where the cluster does not answer */
+export async function observeInstallation(client: ApiClient, options: ObserveOptions) {
+  const { facts, podLists } = await readBase(client, options, observed);
+  const [serverRights, attachments, pods, limits] = await Promise.all([
+    readServerRights(client, facts),
+    observed(readLists(client, [attachmentSource]), 'NetworkAttachmentDefinitions'),
+    observed(readLists(client, podLists), 'pods'),
+    observed(readLists(client, limitSources), 'LimitRanges and ResourceQuotas'),
+  ]);
+  return { ...facts, serverRights, attachments, pods, limits, ...(await probed(client, facts, options)) };
+}
+
+/**
+ * Reads an installation, its nodes and pods.
+ *
+ * @throws CniGateError where the cluster does not answer, a right is missing, or the namespace does not exist
+ */
+export async function observeStatus(client: ApiClient, options: ObserveOptions) {
+  const { facts, podLists, snapshots } = await readBase(client, options, required);
+  const { namespace } = options;
+  const { policy } = facts.configuration;
+  if (namespace !== undefined && facts.namespaces.found?.length === 0)
+    throw new CniGateError('CNI_GATE_CLUSTER_NOT_FOUND', `the cluster has no namespace ${namespace}`);
+  const [nodes, agents, pods] = await Promise.all([
+    readLists(client, [nodeSource]),
+    readLists(client, agentSources(snapshots, policy).values()),
+    readLists(client, podLists),
+  ]);
+  const readiness = new Readiness();
+  const now = Date.now();
+  for (const node of nodes) readiness.setNode(node, now);
+  for (const snapshot of snapshots) readiness.setDaemonSet(snapshot.facts);
+  for (const agent of agents) readiness.setAgent(agent);
+  const events = await podEvents(client, policy, pods);
+  // with a namespace, the pods of others are not known
+  return {
+    ...facts,
+    namespace,
+    readiness,
+    pods: { found: pods },
+    events,
+    ...(await probed(client, facts, options)),
+  };
+}
+
+/** Reads the installation and what its profiles are about. @param see how lists are read */
+async function readBase(client: ApiClient, { ownNamespace, given, namespace }: ObserveOptions, see: Seeing) {
+  // first, so an unreachable API server yields one error instead of many
+  const version = mapFound(await readOne<ApiVersion>(client, '/version', 'the version'), versionFacts);
+  const registered = await readRegistered(client);
+  const installed = calledService(registered)?.namespace ?? ownNamespace;
+  const optIns = {
+    resource: 'namespaces',
+    path: namespaceSource.path,
+    // one namespace, whether it opted in or not
+    query:
+      namespace === undefined
+        ? { labelSelector: profileLabel }
+        : { fieldSelector: `metadata.name=${namespace}` },
+    pick: ({ metadata: { name, labels } }: ApiObject): OptIn => ({ name, profile: optedInTo(labels ?? {}) }),
+  };
+  const [configuration, namespaces] = await Promise.all([
+    given ?? readConfiguration(client, installed, see === observed),
+    see(readLists(client, [optIns]), 'namespaces'),
+  ]);
+  const { policy } = configuration;
+  const [installation, daemonSets] = await Promise.all([
+    readInstallation(client, registered, ownNamespace),
+    see(readLists(client, daemonSetSources(policy).values()), 'DaemonSets'),
+  ]);
+  const facts = {
+    cluster: identityOf(client, installation),
+    version,
+    configuration,
+    registered,
+    installation,
+    namespaces,
+    daemonSets: mapFound(daemonSets, (found) => found.map((snapshot) => snapshot.facts)),
+  };
+  const podLists = podSources(namespaces.found ?? [], { policy, ownNamespace });
+  return { facts, podLists, snapshots: daemonSets.found ?? [] };
+}
+
+/** Numbers such as `36+` are those of some providers. */
+const versionFacts = (version: ApiVersion) => ({
+  major: Number.parseInt(version.major, 10),
+  minor: Number.parseInt(version.minor, 10),
+  text: version.gitVersion,
+  usesNominations: usesNominations(version),
+});
+
+/** Which cluster an output is about, and the versions of cni-gate on both sides. Every JSON output has it as `cluster`. */
+export type ClusterIdentity = ReturnType<typeof identityOf>;
+
+/** @param client one that has got an answer: its address is known since the first request */
+const identityOf = ({ context, server }: ApiClient, { deployment: { found } }: InstallationFacts) => ({
+  context: context ?? null,
+  server,
+  clientVersion,
+  // null without an installation, without a tag, and where the Deployment may not be read
+  serverVersion: (found && versionIn(found)) ?? null,
+});
+
+/** Makes the probe if it was asked for. */
+const probed = async (
+  client: ApiClient,
+  { namespaces, configuration: { policy } }: Pick<BaseFacts, 'namespaces' | 'configuration'>,
+  { probe, ownNamespace }: ObserveOptions,
+): Promise<{ probe?: ProbeFacts | undefined }> =>
+  probe ? { probe: await makeProbe(client, namespaces.found ?? [], policy, ownNamespace) } : {};
+
+/** Reads the rights of the service account that the Deployment names. */
+async function readServerRights(
+  client: ApiClient,
+  { installation, configuration: { policy } }: Pick<BaseFacts, 'installation' | 'configuration'>,
+): ReturnType<typeof rightsOf> {
+  const { namespace, deployment } = installation;
+  const { found, unknown } = deployment;
+  if (found === undefined) return unknown ? { unknown } : {};
+  const serving = servingSecret(found);
+  const secret = serving?.isAuthority ? serving.name : undefined;
+  return rightsOf(client, { namespace, name: accountIn(found) }, serverRights({ namespace, policy, secret }));
+}
+
+/**
+ * Multus writes no entry for a network whose CNI configuration has no `cniVersion`, or 0.2.0 or older: its result names
+ * no interfaces (CNI specification 0.3.0; tried with Multus 4). A definition without a configuration has it in a file on
+ * the nodes.
+ */
+const attachmentSource = {
+  resource: 'network-attachment-definitions',
+  path: '/apis/k8s.cni.cncf.io/v1/network-attachment-definitions',
+  pick({ metadata, spec }: ApiObject & { spec?: { config?: string } }) {
+    const version = spec?.config ? cniVersionIn(spec.config) : undefined;
+    return {
+      name: `${metadata.namespace}/${metadata.name}`,
+      isListed: version === undefined || !/^(0\.[12]\.|$)/.test(version),
+    };
+  },
+};
+
+/** Undefined if it is not JSON: no pod with it starts. */
+function cniVersionIn(config: string): string | undefined {
+  try {
+    return String(JSON.parse(config).cniVersion ?? '');
+  } catch {
+    return undefined;
+  }
+}
+
+/** What a LimitRange or a ResourceQuota asks of the containers of a namespace. */
+export interface LimitFacts {
+  namespace: string | undefined;
+  /** Its kind and name. */
+  object: string;
+  /** Of a LimitRange: its limits of type Container. */
+  containers: Pick<V1LimitRangeItem, 'min' | 'max' | 'maxLimitRequestRatio'>[];
+  /** Of a ResourceQuota. */
+  hard: Record<string, string>;
+}
+
+const limitSource = (resource: string, kind: string) => ({
+  resource,
+  path: `/api/v1/${resource}`,
+  pick: ({ metadata: { namespace, name }, spec }: ApiObject & ApiLimit): LimitFacts => ({
+    namespace,
+    object: `${kind} ${name}`,
+    containers: spec?.limits?.filter(({ type }) => type === 'Container') ?? [],
+    hard: spec?.hard ?? {},
+  }),
+});
+
+/** The parts of both kinds that are read, as the API gives them. */
+interface ApiLimit {
+  spec?: Partial<Pick<V1LimitRangeSpec, 'limits'>> & { hard?: Record<string, string> };
+}
+
+const limitSources = [
+  limitSource('limitranges', 'LimitRange'),
+  limitSource('resourcequotas', 'ResourceQuota'),
+];

@@ -1,0 +1,111 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import type { V1Role, V1SelfSubjectAccessReview } from '@kubernetes/client-node';
+import { parseAllDocuments } from 'yaml';
+import type { ApiClient } from '../../cluster/client.ts';
+import type { Policy } from '../../core/profiles/policy.ts';
+import { mapEach, type Observation, observed } from './observation.ts';
+
+/** The manifests of this release: in the published bundle, and in the sources. */
+const folder = ['./manifests/', '../../../manifests/base/']
+  .map((path) => new URL(path, import.meta.url))
+  .find((url) => existsSync(url));
+
+/** The objects in a file of the manifests, by its name without `.yaml`. */
+// biome-ignore lint/suspicious/noExplicitAny: objects of many kinds, read by their paths
+export const objectsIn = (file: string): any[] =>
+  parseAllDocuments(readFileSync(new URL(`${file}.yaml`, folder), 'utf8')).map((document) => document.toJS());
+
+/** A right, in the words of RBAC. */
+export interface Right {
+  verb: string;
+  group: string;
+  /** With its subresource: `pods/status`. */
+  resource: string;
+  /** Absent: all objects. */
+  name?: string;
+  /** Absent: all namespaces, or a resource without any. */
+  namespace?: string;
+}
+
+/** How a right reads in a message. */
+export function rightText({ verb, group, resource, name, namespace }: Right): string {
+  const what = [group === '' ? resource : `${resource}.${group}`, name].filter(Boolean).join(' ');
+  return `${verb} ${what}${namespace === undefined ? '' : ` in namespace ${namespace}`}`;
+}
+
+/** What the rights of the server depend on. */
+interface RightsOptions {
+  /** Of cni-gate. */
+  namespace: string;
+  policy: Pick<Policy, 'steer' | 'repair'>;
+  /** The Secret of the managed certificates; undefined where the certificates come from elsewhere. */
+  secret: string | undefined;
+}
+
+/** The rights of the manifests that the service account needs for what the configuration asks of the replicas. */
+export function serverRights({ namespace, policy, secret }: RightsOptions): Right[] {
+  const rightsIn = ({ metadata, rules = [] }: Pick<V1Role, 'metadata' | 'rules'>): Right[] =>
+    rules.flatMap(({ apiGroups: [group = ''] = [], resources = [], resourceNames = [''], verbs }) =>
+      resources.flatMap((resource) =>
+        resourceNames.flatMap((given) => {
+          const name = given && resource === 'secrets' ? (secret ?? given) : given;
+          const scope = { ...(name && { name }), ...(metadata?.namespace && { namespace }) };
+          return verbs.map((verb) => ({ verb, group, resource, ...scope }));
+        }),
+      ),
+    );
+  const isNeeded = ({ verb, group, resource }: Right): boolean => {
+    if (resource === 'pods/status') return policy.steer.mode !== 'off';
+    if (/^(replica|stateful)sets$/.test(resource) || (resource === 'pods' && /delete|patch/.test(verb)))
+      return policy.repair.mode === 'recreate';
+    return secret !== undefined || (resource !== 'secrets' && group !== 'admissionregistration.k8s.io');
+  };
+  return objectsIn('rights').flatMap(rightsIn).filter(isNeeded);
+}
+
+/** The rights that `kubectl apply` of the manifests needs. */
+export function installRights(): Right[] {
+  const files = readdirSync(folder ?? '').filter((file) => /(?<!kustomization)\.yaml$/.test(file));
+  const objects = files.flatMap((file) => objectsIn(file.replace('.yaml', '')));
+  const kinds = new Map(
+    objects.flatMap((object) => (object?.kind ? [[object.kind, object.apiVersion]] : [])),
+  );
+  return [...kinds].flatMap(([kind, apiVersion]) => {
+    const group = apiVersion.includes('/') ? apiVersion.split('/')[0] : '';
+    const resource = `${kind.toLowerCase().replace(/y$/, 'ie')}s`;
+    return ['create', 'patch'].map((verb) => ({ verb, group, resource }));
+  });
+}
+
+/** A right, and whether the one who was asked about has it. */
+export interface RightFacts {
+  right: Right;
+  allowed: boolean;
+}
+
+/** Asks whether a service account has each of these rights, however they were given to it. */
+export async function rightsOf(
+  client: ApiClient,
+  { namespace, name }: { namespace: string; name: string },
+  rights: readonly Right[],
+): Promise<Observation<RightFacts[]>> {
+  const subject = {
+    user: `system:serviceaccount:${namespace}:${name}`,
+    groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
+  };
+  const asked = mapEach(rights, (right) => ask(client, 'SubjectAccessReview', right, subject));
+  return observed(asked, 'the rights of the service account');
+}
+
+/** Asks whether the caller has each of these rights. Everybody may ask that. */
+export const ownRights = (client: ApiClient, rights: readonly Right[]): Promise<RightFacts[]> =>
+  mapEach(rights, (right) => ask(client, 'SelfSubjectAccessReview', right));
+
+async function ask(client: ApiClient, kind: string, right: Right, subject: object = {}): Promise<RightFacts> {
+  const [resource, subresource] = right.resource.split('/');
+  const resourceAttributes = { ...right, resource, ...(subresource && { subresource }) };
+  const body = { apiVersion: 'authorization.k8s.io/v1', kind, spec: { ...subject, resourceAttributes } };
+  const path = `/apis/authorization.k8s.io/v1/${kind.toLowerCase()}s`;
+  const { status } = await client.request<V1SelfSubjectAccessReview>('POST', path, { body });
+  return { right, allowed: status?.allowed === true };
+}

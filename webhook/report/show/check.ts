@@ -1,0 +1,123 @@
+import { clean } from '../../lib/clean.ts';
+import { timeText } from '../../lib/time-text.ts';
+import { wrap } from '../../lib/wrap.ts';
+import { type CheckRow, checksOf } from '../judge/catalogue.ts';
+import type { CheckOutcome } from '../judge/check-result.ts';
+import { networkFits, proposalOf } from '../judge/namespaces.ts';
+import type { Facts } from '../observe/observe.ts';
+import { clusterText, type Paint, plain, type TextOptions } from './table.ts';
+
+/** A check as JSON has it. */
+export type Check = ReturnType<typeof checkJson>;
+
+/** A check without what only verdicts need. */
+export const checkJson = ({ essential: _, ...check }: CheckRow) => check;
+
+/** `not-known`: nothing is known to be wrong, but a right is missing for a verdict. */
+export type CheckVerdict = 'passed' | 'failed' | 'not-known' | 'not-installed';
+
+/** What `check --output json` prints; `schemas/check.json` describes each field. */
+export type CheckReport = ReturnType<typeof checkReport>;
+
+/** The report of all checks: with the caller's rights, those before an installation. @param now milliseconds since the epoch */
+export function checkReport(facts: Facts, now: number) {
+  const { configuration, cluster } = facts;
+  const rows = checksOf(facts, now);
+  const checks = rows.map(checkJson);
+  const result = verdictOf(rows);
+  const networks = facts.rights ? networkFits(facts) : [];
+  const fits = networks.some(({ complete }) => complete);
+  return {
+    time: timeText(now),
+    mode: facts.rights ? 'pre' : 'installed',
+    result,
+    headline: headlineOf(result, checks),
+    cluster,
+    configuration: configuration.source,
+    counts: countOf(checks),
+    checks,
+    networks,
+    proposals: fits ? [proposalOf(configuration.policy, networks)] : [],
+  };
+}
+
+function verdictOf(rows: readonly CheckRow[]): CheckVerdict {
+  if (rows.some(({ id, result }) => id === 'installed' && result === 'failed')) return 'not-installed';
+  if (rows.some(({ result }) => result === 'failed')) return 'failed';
+  return rows.some(({ result, essential }) => result === 'not-known' && essential) ? 'not-known' : 'passed';
+}
+
+function countOf(checks: readonly Check[]): Record<CheckOutcome, number> {
+  const counts = { passed: 0, failed: 0, warning: 0, 'not-known': 0, skipped: 0 };
+  for (const { result } of checks) counts[result] += 1;
+  return counts;
+}
+
+/** The result in one line: the first check that failed is the cause of others, by the order of the catalogue. */
+function headlineOf(verdict: CheckVerdict, checks: readonly Check[]): string {
+  const having = (result: CheckOutcome): Check[] => checks.filter((check) => check.result === result);
+  const [bad, warnings, unknown] = [having('failed'), having('warning'), having('not-known')];
+  const made = checks.length - unknown.length - having('skipped').length;
+  const noun = made === 1 ? 'check' : 'checks';
+  const [first] = verdict === 'not-installed' ? bad.filter(({ id }) => id === 'installed') : bad;
+  if (first) return `${bad.length} of ${made} ${noun} failed. ${first.id}: ${first.what} (${first.code})`;
+  const dark = unknown.length > 0 ? ` Not known: ${unknown.map(({ id }) => id).join(', ')}.` : '';
+  if (verdict === 'not-known') return `It is not known whether all is well: ${made} ${noun} passed.${dark}`;
+  const texts = warnings.map(({ id, what }) => `${id}: ${what}`);
+  return texts.length > 0
+    ? `No check failed. Warnings: ${texts.join('; ')}.${dark}`
+    : `All ${made} ${noun} passed.${dark}`;
+}
+
+/** How a result is marked, and in which colour. */
+const marks: Record<CheckOutcome, [mark: string, style: Parameters<Paint>[0]]> = {
+  passed: ['✓', 'green'],
+  failed: ['✗', 'red'],
+  warning: ['!', 'yellow'],
+  'not-known': ['?', 'yellow'],
+  skipped: ['-', 'dim'],
+};
+
+/** Before what belongs to a check. */
+const indent = '    ';
+
+/** A report for people, 100 columns wide in a file or a pipe: every check, and of those that did not pass what to do. */
+export function checkText(report: CheckReport, { width = 100, paint = plain }: TextOptions = {}): string {
+  const { time, cluster, configuration, checks, proposals, headline, result, counts } = report;
+  const style = result !== 'passed' ? 'red' : counts.warning > 0 ? 'yellow' : 'green';
+  const column = Math.max(...checks.map(({ id }) => id.length)) + 4;
+  const isAbsent = checks.some(({ id, result }) => id === 'not-installed-yet' && result === 'passed');
+  const lines = [
+    // in one line, however long: scripts and people read the first one
+    paint(style, clean(headline)),
+    ...wrap(clean(clusterText(cluster, isAbsent || result === 'not-installed')), width),
+    ...wrap(clean(`Checked at ${time}, by ${configuration}`), width),
+    ...[...Map.groupBy(checks, ({ group }) => group)].flatMap(([group, same]) => [
+      '',
+      paint('bold', group),
+      ...same.flatMap((check) => checkLines(check, width, column, paint)),
+    ]),
+    ...proposals.flatMap(({ profile, command, problem }) => [
+      '',
+      paint('bold', 'to opt a namespace in, after the installation'),
+      // in one piece, to be copied
+      ...(command === ''
+        ? wrap(clean(`${indent}${profile} is not possible: ${problem}`), width, indent)
+        : [indent + command]),
+    ]),
+  ];
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+/** @param column where what was seen begins */
+function checkLines(check: Check, width: number, column: number, paint: Paint): string[] {
+  const { id, what, hint, link, result, code } = check;
+  const [mark, style] = marks[result];
+  const [first = '', ...more] = wrap(clean(code === null ? what : `${what} (${code})`), width - column, '');
+  return [
+    `${paint(style, mark)} ${id.padEnd(column - 2)}${first}`,
+    ...more.map((line) => ' '.repeat(column) + line),
+    ...(hint === '' ? [] : wrap(indent + clean(hint), width, indent)),
+    ...(result === 'passed' || result === 'skipped' ? [] : [indent + link]),
+  ];
+}

@@ -1,0 +1,156 @@
+import { openStates } from '../../core/networks/daemon-set-status.ts';
+import { Readiness } from '../../core/networks/readiness.ts';
+import type { ErrorCode } from '../../lib/errors.ts';
+import { docsUrl, profileLabel } from '../../lib/names.ts';
+import { timeText } from '../../lib/time-text.ts';
+import { type CheckRow, checksOf } from '../judge/catalogue.ts';
+import { few } from '../judge/check-result.ts';
+import { featureRows } from '../judge/features.ts';
+import { checkPresence } from '../judge/installation.ts';
+import { compare, optedIn } from '../judge/namespaces.ts';
+import { isNotReady, networkRows } from '../judge/networks.ts';
+import { countProofs, podRows } from '../judge/pods.ts';
+import type { StatusFacts } from '../observe/observe.ts';
+import { checkJson } from './check.ts';
+
+/**
+ * `not-well` where something is wrong, `not-known` where nothing is but a right is missing to see all that admission
+ * depends on, or the probe could not be made.
+ */
+export type StatusVerdict = 'well' | 'not-well' | 'not-known' | 'not-installed';
+
+/** What `status --output json` prints; `schemas/status.json` describes each field. */
+export type Status = ReturnType<typeof statusOf>;
+
+/** The checks of what admission depends on are rows of a status; those of labels, DaemonSets and the probe only fail it. */
+const isShown = ({ id, group }: CheckRow): boolean =>
+  id === 'proof-mode' || (group === 'installation' && id !== 'installed');
+
+/** What a status depends on beside the facts. */
+export interface StatusOptions {
+  /** Milliseconds since the epoch. */
+  now: number;
+  /** Nodes that are ready or exempt as well. */
+  all: boolean;
+}
+
+/** The status of what was read of a cluster. The same facts at the same time give the same status. */
+export function statusOf(facts: StatusFacts, options: StatusOptions) {
+  const { time, result, ...rest } = judge(facts, options);
+  return { time, result, headline: headlineOf({ time, result, ...rest }), ...rest };
+}
+
+/** A status without its first line. */
+type Judged = ReturnType<typeof judge>;
+
+function judge(facts: StatusFacts, { now, all }: StatusOptions) {
+  const { namespace = null, probe = null, cluster, configuration } = facts;
+  const presence = checkPresence(facts);
+  const gone = presence.result === 'failed';
+  const pods = facts.pods.found.toSorted(
+    (left, right) => compare(left.namespace, right.namespace) || compare(left.name, right.name),
+  );
+  const namespaces = optedIn(facts);
+  // without an installation no pod is held or has to be proved, and no node has to be ready
+  const judged: StatusFacts = gone
+    ? { ...facts, readiness: new Readiness(), pods: { found: [] }, namespaces: { found: [] } }
+    : { ...facts, pods: { found: pods } };
+  const checks = checksOf(judged, now).filter((check) => isShown(check) || check.group === 'namespaces');
+  const features = featureRows(judged, checks);
+  const networks = networkRows(judged, now);
+  const troubles = podRows(judged, features, now);
+  const podsOf = Map.groupBy(judged.pods.found, (pod) => pod.namespace);
+  const faults = [
+    ...(gone ? [notInstalled(presence.what, namespaces)] : faultsOf(checks)),
+    ...(namespace !== null && namespaces.length === 0 ? [notOptedIn(facts, namespace)] : []),
+  ];
+  const wrong = [faults, networks.rows.filter(isNotReady), ...Object.values(troubles)];
+  // a probe that was asked for and not made leaves the verdict open
+  const isOpen = ({ id, result, essential }: CheckRow): boolean =>
+    (result === 'not-known' && essential) ||
+    (id === 'probe' && result === 'skipped' && probe?.outcome === 'not-made');
+  const notKnown = checks.filter(isOpen).map(({ what }) => what);
+  const isWrong = wrong.some((list) => list.length > 0);
+  const verdict: StatusVerdict = isWrong ? 'not-well' : notKnown.length > 0 ? 'not-known' : 'well';
+  const result: StatusVerdict = gone ? 'not-installed' : verdict;
+  return {
+    time: timeText(now),
+    result,
+    well: result === 'well',
+    cluster,
+    configuration: configuration.source,
+    features,
+    installation: checks.filter(isShown).map(checkJson),
+    notKnown,
+    probe,
+    namespace,
+    namespaces: namespaces.map((one) => ({ ...one, pods: countProofs(podsOf.get(one.name) ?? []) })),
+    pods: countProofs(judged.pods.found),
+    unprovedNodes: networks.unproved,
+    wayNotShown: judged.pods.found.filter(({ evidence }) => evidence?.wayNotShown).length,
+    daemonSets: networks.daemonSets,
+    nodes: all ? networks.rows : networks.rows.filter(({ state }) => !openStates.has(state)),
+    faults,
+    ...troubles,
+  };
+}
+
+/** Something that is wrong, and its code. */
+interface Fault {
+  code: ErrorCode;
+  message: string;
+}
+
+/** The faults of checks that failed, what breaks others first. */
+const faultsOf = (checks: readonly CheckRow[]): Fault[] =>
+  checks.flatMap(({ code, what, hint }) => (code === null ? [] : [{ code, message: `${what}. ${hint}` }]));
+
+function notInstalled(what: string, namespaces: readonly { name: string }[]): Fault {
+  const names = few(namespaces.map(({ name }) => name));
+  const unchecked = names === '' ? '' : ` cni-gate checks no pods of the namespaces that opted in: ${names}.`;
+  const message = `${what}.${unchecked} To install it: ${docsUrl}guides/install.md`;
+  return { code: 'CNI_GATE_NOT_INSTALLED', message };
+}
+
+function notOptedIn({ configuration: { policy } }: StatusFacts, namespace: string): Fault {
+  const message = `namespace ${namespace} has not opted in, so nothing of it is held or proved: kubectl label --overwrite namespace ${namespace} ${profileLabel}=PROFILE, of ${[...policy.profiles.keys()].join(', ')}, or several joined by dots`;
+  return { code: 'CNI_GATE_NOT_OPTED_IN', message };
+}
+
+/** The result in one line. */
+function headlineOf(status: Judged): string {
+  const { result, installation, faults, notKnown } = status;
+  const [first] = faults;
+  const counts = countsOf(status).join(', ');
+  if (result === 'not-installed') return first?.message ?? '';
+  if (result === 'not-known')
+    return `It is not known whether all is well. Not known: ${notKnown.join('; ')}.`;
+  if (result === 'not-well')
+    return `Not all is well: ${first ? `${first.message} (${first.code})` : `${counts}.`}`;
+  const unknown = installation.filter((check) => check.result === 'not-known' || check.result === 'skipped');
+  const noted = counts === '' ? '' : ` Of note: ${counts}.`;
+  const dark = unknown.length === 0 ? '' : ` Not known: ${unknown.map(({ what }) => what).join('; ')}.`;
+  const warnings = warningsOf(status);
+  const well = `All is well${dark === '' ? '' : ', as far as it is known'}`;
+  return `${warnings.length === 0 ? well : `No fault. Warnings: ${warnings.join('; ')}`}.${noted}${dark}`;
+}
+
+/** What checks warn of, and what to do. */
+export const warningsOf = ({ installation }: Pick<Judged, 'installation'>): string[] =>
+  installation.flatMap(({ result, what, hint }) => (result === 'warning' ? `${what}. ${hint}` : []));
+
+/** How many there are of each kind of trouble, and of what is to be known beside it. */
+export function countsOf(status: Judged): string[] {
+  const counts = {
+    'not ready': status.nodes.filter(isNotReady).length,
+    'pods held': status.heldPods.length,
+    'failed proofs': status.failedPods.length,
+    'pods that wait': status.pods.waiting - status.heldPods.length,
+    'pods without a proof': status.podsWithoutProof.length,
+    'duplicate addresses': status.duplicateAddresses.length,
+    'nodes without a pod that shows their proof': status.unprovedNodes,
+    'pods that passed without an answer of their node': status.wayNotShown,
+    faults: status.faults.length,
+  };
+  return Object.entries(counts).flatMap(([what, count]) => (count > 0 ? [`${what}: ${count}`] : []));
+}
