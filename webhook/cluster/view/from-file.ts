@@ -11,7 +11,7 @@ import { Reservations } from '../../core/networks/reservations.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import { isObject } from '../../lib/json.ts';
 import { LiveFiles, type ReloadListener } from '../../lib/live-files.ts';
-import { own } from '../../lib/maps.ts';
+import { getOwn } from '../../lib/maps.ts';
 import { nameOf, profileLabel } from '../../lib/names.ts';
 import { readYaml, YamlError } from '../../lib/yaml.ts';
 import type { ApiObject } from '../informer/object.ts';
@@ -179,7 +179,7 @@ function addFacts(
   }
   if (agent.owner !== '') readiness.setAgent(agent);
   const pod = object as ApiPod;
-  if (own(pod.metadata.labels, profileLabel) === undefined) return;
+  if (getOwn(pod.metadata.labels, profileLabel) === undefined) return;
   evidence.apply([{ type: 'put', pod: pick(pod), listed: true }], now);
 }
 

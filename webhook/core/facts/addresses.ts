@@ -1,6 +1,6 @@
 import { formatAddress, parseAddress } from '../../../validator/shared/addresses.ts';
 import { listItems, texts } from '../../lib/limits.ts';
-import { own } from '../../lib/maps.ts';
+import { getOwn } from '../../lib/maps.ts';
 import { foreign } from '../../lib/names.ts';
 import type { ApiPod } from './api.ts';
 
@@ -23,7 +23,7 @@ export function addressesOf(
     found.push(network === '' ? spelled : `${share(network)}/${spelled}`);
   };
   for (const { ip } of status?.podIPs ?? []) add('', ip);
-  for (const { name, ips } of networksOf(own(metadata.annotations, foreign.networkStatus))) {
+  for (const { name, ips } of networksOf(getOwn(metadata.annotations, foreign.networkStatus))) {
     for (const ip of ips) add(name, ip);
   }
   // a list to which something was pushed has room for 16 more, which takes more memory than the addresses

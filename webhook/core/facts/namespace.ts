@@ -1,4 +1,4 @@
-import { own } from '../../lib/maps.ts';
+import { getOwn } from '../../lib/maps.ts';
 import { optOutValue, profileLabel } from '../../lib/names.ts';
 
 /** What admission needs to know about a namespace. */
@@ -14,7 +14,7 @@ export interface NamespaceFacts {
  * opt-in: the API server calls the webhooks for both, because it selects namespaces by the key of the label alone.
  */
 export function optedInTo(namespaceLabels: Record<string, string>): string | undefined {
-  const profile = own(namespaceLabels, profileLabel);
+  const profile = getOwn(namespaceLabels, profileLabel);
   return profile === '' || profile === optOutValue ? undefined : profile;
 }
 

@@ -1,7 +1,7 @@
 import { env } from '../../../validator/shared/contract.ts';
 import { isObject } from '../../lib/json.ts';
 import { texts } from '../../lib/limits.ts';
-import { own } from '../../lib/maps.ts';
+import { getOwn } from '../../lib/maps.ts';
 import { podInfoVolume, profileLabel, statusAnnotation } from '../../lib/names.ts';
 import { version } from '../../lib/version.ts';
 import type { ProofMode } from '../profiles/types.ts';
@@ -29,7 +29,7 @@ export interface Status {
 
 /** The pod's status annotation, which any user can write; undefined where it is missing or cannot be read. */
 export function readStatus(pod: Pick<Pod, 'metadata'>): Partial<Status> | undefined {
-  const value = parsed(own(pod.metadata.annotations, statusAnnotation));
+  const value = parsed(getOwn(pod.metadata.annotations, statusAnnotation));
   return isObject(value) ? value : undefined;
 }
 
@@ -66,7 +66,7 @@ export function earlierCall(pod: Pod): EarlierCall {
   const injected = container >= 0 || stringsOf(status?.profiles).length > 0;
   // a downward API volume with our name
   const isOurs = ({ name, downwardAPI }: Volume): boolean => name === podInfoVolume && isObject(downwardAPI);
-  const label = own(metadata.labels, profileLabel);
+  const label = getOwn(metadata.labels, profileLabel);
   return {
     status,
     injected,
@@ -123,7 +123,7 @@ export function checkedIn(pod: AnnotatedPod): string[] {
   if (checked.size > 0 || container === undefined) return [...checked];
   const reported = reportedProfiles(pod);
   if (reported.length > 0) return [...new Set(reported)];
-  const label = own(pod.metadata.labels, profileLabel) ?? '';
+  const label = getOwn(pod.metadata.labels, profileLabel) ?? '';
   return label !== '' && label.length <= max.characters ? label.split('.') : [];
 }
 

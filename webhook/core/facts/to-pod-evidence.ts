@@ -2,7 +2,7 @@ import { env, exitCode } from '../../../validator/shared/contract.ts';
 import { readMessage } from '../../../validator/shared/message.ts';
 import { clean } from '../../lib/clean.ts';
 import { evidencePods, nameCharacters, planLimits } from '../../lib/limits.ts';
-import { getOrMake, own } from '../../lib/maps.ts';
+import { getOrMake, getOwn } from '../../lib/maps.ts';
 import { foreign, releasedAnnotation, validatorContainer } from '../../lib/names.ts';
 import { countTerms, hasClaims, requiredOf } from '../scheduling/constraints.ts';
 import { addressesOf } from './addresses.ts';
@@ -93,7 +93,7 @@ function sharing<T>(most: number, keyOf: (value: T) => string = String): (value:
 function releasedFrom({ annotations, labels, ownerReferences }: ApiPod['metadata']): string | undefined {
   const job = annotations?.[releasedAnnotation];
   if (typeof job !== 'string') return undefined;
-  const isFound = foreign.jobLabels.some((key) => own(labels, key) !== undefined);
+  const isFound = foreign.jobLabels.some((key) => getOwn(labels, key) !== undefined);
   // the Job removes itself from the owners a moment after the release
   const isOwned = ownerReferences?.some(({ controller, kind }) => controller === true && kind !== 'Job');
   return isFound || isOwned ? undefined : job.slice(0, nameCharacters);

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual as same } from 'node:util';
-import { own } from '../../lib/maps.ts';
+import { getOwn } from '../../lib/maps.ts';
 import { foreign } from '../../lib/names.ts';
 import { type Condition, checkNameOf, type Profile } from './types.ts';
 
@@ -107,6 +107,6 @@ function contradictions(profiles: Profile[]): string[] {
 }
 
 function rulesOut({ annotations }: Condition, key: string, value: string): boolean {
-  const matcher = own(annotations, key);
+  const matcher = getOwn(annotations, key);
   return typeof matcher === 'object' && (matcher.exists === false || matcher.notIn?.includes(value) === true);
 }

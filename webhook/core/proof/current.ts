@@ -1,6 +1,6 @@
 import { isDeepStrictEqual as same } from 'node:util';
 import { isObject } from '../../lib/json.ts';
-import { own } from '../../lib/maps.ts';
+import { getOwn } from '../../lib/maps.ts';
 import { quantity } from '../../lib/quantity.ts';
 import type { Container, EnvVar, Pod, Resources, SecurityContext, VolumeMount } from '../facts/pod.ts';
 import { mayRunAs, mayRunInGroup, type ProofIds } from './ids.ts';
@@ -59,8 +59,8 @@ function sameMounts(actual: VolumeMount[], wanted: VolumeMount[]): boolean {
 function sameResources(actual: Resources, wanted: Resources): boolean {
   return (['requests', 'limits'] as const).every((kind) =>
     ['cpu', 'memory'].every((name) => {
-      const seen = own(actual[kind], name);
-      const expected = own(wanted[kind], name);
+      const seen = getOwn(actual[kind], name);
+      const expected = getOwn(wanted[kind], name);
       return seen === undefined || expected === undefined
         ? seen === expected
         : quantity(seen) === quantity(expected);

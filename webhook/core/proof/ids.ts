@@ -1,5 +1,5 @@
 import type { RedirectCheck } from '../../../validator/shared/contract.ts';
-import { own } from '../../lib/maps.ts';
+import { getOwn } from '../../lib/maps.ts';
 import type { NamespaceFacts } from '../facts/namespace.ts';
 import { allContainers, type Pod } from '../facts/pod.ts';
 import type { Id, Identity, IdSource } from '../profiles/types.ts';
@@ -58,7 +58,7 @@ const groupBeside = (source: IdSource, { pod }: Place): number | undefined =>
  */
 function inAnnotations({ annotation }: IdSource, { pod, namespace }: Place): number | undefined {
   if (annotation === undefined) return undefined;
-  return idIn(own(pod.metadata.annotations, annotation) || own(namespace.annotations, annotation));
+  return idIn(getOwn(pod.metadata.annotations, annotation) || getOwn(namespace.annotations, annotation));
 }
 
 /**

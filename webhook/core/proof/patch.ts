@@ -1,7 +1,7 @@
 import { isDeepStrictEqual as same } from 'node:util';
 import jsonpatch, { type Operation } from 'fast-json-patch';
 import { CniGateError, messageOf } from '../../lib/errors.ts';
-import { own } from '../../lib/maps.ts';
+import { getOwn } from '../../lib/maps.ts';
 import { podInfoVolume, profileLabel, statusAnnotation, validatorContainer } from '../../lib/names.ts';
 import { allContainers, type Container, isOurContainer, type Pod, type Volume } from '../facts/pod.ts';
 import { type EarlierCall, reasonText, statusText } from '../facts/status-annotation.ts';
@@ -66,7 +66,7 @@ export function removalPatch(pod: Pod, earlier: EarlierCall, status?: string): O
  * call stay, because the later call may have failed temporarily.
  */
 export function refusalPatch(pod: Pod, code: string): Operation[] {
-  return own(pod.metadata.annotations, statusAnnotation) ? [] : statusOperations(pod, reasonText(code));
+  return getOwn(pod.metadata.annotations, statusAnnotation) ? [] : statusOperations(pod, reasonText(code));
 }
 
 /**

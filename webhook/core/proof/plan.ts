@@ -7,7 +7,7 @@ import {
 import { quoted } from '../../lib/clean.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import { texts } from '../../lib/limits.ts';
-import { own } from '../../lib/maps.ts';
+import { getOwn } from '../../lib/maps.ts';
 import { foreign } from '../../lib/names.ts';
 import type { NamespaceFacts } from '../facts/namespace.ts';
 import {
@@ -201,7 +201,7 @@ function annotationsFor(
   const result = new Map<string, string>();
   for (const { name, annotations } of profiles) {
     for (const [key, value] of Object.entries(annotations)) {
-      const original = own(pod.metadata.annotations, key);
+      const original = getOwn(pod.metadata.annotations, key);
       const current = result.get(key) ?? original;
       if (current === undefined) result.set(key, value);
       else if (key === foreign.networks) {
@@ -218,7 +218,7 @@ function annotationsFor(
 
 /** Networks that Multus is asked for in a form that it cannot read: it then makes no sandbox for the pod. */
 function unreadableNetworks(pod: Pod, checkNames: string[]): string[] {
-  const networks = own(pod.metadata.annotations, foreign.networks);
+  const networks = getOwn(pod.metadata.annotations, foreign.networks);
   if (networks === undefined || !checkNames.includes('interfaces')) return [];
   // one that is too long is not read here, and Multus may read it
   if (networks.length > texts.annotation || parseNetworks(networks) !== undefined) return [];

@@ -1,4 +1,4 @@
-import { own } from '../../lib/maps.ts';
+import { getOwn } from '../../lib/maps.ts';
 import { quantity } from '../../lib/quantity.ts';
 import {
   type Container,
@@ -51,11 +51,11 @@ const larger = (amount: string | number, least: string): string | number =>
 /** The amount of a resource of a container; NaN if it has none, or an invalid one, which the API server refuses. */
 type AmountOf = (container: Container, name: string) => number;
 
-const limitOf: AmountOf = ({ resources }, name) => quantity(own(resources?.limits, name) ?? Number.NaN);
+const limitOf: AmountOf = ({ resources }, name) => quantity(getOwn(resources?.limits, name) ?? Number.NaN);
 
 /** The API server defaults requests to the limits; a manifest may not have passed it yet. */
 const requestOf: AmountOf = ({ resources }, name) =>
-  quantity(own(resources?.requests, name) ?? own(resources?.limits, name) ?? Number.NaN);
+  quantity(getOwn(resources?.requests, name) ?? getOwn(resources?.limits, name) ?? Number.NaN);
 
 /**
  * The amounts of the resources that all of the containers have, under the name of the field. A zero stays zero:

@@ -1,5 +1,5 @@
 import { isObject } from '../../lib/json.ts';
-import { own } from '../../lib/maps.ts';
+import { getOwn } from '../../lib/maps.ts';
 import { foreign, nameOf, optOutValue, profileLabel } from '../../lib/names.ts';
 import { optedInTo } from '../facts/namespace.ts';
 import { allContainers, type Container, type Pod, variableOf } from '../facts/pod.ts';
@@ -66,7 +66,7 @@ export function exemption(
  * gets a pod that no kubelet runs: docs/decisions/final-pod-policy.md#forged-exemptions.
  */
 export const isMirrorPod = ({ metadata }: Pick<Pod, 'metadata'>): boolean =>
-  own(metadata.annotations, foreign.mirrorPod) !== undefined;
+  getOwn(metadata.annotations, foreign.mirrorPod) !== undefined;
 
 /** Exemptions whose pods get no patch at all, not even one that removes an earlier injection. */
 export function isUntouchable(reason: Exemption): boolean {
@@ -76,7 +76,7 @@ export function isUntouchable(reason: Exemption): boolean {
 /** By `spec.os`, by node selector, or because every required node affinity term selects Windows. */
 function isWindows({ spec }: Pod): boolean {
   if (spec.os?.name === 'windows') return true;
-  if (foreign.osLabels.some((label) => own(spec.nodeSelector, label) === 'windows')) return true;
+  if (foreign.osLabels.some((label) => getOwn(spec.nodeSelector, label) === 'windows')) return true;
   const required = at(at(spec.affinity, 'nodeAffinity'), 'requiredDuringSchedulingIgnoredDuringExecution');
   const terms = listAt(required, 'nodeSelectorTerms');
   return terms.length > 0 && terms.every((term) => listAt(term, 'matchExpressions').some(selectsWindows));
@@ -127,7 +127,7 @@ export function select(
 ): Selection | 'not-opted-in' | 'opted-out' {
   const ofNamespace = optedInTo(namespaceLabels);
   if (ofNamespace === undefined) return 'not-opted-in';
-  const ofPod = earlier.copiedLabel ? '' : own(pod.metadata.labels, profileLabel);
+  const ofPod = earlier.copiedLabel ? '' : getOwn(pod.metadata.labels, profileLabel);
   const choice = ofPod ? choose(ofPod, ofNamespace, policy.proof) : byNamespace(ofNamespace);
   if (choice.profile === optOutValue) return 'opted-out';
   const { profiles: chosen } = policy.combineProfiles(choice.profile);
@@ -191,7 +191,7 @@ function matches(matcher: Matcher, value: string | undefined): boolean {
 
 /** Whether labels or annotations match all matchers of a condition. */
 export function allMatch(matchers: Record<string, Matcher> | undefined, map: Labels): boolean {
-  return Object.entries(matchers ?? {}).every(([key, matcher]) => matches(matcher, own(map, key)));
+  return Object.entries(matchers ?? {}).every(([key, matcher]) => matches(matcher, getOwn(map, key)));
 }
 
 function holds(condition: Condition, pod: Pod, namespaceLabels: Labels): boolean {

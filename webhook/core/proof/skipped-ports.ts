@@ -1,6 +1,6 @@
 import { formatTarget, parseTarget } from '../../../validator/shared/targets.ts';
 import { CniGateError } from '../../lib/errors.ts';
-import { own } from '../../lib/maps.ts';
+import { getOwn } from '../../lib/maps.ts';
 import type { RedirectSettings } from '../profiles/types.ts';
 import type { Place } from './ids.ts';
 
@@ -34,7 +34,7 @@ export function targetsIn({ connect, listen, skippedPorts }: RedirectSettings, p
 
 /** An annotation of the pod, or else of its namespace. */
 export const textAt = ({ pod, namespace }: Place, key: string): string | undefined =>
-  own(pod.metadata.annotations, key) || own(namespace.annotations, key);
+  getOwn(pod.metadata.annotations, key) || getOwn(namespace.annotations, key);
 
 /** Marks the ports of a list such as `25,1024-65535`; linkerd2-proxy-init, `ParsePortRange`. */
 export function portsOf(text: string): Uint8Array {

@@ -1,5 +1,5 @@
 import type { WitnessCheck } from '../../../validator/shared/contract.ts';
-import { own } from '../../lib/maps.ts';
+import { getOwn } from '../../lib/maps.ts';
 import { allContainers } from '../facts/pod.ts';
 import type { InboundRedirect, Profile } from '../profiles/types.ts';
 import type { Place } from './ids.ts';
@@ -43,7 +43,7 @@ function redirectedPort(
   excludedByPod: string,
 ): number | undefined {
   const excluded = [port, ...neverRedirected, excludedByPod];
-  const only = (includedBy && own(place.pod.metadata.annotations, includedBy)) ?? '*';
+  const only = (includedBy && getOwn(place.pod.metadata.annotations, includedBy)) ?? '*';
   if (only === '*') return firstPort(portsOf([...used, ...excluded].join()));
   // a peer may dial these ports too; iptables reads a number with leading zeros as octal
   const [ports, skipped] = [portsOf(only.replaceAll(/\b0\d+/g, '')), portsOf(excluded.join())];

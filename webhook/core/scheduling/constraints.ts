@@ -1,4 +1,4 @@
-import { own } from '../../lib/maps.ts';
+import { getOwn } from '../../lib/maps.ts';
 import type {
   LabelSelector,
   NodeSelectorTerm,
@@ -23,7 +23,7 @@ export interface LabelledNode {
  */
 export function matchesNode(constraints: NodeConstraints, node: LabelledNode): boolean {
   const selector = Object.entries(constraints.nodeSelector ?? {});
-  if (!selector.every(([key, value]) => own(node.labels, key) === value)) return false;
+  if (!selector.every(([key, value]) => getOwn(node.labels, key) === value)) return false;
   const required = constraints.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
   return !required || matchesTerms(required.nodeSelectorTerms ?? [], node);
 }
@@ -35,7 +35,7 @@ function matchesTerms(terms: readonly NodeSelectorTerm[], node: LabelledNode): b
     const fields = matchFields ?? [];
     return (
       expressions.length + fields.length > 0 &&
-      expressions.every((expression) => matches(expression, own(node.labels, expression.key))) &&
+      expressions.every((expression) => matches(expression, getOwn(node.labels, expression.key))) &&
       fields.every((field) => field.key === 'metadata.name' && matches(field, node.name))
     );
   });

@@ -1,5 +1,5 @@
 import type { State } from '../../core/networks/daemon-set-status.ts';
-import { own } from '../../lib/maps.ts';
+import { getOwn } from '../../lib/maps.ts';
 import { few } from '../judge/check-result.ts';
 import { compare } from '../judge/namespaces.ts';
 import { isNotReady, type NetworkRow, urgency } from '../judge/networks.ts';
@@ -120,7 +120,7 @@ const poolLabels = [
 /** The pool of each node: of its labels the first that is there, or its name up to the first digit. */
 function poolsOf(nodes: readonly string[], labelsOf: (node: string) => Record<string, string>) {
   const poolOf = (node: string): string =>
-    poolLabels.flatMap((label) => own(labelsOf(node), label) ?? [])[0] ??
+    poolLabels.flatMap((label) => getOwn(labelsOf(node), label) ?? [])[0] ??
     (node.replace(/[-.]?\d.*$/, '') || node);
   const pools = Map.groupBy(nodes, poolOf);
   const largest = [...pools].toSorted(([, left], [, right]) => right.length - left.length);

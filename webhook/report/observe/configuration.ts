@@ -5,7 +5,7 @@ import { ClusterError } from '../../cluster/errors.ts';
 import { parsePolicy, readPolicy } from '../../config/load.ts';
 import type { CombinedProfiles, Policy } from '../../core/profiles/policy.ts';
 import { CniGateError, type ErrorCode } from '../../lib/errors.ts';
-import { own } from '../../lib/maps.ts';
+import { getOwn } from '../../lib/maps.ts';
 import { installedConfiguration } from '../../lib/names.ts';
 
 /** A configuration, and where it is from. */
@@ -43,7 +43,7 @@ export async function readConfiguration(
   const source = `${key} of ConfigMap ${namespace}/${name}`;
   try {
     const path = apiPath`/api/v1/namespaces/${namespace}/configmaps/${name}`;
-    const text = own((await client.get<V1ConfigMap>(path))?.data, key);
+    const text = getOwn((await client.get<V1ConfigMap>(path))?.data, key);
     if (text !== undefined) return { policy: parsePolicy(text, source), source };
     return builtInPolicy(` (there is no ${source})`);
   } catch (error) {

@@ -13,7 +13,7 @@ import { apiPath, configurationsPath, pathBelow, type WebhookKind } from '../../
 import type { ApiClient } from '../../cluster/client.ts';
 import type { ApiObject } from '../../cluster/informer/object.ts';
 import type { Lease } from '../../cluster/lease/lease.ts';
-import { own } from '../../lib/maps.ts';
+import { getOwn } from '../../lib/maps.ts';
 import {
   installedDeployment,
   installedPolicies,
@@ -205,7 +205,7 @@ async function readCertificate(
   const path = apiPath`/api/v1/namespaces/${namespace}/secrets/${at.name}`;
   const read = await readOne<V1Secret>(client, path, `Secret ${secret}`);
   if (!read.found && !read.unknown) return notSaid(`Secret ${secret} does not exist`);
-  if (read.found && own(read.found.data, at.key) === undefined)
+  if (read.found && getOwn(read.found.data, at.key) === undefined)
     return notSaid(`Secret ${secret} has no key ${at.key}, as where the volume renames it`);
   // the API server's time
   const now = new Date(Date.now() + client.clockSkew);
@@ -214,7 +214,7 @@ async function readCertificate(
     webhooks: webhooks.flatMap(({ name, clientConfig: { service, caBundle } }) => {
       if (!service) return [];
       const host = at.isAuthority ? undefined : `${service.name}.${service.namespace}.svc`;
-      return [{ name, fault: verifyChain(decoded(own(data, at.key)), decoded(caBundle), host, now) }];
+      return [{ name, fault: verifyChain(decoded(getOwn(data, at.key)), decoded(caBundle), host, now) }];
     }),
   }));
 }

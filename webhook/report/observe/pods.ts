@@ -14,7 +14,7 @@ import type { Policy } from '../../core/profiles/policy.ts';
 import { exemption } from '../../core/proof/selection.ts';
 import { isErrorCode } from '../../lib/errors.ts';
 import { texts } from '../../lib/limits.ts';
-import { own } from '../../lib/maps.ts';
+import { getOwn } from '../../lib/maps.ts';
 import { optOutValue, profileLabel, statusAnnotation, validatorContainer } from '../../lib/names.ts';
 
 /**
@@ -129,7 +129,7 @@ export function pickPod(
   const exempt = whyExempt(pod, exempting);
   const without = exempt === undefined ? whyWithoutProof(pod, status) : undefined;
   const proof: ProofState = exempt ?? (without ? 'withoutProof' : proofState(pod, status));
-  const label = own(labels, profileLabel);
+  const label = getOwn(labels, profileLabel);
   const profile = readStatus(pod)?.chosenBy === 'pod' && label;
   // a pod without our label has no init container of ours either
   const isMarked = label !== undefined && !!spec.nodeName;
@@ -179,7 +179,7 @@ function whyExempt(
   const { namespace = '', name } = pod.metadata;
   const request = { uid: '', namespace, name, operation: 'CREATE', subResource: '', dryRun: false, pod };
   if (exemption(request, policy.daemonSets, ownNamespace) !== undefined) return 'skipped';
-  const asksForNone = own(pod.metadata.labels, profileLabel) === optOutValue;
+  const asksForNone = getOwn(pod.metadata.labels, profileLabel) === optOutValue;
   return asksForNone && policy.proof.allowOptOut ? 'optedOut' : undefined;
 }
 

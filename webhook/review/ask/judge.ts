@@ -8,7 +8,7 @@ import { earlierCall, readStatus } from '../../core/facts/status-annotation.ts';
 import type { Policy } from '../../core/profiles/policy.ts';
 import { exemption, isExemptNamespace, select } from '../../core/proof/selection.ts';
 import { CniGateError } from '../../lib/errors.ts';
-import { own } from '../../lib/maps.ts';
+import { getOwn } from '../../lib/maps.ts';
 import { optOutValue, profileLabel } from '../../lib/names.ts';
 import { lineOf, parsed } from '../input/documents.ts';
 import type { NamespaceObject } from '../input/manifest-reader.ts';
@@ -145,7 +145,7 @@ const notCalled = (reason: Uncalled): ReviewDecision => ({
 
 /** The profile that the label of the pod names, unless an earlier call copied it from the namespace. */
 function podLabelOf(pod: Pod): Pick<ReviewDecision, 'podLabel'> {
-  const label = own(pod.metadata.labels, profileLabel) ?? '';
+  const label = getOwn(pod.metadata.labels, profileLabel) ?? '';
   return label === '' || label === optOutValue || earlierCall(pod).copiedLabel ? {} : { podLabel: label };
 }
 
