@@ -3,8 +3,8 @@ import type { TestContext } from 'node:test';
 import { Registry } from 'prom-client';
 import { Informer, type InformerOptions } from '../../webhook/cluster/informer/informer.ts';
 import type { ApiObject } from '../../webhook/cluster/informer/object.ts';
-import type { Ended } from '../../webhook/cluster/informer/report.ts';
 import type { Change } from '../../webhook/cluster/informer/store.ts';
+import type { Ended } from '../../webhook/cluster/metrics.ts';
 import { clusterMetrics } from '../../webhook/cluster/metrics.ts';
 import { type Asked, type FakeApiServer, json, startFakeApi } from './fake-api-server.ts';
 

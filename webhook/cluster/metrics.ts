@@ -1,6 +1,18 @@
 import type { Registry } from 'prom-client';
 import { counter, gauge, measuredGauge } from '../lib/metrics.ts';
-import type { Ended } from './informer/report.ts';
+
+/** A list or watch that ended; `wait` milliseconds later the next one starts. */
+export interface Ended {
+  during: 'list' | 'watch';
+  /**
+   * The value of a metric's label. `silent`: its connection is dead, or bytes are lost on the way; `expired`: the version
+   * is too old to go on from.
+   */
+  reason: 'ended' | 'silent' | 'expired' | 'failed';
+  wait: number;
+  /** Set unless it `ended`. */
+  error?: unknown;
+}
 
 /** What is measured of the way to the cluster. */
 export type ClusterMetrics = ReturnType<typeof clusterMetrics>;

@@ -2,10 +2,15 @@ import { Command, Option } from 'commander';
 import type { ReviewFlags } from './run-review.ts';
 
 /** The forms of the output. */
-const forms = ['text', 'json', 'yaml', 'junit', 'sarif', 'github', 'gitlab'] as const;
-
-/** One of them. */
-export type OutputForm = (typeof forms)[number];
+const forms: readonly ReviewFlags['output'][] = [
+  'text',
+  'json',
+  'yaml',
+  'junit',
+  'sarif',
+  'github',
+  'gitlab',
+];
 
 const more = `
 Reviewed objects: Pod, Deployment, StatefulSet, DaemonSet, ReplicaSet,

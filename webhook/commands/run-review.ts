@@ -16,7 +16,6 @@ import { yamlOutput } from '../review/output/yaml.ts';
 import { review } from '../review/run.ts';
 import { exitCodeOf, type Summary, summarize } from '../review/summary.ts';
 import { terminal } from './options.ts';
-import type { OutputForm } from './review.ts';
 
 /** The flags of the command. */
 export interface ReviewFlags {
@@ -26,7 +25,7 @@ export interface ReviewFlags {
   namespace: string;
   config?: string;
   ownNamespace: string;
-  output: OutputForm;
+  output: 'text' | 'json' | 'yaml' | 'junit' | 'sarif' | 'github' | 'gitlab';
   strict?: true;
   summary?: true;
   assumeMeshed?: true;

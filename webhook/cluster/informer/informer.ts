@@ -3,9 +3,10 @@ import { nameOf } from '../../lib/names.ts';
 import type { ApiClient } from '../client.ts';
 import { ClusterError } from '../errors.ts';
 import { Silence } from '../exchange.ts';
+import type { Ended } from '../metrics.ts';
 import { listAll } from './list-all.ts';
 import type { ApiObject, LeftOut, Source } from './object.ts';
-import { type Ended, type InformerDeps, reportOf } from './report.ts';
+import { type InformerDeps, reportOf } from './report.ts';
 import { type Change, type Lister, Store } from './store.ts';
 import { type WatchEvent, watchOnce } from './watch.ts';
 

@@ -3,7 +3,7 @@ import { messageOf } from '../../lib/errors.ts';
 import { logOnce } from '../../lib/log-once.ts';
 import { getOrMake } from '../../lib/maps.ts';
 import { ClusterError } from '../errors.ts';
-import type { ClusterMetrics } from '../metrics.ts';
+import type { ClusterMetrics, Ended } from '../metrics.ts';
 import type { LeftOut } from './object.ts';
 
 /** Where informers report to. */
@@ -12,19 +12,6 @@ export interface InformerDeps {
   log: Log;
   /** Faults that informers share: each one's cause, and the resources that have it. Absent: shared with none. */
   faults?: Map<string, Set<string>>;
-}
-
-/** A list or watch that ended; `wait` milliseconds later the next one starts. */
-export interface Ended {
-  during: 'list' | 'watch';
-  /**
-   * The value of a metric's label. `silent`: its connection is dead, or bytes are lost on the way; `expired`: the version
-   * is too old to go on from.
-   */
-  reason: 'ended' | 'silent' | 'expired' | 'failed';
-  wait: number;
-  /** Set unless it `ended`. */
-  error?: unknown;
 }
 
 /** Milliseconds between two log lines about objects of a resource that are left out: any user may create many of them. */

@@ -18,7 +18,6 @@ import { evidencePods, namespaces, nodes, pendingPods } from '../../lib/limits.t
 import { nameOf, profileLabel } from '../../lib/names.ts';
 import { apiPath } from '../api-path.ts';
 import type { ApiObject, Source } from '../informer/object.ts';
-import type { OptedIn } from './watch-namespaces.ts';
 
 /** Estimated memory of an object with nested maps and lists, in bytes: 160 for an entry was measured and rounded up. */
 function weightOf(value: unknown): number {
@@ -41,6 +40,16 @@ const weightOfEvidence = ({ name, addresses, required }: PodEvidence): number =>
   2 * name.length +
   addresses.reduce((total, { length }) => total + 32 + length, 0) +
   (required === undefined ? 0 : Math.max(0, weightOfKind(required.kind) - ofRequired));
+
+/** The namespaces that opted in. */
+export interface OptedIn {
+  has(namespace: string): boolean;
+  /**
+   * Calls back after namespaces opted in or out, for those who list their pods again: no event reports pods that are
+   * older than that. The calls are rare, because each list loads the API server.
+   */
+  subscribe(changed: () => void): void;
+}
 
 /** Whether a namespace opted in. Any value of the label counts: the API server sends requests for the namespace's pods. */
 export const isOptedIn = (facts: NamespaceFacts | undefined): facts is NamespaceFacts =>

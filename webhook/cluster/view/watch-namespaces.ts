@@ -7,17 +7,7 @@ import type { InformerDeps } from '../informer/report.ts';
 import type { Lister } from '../informer/store.ts';
 import { Lookup } from '../lookup.ts';
 import { clusterNamespaces, namespaceByName } from './lookups.ts';
-import { isOptedIn, namespaceSource } from './sources.ts';
-
-/** The namespaces that opted in. */
-export interface OptedIn {
-  has(namespace: string): boolean;
-  /**
-   * Calls back after namespaces opted in or out, for those who list their pods again: no event reports pods that are
-   * older than that. The calls are rare, because each list loads the API server.
-   */
-  subscribe(changed: () => void): void;
-}
+import { isOptedIn, namespaceSource, type OptedIn } from './sources.ts';
 
 /** Takes the namespaces that opted in from an informer. */
 export const optedInBy = (informer: Lister<NamespaceFacts>): OptedIn => ({

@@ -20,9 +20,9 @@ import {
   daemonSetSources,
   evidenceSource,
   nodeSource,
+  type OptedIn,
   pendingSource,
 } from './sources.ts';
-import type { OptedIn } from './watch-namespaces.ts';
 
 /** The part of a {@link ClusterView} that is about nodes, DaemonSets and pods. */
 export type NodesView = Omit<ClusterView<PendingPod>, 'namespaces' | 'unready'>;
