@@ -91,7 +91,7 @@ export async function askAll(targets: Target[], ask: Ask): Promise<Finding> {
 
 /** Of several failures, the reason that explains most, with what each attempt saw. */
 export function worstFailure(found: Failed[]): Failed {
-  const reason = telling.find((it) => found.some((one) => one.reason === it)) ?? 'not-redirected';
-  const same = found.filter((one) => one.reason === reason);
+  const reason = telling.find((it) => found.some((finding) => finding.reason === it)) ?? 'not-redirected';
+  const same = found.filter((finding) => finding.reason === reason);
   return failed(reason, same.map(({ seen }) => seen).join(', '));
 }

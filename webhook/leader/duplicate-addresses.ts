@@ -44,8 +44,8 @@ function report(options: ReportOptions, duplicates: DuplicateWatch, now: number)
   const { view, leader, events } = options;
   if (leader?.leads !== true || !view.evidence.synced) return;
   const found = duplicateAddresses(view.evidence.pods());
-  for (const one of duplicates.confirmed(found, (node) => view.readiness.bootSeen(node), now)) {
-    if (events.capacity >= 2) for (const event of duplicateEvents(one)) events.add(event);
+  for (const duplicate of duplicates.confirmed(found, (node) => view.readiness.bootSeen(node), now)) {
+    if (events.capacity >= 2) for (const event of duplicateEvents(duplicate)) events.add(event);
   }
 }
 
@@ -76,10 +76,10 @@ export class DuplicateWatch {
     const counted = bySource.flatMap((some) => some.slice(0, duplicatesOfNamespace));
     const seen = this.#seen;
     this.#seen = new Set(counted.map(keyOf));
-    return counted.filter((one) => {
-      const { older, younger } = one;
+    return counted.filter((duplicate) => {
+      const { older, younger } = duplicate;
       const booted = Math.max(bootedAt(older.node) ?? 0, bootedAt(younger.node) ?? 0);
-      return seen.has(keyOf(one)) && now - booted >= afterBoot;
+      return seen.has(keyOf(duplicate)) && now - booted >= afterBoot;
     });
   }
 }

@@ -9,22 +9,22 @@ export function nearest(word: string, known: Iterable<string>): string | undefin
   if (word.length > longest) return undefined;
   let best: string | undefined;
   let least = Math.min(mostLetters, Math.floor(word.length / 2)) + 1;
-  for (const one of known) {
-    if (Math.abs(one.length - word.length) >= least) continue;
-    const letters = distance(word, one);
-    if (letters < least) [best, least] = [one, letters];
+  for (const name of known) {
+    if (Math.abs(name.length - word.length) >= least) continue;
+    const letters = distance(word, name);
+    if (letters < least) [best, least] = [name, letters];
   }
   return best;
 }
 
 /** How many letters have to be inserted, deleted or replaced to make one word of another (Levenshtein). */
-function distance(one: string, other: string): number {
-  // the distance of the letters of one so far from the first letters of the other
-  let row = Array.from({ length: other.length + 1 }, (_, column) => column);
-  for (const letter of one) {
+function distance(name: string, word: string): number {
+  // the distance of the letters of the name so far from the first letters of the word
+  let row = Array.from({ length: word.length + 1 }, (_, column) => column);
+  for (const letter of name) {
     const next = [(row[0] ?? 0) + 1];
     for (const [column, above] of row.slice(1).entries()) {
-      const replaced = (row[column] ?? 0) + (letter === other[column] ? 0 : 1);
+      const replaced = (row[column] ?? 0) + (letter === word[column] ? 0 : 1);
       next.push(Math.min(above + 1, (next[column] ?? 0) + 1, replaced));
     }
     row = next;

@@ -37,7 +37,7 @@ export async function review(options: ReviewOptions): Promise<Report> {
     ...(policy.proof.mode === 'warn' ? [] : jobFindings(reviewed)),
     ...coverageFindings(manifests, reader, policy, profile),
   ];
-  if (!findings.some((one) => one.namespace !== undefined))
+  if (!findings.some((finding) => finding.namespace !== undefined))
     findings.push(...inputFindings(manifests, reader, profile));
   const { documents, faults, otherObjects, namespaces } = reader;
   return { reviewed, documents, faults, findings, otherObjects, namespaces: namespaces.size };

@@ -24,7 +24,7 @@ export interface Summary extends Outcomes {
 
 /** Counts the decisions of a report. */
 export function summarize(report: Report): Summary {
-  const decisions = report.reviewed.map((one) => one.decision);
+  const decisions = report.reviewed.map((entry) => entry.decision);
   const count = (outcome: Outcome): number =>
     decisions.filter((decision) => decision.outcome === outcome).length;
   const skipped = Map.groupBy(

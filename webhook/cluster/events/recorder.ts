@@ -112,7 +112,7 @@ export class EventRecorder {
       const count = Math.min(inParallel, this.#rate.left(now));
       const some = this.#queue.splice(0, count);
       this.#rate.take(some.length);
-      await Promise.all(some.map((one) => this.#write(one, signal)));
+      await Promise.all(some.map((event) => this.#write(event, signal)));
       const next = Math.max(0, (this.#failed[0]?.at ?? now + longestPause) - now);
       if (this.#queue.length === 0) await this.#notifier.wait(next, signal);
       else await sleep(1000 / perSecond, undefined, { signal }).catch(() => {});

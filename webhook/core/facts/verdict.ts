@@ -56,11 +56,14 @@ const isValidator = ({ name }: ContainerStatus): boolean => name === validatorCo
 export function hasStarted(status: PodStatus): boolean {
   const { initContainerStatuses, containerStatuses } = status;
   const ours = validatorStatus(status);
-  const began = (one: ContainerStatus | undefined): number | undefined =>
-    timeOf((one?.state?.running ?? one?.state?.terminated ?? one?.lastState?.terminated)?.startedAt);
+  const began = (container: ContainerStatus | undefined): number | undefined =>
+    timeOf(
+      (container?.state?.running ?? container?.state?.terminated ?? container?.lastState?.terminated)
+        ?.startedAt,
+    );
   const since = Math.max(sandboxSince(status) ?? Number.POSITIVE_INFINITY, began(ours) ?? 0);
   return [...(initContainerStatuses ?? []), ...(containerStatuses ?? [])].some(
-    (one) => one !== ours && (!!one.state?.running || (began(one) ?? 0) >= since),
+    (container) => container !== ours && (!!container.state?.running || (began(container) ?? 0) >= since),
   );
 }
 

@@ -23,8 +23,8 @@ const number = /^\d+$/;
  * Whether the first resourceVersion was written before the second. Those of different kinds can be compared if both are
  * numbers, as in etcd (KEP-5504, for all resources).
  */
-export const isBefore = (one: string, other: string): boolean =>
-  number.test(one) && number.test(other) && BigInt(one) < BigInt(other);
+export const isBefore = (version: string, than: string): boolean =>
+  number.test(version) && number.test(than) && BigInt(version) < BigInt(than);
 
 /**
  * Knows whether a pod's containers were started in the current boot of its node. After a reboot, a pod shows Ready with

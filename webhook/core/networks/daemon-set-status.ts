@@ -72,7 +72,7 @@ export interface Known {
 export function daemonSetStatus(known: Known, now: number, grace: number): DaemonSetStatus {
   const { daemonSet, node, agents, lostAt, staleSince } = known;
   const staying = agents.filter((agent) => !agent.leaving);
-  const agent = staying.find((one) => one.ready && staleSince(one) === undefined) ?? newest(staying);
+  const agent = staying.find((pod) => pod.ready && staleSince(pod) === undefined) ?? newest(staying);
   if (agent === undefined) {
     if (!wantsDaemonPod(daemonSet.template, node)) return { state: 'exempt', reason: '' };
     const leaving = newest(agents);
@@ -98,6 +98,7 @@ export function daemonSetStatus(known: Known, now: number, grace: number): Daemo
 
 const newest = (agents: AgentFacts[]): AgentFacts | undefined =>
   agents.reduce<AgentFacts | undefined>(
-    (one, other) => (one !== undefined && one.createdAt >= other.createdAt ? one : other),
+    (latest, candidate) =>
+      latest !== undefined && latest.createdAt >= candidate.createdAt ? latest : candidate,
     undefined,
   );

@@ -43,5 +43,5 @@ const holdsAddresses = ({ ended, leaving, hasSandbox }: Addressed): boolean =>
   !ended && !leaving && hasSandbox !== false;
 
 /** Oldest first; the UID decides between pods of the same second, so that every replica has the same order. */
-const byAge = (one: Addressed, other: Addressed): number =>
-  one.createdAt - other.createdAt || (one.uid < other.uid ? -1 : 1);
+const byAge = (left: Addressed, right: Addressed): number =>
+  left.createdAt - right.createdAt || (left.uid < right.uid ? -1 : 1);

@@ -14,8 +14,8 @@ export interface Moment {
  * Whether the first of two moments of a node is later. The order of what was observed decides where it can, because the
  * clock of a node can be set back; the clock decides about what a list showed.
  */
-export function isLater(one: Moment, other: Moment): boolean {
-  if (isBefore(other.shownBy ?? '', one.after ?? '')) return true;
-  if (isBefore(one.shownBy ?? '', other.after ?? '')) return false;
-  return one.at > other.at;
+export function isLater(moment: Moment, than: Moment): boolean {
+  if (isBefore(than.shownBy ?? '', moment.after ?? '')) return true;
+  if (isBefore(moment.shownBy ?? '', than.after ?? '')) return false;
+  return moment.at > than.at;
 }

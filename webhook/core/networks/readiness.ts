@@ -96,7 +96,7 @@ export class Readiness {
     let latest: Moment = { at: Number.NEGATIVE_INFINITY };
     for (const agent of this.#onNode.get(nodeName)?.values() ?? []) {
       const start = this.#starts.get(agent.uid) ?? latest;
-      const counts = !agent.leaving && known.some((one) => isOf(agent, one));
+      const counts = !agent.leaving && known.some((daemonSet) => isOf(agent, daemonSet));
       if (counts && isLater(start, latest)) latest = start;
     }
     return latest;

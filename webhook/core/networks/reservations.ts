@@ -46,16 +46,18 @@ export class Reservations {
 
   /** A pod does not wait for a node any more: it was bound to one, or is gone. */
   stoppedWaiting(uid: string, now: number): void {
-    for (const one of this.#all.values()) if (one.holder === uid) one.until = Math.min(one.until, now + lag);
+    for (const reservation of this.#all.values())
+      if (reservation.holder === uid) reservation.until = Math.min(reservation.until, now + lag);
   }
 
   /** A watch shows a pod on a node for the first time. */
   bound({ uid, owner, node, profiles }: PodEvidence, now: number): void {
     const here = new Set(profiles.map((profile) => keyOf(profile, node)));
-    for (const [key, one] of this.#all) {
-      if (one.holder === uid || one.holder === owner) one.until = Math.min(one.until, now);
-      if (here.has(key)) one.asked = 0;
-      if (one.until <= now - (one.asked && pause)) this.#all.delete(key);
+    for (const [key, reservation] of this.#all) {
+      if (reservation.holder === uid || reservation.holder === owner)
+        reservation.until = Math.min(reservation.until, now);
+      if (here.has(key)) reservation.asked = 0;
+      if (reservation.until <= now - (reservation.asked && pause)) this.#all.delete(key);
     }
   }
 }

@@ -37,9 +37,9 @@ function redirectConflicts(profiles: Profile[]): string[] {
     texts.push(
       `profile "${excluding.profile}" excludes user ${first.asUser}, which profile "${first.profile}" requires`,
     );
-  for (const [port, [one, other]] of Map.groupBy(redirects, ({ listen }) => listen)) {
-    if (one === undefined || other === undefined) continue;
-    const names = new Set([one, other].map(({ profile }) => `profile "${profile}"`));
+  for (const [port, [first, second]] of Map.groupBy(redirects, ({ listen }) => listen)) {
+    if (first === undefined || second === undefined) continue;
+    const names = new Set([first, second].map(({ profile }) => `profile "${profile}"`));
     texts.push(`two redirect checks bind port ${port} (${[...names].join(' and ')})`);
   }
   return texts;
@@ -59,9 +59,9 @@ function containerConflict(profiles: Profile[]): string | undefined {
     ({ proof: { container, checks, witness } }) => container ?? witness ?? checks[0],
   );
   const own = proving.find(({ proof }) => proof.container !== undefined);
-  const other = proving.find((profile) => profile !== own);
-  if (own === undefined || other === undefined) return undefined;
-  return `proof.container of profile "${own.name}" replaces the validator that profile "${other.name}" needs for its proof`;
+  const second = proving.find((profile) => profile !== own);
+  if (own === undefined || second === undefined) return undefined;
+  return `proof.container of profile "${own.name}" replaces the validator that profile "${second.name}" needs for its proof`;
 }
 
 /** The kubelet's one connection is redirected to one port. */

@@ -28,8 +28,8 @@ export function addAll(all: Iterable<Amounts>): Amounts {
 }
 
 /** What is left of one amount without the other; it can be negative. */
-export const subtract = (one: Amounts, other: Amounts): Amounts =>
-  addAll([one, Object.fromEntries(Object.entries(other).map(([name, amount]) => [name, -amount]))]);
+export const subtract = (amounts: Amounts, taken: Amounts): Amounts =>
+  addAll([amounts, Object.fromEntries(Object.entries(taken).map(([name, amount]) => [name, -amount]))]);
 
 /** Whether the requested amounts are free. Resources of which 0 is requested do not count. */
 export function fits(requested: Amounts, free: Amounts): boolean {

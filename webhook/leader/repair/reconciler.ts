@@ -134,8 +134,8 @@ export class Reconciler implements Work {
       enforces: this.#state === 'recreate',
       node: (node, profile) => networkOn(node, profile, known, pod.owner),
       elsewhere: this.#others.isOpenTo,
-      lowestOrdinal: (one) => this.#statefulSets.lowest(one),
-      limit: (one, turn) => this.#memory.limit(one, turn, repair, now),
+      lowestOrdinal: (failed) => this.#statefulSets.lowest(failed),
+      limit: (failed, turn) => this.#memory.limit(failed, turn, repair, now),
     });
   }
 

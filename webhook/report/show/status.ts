@@ -84,7 +84,10 @@ function judge(facts: StatusFacts, { now, all }: StatusOptions) {
     notKnown,
     probe,
     namespace,
-    namespaces: namespaces.map((one) => ({ ...one, pods: countProofs(podsOf.get(one.name) ?? []) })),
+    namespaces: namespaces.map((namespace) => ({
+      ...namespace,
+      pods: countProofs(podsOf.get(namespace.name) ?? []),
+    })),
     pods: countProofs(judged.pods.found),
     unprovedNodes: networks.unproved,
     wayNotShown: judged.pods.found.filter(({ evidence }) => evidence?.wayNotShown).length,

@@ -73,8 +73,11 @@ function holdsPod(value: unknown, path: Path): boolean {
   const { spec, container, script } = fieldsOf(value);
   const { containers } = fieldsOf(spec);
   const isCalledTemplate = /template$/i.test(String(path.at(-1)));
-  if (Array.isArray(containers)) return containers.some((one) => isContainer(one, isCalledTemplate));
-  return path.at(-2) === 'templates' && [container, script].some((one) => isContainer(one, false));
+  if (Array.isArray(containers))
+    return containers.some((container) => isContainer(container, isCalledTemplate));
+  return (
+    path.at(-2) === 'templates' && [container, script].some((container) => isContainer(container, false))
+  );
 }
 
 function isContainer(value: unknown, byName: boolean): boolean {

@@ -70,7 +70,8 @@ function manifestsIn(folder: string): (string | Fault | Finding)[] {
       .map((path) => join(folder, path));
   };
   const kustomized = matching('{kustomization.yaml,kustomization.yml,Kustomization}').map(dirname);
-  const isRead = (path: string): boolean => !kustomized.some((one) => path.startsWith(`${one}${sep}`));
+  const isRead = (path: string): boolean =>
+    !kustomized.some((kustomization) => path.startsWith(`${kustomization}${sep}`));
   const found = [
     ...matching('*.{yaml,yml,json}').filter(isRead),
     ...kustomized.filter(isRead).map((file) => {

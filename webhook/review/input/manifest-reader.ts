@@ -121,7 +121,7 @@ export class ManifestReader {
     else if (kind === 'Namespace' && groupOf(String(apiVersion)) === '') this.#namespace(value, position);
     else if (kind === reviewKind && groupOf(String(apiVersion)) === 'admission.k8s.io') {
       this.#review(value, position);
-    } else if (typeof apiVersion !== 'string' && kubernetesKinds.some((one) => one.kind === kind)) {
+    } else if (typeof apiVersion !== 'string' && kubernetesKinds.some((known) => known.kind === kind)) {
       throw wrong(`a ${kind} has no apiVersion`);
     } else this.#workloads(value, position);
   }

@@ -12,11 +12,11 @@ type Element = Record<string, unknown>;
 export function junitOutput(report: Report, strict: boolean, root: string): string {
   const admitted = report.reviewed.filter(({ decision }) => decision.outcome !== 'refused');
   const cases = [
-    ...admitted.map((one) => workloadCase(one, root)),
+    ...admitted.map((entry) => workloadCase(entry, root)),
     ...problemsOf(report, strict, root).map(problemCase),
   ];
-  const suites = [...Map.groupBy(cases, (one) => one['@file'])].map(([file, ofFile]) => {
-    const failures = ofFile.filter((one) => 'failure' in one).length;
+  const suites = [...Map.groupBy(cases, (entry) => entry['@file'])].map(([file, ofFile]) => {
+    const failures = ofFile.filter((entry) => 'failure' in entry).length;
     return { '@name': file, '@tests': ofFile.length, '@failures': failures, testcase: ofFile };
   });
   const builder = new XMLBuilder({

@@ -41,7 +41,7 @@ export function problemsOf(report: Report, strict: boolean, root: string): Probl
   const level = strict ? 'error' : 'warning';
   const wrongs: Wrong[] = [
     ...report.faults.map((fault): Wrong => ({ level: 'error', ...fault })),
-    ...report.reviewed.flatMap((one) => workloadProblems(one, level)),
+    ...report.reviewed.flatMap((entry) => workloadProblems(entry, level)),
     ...report.findings.map((finding): Wrong => ({ level, ...finding })),
   ];
   const seen = new Map<string, number>();

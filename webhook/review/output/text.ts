@@ -29,11 +29,11 @@ export interface TextOptions {
 /** The text output: a header, and a unified diff if asked for, for each workload, then findings and totals. */
 export function* textOutput(report: Report, summary: Summary, options: TextOptions): Generator<string> {
   const findings = Map.groupBy(report.findings, ({ workload }) => workload);
-  for (const [document, reviewed] of Map.groupBy(report.reviewed, (one) => one.workload.document)) {
+  for (const [document, reviewed] of Map.groupBy(report.reviewed, (entry) => entry.workload.document)) {
     const diffOf = options.diff ? differ(document) : () => [];
-    for (const one of reviewed) {
-      const about = [header(one, options), ...notes(one, findings.get(one.workload) ?? [], options)];
-      yield text([...about, ...diff(one, diffOf(one), options)]);
+    for (const entry of reviewed) {
+      const about = [header(entry, options), ...notes(entry, findings.get(entry.workload) ?? [], options)];
+      yield text([...about, ...diff(entry, diffOf(entry), options)]);
     }
   }
   yield text([...findingLines(findings.get(undefined) ?? [], options), ...totals(summary, options)]);
@@ -50,10 +50,10 @@ function header({ workload, decision }: Reviewed, { paint }: TextOptions): strin
   return `${paint(styles[outcome], outcome)} ${name} (${clean(place)}): ${clean(why)}`;
 }
 
-function notes(one: Reviewed, findings: readonly Finding[], options: TextOptions): string[] {
+function notes(entry: Reviewed, findings: readonly Finding[], options: TextOptions): string[] {
   return [
-    ...notesOn(one.decision).map((note) => `  note: ${clean(note)}`),
-    ...[...one.decision.warnings, ...findings.map(textOf)].map(
+    ...notesOn(entry.decision).map((note) => `  note: ${clean(note)}`),
+    ...[...entry.decision.warnings, ...findings.map(textOf)].map(
       (text) => `  ${label(options)}: ${clean(text)}`,
     ),
   ];

@@ -12,7 +12,7 @@ import { Splice } from './splice.ts';
  * read another value from a block scalar there. Only before a marker it gets one.
  */
 export function* yamlOutput(report: Report): Generator<string> {
-  const byDocument = Map.groupBy(report.reviewed, (one) => one.workload.document);
+  const byDocument = Map.groupBy(report.reviewed, (entry) => entry.workload.document);
   let before = '';
   for (const document of report.documents) {
     const text = patchedText(document, byDocument.get(document) ?? []);
