@@ -16,7 +16,7 @@ const sentences: Record<Plan['step'], string> = {
   drop: 'removed an authority that is not valid now',
 };
 
-/** Hears what a replica does about the certificates. */
+/** Observes what a replica does about the certificates: logs and metrics. */
 export type Reporter = ReturnType<typeof reporter>;
 
 /** Logs and counts what a replica does about the certificates. A condition that stays the same is logged once. */

@@ -13,7 +13,7 @@ import { cannotListen } from './redirect.ts';
 export type Witness = WitnessCheck & { family: Family };
 
 /**
- * Waits so many milliseconds for the connection of the kubelet's startup probe, and finds how it arrived.
+ * Waits for the connection of the kubelet's startup probe, up to a number of milliseconds, and finds how it arrived.
  *
  * The kubelet starts the next container as soon as it is connected. So nothing listens where it arrives if the mesh's
  * rule is missing: a socket there only counts the packets that it drops.

@@ -55,7 +55,7 @@ export class Datagrams {
       .map(({ from, ...message }) => ({ ...message, from: parseSocketAddress(from) }));
   }
 
-  /** Resolves when an answer is there, or after so many milliseconds. */
+  /** Resolves when an answer is there, or after a number of milliseconds. */
   async answer(milliseconds: number): Promise<void> {
     // a poll reports errors in any case
     await eventOf(this.#socket, 0, milliseconds);

@@ -44,7 +44,7 @@ export function watch(descriptor: number, wanted: number, act: () => void, idle 
   watches.set(descriptor, { wanted, act, idle });
 }
 
-/** Whether something happens to a descriptor within so many milliseconds. */
+/** Whether something happens to a descriptor within a number of milliseconds. */
 export function eventOf(descriptor: number, wanted: number, milliseconds: number): Promise<boolean> {
   return new Promise((resolve) => {
     const settle = (result: boolean): void => {
@@ -68,7 +68,7 @@ export function close(descriptor: number): void {
   native.close(descriptor);
 }
 
-/** Calls a function after so many milliseconds. Returns a function that prevents it. */
+/** Calls a function after a number of milliseconds. Returns a function that prevents it. */
 export function after(milliseconds: number, act: () => void): () => void {
   const timer = { at: native.now() + milliseconds, act };
   timers.add(timer);
@@ -80,7 +80,7 @@ export function after(milliseconds: number, act: () => void): () => void {
 /** Milliseconds since the process started, on a monotonic clock. */
 export const now = (): number => native.now();
 
-/** Resolves after so many milliseconds; with 0, after what the kernel has ready was handled. */
+/** Resolves after a number of milliseconds; with 0, after what the kernel has ready was handled. */
 export const sleep = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => {
     after(milliseconds, resolve);

@@ -78,7 +78,7 @@ export interface Native {
   read(descriptor: number): Uint8Array;
   close(descriptor: number): void;
   /**
-   * Waits until something happens, or so many milliseconds; -1 is for ever.
+   * Waits until something happens, for at most this many milliseconds; -1 waits for ever.
    *
    * @param wanted for each descriptor, what to wait for: see {@link pollEvent}
    * @returns what happened to each: 0 for nothing. Errors are reported in any case

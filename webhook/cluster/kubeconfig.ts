@@ -39,7 +39,7 @@ export function fromKubeconfig(file: string | undefined, context?: string): Acce
     throw unusable(source, `it has no context ${chosen}; it has the contexts ${known.join(', ') || 'none'}`);
   };
   let config = load(context);
-  // what others make the current context later is not what was asked for
+  // pin the context: another shell may switch `current-context` later
   const chosen = config.getCurrentContext();
   let stale = false;
   return {

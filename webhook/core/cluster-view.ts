@@ -15,7 +15,7 @@ export interface PendingPods {
  * Everything that the server knows of a cluster. `webhook/cluster/view/` implements it: from watches of a cluster, from a file,
  * or from the flag `--profile`. The webhooks, steering and the metrics read it; each takes the fields that it needs.
  *
- * @typeParam Pod what is known of a pod that waits for a node: steering needs more than the gate
+ * @typeParam Pod the facts of a pod that waits for a node: steering needs more than the gate
  */
 export interface ClusterView<Pod extends GatePod = GatePod> extends Doubts {
   /** Labels and annotations of namespaces. */

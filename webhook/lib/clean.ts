@@ -5,7 +5,7 @@ import { texts } from './limits.ts';
  * Escape sequences of terminals: CSI (`ESC [ … letter`) and OSC (`ESC ] … BEL`). The parts of the pattern do not overlap,
  * so the time is linear in the length of the text. That is not true of `stripVTControlCharacters` of node:util. Source: ECMA-48, sections 5.4 and 5.6.
  */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it is about
+// biome-ignore lint/suspicious/noControlCharactersInRegex: matching control characters is the point
 const sequences = /(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|(?:\x1b\]|\x9d)[^\p{Cc}]*(?:\x07|\x1b\\|\x9c)/gu;
 
 /**

@@ -58,7 +58,7 @@ function answer(error: CniGateError, request: Request, reply: Reply, metrics: Me
   const facts = { code: error.code, status, remote, method, path: quoted(url) };
   if (status >= 500) request.log.error({ ...facts, err: error }, error.message);
   else request.log.warn(facts, error.message);
-  // client-go waits for so many seconds and asks again, within the webhook's timeoutSeconds: `checkWait` of rest
+  // client-go waits for this many seconds and retries, within the webhook's timeoutSeconds: `checkWait` of rest
   if (status === 429) reply.header('retry-after', '1');
   return reply.code(status).send({ code: error.code, message: error.message });
 }

@@ -50,7 +50,7 @@ fn read(ctx: Ctx<'_>, descriptor: i32) -> Result<TypedArray<'_, u8>> {
     TypedArray::new(ctx, bytes)
 }
 
-/// Waits until something happens to a descriptor, or for so many milliseconds; -1 is for ever.
+/// Waits until something happens to a descriptor, for at most this many milliseconds; -1 waits for ever.
 fn wait(ctx: Ctx, descriptors: Vec<i32>, wanted: Vec<i16>, milliseconds: i32) -> Result<Vec<i16>> {
     OPEN.with_borrow(|open| {
         let asked: Option<Vec<PollFd>> = descriptors

@@ -13,7 +13,7 @@ export type Outcome = 'passed' | 'failed' | 'unknown';
 
 const { pause, longestPause, verdict: longest, breaker } = repairLimits;
 
-/** After so many failures, a pod that moves to another node waits as any other: it may fail for its own sake. */
+/** After more failures than this, a pod that moves to another node waits as any other: it may fail for its own sake. */
 const mostMoves = 2;
 
 /** The rates of deletions in the section `repair` of the configuration. */

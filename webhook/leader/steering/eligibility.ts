@@ -13,7 +13,7 @@ export const leastVersion = least.join('.');
 /** What an API server says of its version. `gitVersion` is for people. */
 export interface ApiVersion {
   major: string;
-  /** May end in a sign. */
+  /** May end in `+`, such as `30+`. */
   minor: string;
   gitVersion: string;
 }

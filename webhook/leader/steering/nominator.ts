@@ -35,7 +35,7 @@ const tokensOfNomination = planLimits.perSecond / planLimits.nominations;
 const most = 16;
 /** How long a pod waits before an event says why no node is nominated for it, in milliseconds. Most wait no longer. */
 const quiet = 10_000;
-/** Events that are left to other reasons: one about each of many pods would fill the queue. */
+/** Slots of the queue that stay free for other events: one about each of many pods would fill it. */
 const reservedEvents = 100;
 
 type RefusedPod = PendingPod & { refused: string };

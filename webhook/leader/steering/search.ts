@@ -9,10 +9,12 @@ import { type FilterReason, filterNode, filterText, type Gate } from '../filters
 import type { Capacity } from './capacity.ts';
 import type { PendingIndex } from './pending-index.ts';
 
-/** Pods of one search spread over so many nodes, so that few have to be asked about. */
+/** Consecutive pods start at up to this many different nodes, so few look-ups of capacity are needed. */
 const spread = 8;
-/** How long the first node is the same, in milliseconds, and how many nodes further it is then: all are tried in a while. */
-const [turn, stride] = [10_000, 61];
+/** After this time, in milliseconds, the scan starts further on: each node comes first after some turns. */
+const turn = 10_000;
+/** By how many nodes. */
+const stride = 61;
 
 /** The result of a search: a node where the pod's requests are reserved; `why` there is no such node; or it takes more time. */
 export type Placement = { node: string } | { why: string } | 'unknown';
