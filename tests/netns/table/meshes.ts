@@ -182,6 +182,7 @@ export const istioCells: Cells = {
   'half breaks at 2 s, the rest appears at 3 s': {
     pod: { env: { ISTIO_DUAL_STACK: 'true' } },
     ...halfBreaks(istio(), false),
+    fails: 'not-redirected (IPv4)',
   },
   'a policy drops every packet': { before: [write(istio()), dropEverything] },
 };
