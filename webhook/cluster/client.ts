@@ -30,6 +30,8 @@ export interface RequestOptions {
 /** Options of a request whose answer is read while it arrives. Its bytes have no limit by default. */
 export interface StreamOptions extends Omit<RequestOptions, 'body' | 'contentType'> {
   layout: Layout;
+  /** Bytes of the largest object that is read whole (default {@link objectBytes}). */
+  maxObject?: number | undefined;
 }
 
 /** An answer that is read object by object. It has to be read to its end, or left as a loop leaves it. */
@@ -117,13 +119,13 @@ export class ApiClient {
    * @throws as {@link request}, here and at each object
    */
   async stream(path: string, options: StreamOptions): Promise<ObjectStream> {
-    const { layout, query, timeout = defaultTimeout, signal, maxBytes: max } = options;
+    const { layout, query, timeout = defaultTimeout, signal, maxBytes: max, maxObject } = options;
     const isWatch = layout === 'events';
     const operation = operationText('GET', path, isWatch);
     const asked = isWatch ? { ...options, query: { ...query, watch: true } } : options;
     const response = await this.#guard(operation, signal, () => this.#send(operation, 'GET', path, asked));
     const chunks = chunksOf(response, { timeout: isWatch ? undefined : timeout, max });
-    const splitter = new ObjectSplitter(layout, objectBytes);
+    const splitter = new ObjectSplitter(layout, maxObject ?? objectBytes);
     let bytes = 0;
     let rest: unknown;
     const next = () =>

@@ -158,6 +158,16 @@ section('Objects of the cluster');
  */
 export const objectBytes = bytes(512 * KiB, 'JSON of an object');
 
+/**
+ * The same of objects whose writers are trusted more than tenants, or that only count. A kubelet may write reasons of 700 KB
+ * into the status of a DaemonSet's pod, and the gate has to go on refusing its node. etcd takes 1.5 MiB, which JSON may
+ * write in more bytes.
+ */
+export const trustedObjectBytes = bytes(
+  3 * MiB,
+  "JSON of a pod of a network's DaemonSet, and of a pod on a node that steering may name",
+);
+
 /** Bytes of an answer other than 2xx that are read. A Status has less than 4 KiB. */
 export const refusalBytes = 64 * KiB;
 

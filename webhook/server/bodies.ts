@@ -43,7 +43,11 @@ export class Bodies {
       throw this.#busy('bodies');
     this.#inFlight += size;
     try {
-      const text = await this.#receive(request, size);
+      const text = await this.#receive(request, size).catch(async (error: unknown) => {
+        // all clients of an address can disconnect at once, and each leaves an answer and a line of the log
+        await this.#turns.next(serverLimits.requestTimeout, false);
+        throw error;
+      });
       if (isSmall && !(await this.#turns.next(serverLimits.requestTimeout, this.#isKnown(request))))
         throw this.#busy('bodies');
       return await handler(text);

@@ -4,7 +4,7 @@ import { PassThrough } from 'node:stream';
 import { suite, type TestContext, test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { CniGateError } from '../../../webhook/lib/errors.ts';
-import { serverLimits } from '../../../webhook/lib/limits.ts';
+import { bodiesOfTurn, serverLimits } from '../../../webhook/lib/limits.ts';
 import { Bodies } from '../../../webhook/server/bodies.ts';
 
 const { body: limit, largeBodies, largeBodyArrival, largeBodyWait, smallBody } = serverLimits;
@@ -50,6 +50,17 @@ suite('a body', () => {
       assert.equal(await end, text);
       assert.equal(bodies.inFlight, 0);
     }
+  });
+
+  test('of callers that disconnect at the same moment, a few end in each turn of the event loop', async (t) => {
+    const { call } = server(t);
+    let ended = 0;
+    const calls = Array.from({ length: 10 * bodiesOfTurn }, () => call(100));
+    const ends = calls.map(({ end }) => end.then(() => ended++));
+    for (const { request } of calls) request.destroy();
+    await turn();
+    assert.ok(ended <= 2 * bodiesOfTurn, `${ended} ended`);
+    await Promise.all(ends);
   });
 
   test('in chunks may be as large as is allowed, and no larger', async (t) => {

@@ -33,14 +33,17 @@ export async function listAll<O extends ApiObject, T>(
   source: Source<O, T>,
   { onPage, onUnread, ...request }: ListOptions = {},
 ): Promise<{ store: Store<T>; resourceVersion: string }> {
-  const { path, query } = source;
+  const { path, query, maxObject } = source;
   const store = new Store<T>(source.retention);
   const noList = (): Error =>
     unreachable(operationText('GET', path), client.source, new Error('the answer is not a list of objects'));
   let token: string | undefined;
   for (;;) {
-    const options = { ...request, layout: 'list', query: { ...query, limit, continue: token } } as const;
-    const page = await client.stream(path, options);
+    const page = await client.stream(path, {
+      ...{ ...request, maxObject },
+      layout: 'list',
+      query: { ...query, limit, continue: token },
+    });
     for await (const item of page) {
       const entry = pickEntry(item, source);
       if (entry === undefined) throw noList();

@@ -34,6 +34,8 @@ export interface Source<O extends ApiObject, T> {
   path: string;
   /** `labelSelector`, `fieldSelector`. */
   query?: Record<string, string>;
+  /** Bytes of the largest object that is read, as JSON (by default `objectBytes` of webhook/lib/limits.ts). */
+  maxObject?: number;
   /** Whether an object matters, by its name and namespace. */
   wants?: (metadata: Metadata) => boolean;
   /** Picks from an object what decisions need; the rest is dropped. */

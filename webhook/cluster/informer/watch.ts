@@ -86,13 +86,14 @@ export async function watchOnce<O extends ApiObject, T>(
   source: Source<O, T>,
   { resourceVersion, seconds, grace, timeout, signal, onOpen, onEvent }: WatchOptions<T>,
 ): Promise<void> {
-  const { path, query } = source;
+  const { path, query, maxObject } = source;
   const overdue = new AbortController();
   const timer = setTimeout(() => overdue.abort(), seconds * 1000 + grace);
   const failed = (error: Error) => unreachable(operationText('GET', path, true), client.server, error);
   try {
     const stream = await client.stream(path, {
       layout: 'events',
+      maxObject,
       query: { ...query, resourceVersion, allowWatchBookmarks: true, timeoutSeconds: seconds },
       timeout,
       signal: AbortSignal.any([signal, overdue.signal]),

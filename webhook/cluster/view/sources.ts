@@ -14,7 +14,7 @@ import { evidencePick } from '../../core/facts/to-pod-evidence.ts';
 import type { Policy } from '../../core/profiles/policy.ts';
 import type { DaemonSetRef } from '../../core/profiles/types.ts';
 import { selectorText } from '../../core/scheduling/constraints.ts';
-import { evidencePods, namespaces, nodes, pendingPods } from '../../lib/limits.ts';
+import { evidencePods, namespaces, nodes, pendingPods, trustedObjectBytes } from '../../lib/limits.ts';
 import { nameOf, profileLabel } from '../../lib/names.ts';
 import { apiPath } from '../api-path.ts';
 import type { ApiObject, Source } from '../informer/object.ts';
@@ -113,6 +113,7 @@ export function agentSources(
       resource: `pods of daemonset ${key}`,
       path: podsPath(facts.namespace),
       query: { labelSelector },
+      maxObject: trustedObjectBytes,
       pick: toAgentFacts,
     });
   }

@@ -9,7 +9,7 @@ import {
   type RequestingSpec,
   subtract,
 } from '../../core/scheduling/requests.ts';
-import { listItems, placedPods } from '../../lib/limits.ts';
+import { listItems, placedPods, trustedObjectBytes } from '../../lib/limits.ts';
 import { TokenBucket } from '../../lib/token-bucket.ts';
 import type { PendingIndex } from './pending-index.ts';
 
@@ -83,7 +83,11 @@ export class Capacity {
     const { listBytes: maxBytes } = placedPods;
     const all: Amounts[] = [];
     try {
-      const list = await this.#client.stream('/api/v1/pods', { layout: 'list', query, maxBytes, signal });
+      const list = await this.#client.stream('/api/v1/pods', {
+        layout: 'list',
+        maxObject: trustedObjectBytes,
+        ...{ query, maxBytes, signal },
+      });
       for await (const { text, isCut } of list)
         all.push(isCut ? { pods: 1 } : requestsOf(JSON.parse(text) as { spec: RequestingSpec }));
       return { taken: addAll(all), bytes: list.bytes() };

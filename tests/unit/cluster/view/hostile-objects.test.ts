@@ -7,7 +7,7 @@ import { Registry } from 'prom-client';
 import { clusterMetrics } from '../../../../webhook/cluster/metrics.ts';
 import { watchNamespaces } from '../../../../webhook/cluster/view/watch-namespaces.ts';
 import { watchGate } from '../../../../webhook/cluster/view/watch-nodes.ts';
-import { relist } from '../../../../webhook/lib/limits.ts';
+import { relist, trustedObjectBytes } from '../../../../webhook/lib/limits.ts';
 import { policyOf } from '../../../support/configurations.ts';
 import {
   agentWith,
@@ -109,6 +109,16 @@ suite('objects that any user can create', { timeout: 300_000 }, () => {
     await until(() => names().length === 1);
   });
 
+  test('a pod of a DaemonSet is known, though its kubelet gives a reason of 700 KB', async (t) => {
+    const { api, gate } = await watching(t, { [agents]: [apiAgent('n1', { ready: false })] });
+    const isBroken = (): boolean => gate.readiness.status(agent, 'n1', Date.now(), 0)?.state === 'broken';
+    await until(() => gate.unsynced() === undefined && isBroken());
+    const waiting = 'x'.repeat(700_000);
+    await api.send(agents, 'MODIFIED', apiAgent('n1', { ready: false, version: 3, waiting }));
+    await until(() => gate.readiness.status(agent, 'n1', Date.now(), 0)?.reason.includes('xxx') === true);
+    assert.deepEqual([gate.notSynced(agent), isBroken()], [false, true]);
+  });
+
   test('a DaemonSet over the limit is unknown, not missing', async (t) => {
     const { api, gate, leftOut } = await watching(t, { [daemonSets]: [agentWith(55_000)] });
     await until(() => gate.unsynced() === undefined);
@@ -120,7 +130,7 @@ suite('objects that any user can create', { timeout: 300_000 }, () => {
   });
 
   test('a pod of the DaemonSet over the limit makes no node not ready', async (t) => {
-    const large = { ...apiAgent('n1'), data: claimName };
+    const large = { ...apiAgent('n1'), data: 'x'.repeat(trustedObjectBytes) };
     const { api, gate } = await watching(t, { [agents]: [large] });
     await until(() => gate.unsynced() === undefined);
     assert.equal(gate.notSynced(agent), true);
