@@ -62,7 +62,7 @@ async function names(id: Check['id'], what: RegExp, access?: Pick<Access, 'kubec
   assert.match(stdout.split('\n')[0] ?? '', new RegExp(`checks failed\\. ${id}: .*\\(CNI_GATE_[A-Z_]+\\)$`));
   assert.match(
     stdout,
-    new RegExp(`^✗ ${id} .*\\n(?: .*\\n)*    https://\\S*/reference/checks\\.md#${id}\\n`, 'm'),
+    new RegExp(`^✗ ${id} .*\\n(?: .*\\n)*    https://\\S*/reference/errors\\.md#${id}\\n`, 'm'),
   );
 }
 
