@@ -1,12 +1,9 @@
 import jsonpatch, { type Operation } from 'fast-json-patch';
+import { isObject } from '../lib/json.ts';
 import type { Path } from './model.ts';
 
 /** A JSON object. */
 export type Fields = Record<string, unknown>;
-
-/** Whether a value is an object, and neither null nor a list. */
-export const isObject = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The value as an object; an empty one if it is not an object. */
 export const fieldsOf = (value: unknown): Fields => (isObject(value) ? value : {});

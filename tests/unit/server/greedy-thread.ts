@@ -5,6 +5,8 @@ import type { Job } from '../../../webhook/server/body-worker.ts';
 parentPort?.on('message', ({ text }: Job) => {
   const what = Buffer.from(text).toString();
   const kept: object[] = [];
-  while (what !== 'neither') if (what === 'memory') kept.push({ kept });
+  // 100 MiB and more: it answers in time if no limit of memory stops it
+  if (what === 'memory') while (kept.length < 4_000_000) kept.push({ kept });
+  while (what === 'time');
   parentPort?.postMessage({ reading: { unknownNamespace: what } });
 });

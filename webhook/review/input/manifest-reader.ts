@@ -1,6 +1,7 @@
 import { reviewKind } from '../../admission/review.ts';
 import type { TemplateKind } from '../../core/profiles/types.ts';
 import { CniGateError } from '../../lib/errors.ts';
+import { isObject } from '../../lib/json.ts';
 import { profileLabel } from '../../lib/names.ts';
 import { namespaceKeys, workloadKeys } from '../findings/keys.ts';
 import { seemsToCreatePods, unknownObject } from '../findings/objects.ts';
@@ -12,7 +13,7 @@ import {
   type SourceDocument,
   type Workload,
 } from '../model.ts';
-import { describe, type Fields, fieldsOf, isObject } from '../values.ts';
+import { describe, type Fields, fieldsOf } from '../values.ts';
 import { lineOf, parsed, repeatedKey } from './documents.ts';
 import { mostObjects } from './limits.ts';
 import { groupOf, kubernetesKinds, templatesIn } from './templates.ts';

@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { Operation } from 'fast-json-patch';
 import { reviewApiVersion, reviewKind } from '../../admission/review.ts';
 import { CniGateError } from '../../lib/errors.ts';
+import { isObject } from '../../lib/json.ts';
 import { jobFault } from '../findings/jobs.ts';
 import type { Path, Position, Workload } from '../model.ts';
-import { describe, type Fields, fieldsOf, isObject, pointer, valueAt } from '../values.ts';
+import { describe, type Fields, fieldsOf, pointer, valueAt } from '../values.ts';
 import { inMebi, largestObject } from './limits.ts';
 import { type FoundTemplate, isCustom } from './templates.ts';
 
