@@ -67,9 +67,7 @@ export function refusal(operation: string, status: number, body: string | Status
 export function unreachable(operation: string, server: string, error: unknown): ClusterError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   // a message about JSON quotes what it could not parse; after a semicolon, Node advises options of its own
-  const [said = ''] = quoted(messageOf(error)).split(';');
-  const isPlain = /wrong version number|packet length too long/.test(said);
-  const message = isPlain ? 'its port does not speak TLS: correct the address' : said;
+  const [message = ''] = quoted(messageOf(error)).split(';');
   const why = message.includes(code) ? message : `${message} (${code})`;
   return new ClusterError(
     codeOf(code),
