@@ -21,8 +21,8 @@ const { perSecond, burst, inParallel } = eventLimits;
 const max = 200;
 /** Remembered names of events, which are not written again. */
 const mostNames = 20_000;
-/** Milliseconds after a failure for which the same event is not tried again. */
-const pause = 60_000;
+/** How often an event is tried, and milliseconds between two tries. */
+const [mostTries, pause] = [5, 60_000];
 /** Milliseconds. */
 const longestPause = 600_000;
 
@@ -49,7 +49,7 @@ export class EventRecorder {
   readonly #notifier = new Notifier();
   /** The oldest first. */
   readonly #known = new Set<string>();
-  readonly #queue: Event[] = [];
+  readonly #queue: { event: Event; tries: number }[] = [];
   readonly #failures: ReturnType<typeof logOnce>;
 
   constructor(client: ApiClient, options: EventRecorderOptions) {
@@ -63,8 +63,8 @@ export class EventRecorder {
   }
 
   /**
-   * Queues an event, unless it was queued, written or failed a short time ago: callers add what is still true again and
-   * again. If the queue is full, the event is dropped.
+   * Queues an event, unless it was queued or written before: callers add what is still true again and again. If the
+   * queue is full, the event is dropped.
    *
    * @returns whether it was queued
    */
@@ -73,8 +73,12 @@ export class EventRecorder {
     if (this.#known.has(name)) return false;
     this.#known.add(name);
     evictOldest(this.#known, mostNames);
+    return this.#push(event);
+  }
+
+  #push(event: Event, tries = 1): boolean {
     const fits = this.capacity > 0;
-    if (fits) this.#queue.push(event);
+    if (fits) this.#queue.push({ event, tries });
     else this.#drop(event);
     this.#notifier.notify();
     return fits;
@@ -87,14 +91,14 @@ export class EventRecorder {
       const count = Math.min(inParallel, this.#rate.left(performance.now()));
       const some = this.#queue.splice(0, count);
       this.#rate.take(some.length);
-      await Promise.all(some.map((event) => this.#write(event, signal)));
+      await Promise.all(some.map(({ event, tries }) => this.#write(event, tries, signal)));
       if (this.#queue.length === 0) await this.#notifier.wait(longestPause, signal);
       else await sleep(1000 / perSecond, undefined, { signal }).catch(() => {});
     }
     this.#dropAll();
   }
 
-  async #write(event: Event, signal: AbortSignal): Promise<void> {
+  async #write(event: Event, tries: number, signal: AbortSignal): Promise<void> {
     const path = apiPath`/apis/events.k8s.io/v1/namespaces/${event.regarding.namespace}/events`;
     try {
       await this.#client.request('POST', path, {
@@ -107,7 +111,9 @@ export class EventRecorder {
       const exists = error instanceof ClusterError && error.status === 409;
       this.#count(event, exists ? 'exists' : 'failed');
       if (exists) return;
-      setTimeout(() => this.#known.delete(eventName(event)), pause).unref();
+      if (tries >= mostTries) this.#known.delete(eventName(event));
+      // the rate bounds the number of these timers
+      else setTimeout(() => this.#push(event, tries + 1), pause).unref();
       if (signal.aborted) return;
       const { kind } = event.regarding;
       const facts = { err: error, [kind.toLowerCase()]: nameOf(event.regarding), reason: event.reason };
@@ -120,7 +126,7 @@ export class EventRecorder {
   }
 
   #dropAll(): void {
-    for (const event of this.#queue.splice(0)) this.#drop(event);
+    for (const { event } of this.#queue.splice(0)) this.#drop(event);
   }
 
   #drop(event: Event): void {

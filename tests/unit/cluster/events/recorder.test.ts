@@ -104,22 +104,37 @@ suite('events on pods', () => {
     assert.match(lines[0] ?? '', /^an event cannot be written: .*etcd is away/);
   });
 
-  test('that failed are written again if they are still added a minute later', async (t) => {
-    const fault = status(500, 'InternalError', 'a webhook of the namespace is away');
-    const forget: (() => void)[] = [];
+  /** A recorder whose pauses the test ends, and which fails to write the first events. */
+  async function failing(t: TestContext, times: number) {
+    const pauses: (() => void)[] = [];
     const { setTimeout: real } = globalThis;
     t.mock.method(globalThis, 'setTimeout', (call: () => void, ms: number) => {
-      if (ms === 60_000) forget.push(call);
+      if (ms === 60_000) pauses.push(call);
       return real(call, ms);
     });
-    const { queue, add, run } = await events(t, {
-      answer: ({ index }, response) => json(response, index === 0 ? 500 : 201, index === 0 ? fault : {}),
+    const fault = status(500, 'InternalError', 'a webhook of the namespace is away');
+    const scene = await events(t, {
+      answer: ({ index }, response) => json(response, index < times ? 500 : 201, index < times ? fault : {}),
     });
-    run();
-    await add(['web'], { failed: 1 });
+    scene.run();
+    await scene.add(['web'], { failed: 1 });
+    return { ...scene, endPause: () => pauses.shift()?.() };
+  }
+
+  test('are written again a minute after a failure, though nobody adds them again', async (t) => {
+    const { queue, add, endPause } = await failing(t, 1);
     assert.equal(queue.add(about('web')), false);
-    for (const call of forget) call();
-    await add(['web'], { failed: 1, written: 1 });
+    endPause();
+    await add([], { failed: 1, written: 1 });
+  });
+
+  test('are given up after five failures, until they are added again', async (t) => {
+    const { queue, add, endPause } = await failing(t, 100);
+    for (let failed = 2; failed <= 5; failed += 1) {
+      endPause();
+      await add([], { failed });
+    }
+    assert.ok(queue.add(about('web')));
   });
 
   test('are written once, however often they are added', async (t) => {
