@@ -51,7 +51,10 @@ export function issueServing(
   authority: Authority,
   { names, days, now }: Validity & { names: readonly string[] },
 ): ServingCertificate {
-  const altNames = [...new Set(names.map(usualName))].map(generalName);
+  // the numbers are the tags of GeneralName (RFC 5280, 4.2.1.6)
+  const altNames = [...new Set(names.map(usualName))].map((name) =>
+    isIP(name) === 0 ? { type: 2, value: name } : { type: 7, ip: name },
+  );
   const { issuer, keyIdentifier, period: within } = checkAuthority(authority, now);
   const period = periodFrom(now, days, within);
   const { key, publicKey } = generateKey();
@@ -94,15 +97,14 @@ export function checkAuthority(
  * @param within the authority's period: clients refuse a certificate that outlives its authority
  */
 function periodFrom(now: Date, days: number, within?: Period): Period {
-  const start = wholeSeconds(now.getTime() - allowedSkewMs);
-  const end = wholeSeconds(now.getTime() + days * dayMs);
+  const [start = 0, end = 0] = [-allowedSkewMs, days * dayMs].map(
+    (ms) => Math.floor((now.getTime() + ms) / 1000) * 1000,
+  );
   return {
     notBefore: new Date(Math.max(start, within?.notBefore.getTime() ?? start)),
     notAfter: new Date(Math.min(end, within?.notAfter.getTime() ?? end)),
   };
 }
-
-const wholeSeconds = (ms: number): number => Math.floor(ms / 1000) * 1000;
 
 /**
  * A DNS name in lower case, or an IP address in its shortest form. Wildcards are refused, because an API server calls
@@ -117,11 +119,6 @@ function usualName(name: string): string {
     'CNI_GATE_USAGE',
     `A serving certificate is for DNS names (such as cni-gate.cni-gate.svc) and IP addresses; ${JSON.stringify(name)} is neither.`,
   );
-}
-
-/** The numbers are the tags of GeneralName (RFC 5280, 4.2.1.6). */
-function generalName(name: string): object {
-  return isIP(name) === 0 ? { type: 2, value: name } : { type: 7, ip: name };
 }
 
 /** On the curve P-256: docs/decisions/certificates.md says why not RSA. */
@@ -164,7 +161,8 @@ function signCertificate(
   const algorithm = sequence(primitive(Type.OID, asn1.oidToDer(ecdsaWithSha256).getBytes()));
   const unsigned = sequence(
     asn1.create(Class.CONTEXT_SPECIFIC, 0, true, [primitive(Type.INTEGER, '\x02')]),
-    primitive(Type.INTEGER, randomSerial()),
+    // a random positive number, without a zero byte at its beginning (RFC 5280, 4.1.2.2)
+    primitive(Type.INTEGER, Buffer.concat([Buffer.of(0x40), randomBytes(15)])),
     algorithm,
     issuer,
     sequence(time(period.notBefore), time(period.notAfter)),
@@ -187,13 +185,6 @@ interface Untyped {
   certificateExtensionsFromAsn1(
     extensions: Asn1 | undefined,
   ): { name?: string; subjectKeyIdentifier?: string }[];
-}
-
-/** A random positive number of 128 bits, without a zero byte at its beginning (RFC 5280, 4.1.2.2). */
-function randomSerial(): Buffer {
-  const bytes = randomBytes(16);
-  bytes.writeUInt8((bytes.readUInt8(0) & 0x3f) | 0x40, 0);
-  return bytes;
 }
 
 /** UTCTime until 2049, GeneralizedTime after that (RFC 5280, 4.1.2.5). */
