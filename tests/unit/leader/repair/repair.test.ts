@@ -172,7 +172,7 @@ suite('a pod whose proof failed', { concurrency: true }, () => {
     ['if it runs, in warn mode', {}, { warned: true }],
   ] as const)
     test(`is left alone ${what}`, async (t) => {
-      const { asked } = await scene(t, { pods: [failed('web', more)], ...options });
+      const { asked } = await scene(t, { pods: [failed('web', more), proven], ...options });
       await someTime();
       assert.deepEqual(asked(), []);
     });
