@@ -20,6 +20,8 @@ export type LookupLimits = typeof defaultLimits;
 export interface Asked<O, T> {
   path: (key: string) => string;
   pick: (object: O) => T;
+  /** Whether the picked part is small enough to be kept. */
+  fits?: (object: T) => boolean;
 }
 
 /**
@@ -51,7 +53,7 @@ export class Lookup<O, T> {
 
   /**
    * Undefined where there is none.
-   * @throws ClusterError where there is no answer; CNI_GATE_CLUSTER_BUSY where there are too many requests
+   * @throws ClusterError where there is no answer, the object is too large, or there are too many requests
    */
   ask(key: string): Promise<T | undefined> {
     const known = this.#answers.get(key);
@@ -72,7 +74,7 @@ export class Lookup<O, T> {
     const signal = AbortSignal.timeout(Math.max(1, Math.ceil(start + bound - performance.now())));
     try {
       const object = await this.#client.get<O>(this.#asked.path(key), { signal });
-      const picked = object === undefined ? undefined : this.#asked.pick(object);
+      const picked = object === undefined ? undefined : this.#pick(key, object);
       this.#onResult(picked === undefined ? 'absent' : 'found');
       return picked;
     } catch (error) {
@@ -85,6 +87,14 @@ export class Lookup<O, T> {
     } finally {
       this.#inFlight.give();
     }
+  }
+
+  #pick(key: string, object: O): T {
+    const { pick, fits } = this.#asked;
+    const picked = pick(object);
+    if (fits?.(picked) !== false) return picked;
+    const message = `${this.#cannot(key)}: it has more labels and annotations than cni-gate reads`;
+    throw new ClusterError('CNI_GATE_CLUSTER_TOO_LARGE', message, { status: 200 });
   }
 
   #busy(key: string): ClusterError {

@@ -244,7 +244,7 @@ export const namespaces = {
   each: bytes(
     128 * KiB,
     'labels and numeric annotations of a namespace: about 600 labels',
-    'the namespace is read for each request',
+    '[`CNI_GATE_CLUSTER_TOO_LARGE`](errors.md#cni_gate_cluster_too_large)',
   ),
 };
 

@@ -77,9 +77,12 @@ export function entryOf<O extends ApiObject, T>(
   if (wants?.(metadata) === false) return { why: 'not-wanted', metadata };
   const { uid, resourceVersion } = metadata;
   const entry = { key: nameOf(metadata), uid, resourceVersion, object: pick(value as O) };
-  const isTooLarge = retention?.each !== undefined && retention.weigh(entry.object) > retention.each;
-  return isTooLarge ? { why: 'too-large', metadata } : entry;
+  return isTooLarge(entry.object, retention) ? { why: 'too-large', metadata } : entry;
 }
+
+/** Whether an object takes more memory than {@link Retention.each}. */
+export const isTooLarge = <T>(object: T, retention: Retention<T> | undefined): boolean =>
+  retention?.each !== undefined && retention.weigh(object) > retention.each;
 
 /** Only the identity is checked. */
 export function isApiObject(value: unknown): value is ApiObject {
