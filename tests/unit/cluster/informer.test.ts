@@ -74,7 +74,7 @@ test('a list that is slow but continues does not time out', async (t) => {
         response.end();
       }, 40);
     },
-    { timing: { answer: 500 } },
+    { answer: 500 },
   );
   const [end] = await run.ended(1);
   assert.equal(end?.reason, 'ended');
@@ -105,7 +105,7 @@ for (const [name, reason, text, fault] of faults) {
         if (nth === 1) fault(response);
         else response.writeHead(200).write(event('ADDED', namespace('b', '6')));
       }),
-      name === 'no head' ? { timing: { answer: 500 } } : {},
+      name === 'no head' ? { answer: 500 } : {},
     );
     await run.reported('added b');
     const [, end] = run.ends;
@@ -183,7 +183,7 @@ test('a fault is logged once, and so is its end', async (t) => {
     else response.writeHead(200).flushHeaders();
   });
   const deps = { metrics: clusterMetrics(new Registry()), log: { info: add, warn: add, error: add } };
-  const factory = new InformerFactory(api.client, deps, { timing: { backoff: 1, longestBackoff: 4 } });
+  const factory = new InformerFactory(api.client, deps, { backoff: 1, longestBackoff: 4 });
   t.after(() => factory.close());
   await factory.start({ resource: 'nodes', path: '/api/v1/nodes', pick: () => ({}) }).whenSynced();
   assert.deepEqual(lines, [

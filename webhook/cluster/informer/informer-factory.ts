@@ -1,5 +1,5 @@
 import type { ApiClient } from '../client.ts';
-import { Informer, type InformerOptions } from './informer.ts';
+import { Informer, type Timing } from './informer.ts';
 import type { ApiObject, Source } from './object.ts';
 import type { InformerDeps } from './report.ts';
 import { type Change, deleted } from './store.ts';
@@ -8,19 +8,19 @@ import { type Change, deleted } from './store.ts';
 export class InformerFactory {
   readonly #client: ApiClient;
   readonly #deps: InformerDeps;
-  readonly #options: InformerOptions;
+  readonly #timing: Timing | undefined;
   readonly #stop = new AbortController();
   readonly #running: Promise<void>[] = [];
 
-  constructor(client: ApiClient, deps: InformerDeps, options: InformerOptions = {}) {
+  constructor(client: ApiClient, deps: InformerDeps, timing?: Timing) {
     this.#client = client;
     this.#deps = deps;
-    this.#options = options;
+    this.#timing = timing;
   }
 
   /** Runs until it is stopped or all are. */
   start<O extends ApiObject, T>(source: Source<O, T>): Informer<O, T> {
-    const informer = new Informer(this.#client, source, this.#deps, this.#options);
+    const informer = new Informer(this.#client, source, this.#deps, this.#timing);
     this.#deps.metrics.objects(source.resource, () => informer.store.size);
     this.#running.push(informer.run(this.#stop.signal));
     return informer;

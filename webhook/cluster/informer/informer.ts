@@ -23,11 +23,8 @@ const defaultTiming = {
   longestBackoff: 8000,
 };
 
-export interface InformerOptions {
-  timing?: Partial<typeof defaultTiming>;
-  /** Between 0 and 1, for jitter. */
-  random?: () => number;
-}
+/** Times that differ from the default: tests use shorter ones. */
+export type Timing = Partial<typeof defaultTiming>;
 
 /** Names of objects that are too large. */
 const mostTooLarge = 1000;
@@ -48,7 +45,6 @@ export class Informer<O extends ApiObject, T> implements Lister<T> {
   readonly #client: ApiClient;
   readonly #report: ReturnType<typeof reportOf>;
   readonly #timing: typeof defaultTiming;
-  readonly #random: () => number;
   readonly #subscribers = new Set<(changes: Change<T>[]) => void>();
   readonly #synced = Promise.withResolvers<void>();
   readonly #stopped = new AbortController();
@@ -62,13 +58,12 @@ export class Informer<O extends ApiObject, T> implements Lister<T> {
   #heardAt = Number.NEGATIVE_INFINITY;
   #isBehind = false;
 
-  constructor(client: ApiClient, source: Source<O, T>, deps?: InformerDeps, options: InformerOptions = {}) {
+  constructor(client: ApiClient, source: Source<O, T>, deps?: InformerDeps, timing: Timing = {}) {
     this.source = source;
     this.store = new Store(source.retention);
     this.#client = client;
     this.#report = reportOf(source.resource, deps);
-    this.#timing = { ...defaultTiming, ...options.timing };
-    this.#random = options.random ?? Math.random;
+    this.#timing = { ...defaultTiming, ...timing };
   }
 
   /** Whether everything was listed once, also if an outage follows. */
@@ -153,7 +148,7 @@ export class Informer<O extends ApiObject, T> implements Lister<T> {
     if (known === undefined || isLost) this.#version = undefined;
     const { backoff, longestBackoff } = this.#timing;
     const longest = Math.min(backoff * 2 ** (this.#failures - 1), longestBackoff);
-    return longest * (0.5 + this.#random() / 2);
+    return longest * (0.5 + Math.random() / 2);
   }
 
   async #list(signal: AbortSignal): Promise<void> {
@@ -178,7 +173,7 @@ export class Informer<O extends ApiObject, T> implements Lister<T> {
     await watchOnce(this.#client, this.source, {
       resourceVersion,
       // the API takes whole seconds
-      seconds: Math.max(1, Math.round((watch * (1 + this.#random() / 3)) / 1000)),
+      seconds: Math.max(1, Math.round((watch * (1 + Math.random() / 3)) / 1000)),
       grace,
       timeout: answer,
       signal: AbortSignal.any([signal, this.#stale.signal]),

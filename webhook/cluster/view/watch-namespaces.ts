@@ -2,7 +2,7 @@ import type { NamespaceFacts, Namespaces } from '../../core/facts/namespace.ts';
 import { relist } from '../../lib/limits.ts';
 import { pathBelow } from '../api-path.ts';
 import type { ApiClient } from '../client.ts';
-import type { InformerOptions } from '../informer/informer.ts';
+import type { Timing } from '../informer/informer.ts';
 import { InformerFactory } from '../informer/informer-factory.ts';
 import { type ApiObject, isTooLarge } from '../informer/object.ts';
 import type { InformerDeps } from '../informer/report.ts';
@@ -63,14 +63,10 @@ export interface NamespaceView {
 }
 
 /** An API server that does not answer is not an error. */
-export function watchNamespaces(
-  client: ApiClient,
-  deps: InformerDeps,
-  options: InformerOptions = {},
-): NamespaceView {
+export function watchNamespaces(client: ApiClient, deps: InformerDeps, timing?: Timing): NamespaceView {
   const { resource } = namespaceSource;
   const { metrics, log } = deps;
-  const informers = new InformerFactory(client, deps, options);
+  const informers = new InformerFactory(client, deps, timing);
   const informer = informers.start(namespaceSource);
   void informer.whenSynced().then(() => {
     log.info({ resource, objects: informer.store.size }, `the ${resource} of the cluster are known`);
