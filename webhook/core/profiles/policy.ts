@@ -12,19 +12,16 @@ import type {
   TemplateKind,
 } from './types.ts';
 
-/** Profiles that a label combines by dots, in the label's order. */
+/** Profiles that a label combines by dots, in the label's order. `name` is the label's value. */
 export interface CombinedProfiles {
-  /** The label's value. */
   name: string;
   profiles: Profile[];
 }
 
-/** The gate's settings, with durations in milliseconds. */
 export interface GateSettings {
   mode: Configuration['gate']['mode'];
   startupGrace: number;
   maxHold: number;
-  /** Of profiles that set none themselves. */
   evidence: EvidenceMode;
 }
 
@@ -64,12 +61,10 @@ export class Policy {
     this.daemonSets = new Set(configuration.profiles.flatMap(({ daemonSets }) => daemonSets.map(nameOf)));
   }
 
-  /** The kinds in which `review` finds pod templates. */
   get templateKinds(): readonly TemplateKind[] {
     return this.configuration.review.kinds;
   }
 
-  /** What the gate goes by for a profile. */
   evidenceOf({ evidence }: Pick<Profile, 'evidence'>): EvidenceMode {
     return evidence ?? this.gate.evidence;
   }
@@ -80,20 +75,17 @@ export class Policy {
   }
 
   /**
-   * Returns the profiles that a value of the label `cni-gate.io/profile` names. The same value gives the same object.
-   *
-   * @param label profile names, with dots between them: `cilium.linkerd`
+   * Returns the profiles that a value of the label `cni-gate.io/profile` names, such as `cilium.linkerd`.
    * @throws CniGateError CNI_GATE_PROFILE_UNKNOWN or CNI_GATE_PROFILE_COMBINATION
    */
   combineProfiles(label: string): CombinedProfiles {
     const known = this.#combined.get(label);
     if (known !== undefined) return known;
-    if (label.length > longestLabel) {
+    if (label.length > longestLabel)
       throw notCombined(
         `${label.slice(0, longestLabel)}…`,
         `is longer than a label value may be (${longestLabel} characters)`,
       );
-    }
     const combined = { name: label, profiles: label.split('.').map((name) => this.#profile(name, label)) };
     if (new Set(combined.profiles).size < combined.profiles.length) {
       throw notCombined(label, 'names a profile twice');
