@@ -18,7 +18,6 @@ export interface ServerDeps extends Deps {
   reload: (source: ReloadSource, changed?: () => void) => ReloadListener;
 }
 
-/** What {@link ServerDeps} are made of. */
 export interface DepsOptions {
   log: FastifyBaseLogger;
   /** The clock of the machine where nothing is given. */
@@ -29,7 +28,6 @@ export interface DepsOptions {
   interval?: number;
 }
 
-/** Makes what the parts of one server share. */
 export function serverDeps({ log, clock = systemClock, signal, interval }: DepsOptions): ServerDeps {
   const metrics = new Metrics();
   return {

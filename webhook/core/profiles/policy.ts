@@ -103,7 +103,11 @@ export class Policy {
     const of = name === label ? '' : ` of "${label}"`;
     const meant = this.#meant(label);
     const hint = meant === undefined ? '' : ` (did you mean "${meant}"?)`;
-    throw new UnknownProfile(`profile "${name}"${of} does not exist${hint}`, [...this.profiles.keys()]);
+    const known = [...this.profiles.keys()].join(', ');
+    throw new CniGateError(
+      'CNI_GATE_PROFILE_UNKNOWN',
+      `profile "${name}"${of} does not exist${hint}; the configuration has: ${known}`,
+    );
   }
 
   /** The label with misspelled names and separators corrected; undefined if a name is like no profile. */
@@ -117,15 +121,3 @@ export class Policy {
 
 const notCombined = (label: string, why: string): CniGateError =>
   new CniGateError('CNI_GATE_PROFILE_COMBINATION', `profile "${label}" ${why}`);
-
-/** A label names a profile that is not in the configuration. */
-export class UnknownProfile extends CniGateError {
-  /** The message in short lines: the fault, and the configured profiles. */
-  readonly lines: readonly string[];
-
-  constructor(fault: string, known: readonly string[]) {
-    const list = `the configuration has: ${known.join(', ')}`;
-    super('CNI_GATE_PROFILE_UNKNOWN', `${fault}; ${list}`);
-    this.lines = [fault, list];
-  }
-}
