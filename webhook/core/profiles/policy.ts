@@ -101,21 +101,13 @@ export class Policy {
     const profile = this.profiles.get(name);
     if (profile !== undefined) return profile;
     const of = name === label ? '' : ` of "${label}"`;
-    const meant = this.#meant(label);
+    const known = [...this.profiles.keys()];
+    const meant = nearest(name, known);
     const hint = meant === undefined ? '' : ` (did you mean "${meant}"?)`;
-    const known = [...this.profiles.keys()].join(', ');
     throw new CniGateError(
       'CNI_GATE_PROFILE_UNKNOWN',
-      `profile "${name}"${of} does not exist${hint}; the configuration has: ${known}`,
+      `profile "${name}"${of} does not exist${hint}; the configuration has: ${known.join(', ')}`,
     );
-  }
-
-  /** The label with misspelled names and separators corrected; undefined if a name is like no profile. */
-  #meant(label: string): string | undefined {
-    const known = [...this.profiles.keys()];
-    const names = label.toLowerCase().split(/[^a-z0-9-]+/);
-    const meant = names.map((name) => nearest(name, known));
-    return meant.includes(undefined) ? nearest(label, known) : meant.join('.');
   }
 }
 
