@@ -12,8 +12,8 @@ export type App = FastifyInstance<Server>;
 export interface ServerDeps extends Deps {
   log: FastifyBaseLogger;
   metrics: Metrics;
-  /** What `/readyz` asks. The reason of an earlier check hides those of later ones. */
-  ready: ReadyCheck[];
+  /** What `/readyz` asks: why the server is not ready, or undefined. An earlier reason hides later ones. */
+  ready: (() => string | undefined)[];
   /** Makes the listener that reports the reloads of a source in the log and the metrics, after it called `changed`. */
   reload: (source: ReloadSource, changed?: () => void) => ReloadListener;
 }
@@ -51,6 +51,3 @@ export function serverDeps({ log, clock = systemClock, signal, interval }: DepsO
     }),
   };
 }
-
-/** Says why the server should not receive requests now, for people; undefined when it may. */
-export type ReadyCheck = () => string | undefined;

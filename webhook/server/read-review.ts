@@ -41,16 +41,6 @@ export interface ReadContext {
   namespace: (name: string) => NamespaceAnswer | undefined;
 }
 
-/** Ends the reading of a body whose namespace is not known. */
-class UnknownNamespace extends Error {
-  readonly namespace: string;
-
-  constructor(namespace: string) {
-    super(`namespace ${namespace} is not known yet`);
-    this.namespace = namespace;
-  }
-}
-
 /**
  * Reads the body of an admission call, JSON in UTF-8. It never waits, so that no parsed body stays in memory: one can
  * take 40 times as much as its text. A body whose namespace is not known is read a second time.
@@ -64,9 +54,13 @@ export async function readReview(
   const body = parse(text);
   if (webhook === 'gate') return { placement: decodePlacement(body) };
   if (webhook === 'namespaces') return reviewNamespace(body, policy);
+  let unknownNamespace: string | undefined;
   const facts = (name: string): NamespaceFacts | undefined => {
     const answer = namespace(name);
-    if (answer === undefined) throw new UnknownNamespace(name);
+    if (answer === undefined) {
+      unknownNamespace = name;
+      throw new Error(`namespace ${name} is not known yet`);
+    }
     if ('code' in answer) throw new CniGateError(answer.code, answer.message);
     return answer.facts;
   };
@@ -75,7 +69,7 @@ export async function readReview(
     const { pod: _, ...answered } = request;
     return { request: answered, decision, review };
   } catch (error) {
-    if (error instanceof UnknownNamespace) return { unknownNamespace: error.namespace };
+    if (unknownNamespace !== undefined) return { unknownNamespace };
     throw error;
   }
 }

@@ -11,9 +11,8 @@ export interface EvidenceChange {
   now: PodEvidence | undefined;
 }
 
-export type EvidenceView = Pick<
-  Evidence,
-  'synced' | 'pods' | 'pod' | 'ownedBy' | 'hasPassed' | 'of' | 'reservations' | 'subscribe'
+export type EvidenceView = Readonly<
+  Pick<Evidence, 'synced' | 'pods' | 'pod' | 'ownedBy' | 'hasPassed' | 'of' | 'reservations' | 'subscribe'>
 >;
 
 /** A change of a pod as a watch reports it. `listed`: from a list, so it may have happened long ago. */
@@ -35,7 +34,8 @@ export class Evidence {
   readonly #subscribers = new Set<(changes: readonly EvidenceChange[]) => void>();
   readonly #isProfile: (name: string) => boolean;
   readonly reservations: Reservations;
-  #isSynced = false;
+  /** Whether all pods were listed once. */
+  synced = false;
 
   /** @param isProfile whether a profile of this name exists: users can name any */
   constructor(isProfile: (name: string) => boolean = () => true, reservations = new Reservations()) {
@@ -43,12 +43,8 @@ export class Evidence {
     this.reservations = reservations;
   }
 
-  get synced(): boolean {
-    return this.#isSynced;
-  }
-
   markSynced(): void {
-    this.#isSynced = true;
+    this.synced = true;
   }
 
   pods(): Iterable<PodEvidence> {

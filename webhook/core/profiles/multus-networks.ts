@@ -77,18 +77,17 @@ function withoutEmpty({ namespace, interface: device, ...rest }: NetworkEntry): 
   return { ...rest, ...(namespace && { namespace }), ...(device && { interface: device }) };
 }
 
-export interface MergedNetworks {
-  /** The pod's annotation afterwards; existing entries stay as they were written. */
-  value: string;
-  /** Warnings about values of the pod that were kept instead of the profile's. */
-  kept: string[];
-}
 /**
  * Adds the networks that a pod lacks to those that it requests. The pod's entries, their order and their form stay. A
  * comma list becomes JSON only if an entry cannot be written in that form.
  * @param podNamespace the namespace of entries that name none
+ * @returns the annotation afterwards, and warnings about values of the pod that were kept
  */
-export function mergeNetworks(podText: string, profileText: string, podNamespace: string): MergedNetworks {
+export function mergeNetworks(
+  podText: string,
+  profileText: string,
+  podNamespace: string,
+): { value: string; kept: string[] } {
   const pod = parseNetworks(podText);
   const profile = parseNetworks(profileText);
   if (pod === undefined || profile === undefined) {
