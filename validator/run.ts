@@ -73,7 +73,7 @@ async function proveAll(progress: Progress): Promise<never> {
   return finish(progress, verdictOf([...progress.results.values()]));
 }
 
-/** A later run in a sandbox in which one has passed: the other containers run, and the proxy answers the probe. */
+/** A run in a sandbox in which an earlier run passed: the other containers run, and the proxy answers the probe. */
 async function waitAgain(witness: Witness, progress: Progress): Promise<never> {
   progress.isLater = true;
   const { inbound, exempt, family } = witness;
@@ -118,6 +118,6 @@ function finish({ results, terminationLog }: Progress, verdict: Verdict, problem
   native.exit(exitCodeFor(verdict, warn));
 }
 
-/** Where the program listens at last: kubelets before Kubernetes 1.35 dial startup probes again when they restart. */
+/** Where the program listens after a pass: kubelets before Kubernetes 1.35 dial startup probes again when they restart. */
 const addressAtRest = ({ port, inbound, exempt, family }: Witness): string =>
   inbound === undefined || exempt ? `${family === 'IPv6' ? '[::]' : '0.0.0.0'}:${port}` : '';

@@ -9,7 +9,7 @@ export function readSandbox(): Sandbox {
   };
 }
 
-/** It exists in a sandbox in which a proof has passed. All containers of a pod share the folder until its end. */
+/** A file that exists once a proof has passed. All containers of a sandbox share its folder, which ends with it. */
 const passed = '/dev/shm/cni-gate-passed';
 
 /** The node's IPC namespace: `PROC_IPC_INIT_INO` of `include/linux/proc_ns.h`. With `hostIPC`, the folder is the node's. */

@@ -51,7 +51,7 @@ export function injectionFor(plan: ProofPlan, proof: ProofSettings): Injection |
   return { container, volume };
 }
 
-/** The probe by which the kubelet dials the pod. It outlasts the checks: the kubelet restarts the container then. */
+/** The probe by which the kubelet dials the pod. It must outlast the checks, because its end restarts the container. */
 function startupProbe({ checks }: ProofPlan, port: number): object {
   const timeouts = checks.flatMap(({ profile: _, ...check }) =>
     Object.values<{ timeout: string }>(check).map(({ timeout }) => parseDuration(timeout) ?? 0),

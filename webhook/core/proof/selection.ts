@@ -30,19 +30,13 @@ export interface AskedPod {
 /** Kubernetes' own components: a webhook that delays them can prevent a cluster from recovering. */
 const systemNamespaces = new Set(['kube-system']);
 
-/**
- * Whether all pods of a namespace are exempt, whatever its labels are.
- *
- * @param ownNamespace the namespace of cni-gate
- */
+/** Whether all pods of a namespace are exempt, whatever its labels are. `ownNamespace` is the one of cni-gate. */
 export const isExemptNamespace = (namespace: string, ownNamespace: string | undefined): boolean =>
   systemNamespaces.has(namespace) || namespace === ownNamespace;
 
 /**
  * Returns why this pod must not be changed, whatever its namespace and labels request.
- *
  * @param daemonSets `namespace/name` of the DaemonSets that provide networks: they must never wait for themselves
- * @param ownNamespace the namespace of cni-gate
  */
 export function exemption(
   request: AskedPod,
@@ -136,7 +130,7 @@ type Choice = Pick<Selection, 'profile' | 'chosenBy' | 'forbidden'>;
 
 const byNamespace = (profile: string): Choice => ({ profile, chosenBy: 'namespace' });
 
-/** A pod's own label. Without `proof.allowOptOut` it only adds: other profiles might not apply, as an opt-out. */
+/** The choice by a pod's own label. Without `proof.allowOptOut` the label only adds profiles to the namespace's. */
 function choose(
   ofPod: string,
   ofNamespace: string,
