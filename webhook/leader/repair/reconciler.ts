@@ -143,7 +143,7 @@ export class Reconciler implements Work {
     memory.begin(pod, policy().repair, performance.now());
     // no other pod finds out about the node before the replacement
     for (const profile of moves ? [] : pod.failedProfiles) {
-      view.evidence.reserve(profile, pod.node, pod.owner, Date.now());
+      view.evidence.reservations.reserve(profile, pod.node, pod.owner, Date.now());
     }
     const { result, ...more } = await deletePod(this.#client, recreation);
     metrics.recreations.inc({ result });
