@@ -16,9 +16,7 @@ export interface SourceDocument {
   text: string;
   /** Whether it is JSON, which has no comments. */
   json: boolean;
-  /** Whether it continues the previous one without `---`, as the items of a large List do. */
-  continues: boolean;
-  /** Whether there is no object to read: only comments, or a text that was reported. */
+  /** Whether it has no object to read, because its text was reported. */
   blank: boolean;
 }
 

@@ -1,9 +1,8 @@
 import { type AdmissionOptions, Judge } from './ask/judge.ts';
 import { coverageFindings, inputFindings } from './findings/coverage.ts';
 import { jobFindings } from './findings/jobs.ts';
-import { readStream } from './input/documents.ts';
+import { mostInput, readStream } from './input/documents.ts';
 import { expandInputs, readInput, standardInput, standardInputName } from './input/files.ts';
-import { mostInput } from './input/limits.ts';
 import { ManifestReader } from './input/manifest-reader.ts';
 import { proxyMissing } from './mesh.ts';
 import { faultAt, type Report, type Reviewed } from './model.ts';

@@ -11,7 +11,7 @@ import {
 import { basename, dirname, join, sep } from 'node:path';
 import { systemText } from '../../lib/errors.ts';
 import { type Fault, type Finding, faultAt } from '../model.ts';
-import { inMebi, mostInput } from './limits.ts';
+import { inMebi, mostInput } from './documents.ts';
 
 /** The argument of `-f` for standard input. */
 export const standardInput = '-';

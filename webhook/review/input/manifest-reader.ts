@@ -14,8 +14,7 @@ import {
   type Workload,
 } from '../model.ts';
 import { describe, type Fields, fieldsOf } from '../values.ts';
-import { lineOf, parsed, repeatedKey } from './documents.ts';
-import { mostObjects } from './limits.ts';
+import { lineOf, mostObjects, parsed, repeatedKey } from './documents.ts';
 import { groupOf, kubernetesKinds, templatesIn } from './templates.ts';
 import { nameIn, recordedWorkload, workloadOf } from './workload.ts';
 

@@ -6,7 +6,7 @@ import { isObject } from '../../lib/json.ts';
 import { jobFault } from '../findings/jobs.ts';
 import type { Path, Position, Workload } from '../model.ts';
 import { describe, type Fields, fieldsOf, pointer, valueAt } from '../values.ts';
-import { inMebi, largestObject } from './limits.ts';
+import { inMebi, largestObject } from './documents.ts';
 import { type FoundTemplate, isCustom } from './templates.ts';
 
 /**
