@@ -57,17 +57,6 @@ test('an earlier injection is no finding, and its label counts only with that of
   assert.ok(there.yaml().endsWith(before));
 });
 
-test('the lines that a finding about a Job names, added as they are, end it', async (t) => {
-  const { report } = await reviewText(t, manifests(['Namespace shop cilium', { kind: 'Job' }]));
-  const lines = /`(podFailurePolicy: .*)`/.exec(report.findings[0]?.message ?? '')?.[1] ?? '';
-  assert.match(lines, /values: \[95\]/);
-  const fixed = manifests(['Namespace shop cilium', { kind: 'Job' }]).replace(
-    /\nspec:\n/,
-    (spec) => `${spec}  ${lines}\n`,
-  );
-  assert.deepEqual((await reviewText(t, fixed)).findings, []);
-});
-
 test('a finding has the line of the label, annotation or field that it is about', async (t) => {
   const job = `apiVersion: batch/v1
 kind: Job

@@ -39,28 +39,6 @@ test('globs are sorted; an existing file with brackets in its name takes precede
   assert.deepEqual(found(folder, ['**/d.{json,yaml}', '[x].yaml']), ['c/d.json', '[x].yaml']);
 });
 
-test('manifests in a folder that is skipped are a finding, in every output', async (t) => {
-  const folder = folderWith(t, {
-    'a.yaml': pod('a'),
-    '.k8s/deep/b.yaml': pod('b'),
-    '.github/workflows/ci.yaml': 'on: push\njobs: {}\n',
-    '.git/c.yaml': pod('c'),
-    'node_modules/d.yaml': pod('d'),
-    'sub/.e.json': JSON.stringify({ apiVersion: 'v1', kind: 'Pod' }),
-  });
-  const linked = folderWith(t, { 'f.yaml': pod('f') });
-  symlinkSync(linked, join(folder, 'linked'));
-  symlinkSync(folder, join(folder, 'loop'));
-  const { findings, text, json, junit } = await asked([folder]);
-  const skipped = ['.k8s', 'linked', 'loop', 'sub/.e.json'].map((name) => join(folder, name));
-  assert.deepEqual(
-    findings,
-    skipped.map((file) => `INPUT_SKIPPED ${file}`),
-  );
-  for (const output of [text(true), JSON.stringify(json()), junit(true)])
-    assert.match(output, /INPUT_SKIPPED/);
-});
-
 test('a missing input is an error, and the rest is read', (t) => {
   const folder = folderWith(t, { 'a.yaml': '', 'empty/x.txt': '' });
   assert.deepEqual(found(folder, ['none.yaml', 'a.yaml', '*.yml', 'empty']), [

@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { readPolicy } from '../config/load.ts';
 import { clean } from '../lib/clean.ts';
 import { CniGateError } from '../lib/errors.ts';
-import type { AdmissionOptions } from '../review/ask/judge.ts';
+import type { AdmissionOptions } from '../review/judge.ts';
 import { isRecorded, placeOf, type Report } from '../review/model.ts';
 import { githubOutput } from '../review/output/github.ts';
 import { gitlabOutput } from '../review/output/gitlab.ts';

@@ -62,7 +62,6 @@ export const errorCodes = {
   CNI_GATE_NAMESPACE_NOT_GIVEN: 'The Namespace of a workload is not in the input of review.',
   CNI_GATE_NOTHING_CHECKED: 'No workload of an opted-in namespace, or of the whole input, gets a check.',
   CNI_GATE_PROXY_MISSING: 'A pod requests a mesh whose injector has not run on the manifest.',
-  CNI_GATE_INPUT_SKIPPED: 'A folder of the input of review has manifests that are not read.',
   CNI_GATE_INPUT_KUSTOMIZE: 'An input of review is a folder that kustomize must render.',
   CNI_GATE_INPUT_TOO_LARGE: 'An input of review exceeds a limit of review.',
   CNI_GATE_CLUSTER_CONFIG: 'No usable cluster configuration was found.',

@@ -41,21 +41,8 @@ function faultOf(object: Fields, path: Path): string | undefined {
     return `has restartPolicy OnFailure and backoffLimit ${String(backoffLimit)}, so it fails with the first proof that fails, before repair can help: set backoffLimit to 2 or more (${guide})`;
   }
   if (restartPolicy !== 'Never' || ignoresFailedProof(spec.podFailurePolicy)) return undefined;
-  const cost =
-    backoffLimit === 0
-      ? 'it fails with the first proof that fails'
-      : `each proof that fails uses up one of its backoffLimit, ${String(backoffLimit)}`;
-  return `has restartPolicy Never and no podFailurePolicy that ignores exit code ${exitCode.failed}, so ${cost}: ${adviceFor(spec, path)} (${guide})`;
-}
-
-/** With a podFailurePolicy, the API server accepts no other podReplacementPolicy than Failed. The first rule that fits decides. */
-function adviceFor({ podFailurePolicy, podReplacementPolicy }: Fields, path: Path): string {
-  const { rules } = fieldsOf(podFailurePolicy);
-  const add = Array.isArray(rules)
-    ? `add \`${rule}\` to ${dotted([...path, 'podFailurePolicy', 'rules'])} as the first rule`
-    : `add to ${dotted([...path])} \`podFailurePolicy: {rules: [${rule}]}\``;
-  const isOther = !['Failed', undefined, null].includes(podReplacementPolicy as string | undefined | null);
-  return isOther ? `${add}, and set podReplacementPolicy to Failed` : add;
+  const rules = dotted([...path, 'podFailurePolicy', 'rules']);
+  return `has restartPolicy Never and no podFailurePolicy that ignores exit code ${exitCode.failed}, so each proof that fails counts against its backoffLimit, ${backoffLimit}: make \`${rule}\` the first rule of ${rules} (${guide})`;
 }
 
 /** Outcomes of pods that start with a check. */

@@ -4,7 +4,7 @@ import { CniGateError } from '../../lib/errors.ts';
 import { isObject } from '../../lib/json.ts';
 import { profileLabel } from '../../lib/names.ts';
 import { namespaceKeys, workloadKeys } from '../findings/keys.ts';
-import { seemsToCreatePods, unknownObject } from '../findings/objects.ts';
+import { unknownObject } from '../findings/objects.ts';
 import {
   type Fault,
   type Finding,
@@ -27,12 +27,6 @@ export interface NamespaceObject {
   line: number;
 }
 
-/** An object whose pods a review does not see. */
-export interface Unseen extends Pick<Workload, 'kind' | 'namespace'> {
-  file: string;
-  line: number;
-}
-
 /**
  * Sorts the objects of documents: workloads and AdmissionReviews to review, Namespaces for their labels, and the rest,
  * which it counts. Namespaces may come after their workloads, so everything is read before any decision.
@@ -44,8 +38,6 @@ export class ManifestReader {
   readonly findings: Finding[] = [];
   /** Objects of unknown kinds that seem to contain pods: findings where namespaces opted in. */
   readonly unknownObjects: (Finding & { namespace: string })[] = [];
-  /** Objects that seem to create pods, and contain none that can be reviewed. */
-  readonly unseen: Unseen[] = [];
   readonly namespaces = new Map<string, NamespaceObject>();
   readonly otherObjects = new Map<string, number>();
   readonly #defaultNamespace: string;
@@ -159,8 +151,6 @@ export class ManifestReader {
     if (templates.length === 0) this.#countOther(names.kind);
     const unknown = found === undefined ? unknownObject(object, names, position) : undefined;
     if (unknown !== undefined) this.unknownObjects.push(unknown);
-    else if (found === undefined && seemsToCreatePods(object))
-      this.unseen.push({ ...names, file: position.document.file, line: position.line });
     const workloads = templates.map((template): Workload => {
       this.#count();
       return workloadOf(object, template, position, this.#defaultNamespace);

@@ -1,20 +1,20 @@
-import { mutate } from '../../admission/mutate.ts';
-import { decodePodRequest, InvalidObject, type PodRequest } from '../../admission/review.ts';
-import { builtInProfiles } from '../../config/builtin.ts';
-import { dotted } from '../../config/parse.ts';
-import { FixedNamespaces } from '../../core/facts/namespace.ts';
-import type { Pod } from '../../core/facts/pod.ts';
-import { earlierCall, readStatus } from '../../core/facts/status-annotation.ts';
-import type { Policy } from '../../core/profiles/policy.ts';
-import { exemption, isExemptNamespace, select } from '../../core/proof/selection.ts';
-import { CniGateError } from '../../lib/errors.ts';
-import { getOwn } from '../../lib/maps.ts';
-import { optOutValue, profileLabel } from '../../lib/names.ts';
-import { lineOf, parsed } from '../input/documents.ts';
-import type { NamespaceObject } from '../input/manifest-reader.ts';
-import { asIfInjected, type Mesh, type MeshGap, meshesOf, meshGaps } from '../mesh.ts';
-import { type Fault, faultAt, nameOf, type ReviewDecision, type Workload } from '../model.ts';
-import { parts, relocate, valueAt } from '../values.ts';
+import { mutate } from '../admission/mutate.ts';
+import { decodePodRequest, InvalidObject, type PodRequest } from '../admission/review.ts';
+import { builtInProfiles } from '../config/builtin.ts';
+import { dotted } from '../config/parse.ts';
+import { FixedNamespaces } from '../core/facts/namespace.ts';
+import type { Pod } from '../core/facts/pod.ts';
+import { earlierCall, readStatus } from '../core/facts/status-annotation.ts';
+import type { Policy } from '../core/profiles/policy.ts';
+import { exemption, isExemptNamespace, select } from '../core/proof/selection.ts';
+import { CniGateError } from '../lib/errors.ts';
+import { getOwn } from '../lib/maps.ts';
+import { optOutValue, profileLabel } from '../lib/names.ts';
+import { lineOf, parsed } from './input/documents.ts';
+import type { NamespaceObject } from './input/manifest-reader.ts';
+import { asIfInjected, type Mesh, type MeshGap, meshesOf, meshGaps } from './mesh.ts';
+import { type Fault, faultAt, nameOf, type ReviewDecision, type Workload } from './model.ts';
+import { parts, relocate, valueAt } from './values.ts';
 
 /** How the server is configured. */
 export interface AdmissionOptions {
