@@ -1,8 +1,6 @@
 import { docsUrl } from './names.ts';
 
-/**
- * All error codes of cni-gate, with what each means. `npm run generate` writes the sentences into docs/reference/errors.md.
- */
+/** All error codes. `npm run generate` writes the sentences into docs/reference/errors.md. */
 export const errorCodes = {
   CNI_GATE_USAGE: 'A command, flag or combination of flags is invalid.',
   CNI_GATE_CONFIG_UNREADABLE: 'The configuration file is missing or unreadable.',
@@ -89,10 +87,7 @@ export const errorPage = (code: ErrorCode): string => `${docsUrl}reference/error
 export const isErrorCode = (value: unknown): value is ErrorCode =>
   typeof value === 'string' && Object.hasOwn(errorCodes, value);
 
-/**
- * An error for the person who has to act on it. The message says what was expected, what was seen and where. The code is
- * stable, and the documentation explains it.
- */
+/** An error for the person who has to act on it. The message says what was expected, what was seen and where. */
 export class CniGateError extends Error {
   override readonly name = 'CniGateError';
   readonly code: ErrorCode;
