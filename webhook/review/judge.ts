@@ -25,7 +25,7 @@ export interface AdmissionOptions {
   ownNamespace?: string | undefined;
 }
 
-/** Why the API server does not call: the namespace is exempt, has no label that opts in, or is not in the input. */
+/** Why the API server does not call the webhook. */
 export type Uncalled = 'exempt-namespace' | 'not-opted-in' | 'namespace-not-given';
 
 /** Judges workloads by the code of the server's `/mutate`. */
@@ -57,11 +57,7 @@ export class Judge {
     return Object.hasOwn(facts.labels, profileLabel) ? undefined : 'not-opted-in';
   }
 
-  /**
-   * Returns what admission does with a workload, and the meshes whose injector must run first.
-   *
-   * @param assumeMeshed whether a pod that requests a mesh is judged as if the mesh's injector had run
-   */
+  /** What admission does with a workload, and the meshes whose injector must run first. */
   async judge(
     workload: Workload,
     assumeMeshed: boolean,

@@ -13,8 +13,7 @@ const guide = 'docs/guides/repair.md#jobs';
 /**
  * Why a Job may fail for its network although repair runs, and the line that says so; undefined where it does not.
  *
- * @param object a Job, or an object with Jobs in it, such as a CronJob
- * @param podPath the path of the Job's pod template in the object, `template` in the Job's spec
+ * @param podPath the path of the Job's pod template in the object, which may be a CronJob
  */
 export function jobFault(
   object: Fields,
@@ -61,9 +60,8 @@ export const jobFindings = (reviewed: readonly Reviewed[]): Finding[] =>
   });
 
 /**
- * Whether the first rule that fits a container that ended with the code of a failed proof ignores it. A rule with
- * `containerName` never fits: it may name containers of the Job's template only, and the init container is not in it.
- * Source: Kubernetes, `matchPodFailurePolicy` in `pkg/controller/job/pod_failure_policy.go`.
+ * Whether the first rule that fits a failed proof ignores it (Kubernetes, `matchPodFailurePolicy` in
+ * `pkg/controller/job/pod_failure_policy.go`). A rule with `containerName` cannot name the init container.
  */
 function ignoresFailedProof(policy: unknown): boolean {
   const { rules } = fieldsOf(policy);

@@ -6,10 +6,7 @@ import { type Fields, fieldsOf } from '../values.ts';
 /** Deeper than any kind known today has its templates. */
 const deepest = 16;
 
-/**
- * A finding for the pod that an object of an unknown kind seems to contain: a misspelled kind, a wrong `apiVersion`, or a
- * kind whose pods `review` does not find. Undefined where there is none.
- */
+/** A finding for the pod that an object of an unknown kind, or with a wrong `apiVersion`, seems to contain. */
 export function unknownObject(
   object: Fields,
   names: Pick<Workload, 'kind' | 'namespace' | 'name'>,

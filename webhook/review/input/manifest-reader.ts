@@ -29,7 +29,7 @@ export interface NamespaceObject {
 
 /**
  * Sorts the objects of documents: workloads and AdmissionReviews to review, Namespaces for their labels, and the rest,
- * which it counts. Namespaces may come after their workloads, so everything is read before any decision.
+ * which it counts. A Namespace may come after its workloads.
  */
 export class ManifestReader {
   readonly documents: SourceDocument[] = [];
@@ -44,10 +44,7 @@ export class ManifestReader {
   readonly #kinds: readonly TemplateKind[];
   #counted = 0;
 
-  /**
-   * @param defaultNamespace the namespace of objects that name none
-   * @param kinds kinds of other projects that contain pod templates
-   */
+  /** @param kinds kinds of other projects that contain pod templates */
   constructor(defaultNamespace: string, kinds: readonly TemplateKind[]) {
     this.#defaultNamespace = defaultNamespace;
     this.#kinds = kinds;
@@ -174,12 +171,7 @@ function itemsOf(value: unknown): unknown[] | undefined {
   );
 }
 
-/**
- * Name, labels and annotations of a Namespace object. A null label is empty, as for the API server. An annotation that
- * is not a string is ignored.
- *
- * @throws CniGateError CNI_GATE_INPUT_SYNTAX if it has no name, or labels that are not strings
- */
+/** Name, labels and annotations of a Namespace object. A null label is empty, as for the API server. */
 function namespaceMaps(object: Fields): Pick<NamespaceObject, 'labels' | 'annotations'> & { name: string } {
   const { name, labels, annotations } = fieldsOf(object.metadata);
   if (typeof name !== 'string' || name === '') throw wrong('a Namespace has no metadata.name');
