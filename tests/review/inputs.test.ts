@@ -89,7 +89,6 @@ test('unreadable documents are errors with lines, and the others are reviewed', 
     [nested('[', ']'), /^\d+: nested too deeply: more than 200 levels/],
     [bomb, /^\d+: the aliases stand for too many values/],
     ['a: &a [*a]\n', /^\d+: neither YAML nor JSON: an alias stands for a value that contains it$/],
-    ['a: &a {b: &b {c: *a}}\n', /: an alias stands for a value that contains it$/],
     ['a: &a {<<: *a}\n', /^\d+: the aliases stand for .* a map into which they are merged$/],
     ['hello\n', /^\d+: expected a Kubernetes object, got a string/],
     ['- 1\n- 2\n', /^\d+: expected a Kubernetes object, got a list/],
@@ -97,10 +96,6 @@ test('unreadable documents are errors with lines, and the others are reviewed', 
     [
       'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\n',
       /Deployment default\/a: expected a pod template in spec\.template, got nothing/,
-    ],
-    [
-      'apiVersion: v1\nkind: PodTemplate\ntemplate: {metadata: 1}\n',
-      /expected an object in template\.metadata, got a number/,
     ],
     [
       'apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: 1}\n',
