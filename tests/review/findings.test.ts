@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, type TestContext, test } from 'node:test';
-import { exitCodeOf } from '../../webhook/review/summary.ts';
+import { exitCodeOf } from '../../webhook/review/model.ts';
 import { flagsOf, manifests, type TableCase, tables } from './manifests.ts';
 import { namespaceOf, pod, reviewFiles, reviewText } from './support.ts';
 

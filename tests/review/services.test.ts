@@ -5,12 +5,11 @@ import { suite, test } from 'node:test';
 import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import { version } from '../../webhook/lib/version.ts';
-import type { Report } from '../../webhook/review/model.ts';
+import { type Report, summarize } from '../../webhook/review/model.ts';
 import { githubOutput } from '../../webhook/review/output/github.ts';
 import { gitlabOutput } from '../../webhook/review/output/gitlab.ts';
 import { pathFrom, reportRoot } from '../../webhook/review/output/problems.ts';
 import { sarifOutput } from '../../webhook/review/output/sarif.ts';
-import { summarize } from '../../webhook/review/summary.ts';
 import { commandsIn } from '../support/workflow-commands.ts';
 import { command, folderWith, namespaceOf, pod, reviewFiles } from './support.ts';
 

@@ -1,7 +1,6 @@
 import { clean } from '../../lib/clean.ts';
 import { standardInputName } from '../input/files.ts';
-import { placeOf, type Report } from '../model.ts';
-import type { Summary } from '../summary.ts';
+import { placeOf, type Report, type Summary } from '../model.ts';
 import { type Problem, problemsOf } from './problems.ts';
 import { totals } from './text.ts';
 

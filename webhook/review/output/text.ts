@@ -2,8 +2,17 @@ import type { styleText } from 'node:util';
 import { structuredPatch } from 'diff';
 import type { Outcome } from '../../admission/mutate.ts';
 import { clean } from '../../lib/clean.ts';
-import { type Finding, nameOf, notesOn, placeOf, type Report, type Reviewed, textOf } from '../model.ts';
-import { exitCodeOf, type Summary } from '../summary.ts';
+import {
+  exitCodeOf,
+  type Finding,
+  nameOf,
+  notesOn,
+  placeOf,
+  type Report,
+  type Reviewed,
+  type Summary,
+  textOf,
+} from '../model.ts';
 import { relocate } from '../values.ts';
 import { type Patchable, patchable } from './yaml.ts';
 
