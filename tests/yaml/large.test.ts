@@ -13,12 +13,12 @@ import { jsonListOfDeployments } from '../support/large-inputs.ts';
 const tellMemory =
   "data:text/javascript,process.on('exit',()=>process.stderr.write('maxRSS '+process.resourceUsage().maxRSS))";
 
-const what = 'one List of 4,000 workloads, as kubectl get --all-namespaces --output json prints it';
+const what = 'one List of 3,000 workloads, as kubectl get --all-namespaces --output json prints it';
 
 describe(what, { concurrency: 2 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'cni-gate-large-'));
   const list = join(folder, 'list.json');
-  before(() => writeFileSync(list, jsonListOfDeployments(4000)));
+  before(() => writeFileSync(list, jsonListOfDeployments(3000)));
   after(() => rmSync(folder, { recursive: true }));
 
   /** Reviews the list as a process of its own. */
