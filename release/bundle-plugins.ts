@@ -7,10 +7,7 @@ import type { Plugin } from 'esbuild';
 /** The modules that compile JSON schemas and export the validators, and nothing else. */
 export const schemaModules = ['webhook/core/facts/pod-schema.ts', 'webhook/config/schema.ts'];
 
-/**
- * Makes the bundle load validators that are compiled when it is built. To compile them at each start takes about a third
- * of the processor time until the server is ready, and some megabytes: docs/decisions/server.md
- */
+/** Compiles JSON schemas when the bundle is built: at each start, it would take a third of the server's start. */
 export const compiledSchemas = (checkout: string): Plugin => ({
   name: 'compiled-schemas',
   setup({ onLoad, onResolve }) {
@@ -37,10 +34,7 @@ export const compiledSchemas = (checkout: string): Plugin => ({
   },
 });
 
-/**
- * Leaves out of the bundle the modules of a package whose exports are not used. A package that does not declare
- * `sideEffects: false` is otherwise bundled as a whole: 1,000 modules for a kubeconfig file.
- */
+/** Bundles only the modules of a package whose exports are used, as if it declared `sideEffects: false`. */
 export const withoutSideEffects = (name: string): Plugin => ({
   name: 'without-side-effects',
   setup({ onResolve, resolve }) {

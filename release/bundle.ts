@@ -1,13 +1,4 @@
-import {
-  appendFileSync,
-  chmodSync,
-  cpSync,
-  globSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, cpSync, globSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -16,23 +7,15 @@ import { compiledSchemas, withoutSideEffects } from './bundle-plugins.ts';
 /*
  * usage: npx node release/bundle.ts
  *
- * Bundles the command line for npm, krew and the server's image: dist/webhook/main.js, and beside it the server's thread
- * and a file for each part that not every command loads (docs/decisions/images-and-releases.md). dist/LICENSES has the licenses of the
- * packages in it.
+ * Bundles the command line for npm, krew and the server's image into dist/webhook (docs/decisions/images-and-releases.md),
+ * and the licenses of the packages in it into dist/LICENSES.
  */
 const checkout = fileURLToPath(new URL('../', import.meta.url));
 const folder = join(checkout, 'dist');
 const target = join(folder, 'webhook');
 
-// npx in a checkout runs this before its first command, and shows nothing but its spinner
-if (process.env.npm_command === 'exec') {
-  if (isCurrent()) process.exit();
-  try {
-    appendFileSync('/dev/tty', '\rcni-gate: building dist/, which takes up to half a minute\n');
-  } catch {
-    // there is no terminal
-  }
-}
+// npx in a checkout runs this before its first command
+if (process.env.npm_command === 'exec' && isCurrent()) process.exit();
 
 // no part of an earlier bundle
 rmSync(target, { recursive: true, force: true });

@@ -7,13 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 const checkout = fileURLToPath(new URL('../', import.meta.url));
 
-/**
- * Writes what krew installs `kubectl cni-gate` from: an archive with the bundled command line, as in the server's image,
- * and the plugin manifest with its checksum. Needs GNU tar.
- *
- * @param folder that exists
- * @param version of the release
- */
+/** Writes what krew installs `kubectl cni-gate` from: an archive with the bundled command line, and its manifest. */
 export function writePlugin(folder: string, version: string): void {
   const archive = join(folder, `kubectl-cni_gate-${version}.tgz`);
   const content = mkdtempSync(join(tmpdir(), 'kubectl-cni_gate-'));
@@ -32,12 +26,10 @@ export function writePlugin(folder: string, version: string): void {
   }
   const template = readFileSync(join(checkout, 'integrations/krew/cni-gate.yaml'), 'utf8');
   const sum = createHash('sha256').update(readFileSync(archive)).digest('hex');
-  writeFileSync(join(folder, 'cni-gate-krew.yaml'), manifestOf(template, version, sum));
-}
-
-/** The manifest of a release, without the comments of its template. */
-const manifestOf = (template: string, version: string, sum: string): string =>
-  template
+  // without the comments of the template
+  const manifest = template
     .replaceAll(/^#.*\n/gm, '')
     .replaceAll('VERSION', version)
     .replaceAll('SHA256', sum);
+  writeFileSync(join(folder, 'cni-gate-krew.yaml'), manifest);
+}

@@ -15,25 +15,15 @@ export interface KubernetesObject {
   [field: string]: unknown;
 }
 
-/** A kustomization on top of an overlay. */
+/** A kustomization on top of an overlay: names of folders in manifests/, and further fields such as `patches`. */
 export interface Kustomization {
-  /** Name of a folder in manifests/overlays. */
   overlay: string;
-  /** Names of folders in manifests/components. */
   components?: string[];
-  /** Names of folders in manifests/transformers. */
   transformers?: string[];
-  /** Further fields, such as `patches` and `images`. */
   fields?: Record<string, unknown>;
 }
 
-/**
- * Renders a kustomization with `kubectl kustomize`.
- *
- * @param kubectl path or name of the program
- * @returns YAML with all objects
- * @throws Error with kubectl's message if it is missing or fails
- */
+/** Renders a kustomization with `kubectl kustomize`, as YAML with all objects. */
 export async function kustomize(kustomization: Kustomization, kubectl = 'kubectl'): Promise<string> {
   const { overlay, components = [], transformers = [], fields = {} } = kustomization;
   const folder = mkdtempSync(join(tmpdir(), 'kustomization-'));

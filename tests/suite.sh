@@ -2,7 +2,7 @@
 # usage: npm run suite NAME [-- OPTIONS]
 #
 # The suites beside `npm test`. tests/README.md says what each needs: most need root.
-#   alerts attack [--nightly] arm64 chart cluster [FILE ...] dashboard image netns node package site tenants [--nightly] yaml
+#   alerts attack [--nightly] arm64 chart cluster [FILE ...] dashboard image netns node package tenants [--nightly] yaml
 set -euo pipefail
 cd "$(dirname "$0")/.."
 name=${1-}
@@ -55,7 +55,6 @@ case $name in
       tests/node/*.test.ts
     ;;
   package) exec node --test --test-concurrency=1 tests/package/*.test.ts ;;
-  site) npm --prefix release/site ci --no-audit --no-fund && exec node --test tests/site/*.test.ts ;;
   tenants)
     if [ "$size" = --nightly ]; then
       export CNI_GATE_ATTACK_SIZE=nightly

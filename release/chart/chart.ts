@@ -5,9 +5,8 @@ import { objectTemplate } from './template.ts';
 import valuesOnly from './values.schema.json' with { type: 'json' };
 import { withPlaceholders } from './values.ts';
 
-/** A choice in the chart's values, and the kustomization that makes the same choice. */
+/** A choice in the chart's values as a Go template expression, and the kustomization that makes the same choice. */
 interface Option {
-  /** Go template expression that is true when the choice is made. */
   condition: string;
   kustomization: Kustomization;
 }
@@ -20,10 +19,7 @@ const component = (name: string, condition: string): Option => ({
   kustomization: { overlay: 'strict', components: [name] },
 });
 
-/**
- * Every option of the chart. Each is rendered on its own; the chart combines them. Two options that change the same
- * lines in different ways are an error of the build.
- */
+/** Every option of the chart. Each is rendered on its own; the chart combines them. */
 const options: Option[] = [
   { condition: 'eq .Values.mode "permissive"', kustomization: { overlay: 'permissive' } },
   component('files', 'ne .Values.certificates "secret"'),
@@ -76,9 +72,8 @@ function configurationIn(objects: KubernetesObject[]): object {
 }
 
 /**
- * The JSON Schema of the chart's values, with that of the configuration in it. A release gives only what differs from
- * the defaults, so no field of the configuration's top level is required. Helm's regular expressions have no
- * lookahead: a pattern with one is left out, and cni-gate itself refuses what it excludes.
+ * The JSON Schema of the chart's values, with that of the configuration in it. Values have only what differs from the
+ * defaults, so no field is required. Helm's regular expressions have no lookahead, so patterns with one are left out.
  */
 export function valuesSchema(): string {
   const { $schema: _schema, $id: _id, required: _required, definitions, ...part } = configurationSchema;

@@ -2,11 +2,9 @@ import { structuredPatch } from 'diff';
 import { stringify } from 'yaml';
 import { templateLines } from './values.ts';
 
-/** An object as an option of the chart leaves it. */
+/** An object as an option of the chart leaves it; the condition is the Go template expression of the option. */
 export interface Variation {
-  /** Go template expression that is true when the option is chosen. */
   condition: string;
-  /** Undefined if the option has no such object. */
   object: object | undefined;
 }
 
@@ -21,8 +19,7 @@ interface Change {
 /**
  * Writes an object as a Go template: the lines that an option changes stand in `if` and `else`.
  *
- * @param object as it is if no option is chosen; undefined if it is not there then
- * @param variations what each option makes of it
+ * @param object as it is if no option is chosen
  * @throws Error if two options change the same lines in different ways
  */
 export function objectTemplate(object: object | undefined, variations: readonly Variation[]): string {

@@ -11,12 +11,7 @@ const images = new Map([
 const configuration =
   '⟦text mergeOverwrite (include "cni-gate.configuration" . | fromYaml) .Values.configuration | toYaml⟧';
 
-/**
- * Puts a placeholder in the place of each image, and of the configuration. The other placeholders are in
- * values/kustomization.yaml.
- *
- * @returns a changed copy
- */
+/** A copy with a placeholder for each image, and for the configuration. values/kustomization.yaml has the others. */
 export function withPlaceholders(object: KubernetesObject): object {
   return JSON.parse(JSON.stringify(object), (key, value) => {
     if (key === 'config.yaml') return configuration;
@@ -25,10 +20,7 @@ export function withPlaceholders(object: KubernetesObject): object {
   });
 }
 
-/**
- * Turns a line of YAML into lines of a Go template: a placeholder becomes an action, and the braces of another
- * template language, as in alerts, stay as they are.
- */
+/** A line of YAML as lines of a Go template: a placeholder becomes an action, and the braces of alerts stay. */
 export function templateLines(line: string): string[] {
   const [, indent = '', key = '', form, expression] = /^( *)(.*?)⟦(\w+) (.*)⟧/.exec(line) ?? [];
   if (form === undefined) return [line.replaceAll('{{', '{{ "{{" }}')];

@@ -22,9 +22,7 @@ const shared: Record<string, readonly string[]> = {
   dashboard: installation,
 };
 
-/**
- * The flags of a command, as Markdown, without those that many commands have.
- */
+/** The flags of a command, as Markdown, without those that many commands have. */
 export function flagList(name: string): string {
   const elsewhere = [...common, ...(shared[name] ?? [])];
   return list(
@@ -78,11 +76,7 @@ const sections: Record<string, (registry: Registry) => unknown> = {
 /** The sections of docs/reference/metrics.md. */
 export const metricSections = Object.keys(sections);
 
-/**
- * The metrics of a section, as Markdown.
- *
- * @param section one of `metricSections`
- */
+/** The metrics of one of `metricSections`, as Markdown. */
 export function metricList(section: string): string {
   const given = new Registry();
   const made = sections[section]?.(given);
@@ -99,11 +93,7 @@ export function metricList(section: string): string {
   );
 }
 
-/**
- * The limits of a section of docs/reference/limits.md, as Markdown.
- *
- * @throws Error if there is no such section
- */
+/** The limits of a section of docs/reference/limits.md, as Markdown. */
 export function limitList(section: string): string {
   const limits = documentedLimits.get(section);
   if (limits === undefined) throw new Error(`webhook/lib/limits.ts has no section ${section}`);

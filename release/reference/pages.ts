@@ -38,12 +38,7 @@ function fillBlocks(page: string): string {
   );
 }
 
-/**
- * Writes the sentence of `errorCodes` below the heading of each code. What follows it, such as what to do, is written by
- * hand.
- *
- * @throws Error if a code has no section, or a section no code
- */
+/** Writes the sentence of `errorCodes` below the heading of each code. What to do is written by hand. */
 function fillErrors(page: string): string {
   const missing = new Set(Object.keys(errorCodes));
   const filled = page.replace(/^(### (CNI_GATE_\w+)\n\n).*$/gm, (_, heading: string, code: string) => {

@@ -3,11 +3,7 @@ import { builtInProfiles } from '../../webhook/config/builtin.ts';
 import type { Condition, Profile } from '../../webhook/core/profiles/types.ts';
 import { checkNameOf } from '../../webhook/core/profiles/types.ts';
 
-/**
- * The built-in profiles, as Markdown.
- *
- * @param guides the path of docs/guides/ from the page, such as `docs/guides/`
- */
+/** The built-in profiles, as Markdown. @param guides the path of docs/guides/ from the page */
 export function profileList(guides: string): string {
   return builtInProfiles()
     .map((profile) => {
@@ -37,11 +33,7 @@ function appliesTo({ when }: Profile): string {
 /** The list of DaemonSets in a match condition of a manifest: what is before it, the indent, the list. */
 export const daemonSetList = /( owner\.name in \[)(\n +)[^\]]*(?=\])/;
 
-/**
- * Fills in the DaemonSets of the built-in profiles where a match condition of a manifest lists them.
- *
- * @throws Error if the manifest has no such list
- */
+/** Fills in the DaemonSets of the built-in profiles where a match condition of a manifest lists them. */
 export function fillDaemonSets(manifest: string): string {
   const names = builtInProfiles().flatMap(({ daemonSets }) =>
     daemonSets.map(({ namespace, name }) => `'${namespace}/${name}'`),

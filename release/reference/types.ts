@@ -18,12 +18,7 @@ interface Schema {
 
 const definitions: Record<string, Schema> = schema.definitions;
 
-/**
- * TypeScript's types of a configuration after its defaults: one for each object of the schema, named by the
- * title, else by the definition or the field. The schema has the descriptions.
- *
- * @throws Error if two objects have one name
- */
+/** TypeScript's types of a configuration after its defaults, named by the schema's title, definition or field. */
 export function configurationTypes(): string {
   const types = new Map<string, string>();
   const described = new Map<string, Schema['properties']>();

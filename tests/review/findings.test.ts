@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, type TestContext, test } from 'node:test';
-import { exitCodeOf } from '../../webhook/review/summary.ts';
+import { exitCodeOf } from '../../webhook/review/model.ts';
 import { flagsOf, manifests, type TableCase, tables } from './manifests.ts';
 import { namespaceOf, pod, reviewFiles, reviewText } from './support.ts';
 
@@ -55,17 +55,6 @@ test('an earlier injection is no finding, and its label counts only with that of
   assert.deepEqual(there.findings, []);
   assert.equal(there.reported[1], 'skipped not-opted-in Pod shop/a');
   assert.ok(there.yaml().endsWith(before));
-});
-
-test('the lines that a finding about a Job names, added as they are, end it', async (t) => {
-  const { report } = await reviewText(t, manifests(['Namespace shop cilium', { kind: 'Job' }]));
-  const lines = /`(podFailurePolicy: .*)`/.exec(report.findings[0]?.message ?? '')?.[1] ?? '';
-  assert.match(lines, /values: \[95\]/);
-  const fixed = manifests(['Namespace shop cilium', { kind: 'Job' }]).replace(
-    /\nspec:\n/,
-    (spec) => `${spec}  ${lines}\n`,
-  );
-  assert.deepEqual((await reviewText(t, fixed)).findings, []);
 });
 
 test('a finding has the line of the label, annotation or field that it is about', async (t) => {

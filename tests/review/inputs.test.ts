@@ -39,28 +39,6 @@ test('globs are sorted; an existing file with brackets in its name takes precede
   assert.deepEqual(found(folder, ['**/d.{json,yaml}', '[x].yaml']), ['c/d.json', '[x].yaml']);
 });
 
-test('manifests in a folder that is skipped are a finding, in every output', async (t) => {
-  const folder = folderWith(t, {
-    'a.yaml': pod('a'),
-    '.k8s/deep/b.yaml': pod('b'),
-    '.github/workflows/ci.yaml': 'on: push\njobs: {}\n',
-    '.git/c.yaml': pod('c'),
-    'node_modules/d.yaml': pod('d'),
-    'sub/.e.json': JSON.stringify({ apiVersion: 'v1', kind: 'Pod' }),
-  });
-  const linked = folderWith(t, { 'f.yaml': pod('f') });
-  symlinkSync(linked, join(folder, 'linked'));
-  symlinkSync(folder, join(folder, 'loop'));
-  const { findings, text, json, junit } = await asked([folder]);
-  const skipped = ['.k8s', 'linked', 'loop', 'sub/.e.json'].map((name) => join(folder, name));
-  assert.deepEqual(
-    findings,
-    skipped.map((file) => `INPUT_SKIPPED ${file}`),
-  );
-  for (const output of [text(true), JSON.stringify(json()), junit(true)])
-    assert.match(output, /INPUT_SKIPPED/);
-});
-
 test('a missing input is an error, and the rest is read', (t) => {
   const folder = folderWith(t, { 'a.yaml': '', 'empty/x.txt': '' });
   assert.deepEqual(found(folder, ['none.yaml', 'a.yaml', '*.yml', 'empty']), [
@@ -111,7 +89,6 @@ test('unreadable documents are errors with lines, and the others are reviewed', 
     [nested('[', ']'), /^\d+: nested too deeply: more than 200 levels/],
     [bomb, /^\d+: the aliases stand for too many values/],
     ['a: &a [*a]\n', /^\d+: neither YAML nor JSON: an alias stands for a value that contains it$/],
-    ['a: &a {b: &b {c: *a}}\n', /: an alias stands for a value that contains it$/],
     ['a: &a {<<: *a}\n', /^\d+: the aliases stand for .* a map into which they are merged$/],
     ['hello\n', /^\d+: expected a Kubernetes object, got a string/],
     ['- 1\n- 2\n', /^\d+: expected a Kubernetes object, got a list/],
@@ -119,10 +96,6 @@ test('unreadable documents are errors with lines, and the others are reviewed', 
     [
       'apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a}\n',
       /Deployment default\/a: expected a pod template in spec\.template, got nothing/,
-    ],
-    [
-      'apiVersion: v1\nkind: PodTemplate\ntemplate: {metadata: 1}\n',
-      /expected an object in template\.metadata, got a number/,
     ],
     [
       'apiVersion: v1\nkind: Pod\nmetadata: {name: a}\nspec: {containers: 1}\n',

@@ -70,18 +70,6 @@ test('items of a YAML List have their lines, and stay in the List', async (t) =>
   assert.doesNotMatch(diffs[1] ?? '', /name: b$/m);
 });
 
-test('a custom resource with spec.template.spec.containers is reviewed', async (t) => {
-  const widget = {
-    apiVersion: 'example.com/v1',
-    kind: 'Widget',
-    metadata: { name: 'a', namespace: 'shop' },
-    spec: { template },
-  };
-  const reviewed = await reviewText(t, stringify(widget), { profile: 'cilium' });
-  assert.deepEqual(reviewed.reported, ['injected profile-applies Widget shop/a']);
-  assert.equal(parse(reviewed.yaml()).spec.template.spec.initContainers[0].name, 'cni-gate-validator');
-});
-
 test('review.kinds adds kinds, and replaces the built-in entries of a kind', async (t) => {
   const config = stringify({
     apiVersion: 'cni-gate.io/v1alpha1',

@@ -5,12 +5,11 @@ import { suite, test } from 'node:test';
 import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import { version } from '../../webhook/lib/version.ts';
-import type { Report } from '../../webhook/review/model.ts';
+import { type Report, summarize } from '../../webhook/review/model.ts';
 import { githubOutput } from '../../webhook/review/output/github.ts';
 import { gitlabOutput } from '../../webhook/review/output/gitlab.ts';
 import { pathFrom, reportRoot } from '../../webhook/review/output/problems.ts';
 import { sarifOutput } from '../../webhook/review/output/sarif.ts';
-import { summarize } from '../../webhook/review/summary.ts';
 import { commandsIn } from '../support/workflow-commands.ts';
 import { command, folderWith, namespaceOf, pod, reviewFiles } from './support.ts';
 
@@ -36,22 +35,11 @@ async function report(t: Parameters<typeof folderWith>[0]): Promise<Report> {
   return read;
 }
 
-interface SarifLog {
-  runs: {
-    tool: { driver: { semanticVersion: string; rules: { id: string; helpUri: string }[] } };
-    results: {
-      ruleId: string;
-      level: string;
-      message: { text: string };
-      locations: {
-        physicalLocation: {
-          artifactLocation: { uri: string; uriBaseId?: string };
-          region?: { startLine: number; startColumn?: number };
-        };
-      }[];
-      partialFingerprints: Record<string, string>;
-    }[];
-  }[];
+interface SarifResult {
+  ruleId: string;
+  level: string;
+  message: { text: string };
+  locations: { physicalLocation: Record<string, Record<string, unknown>> }[];
 }
 
 /** The published schema of SARIF 2.1.0, in which only the name of its own address is of an older draft. */
@@ -78,19 +66,17 @@ const sarifFaults = (log: unknown): unknown => (validateSarif(log) ? undefined :
 
 suite('SARIF', () => {
   test('a result for each problem, by the published schema', async (t) => {
-    const log: SarifLog = JSON.parse(sarifOutput(await report(t), false, root));
+    const log = JSON.parse(sarifOutput(await report(t), false, root));
     assert.equal(sarifFaults(log), undefined);
-    const [run] = log.runs;
-    assert.ok(run !== undefined);
-    const { driver } = run.tool;
-    assert.equal(driver.semanticVersion, version);
+    const [{ tool, results }] = log.runs;
+    const rules: { id: string; helpUri: string }[] = tool.driver.rules;
+    assert.equal(tool.driver.semanticVersion, version);
     assert.deepEqual(
-      run.results.map(({ ruleId, level, locations: [location] }) => {
-        assert.ok(driver.rules.some(({ id }) => id === ruleId));
+      results.map(({ ruleId, level, locations: [location] }: SarifResult) => {
+        assert.ok(rules.some(({ id }) => id === ruleId));
         const { artifactLocation, region } = location?.physicalLocation ?? {};
-        const { uri, uriBaseId } = artifactLocation ?? {};
-        assert.equal(uriBaseId, '%SRCROOT%');
-        return [level, ruleId, uri, region?.startLine, region?.startColumn];
+        assert.equal(artifactLocation?.uriBaseId, '%SRCROOT%');
+        return [level, ruleId, artifactLocation.uri, region?.startLine, region?.startColumn];
       }),
       [
         ['error', 'CNI_GATE_INPUT_SYNTAX', 'deploy/b.yaml', 1, 4],
@@ -98,8 +84,8 @@ suite('SARIF', () => {
         ['warning', 'CNI_GATE_KEY_UNKNOWN', 'deploy/a.yaml', 32, undefined],
       ],
     );
-    assert.match(run.results[2]?.message.text ?? '', /^Pod shop\/misspelled: label cni-gate\.io\/profil is/);
-    for (const { id, helpUri } of driver.rules) assert.ok(helpUri.endsWith(`errors.md#${id.toLowerCase()}`));
+    assert.match(results[2].message.text, /^Pod shop\/misspelled: label cni-gate\.io\/profil is/);
+    for (const { id, helpUri } of rules) assert.ok(helpUri.endsWith(`errors.md#${id.toLowerCase()}`));
   });
 });
 

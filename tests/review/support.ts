@@ -6,13 +6,12 @@ import { reviewCommand } from '../../webhook/commands/review.ts';
 import { type ReviewFlags, type ReviewResult, resultOf } from '../../webhook/commands/run-review.ts';
 import { readPolicy } from '../../webhook/config/load.ts';
 import * as yaml from '../../webhook/lib/yaml.ts';
-import type { Report } from '../../webhook/review/model.ts';
+import { type Report, type Summary, summarize } from '../../webhook/review/model.ts';
 import { answersOutput, jsonOutput } from '../../webhook/review/output/json.ts';
 import { junitOutput } from '../../webhook/review/output/junit.ts';
 import { textOutput } from '../../webhook/review/output/text.ts';
 import { yamlOutput } from '../../webhook/review/output/yaml.ts';
 import { type ReviewOptions, review } from '../../webhook/review/run.ts';
-import { type Summary, summarize } from '../../webhook/review/summary.ts';
 
 /** A folder with files in it, gone when the test ends. */
 export function folderWith(t: TestContext, files: Record<string, string>): string {

@@ -9,7 +9,7 @@ test('an unrendered template is an error that says to render it', async (t) => {
     assert.deepEqual(reported, []);
     const [fault] = report.faults;
     assert.equal(fault?.code, 'CNI_GATE_INPUT_SYNTAX');
-    assert.match(fault?.message ?? '', /render it first, for example with helm template/);
+    assert.match(fault?.message ?? '', /render a template first, for example with helm template/);
   }
 });
 

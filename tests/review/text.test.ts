@@ -28,13 +28,11 @@ test('the text output: a header, a unified diff with the lines of the file, and 
   assert.deepEqual(lines.slice(-3), ['0 warnings, 0 other objects', 'passed', '']);
 });
 
-test('the diff has the lines of the file, also of an object in a List, and of JSON', async (t) => {
+test('the diff of an object in a List, and of JSON', async (t) => {
   const object = pod('a').replace('image: app:1', 'image:   "app:1"  # by hand');
   const list = `kind: List\napiVersion: v1\nitems:\n- ${object.replaceAll(/\n(?=.)/g, '\n  ')}`;
   const inList = (await reviewText(t, list, { profile: 'cilium' })).text();
-  assert.match(inList, /^@@ -6,7 \+6,41 @@\n {3}metadata:\n/m);
-  const unchanged = inList.split('\n').filter((line) => line.startsWith(' '));
-  for (const line of unchanged) assert.ok(list.split('\n').includes(line.slice(1)), line);
+  assert.match(inList, /^@@ -6,7 \+6,41 @@\n metadata:\n[^@]*\n {5}image: "app:1" # by hand\n/m);
   const json = JSON.stringify({ apiVersion: 'v1', kind: 'Pod', metadata: {}, spec: { containers: [] } });
   const inJson = (await reviewFiles(t, { 'a.json': json }, { profile: 'cilium' })).text();
   assert.match(inJson, /^\+ {8}"name": "cni-gate-validator",$/m);

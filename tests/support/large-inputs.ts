@@ -1,5 +1,3 @@
-import { stringify } from 'yaml';
-
 const env = (count: number): object[] =>
   Array.from({ length: count }, (_, index) => ({
     name: `SETTING_${index}`,
@@ -86,13 +84,7 @@ const named = (text: string, index: number): string => text.replaceAll('NAME', `
 const texts = (count: number, text: string): string[] =>
   Array.from({ length: count }, (_, index) => named(text, index));
 
-/** A List of so many Deployments as `kubectl get --all-namespaces --output yaml` prints it. */
-export function listOfDeployments(count: number): string {
-  const lines = stringify(deployment, { indentSeq: false, lineWidth: 0 }).trimEnd().split('\n');
-  const item = `- ${lines.join('\n  ')}\n`;
-  return `apiVersion: v1\nitems:\n${texts(count, item).join('')}kind: List\nmetadata:\n  resourceVersion: ""\n`;
-}
-
+/** A List of Deployments as `kubectl get --all-namespaces --output json` prints it. */
 export function jsonListOfDeployments(count: number): string {
   const lines = JSON.stringify(deployment, null, 4).split('\n');
   const items = texts(count, `        ${lines.join('\n        ')}`).join(',\n');

@@ -3,8 +3,8 @@ import { pipeline } from 'node:stream/promises';
 import { readPolicy } from '../config/load.ts';
 import { clean } from '../lib/clean.ts';
 import { CniGateError } from '../lib/errors.ts';
-import type { AdmissionOptions } from '../review/ask/judge.ts';
-import { isRecorded, placeOf, type Report } from '../review/model.ts';
+import type { AdmissionOptions } from '../review/judge.ts';
+import { exitCodeOf, isRecorded, placeOf, type Report, type Summary, summarize } from '../review/model.ts';
 import { githubOutput } from '../review/output/github.ts';
 import { gitlabOutput } from '../review/output/gitlab.ts';
 import { answersOutput, jsonOutput } from '../review/output/json.ts';
@@ -14,7 +14,6 @@ import { sarifOutput } from '../review/output/sarif.ts';
 import { textOutput } from '../review/output/text.ts';
 import { yamlOutput } from '../review/output/yaml.ts';
 import { review } from '../review/run.ts';
-import { exitCodeOf, type Summary, summarize } from '../review/summary.ts';
 import { terminal } from './options.ts';
 
 /** The flags of the command. */
@@ -77,11 +76,9 @@ export async function resultOf(flags: ReviewFlags): Promise<ReviewResult> {
 }
 
 function checkFlags({ filename, summary, output }: ReviewFlags): void {
-  const wrong: [boolean, string][] = [
-    [filename.length === 0, 'expected a file or folder to review, or - for standard input'],
-    [summary === true && output !== 'text', `--summary is text: it does not go with --output ${output}`],
-  ];
-  for (const [is, message] of wrong) if (is) throw new CniGateError('CNI_GATE_USAGE', message);
+  const wrong = (message: string): CniGateError => new CniGateError('CNI_GATE_USAGE', message);
+  if (filename.length === 0) throw wrong('expected a file or folder to review, or - for standard input');
+  if (summary && output !== 'text') throw wrong(`--summary is text: it does not go with --output ${output}`);
 }
 
 function admissionOf({ config, profile, ownNamespace }: ReviewFlags): AdmissionOptions {

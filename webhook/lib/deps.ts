@@ -24,9 +24,6 @@ export interface Deps {
   /** Where the part registers its metrics. */
   registry: Registry;
   clock: Clock;
-  /**
-   * Aborted when the process has to stop. It ends a wait during the start. What serves requests does not end by it:
-   * it goes on until its `close`, because the server still answers while it drains.
-   */
+  /** Aborted when the process has to stop; ends waits during the start. The server still answers while it drains. */
   signal: AbortSignal;
 }

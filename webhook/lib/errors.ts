@@ -1,8 +1,6 @@
 import { docsUrl } from './names.ts';
 
-/**
- * All error codes of cni-gate, with what each means. `npm run generate` writes the sentences into docs/reference/errors.md.
- */
+/** All error codes. `npm run generate` writes the sentences into docs/reference/errors.md. */
 export const errorCodes = {
   CNI_GATE_USAGE: 'A command, flag or combination of flags is invalid.',
   CNI_GATE_CONFIG_UNREADABLE: 'The configuration file is missing or unreadable.',
@@ -62,7 +60,6 @@ export const errorCodes = {
   CNI_GATE_NAMESPACE_NOT_GIVEN: 'The Namespace of a workload is not in the input of review.',
   CNI_GATE_NOTHING_CHECKED: 'No workload of an opted-in namespace, or of the whole input, gets a check.',
   CNI_GATE_PROXY_MISSING: 'A pod requests a mesh whose injector has not run on the manifest.',
-  CNI_GATE_INPUT_SKIPPED: 'A folder of the input of review has manifests that are not read.',
   CNI_GATE_INPUT_KUSTOMIZE: 'An input of review is a folder that kustomize must render.',
   CNI_GATE_INPUT_TOO_LARGE: 'An input of review exceeds a limit of review.',
   CNI_GATE_CLUSTER_CONFIG: 'No usable cluster configuration was found.',
@@ -90,10 +87,7 @@ export const errorPage = (code: ErrorCode): string => `${docsUrl}reference/error
 export const isErrorCode = (value: unknown): value is ErrorCode =>
   typeof value === 'string' && Object.hasOwn(errorCodes, value);
 
-/**
- * An error for the person who has to act on it. The message says what was expected, what was seen and where. The code is
- * stable, and the documentation explains it.
- */
+/** An error for the person who has to act on it. The message says what was expected, what was seen and where. */
 export class CniGateError extends Error {
   override readonly name = 'CniGateError';
   readonly code: ErrorCode;

@@ -1,7 +1,4 @@
-/**
- * cni-gate bounds what others can send or create before it stores it or computes with it. This file declares every
- * limit with its unit and its reason. `npm run generate` writes the texts of the declarations into docs/reference/limits.md.
- */
+/** Bounds of what others can send or create. `npm run generate` writes the texts into docs/reference/limits.md. */
 import { totalmem } from 'node:os';
 import { bytes, count, section, time } from './limit.ts';
 
@@ -11,16 +8,9 @@ const MiB = 1024 * KiB;
 section('Bodies of admission calls');
 /** Limits of a body, which are the same on every machine. Bytes and milliseconds. */
 const bodyLimits = {
-  /**
-   * etcd takes requests of 1.5 MiB (`--max-request-bytes`), in which the API server stores objects as protobuf. JSON
-   * takes up to three times as many bytes: a variable of two characters has 8 in protobuf, and 24 in JSON. A Namespace
-   * that is updated comes with its old object, and both are mostly text. 512 KiB are for the rest of the review.
-   */
+  /** etcd takes 1.5 MiB of protobuf (`--max-request-bytes`), which are up to 4.5 MiB of JSON. */
   body: bytes(5 * MiB, 'body', '`CNI_GATE_REVIEW_TOO_LARGE`'),
-  /**
-   * Up to this size the main thread reads a body. The costliest one takes about 10 ms to parse; an ordinary pod has 3 to
-   * 20 KiB. All connections together hold a quarter of the container's memory in such bodies at most.
-   */
+  /** The main thread parses the costliest one in about 10 ms; an ordinary pod has 3 to 20 KiB. */
   smallBody: bytes(64 * KiB, 'body that waits for no other; a thread reads larger ones in turn'),
   /** Each keeps its bytes in memory until its answer. */
   largeBodies: count(8, 'larger bodies at a time; others wait'),
@@ -36,10 +26,7 @@ const bodyLimits = {
   ),
   /** With the start of the thread. The API server waits as long (`timeoutSeconds`). */
   largeBodyTime: time(10_000, 'time to decide on it', '`CNI_GATE_REVIEW_TOO_LARGE`; limit `cost`'),
-  /**
-   * Of the thread's heap. A thread that reaches it while V8 parses would end the whole process, which the number of
-   * parts prevents: they take less than half of it.
-   */
+  /** The thread's heap. To reach it while V8 parses would end the process; `largeBodyParts` take less than half. */
   largeBodyHeap: bytes(128 * MiB, 'memory to decide on it', '`CNI_GATE_REVIEW_TOO_LARGE`; limit `cost`'),
 };
 
@@ -62,10 +49,7 @@ const connectionLimits = {
 /** Limits of the admission server that are the same on every machine. Bytes and milliseconds. */
 export const serverLimits = { ...bodyLimits, ...connectionLimits };
 
-/**
- * The API server, the kubelet and Prometheus have one; the next may come while the end of an answer is still being
- * written.
- */
+/** Clients have one; the next may come while the end of an answer is still being written. */
 export const mostPipelined = count(
   2,
   'unanswered requests of one connection',
@@ -92,11 +76,7 @@ export const opsLimits = {
   metricsAge: time(1_000, 'age of shared metrics'),
 };
 
-/**
- * The most connections of the admission server, in or after their TLS handshake. An idle one costs about 50 KiB.
- *
- * @param memory bytes that the container may use
- */
+/** The most connections of the admission server. An idle one costs about 50 KiB. @param memory bytes for the container */
 export const mostConnections = (memory = availableMemory()): number =>
   Math.min(Math.max(Math.floor(memory / (512 * KiB)), 128), 4096);
 
@@ -106,10 +86,7 @@ function availableMemory(): number {
   return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
 }
 
-/**
- * What bounds the search for nodes to nominate. The unit of work is the comparison of a pod with a node, which takes about
- * a microsecond.
- */
+/** The search for nodes to nominate. The comparison of a pod with a node takes about a microsecond. */
 export const planLimits = {
   /** Comparisons a second, over all namespaces: about a tenth of the time of one core. */
   perSecond: 60_000,
@@ -119,18 +96,12 @@ export const planLimits = {
   nominations: 25,
   /** Comparisons after which admission calls and the renewal of the Lease have their turn. */
   slice: 500,
-  /**
-   * Terms of a pod's requirements: node selector entries, expressions, tolerations and resources. More make the pod
-   * `too-large`, and it is left to the scheduler. Pods as people write them have fewer than 20; a list of values is one
-   * term.
-   */
+  /** Node selector entries, expressions, tolerations and resources of a pod. Pods as people write them have under 20. */
   terms: 100,
 } as const;
 
 section('Repair');
-/**
- * What bounds repair, whatever is configured: see docs/decisions/repair.md. Milliseconds.
- */
+/** Repair, whatever is configured (docs/decisions/repair.md). Milliseconds. */
 export const repairLimits = {
   /** Each further failure doubles it. */
   pause: time(5000, 'pause for a controller after a recreated pod failed again, doubled each time'),
@@ -150,19 +121,12 @@ export const repairLimits = {
 
 section('Objects of the cluster');
 /**
- * How many bytes of JSON one object of the API may have to be read here. A larger object is skipped while it arrives, is
- * never parsed, and counts as unknown. Ordinary objects have 2 to 60 KiB; a node with 50 images and 256 KiB of
- * annotations has at most 350 KiB. An object in etcd has at most 1.5 MiB (etcd, `--max-request-bytes`), which JSON may
- * write in up to six times as many bytes. To parse the costliest object within the limit, in which each key is another
- * one, takes V8 60 ms.
+ * Bytes of JSON of an object that is read. A larger one is skipped while it arrives, and counts as unknown. Ordinary
+ * objects have 2 to 60 KiB; V8 parses the costliest one in 60 ms.
  */
 export const objectBytes = bytes(512 * KiB, 'JSON of an object');
 
-/**
- * The same of objects whose writers are trusted more than tenants, or that only count. A kubelet may write reasons of 700 KB
- * into the status of a DaemonSet's pod, and the gate has to go on refusing its node. etcd takes 1.5 MiB, which JSON may
- * write in more bytes.
- */
+/** The same of objects that tenants do not write, or that only count: a kubelet may write reasons of 700 KB. */
 export const trustedObjectBytes = bytes(
   3 * MiB,
   "JSON of a pod of a network's DaemonSet, and of a pod on a node that steering may name",
@@ -194,10 +158,7 @@ export const pendingPods = {
 export const heldPods = count(10_000, 'pods whose first refusal is remembered', 'the hold can begin anew');
 
 section('Verdicts of pods');
-/**
- * Pods on nodes that carry our label, of which the verdict is kept. Kubernetes supports 150,000 pods. Beyond this
- * limit, the gate and repair use the others.
- */
+/** Pods on nodes of which the verdict is kept. Kubernetes supports 150,000 pods. */
 export const evidencePods = {
   max: {
     count: count(120_000, 'verdicts, of all namespaces'),
@@ -232,10 +193,7 @@ export const duplicatesOfNamespace = count(
 );
 
 section('Nodes and namespaces');
-/**
- * Namespaces that opted in and are kept here. The API server is asked about those that are not. Kubernetes supports
- * 10,000 namespaces; one with 5 labels takes about 2 KiB.
- */
+/** Namespaces that opted in; the API server is asked about others. One with 5 labels takes about 2 KiB. */
 export const namespaces = {
   max: {
     count: count(10_000, 'namespaces that opted in'),
@@ -248,17 +206,14 @@ export const namespaces = {
   ),
 };
 
-/**
- * Nodes that are kept here. The gate lets pods through to those that are not. Kubernetes supports 5,000 nodes; one with
- * 40 labels takes about 9 KiB.
- */
+/** Kubernetes supports 5,000 nodes; one with 40 labels takes about 9 KiB. The gate lets pods through to others. */
 export const nodes = {
   max: { count: count(15_000, 'nodes'), bytes: bytes(64 * MiB, 'estimated memory of these') },
   /** About 1,200 labels. Feature discovery creates up to 200. */
   each: bytes(256 * KiB, 'labels, taints and resources of a node'),
 };
 
-/** Characters of a name, UID or word that comes from an object or a call: Kubernetes allows 253 for a DNS subdomain. */
+/** Characters of a name, UID or word of an object or a call: Kubernetes allows 253 for a DNS subdomain. */
 export const nameCharacters = 253;
 
 section('Free capacity of nodes');
@@ -283,10 +238,7 @@ section('Quoted texts');
 export const texts = {
   /** Kubernetes cuts event notes at 1,024 bytes. */
   quoted: count(512, 'characters of a quoted text', 'cut'),
-  /**
-   * Also of our container's variable, and of the condition `PodScheduled`, of which the scheduler writes about 1,000. Kubernetes takes 256 KiB for all annotations of an object
-   * (`TotalAnnotationSizeLimitB`), after the webhooks. 100 networks as JSON have about 10 KiB.
-   */
+  /** Kubernetes takes 256 KiB for all annotations (`TotalAnnotationSizeLimitB`); 100 networks as JSON have 10 KiB. */
   annotation: count(
     64 * KiB,
     'characters of an annotation with a list or JSON, or of a condition',
@@ -297,9 +249,8 @@ export const texts = {
 
 section('Requests to the API server');
 /**
- * Requests to the API server for single objects that no watch has reported: for pods and for namespaces each, so that a
- * flood of one kind does not use up the other. kube-scheduler binds 50 pods a second at most, and 100 at once
- * (`clientConnection` of KubeSchedulerConfiguration), and only unknown pods cost a request.
+ * Requests for single objects that no watch has reported, for pods and for namespaces each. kube-scheduler binds 50 pods
+ * a second at most, and 100 at once (`clientConnection` of KubeSchedulerConfiguration).
  */
 export const lookups = {
   perSecond: count(100, 'requests a second'),

@@ -4,9 +4,8 @@ import { CniGateError, type ErrorCode, errnoOf, messageOf } from './errors.ts';
 
 /** What {@link LiveFiles} reads, and what it calls after changes. */
 export interface LiveFilesOptions<T> {
-  /** Read together and handed to `parse` in this order. */
   paths: string[];
-  /** Makes a value from the texts of the files; throws where they cannot be used. */
+  /** Makes a value from the texts of the files; throws if they cannot be used. */
   parse: (texts: string[]) => T;
   /** The code of the error when a file cannot be read. */
   unreadable: ErrorCode;
@@ -18,15 +17,14 @@ export interface LiveFilesOptions<T> {
   interval?: number;
 }
 
-/** Hears of each reload, and of each change that cannot be used. */
 export type ReloadListener = Pick<LiveFilesOptions<unknown>, 'interval'> & {
   onReload: () => void;
   onError: (error: unknown) => void;
 };
 
 /**
- * A value that is made from files, and made again when they change. It reads them again and again: a mounted ConfigMap or
- * Secret changes by replacing a link two folders up, and a watch on the file itself would miss that.
+ * A value that is made from files, and made again when they change. It polls: a mounted ConfigMap or Secret changes by
+ * replacing a link two folders up, which a watch on the file would miss.
  */
 export class LiveFiles<T> {
   readonly #options: LiveFilesOptions<T>;
@@ -77,11 +75,7 @@ export class LiveFiles<T> {
   }
 }
 
-/**
- * Reads a file.
- *
- * @throws CniGateError with the given code, naming the file and why it could not be read
- */
+/** Reads a file. @throws CniGateError with the given code */
 export function readText(path: string, code: ErrorCode): string {
   try {
     return readFileSync(path, 'utf8');

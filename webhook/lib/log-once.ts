@@ -4,11 +4,7 @@ import { CniGateError, messageOf } from './errors.ts';
 /** Milliseconds until a failure of the same kind is logged again. */
 const again = 600_000;
 
-/**
- * Logs failures, each kind once in ten minutes: a failure may concern many objects, and may come with each request.
- *
- * @param every milliseconds until the same kind is logged again
- */
+/** Logs failures, each kind once in ten minutes: a failure may come with each request. @param every milliseconds */
 export function logOnce(log: Log, every = again) {
   let last: { kind: string; at: number } | undefined;
   return {

@@ -1,7 +1,4 @@
-/**
- * A value of an untrusted map. It reads own keys only, so that a key such as `constructor` finds nothing. Null means
- * absent: the API server sends none, but manifests have it.
- */
+/** A value of an untrusted map: own keys only, so `constructor` finds nothing. Null means absent, as in manifests. */
 export function getOwn<T>(map: Record<string, T> | null | undefined, key: string): T | undefined {
   return map && Object.hasOwn(map, key) ? (map[key] ?? undefined) : undefined;
 }

@@ -1,9 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-/*
- * How metrics are declared: name, help, labels. Names follow https://prometheus.io/docs/practices/naming/, and
- * docs/reference/metrics.md lists them.
- */
+// names follow https://prometheus.io/docs/practices/naming/, and docs/reference/metrics.md lists them
 
 /** A counter with these labels. */
 export const counter = <L extends string>(

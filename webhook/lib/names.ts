@@ -12,10 +12,7 @@ export const optOutValue = 'none';
 /** Annotation on an injected pod: JSON that says what was injected and why. */
 export const statusAnnotation = 'cni-gate.io/status';
 
-/**
- * Annotation on a pod that repair released from its Job: the Job's name. The pod is deleted right after that, or by the
- * next leader.
- */
+/** Annotation on a pod that repair released from its Job, and deletes: the Job's name. */
 export const releasedAnnotation = 'cni-gate.io/released-from';
 
 /** Keys with this prefix belong to cni-gate. */

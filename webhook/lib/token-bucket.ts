@@ -1,4 +1,4 @@
-/** Limits a rate: a number of tokens a second, and a burst after a pause. Pure: the caller provides the time. */
+/** Limits a rate: tokens a second, and a burst after a pause. The caller provides the time. */
 export class TokenBucket {
   readonly #perSecond: number;
   readonly #burst: number;

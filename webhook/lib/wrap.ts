@@ -1,13 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 
-/**
- * Breaks a text between words, so that no line is wider than asked; a word that is wider stays whole, as it is mostly
- * a name that a reader copies.
- *
- * @param text may have styles of a terminal
- * @param width characters of a line
- * @param indent what lines after the first begin with
- */
+/** Breaks a text between words. A word that is wider than a line stays whole. @param indent of lines after the first */
 export function wrap(text: string, width: number, indent = '  '): string[] {
   // blanks at the begin are the first line's own indent
   const [start = ''] = /^ */.exec(text) ?? [];

@@ -40,9 +40,8 @@ const kubernetesTags = (tags: Tags): Tags => [
 ];
 
 /**
- * Options of the package `yaml` for Kubernetes' rules, which are neither YAML 1.1 nor 1.2
- * (https://github.com/kubernetes-sigs/yaml, go.yaml.in/yaml/v2 resolve.go): `yes` is true and `0644` is 420 as in 1.1,
- * but `1:30` and dates are texts. `tests/yaml` compares the two readers.
+ * The rules of Kubernetes (go.yaml.in/yaml/v2 resolve.go): `yes` is true and `0644` is 420 as in YAML 1.1, but `1:30` and
+ * dates are texts. `tests/yaml` compares the two readers.
  */
 export const kubernetesYaml: ParseOptions & DocumentOptions & SchemaOptions = {
   version: '1.1',

@@ -4,15 +4,9 @@ import { allMatch, applies } from '../core/proof/selection.ts';
 import { type Finding, nameOf, type Workload } from './model.ts';
 
 /** A mesh whose injector runs in the cluster, and not on manifests. Its name is that of the profile. */
-export interface Mesh extends Injector {
-  name: string;
-}
+export type Mesh = Injector & { name: string };
 
-/** The labels and annotations of a namespace. Both are empty if the namespace is not in the input. */
-export interface MeshNamespace {
-  labels: Record<string, string>;
-  annotations: Record<string, string>;
-}
+type MeshNamespace = Record<'labels' | 'annotations', Record<string, string>>;
 
 /** A mesh that a pod requests and whose proxy it lacks, and the profiles that require the proxy. */
 export interface MeshGap {
@@ -27,11 +21,7 @@ export function meshesOf(profiles: readonly Profile[]): Mesh[] {
   return [...new Map(meshes.map((mesh) => [mesh.name, mesh])).values()];
 }
 
-/**
- * The meshes whose injector must run before these profiles apply to the pod.
- *
- * @param profiles the profiles of the pod's or its namespace's label
- */
+/** The meshes whose injector must run before these profiles apply to the pod. */
 export function meshGaps(
   pod: Pod,
   namespace: MeshNamespace,
@@ -67,10 +57,7 @@ function injects({ rules }: Mesh, { metadata }: Pod, namespace: MeshNamespace): 
   return rule?.injects === true;
 }
 
-/**
- * A profile that assumes that a mesh's injector has run: its conditions no longer require the containers and
- * annotations that the injector adds. They still exclude what they excluded.
- */
+/** The profile with conditions that no longer require the containers and annotations that the mesh's injector adds. */
 export function asIfInjected(profile: Profile, mesh: Mesh): Profile {
   const conditions = [profile.when].flat();
   if (!conditions.some((condition) => asksForProxy(condition, mesh))) return profile;

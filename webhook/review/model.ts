@@ -8,7 +8,6 @@ export type Path = readonly (string | number)[];
 
 /** One document of the input: the text between two `---`, or one of several JSON values. */
 export interface SourceDocument {
-  /** The name of the input. */
   file: string;
   /** The line of the file on which `text` begins, from 1. */
   start: number;
@@ -16,9 +15,7 @@ export interface SourceDocument {
   text: string;
   /** Whether it is JSON, which has no comments. */
   json: boolean;
-  /** Whether it continues the previous one without `---`, as the items of a large List do. */
-  continues: boolean;
-  /** Whether there is no object to read: only comments, or a text that was reported. */
+  /** Whether it has no object to read, because its text was reported. */
   blank: boolean;
 }
 
@@ -36,13 +33,13 @@ export interface Workload extends Position {
   kind: string;
   namespace: string;
   name: string;
-  /** Which of the object's pod templates it is, if it has several. */
+  /** Names one of several pod templates of the object. */
   part?: string;
   /** The path of the pod or its template in the object. */
   podPath: Path;
   /** Why the Job may fail for its network although repair runs, and the line that says so. */
   jobFault?: Pick<Finding, 'message' | 'line'> & { never: boolean };
-  /** The body of the admission call, parsed at each call: objects use several times the memory of their text. */
+  /** Parses the body of the admission call: objects use several times the memory of their text. */
   body: () => unknown;
   /** Operations to apply before the patch: the template may lack the metadata of a pod. */
   prelude: Operation[];
@@ -71,7 +68,6 @@ export interface ReviewDecision {
   answer?: AdmissionReview;
 }
 
-/** A workload with its decision. */
 export interface Reviewed {
   workload: Workload;
   decision: ReviewDecision;
@@ -107,33 +103,80 @@ export interface Report {
   namespaces: number;
 }
 
-/** Whether the input is AdmissionReviews: the JSON output is then their answers. */
+/** Whether all input is AdmissionReviews: the JSON output is then their answers. */
 export const isRecorded = ({ reviewed }: Report): boolean =>
   reviewed.length > 0 && reviewed.every(({ workload }) => workload.recorded);
+
+/** The number of workloads with an outcome; `skipped` is counted by reason. */
+type Outcomes = Record<Exclude<Outcome, 'skipped'>, number>;
+
+/** The totals of a report. */
+export interface Summary extends Outcomes {
+  workloads: number;
+  /** By reason. */
+  skipped: Record<string, number>;
+  /** Objects that create no pods, by kind. */
+  otherObjects: Record<string, number>;
+  namespaces: number;
+  /** Warnings of the cluster. */
+  warnings: number;
+  findings: number;
+  /** Unreadable parts of the input. */
+  errors: number;
+}
+
+export function summarize(report: Report): Summary {
+  const decisions = report.reviewed.map((entry) => entry.decision);
+  const count = (outcome: Outcome): number =>
+    decisions.filter((decision) => decision.outcome === outcome).length;
+  const skipped = Map.groupBy(
+    decisions.filter(({ outcome }) => outcome === 'skipped'),
+    ({ reason }) => reason,
+  );
+  return {
+    workloads: decisions.length,
+    injected: count('injected'),
+    updated: count('updated'),
+    current: count('current'),
+    removed: count('removed'),
+    skipped: Object.fromEntries([...skipped].map(([reason, { length }]) => [reason, length])),
+    warned: count('warned'),
+    refused: count('refused'),
+    otherObjects: Object.fromEntries(report.otherObjects),
+    namespaces: report.namespaces,
+    warnings: decisions.reduce((sum, decision) => sum + decision.warnings.length, 0),
+    findings: report.findings.length,
+    errors: report.faults.length,
+  };
+}
+
+/**
+ * The exit code: 2 for unreadable input, 1 for a refusal and, if strict, for a warning or a finding. Otherwise a
+ * pipeline without the Namespace, or without the mesh's injector, would pass and check nothing.
+ */
+export function exitCodeOf({ errors, refused, warnings, findings }: Summary, strict: boolean): number {
+  if (errors > 0) return 2;
+  return refused > 0 || (strict && warnings + findings > 0) ? 1 : 0;
+}
 
 type Place = { file: string; line?: number | undefined; column?: number | undefined };
 
 /** `file:line:column`, as far as known. */
-export function placeOf({ file, line, column }: Place): string {
-  return [file, line, column].filter((part) => part !== undefined).join(':');
-}
+export const placeOf = ({ file, line, column }: Place): string =>
+  [file, line, column].filter((part) => part !== undefined).join(':');
 
 /** An error in the input at a place. */
-export const faultAt = (
-  place: Pick<Fault, 'file' | 'line' | 'column'>,
-  code: ErrorCode,
-  message: string,
-): Fault => ({ code, message, ...place });
+export const faultAt = (place: Omit<Fault, 'code' | 'message'>, code: ErrorCode, message: string): Fault => ({
+  code,
+  message,
+  ...place,
+});
 
 /** `Deployment shop/web`, or `PyTorchJob shop/train pytorchReplicaSpecs.Worker` for one of several templates. */
-export function nameOf({
-  kind,
-  namespace,
-  name,
-  part,
-}: Pick<Workload, 'kind' | 'namespace' | 'name'> & { part?: string | undefined }): string {
-  return `${kind} ${namespace}/${name}${part === undefined ? '' : ` ${part}`}`;
-}
+export const nameOf = ({ kind, namespace, name, part }: Named): string =>
+  `${kind} ${namespace}/${name}${part === undefined ? '' : ` ${part}`}`;
+
+type Named = Pick<Workload, 'kind' | 'namespace' | 'name'> & { part?: string | undefined };
 
 /** `message (CODE)`. */
 export const textOf = ({ message, code }: Finding): string => `${message} (${code})`;

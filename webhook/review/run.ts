@@ -1,10 +1,9 @@
-import { type AdmissionOptions, Judge } from './ask/judge.ts';
-import { coverageFindings, inputFindings } from './findings/coverage.ts';
+import { coverageFindings } from './findings/coverage.ts';
 import { jobFindings } from './findings/jobs.ts';
-import { readStream } from './input/documents.ts';
+import { mostInput, readStream } from './input/documents.ts';
 import { expandInputs, readInput, standardInput, standardInputName } from './input/files.ts';
-import { mostInput } from './input/limits.ts';
 import { ManifestReader } from './input/manifest-reader.ts';
+import { type AdmissionOptions, Judge } from './judge.ts';
 import { proxyMissing } from './mesh.ts';
 import { faultAt, type Report, type Reviewed } from './model.ts';
 
@@ -35,10 +34,8 @@ export async function review(options: ReviewOptions): Promise<Report> {
     ...reader.unknownObjects.filter((finding) => isExpected(finding.namespace)),
     // in this mode a proof that fails ends with 0
     ...(policy.proof.mode === 'warn' ? [] : jobFindings(reviewed)),
-    ...coverageFindings(manifests, reader, policy, profile),
   ];
-  if (!findings.some((finding) => finding.namespace !== undefined))
-    findings.push(...inputFindings(manifests, reader, profile));
+  findings.push(...coverageFindings(manifests, reader.namespaces, policy, profile, findings));
   const { documents, faults, otherObjects, namespaces } = reader;
   return { reviewed, documents, faults, findings, otherObjects, namespaces: namespaces.size };
 }
@@ -46,16 +43,12 @@ export async function review(options: ReviewOptions): Promise<Report> {
 async function readAll(names: readonly string[], reader: ManifestReader): Promise<void> {
   let left = mostInput();
   for (const found of expandInputs(names)) {
-    if (typeof found !== 'string' && 'subject' in found) {
-      reader.findings.push(found);
-      continue;
-    }
     const input = typeof found === 'string' ? await readInput(found, left) : found;
     if ('code' in input) {
       reader.faults.push(input);
       continue;
     }
-    left -= input.size;
+    left -= input.text.length;
     for (const read of readStream(input.file, input.text)) {
       if (reader.full) break;
       if ('code' in read) reader.faults.push(read);

@@ -46,10 +46,3 @@ export function relocate(operations: readonly Operation[], to: Path): Operation[
     ...('from' in operation && { from: `${prefix}${operation.from}` }),
   }));
 }
-
-/** A copy of a value with a patch applied. */
-export function patched<T>(value: T, operations: readonly Operation[]): T {
-  // copied, because later operations change the values that became parts of it
-  const patch = structuredClone(operations) as Operation[];
-  return jsonpatch.applyPatch(structuredClone(value), patch, true, true).newDocument;
-}

@@ -13,8 +13,7 @@ const guide = 'docs/guides/repair.md#jobs';
 /**
  * Why a Job may fail for its network although repair runs, and the line that says so; undefined where it does not.
  *
- * @param object a Job, or an object with Jobs in it, such as a CronJob
- * @param podPath the path of the Job's pod template in the object, `template` in the Job's spec
+ * @param podPath the path of the Job's pod template in the object, which may be a CronJob
  */
 export function jobFault(
   object: Fields,
@@ -41,21 +40,8 @@ function faultOf(object: Fields, path: Path): string | undefined {
     return `has restartPolicy OnFailure and backoffLimit ${String(backoffLimit)}, so it fails with the first proof that fails, before repair can help: set backoffLimit to 2 or more (${guide})`;
   }
   if (restartPolicy !== 'Never' || ignoresFailedProof(spec.podFailurePolicy)) return undefined;
-  const cost =
-    backoffLimit === 0
-      ? 'it fails with the first proof that fails'
-      : `each proof that fails uses up one of its backoffLimit, ${String(backoffLimit)}`;
-  return `has restartPolicy Never and no podFailurePolicy that ignores exit code ${exitCode.failed}, so ${cost}: ${adviceFor(spec, path)} (${guide})`;
-}
-
-/** With a podFailurePolicy, the API server accepts no other podReplacementPolicy than Failed. The first rule that fits decides. */
-function adviceFor({ podFailurePolicy, podReplacementPolicy }: Fields, path: Path): string {
-  const { rules } = fieldsOf(podFailurePolicy);
-  const add = Array.isArray(rules)
-    ? `add \`${rule}\` to ${dotted([...path, 'podFailurePolicy', 'rules'])} as the first rule`
-    : `add to ${dotted([...path])} \`podFailurePolicy: {rules: [${rule}]}\``;
-  const isOther = !['Failed', undefined, null].includes(podReplacementPolicy as string | undefined | null);
-  return isOther ? `${add}, and set podReplacementPolicy to Failed` : add;
+  const rules = dotted([...path, 'podFailurePolicy', 'rules']);
+  return `has restartPolicy Never and no podFailurePolicy that ignores exit code ${exitCode.failed}, so each proof that fails counts against its backoffLimit, ${backoffLimit}: make \`${rule}\` the first rule of ${rules} (${guide})`;
 }
 
 /** Outcomes of pods that start with a check. */
@@ -74,9 +60,8 @@ export const jobFindings = (reviewed: readonly Reviewed[]): Finding[] =>
   });
 
 /**
- * Whether the first rule that fits a container that ended with the code of a failed proof ignores it. A rule with
- * `containerName` never fits: it may name containers of the Job's template only, and the init container is not in it.
- * Source: Kubernetes, `matchPodFailurePolicy` in `pkg/controller/job/pod_failure_policy.go`.
+ * Whether the first rule that fits a failed proof ignores it (Kubernetes, `matchPodFailurePolicy` in
+ * `pkg/controller/job/pod_failure_policy.go`). A rule with `containerName` cannot name the init container.
  */
 function ignoresFailedProof(policy: unknown): boolean {
   const { rules } = fieldsOf(policy);

@@ -14,11 +14,8 @@ const known: Record<MapName, readonly string[]> = {
 };
 
 /**
- * The labels and annotations of a Namespace that look like cni-gate's and have no effect: unknown keys under
- * `cni-gate.io/`, keys in the wrong map, keys that differ from ours by a letter or two, and a profile label without a
- * value.
- *
- * @param namespace its name
+ * The labels and annotations of a Namespace that look like cni-gate's and have no effect: unknown or misspelled keys, keys
+ * in the wrong map, and a profile label without a value.
  */
 export const namespaceKeys = (object: Fields, namespace: string, position: Position): Finding[] =>
   faultsOf(object, [], position).map((fault) => ({ ...fault, subject: `Namespace ${namespace}`, namespace }));
@@ -88,10 +85,7 @@ function faultOf(key: string, map: MapName, value: unknown): string | undefined 
   return `${name} is unknown and has no effect: did you mean ${profileLabel}?`;
 }
 
-/**
- * Whether a key is under our prefix, misspelled, or under another prefix with the name of this project, such as
- * `cnigate.io/profile`. A key of somebody else may have the name behind the prefix: `example.com/cni-gate-owner`.
- */
+/** Whether the prefix of a key contains the name of this project, as in `cnigate.io/profile`, or the key is misspelled. */
 const isLikeOurs = (key: string): boolean =>
   (key.split('/', 1)[0] ?? '')
     .toLowerCase()

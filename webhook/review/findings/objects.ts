@@ -1,15 +1,12 @@
 import { lineOf } from '../input/documents.ts';
 import { isCustom } from '../input/templates.ts';
 import { type Finding, nameOf, type Path, type Position, type Workload } from '../model.ts';
-import { type Fields, fieldsOf, valueAt } from '../values.ts';
+import { type Fields, fieldsOf } from '../values.ts';
 
 /** Deeper than any kind known today has its templates. */
 const deepest = 16;
 
-/**
- * A finding for the pod that an object of an unknown kind seems to contain: a misspelled kind, a wrong `apiVersion`, or a
- * kind whose pods `review` does not find. Undefined where there is none.
- */
+/** A finding for the pod that an object of an unknown kind, or with a wrong `apiVersion`, seems to contain. */
 export function unknownObject(
   object: Fields,
   names: Pick<Workload, 'kind' | 'namespace' | 'name'>,
@@ -20,13 +17,9 @@ export function unknownObject(
   const custom = isCustom(apiVersion);
   const found = !custom && holdsPod(object, []) ? [] : search(rest, []);
   if (found === undefined) return undefined;
-  const where = found.map((part) => (isFieldName(part) ? part : '*')).join('.');
-  const isTemplate = Array.isArray(valueAt(object, [...found, 'spec', 'containers']));
-  const setting = isTemplate
-    ? `path ${where}, or with path none if that is no pod template`
-    : 'path none: its controller makes the pods from other fields, so review those pods themselves';
+  const where = found.map((part) => (typeof part === 'number' ? '*' : part)).join('.');
   const advice = custom
-    ? `add the kind to review.kinds of the configuration, with ${setting}`
+    ? `add the kind to review.kinds of the configuration, with path ${where}, or with path none if that is no pod template`
     : 'correct apiVersion and kind';
   return {
     code: 'CNI_GATE_KIND_UNKNOWN',
@@ -37,24 +30,6 @@ export function unknownObject(
     line: lineOf(document, [...path, ...found]),
   };
 }
-
-/** Fields that name the image of a container, in objects whose controllers make the pods themselves. */
-const imageFields: ReadonlySet<string> = new Set(['image', 'imageName']);
-
-/** Whether an object of another project seems to create pods, although it contains no pod template. */
-export const seemsToCreatePods = ({ apiVersion, spec }: Fields): boolean =>
-  isCustom(String(apiVersion)) && namesImage(spec, 0);
-
-const namesImage = (value: unknown, depth: number): boolean =>
-  typeof value === 'object' &&
-  value !== null &&
-  depth <= deepest &&
-  Object.entries(value).some(
-    ([key, inner]) => (imageFields.has(key) && typeof inner === 'string') || namesImage(inner, depth + 1),
-  );
-
-/** Other keys, and indexes, are any key in a path of `review.kinds`. */
-const isFieldName = (part: string | number): boolean => /^[A-Za-z][A-Za-z0-9_-]*$/.test(String(part));
 
 /** The path of the first pod in a value. */
 function search(value: unknown, path: Path): Path | undefined {

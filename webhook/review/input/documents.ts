@@ -1,32 +1,84 @@
+import { getHeapStatistics } from 'node:v8';
 import { isMap, isScalar } from 'yaml';
 import { readYaml, type YamlDocument, YamlError } from '../../lib/yaml.ts';
 import { type Fault, faultAt, type Path, type SourceDocument } from '../model.ts';
-import { inMebi, largestObject } from './limits.ts';
-import { isJson, newlines, partsOf, withoutMarker } from './split.ts';
 
-/** A document's value, and its nodes if it is YAML. */
-type Parsed = Pick<YamlDocument, 'value' | 'lineOf'> & { source?: YamlDocument['source'] };
+/*
+ * The limits of `review`. Without them, a large input would exhaust the memory and abort the process.
+ * docs/guides/review.md lists them.
+ */
+const mebi = 2 ** 20;
+
+/** Characters of a YAML document, or of an object as JSON: over twice what an API server accepts. */
+export const largestObject = 8 * mebi;
+
+/** Documents and objects in all inputs together: each uses about 10 KiB with its patch. */
+export const mostObjects = 50_000;
+
+/** Bytes of all inputs together. The kept data uses up to six times as much, so a small heap lowers the limit. */
+export const mostInput = (heap = getHeapStatistics().heap_size_limit): number =>
+  Math.min(256 * mebi, Math.floor(heap / 8));
+
+/** Formats a number of bytes or characters. */
+export const inMebi = (count: number): string => `${Math.ceil((count / mebi) * 10) / 10} MiB`;
 
 /**
- * Reads a stream of YAML documents, or of JSON values with `---`, newlines or nothing between them. Reports what cannot
- * be read, and reads the rest.
+ * Reads a stream of YAML documents and JSON values. Reports what cannot be read, and reads the rest.
+ *
+ * A document begins at every line that begins with `---`, in block scalars and quotes too, as for kubectl (apimachinery
+ * `pkg/util/yaml` YAMLReader). `...` also ends a document; the text after it, which kubectl ignores, is read as another.
+ * JSON values need no marker between them.
  *
  * @param file only for messages
  */
 export function* readStream(file: string, text: string): Generator<SourceDocument | Fault, undefined> {
-  for (const { between, ...part } of partsOf(text)) {
-    const document = { file, ...part, json: isJson(part.text), blank: between };
-    const fault = document.blank ? undefined : faultIn(document);
-    if (fault !== undefined) yield fault;
-    yield fault === undefined ? document : { ...document, blank: true };
+  let start = 1;
+  for (const part of text.split(/(?<=^|\n)(?=---|\.\.\.(?:[ \t\r\n]|$))/)) {
+    for (const own of jsonValues(part) ?? [part]) {
+      if (own === '') continue;
+      const document = { file, text: own, start, json: isJson(own), blank: false };
+      const fault = faultIn(document);
+      if (fault !== undefined) yield fault;
+      yield fault === undefined ? document : { ...document, blank: true };
+      start += newlines(own);
+    }
   }
+}
+
+/** JSON values, each of which begins on a line of its own; undefined for other texts, such as YAML in braces. */
+function jsonValues(text: string): string[] | undefined {
+  if (!/^\s*[{[]/.test(withoutMarker(text))) return undefined;
+  // inside of a value, a comma is between such brackets
+  const values = text.split(/(?=[{[])(?<=[}\]][ \t\r]*\n\s*)/);
+  return values.length > 1 && isJson(values[0] ?? '') ? values : undefined;
+}
+
+function isJson(part: string): boolean {
+  const text = withoutMarker(part);
+  if (!/^\s*[{[]/.test(text)) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The text of a document without its marker; offsets do not change. */
+export const withoutMarker = (text: string): string =>
+  text.replace(/^(?:---|\.\.\.)[ \t]*(?=[\s#]|$)/, (marker) => ' '.repeat(marker.length));
+
+function newlines(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf('\n'); at >= 0; at = text.indexOf('\n', at + 1)) count += 1;
+  return count;
 }
 
 function faultIn(document: SourceDocument): Fault | undefined {
   const { file, start, text, json } = document;
   if (!json && text.length > largestObject) {
     const line = firstLine(withoutMarker(text), start);
-    const message = `a document or an item of a List has ${inMebi(text.length)}; review accepts ${inMebi(largestObject)}, and larger Lists only as kubectl prints them: split it`;
+    const message = `a YAML document has ${inMebi(text.length)}; review accepts ${inMebi(largestObject)}: split it, or print a larger List with kubectl's --output json`;
     return faultAt({ file, line }, 'CNI_GATE_INPUT_TOO_LARGE', message);
   }
   try {
@@ -39,13 +91,10 @@ function faultIn(document: SourceDocument): Fault | undefined {
     const place = { file, line, column: error.column };
     if (error.tooLarge) return faultAt(place, 'CNI_GATE_INPUT_TOO_LARGE', error.message);
     const isTemplate = /^[^#\n]*(?:\{\{|\{%)/m.test(text);
-    const message = `neither YAML nor JSON: ${error.message}${isTemplate ? renderFirst : ''}`;
-    return faultAt(place, 'CNI_GATE_INPUT_SYNTAX', message);
+    const advice = isTemplate ? '; render a template first, for example with helm template' : '';
+    return faultAt(place, 'CNI_GATE_INPUT_SYNTAX', `neither YAML nor JSON: ${error.message}${advice}`);
   }
 }
-
-const renderFirst =
-  '; if it is a template, render it first, for example with helm template my-chart; if {{ is text, put it in quotes';
 
 /** Two equal keys at the top level: two manifests without `---` between them. Deeper ones are left to the API server. */
 export function repeatedKey(document: SourceDocument): Fault | undefined {
@@ -58,6 +107,9 @@ export function repeatedKey(document: SourceDocument): Fault | undefined {
   const message = `the key "${repeated}" occurs twice: is a "---" missing before it?`;
   return faultAt({ file: document.file, line: line([repeated]) }, 'CNI_GATE_INPUT_SYNTAX', message);
 }
+
+/** A document's value, and its nodes if it is YAML. */
+type Parsed = Pick<YamlDocument, 'value' | 'lineOf'> & { source?: YamlDocument['source'] };
 
 let last: { document: SourceDocument; parsed: Parsed } | undefined;
 

@@ -1,17 +1,9 @@
-import {
-  createReadStream,
-  type Dirent,
-  existsSync,
-  globSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  statSync,
-} from 'node:fs';
+import { isUtf8 } from 'node:buffer';
+import { createReadStream, existsSync, globSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join, sep } from 'node:path';
 import { systemText } from '../../lib/errors.ts';
-import { type Fault, type Finding, faultAt } from '../model.ts';
-import { inMebi, mostInput } from './limits.ts';
+import { type Fault, faultAt } from '../model.ts';
+import { inMebi, mostInput } from './documents.ts';
 
 /** The argument of `-f` for standard input. */
 export const standardInput = '-';
@@ -19,24 +11,18 @@ export const standardInput = '-';
 /** The name of standard input in reports. */
 export const standardInputName = 'stdin';
 
-/** A text to review, and where it comes from. */
+/** A text to review, and the name of its file for messages. */
 export interface Input {
-  /** Its name for messages. */
   file: string;
   text: string;
-  /** Its size in bytes. */
-  size: number;
 }
-
-/** Whether a path is that of a manifest, by its name. */
-const isManifest = (path: string): boolean => /\.(?:ya?ml|json)$/.test(path);
 
 /**
  * The files that the arguments of `-f` name, in their order, each once: files, folders, globs, and `-`.
  *
- * @returns paths, faults for what is missing or may not be read, and findings for manifests that are not read
+ * @returns paths, and faults for what is missing or may not be read
  */
-export function expandInputs(names: readonly string[]): (string | Fault | Finding)[] {
+export function expandInputs(names: readonly string[]): (string | Fault)[] {
   const seen = new Set<string>();
   return names.flatMap(expand).filter((found) => {
     if (typeof found !== 'string') return true;
@@ -44,7 +30,7 @@ export function expandInputs(names: readonly string[]): (string | Fault | Findin
   });
 }
 
-function expand(name: string): (string | Fault | Finding)[] {
+function expand(name: string): (string | Fault)[] {
   if (name === standardInput) return [name];
   try {
     return statSync(name).isDirectory() ? manifestsIn(name) : [name];
@@ -58,11 +44,10 @@ function expand(name: string): (string | Fault | Finding)[] {
 }
 
 /**
- * The manifests in a folder and its subfolders, sorted by path. `node_modules`, links to folders, and names that begin
- * with a dot are skipped, which is a finding if manifests are among them. A folder with a kustomization is a fault: its files are not what is applied, and patches are no
- * manifests.
+ * The manifests in a folder and its subfolders, sorted by path, without `node_modules`, links to folders, and names that
+ * begin with a dot. A folder with a kustomization is a fault: its files are not what is applied.
  */
-function manifestsIn(folder: string): (string | Fault | Finding)[] {
+function manifestsIn(folder: string): (string | Fault)[] {
   const matching = (pattern: string): string[] => {
     const options = { cwd: folder, exclude: (path: string) => basename(path) === 'node_modules' };
     return globSync(`**/${pattern}`, options)
@@ -82,48 +67,7 @@ function manifestsIn(folder: string): (string | Fault | Finding)[] {
   ];
   const why =
     'the folder contains no .yaml, .yml or .json file (skipped are node_modules and names that begin with a dot)';
-  const skipped = skippedIn(folder);
-  return found.length > 0 || skipped.length > 0 ? [...found, ...skipped] : [unreadable(folder, why)];
-}
-
-/** What is skipped in a folder and its subfolders although it contains manifests, without `node_modules` and `.git`. */
-function skippedIn(folder: string): Finding[] {
-  return entriesOf(folder).flatMap((entry): Finding[] => {
-    const file = join(folder, entry.name);
-    if (ignored.has(entry.name)) return [];
-    const isHidden = entry.name.startsWith('.');
-    const isLink = entry.isSymbolicLink() && statSync(file, { throwIfNoEntry: false })?.isDirectory();
-    if (!isHidden && !isLink) return entry.isDirectory() ? skippedIn(file) : [];
-    if (!holdsManifest(file, 0)) return [];
-    const why = isHidden ? 'its name begins with a dot' : 'it is a link to a folder';
-    const message = `is not read, because ${why}, and contains manifests: name it with -f as well`;
-    return [{ code: 'CNI_GATE_INPUT_SKIPPED', subject: file, file, message }];
-  });
-}
-
-const ignored: ReadonlySet<string> = new Set(['node_modules', '.git']);
-
-/** Folders below one that is skipped in which manifests are sought: a link may lead to a folder around it. */
-const deepest = 8;
-
-function holdsManifest(path: string, depth: number): boolean {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats?.isDirectory() && depth < deepest)
-    return entriesOf(path).some(
-      ({ name }) => !ignored.has(name) && holdsManifest(join(path, name), depth + 1),
-    );
-  if (!stats?.isFile() || !isManifest(path) || stats.size > mostInput()) return false;
-  const text = readFileSync(path, 'utf8');
-  return ['apiVersion', 'kind'].every((key) => new RegExp(`\\b${key}"?:`).test(text));
-}
-
-function entriesOf(folder: string): Dirent[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true }).toSorted((a, b) => (a.name < b.name ? -1 : 1));
-  } catch {
-    // a folder that may not be read is reported where its files are sought
-    return [];
-  }
+  return found.length > 0 ? found : [unreadable(folder, why)];
 }
 
 /**
@@ -149,18 +93,9 @@ export async function readInput(path: string, max: number): Promise<Input | Faul
   } catch (error) {
     return unreadable(file, systemText(error));
   }
-  const text = decodeText(Buffer.concat(chunks));
-  if (text !== undefined && !text.includes('\0')) return { file, text, size };
+  const bytes = Buffer.concat(chunks);
+  if (isUtf8(bytes) && !bytes.includes(0)) return { file, text: new TextDecoder().decode(bytes) };
   return unreadable(file, 'expected UTF-8 text, found other bytes: is it binary, or UTF-16?');
-}
-
-/** UTF-8 text without a byte order mark; undefined if the bytes are something else. */
-function decodeText(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    return undefined;
-  }
 }
 
 const unreadable = (file: string, message: string): Fault =>

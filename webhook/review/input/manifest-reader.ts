@@ -4,7 +4,7 @@ import { CniGateError } from '../../lib/errors.ts';
 import { isObject } from '../../lib/json.ts';
 import { profileLabel } from '../../lib/names.ts';
 import { namespaceKeys, workloadKeys } from '../findings/keys.ts';
-import { seemsToCreatePods, unknownObject } from '../findings/objects.ts';
+import { unknownObject } from '../findings/objects.ts';
 import {
   type Fault,
   type Finding,
@@ -14,8 +14,7 @@ import {
   type Workload,
 } from '../model.ts';
 import { describe, type Fields, fieldsOf } from '../values.ts';
-import { lineOf, parsed, repeatedKey } from './documents.ts';
-import { mostObjects } from './limits.ts';
+import { lineOf, mostObjects, parsed, repeatedKey } from './documents.ts';
 import { groupOf, kubernetesKinds, templatesIn } from './templates.ts';
 import { nameIn, recordedWorkload, workloadOf } from './workload.ts';
 
@@ -28,15 +27,9 @@ export interface NamespaceObject {
   line: number;
 }
 
-/** An object whose pods a review does not see. */
-export interface Unseen extends Pick<Workload, 'kind' | 'namespace'> {
-  file: string;
-  line: number;
-}
-
 /**
  * Sorts the objects of documents: workloads and AdmissionReviews to review, Namespaces for their labels, and the rest,
- * which it counts. Namespaces may come after their workloads, so everything is read before any decision.
+ * which it counts. A Namespace may come after its workloads.
  */
 export class ManifestReader {
   readonly documents: SourceDocument[] = [];
@@ -45,18 +38,13 @@ export class ManifestReader {
   readonly findings: Finding[] = [];
   /** Objects of unknown kinds that seem to contain pods: findings where namespaces opted in. */
   readonly unknownObjects: (Finding & { namespace: string })[] = [];
-  /** Objects that seem to create pods, and contain none that can be reviewed. */
-  readonly unseen: Unseen[] = [];
   readonly namespaces = new Map<string, NamespaceObject>();
   readonly otherObjects = new Map<string, number>();
   readonly #defaultNamespace: string;
   readonly #kinds: readonly TemplateKind[];
   #counted = 0;
 
-  /**
-   * @param defaultNamespace the namespace of objects that name none
-   * @param kinds kinds of other projects that contain pod templates
-   */
+  /** @param kinds kinds of other projects that contain pod templates */
   constructor(defaultNamespace: string, kinds: readonly TemplateKind[]) {
     this.#defaultNamespace = defaultNamespace;
     this.#kinds = kinds;
@@ -160,8 +148,6 @@ export class ManifestReader {
     if (templates.length === 0) this.#countOther(names.kind);
     const unknown = found === undefined ? unknownObject(object, names, position) : undefined;
     if (unknown !== undefined) this.unknownObjects.push(unknown);
-    else if (found === undefined && seemsToCreatePods(object))
-      this.unseen.push({ ...names, file: position.document.file, line: position.line });
     const workloads = templates.map((template): Workload => {
       this.#count();
       return workloadOf(object, template, position, this.#defaultNamespace);
@@ -185,12 +171,7 @@ function itemsOf(value: unknown): unknown[] | undefined {
   );
 }
 
-/**
- * Name, labels and annotations of a Namespace object. A null label is empty, as for the API server. An annotation that
- * is not a string is ignored.
- *
- * @throws CniGateError CNI_GATE_INPUT_SYNTAX if it has no name, or labels that are not strings
- */
+/** Name, labels and annotations of a Namespace object. A null label is empty, as for the API server. */
 function namespaceMaps(object: Fields): Pick<NamespaceObject, 'labels' | 'annotations'> & { name: string } {
   const { name, labels, annotations } = fieldsOf(object.metadata);
   if (typeof name !== 'string' || name === '') throw wrong('a Namespace has no metadata.name');

@@ -15,10 +15,7 @@ export interface FoundTemplate {
 const inSpec = (apiVersion: string, ...kinds: string[]): TemplateKind[] =>
   kinds.map((kind) => ({ apiVersion, kind, path: 'spec.template' }));
 
-/**
- * The kinds of Kubernetes whose pods are reviewed
- * (https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/).
- */
+/** The kinds of Kubernetes that create pods (https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/). */
 export const kubernetesKinds: readonly TemplateKind[] = [
   { apiVersion: 'v1', kind: 'Pod', path: '.' },
   { apiVersion: 'v1', kind: 'PodTemplate', path: 'template' },
@@ -38,11 +35,8 @@ export const groupOf = (apiVersion: string): string =>
 export const isCustom = (apiVersion: string): boolean => groupOf(apiVersion).includes('.');
 
 /**
- * The pod templates of an object by the lists of kinds. A custom resource that is in no list counts as a workload if it
- * has `spec.template.spec.containers`.
- *
- * @param kinds kinds of other projects
- * @returns undefined if the kind is in no list and the object does not look like a workload
+ * The pod templates of an object by the lists of kinds; undefined if its kind is in no list. A custom resource that is in
+ * no list counts as a workload if it has `spec.template.spec.containers`.
  */
 export function templatesIn(object: Fields, kinds: readonly TemplateKind[]): FoundTemplate[] | undefined {
   const apiVersion = String(object.apiVersion);

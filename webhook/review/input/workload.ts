@@ -6,15 +6,10 @@ import { isObject } from '../../lib/json.ts';
 import { jobFault } from '../findings/jobs.ts';
 import type { Path, Position, Workload } from '../model.ts';
 import { describe, type Fields, fieldsOf, pointer, valueAt } from '../values.ts';
-import { inMebi, largestObject } from './limits.ts';
+import { inMebi, largestObject } from './documents.ts';
 import { type FoundTemplate, isCustom } from './templates.ts';
 
-/**
- * A workload from a manifest.
- *
- * @param defaultNamespace the namespace of an object that names none
- * @throws CniGateError CNI_GATE_INPUT_SYNTAX if it has no pod template, CNI_GATE_INPUT_TOO_LARGE
- */
+/** A workload from a manifest. @throws CniGateError CNI_GATE_INPUT_SYNTAX if it has no pod template, CNI_GATE_INPUT_TOO_LARGE */
 export function workloadOf(
   object: Fields,
   { path, part, job = false }: FoundTemplate,
@@ -74,12 +69,9 @@ const podIn = (pod: Fields, namespace: string): Fields =>
   isObject(pod.metadata) ? { ...pod, metadata: { ...pod.metadata, namespace } } : pod;
 
 /**
- * The pod that would be created for a manifest. From a template's metadata, its controller uses labels, annotations and
- * finalizers (kubernetes `pkg/controller/controller_utils.go`, GetPodFromTemplate). Labels that controllers add, such as
- * `pod-template-hash`, are omitted: the manifest has no place for them. The object counts as the owner: no decision
- * depends on an owner in between, such as a ReplicaSet.
- *
- * @param who the name of the object for messages
+ * The pod that would be created for a manifest. Its controller uses labels, annotations and finalizers of the template
+ * (kubernetes `pkg/controller/controller_utils.go`, GetPodFromTemplate). No decision depends on an owner in between,
+ * such as a ReplicaSet, so the object counts as the owner.
  */
 function podOf(object: Fields, path: Path, namespace: string, who: string): Fields {
   const template = valueAt(object, path);
@@ -95,17 +87,11 @@ function podOf(object: Fields, path: Path, namespace: string, who: string): Fiel
   const { apiVersion, kind } = object;
   const { name: own } = fieldsOf(object.metadata);
   const name = typeof own === 'string' ? own : '';
+  const ownerReferences = [{ apiVersion, kind, name, controller: true }];
   return {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: {
-      generateName: `${name}-`,
-      namespace,
-      ...(labels !== undefined && { labels }),
-      ...(annotations !== undefined && { annotations }),
-      ...(finalizers !== undefined && { finalizers }),
-      ownerReferences: [{ apiVersion, kind, name, controller: true }],
-    },
+    metadata: { generateName: `${name}-`, namespace, labels, annotations, finalizers, ownerReferences },
     // Knative's controller names containers that have no name
     spec: isCustom(String(apiVersion)) ? withNames(spec) : spec,
   };
@@ -135,7 +121,6 @@ const createReview = (pod: Fields, namespace: string): Fields => ({
   },
 });
 
-/** A value as JSON text, as it would be sent: objects use several times the memory of their text. */
 function keptAsText(value: unknown): () => unknown {
   const text = JSON.stringify(value);
   if (text.length > largestObject) {

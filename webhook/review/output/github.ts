@@ -1,15 +1,12 @@
 import { clean } from '../../lib/clean.ts';
 import { standardInputName } from '../input/files.ts';
-import { placeOf, type Report } from '../model.ts';
-import type { Summary } from '../summary.ts';
+import { placeOf, type Report, type Summary } from '../model.ts';
 import { type Problem, problemsOf } from './problems.ts';
 import { totals } from './text.ts';
 
 /**
- * The output for a step of GitHub Actions: a workflow command for each problem, which GitHub shows at the line of the
- * file, then lines with totals. No other text of the input is in it, because a runner looks for commands in every line.
- *
- * Source: GitHub's documentation, "Workflow commands for GitHub Actions".
+ * The output for a step of GitHub Actions: a workflow command for each problem, then totals. No other text of the input
+ * is in it: a runner looks for commands in every line. Source: GitHub's documentation, "Workflow commands".
  */
 export function githubOutput(report: Report, summary: Summary, strict: boolean, root: string): string {
   const [reviewed, , end] = totals(summary, { paint: (_, text) => text, strict });

@@ -1,11 +1,7 @@
 import type { Report } from '../model.ts';
 import { problemsOf } from './problems.ts';
 
-/**
- * The output for GitLab: a Code Quality report, which a merge request shows.
- *
- * Source: GitLab's documentation, "Code Quality", section "Code Quality report format".
- */
+/** A Code Quality report for a merge request. Source: GitLab's documentation, "Code Quality report format". */
 export function gitlabOutput(report: Report, strict: boolean, root: string): string {
   const violations = problemsOf(report, strict, root).map(
     ({ text, code, fingerprint, level, file, line = 1 }) => ({

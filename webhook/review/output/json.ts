@@ -1,5 +1,4 @@
-import type { Report } from '../model.ts';
-import type { Summary } from '../summary.ts';
+import type { Report, Summary } from '../model.ts';
 
 /** The JSON output: one document. Paths of a patch begin at the workload's object. */
 export function jsonOutput(report: Report, summary: Summary): string {

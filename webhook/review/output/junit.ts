@@ -5,10 +5,7 @@ import { type Problem, pathFrom, problemsOf } from './problems.ts';
 /** Attributes begin with `@`. */
 type Element = Record<string, unknown>;
 
-/**
- * The JUnit output: a test suite for each file, with a test case for each workload that is not refused and for each
- * problem. What fails the review is a failure.
- */
+/** The JUnit output: a test suite for each file, a test case for each workload that is not refused and each problem. */
 export function junitOutput(report: Report, strict: boolean, root: string): string {
   const admitted = report.reviewed.filter(({ decision }) => decision.outcome !== 'refused');
   const cases = [

@@ -31,11 +31,10 @@ export const admissionWarning = 'admission-warning';
 type Wrong = Omit<Problem, 'text' | 'fingerprint'> & { message: string };
 
 /**
- * The problems of a report, in the order of outcomes: input that cannot be read, then refusals and warnings of
- * workloads, then findings.
+ * The problems of a report: input that cannot be read, refusals and warnings of workloads, findings.
  *
  * @param strict whether warnings and findings fail the review
- * @param root the folder in which the names of files in a report begin
+ * @param root the folder at which the names of files in a report begin
  */
 export function problemsOf(report: Report, strict: boolean, root: string): Problem[] {
   const level = strict ? 'error' : 'warning';
@@ -70,10 +69,7 @@ function workloadProblems({ workload, decision }: Reviewed, level: Problem['leve
   ];
 }
 
-/**
- * The root of the repository in CI, otherwise the folder of this process. Sources: GitHub's `GITHUB_WORKSPACE` and
- * GitLab's `CI_PROJECT_DIR`, among their predefined variables.
- */
+/** The root of the repository by the predefined variables of GitHub and GitLab, otherwise the current folder. */
 export const reportRoot = ({ GITHUB_WORKSPACE, CI_PROJECT_DIR }: NodeJS.ProcessEnv): string =>
   resolve(GITHUB_WORKSPACE || CI_PROJECT_DIR || '.');
 

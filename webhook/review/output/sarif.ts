@@ -6,11 +6,8 @@ import type { Report } from '../model.ts';
 import { type Problem, problemsOf } from './problems.ts';
 
 /**
- * The SARIF 2.1.0 output: a log with one run, which has a rule for each error code that occurs, and a result for each
- * problem.
- *
- * Sources: OASIS, "Static Analysis Results Interchange Format 2.1.0"; what of it GitHub reads is in its documentation,
- * "SARIF support for code scanning".
+ * The SARIF 2.1.0 output: a rule for each error code that occurs, and a result for each problem. Sources: OASIS, "Static
+ * Analysis Results Interchange Format 2.1.0"; GitHub's documentation, "SARIF support for code scanning".
  */
 export function sarifOutput(report: Report, strict: boolean, root: string): string {
   const problems = problemsOf(report, strict, root);

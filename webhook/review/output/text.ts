@@ -1,9 +1,20 @@
 import type { styleText } from 'node:util';
+import { structuredPatch } from 'diff';
 import type { Outcome } from '../../admission/mutate.ts';
 import { clean } from '../../lib/clean.ts';
-import { type Finding, nameOf, notesOn, placeOf, type Report, type Reviewed, textOf } from '../model.ts';
-import { exitCodeOf, type Summary } from '../summary.ts';
-import { differ } from './diff.ts';
+import {
+  exitCodeOf,
+  type Finding,
+  nameOf,
+  notesOn,
+  placeOf,
+  type Report,
+  type Reviewed,
+  type Summary,
+  textOf,
+} from '../model.ts';
+import { relocate } from '../values.ts';
+import { type Patchable, patchable } from './yaml.ts';
 
 /** How each outcome looks on a terminal. */
 const styles = {
@@ -30,10 +41,14 @@ export interface TextOptions {
 export function* textOutput(report: Report, summary: Summary, options: TextOptions): Generator<string> {
   const findings = Map.groupBy(report.findings, ({ workload }) => workload);
   for (const [document, reviewed] of Map.groupBy(report.reviewed, (entry) => entry.workload.document)) {
-    const diffOf = options.diff ? differ(document) : () => [];
+    let patched: Patchable | undefined;
     for (const entry of reviewed) {
-      const about = [header(entry, options), ...notes(entry, findings.get(entry.workload) ?? [], options)];
-      yield text([...about, ...diff(entry, diffOf(entry), options)]);
+      const lines = [header(entry, options), ...notes(entry, findings.get(entry.workload) ?? [], options)];
+      if (options.diff && isChanged(entry)) {
+        patched ??= patchable(document);
+        lines.push(...diff(entry, patched, options));
+      }
+      yield text(lines);
     }
   }
   yield text([...findingLines(findings.get(undefined) ?? [], options), ...totals(summary, options)]);
@@ -63,15 +78,26 @@ function notes(entry: Reviewed, findings: readonly Finding[], options: TextOptio
 const label = ({ paint, strict }: TextOptions): string =>
   strict ? paint('red', 'error') : paint('yellow', 'warning');
 
-/** No diff for a skipped workload: it only gets the mark of a review. */
-function diff({ workload, decision }: Reviewed, lines: readonly string[], { paint }: TextOptions): string[] {
-  if (lines.length === 0 || decision.outcome === 'skipped') return [];
-  const file = clean(workload.document.file);
-  const styled = lines.map(clean).map((line) => {
-    const style = { '+': 'green', '-': 'red', '@': 'dim' } as const;
-    const first = line.charAt(0);
-    return first in style ? paint(style[first as keyof typeof style], line) : line;
+/** A skipped workload only gets the mark of a review. */
+const isChanged = ({ decision }: Reviewed): boolean =>
+  decision.operations.length > 0 && decision.outcome !== 'skipped';
+
+/** A unified diff of the object. Both sides are written anew, so only the patch is in it. */
+function diff({ workload, decision }: Reviewed, patched: Patchable, { paint }: TextOptions): string[] {
+  const { document, path, line: first } = workload;
+  const before = patched.objectText(path);
+  for (const operation of relocate(decision.operations, path)) patched.apply(operation);
+  const { hunks } = structuredPatch('', '', before, patched.objectText(path), '', '', { context: 3 });
+  const changes = hunks.flatMap(({ oldStart, oldLines, newStart, newLines, lines }) => [
+    `@@ -${oldStart + first - 1},${oldLines} +${newStart + first - 1},${newLines} @@`,
+    ...lines,
+  ]);
+  const style = { '+': 'green', '-': 'red', '@': 'dim', ' ': undefined } as const;
+  const styled = changes.map(clean).map((line) => {
+    const colour = style[line.charAt(0) as keyof typeof style];
+    return colour === undefined ? line : paint(colour, line);
   });
+  const file = clean(document.file);
   return [paint('bold', `--- ${file}`), paint('bold', `+++ ${file} as admitted`), ...styled, ''];
 }
 

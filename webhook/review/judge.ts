@@ -1,20 +1,20 @@
-import { mutate } from '../../admission/mutate.ts';
-import { decodePodRequest, InvalidObject, type PodRequest } from '../../admission/review.ts';
-import { builtInProfiles } from '../../config/builtin.ts';
-import { dotted } from '../../config/parse.ts';
-import { FixedNamespaces } from '../../core/facts/namespace.ts';
-import type { Pod } from '../../core/facts/pod.ts';
-import { earlierCall, readStatus } from '../../core/facts/status-annotation.ts';
-import type { Policy } from '../../core/profiles/policy.ts';
-import { exemption, isExemptNamespace, select } from '../../core/proof/selection.ts';
-import { CniGateError } from '../../lib/errors.ts';
-import { getOwn } from '../../lib/maps.ts';
-import { optOutValue, profileLabel } from '../../lib/names.ts';
-import { lineOf, parsed } from '../input/documents.ts';
-import type { NamespaceObject } from '../input/manifest-reader.ts';
-import { asIfInjected, type Mesh, type MeshGap, meshesOf, meshGaps } from '../mesh.ts';
-import { type Fault, faultAt, nameOf, type ReviewDecision, type Workload } from '../model.ts';
-import { parts, relocate, valueAt } from '../values.ts';
+import { mutate } from '../admission/mutate.ts';
+import { decodePodRequest, InvalidObject, type PodRequest } from '../admission/review.ts';
+import { builtInProfiles } from '../config/builtin.ts';
+import { dotted } from '../config/parse.ts';
+import { FixedNamespaces } from '../core/facts/namespace.ts';
+import type { Pod } from '../core/facts/pod.ts';
+import { earlierCall, readStatus } from '../core/facts/status-annotation.ts';
+import type { Policy } from '../core/profiles/policy.ts';
+import { exemption, isExemptNamespace, select } from '../core/proof/selection.ts';
+import { CniGateError } from '../lib/errors.ts';
+import { getOwn } from '../lib/maps.ts';
+import { optOutValue, profileLabel } from '../lib/names.ts';
+import { lineOf, parsed } from './input/documents.ts';
+import type { NamespaceObject } from './input/manifest-reader.ts';
+import { asIfInjected, type Mesh, type MeshGap, meshesOf, meshGaps } from './mesh.ts';
+import { type Fault, faultAt, nameOf, type ReviewDecision, type Workload } from './model.ts';
+import { parts, relocate, valueAt } from './values.ts';
 
 /** How the server is configured. */
 export interface AdmissionOptions {
@@ -25,7 +25,7 @@ export interface AdmissionOptions {
   ownNamespace?: string | undefined;
 }
 
-/** Why the API server does not call: the namespace is exempt, has no label that opts in, or is not in the input. */
+/** Why the API server does not call the webhook. */
 export type Uncalled = 'exempt-namespace' | 'not-opted-in' | 'namespace-not-given';
 
 /** Judges workloads by the code of the server's `/mutate`. */
@@ -57,11 +57,7 @@ export class Judge {
     return Object.hasOwn(facts.labels, profileLabel) ? undefined : 'not-opted-in';
   }
 
-  /**
-   * Returns what admission does with a workload, and the meshes whose injector must run first.
-   *
-   * @param assumeMeshed whether a pod that requests a mesh is judged as if the mesh's injector had run
-   */
+  /** What admission does with a workload, and the meshes whose injector must run first. */
   async judge(
     workload: Workload,
     assumeMeshed: boolean,
