@@ -2,15 +2,7 @@ import { Command, Option } from 'commander';
 import type { ReviewFlags } from './run-review.ts';
 
 /** The forms of the output. */
-const forms: readonly ReviewFlags['output'][] = [
-  'text',
-  'json',
-  'yaml',
-  'junit',
-  'sarif',
-  'github',
-  'gitlab',
-];
+export const forms = ['text', 'json', 'yaml', 'junit', 'sarif', 'github', 'gitlab'] as const;
 
 const more = `
 Reviewed objects: Pod, Deployment, StatefulSet, DaemonSet, ReplicaSet,

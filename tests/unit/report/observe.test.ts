@@ -32,7 +32,6 @@ test('without any right but that to the version: every check that needs one says
     'installed',
     'daemonsets',
     'namespace-labels',
-    'attachments',
     'opt-out',
     'resources',
     'probe',
@@ -76,31 +75,6 @@ test('an installation is read in the namespace that its webhooks call, with the 
   assert.match(JSON.stringify(serverRights), /"name":"own"/);
   const { context: _, ...identity } = cluster;
   assert.deepEqual(identity, { server: url, clientVersion, serverVersion: '0.0.9' });
-});
-
-test('of the networks of Multus, those are listed that have a cniVersion of 0.3.0 or later', async (t) => {
-  const configs = {
-    none: '{"type":"macvlan"}',
-    old: '{"cniVersion":"0.2.0"}',
-    first: '{"cniVersion":"0.3.0","plugins":[]}',
-    new: '{"cniVersion":"1.1.0"}',
-    unreadable: '{',
-    file: undefined,
-  };
-  const items = Object.entries(configs).map(([name, config]) => ({
-    metadata: { uid: name, namespace: 'net', name, resourceVersion: '1' },
-    spec: { config },
-  }));
-  const { client } = await start(t, {
-    '/version': version,
-    '/apis/k8s.cni.cncf.io/v1/network-attachment-definitions': { metadata: { resourceVersion: '1' }, items },
-  });
-  const { attachments } = await observeInstallation(client, options);
-  const notListed = attachments.found?.filter(({ isListed }) => !isListed);
-  assert.deepEqual(
-    notListed?.map(({ name }) => name),
-    ['net/none', 'net/old'],
-  );
 });
 
 test('LimitRanges and ResourceQuotas are read with what they ask of containers', async (t) => {

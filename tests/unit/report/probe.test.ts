@@ -91,8 +91,12 @@ suite('the probe', () => {
     [came([ours], proved), 'injected', /\(address\)$/],
     [came([]), 'failed', /did not ask cni-gate, or had no answer and went on/],
     [came([ours]), 'failed', /without cni-gate\.io\/status/],
-    [came(['other', ours], proved), 'failed', /has other as its first/],
-    [came([], none), 'failed', /was to come back .*\(address, gateway.*\) and has no init container/],
+    [came(['other', ours], proved), 'failed', /its first init container is other$/],
+    [
+      came([], none),
+      'failed',
+      /was to come back .*\(address, gateway.*\), and its first init container is missing$/,
+    ],
   ];
   for (const [pod, outcome, what] of answers)
     test(`${outcome}: ${what}`, async (t) => {

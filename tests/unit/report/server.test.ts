@@ -7,7 +7,7 @@ const token = 'secret-of-the-test';
 const authorization = `Bearer ${token}`;
 const host = '127.0.0.1:4000';
 let dashboard = dashboardFrom(clusterFacts(5));
-const app = dashboardServer({ token, latest: () => dashboard });
+const app = dashboardServer(token, () => dashboard);
 
 suite('the Host header, against names that are made to point here', () => {
   for (const good of ['127.0.0.1:4000', 'localhost:8080', 'LOCALHOST', '[::1]:4000', '127.0.0.1'])

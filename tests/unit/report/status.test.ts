@@ -213,7 +213,7 @@ test('a warning of a check is in the first line, with what to do, and is not gre
   const text = statusText(status, false, { paint: (style, one) => `<${style}>${one}</>` });
   assert.match(
     text,
-    /^<yellow>No fault\. Warnings: Deployment cni-gate\/cni-gate: a rollout is not complete: .*\. Look at "kubectl .*Not known: every caBundle /,
+    /^<yellow>No fault\. Warnings: Deployment cni-gate\/cni-gate: a rollout is not complete: .*\. Look at "kubectl /,
   );
   assert.match(text, /^deployment +warning +Deployment .*Look at "kubectl/m);
   assert.equal(dashboardOf(statusFacts({ installation }), now, null).result, 'warning');
@@ -251,7 +251,7 @@ suite('features in force', () => {
     );
     const installation = { ...wholeInstallation, lease: absent };
     const leaderless = inForce({ repair: { mode: 'recreate' } }, { installation });
-    for (const line of leaderless.slice(2)) assert.match(line, / false Lease .* no replica has led yet, so /);
+    for (const line of leaderless.slice(2)) assert.match(line, / false Lease .* no replica holds it, so /);
   });
 
   test('a webhook that is not registered, or without trust, is a fault and not in force', () => {

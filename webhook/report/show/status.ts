@@ -60,8 +60,12 @@ function judge(facts: StatusFacts, { now, all }: StatusOptions) {
   const networks = networkRows(judged, now);
   const troubles = podRows(judged, features, now);
   const podsOf = Map.groupBy(judged.pods.found, (pod) => pod.namespace);
-  const faults = [
-    ...(gone ? [notInstalled(presence.what, namespaces)] : faultsOf(checks)),
+  // what breaks others first
+  const faultsOfChecks = checks.flatMap(({ code, what, hint }) =>
+    code === null ? [] : [{ code, message: `${what}. ${hint}` }],
+  );
+  const faults: Fault[] = [
+    ...(gone ? [notInstalled(presence.what, namespaces)] : faultsOfChecks),
     ...(namespace !== null && namespaces.length === 0 ? [notOptedIn(facts, namespace)] : []),
   ];
   const wrong = [faults, networks.rows.filter(isNotReady), ...Object.values(troubles)];
@@ -84,10 +88,7 @@ function judge(facts: StatusFacts, { now, all }: StatusOptions) {
     notKnown,
     probe,
     namespace,
-    namespaces: namespaces.map((namespace) => ({
-      ...namespace,
-      pods: countProofs(podsOf.get(namespace.name) ?? []),
-    })),
+    namespaces: namespaces.map((optIn) => ({ ...optIn, pods: countProofs(podsOf.get(optIn.name) ?? []) })),
     pods: countProofs(judged.pods.found),
     unprovedNodes: networks.unproved,
     wayNotShown: judged.pods.found.filter(({ evidence }) => evidence?.wayNotShown).length,
@@ -103,10 +104,6 @@ interface Fault {
   code: ErrorCode;
   message: string;
 }
-
-/** The faults of checks that failed, what breaks others first. */
-const faultsOf = (checks: readonly CheckRow[]): Fault[] =>
-  checks.flatMap(({ code, what, hint }) => (code === null ? [] : [{ code, message: `${what}. ${hint}` }]));
 
 function notInstalled(what: string, namespaces: readonly { name: string }[]): Fault {
   const names = few(namespaces.map(({ name }) => name));
@@ -133,9 +130,9 @@ function headlineOf(status: Judged): string {
   const unknown = installation.filter((check) => check.result === 'not-known' || check.result === 'skipped');
   const noted = counts === '' ? '' : ` Of note: ${counts}.`;
   const dark = unknown.length === 0 ? '' : ` Not known: ${unknown.map(({ what }) => what).join('; ')}.`;
-  const warnings = warningsOf(status);
+  const warnings = warningsOf(status).join('; ');
   const well = `All is well${dark === '' ? '' : ', as far as it is known'}`;
-  return `${warnings.length === 0 ? well : `No fault. Warnings: ${warnings.join('; ')}`}.${noted}${dark}`;
+  return `${warnings === '' ? well : `No fault. Warnings: ${warnings}`}.${noted}${dark}`;
 }
 
 /** What checks warn of, and what to do. */
