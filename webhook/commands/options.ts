@@ -4,6 +4,9 @@ import { parseDuration } from '../../validator/shared/duration.ts';
 import { CniGateError } from '../lib/errors.ts';
 import type { TextOptions } from '../report/show/table.ts';
 
+/** The forms of the output of `review`. */
+export const reviewForms = ['text', 'json', 'yaml', 'junit', 'sarif', 'github', 'gitlab'] as const;
+
 /** Flags that do not go together. */
 export const usageError = (message: string): CniGateError => new CniGateError('CNI_GATE_USAGE', message);
 

@@ -1,8 +1,6 @@
 import { Command, Option } from 'commander';
+import { reviewForms } from './options.ts';
 import type { ReviewFlags } from './run-review.ts';
-
-/** The forms of the output. */
-export const forms = ['text', 'json', 'yaml', 'junit', 'sarif', 'github', 'gitlab'] as const;
 
 const more = `
 Reviewed objects: Pod, Deployment, StatefulSet, DaemonSet, ReplicaSet,
@@ -42,7 +40,7 @@ export function reviewCommand(): Command {
       .option('--config <file>', 'configuration (default: built-in profiles)')
       .option('--profile <profile>', 'profile of every namespace, instead of its label')
       .option('--own-namespace <name>', 'namespace of cni-gate, whose pods are exempt', 'cni-gate')
-      .addOption(new Option('-o, --output <form>', 'what to print').choices(forms).default('text'))
+      .addOption(new Option('-o, --output <form>', 'what to print').choices(reviewForms).default('text'))
       .option('--strict', 'exit with 1 for warnings too')
       .addOption(new Option('--summary', 'one line for each workload, no diff'))
       .option('--assume-meshed', "assume that the mesh's injector has run")

@@ -13,8 +13,7 @@ import { textOutput } from '../review/output/text.ts';
 import { yamlOutput } from '../review/output/yaml.ts';
 import { review } from '../review/run.ts';
 import { exitCodeOf, type Summary, summarize } from '../review/summary.ts';
-import { terminal, usageError } from './options.ts';
-import type { forms } from './review.ts';
+import { type reviewForms, terminal, usageError } from './options.ts';
 
 /** The flags of the command. */
 export interface ReviewFlags {
@@ -24,7 +23,7 @@ export interface ReviewFlags {
   namespace: string;
   config?: string;
   ownNamespace: string;
-  output: (typeof forms)[number];
+  output: (typeof reviewForms)[number];
   strict?: true;
   summary?: true;
   assumeMeshed?: true;

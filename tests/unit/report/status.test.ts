@@ -225,10 +225,15 @@ suite('features in force', () => {
     tell(statusFacts({ configuration: configured({ profiles, ...settings }), ...more })).features.map(
       ({ feature, mode, inForce: is, why }) => `${feature} ${mode} ${is} ${why}`.trim(),
     );
-  const [prove, gate, steer] = ['prove enforce true', 'gate enforce true', 'steer nominate true'];
+  const recreating = { repair: { mode: 'recreate' } };
 
   test('follow the modes of the configuration', () => {
-    assert.deepEqual(inForce({ repair: { mode: 'recreate' } }), [prove, gate, steer, 'repair recreate true']);
+    assert.deepEqual(inForce(recreating), [
+      'prove enforce true',
+      'gate enforce true',
+      'steer nominate true',
+      'repair recreate true',
+    ]);
     assert.deepEqual(inForce({ proof: { mode: 'warn' }, gate: { mode: 'audit' }, repair: { mode: 'off' } }), [
       'prove warn false it reports failed checks, and lets the pod start',
       'gate audit false it reports what it would reject, and allows it',
@@ -239,57 +244,43 @@ suite('features in force', () => {
   });
 
   test('steering needs a scheduler that uses nominations, and both it and repair need a leader', () => {
-    const version = found({
-      major: 1,
-      minor: 34,
-      text: 'v1.34.1',
-      usesNominations: false,
-    });
+    const version = found({ major: 1, minor: 34, text: 'v1.34.1', usesNominations: false });
     assert.match(
       inForce({}, { version })[2] ?? '',
       /false the scheduler of Kubernetes v1\.34\.1 does not use/,
     );
-    const installation = { ...wholeInstallation, lease: absent };
-    const leaderless = inForce({ repair: { mode: 'recreate' } }, { installation });
+    const leaderless = inForce(recreating, { installation: { ...wholeInstallation, lease: absent } });
     for (const line of leaderless.slice(2)) assert.match(line, / false Lease .* no replica holds it, so /);
   });
 
-  test('a webhook that is not registered, or without trust, is a fault and not in force', () => {
+  test('a webhook that is not registered is a fault and not in force', () => {
     const registered = { ...allRegistered, mutating: [] };
     const [line] = inForce({}, { registered });
     assert.match(line ?? '', /^prove enforce false there is no webhook pods\.cni-gate\.io/);
     assert.deepEqual(codes(tell(statusFacts({ registered }))), ['CNI_GATE_NOT_REGISTERED']);
-    const unknown = inForce({}, { registered: { mutating: undefined, validating: undefined } });
-    assert.match(
-      unknown[1] ?? '',
-      /^gate enforce null validatingwebhookconfiguration\/cni-gate may not be read\b/,
-    );
-    assert.equal(unknown[2], 'steer nominate null whether the gate is in force is not known');
+    const [, gate, steer] = inForce({}, { registered: { mutating: undefined, validating: undefined } });
+    assert.match(gate ?? '', /^gate enforce null validatingwebhookconfiguration\/cni-gate may not be read\b/);
+    assert.equal(steer, 'steer nominate null whether the gate is in force is not known');
   });
 });
 
-suite('namespaces and profiles', () => {
-  test('a network that no label asks for is listed, and the result stays well', () => {
-    const status = tell(
-      statusFacts({ readiness: clusterWith({ n1: undefined }), namespaces: found([]), pods: [] }),
-    );
-    assert.deepEqual([status.well, status.nodes.length, status.daemonSets[0]?.inUse], [true, 1, false]);
-    assert.match(statusText(status, false), /^No namespace has opted in\.$/m);
-  });
-
-  test('a profile that only a pod asks for is in use', () => {
-    const pods: PodFacts[] = [{ namespace: 'shop', name: 'x', profile: 'lost', proof: 'waiting' }];
-    assert.deepEqual(codes(tell(statusFacts({ pods }))), ['CNI_GATE_DAEMONSET_UNKNOWN']);
-  });
+test('a network that no label asks for is listed, and the result stays well', () => {
+  const readiness = clusterWith({ n1: undefined });
+  const status = tell(statusFacts({ readiness, namespaces: found([]), pods: [] }));
+  assert.deepEqual([status.well, status.nodes.length, status.daemonSets[0]?.inUse], [true, 1, false]);
+  assert.match(statusText(status, false), /^No namespace has opted in\.$/m);
 });
 
-suite('without an installation', () => {
-  test('a binding of the policy over pods counts as an installation: alone, it refuses every pod', () => {
-    const { policies } = nothingInstalled.installation;
-    const pods = { policy: absent, binding: wholeInstallation.policies.pods.binding };
-    const installation = { ...nothingInstalled.installation, policies: { ...policies, pods } };
-    assert.equal(tell(statusFacts({ ...nothingInstalled, installation })).result, 'not-well');
-  });
+test('a profile that only a pod asks for is in use', () => {
+  const pods: PodFacts[] = [{ namespace: 'shop', name: 'x', profile: 'lost', proof: 'waiting' }];
+  assert.deepEqual(codes(tell(statusFacts({ pods }))), ['CNI_GATE_DAEMONSET_UNKNOWN']);
+});
+
+test('a binding of the policy over pods counts as an installation: alone, it refuses every pod', () => {
+  const { policies } = nothingInstalled.installation;
+  const pods = { policy: absent, binding: wholeInstallation.policies.pods.binding };
+  const installation = { ...nothingInstalled.installation, policies: { ...policies, pods } };
+  assert.equal(tell(statusFacts({ ...nothingInstalled, installation })).result, 'not-well');
 });
 
 test('a probe that was asked for and not made leaves the result open; one that failed is a fault', () => {

@@ -67,8 +67,10 @@ suite('status --output json', () => {
     assert.equal(faults({ ...status, result: 'perfect' }).length, 1);
   });
 
-  test('all states that the code knows, and no others', () => {
+  test('every field, and all states that the code knows, and no others', () => {
     const { definitions, properties } = schema('status.json');
+    const status = statusOf(troubled(), { now, all: false });
+    assert.deepEqual(Object.keys(properties).toSorted(), Object.keys(status).toSorted());
     assert.deepEqual(definitions.state.enum, states);
     assert.deepEqual(properties.failedPods.items.properties.verdict.enum, verdicts);
     assert.deepEqual(definitions.proofs.required, proofStates);

@@ -153,7 +153,7 @@ function move(event) {
 function show(next) {
   shown = next;
   document.title = `${next.result === 'well' ? '' : '● '}cni-gate: ${next.name}`;
-  byId('result').textContent = next.headline;
+  write('result', next.headline);
   byId('result').dataset.result = next.result;
   byId('text').textContent = next.text;
   drawGrid();
@@ -161,11 +161,15 @@ function show(next) {
 
 /** Shows whether the page follows the cluster. @param {string | null} trouble why it does not; null while it does */
 function tell(trouble, isLive = false) {
-  byId('freshness').textContent = isLive ? 'live' : shown ? `as of ${shown.time}` : 'no data';
-  const element = byId('trouble');
-  // an unchanged text is not read out again
-  if (element.textContent !== (trouble ?? '')) element.textContent = trouble ?? '';
-  element.hidden = trouble === null;
+  write('freshness', isLive ? 'live' : shown ? `as of ${shown.time}` : 'no data');
+  write('trouble', trouble ?? '');
+  byId('trouble').hidden = trouble === null;
+}
+
+/** Writes a text; a screen reader does not read out again what is unchanged. @param {string} id @param {string} text */
+function write(id, text) {
+  const element = byId(id);
+  if (element.textContent !== text) element.textContent = text;
 }
 
 /** Requests the data from the server again and again. @param {string} token */
