@@ -11,15 +11,10 @@ interface Flags extends StatusFlags {
 }
 
 const more = `
-Exit code: 0 all is well; 1 something is wrong: the configuration of the
-installation is not valid, no replica answers, the API server does not trust it,
-a policy of cni-gate is missing, a used DaemonSet is missing or not ready on a
-node, a proof failed, two pods have one address, a pod is held, waits on its
-node for long, or runs without a proof, a label is wrong, the namespace of -n
-has not opted in, or the probe failed; 2 wrong usage, no answer from the
-cluster, no such namespace, a missing right without which there is no result,
-or a probe that could not run; 3 cni-gate is not installed. With --watch, it is
-that of the last status.`;
+Exit code: 0 all is well; 1 something is wrong, which the first line names; 2
+wrong usage, no answer from the cluster, no such namespace, or a missing right
+or probe without which there is no result; 3 cni-gate is not installed. With
+--watch, it is that of the last status.`;
 
 const exitCodes: Record<StatusVerdict, number> = {
   well: 0,

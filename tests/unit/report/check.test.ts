@@ -27,7 +27,7 @@ const troubled = (): CheckReport =>
     registered: { ...allRegistered, validating: undefined },
     installation: {
       ...wholeInstallation,
-      certificate: forbidden('Secret cni-gate/cni-gate-tls'),
+      certificate: forbidden('Certificate: Secret cni-gate/cni-gate-tls'),
       lease: found({ holder: 'cni-gate-5d9f_1', renewed: now - 600_000, duration: 15_000 }),
     },
     serverRights: forbidden('the rights of the service account', 'subjectaccessreviews'),

@@ -159,6 +159,6 @@ test('pods in warn mode are a warning, with the commands that recreate them', ()
   );
   assert.match(
     tell(pods).headline,
-    /^No fault\. Warnings: pods in warn mode.*Recreate them: kubectl -n a rollout restart deployment,statefulset,daemonset; kubectl -n b rollout /,
+    /^No fault\. Warnings: 2 pods in warn mode.*Recreate them: kubectl -n a rollout restart deployment,statefulset,daemonset; kubectl -n b rollout /,
   );
 });

@@ -105,8 +105,9 @@ export function checkProofMode(facts: Facts): CheckResult | undefined {
   return judged(pods, (found = []) => {
     const inWarnMode = found.filter(({ warns }) => warns);
     if (inWarnMode.length === 0) return passed('no pod is in warn mode');
+    const count = inWarnMode.length === 1 ? '1 pod' : `${inWarnMode.length} pods`;
     return warning(
-      `pods in warn mode, created while proof.mode was warn: ${inWarnMode.length}; their containers start whatever the proof finds`,
+      `${count} in warn mode, created while proof.mode was warn: their containers start whatever the proof finds`,
       recreateText(inWarnMode),
     );
   });

@@ -213,7 +213,7 @@ export function checkOptOut({ configuration, registered, installation }: Facts):
  * the Secret does not know: the API does not show what is really served.
  */
 export function checkCertificate({ installation: { certificate } }: Facts): CheckResult {
-  if (certificate.unknown?.forbidden === false) return skipped(`Certificate: ${certificate.unknown.why}`);
+  if (certificate.unknown?.forbidden === false) return skipped(certificate.unknown.why);
   return judged(certificate, (found) => {
     const faults = found?.webhooks.filter(({ fault }) => fault !== undefined) ?? [];
     const [first] = faults;

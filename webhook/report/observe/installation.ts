@@ -197,13 +197,15 @@ async function readCertificate(
   { found: deployment, unknown }: Observation<V1Deployment>,
   webhooks: readonly Webhook[],
 ) {
-  const notSaid = (why: string): Observation<never> => ({ unknown: { why, forbidden: false } });
+  const notSaid = (why: string): Observation<never> => ({
+    unknown: { why: `Certificate: ${why}`, forbidden: false },
+  });
   if (unknown) return { unknown };
   const at = deployment && servingSecret(deployment);
   if (at === undefined) return notSaid('no Deployment says in which Secret it is');
   const secret = `${namespace}/${at.name}`;
   const path = apiPath`/api/v1/namespaces/${namespace}/secrets/${at.name}`;
-  const read = await readOne<V1Secret>(client, path, `Secret ${secret}`);
+  const read = await readOne<V1Secret>(client, path, `Certificate: Secret ${secret}`);
   // a volume may rename the key
   if (!read.unknown && getOwn(read.found?.data, at.key) === undefined)
     return notSaid(`Secret ${secret} with key ${at.key} does not exist`);

@@ -66,31 +66,31 @@ interface Table {
   sentences: number;
 }
 
-/** The fields that are shown of each list, with the heads of their columns. */
+/** The fields that are shown of each list of a status. */
 const columns = {
-  features: { feature: 'FEATURE', mode: 'MODE', inForce: 'IN FORCE', why: 'WHY' },
-  installation: { id: 'CHECK', result: 'RESULT', what: 'WHAT' },
-  nodes: { node: 'NODE', daemonSet: 'DAEMONSET', state: 'STATE', since: 'AGE', pod: 'POD', why: 'WHY' },
-  heldPods: {
-    name: 'HELD POD',
-    refused: 'REFUSED NODE',
-    since: 'AGE',
-    nominated: 'NOMINATED',
-    why: 'WHY',
-    notNominated: 'NOT NOMINATED',
-  },
-  failedPods: {
-    name: 'FAILED PROOF',
-    node: 'NODE',
-    verdict: 'VERDICT',
-    since: 'AGE',
-    why: 'WHY',
-    repair: 'REPAIR',
-  },
-  waitingPods: { name: 'WAITING POD', node: 'NODE', since: 'AGE', why: 'WHY' },
-  podsWithoutProof: { name: 'POD WITHOUT PROOF', node: 'NODE', why: 'WHY' },
-  duplicateAddresses: { address: 'DUPLICATE ADDRESS', network: 'NETWORK', pods: 'PODS', nodes: 'NODES' },
-} satisfies { [List in keyof Status]?: Record<string, string> };
+  features: ['feature', 'mode', 'inForce', 'why'],
+  installation: ['id', 'result', 'what'],
+  nodes: ['node', 'daemonSet', 'state', 'since', 'pod', 'why'],
+  heldPods: ['name', 'refused', 'since', 'nominated', 'why', 'notNominated'],
+  failedPods: ['name', 'node', 'verdict', 'since', 'why', 'repair'],
+  waitingPods: ['name', 'node', 'since', 'why'],
+  podsWithoutProof: ['name', 'node', 'why'],
+  duplicateAddresses: ['address', 'network', 'pods', 'nodes'],
+} satisfies { [List in keyof Status]?: string[] };
+
+/** Heads of columns that are not the name of their field; of names, by list. */
+const heads: Record<string, string> = {
+  id: 'check',
+  address: 'duplicate address',
+  heldPods: 'held pod',
+  failedPods: 'failed proof',
+  waitingPods: 'waiting pod',
+  podsWithoutProof: 'pod without proof',
+  inForce: 'in force',
+  refused: 'refused node',
+  notNominated: 'not nominated',
+  since: 'age',
+};
 
 /**
  * The tables of a status: first what is wrong and pods with a problem.
@@ -104,11 +104,11 @@ function tablesOf(
   group: (objects: readonly object[]) => readonly object[],
 ): Table[] {
   const { result, daemonSets, namespaces, pods } = status;
-  const table = (id: keyof typeof columns, objects: readonly object[], sentences = 1): Table => {
-    const fields = Object.keys(columns[id]);
-    const rows = objects.map((object) => fields.map((field) => cellOf({ ...object }, field, status.time)));
-    return { head: Object.values(columns[id]), rows, sentences };
-  };
+  const table = (id: keyof typeof columns, objects: readonly object[], sentences = 1): Table => ({
+    head: columns[id].map((field) => (heads[field === 'name' ? id : field] ?? field).toUpperCase()),
+    rows: objects.map((object) => columns[id].map((field) => cellOf({ ...object }, field, status.time))),
+    sentences,
+  });
   const shown = states.filter(
     (state) => state === 'ready' || daemonSets.some(({ nodes }) => nodes[state] > 0),
   );
@@ -163,7 +163,7 @@ function tablesOf(
 }
 
 /** A field of an object of the API with its namespace, and times as ages: as kubectl writes them. */
-function cellOf(object: { namespace?: string; [field: string]: unknown }, field: string, now: string): Cell {
+function cellOf(object: Fields, field: string, now: string): Cell {
   const value = object[field];
   if (field === 'name') return `${object.namespace}/${value}`;
   if (field === 'inForce') return value === null ? 'not known' : value ? 'yes' : 'no';
