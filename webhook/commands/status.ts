@@ -60,7 +60,7 @@ async function run(flags: Flags): Promise<void> {
   let shown = '';
   /** Prints a status where it differs from the last one, and sets the exit code. */
   const show = (facts: StatusFacts): void => {
-    const status = statusOf(facts, { now: Date.now(), all });
+    const status = statusOf(facts, Date.now(), all);
     const text = form(status);
     // on a terminal ages go on; elsewhere another time alone is no change
     const content = isTTY && output !== 'json' ? text : JSON.stringify({ ...status, time: '' });

@@ -181,16 +181,10 @@ test('of a failed proof, since when the sandbox exists: each run of the containe
 });
 
 test('a pod whose init container only warns is marked, unless it is being deleted', () => {
-  const warning = {
-    name: ours,
-    env: [
-      { name: 'CNI_GATE_CHECKS', value: '[{}]' },
-      { name: 'CNI_GATE_MODE', value: 'warn' },
-    ],
-  };
-  const warns = (metadata: object = {}, spec: object = { initContainers: [warning] }): unknown =>
-    pick({ annotation: proved, label: 'mesh', metadata, spec }).warns;
-  assert.equal(warns(), true);
-  assert.equal(warns({ deletionTimestamp: '2026-11-21T11:00:00Z' }), undefined);
-  assert.equal(warns({}, {}), undefined);
+  const variables = { CNI_GATE_CHECKS: '[{}]', CNI_GATE_MODE: 'warn' };
+  const env = Object.entries(variables).map(([name, value]) => ({ name, value }));
+  const warning = { annotation: proved, label: 'mesh', spec: { initContainers: [{ name: ours, env }] } };
+  assert.equal(pick(warning).warns, true);
+  const metadata = { deletionTimestamp: '2026-11-21T11:00:00Z' };
+  assert.equal(pick({ ...warning, metadata }).warns, undefined);
 });

@@ -18,7 +18,7 @@ import {
 import { eventOf } from './troubled.ts';
 
 const tell = (pods: PodFacts[], more: MoreStatusFacts = {}): Status =>
-  statusOf(statusFacts({ ...more, pods }), { now, all: false });
+  statusOf(statusFacts({ ...more, pods }), now, false);
 
 const pod = (name: string, proof: PodFacts['proof'], evidence: Partial<PodEvidence>): PodFacts => ({
   namespace: 'shop',

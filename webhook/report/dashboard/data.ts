@@ -17,7 +17,7 @@ export type Dashboard = ReturnType<typeof dashboardOf>;
  * @param stale why the data may be old; null where it is not
  */
 export function dashboardOf(facts: StatusFacts, now: number, stale: string | null) {
-  const status = statusOf(facts, { now, all: true });
+  const status = statusOf(facts, now, true);
   const { time, result, headline, cluster, nodes } = status;
   return {
     time,
@@ -27,7 +27,7 @@ export function dashboardOf(facts: StatusFacts, now: number, stale: string | nul
     name: cluster.context ?? cluster.server,
     grid: gridOf(nodes, (node) => facts.readiness.node(node)?.labels ?? {}, now),
     // the lines after the first, which is the headline
-    text: statusText(statusOf(facts, { now, all: false }), false, { width: 100 }).replace(/^.*\n/, ''),
+    text: statusText(statusOf(facts, now, false), false, { width: 100 }).replace(/^.*\n/, ''),
   };
 }
 

@@ -120,9 +120,7 @@ function networkJudge({ configuration: { policy }, readiness, pods, namespace }:
 export const isNotReady = ({ inUse, state }: NetworkRow): boolean => inUse && !openStates.has(state);
 
 /** States to act on first, and those that pass by themselves later. */
-export const urgency: readonly State[] = [
-  ...(['broken', 'failing', 'absent', 'rebooted', 'starting', 'unproved', 'ready', 'exempt'] as const),
-];
+export const urgency = 'broken failing absent rebooted starting unproved ready exempt'.split(' ') as State[];
 
 /** Networks that are not in use come last. */
 const rank = ({ state, inUse }: NetworkRow): number => urgency.indexOf(state) + (inUse ? 0 : urgency.length);

@@ -57,12 +57,7 @@ export const calledService = (registered: Registered) =>
 /** What admission depends on in a cluster, besides the webhook configurations. */
 export type InstallationFacts = Awaited<ReturnType<typeof readInstallation>>;
 
-/**
- * Reads what admission depends on besides the webhook configurations.
- *
- * @param ownNamespace of cni-gate, where no webhook calls a Service
- * @throws ClusterError where the cluster does not answer
- */
+/** @param ownNamespace of cni-gate, where no webhook calls a Service @throws ClusterError where the cluster does not answer */
 export async function readInstallation(client: ApiClient, registered: Registered, ownNamespace: string) {
   const webhooks = webhooksOf(registered);
   const called = calledService(registered);
@@ -111,7 +106,6 @@ export async function readInstallation(client: ApiClient, registered: Registered
   };
 }
 
-/** A policy of ours, and the binding of the same name. */
 export type PolicyPair = Awaited<ReturnType<typeof readPolicy>>;
 
 async function readPolicy(client: ApiClient, name: string) {
@@ -160,7 +154,6 @@ export function isRollingOut({ metadata, spec, status = {} }: V1Deployment): boo
   return updatedReplicas < wanted || observedGeneration < (metadata?.generation ?? 0);
 }
 
-/** The name of the replicas' service account. */
 export const accountIn = ({ spec }: V1Deployment): string =>
   spec?.template.spec?.serviceAccountName ?? 'default';
 

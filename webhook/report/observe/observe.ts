@@ -145,7 +145,7 @@ async function readBase(client: ApiClient, { ownNamespace, given, namespace }: O
   return { facts, podLists, snapshots: daemonSets.found ?? [] };
 }
 
-/** Numbers such as `36+` are those of some providers. */
+/** Some providers have numbers such as `36+`. */
 const versionFacts = (version: ApiVersion) => ({
   major: Number.parseInt(version.major, 10),
   minor: Number.parseInt(version.minor, 10),
@@ -153,7 +153,6 @@ const versionFacts = (version: ApiVersion) => ({
   usesNominations: usesNominations(version),
 });
 
-/** Makes the probe if it was asked for. */
 const probed = async (
   client: ApiClient,
   { namespaces, configuration: { policy } }: Pick<BaseFacts, 'namespaces' | 'configuration'>,
@@ -161,7 +160,6 @@ const probed = async (
 ): Promise<{ probe?: ProbeFacts | undefined }> =>
   probe ? { probe: await makeProbe(client, namespaces.found ?? [], policy, ownNamespace) } : {};
 
-/** Reads the rights of the service account that the Deployment names. */
 async function readServerRights(
   client: ApiClient,
   { installation, configuration: { policy } }: Pick<BaseFacts, 'installation' | 'configuration'>,

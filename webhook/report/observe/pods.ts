@@ -41,7 +41,7 @@ export const withoutProofText = {
   'not-completed': `it runs, and ${validatorContainer} has not ended with success`,
 };
 
-/** What is kept of a namespace. */
+/** A namespace. */
 export interface OptIn {
   name: string;
   /** What its label asks for; undefined where it did not opt in. */
@@ -89,12 +89,8 @@ export type ApiStatusPod = Pod &
     status?: PodStatus & { nominatedNodeName?: string };
   };
 
-/** What decides which pods are exempt. */
-interface Exempting {
-  policy: Policy;
-  /** The namespace that cni-gate runs in. */
-  ownNamespace: string;
-}
+/** What decides which pods are exempt; the namespace is that of cni-gate. */
+type Exempting = { policy: Policy; ownNamespace: string };
 
 /** The pods of each namespace that opted in. Pods that came to their end prove and hold nothing. */
 export function podSources(

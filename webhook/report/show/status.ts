@@ -26,24 +26,22 @@ export type Status = ReturnType<typeof statusOf>;
 const isShown = ({ id, group }: CheckRow): boolean =>
   id === 'proof-mode' || (group === 'installation' && id !== 'installed');
 
-/** What a status depends on beside the facts. */
-export interface StatusOptions {
-  /** Milliseconds since the epoch. */
-  now: number;
-  /** Nodes that are ready or exempt as well. */
-  all: boolean;
-}
-
-/** The status of what was read of a cluster. The same facts at the same time give the same status. */
-export function statusOf(facts: StatusFacts, options: StatusOptions) {
-  const { time, result, ...rest } = judge(facts, options);
-  return { time, result, headline: headlineOf({ time, result, ...rest }), ...rest };
+/**
+ * The status of what was read of a cluster. The same facts at the same time give the same status.
+ *
+ * @param now milliseconds since the epoch
+ * @param all nodes that are ready or exempt as well
+ */
+export function statusOf(facts: StatusFacts, now: number, all: boolean) {
+  const judged = judge(facts, now, all);
+  const { time, result, ...rest } = judged;
+  return { time, result, headline: headlineOf(judged), ...rest };
 }
 
 /** A status without its first line. */
 type Judged = ReturnType<typeof judge>;
 
-function judge(facts: StatusFacts, { now, all }: StatusOptions) {
+function judge(facts: StatusFacts, now: number, all: boolean) {
   const { namespace = null, probe = null, cluster, configuration } = facts;
   const presence = checkPresence(facts);
   const gone = presence.result === 'failed';
@@ -61,13 +59,16 @@ function judge(facts: StatusFacts, { now, all }: StatusOptions) {
   const troubles = podRows(judged, features, now);
   const podsOf = Map.groupBy(judged.pods.found, (pod) => pod.namespace);
   // what breaks others first
-  const faultsOfChecks = checks.flatMap(({ code, what, hint }) =>
+  const faultsOfChecks: Fault[] = checks.flatMap(({ code, what, hint }) =>
     code === null ? [] : [{ code, message: `${what}. ${hint}` }],
   );
-  const faults: Fault[] = [
-    ...(gone ? [notInstalled(presence.what, namespaces)] : faultsOfChecks),
-    ...(namespace !== null && namespaces.length === 0 ? [notOptedIn(facts, namespace)] : []),
-  ];
+  const faults: Fault[] = gone
+    ? [{ code: 'CNI_GATE_NOT_INSTALLED', message: notInstalled(presence.what, namespaces) }]
+    : faultsOfChecks;
+  if (namespace !== null && namespaces.length === 0) {
+    const message = notOptedIn(namespace, configuration.policy.profiles.keys());
+    faults.push({ code: 'CNI_GATE_NOT_OPTED_IN', message });
+  }
   const wrong = [faults, networks.rows.filter(isNotReady), ...Object.values(troubles)];
   // a probe that was asked for and not made leaves the verdict open
   const isOpen = ({ id, result, essential }: CheckRow): boolean =>
@@ -105,17 +106,14 @@ interface Fault {
   message: string;
 }
 
-function notInstalled(what: string, namespaces: readonly { name: string }[]): Fault {
+function notInstalled(what: string, namespaces: readonly { name: string }[]): string {
   const names = few(namespaces.map(({ name }) => name));
   const unchecked = names === '' ? '' : ` cni-gate checks no pods of the namespaces that opted in: ${names}.`;
-  const message = `${what}.${unchecked} To install it: ${docsUrl}guides/install.md`;
-  return { code: 'CNI_GATE_NOT_INSTALLED', message };
+  return `${what}.${unchecked} To install it: ${docsUrl}guides/install.md`;
 }
 
-function notOptedIn({ configuration: { policy } }: StatusFacts, namespace: string): Fault {
-  const message = `namespace ${namespace} has not opted in, so nothing of it is held or proved: kubectl label --overwrite namespace ${namespace} ${profileLabel}=PROFILE, of ${[...policy.profiles.keys()].join(', ')}, or several joined by dots`;
-  return { code: 'CNI_GATE_NOT_OPTED_IN', message };
-}
+const notOptedIn = (namespace: string, profiles: Iterable<string>): string =>
+  `namespace ${namespace} has not opted in, so nothing of it is held or proved: kubectl label --overwrite namespace ${namespace} ${profileLabel}=PROFILE, of ${[...profiles].join(', ')}, or several joined by dots`;
 
 /** The result in one line. */
 function headlineOf(status: Judged): string {

@@ -46,9 +46,6 @@ export function ageText(milliseconds: number): string {
 /** What a cell shows; null and an empty text show as `-`. */
 export type Cell = string | null;
 
-/** Before what belongs to the row above. */
-const indent = '    ';
-
 /**
  * A table with one line for its head and for each row, as kubectl writes it. Where a row is wider than asked, its last
  * columns, which hold sentences, go below the row. Nothing is cut: names are there to be copied.
@@ -69,6 +66,7 @@ export function layTable(
   const short = aligned(lines.map((line) => line.slice(0, columns)));
   const below = (line: readonly string[]): string[] =>
     line.slice(columns).flatMap((text, at) => {
+      const indent = '    ';
       const name = sentences > 1 ? `${head[columns + at]?.toLowerCase()}: ` : '';
       return text === '-' ? [] : wrap(indent + name + text, width, `${indent}  `);
     });
