@@ -1,9 +1,9 @@
 import { leastVersion } from '../../leader/steering/eligibility.ts';
-import { docsUrl, installedDeployment, installedService, leaderLease } from '../../lib/names.ts';
+import { installedDeployment, installedService, leaderLease } from '../../lib/names.ts';
 import { timeText } from '../../lib/time-text.ts';
 import { accountIn, type InstallationFacts, isRollingOut } from '../observe/installation.ts';
 import type { Facts } from '../observe/observe.ts';
-import type { ProbeReason } from '../observe/probe.ts';
+import { probeHints } from '../observe/probe.ts';
 import { rightText } from '../observe/rights.ts';
 import {
   applyAgain,
@@ -166,18 +166,6 @@ export function checkLeader({ installation: { namespace, lease } }: Facts, now: 
   });
 }
 
-/** What to do about a probe that failed or could not be made. */
-const hints: { [reason in ProbeReason]?: string } = {
-  refused: `See ${docsUrl}guides/break-glass.md#what-the-refusals-say`,
-  silence:
-    'Look at the load of the API server, and at other webhooks for pods: kubectl get mutatingwebhookconfigurations,validatingwebhookconfigurations',
-  changed: 'Look for a webhook that is called after cni-gate and changes its container',
-  'not-called':
-    'Look at the namespaceSelector of the webhook for pods and, with the overlay permissive, at the logs of the replicas',
-  other:
-    'Another policy, webhook or quota of the cluster refused the pod: allow pods named cni-gate-probe-* there, label another namespace, or run it without the probe',
-};
-
 /**
  * Whether a new pod comes back with its proof; undefined without an installation. Only a try shows that pods are
  * admitted, so a verdict needs one, unless none was asked for.
@@ -187,7 +175,7 @@ export function checkProbe(facts: Facts): CheckResult | undefined {
   if (isGone(facts)) return undefined;
   if (probe === undefined) return notKnown({ why: 'no pod was tried, as --no-probe asks' });
   const { namespace, outcome, what, reason } = probe;
-  const hint = (reason && hints[reason]) ?? '';
+  const hint = reason ? probeHints[reason] : '';
   const seen = `in namespace ${namespace}, ${what}`;
   if (outcome === 'injected') return passed(seen);
   if (outcome === 'no-profile-applies') return skipped(seen);

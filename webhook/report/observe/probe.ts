@@ -9,6 +9,7 @@ import { planFor } from '../../core/proof/plan.ts';
 import { applying } from '../../core/proof/selection.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import {
+  docsUrl,
   installedPolicies,
   installedWebhooks,
   statusAnnotation,
@@ -31,21 +32,24 @@ export interface ProbeFacts {
   /** What was seen: the API server's own text where it refused. */
   what: string;
   /** Why it is no proof that new pods are admitted; absent where it is. */
-  reason?: ProbeReason;
+  reason?: keyof typeof probeHints;
 }
 
-/** See {@link ProbeFacts}. */
-export type ProbeReason =
-  // by a webhook or policy of cni-gate, or one could not be called
-  | 'refused'
-  // the API server did not answer
-  | 'silence'
-  | 'not-called'
-  | 'changed'
-  | 'rights'
-  // for example a quota
-  | 'other'
-  | 'no-namespace';
+/** Why a probe is no proof that new pods are admitted, and what to do about it. */
+export const probeHints = {
+  /** By a webhook or policy of cni-gate, or one could not be called. */
+  refused: `See ${docsUrl}guides/break-glass.md#what-the-refusals-say`,
+  /** The API server did not answer. */
+  silence:
+    'Look at the load of the API server, and at other webhooks for pods: kubectl get mutatingwebhookconfigurations,validatingwebhookconfigurations',
+  changed: 'Look for a webhook that is called after cni-gate and changes its container',
+  'not-called':
+    'Look at the namespaceSelector of the webhook for pods and, with the overlay permissive, at the logs of the replicas',
+  other:
+    'Another policy, webhook or quota of the cluster refused the pod: allow pods named cni-gate-probe-* there, label another namespace, or run it without the probe',
+  rights: '',
+  'no-namespace': '',
+};
 
 type Outcome = Omit<ProbeFacts, 'namespace'>;
 
