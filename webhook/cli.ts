@@ -1,4 +1,4 @@
-import { type Command, CommanderError } from 'commander';
+import { CommanderError } from 'commander';
 import { createProgram } from './commands/program.ts';
 import { CniGateError } from './lib/errors.ts';
 
@@ -16,10 +16,11 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 });
 
 const program = createProgram();
-for (const command of withCommandsOf(program)) {
+for (const command of [program, ...program.commands]) {
+  const path = command === program ? command.name() : `${program.name()} ${command.name()}`;
   command
     .exitOverride()
-    .showHelpAfterError(`see ${pathOf(command)} --help`)
+    .showHelpAfterError(`see ${path} --help`)
     .configureOutput({
       outputError: (text, write) => {
         write(text.replace(/^error: (.*)$/m, 'cni-gate: $1 (CNI_GATE_USAGE)'));
@@ -40,14 +41,4 @@ try {
     console.error('cni-gate: a defect in cni-gate, please report it (CNI_GATE_INTERNAL)', error);
     process.exitCode = defect;
   }
-}
-
-/** A command and all below it. */
-function withCommandsOf(command: Command): Command[] {
-  return [command, ...command.commands.flatMap(withCommandsOf)];
-}
-
-/** How a command is called: `cni-gate serve`. */
-function pathOf(command: Command): string {
-  return command.parent ? `${pathOf(command.parent)} ${command.name()}` : command.name();
 }

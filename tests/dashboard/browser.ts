@@ -38,7 +38,7 @@ export async function openDashboard(
   { scheme = 'light' as 'light' | 'dark', token = 'right' } = {},
 ): Promise<Opened> {
   let sent = dashboard;
-  const app = dashboardServer({ token: 'right', latest: () => sent });
+  const app = dashboardServer('right', () => sent);
   const url = await app.listen({ port: 0, host: '127.0.0.1' });
   const stop = async (): Promise<void> => void (await app.close());
   t.after(stop);
@@ -81,7 +81,7 @@ async function newPage(
   return { page, complaints, elsewhere };
 }
 
-/** Waits until the table of nodes is drawn. */
+/** Waits until the picture is drawn. */
 export async function drawn(page: Page): Promise<void> {
-  await page.locator('#nodes tbody tr').first().waitFor();
+  await page.locator('#bands .cell').first().waitFor();
 }

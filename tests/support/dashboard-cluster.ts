@@ -161,6 +161,3 @@ function addNode(readiness: Readiness, index: number, count: number): void {
 
 /** The dashboard of facts, as the command composes it. */
 export const dashboardFrom = (facts: StatusFacts): Dashboard => dashboardOf(facts, now, null);
-
-export const rowsOf = ({ tables }: Dashboard, id: string): number =>
-  tables.find((table) => table.id === id)?.rows.length ?? 0;

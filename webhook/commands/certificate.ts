@@ -4,7 +4,7 @@ import type { ConfigurationName } from '../../certs/objects.ts';
 import type { ApiClient } from '../cluster/client.ts';
 import { CniGateError, errnoOf, messageOf } from '../lib/errors.ts';
 import type { ServeOptions } from '../server/serve.ts';
-import { days, milliseconds } from './options.ts';
+import { days, milliseconds, usageError } from './options.ts';
 
 /** What the flags of `serve` say about its certificate. */
 export interface CertificateFlags {
@@ -56,20 +56,19 @@ function namesOf(service: string, namespace: string): string[] {
 
 /** @throws CniGateError CNI_GATE_USAGE if the flags do not go together */
 export function checkCertificate(flags: CertificateFlags): void {
-  const usage = (message: string): CniGateError => new CniGateError('CNI_GATE_USAGE', message);
-  if ((flags.tlsCert === undefined) !== (flags.tlsKey === undefined)) {
-    throw usage('--tls-cert and --tls-key go together');
-  }
+  if ((flags.tlsCert === undefined) !== (flags.tlsKey === undefined))
+    throw usageError('--tls-cert and --tls-key go together');
   if (flags.tlsSecret === undefined) {
-    if (flags.webhookConfigurations.length > 0) throw usage('--webhook-configurations needs --tls-secret');
+    if (flags.webhookConfigurations.length > 0)
+      throw usageError('--webhook-configurations needs --tls-secret');
     return;
   }
-  if (flags.ownNamespace === undefined) {
-    throw usage('where is the Secret? --tls-secret needs --own-namespace, or $POD_NAMESPACE');
-  }
-  if (flags.tlsAuthorityDays <= (flags.tlsDays ?? managedDays)) {
-    throw usage('--tls-authority-days must be more than --tls-days: an authority outlives what it signs');
-  }
+  if (flags.ownNamespace === undefined)
+    throw usageError('where is the Secret? --tls-secret needs --own-namespace, or $POD_NAMESPACE');
+  if (flags.tlsAuthorityDays <= (flags.tlsDays ?? managedDays))
+    throw usageError(
+      '--tls-authority-days must be more than --tls-days: an authority outlives what it signs',
+    );
 }
 
 /**
@@ -111,11 +110,8 @@ function writeAuthority(file: string, pem: string): void {
 
 /** `mutating/NAME` or `validating/NAME`, several of them by commas, for commander. */
 function configurations(text: string, before: ConfigurationName[]): ConfigurationName[] {
-  const named = text.split(',').map((each) => each.trim());
-  if (!named.every(isConfiguration))
+  const named = text.split(',').map((name) => name.trim());
+  if (!named.every((name) => /^(mutating|validating)\/[a-z0-9][a-z0-9.-]*$/.test(name)))
     throw new InvalidArgumentError('expected mutating/NAME or validating/NAME.');
-  return [...before, ...named];
+  return [...before, ...(named as ConfigurationName[])];
 }
-
-const isConfiguration = (text: string): text is ConfigurationName =>
-  /^(mutating|validating)\/[a-z0-9][a-z0-9.-]*$/.test(text);

@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command, Option } from 'commander';
-import type { ApiClient } from '../cluster/client.ts';
 import { CniGateError } from '../lib/errors.ts';
 import type { CheckReport, CheckVerdict } from '../report/show/check.ts';
 import { addInstallationOptions, type ClusterFlags, milliseconds, terminal } from './options.ts';
@@ -39,30 +38,31 @@ export function checkCommand(): Command {
 }
 
 async function run(flags: Flags): Promise<void> {
+  const { config, ownNamespace, probe, pre, output } = flags;
   // loaded here: the other commands need none of it
-  const { openCluster } = await import('../cluster/open.ts');
-  const make = await reporter(flags);
-  const client = await openCluster(flags.kubeconfig, flags.context);
-  try {
-    const report = await waitFor(() => make(client), flags.wait ?? 0);
-    process.stdout.write(await textOf(report, flags.output));
-    process.exitCode = exitCodes[report.result];
-  } finally {
-    client.close();
-  }
-}
-
-/** What makes a report, as the flags ask. */
-async function reporter(flags: Flags): Promise<(client: ApiClient) => Promise<CheckReport>> {
-  const { config, ownNamespace, probe, pre } = flags;
-  const [{ givenPolicy }, { observeBefore, observeInstallation }, { checkReport }] = await Promise.all([
+  const [
+    { openCluster },
+    { givenPolicy },
+    { observeBefore, observeInstallation },
+    { checkReport, checkText },
+  ] = await Promise.all([
+    import('../cluster/open.ts'),
     import('../report/observe/configuration.ts'),
     import('../report/observe/observe.ts'),
     import('../report/show/check.ts'),
   ]);
-  const observe = pre ? observeBefore : observeInstallation;
   const options = { ownNamespace, given: givenPolicy(config), probe };
-  return async (client) => checkReport(await observe(client, options), Date.now());
+  const client = await openCluster(flags.kubeconfig, flags.context);
+  const make = async (): Promise<CheckReport> =>
+    checkReport(await (pre ? observeBefore : observeInstallation)(client, options), Date.now());
+  try {
+    const report = await waitFor(make, flags.wait ?? 0);
+    const text = output === 'json' ? `${JSON.stringify(report, null, 2)}\n` : checkText(report, terminal());
+    process.stdout.write(text);
+    process.exitCode = exitCodes[report.result];
+  } finally {
+    client.close();
+  }
 }
 
 /**
@@ -87,10 +87,4 @@ async function waitFor(make: () => Promise<CheckReport>, wait: number): Promise<
     last = what;
     await sleep(Math.max(0, Math.min(interval, end - performance.now())));
   }
-}
-
-async function textOf(report: CheckReport, output: Flags['output']): Promise<string> {
-  if (output === 'json') return `${JSON.stringify(report, null, 2)}\n`;
-  const { checkText } = await import('../report/show/check.ts');
-  return checkText(report, terminal());
 }

@@ -1,8 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { Command } from 'commander';
-import type { Dashboard } from '../report/dashboard/data.ts';
-import type { ReadStatus, StatusFlags } from '../report/observe/follow.ts';
-import type { StatusFacts } from '../report/observe/observe.ts';
+import type { StatusFlags } from '../report/observe/follow.ts';
 import { addInstallationOptions, namespaceName, port } from './options.ts';
 
 interface Flags extends StatusFlags {
@@ -28,42 +26,34 @@ export function dashboardCommand(): Command {
     .action(run);
 }
 
+/** Serves the page until the process is asked to end. @throws CniGateError CNI_GATE_LISTEN */
 async function run(flags: Flags): Promise<void> {
   // loaded here: the other commands need none of it
-  const [{ withStatus }, { dashboardOf }] = await Promise.all([
+  const [{ follow, withStatus }, { dashboardOf }, { dashboardServer }, { listen }] = await Promise.all([
     import('../report/observe/follow.ts'),
     import('../report/dashboard/data.ts'),
-  ]);
-  await withStatus(flags, async (read) => {
-    const show: Show = (facts) => dashboardOf(facts, Date.now(), null);
-    await serve(read, show(await read()), show, flags.port ?? 0);
-  });
-}
-
-type Show = (facts: StatusFacts) => Dashboard;
-
-/** Serves the page until the process is asked to end. @throws CniGateError CNI_GATE_LISTEN */
-async function serve(read: ReadStatus, first: Dashboard, show: Show, atPort: number): Promise<void> {
-  const [{ follow }, { dashboardServer }, { listen }] = await Promise.all([
-    import('../report/observe/follow.ts'),
     import('../report/dashboard/server.ts'),
     import('../server/listen.ts'),
   ]);
-  let dashboard = first;
-  const onFacts = (facts: StatusFacts): void => {
-    dashboard = show(facts);
-  };
-  const onTrouble = (stale: string): void => {
-    dashboard = { ...dashboard, stale };
-    process.stderr.write(`cni-gate: ${stale}\n`);
-  };
-  const token = randomBytes(24).toString('base64url');
-  const app = dashboardServer({ token, latest: () => dashboard });
-  try {
-    const opened = await listen(app, '127.0.0.1', atPort, '--port');
-    process.stdout.write(`http://127.0.0.1:${opened}/#token=${token}\n`);
-    await follow(read, { onFacts, onTrouble });
-  } finally {
-    await app.close();
-  }
+  await withStatus(flags, async (read) => {
+    let dashboard = dashboardOf(await read(), Date.now(), null);
+    const token = randomBytes(24).toString('base64url');
+    const app = dashboardServer(token, () => dashboard);
+    try {
+      const opened = await listen(app, '127.0.0.1', flags.port ?? 0, '--port');
+      process.stdout.write(`http://127.0.0.1:${opened}/#token=${token}\n`);
+      await follow(
+        read,
+        (facts) => {
+          dashboard = dashboardOf(facts, Date.now(), null);
+        },
+        (stale) => {
+          dashboard = { ...dashboard, stale };
+          process.stderr.write(`cni-gate: ${stale}\n`);
+        },
+      );
+    } finally {
+      await app.close();
+    }
+  });
 }

@@ -1,7 +1,14 @@
 import { styleText } from 'node:util';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../../validator/shared/duration.ts';
+import { CniGateError } from '../lib/errors.ts';
 import type { TextOptions } from '../report/show/table.ts';
+
+/** The forms of the output of `review`. */
+export const reviewForms = ['text', 'json', 'yaml', 'junit', 'sarif', 'github', 'gitlab'] as const;
+
+/** Flags that do not go together. */
+export const usageError = (message: string): CniGateError => new CniGateError('CNI_GATE_USAGE', message);
 
 /** Values of the flags that name a cluster. */
 export interface ClusterFlags {
@@ -9,30 +16,18 @@ export interface ClusterFlags {
   context?: string;
 }
 
-/**
- * Adds the flags that name a cluster.
- *
- * @param otherwise which cluster is used without them, for the help
- */
-export function addClusterOptions(
-  command: Command,
-  otherwise = 'the service account of the pod, $KUBECONFIG, ~/.kube/config',
-): Command {
-  return command
-    .option('--kubeconfig <file>', `how to reach the cluster (default: ${otherwise})`)
+/** Adds the flags that name a cluster. */
+export const addClusterOptions = (command: Command): Command =>
+  command
+    .option(
+      '--kubeconfig <file>',
+      'how to reach the cluster (default: the service account of the pod, $KUBECONFIG, ~/.kube/config)',
+    )
     .option(
       '--context <name>',
       'context of the kubeconfig file (default: its current one)',
       given('the name of a context'),
     );
-}
-
-/** The flag for the namespace of cni-gate. */
-export const ownNamespaceOption = (flags = '--own-namespace <name>'): Option =>
-  new Option(flags, 'namespace of cni-gate')
-    .env('POD_NAMESPACE')
-    .argParser(namespaceName)
-    .default('cni-gate');
 
 /** Adds the flags that name a cluster, and say where cni-gate is installed in it and how it is configured. */
 export function addInstallationOptions(command: Command): Command {
@@ -41,7 +36,12 @@ export function addInstallationOptions(command: Command): Command {
       '--config <file>',
       'configuration (default: that of the ConfigMap cni-gate, or built-in profiles)',
     )
-    .addOption(ownNamespaceOption());
+    .addOption(
+      new Option('--own-namespace <name>', 'namespace of cni-gate')
+        .env('POD_NAMESPACE')
+        .argParser(namespaceName)
+        .default('cni-gate'),
+    );
 }
 
 /** A parser that refuses an empty text, which usually comes from an unset variable. */
@@ -65,10 +65,9 @@ const whole =
     return value;
   };
 
-/** Parses a port; 0 lets the system choose. */
+/** A port; 0 lets the system choose. */
 export const port = whole('a port', 0, 65_535);
 
-/** Parses a number of days. */
 export const days = whole('days', 1, 9999);
 
 /** Parses a duration such as 10s into milliseconds. */

@@ -1,16 +1,6 @@
 import { Command, Option } from 'commander';
+import { reviewForms } from './options.ts';
 import type { ReviewFlags } from './run-review.ts';
-
-/** The forms of the output. */
-const forms: readonly ReviewFlags['output'][] = [
-  'text',
-  'json',
-  'yaml',
-  'junit',
-  'sarif',
-  'github',
-  'gitlab',
-];
 
 const more = `
 Reviewed objects: Pod, Deployment, StatefulSet, DaemonSet, ReplicaSet,
@@ -22,16 +12,9 @@ All other objects are only counted.
 A namespace opts in by the label cni-gate.io/profile of a Namespace anywhere in
 the input, or by --profile.
 
-Output:
-  text   a line and a unified diff for each workload, then counts
-  json   a report; if the input is AdmissionReviews, their answers instead, one on
-         each line
-  yaml   the patched input, with its comments and order; messages go to standard
-         error
-  junit  a test suite for each file, a test case for each workload and problem
-  sarif  SARIF 2.1.0: a result for each refusal, warning and unreadable input
-  github the same as annotations of a GitHub Actions step
-  gitlab the same as a Code Quality report of GitLab
+Output: text has a diff for each workload; json is a report, or the answers if the
+input is AdmissionReviews; yaml is the patched input; junit, sarif, github and
+gitlab are for CI.
 
 Exit code: 0 nothing is wrong; 1 a refusal, or with --strict a warning: a key
 like cni-gate's without effect, no pod that is checked, a namespace that is not
@@ -50,7 +33,7 @@ export function reviewCommand(): Command {
       .option('--config <file>', 'configuration (default: built-in profiles)')
       .option('--profile <profile>', 'profile of every namespace, instead of its label')
       .option('--own-namespace <name>', 'namespace of cni-gate, whose pods are exempt', 'cni-gate')
-      .addOption(new Option('-o, --output <form>', 'what to print').choices(forms).default('text'))
+      .addOption(new Option('-o, --output <form>', 'what to print').choices(reviewForms).default('text'))
       .option('--strict', 'exit with 1 for warnings too')
       .addOption(new Option('--summary', 'one line for each workload, no diff'))
       .option('--assume-meshed', "assume that the mesh's injector has run")

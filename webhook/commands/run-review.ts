@@ -2,8 +2,6 @@ import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { readPolicy } from '../config/load.ts';
 import { clean } from '../lib/clean.ts';
-import { CniGateError } from '../lib/errors.ts';
-import type { AdmissionOptions } from '../review/judge.ts';
 import { exitCodeOf, isRecorded, placeOf, type Report, type Summary, summarize } from '../review/model.ts';
 import { githubOutput } from '../review/output/github.ts';
 import { gitlabOutput } from '../review/output/gitlab.ts';
@@ -14,7 +12,7 @@ import { sarifOutput } from '../review/output/sarif.ts';
 import { textOutput } from '../review/output/text.ts';
 import { yamlOutput } from '../review/output/yaml.ts';
 import { review } from '../review/run.ts';
-import { terminal } from './options.ts';
+import { type reviewForms, terminal, usageError } from './options.ts';
 
 /** The flags of the command. */
 export interface ReviewFlags {
@@ -24,7 +22,7 @@ export interface ReviewFlags {
   namespace: string;
   config?: string;
   ownNamespace: string;
-  output: 'text' | 'json' | 'yaml' | 'junit' | 'sarif' | 'github' | 'gitlab';
+  output: (typeof reviewForms)[number];
   strict?: true;
   summary?: true;
   assumeMeshed?: true;
@@ -63,29 +61,25 @@ export async function write(texts: Iterable<string>, stream: Writable): Promise<
  * @throws CniGateError CNI_GATE_USAGE, and the errors of {@link review}
  */
 export async function resultOf(flags: ReviewFlags): Promise<ReviewResult> {
-  checkFlags(flags);
-  const { filename: names, namespace, assumeMeshed = false } = flags;
-  const admission = admissionOf(flags);
-  const report = await review({ names, namespace, admission, assumeMeshed });
+  const { filename: names, namespace, assumeMeshed = false, config, profile, ownNamespace, output } = flags;
+  if (names.length === 0) throw usageError('expected a file or folder to review, or - for standard input');
+  if (flags.summary && output !== 'text')
+    throw usageError(`--summary is text: it does not go with --output ${output}`);
+  const policy = readPolicy(config);
+  // one that does not exist is one error, instead of a refusal of every pod
+  if (profile !== undefined) policy.combineProfiles(profile);
+  const report = await review({
+    names,
+    namespace,
+    admission: { policy, profile, ownNamespace },
+    assumeMeshed,
+  });
   const summary = summarize(report);
   return {
     status: exitCodeOf(summary, flags.strict === true),
     output: outputOf(report, summary, flags),
     messages: messagesFor(report, flags),
   };
-}
-
-function checkFlags({ filename, summary, output }: ReviewFlags): void {
-  const wrong = (message: string): CniGateError => new CniGateError('CNI_GATE_USAGE', message);
-  if (filename.length === 0) throw wrong('expected a file or folder to review, or - for standard input');
-  if (summary && output !== 'text') throw wrong(`--summary is text: it does not go with --output ${output}`);
-}
-
-function admissionOf({ config, profile, ownNamespace }: ReviewFlags): AdmissionOptions {
-  const policy = readPolicy(config);
-  // one that does not exist is one error, instead of a refusal of every pod
-  if (profile !== undefined) policy.combineProfiles(profile);
-  return { policy, profile, ownNamespace };
 }
 
 function outputOf(report: Report, summary: Summary, flags: ReviewFlags): Iterable<string> {
@@ -115,10 +109,9 @@ function messagesFor(report: Report, { output, strict }: ReviewFlags): string {
   if (output === 'github') return '';
   const all = output === 'yaml' || (output === 'json' && isRecorded(report));
   const shown = all ? report : { ...report, reviewed: [], findings: [] };
-  return problemsOf(shown, strict === true, '.')
-    .map((problem) => {
-      const { level, text, code } = problem;
-      return `cni-gate: ${clean(placeOf(problem))}: ${level}: ${text} (${code})\n`;
-    })
-    .join('');
+  const lines = problemsOf(shown, strict === true, '.').map(
+    (problem) =>
+      `cni-gate: ${clean(placeOf(problem))}: ${problem.level}: ${problem.text} (${problem.code})\n`,
+  );
+  return lines.join('');
 }

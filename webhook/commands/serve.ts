@@ -1,9 +1,16 @@
 import { Command, Option } from 'commander';
-import { CniGateError } from '../lib/errors.ts';
 import { defaultPort } from '../lib/names.ts';
 import type { RunningServer, ServeOptions } from '../server/serve.ts';
 import { addManagedOptions, type CertificateFlags, certificateFor, checkCertificate } from './certificate.ts';
-import { addClusterOptions, type ClusterFlags, days, milliseconds, namespaceName, port } from './options.ts';
+import {
+  addClusterOptions,
+  type ClusterFlags,
+  days,
+  milliseconds,
+  namespaceName,
+  port,
+  usageError,
+} from './options.ts';
 
 interface Flags extends CertificateFlags, ClusterFlags {
   config?: string;
@@ -81,7 +88,7 @@ export function serveCommand(): Command {
 }
 
 async function run(flags: Flags): Promise<void> {
-  checkFlags(flags);
+  const needsCluster = checkFlags(flags);
   // loaded here, because the other commands need no server
   const [{ openLog }, { serve }] = await Promise.all([
     import('../server/log.ts'),
@@ -89,7 +96,7 @@ async function run(flags: Flags): Promise<void> {
   ]);
   const log = openLog(flags.logLevel);
   const { logLevel: _, kubeconfig: __, context: ___, ...rest } = flags;
-  const cluster = clusterNeeded(flags) ? await openCluster(flags) : undefined;
+  const cluster = needsCluster ? await openCluster(flags) : undefined;
   const certificate = certificateFor(flags, cluster?.client);
   const stopping = new AbortController();
   let server: RunningServer | undefined;
@@ -117,9 +124,6 @@ const signals = ['SIGTERM', 'SIGINT'];
 const labelsFromCluster = ({ clusterState, profile }: Flags): boolean =>
   clusterState === undefined && profile === undefined;
 
-/** Whether the server needs a cluster at all. */
-const clusterNeeded = (flags: Flags): boolean => labelsFromCluster(flags) || flags.tlsSecret !== undefined;
-
 /** Opens the cluster, whose code is loaded only here. @returns its client, and the view for the server */
 async function openCluster({ kubeconfig, context, ownNamespace }: Flags) {
   const [cluster, { watchCluster }] = await Promise.all([
@@ -131,16 +135,19 @@ async function openCluster({ kubeconfig, context, ownNamespace }: Flags) {
   return { client, view };
 }
 
-function checkFlags(flags: Flags): void {
-  const usage = (message: string): CniGateError => new CniGateError('CNI_GATE_USAGE', message);
+/** @returns whether the server needs a cluster */
+function checkFlags(flags: Flags): boolean {
+  const needsCluster = labelsFromCluster(flags) || flags.tlsSecret !== undefined;
   for (const flag of ['kubeconfig', 'context'] as const) {
-    if (flags[flag] === undefined || clusterNeeded(flags)) continue;
-    throw usage(
-      `--${flag} is for a cluster, and nothing here comes from one: see --cluster-state and --profile`,
-    );
+    if (flags[flag] !== undefined && !needsCluster)
+      throw usageError(
+        `--${flag} is for a cluster, and nothing here comes from one: see --cluster-state and --profile`,
+      );
   }
   if (flags.clientName !== undefined && flags.clientCa === undefined)
-    throw usage('--client-name needs --client-ca');
+    throw usageError('--client-name needs --client-ca');
   checkCertificate(flags);
-  if (flags.drainTimeout < flags.drainDelay) throw usage('--drain-timeout is shorter than --drain-delay');
+  if (flags.drainTimeout < flags.drainDelay)
+    throw usageError('--drain-timeout is shorter than --drain-delay');
+  return needsCluster;
 }

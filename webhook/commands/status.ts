@@ -1,9 +1,8 @@
 import { Command, Option } from 'commander';
-import { CniGateError } from '../lib/errors.ts';
 import type { StatusFlags } from '../report/observe/follow.ts';
 import type { StatusFacts } from '../report/observe/observe.ts';
 import type { Status, StatusVerdict } from '../report/show/status.ts';
-import { addInstallationOptions, namespaceName, terminal } from './options.ts';
+import { addInstallationOptions, namespaceName, terminal, usageError } from './options.ts';
 
 interface Flags extends StatusFlags {
   output: 'text' | 'wide' | 'json';
@@ -12,15 +11,10 @@ interface Flags extends StatusFlags {
 }
 
 const more = `
-Exit code: 0 all is well; 1 something is wrong: the configuration of the
-installation is not valid, no replica answers, the API server does not trust it,
-a policy of cni-gate is missing, a used DaemonSet is missing or not ready on a
-node, a proof failed, two pods have one address, a pod is held, waits on its
-node for long, or runs without a proof, a label is wrong, the namespace of -n
-has not opted in, or the probe failed; 2 wrong usage, no answer from the
-cluster, no such namespace, a missing right without which there is no result,
-or a probe that could not run; 3 cni-gate is not installed. With --watch, it is
-that of the last status.`;
+Exit code: 0 all is well; 1 something is wrong, which the first line names; 2
+wrong usage, no answer from the cluster, no such namespace, or a missing right
+or probe without which there is no result; 3 cni-gate is not installed. With
+--watch, it is that of the last status.`;
 
 const exitCodes: Record<StatusVerdict, number> = {
   well: 0,
@@ -47,47 +41,26 @@ export function statusCommand(): Command {
 }
 
 async function run(flags: Flags): Promise<void> {
-  if (flags.probe && flags.watch)
-    throw new CniGateError('CNI_GATE_USAGE', '--probe asks once, and --watch goes on: give one of the two');
+  const { probe, watch, output, all = false } = flags;
+  if (probe && watch) throw usageError('--probe asks once, and --watch goes on: give one of the two');
   // loaded here: the other commands need none of it
   const [{ follow, withStatus }, { statusOf }, { statusText }] = await Promise.all([
     import('../report/observe/follow.ts'),
     import('../report/show/status.ts'),
     import('../report/show/status-text.ts'),
   ]);
-  await withStatus(flags, async (read) => {
-    const show = printer(flags, statusText);
-    const onFacts = (facts: StatusFacts): void =>
-      show(statusOf(facts, { now: Date.now(), all: flags.all === true }));
-    // also before watching: what is missing to reach the cluster is an error at the start, and an outage later
-    onFacts(await read());
-    if (!flags.watch) return;
-    const stop = new AbortController();
-    process.stdout.once('error', () => stop.abort());
-    const onTrouble = (message: string): void =>
-      void process.stderr.write(`cni-gate: ${message}; it is tried again\n`);
-    await follow(read, { onFacts, onTrouble }, stop);
-  });
-}
-
-/** Home, and away with what is below. */
-const redraw = '\u001b[H\u001b[J';
-
-/** Returns the function that prints a status where it differs from the last one, and sets the exit code. */
-function printer(
-  { output, all, watch }: Flags,
-  statusText: typeof import('../report/show/status-text.ts').statusText,
-): (status: Status) => void {
   const { isTTY } = process.stdout;
   const form = (status: Status): string => {
     if (output === 'json') return `${JSON.stringify(status, null, watch ? undefined : 2)}\n`;
     const { width, ...look } = terminal();
-    const text = statusText(status, all === true, { ...look, ...(output !== 'wide' && { width }) });
+    const text = statusText(status, all, { ...look, ...(output !== 'wide' && { width }) });
     // an empty line shows where the next one begins, in a file
     return watch && !isTTY ? `${text}\n` : text;
   };
   let shown = '';
-  return (status) => {
+  /** Prints a status where it differs from the last one, and sets the exit code. */
+  const show = (facts: StatusFacts): void => {
+    const status = statusOf(facts, Date.now(), all);
     const text = form(status);
     // on a terminal ages go on; elsewhere another time alone is no change
     const content = isTTY && output !== 'json' ? text : JSON.stringify({ ...status, time: '' });
@@ -96,4 +69,17 @@ function printer(
     process.stdout.write(watch && isTTY ? redraw + text : text);
     process.exitCode = exitCodes[status.result];
   };
+  await withStatus(flags, async (read) => {
+    // also before watching: what is missing to reach the cluster is an error at the start, and an outage later
+    show(await read());
+    if (!watch) return;
+    const stop = new AbortController();
+    process.stdout.once('error', () => stop.abort());
+    const onTrouble = (message: string): void =>
+      void process.stderr.write(`cni-gate: ${message}; it is tried again\n`);
+    await follow(read, show, onTrouble, stop);
+  });
 }
+
+/** Moves the cursor home, and clears what is below. */
+const redraw = '\u001b[H\u001b[J';

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import checkSchema from '../../../schemas/check.json' with { type: 'json' };
+import { catalogue, checkIds } from '../../../webhook/report/judge/catalogue.ts';
 import type { CheckFacts, PreFacts } from '../../../webhook/report/observe/observe.ts';
 import { type CheckReport, checkReport, checkText } from '../../../webhook/report/show/check.ts';
 import { schemaFaults } from '../../support/schemas.ts';
@@ -25,7 +27,7 @@ const troubled = (): CheckReport =>
     registered: { ...allRegistered, validating: undefined },
     installation: {
       ...wholeInstallation,
-      certificate: forbidden('Secret cni-gate/cni-gate-tls'),
+      certificate: forbidden('Certificate: Secret cni-gate/cni-gate-tls'),
       lease: found({ holder: 'cni-gate-5d9f_1', renewed: now - 600_000, duration: 15_000 }),
     },
     serverRights: forbidden('the rights of the service account', 'subjectaccessreviews'),
@@ -97,4 +99,10 @@ suite('before an installation', () => {
     assert.deepEqual([proposal?.profile, proposal?.command], ['one.two', '']);
     assert.match(proposal?.problem ?? '', /^profile "one\.two" is not possible: /);
   });
+});
+
+test('the schema has the names and groups of the catalogue', () => {
+  const { properties } = checkSchema.properties.checks.items;
+  assert.deepEqual(properties.id.enum, checkIds);
+  assert.deepEqual(properties.group.enum, [...new Set(catalogue.map(({ group }) => group))]);
 });

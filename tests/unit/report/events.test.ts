@@ -43,10 +43,7 @@ async function lastOf(
     }),
   );
   const found = await podEvents(client, policyOf(settings), [facts]);
-  assert.deepEqual(
-    [...found.keys()].filter((uid) => uid !== 'web-uid'),
-    [],
-  );
+  assert.ok(found.size <= 1);
   return { last: found.get('web-uid'), asked: asked.map(({ query }) => query.fieldSelector ?? '') };
 }
 

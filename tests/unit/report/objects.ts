@@ -46,9 +46,11 @@ export const allRegistered: Registered = {
 };
 
 /** A policy as the manifests bring it. */
-const bound = (name: (typeof installedPolicies)[number]): PolicyPair => ({
-  policy: found({ spec: expectedPolicies[name] }),
-  binding: found({ spec: { policyName: name, validationActions: ['Deny'] } }),
+const bound = (kind: keyof typeof expectedPolicies): PolicyPair => ({
+  policy: found({ spec: expectedPolicies[kind] }),
+  binding: found({
+    spec: { policyName: installedPolicies[kind === 'pods' ? 0 : 1], validationActions: ['Deny'] },
+  }),
 });
 
 /** A Deployment of 2 replicas, of which so many are ready. */
@@ -85,7 +87,7 @@ export const wholeInstallation: InstallationFacts = {
   slices: found([slice(2)]),
   deployment: found(deployment()),
   certificate: found({ secret: 'cni-gate/cni-gate-tls', webhooks: [] }),
-  policies: { pods: bound(installedPolicies[0]), serviceAccount: bound(installedPolicies[1]) },
+  policies: { pods: bound('pods'), serviceAccount: bound('serviceAccount') },
   lease: found({ holder: 'cni-gate-5d9f_1', renewed: now - 1000, duration: 15_000 }),
   failurePolicy: 'Fail',
 };
@@ -133,17 +135,10 @@ export const checkFacts = (more: Partial<CheckFacts> = {}): CheckFacts => ({
   registered: allRegistered,
   installation: wholeInstallation,
   serverRights: found(
-    allowed(
-      serverRights({
-        namespace: 'cni-gate',
-        policy: policyOf({ repair: { mode: 'recreate' } }),
-        secret: 'cni-gate-tls',
-      }),
-    ),
+    allowed(serverRights('cni-gate', policyOf({ repair: { mode: 'recreate' } }), 'cni-gate-tls')),
   ),
   namespaces: found([{ name: 'shop', profile: 'cilium' }]),
   daemonSets: found([daemonSet('kube-system', 'cilium')]),
-  attachments: absent,
   pods: found([]),
   limits: found([]),
   probe: {

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
-import type { PodEvidence, Verdict } from '../../../webhook/core/facts/pod-evidence.ts';
+import type { PodEvidence } from '../../../webhook/core/facts/pod-evidence.ts';
 import type { PodFacts, WithoutProof } from '../../../webhook/report/observe/pods.ts';
-import type { Status } from '../../../webhook/report/show/status.ts';
-import { statusOf } from '../../../webhook/report/show/status.ts';
+import { type Status, statusOf } from '../../../webhook/report/show/status.ts';
 import { ageText } from '../../../webhook/report/show/table.ts';
 import { now } from '../core/networks/objects.ts';
 import {
@@ -19,7 +18,7 @@ import {
 import { eventOf } from './troubled.ts';
 
 const tell = (pods: PodFacts[], more: MoreStatusFacts = {}): Status =>
-  statusOf(statusFacts({ ...more, pods }), { now, all: false });
+  statusOf(statusFacts({ ...more, pods }), now, false);
 
 const pod = (name: string, proof: PodFacts['proof'], evidence: Partial<PodEvidence>): PodFacts => ({
   namespace: 'shop',
@@ -29,74 +28,64 @@ const pod = (name: string, proof: PodFacts['proof'], evidence: Partial<PodEviden
   evidence: evidenceOf(name, evidence),
 });
 
-suite('a held pod that no node is nominated for', () => {
+test('a held pod that no node is nominated for: the last event of this hold, or that steering is off', () => {
   const held = holdOf('web', { refused: 'n1', since: now - 60_000, nominated: '', why: '' });
   const pods: PodFacts[] = [{ namespace: 'shop', name: 'web', proof: 'waiting', held }];
   const shown = (more: MoreStatusFacts): string | null | undefined =>
     tell(pods, more).heldPods[0]?.notNominated;
-
-  test("has the leader's last event of this hold", () => {
-    const said = (at: number) => ({
-      events: new Map([['web-uid', eventOf('NotNominated', 'no node is ready', at)]]),
-    });
-    assert.equal(shown({}), null);
-    assert.equal(shown(said(now - 60_001)), null);
-    assert.equal(shown(said(now - 1)), 'no node is ready');
+  const said = (at: number) => ({
+    events: new Map([['web-uid', eventOf('NotNominated', 'no node is ready', at)]]),
   });
-
-  test('says so where steering is not in force', () => {
-    const configuration = configured({ profiles, steer: { mode: 'off' } });
-    assert.equal(shown({ configuration }), 'steering is not in force: pods that are refused wait');
-  });
+  assert.equal(shown({}), null);
+  assert.equal(shown(said(now - 60_001)), null);
+  assert.equal(shown(said(now - 1)), 'no node is ready');
+  const configuration = configured({ profiles, steer: { mode: 'off' } });
+  assert.equal(shown({ configuration }), 'steering is not in force: pods that are refused wait');
 });
 
 suite('failed proofs', () => {
-  for (const verdict of ['failed', 'crashed'] satisfies Verdict[])
-    test(`${verdict}: not well, and the first line says so`, () => {
-      const { headline, failedPods } = tell([pod('web', 'failed', { verdict, at: now - 5000 })]);
-      assert.equal(headline, 'Not all is well: failed proofs: 1.');
-      const [failed] = failedPods;
-      assert.notEqual(failed?.why, '');
-      assert.deepEqual([failed?.verdict, failed?.since], [verdict, '2026-11-21T11:59:55Z']);
-    });
+  const failedAt = (at: number, more: Partial<PodFacts> = {}): PodFacts => ({
+    ...pod('web', 'failed', { verdict: 'failed', at }),
+    ...more,
+  });
 
-  test('the age is that of the sandbox, where the kubelet says it', () => {
-    const failed = pod('web', 'failed', { verdict: 'failed', at: now - 5000 });
-    const [shown] = tell([{ ...failed, failingSince: now - 60_000 }]).failedPods;
+  test('not well, in the first line; the age is that of the sandbox, where the kubelet says it', () => {
+    const { headline, failedPods } = tell([pod('web', 'failed', { verdict: 'crashed', at: now - 5000 })]);
+    assert.equal(headline, 'Not all is well: failed proofs: 1.');
+    const [{ why, verdict, since } = { why: '' }] = failedPods;
+    assert.deepEqual(
+      [why, verdict, since],
+      ['cni-gate-validator crashed', 'crashed', '2026-11-21T11:59:55Z'],
+    );
+    const [shown] = tell([failedAt(now - 5000, { failingSince: now - 60_000 })]).failedPods;
     assert.equal(shown?.since, '2026-11-21T11:59:00Z');
   });
 
-  test('without an event, the reason is that repair is not in force, or that it has just begun', () => {
-    const repairOf = (settings: object, more: MoreStatusFacts = {}, at = now - 5000): unknown =>
-      tell([pod('web', 'failed', { verdict: 'failed', at })], {
-        configuration: configured({ profiles, ...settings }),
-        ...more,
-      }).failedPods[0]?.repair;
-    const recreating = { repair: { mode: 'recreate' } };
-    const installation = { ...wholeInstallation, lease: absent };
-    assert.match(String(repairOf(recreating)), /^not decided yet: an event /);
-    assert.equal(repairOf(recreating, {}, now - 300_000), null);
-    assert.equal(
-      repairOf({ repair: { mode: 'off' } }),
-      'not in force: pods whose proof failed stay as they are',
-    );
-    assert.match(
-      String(repairOf(recreating, { installation })),
-      /^not in force: Lease .* no replica has led/,
-    );
+  test('what repair says: the last event, that it is not in force, or that it has just begun', () => {
+    const event = (reason: string) => new Map([['web-uid', eventOf(reason, 'said')]]);
+    const leaderless = { installation: { ...wholeInstallation, lease: absent } };
+    const cases: [mode: string, more: MoreStatusFacts, at: number, expected: RegExp | null][] = [
+      ['recreate', {}, now - 5000, /^not decided yet: an event /],
+      ['recreate', {}, now - 300_000, null],
+      ['off', {}, now - 5000, /^not in force: pods whose proof failed stay as they are$/],
+      ['recreate', leaderless, now - 5000, /^not in force: Lease .* no replica holds it/],
+      ['audit', { events: event('WouldRecreate') }, now - 5000, /^said$/],
+      ['recreate', { events: event('NotRecreated') }, now - 5000, /^said$/],
+      // of the mode before
+      ['recreate', { events: event('WouldRecreate') }, now - 300_000, /^not decided yet/],
+    ];
+    for (const [mode, more, at, expected] of cases) {
+      const configuration = configured({ profiles, repair: { mode } });
+      const { repair } = tell([failedAt(at)], { configuration, ...more }).failedPods[0] ?? {};
+      if (expected === null) assert.equal(repair, null);
+      else assert.match(repair ?? '', expected);
+    }
   });
 
-  test('what repair said last is shown in the mode in which it said so, and that it has stopped', () => {
-    const shown = (mode: string, reason: string, stopped = false): Status =>
-      tell([pod('web', 'failed', { verdict: 'failed' })], {
-        configuration: configured({ profiles, repair: { mode } }),
-        events: new Map([['web-uid', { ...eventOf(reason, 'said'), stopped }]]),
-      });
-    const repairOf = ({ failedPods }: Status): string | null | undefined => failedPods[0]?.repair;
-    assert.equal(repairOf(shown('audit', 'WouldRecreate')), 'said');
-    assert.equal(repairOf(shown('recreate', 'NotRecreated')), 'said');
-    assert.match(repairOf(shown('recreate', 'WouldRecreate')) ?? '', /^not decided yet/);
-    const { inForce, why } = shown('recreate', 'NotRecreated', true).features[3] ?? {};
+  test('repair that has stopped is not in force', () => {
+    const events = new Map([['web-uid', { ...eventOf('NotRecreated', 'said'), stopped: true }]]);
+    const configuration = configured({ profiles, repair: { mode: 'recreate' } });
+    const { inForce, why } = tell([failedAt(now)], { configuration, events }).features[3] ?? {};
     assert.deepEqual([inForce, why], [false, 'it has stopped: most recreated pods failed again']);
   });
 });
@@ -164,22 +153,12 @@ test('a pod that was never reviewed: it may be older than the label, and the com
   assert.doesNotMatch(whyOf('not-first') ?? '', /kubectl/);
 });
 
-suite('pods that prove in warn mode', () => {
-  const pods = ['a', 'b'].flatMap((namespace) =>
-    ['web', 'api'].map((name): PodFacts => ({ ...pod(name, 'passed', {}), namespace, warns: true })),
+test('pods in warn mode are a warning, with the commands that recreate them', () => {
+  const pods = ['a', 'b'].map(
+    (namespace): PodFacts => ({ ...pod('web', 'passed', {}), namespace, warns: true }),
   );
-
-  test('are a warning where the configuration enforces, with the command that recreates them', () => {
-    const status = tell(pods);
-    assert.match(
-      status.headline,
-      /^No fault\. Warnings: 4 pods in warn mode.*Recreate them: kubectl -n a rollout restart deployment,statefulset,daemonset; kubectl -n b rollout /,
-    );
-    assert.equal(status.installation.find(({ id }) => id === 'proof-mode')?.result, 'warning');
-  });
-
-  test('are none where it warns too, or is not known', () => {
-    const warn = configured({ profiles, proof: { mode: 'warn' } });
-    assert.doesNotMatch(tell(pods, { configuration: warn }).headline, /warn mode/);
-  });
+  assert.match(
+    tell(pods).headline,
+    /^No fault\. Warnings: 2 pods in warn mode.*Recreate them: kubectl -n a rollout restart deployment,statefulset,daemonset; kubectl -n b rollout /,
+  );
 });

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { toDaemonSetFacts, toNodeFacts } from '../../../webhook/core/facts/node.ts';
 import { dashboardOf } from '../../../webhook/report/dashboard/data.ts';
+import type { InstallationFacts } from '../../../webhook/report/observe/installation.ts';
 import type { StatusFacts } from '../../../webhook/report/observe/observe.ts';
 import type { PodFacts } from '../../../webhook/report/observe/pods.ts';
 import { type Status, statusOf } from '../../../webhook/report/show/status.ts';
@@ -26,8 +27,12 @@ import {
 import { eventOf, troubled } from './troubled.ts';
 
 const minuteAgo = now - 60_000;
-const tell = (facts: StatusFacts, all = false): Status => statusOf(facts, { now, all });
+const tell = (facts: StatusFacts, all = false): Status => statusOf(facts, now, all);
 const codes = ({ faults }: Status): string[] => faults.map(({ code }) => code);
+const inForce = ({ features }: Status): unknown[] => features.map((feature) => feature.inForce);
+/** The status of an installation of which these parts differ. */
+const installed = (more: Partial<InstallationFacts>): Status =>
+  tell(statusFacts({ installation: { ...wholeInstallation, ...more } }));
 const firstLine = (status: Status): string => statusText(status, false).split('\n')[0] ?? '';
 
 suite('a status', () => {
@@ -45,42 +50,25 @@ suite('a status', () => {
 
   test('equal reasons are one row with a count and the greatest age; wide and --all have a row for each', () => {
     const why = 'DaemonSet net/agent is broken there (pod agent-n3): its pod is not Ready';
-    const held = Array.from({ length: 30 }, (_, at): PodFacts => {
+    const pods = Array.from({ length: 30 }, (_, at): PodFacts => {
       const name = `web-${at + 10}`;
       const nominated = at < 5 ? '' : `n${at}`;
-      const hold = holdOf(name, { refused: 'n3', since: now - (at + 1) * 60_000, nominated, why });
-      return { namespace: 'shop', name, proof: 'waiting', held: hold };
+      const held = holdOf(name, { refused: 'n3', since: now - (at + 1) * 60_000, nominated, why });
+      return { namespace: 'shop', name, proof: 'waiting', held };
     });
-    const failed = ['n1', 'n2'].map((node, at): PodFacts => {
-      const name = `api-${at}`;
-      const evidence = evidenceOf(name, { node, verdict: 'failed', at: now - 300_000 });
-      return { namespace: 'shop', name, node, proof: 'failed', evidence, seen: 'mesh redirect: saw nothing' };
-    });
-    const events = new Map(
-      failed.map(({ name, node }) => [
-        `${name}-uid`,
-        eventOf('NotRecreated', `the proof of pod ${name} failed on node ${node}, and no node is ready`),
-      ]),
-    );
-    const pods = [...held, ...failed];
+    // notes of the leader name the pod
+    const events = new Map(pods.map(({ name }) => [`${name}-uid`, eventOf('NotNominated', `${name} waits`)]));
     const status = tell(statusFacts({ pods, events, readiness: clusterWith({ n3: {} }) }));
     const text = statusText(status, false, { width: 100 });
-    assert.match(text, /^HELD POD .*\nshop\/web-10 and 29 more +n3 +30m +n5 and 24 more\n +why: DaemonSet/m);
-    assert.match(text, /^FAILED PROOF .*\nshop\/api-0 and 1 more +n1 and 1 more +failed +5m\n +why: mesh/m);
-    assert.equal(text.match(/why: DaemonSet/g)?.length, 1);
+    assert.match(text, /^HELD POD .*\nshop\/web-10 and 4 more +n3 +5m +-\n +why: DaemonSet/m);
+    assert.match(text, /^shop\/web-15 and 24 more +n3 +30m +n5 and 24 more\n +why: DaemonSet/m);
     for (const all of [statusText(status, false), statusText(status, true, { width: 100 })])
       assert.equal(all.match(/^shop\/web-/gm)?.length, 30);
   });
 
-  test('wide: each row is one line, and no text is lost', () => {
-    const words = (text: string): string[] => text.split(/\s+/).filter((word) => word !== '-');
-    const [wide, narrow] = [{}, { width: 60 }].map((options) => statusText(tell(troubled()), false, options));
-    assert.match(wide ?? '', /^shop\/bad-0 .* 60s .*192\.0\.2\.2:1404 .*and no other node is$/m);
-    const lost = new Set(words(wide ?? '')).difference(new Set(words(narrow ?? '')));
-    assert.deepEqual(
-      [...lost].filter((word) => !/^[A-Z]+$/.test(word)),
-      [],
-    );
+  test('wide: each row is one line', () => {
+    const wide = statusText(tell(troubled()), false);
+    assert.match(wide, /^shop\/bad-0 .* 60s .*192\.0\.2\.2:1404 .*and no other node is$/m);
   });
 
   test('lets no control characters of the cluster through', () => {
@@ -139,47 +127,30 @@ test('a node that no pod there has proved is not said to be unproved: the replic
 
 suite('a fault of the installation', () => {
   test('is that of the check, in the first line, and says why features are not in force', () => {
-    const status = tell(statusFacts({ installation: { ...wholeInstallation, slices: found([]) } }));
+    const status = installed({ slices: found([]) });
     assert.deepEqual([status.result, codes(status)], ['not-well', ['CNI_GATE_NO_ENDPOINTS']]);
-    assert.match(
-      firstLine(status),
-      /^Not all is well: Service cni-gate\/cni-gate: it has no endpoint, so .*\(CNI_GATE_NO_ENDPOINTS\)$/,
-    );
-    assert.deepEqual(
-      status.features
-        .slice(0, 3)
-        .map(({ inForce, why }) => [inForce, why.replace(/.*: |, so new.*|, so every.*/g, '')]),
-      [
-        [false, 'it has no endpoint'],
-        [false, 'it has no endpoint'],
-        [false, 'the gate is not in force, so no pod is refused'],
-      ],
-    );
+    const text = /Service cni-gate\/cni-gate: it has no endpoint, so /;
+    assert.match(firstLine(status), text);
+    const [prove, gate, steer] = status.features;
+    for (const feature of [prove, gate]) assert.match(feature?.why ?? '', text);
+    assert.equal(steer?.why, 'the gate is not in force, so no pod is refused');
+    assert.deepEqual(inForce(status).slice(0, 3), [false, false, false]);
     assert.equal(status.installation.find(({ id }) => id === 'service')?.result, 'failed');
   });
 
   test('of several, the gravest is in the first line, and the second counts them', () => {
-    const installation = {
-      ...wholeInstallation,
-      slices: found([]),
-      lease: absent,
-      deployment: found(deployment(0, { replicas: 0 })),
-    };
-    const status = tell(statusFacts({ installation }));
+    const none = found(deployment(0, { replicas: 0 }));
+    const status = installed({ slices: found([]), lease: absent, deployment: none });
     assert.deepEqual(codes(status), ['CNI_GATE_DEPLOYMENT', 'CNI_GATE_NO_ENDPOINTS', 'CNI_GATE_NO_LEADER']);
     const [first, second] = statusText(status, false).split('\n');
-    assert.match(first ?? '', /CNI_GATE_DEPLOYMENT/);
+    assert.match(first ?? '', /\(CNI_GATE_DEPLOYMENT\)$/);
     assert.equal(second, 'In all: faults: 3.');
   });
 
   test('of one webhook blocks the calls of its own kind only', () => {
     const webhooks = [{ name: 'bindings.cni-gate.io', fault: 'it is old' }];
-    const certificate = found({ secret: 'a/b', webhooks });
-    const { features } = tell(statusFacts({ installation: { ...wholeInstallation, certificate } }));
-    assert.deepEqual(
-      features.map(({ inForce }) => inForce),
-      [true, false, false, false],
-    );
+    const status = installed({ certificate: found({ secret: 'a/b', webhooks }) });
+    assert.deepEqual(inForce(status), [true, false, false, false]);
   });
 
   test('a configuration that is not valid is named first, and labels that it may explain are no fault', () => {
@@ -187,19 +158,11 @@ suite('a fault of the installation', () => {
     const namespaces = found([{ name: 'own', profile: 'fabric' }]);
     const facts = statusFacts({ namespaces, configuration: { ...configured({}), trouble } });
     const status = tell(facts);
-    assert.deepEqual(
-      status.features.map(({ mode, inForce }) => [mode, inForce]),
-      Array.from({ length: 4 }, () => ['not known', null]),
-    );
-    assert.match(
-      statusText(status, false),
-      /^gate +not known +not known +the ConfigMap is not valid, .* last valid /m,
-    );
+    assert.deepEqual(inForce(status), [null, null, null, null]);
+    const text = statusText(status, false);
+    assert.match(text, /^gate +not known +not known +the ConfigMap is not valid, .* last valid /m);
     const unregistered = tell({ ...facts, registered: { ...allRegistered, mutating: [] } });
-    assert.deepEqual(
-      unregistered.features.map(({ inForce }) => inForce),
-      [false, null, null, null],
-    );
+    assert.deepEqual(inForce(unregistered), [false, null, null, null]);
     assert.deepEqual([status.result, codes(status)], ['not-well', [trouble.code]]);
     assert.match(firstLine(status), /config\.yaml: no mode lenient.*\(CNI_GATE_CONFIG_INVALID\)$/);
     assert.deepEqual(codes(tell({ ...facts, configuration: configured({}) })), ['CNI_GATE_PROFILE_UNKNOWN']);
@@ -208,12 +171,12 @@ suite('a fault of the installation', () => {
 
 test('a warning of a check is in the first line, with what to do, and is not green', () => {
   const installation = { ...wholeInstallation, deployment: found(deployment(2, { updatedReplicas: 1 })) };
-  const status = tell(statusFacts({ installation }));
+  const status = installed(installation);
   assert.deepEqual([status.result, status.well], ['well', true]);
-  const text = statusText(status, false, { paint: (style, one) => `<${style}>${one}</>` });
+  const text = statusText(status, false, { paint: (style, painted) => `<${style}>${painted}</>` });
   assert.match(
     text,
-    /^<yellow>No fault\. Warnings: Deployment cni-gate\/cni-gate: a rollout is not complete: .*\. Look at "kubectl .*Not known: every caBundle /,
+    /^<yellow>No fault\. Warnings: Deployment .*: a rollout is not complete: .*\. Look at "kubectl /,
   );
   assert.match(text, /^deployment +warning +Deployment .*Look at "kubectl/m);
   assert.equal(dashboardOf(statusFacts({ installation }), now, null).result, 'warning');
@@ -221,75 +184,63 @@ test('a warning of a check is in the first line, with what to do, and is not gre
 });
 
 suite('features in force', () => {
-  const inForce = (settings: object, more: MoreStatusFacts = {}): string[] =>
+  const shown = (settings: object, more: MoreStatusFacts = {}): string[] =>
     tell(statusFacts({ configuration: configured({ profiles, ...settings }), ...more })).features.map(
       ({ feature, mode, inForce: is, why }) => `${feature} ${mode} ${is} ${why}`.trim(),
     );
-  const [prove, gate, steer] = ['prove enforce true', 'gate enforce true', 'steer nominate true'];
+  const recreating = { repair: { mode: 'recreate' } };
 
   test('follow the modes of the configuration', () => {
-    assert.deepEqual(inForce({ repair: { mode: 'recreate' } }), [prove, gate, steer, 'repair recreate true']);
-    assert.deepEqual(inForce({ proof: { mode: 'warn' }, gate: { mode: 'audit' }, repair: { mode: 'off' } }), [
+    assert.deepEqual(shown(recreating), [
+      'prove enforce true',
+      'gate enforce true',
+      'steer nominate true',
+      'repair recreate true',
+    ]);
+    assert.deepEqual(shown({ proof: { mode: 'warn' }, gate: { mode: 'audit' }, repair: { mode: 'off' } }), [
       'prove warn false it reports failed checks, and lets the pod start',
       'gate audit false it reports what it would reject, and allows it',
       'steer nominate false the gate is not in force, so no pod is refused',
       'repair off false pods whose proof failed stay as they are',
     ]);
-    assert.equal(inForce({ steer: { mode: 'off' } })[2], 'steer off false pods that are refused wait');
+    assert.equal(shown({ steer: { mode: 'off' } })[2], 'steer off false pods that are refused wait');
   });
 
   test('steering needs a scheduler that uses nominations, and both it and repair need a leader', () => {
-    const version = found({
-      major: 1,
-      minor: 34,
-      text: 'v1.34.1',
-      usesNominations: false,
-    });
-    assert.match(
-      inForce({}, { version })[2] ?? '',
-      /false the scheduler of Kubernetes v1\.34\.1 does not use/,
-    );
-    const installation = { ...wholeInstallation, lease: absent };
-    const leaderless = inForce({ repair: { mode: 'recreate' } }, { installation });
-    for (const line of leaderless.slice(2)) assert.match(line, / false Lease .* no replica has led yet, so /);
+    const version = found({ major: 1, minor: 34, text: 'v1.34.1', usesNominations: false });
+    assert.match(shown({}, { version })[2] ?? '', /false the scheduler of Kubernetes v1\.34\.1 does not use/);
+    const leaderless = shown(recreating, { installation: { ...wholeInstallation, lease: absent } });
+    for (const line of leaderless.slice(2)) assert.match(line, / false Lease .* no replica holds it, so /);
   });
 
-  test('a webhook that is not registered, or without trust, is a fault and not in force', () => {
+  test('a webhook that is not registered is a fault and not in force', () => {
     const registered = { ...allRegistered, mutating: [] };
-    const [line] = inForce({}, { registered });
+    const [line] = shown({}, { registered });
     assert.match(line ?? '', /^prove enforce false there is no webhook pods\.cni-gate\.io/);
     assert.deepEqual(codes(tell(statusFacts({ registered }))), ['CNI_GATE_NOT_REGISTERED']);
-    const unknown = inForce({}, { registered: { mutating: undefined, validating: undefined } });
-    assert.match(
-      unknown[1] ?? '',
-      /^gate enforce null validatingwebhookconfiguration\/cni-gate may not be read\b/,
-    );
-    assert.equal(unknown[2], 'steer nominate null whether the gate is in force is not known');
+    const [, gate, steer] = shown({}, { registered: { mutating: undefined, validating: undefined } });
+    assert.match(gate ?? '', /^gate enforce null validatingwebhookconfiguration\/cni-gate may not be read\b/);
+    assert.equal(steer, 'steer nominate null whether the gate is in force is not known');
   });
 });
 
-suite('namespaces and profiles', () => {
-  test('a network that no label asks for is listed, and the result stays well', () => {
-    const status = tell(
-      statusFacts({ readiness: clusterWith({ n1: undefined }), namespaces: found([]), pods: [] }),
-    );
-    assert.deepEqual([status.well, status.nodes.length, status.daemonSets[0]?.inUse], [true, 1, false]);
-    assert.match(statusText(status, false), /^No namespace has opted in\.$/m);
-  });
-
-  test('a profile that only a pod asks for is in use', () => {
-    const pods: PodFacts[] = [{ namespace: 'shop', name: 'x', profile: 'lost', proof: 'waiting' }];
-    assert.deepEqual(codes(tell(statusFacts({ pods }))), ['CNI_GATE_DAEMONSET_UNKNOWN']);
-  });
+test('a network that no label asks for is listed, and the result stays well', () => {
+  const readiness = clusterWith({ n1: undefined });
+  const status = tell(statusFacts({ readiness, namespaces: found([]), pods: [] }));
+  assert.deepEqual([status.well, status.nodes.length, status.daemonSets[0]?.inUse], [true, 1, false]);
+  assert.match(statusText(status, false), /^No namespace has opted in\.$/m);
 });
 
-suite('without an installation', () => {
-  test('a binding of the policy over pods counts as an installation: alone, it refuses every pod', () => {
-    const { policies } = nothingInstalled.installation;
-    const pods = { policy: absent, binding: wholeInstallation.policies.pods.binding };
-    const installation = { ...nothingInstalled.installation, policies: { ...policies, pods } };
-    assert.equal(tell(statusFacts({ ...nothingInstalled, installation })).result, 'not-well');
-  });
+test('a profile that only a pod asks for is in use', () => {
+  const pods: PodFacts[] = [{ namespace: 'shop', name: 'x', profile: 'lost', proof: 'waiting' }];
+  assert.deepEqual(codes(tell(statusFacts({ pods }))), ['CNI_GATE_DAEMONSET_UNKNOWN']);
+});
+
+test('a binding of the policy over pods counts as an installation: alone, it refuses every pod', () => {
+  const { policies } = nothingInstalled.installation;
+  const pods = { policy: absent, binding: wholeInstallation.policies.pods.binding };
+  const installation = { ...nothingInstalled.installation, policies: { ...policies, pods } };
+  assert.equal(tell(statusFacts({ ...nothingInstalled, installation })).result, 'not-well');
 });
 
 test('a probe that was asked for and not made leaves the result open; one that failed is a fault', () => {

@@ -17,16 +17,30 @@ const minuteAgo = now - 60_000;
 /** An event about a pod. */
 export const eventOf = (reason: string, note: string, at = now) => ({ reason, note, at, stopped: false });
 
+const pod = (name: string, proof: PodFacts['proof'], more: Partial<PodFacts> = {}): PodFacts => ({
+  namespace: 'shop',
+  name,
+  proof,
+  ...more,
+});
+
 const failedPod = (name: string): PodFacts => {
   const times = { at: minuteAgo, startedAt: minuteAgo - 10_000 };
   const evidence = evidenceOf(name, { verdict: 'failed', failedProfiles: ['mesh'], ...times });
   const seen = 'mesh redirect IPv4 not-redirected: saw no answer from 192.0.2.2:1404';
-  return { namespace: 'shop', name, node: 'n1', proof: 'failed', evidence, seen };
+  return pod(name, 'failed', { node: 'n1', evidence, seen });
 };
 
 const twin = (name: string): PodFacts => {
   const evidence = evidenceOf(name, { addresses: ['fd00::17', 'shop/storage/10.9.0.7'] });
-  return { namespace: 'shop', name, node: 'n1', proof: 'passed', evidence };
+  return pod(name, 'passed', { node: 'n1', evidence });
+};
+
+const late = evidenceOf('late-0', { verdict: 'waiting', at: minuteAgo, hasSandbox: false });
+const why = 'DaemonSet net/agent is rebooted there (pod agent-n3): no container of its pod was started';
+const notes = {
+  late: 'Failed to create pod sandbox: plugin type="multus" failed (add): error getting IPAM addresses: range is full',
+  bad: 'the proof of the network of pod bad-0 failed on node n1, and the pod is not recreated: its node is not ready for it, and no other node is',
 };
 
 /** A cluster in which something of everything is wrong. */
@@ -46,50 +60,21 @@ export const troubled = (): StatusFacts =>
       { name: 'plain', profile: undefined },
     ]),
     pods: [
-      {
-        namespace: 'shop',
-        name: 'web-2',
-        proof: 'waiting',
-        held: holdOf('web-2', {
-          refused: 'n3',
-          since: minuteAgo,
-          nominated: 'n1',
-          why: 'DaemonSet net/agent is rebooted there (pod agent-n3): no container of its pod was started',
-        }),
-      },
-      {
-        namespace: 'shop',
-        name: 'web-1',
-        proof: 'waiting',
+      pod('web-2', 'waiting', {
+        held: holdOf('web-2', { refused: 'n3', since: minuteAgo, nominated: 'n1', why }),
+      }),
+      pod('web-1', 'waiting', {
         held: holdOf('web-1', { refused: 'n2', since: undefined, nominated: '', why: '' }),
-      },
-      { namespace: 'shop', name: 'web-0', node: 'n1', proof: 'passed' },
-      { namespace: 'shop', name: 'old', node: 'n1', proof: 'withoutProof', withoutProof: 'not-reviewed' },
-      { namespace: 'shop', name: 'odd', node: 'n3', proof: 'withoutProof', withoutProof: 'not-first' },
+      }),
+      pod('web-0', 'passed', { node: 'n1' }),
+      pod('old', 'withoutProof', { node: 'n1', withoutProof: 'not-reviewed' }),
+      pod('odd', 'withoutProof', { node: 'n3', withoutProof: 'not-first' }),
       ...['bad-0', 'bad-1'].map(failedPod),
-      {
-        namespace: 'shop',
-        name: 'late-0',
-        node: 'n1',
-        proof: 'waiting',
-        evidence: evidenceOf('late-0', { verdict: 'waiting', at: minuteAgo, hasSandbox: false }),
-      },
+      pod('late-0', 'waiting', { node: 'n1', evidence: late }),
       ...['one', 'two'].map(twin),
     ],
     events: new Map([
-      [
-        'late-0-uid',
-        eventOf(
-          'FailedCreatePodSandBox',
-          'Failed to create pod sandbox: plugin type="multus" failed (add): error getting IPAM addresses: range is full',
-        ),
-      ],
-      [
-        'bad-0-uid',
-        eventOf(
-          'NotRecreated',
-          'the proof of the network of pod bad-0 failed on node n1, and the pod is not recreated: its node is not ready for it, and no other node is',
-        ),
-      ],
+      ['late-0-uid', eventOf('FailedCreatePodSandBox', notes.late)],
+      ['bad-0-uid', eventOf('NotRecreated', notes.bad)],
     ]),
   });

@@ -62,13 +62,15 @@ suite('review --output json', () => {
 suite('status --output json', () => {
   const faults = schemaFaults('status');
   test('a cluster in trouble', () => {
-    const status = statusOf(troubled(), { now, all: true });
+    const status = statusOf(troubled(), now, true);
     assert.deepEqual(faults(status), []);
     assert.equal(faults({ ...status, result: 'perfect' }).length, 1);
   });
 
-  test('all states that the code knows, and no others', () => {
+  test('every field, and all states that the code knows, and no others', () => {
     const { definitions, properties } = schema('status.json');
+    const status = statusOf(troubled(), now, false);
+    assert.deepEqual(Object.keys(properties).toSorted(), Object.keys(status).toSorted());
     assert.deepEqual(definitions.state.enum, states);
     assert.deepEqual(properties.failedPods.items.properties.verdict.enum, verdicts);
     assert.deepEqual(definitions.proofs.required, proofStates);

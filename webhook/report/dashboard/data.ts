@@ -1,12 +1,11 @@
 import type { State } from '../../core/networks/daemon-set-status.ts';
 import { getOwn } from '../../lib/maps.ts';
 import { few } from '../judge/check-result.ts';
-import { compare } from '../judge/namespaces.ts';
-import { isNotReady, type NetworkRow, urgency } from '../judge/networks.ts';
+import { type NetworkRow, urgency } from '../judge/networks.ts';
 import type { StatusFacts } from '../observe/observe.ts';
 import { statusOf, warningsOf } from '../show/status.ts';
-import { ageText, clusterText } from '../show/table.ts';
-import { type Table, tablesOf } from '../show/tables.ts';
+import { statusText } from '../show/status-text.ts';
+import { ageText } from '../show/table.ts';
 
 /** What the page shows, as JSON. Every text in it comes from the cluster and is not trusted. */
 export type Dashboard = ReturnType<typeof dashboardOf>;
@@ -18,17 +17,17 @@ export type Dashboard = ReturnType<typeof dashboardOf>;
  * @param stale why the data may be old; null where it is not
  */
 export function dashboardOf(facts: StatusFacts, now: number, stale: string | null) {
-  const status = statusOf(facts, { now, all: true });
-  const { time, result, headline, cluster, namespace, nodes } = status;
+  const status = statusOf(facts, now, true);
+  const { time, result, headline, cluster, nodes } = status;
   return {
     time,
     result: result === 'well' && warningsOf(status).length > 0 ? 'warning' : result,
     headline,
     stale,
     name: cluster.context ?? cluster.server,
-    about: `${clusterText(cluster, result === 'not-installed')}${namespace === null ? '' : ` Namespace ${namespace}.`}`,
     grid: gridOf(nodes, (node) => facts.readiness.node(node)?.labels ?? {}, now),
-    tables: [reasonsOf(nodes), ...tablesOf(status, true)],
+    // the lines after the first, which is the headline
+    text: statusText(statusOf(facts, now, false), false, { width: 100 }).replace(/^.*\n/, ''),
   };
 }
 
@@ -57,54 +56,47 @@ const mostNodes = 200;
 const mostPools = 20;
 
 const networkOf = ({ daemonSet, why }: NetworkRow): string => daemonSet ?? why.split(':')[0] ?? '';
-const urgencyOf = (state: State | null): number => (state === null ? urgency.length : urgency.indexOf(state));
 
-/** Nodes and networks as a picture: the worst networks and nodes first. */
+/** Nodes and networks as a picture. Rows come worst first: so do networks, and nodes by their worst network. */
 function gridOf(
   rows: readonly NetworkRow[],
   labelsOf: (node: string) => Record<string, string>,
   now: number,
 ) {
-  // rows come worst first: so do networks, and nodes by their worst network
   const nodes = [...new Set(rows.map(({ node }) => node))];
   const grouped = nodes.length > mostNodes;
   const poolOf = grouped ? poolsOf(nodes, labelsOf) : new Map<string, string>();
   const bands = Array.from(Map.groupBy(rows, networkOf), ([network, same]): Band => {
     const byNode = new Map(same.map((row) => [row.node, row]));
-    const single = nodes.map((name): GridCell => {
+    const cellOf = (name: string): GridCell => {
       const { state = null, why = '', since = null } = byNode.get(name) ?? {};
       const age = why === '' || since === null ? '' : ` (for ${ageText(now - Date.parse(since))})`;
       return { name, count: 1, state, why: `${why}${age}` };
-    });
-    const cells = grouped ? groupsOf(same, (node) => poolOf.get(node) ?? '') : single;
+    };
+    const cells = grouped ? groupsOf(same, poolOf) : nodes.map(cellOf);
     return { network, inUse: same[0]?.inUse ?? false, cells };
   });
   return { nodes: nodes.length, grouped, bands };
 }
 
 /** The nodes of a network by state and pool: the worst state first, then the largest group. */
-function groupsOf(rows: readonly NetworkRow[], poolOf: (node: string) => string): GridCell[] {
-  const groups = Map.groupBy(rows, ({ node, state }) => `${state} ${poolOf(node)}`);
-  const cells = Array.from(groups.values(), (same): GridCell => {
-    const [first] = same;
-    const reasons = countedReasons(same.filter(({ why }) => why !== '')).map(
-      ([why, of]) => `${why} (${of.length})`,
-    );
+function groupsOf(rows: readonly NetworkRow[], poolOf: Map<string, string>): GridCell[] {
+  const groups = Map.groupBy(rows, ({ node, state }) => `${state} ${poolOf.get(node)}`);
+  const cells = Array.from(groups.values(), (same) => {
+    const [{ node, state } = { node: '', state: 'exempt' as const }] = same;
+    const counts = [...Map.groupBy(same, (row) => row.why)].map(([why, { length }]) => ({ why, length }));
+    const reasons = counts
+      .toSorted((left, right) => right.length - left.length)
+      .flatMap(({ why, length }) => (why === '' ? [] : `${why} (${length})`));
     const names = few(
-      same.map(({ node }) => node),
+      same.map((row) => row.node),
       3,
     );
-    const state = first?.state ?? null;
-    return {
-      ...{ name: first ? poolOf(first.node) : '', count: same.length, state },
-      why: [...(reasons.length > 0 ? [few(reasons, 3, '; ')] : []), `Nodes: ${names}`].join('. '),
-    };
+    const why = [...(reasons.length > 0 ? [few(reasons, 3, '; ')] : []), `Nodes: ${names}`].join('. ');
+    return { name: poolOf.get(node) ?? '', count: same.length, state, why };
   });
   return cells.toSorted(
-    (left, right) =>
-      urgencyOf(left.state) - urgencyOf(right.state) ||
-      right.count - left.count ||
-      compare(left.name, right.name),
+    (left, right) => urgency.indexOf(left.state) - urgency.indexOf(right.state) || right.count - left.count,
   );
 }
 
@@ -122,32 +114,9 @@ function poolsOf(nodes: readonly string[], labelsOf: (node: string) => Record<st
   const poolOf = (node: string): string =>
     poolLabels.flatMap((label) => getOwn(labelsOf(node), label) ?? [])[0] ??
     (node.replace(/[-.]?\d.*$/, '') || node);
-  const pools = Map.groupBy(nodes, poolOf);
-  const largest = [...pools].toSorted(([, left], [, right]) => right.length - left.length);
-  const kept = new Set(largest.slice(0, mostPools).map(([pool]) => pool));
-  return new Map(nodes.map((node) => [node, kept.has(poolOf(node)) ? poolOf(node) : 'other pools']));
-}
-
-/** The rows of each reason, the most frequent first. */
-const countedReasons = (rows: readonly NetworkRow[]): [why: string, rows: NetworkRow[]][] =>
-  [...Map.groupBy(rows, ({ why }) => why)].toSorted(([, left], [, right]) => right.length - left.length);
-
-/** Why nodes are not ready for networks in use, with the number of nodes of each reason. */
-function reasonsOf(nodes: readonly NetworkRow[]): Table {
-  const byState = Map.groupBy(nodes.filter(isNotReady), (row) => `${row.state} ${networkOf(row)}`);
-  const rows = [...byState.values()].flatMap((same) =>
-    countedReasons(same).map(([why, [first, ...rest]]) => [
-      String(rest.length + 1),
-      first ? networkOf(first) : null,
-      first?.state ?? null,
-      why,
-    ]),
+  const pools = [...Map.groupBy(nodes, poolOf)].toSorted(([, left], [, right]) => right.length - left.length);
+  const named = pools.flatMap(([pool, members], at) =>
+    members.map((node) => [node, at < mostPools ? pool : 'other pools'] as const),
   );
-  return {
-    id: 'reasons',
-    title: 'Why nodes are not ready',
-    head: ['NODES', 'NETWORK', 'STATE', 'WHY'],
-    rows,
-    sentences: 1,
-  };
+  return new Map(named);
 }

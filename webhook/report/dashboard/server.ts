@@ -36,14 +36,6 @@ function readPage(): { html: string; policy: string } {
 
 const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-/** What the page's server needs. */
-export interface DashboardServerOptions {
-  /** What a call for the data has to bring, `Authorization: Bearer TOKEN`. */
-  token: string;
-  /** The dashboard of now. */
-  latest: () => Dashboard;
-}
-
 const headers = {
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-resource-policy': 'same-origin',
@@ -58,8 +50,10 @@ const headers = {
  *
  * The page itself is public. The data takes a token, which the page has from the fragment of its address: the browser
  * does not send that. A name that an attacker has point to this machine (DNS rebinding) is refused by the Host header.
+ *
+ * @param token what a call for the data has to bring, `Authorization: Bearer TOKEN`
  */
-export function dashboardServer({ token, latest }: DashboardServerOptions): FastifyInstance {
+export function dashboardServer(token: string, latest: () => Dashboard): FastifyInstance {
   const { html, policy } = readPage();
   const app = fastify({
     logger: false,
@@ -70,22 +64,15 @@ export function dashboardServer({ token, latest }: DashboardServerOptions): Fast
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ ...headers, 'content-security-policy': policy });
     if (isLoopbackHost(request.headers.host)) return undefined;
-    const host = quoted(request.headers.host ?? 'none');
-    return refuse(
-      reply,
-      421,
-      'CNI_GATE_DASHBOARD_HOST',
-      `expected Host localhost, 127.0.0.1 or [::1], got ${host}`,
-    );
+    const message = `expected Host localhost, 127.0.0.1 or [::1], got ${quoted(request.headers.host ?? 'none')}`;
+    return refuse(reply, 421, 'CNI_GATE_DASHBOARD_HOST', message);
   });
   app.get('/', async (_request, reply) => reply.type('text/html; charset=utf-8').send(html));
   app.get('/data', async (request, reply) => {
-    if (!isSame(request.headers.authorization, `Bearer ${token}`)) {
-      const message =
-        'the token is missing or is another one: open the address that cni-gate dashboard printed';
-      return refuse(reply, 401, 'CNI_GATE_DASHBOARD_TOKEN', message);
-    }
-    return reply.send(latest());
+    if (isSame(request.headers.authorization ?? '', `Bearer ${token}`)) return reply.send(latest());
+    const message =
+      'the token is missing or is another one: open the address that cni-gate dashboard printed';
+    return refuse(reply, 401, 'CNI_GATE_DASHBOARD_TOKEN', message);
   });
   app.setNotFoundHandler(({ method, url }, reply) => {
     const message = `no ${quoted(method)} ${quoted(url)} here; there are GET / and /data`;
@@ -101,13 +88,11 @@ const refuse = (reply: FastifyReply, status: number, code: ErrorCode, message: s
   reply.code(status).send({ code, message });
 
 /** Whether two texts are the same, in a time that does not say where they differ. */
-function isSame(one = '', other = ''): boolean {
-  const [first, second] = [one, other].map((text) => createHash('sha256').update(text).digest());
-  return !!first && !!second && timingSafeEqual(first, second);
+function isSame(given: string, expected: string): boolean {
+  const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(given), digest(expected));
 }
 
-/**
- * Whether a Host header names this machine by a name or address of loopback, with any port: an SSH tunnel has its own.
- */
+/** Whether a Host header names loopback, with any port: an SSH tunnel has its own. */
 const isLoopbackHost = (host: string | undefined): boolean =>
   host !== undefined && /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i.test(host);

@@ -9,9 +9,8 @@ import * as registration from './registration.ts';
 type Judge = (facts: Facts, now: number) => CheckResult | undefined;
 
 /**
- * Every check by its group: what is as it should be where it passes, and the function that judges it. They are in the
- * order of the report: what breaks others comes before them, so the first check that fails names the cause.
- * `docs/reference/errors.md` has a section for each, and a test compares the two.
+ * Every check by its group: what is as it should be where it passes, and the function that judges it. The first check
+ * that fails names the cause, so what breaks others comes before them. `docs/reference/errors.md` has a section for each.
  */
 const groups = {
   kubernetes: {
@@ -39,7 +38,6 @@ const groups = {
   namespaces: {
     'namespace-labels': ['every label names profiles that exist', namespaces.checkLabels],
     daemonsets: ['the DaemonSets of the profiles in use exist', namespaces.checkDaemonSets],
-    attachments: ['network-status lists the networks of Multus', namespaces.checkAttachments],
     'proof-mode': ['no pod is in warn mode', namespaces.checkProofMode],
     resources: ["LimitRanges and quotas accept the init container's resources", namespaces.checkResources],
     probe: ['a new pod comes back with its proof', installation.checkProbe],
@@ -51,15 +49,12 @@ type Group = keyof typeof groups;
 /** The stable name of a check. */
 export type CheckId = { [G in Group]: keyof (typeof groups)[G] }[Group];
 
-/** The checks by their names. */
-export const catalogue = Object.fromEntries(
-  Object.entries(groups).flatMap(([group, checks]) =>
-    Object.entries(checks).map(([id, [expects, judge]]) => [id, { group, expects, judge }]),
-  ),
-) as Record<CheckId, { group: Group; expects: string; judge: Judge }>;
+/** All checks, in the order of the report. */
+export const catalogue = Object.entries(groups).flatMap(([group, checks]) =>
+  Object.entries(checks).map(([id, [expects, judge]]) => ({ id, group, expects, judge })),
+) as { id: CheckId; group: Group; expects: string; judge: Judge }[];
 
-/** All of them, in the order of the report. */
-export const checkIds = Object.keys(catalogue) as CheckId[];
+export const checkIds = catalogue.map(({ id }) => id);
 
 /** Address of the section that explains a check. */
 export const checkPage = (id: CheckId): string => `${docsUrl}reference/errors.md#${id}`;
@@ -73,22 +68,18 @@ export interface CheckRow extends CheckResult {
 }
 
 /**
- * The checks that the facts allow, in the order of the catalogue: with the caller's rights, those before an
- * installation. Without an installation its parts are not judged.
+ * The checks that the facts allow: with the caller's rights, those before an installation. Without an installation, its
+ * parts are not judged.
  *
  * @param now milliseconds since the epoch
  */
 export function checksOf(facts: Facts, now: number): CheckRow[] {
-  const groups: Group[] = facts.rights
+  const wanted: Group[] = facts.rights
     ? ['kubernetes', 'before installing']
     : ['kubernetes', 'installation', 'namespaces'];
-  const wanted = checkIds.filter(
-    (id) =>
-      groups.includes(catalogue[id].group) &&
-      (catalogue[id].group !== 'installation' || id === 'installed' || !installation.isGone(facts)),
-  );
-  return wanted.flatMap((id) => {
-    const { group, expects, judge } = catalogue[id];
+  const isGone = installation.isGone(facts);
+  return catalogue.flatMap(({ id, group, expects, judge }) => {
+    if (!wanted.includes(group) || (isGone && group === 'installation' && id !== 'installed')) return [];
     const result = judge(facts, now);
     return result === undefined ? [] : [{ id, group, expects, ...result, link: checkPage(id) }];
   });

@@ -3,9 +3,11 @@ import type { StatusFacts } from '../observe/observe.ts';
 import type { CheckRow } from './catalogue.ts';
 import { isGone } from './installation.ts';
 
+type Feature = 'prove' | 'gate' | 'steer' | 'repair';
+
 /** One of the things that cni-gate does in a cluster. */
 export interface FeatureRow {
-  feature: 'prove' | 'gate' | 'steer' | 'repair';
+  feature: Feature;
   /** Of the configuration. */
   mode: string;
   /** Whether it does what its name says; null where that is not known. */
@@ -14,45 +16,48 @@ export interface FeatureRow {
   why: string;
 }
 
+/** What a feature does in the modes that keep it off. */
+const otherwise: Record<Feature, Record<string, string>> = {
+  prove: { warn: 'it reports failed checks, and lets the pod start' },
+  gate: { audit: 'it reports what it would reject, and allows it' },
+  steer: { off: 'pods that are refused wait' },
+  repair: {
+    off: 'pods whose proof failed stay as they are',
+    audit: 'it reports what it would delete, and deletes nothing',
+  },
+};
+
 /** Why something is not in force, or why that is not known. */
 interface Reason {
   why: string;
   isUnknown?: boolean;
 }
 
+const unknownMode: Reason = {
+  why: 'the ConfigMap is not valid, and replicas that run keep the last valid configuration',
+  isUnknown: true,
+};
+
 /** What cni-gate does in the cluster: by its configuration, by its registration, and by whether calls succeed. */
 export function featureRows(facts: StatusFacts, checks: readonly CheckRow[]): FeatureRow[] {
   const { trouble, policy } = facts.configuration;
   const { proof, gate, steer, repair } = policy;
-  /** @param byMode why the configuration keeps it off; '' if it does not @param byCluster why something else does */
-  const row = (
-    feature: FeatureRow['feature'],
-    mode: string,
-    byMode: string,
-    byCluster: Reason | undefined,
-  ): FeatureRow => {
-    const why = 'the ConfigMap is not valid, and replicas that run keep the last valid configuration';
-    const shownMode = trouble ? 'not known' : mode;
-    if (trouble && (byCluster === undefined || byCluster.isUnknown))
-      return { feature, mode: shownMode, inForce: null, why };
-    const reason = trouble || byMode === '' ? byCluster : { why: byMode };
+  const row = (feature: Feature, mode: string, inCluster: Reason | undefined, acts = mode): FeatureRow => {
+    if (isGone(facts)) return { feature, mode, inForce: false, why: 'cni-gate is not installed' };
+    const off = otherwise[feature][acts];
+    const byTrouble = inCluster && !inCluster.isUnknown ? inCluster : unknownMode;
+    const reason = trouble ? byTrouble : off === undefined ? inCluster : { why: off };
     const inForce = reason === undefined || (reason.isUnknown ? null : false);
-    return { feature, mode: shownMode, inForce, why: reason?.why ?? '' };
+    return { feature, mode: trouble ? 'not known' : mode, inForce, why: reason?.why ?? '' };
   };
-  const gone = isGone(facts) ? { why: 'cni-gate is not installed' } : undefined;
   const leader = failureOf(checks, 'leader');
-  const warns = proof.mode === 'warn' ? 'it reports failed checks, and lets the pod start' : '';
-  const audits = gate.mode === 'audit' ? 'it reports what it would reject, and allows it' : '';
-  const waits = steer.mode === 'off' ? 'pods that are refused wait' : '';
-  const isAudit = repair.mode === 'audit' || proof.mode === 'warn';
-  const reports = isAudit ? 'it reports what it would delete, and deletes nothing' : '';
-  const leaves = repair.mode === 'off' ? 'pods whose proof failed stay as they are' : reports;
-  const gating = row('gate', gate.mode, audits, gone ?? notCalled(facts, checks, 'validating'));
+  const gating = row('gate', gate.mode, notCalled(facts, checks, 'validating'));
+  const isAudit = proof.mode === 'warn' && repair.mode === 'recreate';
   return [
-    row('prove', proof.mode, warns, gone ?? notCalled(facts, checks, 'mutating')),
+    row('prove', proof.mode, notCalled(facts, checks, 'mutating')),
     gating,
-    row('steer', steer.mode, waits, gone ?? notSteering(facts, gating) ?? leader),
-    row('repair', repair.mode, leaves, gone ?? stopped(facts) ?? leader),
+    row('steer', steer.mode, notSteering(facts, gating) ?? leader),
+    row('repair', repair.mode, stopped(facts) ?? leader, isAudit ? 'audit' : repair.mode),
   ];
 }
 
@@ -71,16 +76,15 @@ function notCalled(
   const id = kind === 'mutating' ? 'webhook-pods' : 'webhook-bindings';
   const unknown = checks.find((check) => check.id === id && check.result === 'not-known');
   if (unknown) return { why: unknown.what, isUnknown: true };
-  const failure = failureOf(checks, id) ?? failureOf(checks, 'service');
-  if (failure) return failure;
   const names: readonly string[] = installedWebhooks[kind];
-  const distrusted = installation.certificate.found?.webhooks.find(
+  const distrusted = installation.certificate.found?.webhooks.some(
     ({ name, fault }) => fault !== undefined && names.includes(name),
   );
-  if (!distrusted) return undefined;
-  return {
-    why: `the API server does not accept the certificate for ${distrusted.name}: ${distrusted.fault}`,
-  };
+  return (
+    failureOf(checks, id) ??
+    failureOf(checks, 'service') ??
+    (distrusted ? failureOf(checks, 'certificate') : undefined)
+  );
 }
 
 function stopped({ pods, events }: StatusFacts): Reason | undefined {

@@ -1,10 +1,9 @@
-import type { V1ServicePort } from '@kubernetes/client-node';
 import { leastVersion } from '../../leader/steering/eligibility.ts';
-import { docsUrl, installedDeployment, installedService, leaderLease } from '../../lib/names.ts';
+import { installedDeployment, installedService, leaderLease } from '../../lib/names.ts';
 import { timeText } from '../../lib/time-text.ts';
-import { accountIn, type InstallationFacts, isRollingOut, type LeaseFacts } from '../observe/installation.ts';
+import { accountIn, type InstallationFacts, isRollingOut } from '../observe/installation.ts';
 import type { Facts } from '../observe/observe.ts';
-import type { ProbeReason } from '../observe/probe.ts';
+import { probeHints } from '../observe/probe.ts';
 import { rightText } from '../observe/rights.ts';
 import {
   applyAgain,
@@ -18,21 +17,17 @@ import {
   warning,
 } from './check-result.ts';
 
-/** The oldest Kubernetes on which the manifests work: ValidatingAdmissionPolicy is v1 from 1.30 on. */
-const least = { major: 1, minor: 30 };
+/** The oldest Kubernetes 1.x on which the manifests work: ValidatingAdmissionPolicy is v1 from 1.30 on. */
+const leastMinor = 30;
 
-/** Whether the version of Kubernetes is one that is supported. */
 export const checkVersion = ({ version }: Facts): CheckResult =>
   judged(version, (found) => {
     if (found === undefined) return skipped('the API server does not say its version');
     const { major, minor, text, usesNominations } = found;
-    const needed = `cni-gate needs ${least.major}.${least.minor} or later`;
-    if (major < least.major || (major === least.major && minor < least.minor))
-      return failed(
-        'CNI_GATE_KUBERNETES',
-        `the API server is ${text}, and ${needed}`,
-        'Upgrade the control plane first',
-      );
+    if (major === 1 && minor < leastMinor) {
+      const what = `the API server is ${text}, and cni-gate needs 1.${leastMinor} or later`;
+      return failed('CNI_GATE_KUBERNETES', what, 'Upgrade the control plane first');
+    }
     if (usesNominations) return passed(text);
     const hint = 'Set gate.mode to audit where pods must not wait for one node while others are ready';
     return warning(`${text}: refused pods are not steered, which needs ${leastVersion}`, hint);
@@ -42,10 +37,7 @@ export const checkVersion = ({ version }: Facts): CheckResult =>
  * Whether anything of cni-gate is there. The binding of the policy over pods counts: where it stays behind alone, it
  * refuses every pod.
  */
-export function checkPresence({
-  installation,
-  registered,
-}: Pick<Facts, 'installation' | 'registered'>): CheckResult {
+export function checkPresence({ installation, registered }: Facts): CheckResult {
   const { mutating, validating } = registered;
   const { deployment, service, policies } = installation;
   const seen = [deployment, service, policies.pods.binding];
@@ -63,7 +55,6 @@ export function checkPresence({
 /** Whether it is known that cni-gate is not installed. */
 export const isGone = (facts: Facts): boolean => checkPresence(facts).result === 'failed';
 
-/** Whether the replicas accept the configuration of the ConfigMap. */
 export function checkConfiguration({ configuration: { source, trouble } }: Facts): CheckResult {
   if (trouble === undefined) return passed(source);
   const { code, message, right } = trouble;
@@ -73,153 +64,107 @@ export function checkConfiguration({ configuration: { source, trouble } }: Facts
   return failed(code, what, 'Correct the ConfigMap: replicas that run keep the last valid one');
 }
 
-/** What happens to new pods while no replica answers, in words. */
+/** What happens to new pods while no replica answers. */
 function withoutAnswer({ failurePolicy }: InstallationFacts): string {
   const where = 'of namespaces that opted in';
-  if (failurePolicy === undefined) return `new pods ${where} are refused, or start without a proof`;
-  return failurePolicy === 'Fail'
-    ? `every new pod ${where} is refused`
-    : `new pods ${where} start without a proof`;
+  if (failurePolicy === 'Fail') return `every new pod ${where} is refused`;
+  return `new pods ${where} ${failurePolicy === undefined ? 'are refused, or ' : ''}start without a proof`;
 }
 
 /**
- * Whether the Deployment has the replicas that it is to have. One that does not exist is no fault: the Service's
- * endpoints may be run in another way, such as by docker compose.
+ * Whether the Deployment has its replicas. One that does not exist is no fault: replicas may run in another way, such as
+ * by docker compose.
  */
 export function checkDeployment({ installation }: Facts): CheckResult {
   const { namespace, deployment, failurePolicy } = installation;
   const object = `Deployment ${namespace}/${installedDeployment}`;
-  const scale = `Run "kubectl -n ${namespace} scale deployment ${installedDeployment} --replicas=2"`;
   const pods = `Look at "kubectl -n ${namespace} get pods"`;
-  return judged(
-    deployment,
-    (found) => {
-      if (found === undefined)
-        return skipped(`${object}: it does not exist; the endpoints of the Service are run in another way`);
-      const { readyReplicas: ready = 0, updatedReplicas: updated = 0, conditions } = found.status ?? {};
-      const desired = found.spec?.replicas ?? 1;
-      const fault = (what: string, hint = pods): CheckResult => {
-        const comes = ready === 0 ? `, so ${withoutAnswer(installation)}` : '';
-        return failed('CNI_GATE_DEPLOYMENT', `${object}: ${what}${comes}`, hint);
-      };
-      if (desired === 0) return fault('it is scaled to 0 replicas', scale);
-      const count = `${ready} of ${desired} replicas are ready`;
-      if (ready < desired) return fault(count);
-      const stuck = conditions?.find(({ reason }) => reason === 'ProgressDeadlineExceeded');
-      if (stuck) return fault(`its rollout got stuck: ${stuck.message}`);
-      const rolling = `${object}: a rollout is not complete: ${updated} of ${desired} replicas are updated`;
-      if (isRollingOut(found)) return warning(rolling, pods);
-      if (desired === 1 && failurePolicy === 'Fail')
-        return warning(`${object}: one replica: while it restarts, ${withoutAnswer(installation)}`, scale);
-      return passed(count);
-    },
-    false,
-    object,
-  );
+  return judged(deployment, (found) => {
+    if (found === undefined)
+      return skipped(`${object} does not exist; the endpoints of the Service are run in another way`);
+    const { readyReplicas: ready = 0, updatedReplicas: updated = 0, conditions } = found.status ?? {};
+    const desired = found.spec?.replicas ?? 1;
+    const count = `${ready} of ${desired} replicas are ready`;
+    const stuck = conditions?.find(({ reason }) => reason === 'ProgressDeadlineExceeded');
+    if (ready === 0 || ready < desired || stuck) {
+      const what = stuck ? `${count}, its rollout got stuck: ${stuck.message}` : count;
+      const lost = ready === 0 ? `, so ${withoutAnswer(installation)}` : '';
+      return failed('CNI_GATE_DEPLOYMENT', `${object}: ${what}${lost}`, pods);
+    }
+    const rolling = `${object}: a rollout is not complete: ${updated} of ${desired} replicas are updated`;
+    if (isRollingOut(found)) return warning(rolling, pods);
+    if (desired > 1 || failurePolicy !== 'Fail') return passed(count);
+    const scale = `Run "kubectl -n ${namespace} scale deployment ${installedDeployment} --replicas=2"`;
+    return warning(`${object}: one replica: while it restarts, ${withoutAnswer(installation)}`, scale);
+  });
 }
-
-/** The port of the Service that webhooks call, and the replicas' port behind it by name and number, as in the manifests. */
-const called = { port: 443, targetPort: ['https', 8443] };
-
-/** @param selects whether the endpoints are pods: others may have any port */
-const isCalled = ({ port, targetPort, protocol = 'TCP' }: V1ServicePort, selects: boolean): boolean =>
-  port === called.port && (!selects || called.targetPort.includes(targetPort ?? port)) && protocol === 'TCP';
 
 /** Whether the API server finds a ready endpoint behind the Service that our webhooks call. */
 export function checkService({ installation }: Facts): CheckResult {
   const { namespace, url, elsewhere, service, slices, failurePolicy } = installation;
   if (url !== undefined) return skipped(`webhooks call ${url}: only a probe shows whether a server answers`);
-  const object = `Service ${namespace}/${installedService}`;
-  const fault = (what: string, hint = applyAgain): CheckResult =>
-    failed('CNI_GATE_NO_ENDPOINTS', `${object}: ${what}, so ${withoutAnswer(installation)}`, hint);
+  const fault = (what: string, hint = applyAgain): CheckResult => {
+    const text = `Service ${namespace}/${installedService}: ${what}, so ${withoutAnswer(installation)}`;
+    return failed('CNI_GATE_NO_ENDPOINTS', text, hint);
+  };
   if (elsewhere.length > 0) return fault(`webhooks ${elsewhere.join(', ')} call another server`);
-  const judge = (found: (typeof service)['found']): CheckResult => {
-    if (found === undefined) return fault('it does not exist, and webhooks call it');
-    const { ports, selector } = found.spec ?? {};
-    const port = ports?.find((candidate) => isCalled(candidate, selector !== undefined));
-    if (port === undefined)
-      return fault(`it has no TCP port ${called.port} with targetPort ${called.targetPort[0]}`);
-    const { name = '' } = port;
-    return judged(
-      slices,
-      (all = []) => {
-        const count = all.flatMap(({ endpoints }) => endpoints).length;
-        const ready = all
-          .filter((slice) => slice.ports.some((open) => open.port && (open.name ?? '') === name))
-          .flatMap(({ endpoints }) => endpoints)
-          // as in the API, an endpoint that does not say whether it is ready is
-          .filter(({ conditions }) => conditions?.ready !== false).length;
-        const open = failurePolicy === 'Ignore' ? `; while none is, ${withoutAnswer(installation)}` : '';
-        if (ready > 0) return passed(`${ready} of ${count} endpoints are ready${open}`);
-        return fault(
-          count === 0 ? 'it has no endpoint' : `none of its ${count} endpoints is ready with port ${name}`,
-          `Look at "kubectl -n ${namespace} get pods,endpointslices" and at the selector of the Service`,
-        );
-      },
-      true,
-      object,
+  const judgeSlices = (name: string, all: NonNullable<(typeof slices)['found']>): CheckResult => {
+    const count = all.flatMap(({ endpoints }) => endpoints).length;
+    const ready = all
+      .filter(({ ports }) => ports.some((open) => open.port && (open.name ?? '') === name))
+      .flatMap(({ endpoints }) => endpoints)
+      // as in the API, an endpoint that does not say whether it is ready is
+      .filter(({ conditions }) => conditions?.ready !== false).length;
+    const open = failurePolicy === 'Ignore' ? `; while none is, ${withoutAnswer(installation)}` : '';
+    if (ready > 0) return passed(`${ready} of ${count} endpoints are ready${open}`);
+    return fault(
+      count === 0 ? 'it has no endpoint' : `none of its ${count} endpoints is ready with port ${name}`,
+      `Look at "kubectl -n ${namespace} get pods,endpointslices" and at the selector of the Service`,
     );
   };
-  return judged(service, judge, true, object);
+  const judge = (found: (typeof service)['found']): CheckResult => {
+    if (found === undefined) return fault('it does not exist, and webhooks call it');
+    // webhooks of the manifests name no port, which is 443
+    const port = found.spec?.ports?.find((candidate) => candidate.port === 443);
+    if (port === undefined) return fault('it has no port 443');
+    return judged(slices, (all = []) => judgeSlices(port.name ?? '', all), true);
+  };
+  return judged(service, judge, true);
 }
 
 /** Whether the service account has its rights; undefined where they were not asked for. */
 export function checkServerRights({ serverRights, installation }: Facts): CheckResult | undefined {
   const { found: deployment } = installation.deployment;
   const account = `service account ${installation.namespace}/${deployment && accountIn(deployment)}`;
-  return (
-    serverRights &&
-    judged(serverRights, (asked) => {
-      if (asked === undefined) return skipped('there is no Deployment that names its service account');
-      const missing = asked.filter(({ allowed }) => !allowed).map(({ right }) => rightText(right));
-      if (missing.length === 0) return passed(`${account} has all ${asked.length}`);
-      const hint = `${applyAgain}, and look at what changes its ClusterRole, Roles and bindings`;
-      return failed('CNI_GATE_RIGHTS', `${account} may not ${few(missing, 3)}`, hint);
-    })
-  );
+  const judge = (asked: NonNullable<typeof serverRights>['found']): CheckResult => {
+    if (asked === undefined) return skipped('there is no Deployment that names its service account');
+    const missing = asked.filter(({ allowed }) => !allowed).map(({ right }) => rightText(right));
+    if (missing.length === 0) return passed(`${account} has all ${asked.length}`);
+    const hint = `${applyAgain}, and look at what changes its ClusterRole, Roles and bindings`;
+    return failed('CNI_GATE_RIGHTS', `${account} may not ${few(missing, 3)}`, hint);
+  };
+  return serverRights && judged(serverRights, judge);
 }
 
-/**
- * How much longer than it says a Lease is believed, in milliseconds: times are whole seconds, and a busy holder renews
- * late.
- */
+/** Milliseconds for which a Lease is believed after its end: a busy holder renews late. */
 const margin = 15_000;
 
 /** Whether a replica leads. Only the leader nominates nodes, recreates pods and writes events. */
 export function checkLeader({ installation: { namespace, lease } }: Facts, now: number): CheckResult {
-  const object = `Lease ${namespace}/${leaderLease}`;
-  return judged(
-    lease,
-    (found) => {
-      const what = found === undefined ? 'it does not exist: no replica has led yet' : staleness(found, now);
-      if (what === undefined) return passed(`held by ${found?.holder}`);
-      const undone = 'refused pods are not steered and failed pods are not recreated';
-      const hint = `Look at "kubectl -n ${namespace} logs deployment/cni-gate"`;
-      return failed('CNI_GATE_NO_LEADER', `${object}: ${what}, so ${undone}`, hint);
-    },
-    false,
-    object,
-  );
+  return judged(lease, (found) => {
+    const { holder = '', renewed = 0, duration = 0 } = found ?? {};
+    if (holder !== '' && now - renewed <= duration + margin) return passed(`held by ${holder}`);
+    const what =
+      holder === ''
+        ? 'no replica holds it'
+        : `${holder} holds it and has not renewed it since ${timeText(renewed)}`;
+    return failed(
+      'CNI_GATE_NO_LEADER',
+      `Lease ${namespace}/${leaderLease}: ${what}, so refused pods are not steered and failed pods are not recreated`,
+      `Look at "kubectl -n ${namespace} logs deployment/cni-gate"`,
+    );
+  });
 }
-
-function staleness({ holder, renewed, duration }: LeaseFacts, now: number): string | undefined {
-  if (holder === '') return 'no replica holds it';
-  if (renewed === undefined) return `${holder} holds it and never renewed it`;
-  if (now - renewed <= duration + margin) return undefined;
-  return `${holder} holds it and has not renewed it since ${timeText(renewed)}`;
-}
-
-/** What to do about a probe that failed or could not be made. */
-const hints: { [reason in ProbeReason]?: string } = {
-  refused: `See ${docsUrl}guides/break-glass.md#what-the-refusals-say`,
-  silence:
-    'Look at the load of the API server, and at other webhooks for pods: kubectl get mutatingwebhookconfigurations,validatingwebhookconfigurations',
-  changed: 'Look for a webhook that is called after cni-gate and changes its container',
-  'not-called':
-    'Look at the namespaceSelector of the webhook for pods and, with the overlay permissive, at the logs of the replicas',
-  other:
-    'Another policy, webhook or quota of the cluster refused the pod: allow pods named cni-gate-probe-* there, label another namespace, or run it without the probe',
-};
 
 /**
  * Whether a new pod comes back with its proof; undefined without an installation. Only a try shows that pods are
@@ -230,9 +175,10 @@ export function checkProbe(facts: Facts): CheckResult | undefined {
   if (isGone(facts)) return undefined;
   if (probe === undefined) return notKnown({ why: 'no pod was tried, as --no-probe asks' });
   const { namespace, outcome, what, reason } = probe;
-  const hint = (reason && hints[reason]) ?? '';
-  if (outcome === 'injected') return passed(`in namespace ${namespace}, ${what}`);
-  if (outcome === 'no-profile-applies') return skipped(`in namespace ${namespace}, ${what}`);
+  const hint = reason ? probeHints[reason] : '';
+  const seen = `in namespace ${namespace}, ${what}`;
+  if (outcome === 'injected') return passed(seen);
+  if (outcome === 'no-profile-applies') return skipped(seen);
   if (outcome === 'failed')
     return failed('CNI_GATE_PROBE', `a new pod in namespace ${namespace}: ${what}`, hint);
   if (reason === 'no-namespace' && !namespaces.unknown) return skipped(`no pod was tried: ${what}`);

@@ -2,11 +2,12 @@ import { noneYet, openStates, type State } from '../../core/networks/daemon-set-
 import { Evidence } from '../../core/networks/evidence.ts';
 import { proofStatus } from '../../core/networks/network-status.ts';
 import type { DaemonSetRef, Profile } from '../../core/profiles/types.ts';
+import { nameOf } from '../../lib/names.ts';
 import { timeText } from '../../lib/time-text.ts';
 import type { StatusFacts } from '../observe/observe.ts';
 import { compare, profilesInUse } from './namespaces.ts';
 
-/** What a network is known by: a DaemonSet with the profiles that name it, or a profile without one. */
+/** A DaemonSet with the profiles that name it, or a profile without one. */
 interface Network {
   daemonSet?: DaemonSetRef;
   profiles: Profile[];
@@ -58,16 +59,9 @@ export function networkRows(facts: StatusFacts, now: number) {
       const { state, since, pod = null, reason } = status;
       counts[state] += 1;
       if (inUse && reason === notShown) unproved.add(node);
-      const named = [`profile ${profiles.join()}`, reason].filter(Boolean).join(': ');
-      rows.push({
-        node,
-        daemonSet: daemonSet ? `${daemonSet.namespace}/${daemonSet.name}` : null,
-        state,
-        since: textOf(since),
-        pod,
-        why: daemonSet ? reason : named,
-        inUse,
-      });
+      const why = daemonSet ? reason : [`profile ${profiles.join()}`, reason].filter(Boolean).join(': ');
+      const name = daemonSet ? nameOf(daemonSet) : null;
+      rows.push({ node, daemonSet: name, state, since: textOf(since), pod, why, inUse });
     }
     if (daemonSet) daemonSets.push({ ...daemonSet, profiles, inUse, exists, nodes: counts });
   }
@@ -85,7 +79,7 @@ function networksOf(profiles: Iterable<Profile>): Network[] {
   for (const profile of profiles) {
     if (profile.daemonSets.length === 0) networks.set(profile.name, { profiles: [profile] });
     for (const daemonSet of profile.daemonSets) {
-      const key = `${daemonSet.namespace}/${daemonSet.name}`;
+      const key = nameOf(daemonSet);
       networks.set(key, { daemonSet, profiles: [...(networks.get(key)?.profiles ?? []), profile] });
     }
   }
@@ -125,18 +119,10 @@ function networkJudge({ configuration: { policy }, readiness, pods, namespace }:
 /** Whether a row is of a node that is closed for a profile that labels ask for. */
 export const isNotReady = ({ inUse, state }: NetworkRow): boolean => inUse && !openStates.has(state);
 
-/** States to act on first, those that pass by themselves later, and networks that are not in use last. */
-export const urgency: readonly State[] = [
-  'broken',
-  'failing',
-  'absent',
-  'rebooted',
-  'starting',
-  'unproved',
-  'ready',
-  'exempt',
-];
+/** States to act on first, and those that pass by themselves later. */
+export const urgency = 'broken failing absent rebooted starting unproved ready exempt'.split(' ') as State[];
 
+/** Networks that are not in use come last. */
 const rank = ({ state, inUse }: NetworkRow): number => urgency.indexOf(state) + (inUse ? 0 : urgency.length);
 
 /** RFC 3339; null where the time is not known. */

@@ -1,6 +1,6 @@
 import type { Verdict } from '../../core/facts/pod-evidence.ts';
 import { duplicateAddresses } from '../../core/networks/duplicate-addresses.ts';
-import { eventReasons, validatorContainer } from '../../lib/names.ts';
+import { eventReasons, nameOf, validatorContainer } from '../../lib/names.ts';
 import { hasWaitedLong } from '../observe/events.ts';
 import type { StatusFacts } from '../observe/observe.ts';
 import { type PodFacts, type ProofState, proofStates, withoutProofText } from '../observe/pods.ts';
@@ -8,12 +8,9 @@ import { recreateText } from './check-result.ts';
 import type { FeatureRow } from './features.ts';
 import { textOf } from './networks.ts';
 
-/** How many pods are in each state of their check. */
-export type ProofCounts = Record<ProofState, number>;
-
 /** How many of these pods are in each state of their check. */
-export function countProofs(pods: Iterable<{ proof: ProofState }>): ProofCounts {
-  const counts = Object.fromEntries(proofStates.map((state) => [state, 0])) as ProofCounts;
+export function countProofs(pods: Iterable<{ proof: ProofState }>): Record<ProofState, number> {
+  const counts = Object.fromEntries(proofStates.map((state) => [state, 0])) as Record<ProofState, number>;
   for (const { proof } of pods) counts[proof] += 1;
   return counts;
 }
@@ -39,15 +36,14 @@ export function podRows(facts: StatusFacts, features: readonly FeatureRow[], now
   /** A pod that the gate holds, and why no node is nominated for it: what the leader last said. */
   const heldRow = ({ namespace, name, held }: PodFacts) => {
     if (held === undefined) return [];
-    const { uid, refused, since, nominated, why } = held;
+    const { uid, refused, since, why } = held;
+    const nominated = held.nominated || null;
     const event = events.get(uid);
     // an event from before this hold says nothing about it
     const note = event && event.at >= (since ?? 0) ? event.note : null;
     const off = notSteered && `steering is not in force: ${notSteered}`;
-    const notNominated = nominated === '' ? (off ?? note) : null;
-    return [
-      { namespace, name, refused, since: textOf(since), nominated: nominated || null, notNominated, why },
-    ];
+    const notNominated = nominated === null ? (off ?? note) : null;
+    return [{ namespace, name, refused, since: textOf(since), nominated, notNominated, why }];
   };
   /** A pod whose proof did not pass, also one that `proof.mode: warn` let start. */
   const failedRow = ({ namespace, name, node, proof, evidence, seen, failingSince }: PodFacts) => {
@@ -87,7 +83,7 @@ export function podRows(facts: StatusFacts, features: readonly FeatureRow[], now
     duplicateAddresses: duplicateAddresses(live).map(({ network, address, older, younger }) => ({
       network: network || null,
       address,
-      pods: [older, younger].map(({ namespace, name }) => `${namespace}/${name}`),
+      pods: [nameOf(older), nameOf(younger)],
       nodes: [older.node, younger.node],
     })),
   };

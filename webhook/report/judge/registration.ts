@@ -9,7 +9,7 @@ import {
   webhookConfiguration,
 } from '../../lib/names.ts';
 import { version } from '../../lib/version.ts';
-import { isRollingOut, type Webhook } from '../observe/installation.ts';
+import type { Webhook } from '../observe/installation.ts';
 import type { Facts } from '../observe/observe.ts';
 import { objectsIn } from '../observe/rights.ts';
 import { applyAgain, type CheckResult, failed, judged, notKnown, passed, skipped } from './check-result.ts';
@@ -17,12 +17,10 @@ import { unknownConfiguration } from './namespaces.ts';
 
 /* What is registered in a cluster, compared with the manifests of this release. */
 
-type PolicyName = (typeof installedPolicies)[number];
-
 /** The specs of the policies in the manifests. */
-export const expectedPolicies: Record<PolicyName, V1ValidatingAdmissionPolicySpec> = {
-  'pods.cni-gate.io': objectsIn('policy-pods')[0].spec,
-  'service-account.cni-gate.io': objectsIn('policy-service-account')[0].spec,
+export const expectedPolicies: Record<'pods' | 'serviceAccount', V1ValidatingAdmissionPolicySpec> = {
+  pods: objectsIn('policy-pods')[0].spec,
+  serviceAccount: objectsIn('policy-service-account')[0].spec,
 };
 
 /** The webhooks in the manifests. */
@@ -30,11 +28,11 @@ export const expectedWebhooks: readonly Webhook[] = ['mutating-webhook', 'valida
   (file) => objectsIn(file)[0].webhooks,
 );
 
-/** Whether the API server calls the webhook for pods as the manifests ask. */
+const anotherRelease = 'If another release is installed, run the command of that release';
+
 export const checkPodWebhook = ({ registered }: Facts): CheckResult =>
   registrationOf('mutating', installedWebhooks.mutating, registered.mutating);
 
-/** Whether the API server calls the webhooks of the gate as the manifests ask. */
 export const checkGateWebhooks = ({ registered }: Facts): CheckResult =>
   registrationOf('validating', gateWebhooks, registered.validating);
 
@@ -49,9 +47,8 @@ function registrationOf(
     const right = `verb "list" on resource "${kind}webhookconfigurations" of API group "admissionregistration.k8s.io"`;
     return notKnown({ why: `${where} may not be read`, right }, true);
   }
-  const writers = 'and look at what writes the caBundle: the replicas once they run, or cert-manager';
-  const fault = (what: string, hint = `${applyAgain}, ${writers}`): CheckResult =>
-    failed('CNI_GATE_NOT_REGISTERED', what, hint);
+  const writers = `${applyAgain}, and look at what writes the caBundle: the replicas once they run, or cert-manager`;
+  const fault = (what: string, hint = writers): CheckResult => failed('CNI_GATE_NOT_REGISTERED', what, hint);
   const ours = registered.filter(({ name }) => names.includes(name));
   const missing = names.filter((name) => !ours.some((webhook) => webhook.name === name));
   if (missing.length > 0) return fault(`there is no webhook ${missing.join(', ')} in ${where}`);
@@ -60,33 +57,29 @@ function registrationOf(
   if (distrusted.length > 0)
     return fault(`there is no caBundle for ${distrusted.map(({ name }) => name).join(', ')} in ${where}`);
   const texts = ours.flatMap((webhook) => {
-    const fields = changesOfWebhook(webhook);
+    const expected = expectedWebhooks.find(({ name }) => name === webhook.name);
+    const fields = expected ? differences(comparedOf(expected, webhook), comparedOf(webhook, webhook)) : [];
     return fields.length > 0 ? `${fields.join(', ')} of ${webhook.name}` : [];
   });
   if (texts.length === 0) return passed('registered as in the manifests');
   return fault(
     `${where} is not as in the manifests of cni-gate ${version}: ${texts.join('; ')}`,
-    `Apply the manifests again; apply keeps fields that others added: remove those with "kubectl edit ${where}". ` +
-      'If another release is installed, run the command of that release',
+    'Apply the manifests again; apply keeps fields that others added: ' +
+      `remove those with "kubectl edit ${where}". ${anotherRelease}`,
   );
 }
 
-/** The fields in which a webhook of ours differs from the manifests. */
-function changesOfWebhook(found: Webhook): string[] {
-  const expected = expectedWebhooks.find(({ name }) => name === found.name);
-  if (expected === undefined) return [];
-  const parts = ({ clientConfig, namespaceSelector, ...webhook }: Webhook) => ({
-    rules: webhook.rules,
-    namespaceSelector: withoutProvider(namespaceSelector),
-    objectSelector: webhook.objectSelector,
-    matchConditions: webhook.matchConditions,
-    matchPolicy: webhook.matchPolicy,
-    reinvocationPolicy: webhook.reinvocationPolicy,
-    // a server outside of the cluster may have any URL
-    clientConfig: { ...(found.clientConfig.url ? {} : clientConfig.service), namespace: undefined },
-  });
-  return differences(parts(expected), parts(found));
-}
+/** The fields of a webhook that are compared. @param found the registered webhook */
+const comparedOf = (webhook: Webhook, found: Webhook) => ({
+  rules: webhook.rules,
+  namespaceSelector: withoutProvider(webhook.namespaceSelector),
+  objectSelector: webhook.objectSelector,
+  matchConditions: webhook.matchConditions,
+  matchPolicy: webhook.matchPolicy,
+  reinvocationPolicy: webhook.reinvocationPolicy,
+  // a server outside of the cluster may have any URL
+  clientConfig: { ...(found.clientConfig.url ? {} : webhook.clientConfig.service), namespace: undefined },
+});
 
 /**
  * Requirements that the admissions enforcer of Azure Kubernetes Service writes into the namespaceSelector of every
@@ -107,16 +100,13 @@ const withoutProvider = (selector: V1LabelSelector | undefined) => ({
 });
 
 /** The parts that are compared. */
-interface Parts {
-  [field: string]: unknown;
-  matchConditions: Webhook['matchConditions'];
-}
+type Parts = Record<string, unknown> & { matchConditions?: Webhook['matchConditions'] | undefined };
 
 /** The fields that differ. A condition may be missing, as with the component `no-opt-out`: it only passes objects over. */
 function differences(expected: Parts, found: Parts): string[] {
   const kept = new Set(found.matchConditions?.map(({ name }) => name));
-  const conditions = expected.matchConditions?.filter(({ name }) => kept.has(name));
-  const wanted: Parts = { ...expected, matchConditions: conditions };
+  const matchConditions = expected.matchConditions?.filter(({ name }) => kept.has(name));
+  const wanted: Parts = { ...expected, matchConditions };
   return Object.keys(found).filter((field) => !isDeepStrictEqual(plain(wanted[field]), plain(found[field])));
 }
 
@@ -146,54 +136,49 @@ export const checkPodsPolicy = (facts: Facts): CheckResult =>
 export const checkAccountPolicy = (facts: Facts): CheckResult =>
   policyOf(facts, 'serviceAccount', 'only RBAC limits what the service account of cni-gate may write');
 
-/** Whether a policy of ours is there with its binding, asks what the manifests ask, and denies. @param lost what is lost otherwise */
+/** Whether a policy of ours and its binding are as in the manifests. @param lost what is lost otherwise */
 function policyOf(
-  { installation: { policies }, configuration }: Facts,
+  { installation: { policies }, configuration: { trouble, policy: configured } }: Facts,
   kind: keyof typeof policies,
   lost: string,
 ): CheckResult {
   const { policy, binding } = policies[kind];
   const name = installedPolicies[kind === 'pods' ? 0 : 1];
-  const object = `Policy ${name}`;
   const fault = (what: string, hint = applyAgain): CheckResult =>
-    failed('CNI_GATE_POLICY', `${object}: ${what}, so ${lost}`, hint);
+    failed('CNI_GATE_POLICY', `Policy ${name}: ${what}, so ${lost}`, hint);
   const [rules, bound] = [policy.found?.spec, binding.found?.spec];
-  if (rules === undefined || bound === undefined) {
-    if (!policy.unknown && rules === undefined) return fault('it does not exist');
-    if (!binding.unknown && bound === undefined) return fault('its binding does not exist');
-    const { why = '', ...unknown } = policy.unknown ?? binding.unknown ?? {};
-    return notKnown({ ...unknown, why: `${object}: ${why}` }, true);
-  }
-  const changes = changesOfPolicy(name, rules);
-  const otherRelease = `${applyAgain}. If another release is installed, run the command of that release`;
+  if (!policy.unknown && rules === undefined) return fault('it does not exist');
+  if (!binding.unknown && bound === undefined) return fault('its binding does not exist');
+  if (rules === undefined || bound === undefined)
+    return notKnown(policy.unknown ?? binding.unknown ?? { why: '' }, true);
+  const changes = differences(partsOf(expectedPolicies[kind]), partsOf(rules));
   if (changes.length > 0)
-    return fault(`its ${changes.join(', ')} are not those of cni-gate ${version}`, otherRelease);
+    return fault(
+      `its ${changes.join(', ')} are not those of cni-gate ${version}`,
+      `${applyAgain}. ${anotherRelease}`,
+    );
   const { policyName, validationActions: actions = [], matchResources } = bound;
-  if (policyName !== name) return fault(`its binding is one of policy ${policyName}`);
   // the API server may fill in empty selectors
-  if (plain(matchResources) !== undefined)
-    return fault('its binding has matchResources, which leave objects out');
-  const mayWarn = kind === 'pods' && (configuration.trouble || configuration.policy.proof.mode === 'warn');
+  if (policyName !== name || plain(matchResources) !== undefined)
+    return fault('its binding is of another policy, or has matchResources, which leave objects out');
   const loose = `its binding does not deny (validationActions: ${actions.join(', ') || 'none'})`;
-  if (!actions.includes('Deny') && !mayWarn) return fault(loose);
-  if (!actions.includes('Deny') && configuration.trouble)
-    return notKnown({ why: `${object}: ${loose}; whether that is wanted, the configuration says` });
-  const open =
-    rules.failurePolicy === 'Ignore' ? '; failurePolicy Ignore: an error in it refuses no pod' : '';
+  if (!actions.includes('Deny') && kind === 'pods' && trouble)
+    return notKnown({ why: `Policy ${name}: ${loose}; whether that is wanted, the configuration says` });
+  if (!actions.includes('Deny') && !(kind === 'pods' && configured.proof.mode === 'warn'))
+    return fault(loose);
+  const ignores = rules.failurePolicy === 'Ignore';
+  const open = ignores ? '; failurePolicy Ignore: an error in it refuses no pod' : '';
   return passed(`bound: ${actions.join(', ')}${open}`);
 }
 
-/** The fields in which a policy differs from the manifests. An installation sets the variable `images`. */
-function changesOfPolicy(name: PolicyName, found: V1ValidatingAdmissionPolicySpec): string[] {
-  const parts = (spec: V1ValidatingAdmissionPolicySpec) => ({
-    paramKind: spec.paramKind,
-    matchConstraints: spec.matchConstraints,
-    matchConditions: spec.matchConditions,
-    variables: spec.variables?.filter((variable) => variable.name !== 'images'),
-    validations: spec.validations?.map(({ expression }) => expression),
-  });
-  return differences(parts(expectedPolicies[name]), parts(found));
-}
+/** The fields of a policy that are compared. An installation sets the variable `images`. */
+const partsOf = (spec: V1ValidatingAdmissionPolicySpec) => ({
+  paramKind: spec.paramKind,
+  matchConstraints: spec.matchConstraints,
+  matchConditions: spec.matchConditions,
+  variables: spec.variables?.filter(({ name }) => name !== 'images'),
+  validations: spec.validations?.map(({ expression }) => expression),
+});
 
 /** Whether the API server leaves out pods that opt out exactly where the configuration lets them. */
 export function checkOptOut({ configuration, registered, installation }: Facts): CheckResult {
@@ -202,56 +187,47 @@ export function checkOptOut({ configuration, registered, installation }: Facts):
   if (unknown !== undefined || registered.mutating === undefined)
     return notKnown(unknown ?? { why: 'the webhook for pods may not be read' });
   const { allowOptOut } = configuration.policy.proof;
-  const webhook = registered.mutating.find(({ name }) => name === installedWebhooks.mutating[0]);
+  const [name] = installedWebhooks.mutating;
   const places = [
-    ...(webhook ? [{ place: `webhook ${webhook.name}`, conditions: webhook.matchConditions }] : []),
-    ...(policy?.spec
-      ? [{ place: `policy ${installedPolicies[0]}`, conditions: policy.spec.matchConditions }]
-      : []),
+    { place: `webhook ${name}`, spec: registered.mutating.find((webhook) => webhook.name === name) },
+    { place: `policy ${installedPolicies[0]}`, spec: policy?.spec },
   ];
   // the component `no-opt-out` removes this match condition from the webhook and the policy over pods
-  const lets = (conditions: Webhook['matchConditions'] = []): boolean =>
-    conditions.some(({ name }) => name === 'not-opted-out');
-  const wrong = places.flatMap(({ place, conditions }) => (lets(conditions) === allowOptOut ? [] : place));
-  if (places.length === 0) return skipped('there is no webhook and no policy over pods');
-  if (wrong.length === 0) return passed(`as proof.allowOptOut: ${allowOptOut}`);
+  const lets = ({ matchConditions = [] }: Pick<Webhook, 'matchConditions'>): boolean =>
+    matchConditions.some((condition) => condition.name === 'not-opted-out');
+  const wrong = places.flatMap(({ place, spec }) => (spec && lets(spec) !== allowOptOut ? place : []));
   const names = wrong.join(' and ');
-  const [seen, hint] = allowOptOut
-    ? [
-        `the component no-opt-out is in force in ${names}: pods that opt out are refused`,
-        'Set proof.allowOptOut: false, or remove the component no-opt-out',
-      ]
-    : [
-        `the label ${profileLabel}: ${optOutValue} still opens ${names}`,
-        'Add the component no-opt-out (Helm adds it)',
-      ];
-  return failed('CNI_GATE_OPT_OUT', `proof.allowOptOut is ${allowOptOut}, and ${seen}`, hint);
+  if (places.every(({ spec }) => !spec)) return skipped('there is no webhook and no policy over pods');
+  if (wrong.length === 0) return passed(`as proof.allowOptOut: ${allowOptOut}`);
+  if (allowOptOut)
+    return failed(
+      'CNI_GATE_OPT_OUT',
+      `proof.allowOptOut is true, and the component no-opt-out is in force in ${names}: pods that opt out are refused`,
+      'Set proof.allowOptOut: false, or remove the component no-opt-out',
+    );
+  return failed(
+    'CNI_GATE_OPT_OUT',
+    `proof.allowOptOut is false, and the label ${profileLabel}: ${optOutValue} still opens ${names}`,
+    'Add the component no-opt-out (Helm adds it)',
+  );
 }
 
 /**
- * Whether the API server accepts the certificate that the replicas serve, webhook by webhook. A caller who may not read
+ * Whether the API server accepts the certificate in the replicas' Secret, webhook by webhook. A caller who may not read
  * the Secret does not know: the API does not show what is really served.
  */
-export function checkCertificate({ installation: { certificate, deployment } }: Facts): CheckResult {
-  if (certificate.unknown?.forbidden === false) return skipped(`Certificate: ${certificate.unknown.why}`);
-  return judged(
-    certificate,
-    (found) => {
-      const faults = found?.webhooks.filter(({ fault }) => fault !== undefined) ?? [];
-      const [first] = faults;
-      if (first === undefined) {
-        const what = `every caBundle trusts the certificate in Secret ${found?.secret}`;
-        if (deployment.found === undefined || !isRollingOut(deployment.found)) return passed(what);
-        return notKnown({ why: `${what}; which one the earlier replicas serve is not known` });
-      }
-      const names = faults.filter(({ fault }) => fault === first.fault).map(({ name }) => name);
-      return failed(
-        'CNI_GATE_CA_BUNDLE',
-        `Secret ${found?.secret}: the API server does not accept its certificate for ${names.join(', ')}: ${first.fault}`,
-        'Read the log of cni-gate, or check what writes your certificate and caBundle',
-      );
-    },
-    false,
-    'Certificate',
-  );
+export function checkCertificate({ installation: { certificate } }: Facts): CheckResult {
+  if (certificate.unknown?.forbidden === false) return skipped(certificate.unknown.why);
+  return judged(certificate, (found) => {
+    const faults = found?.webhooks.filter(({ fault }) => fault !== undefined) ?? [];
+    const [first] = faults;
+    if (first === undefined)
+      return passed(`every caBundle trusts the certificate in Secret ${found?.secret}`);
+    const names = faults.filter(({ fault }) => fault === first.fault).map(({ name }) => name);
+    return failed(
+      'CNI_GATE_CA_BUNDLE',
+      `Secret ${found?.secret}: the API server does not accept its certificate for ${names.join(', ')}: ${first.fault}`,
+      'Read the log of cni-gate, or check what writes your certificate and caBundle',
+    );
+  });
 }

@@ -28,9 +28,7 @@ const reasons = {
   failed: [recreated, wouldRecreate, notRecreated],
   /** The leader's, on a pod that is held. */
   held: [nominated, notNominated],
-} as const;
-
-const ofLeader: ReadonlySet<string> = new Set([...reasons.failed, ...reasons.held]);
+};
 
 /** Namespaces whose events are read at most. */
 const mostNamespaces = 10;
@@ -50,8 +48,8 @@ interface ApiEvent {
 }
 
 /**
- * The last event of a kubelet about each pod that has waited for a sandbox for long, and of the leader about each pod that
- * is held or failed, by the pod's UID. None without such a pod, or without the right to list events.
+ * The last event about each pod that has waited for a sandbox for long, is held or failed, by the pod's UID. None without
+ * the right to list events.
  *
  * @throws ClusterError where the cluster does not answer
  */
@@ -68,12 +66,16 @@ export async function podEvents(
     uids.add(pod.held?.uid ?? pod.evidence?.uid ?? '');
     asked.set(pod.namespace, new Set([...(asked.get(pod.namespace) ?? []), ...reasons[kind]]));
   }
-  const lists = [...asked]
-    .slice(0, mostNamespaces)
-    .flatMap(([namespace, wanted]) => Array.from(wanted, (reason) => eventsOf(client, namespace, reason)));
-  const found = await Promise.all(lists.map((list) => observed(list, 'events')));
+  const lists = [...asked].slice(0, mostNamespaces).flatMap(([namespace, wanted]) =>
+    Array.from(wanted, (reason) => {
+      const path = apiPath`/apis/events.k8s.io/v1/namespaces/${namespace}/events`;
+      const query = { fieldSelector: `reason=${reason}`, limit: mostEvents };
+      const options = { query, maxBytes: listBytes };
+      return observed(client.request<{ items?: ApiEvent[] | null }>('GET', path, options), 'events');
+    }),
+  );
   const last = new Map<string, PodEvent>();
-  for (const event of found.flatMap((list) => list.found ?? [])) {
+  for (const event of (await Promise.all(lists)).flatMap(({ found }) => found?.items ?? [])) {
     const uid = event.regarding?.uid ?? '';
     const picked = pickEvent(event);
     if (picked && uids.has(uid) && picked.at >= (last.get(uid)?.at ?? 0)) last.set(uid, picked);
@@ -91,37 +93,20 @@ export const hasWaitedLong = (
 ): boolean => verdict === 'waiting' && !leaving && !ended && now - (at ?? createdAt) >= reportedAfter;
 
 /** Which events are about this pod; undefined where none is wanted. */
-function kindOf(
-  { proof, evidence, held }: PodFacts,
-  { steer, repair }: Policy,
-): keyof typeof reasons | undefined {
-  if (held !== undefined) return steer.mode === 'off' || held.nominated !== '' ? undefined : 'held';
+function kindOf({ proof, evidence, held }: PodFacts, policy: Policy): keyof typeof reasons | undefined {
+  if (held !== undefined) return policy.steer.mode === 'off' || held.nominated !== '' ? undefined : 'held';
   if (evidence === undefined) return undefined;
-  if (proof === 'failed') return repair.mode === 'off' ? undefined : 'failed';
+  if (proof === 'failed') return policy.repair.mode === 'off' ? undefined : 'failed';
   return !evidence.hasSandbox && hasWaitedLong(evidence, Date.now()) ? 'waiting' : undefined;
 }
 
 /** Undefined for an event that another client wrote with a reason of the leader, or that says nothing. */
 function pickEvent(event: ApiEvent): PodEvent | undefined {
   const { reason = '', action, note, reportingController } = event;
-  const isOurs = ofLeader.has(reason);
+  const isOurs = !reasons.waiting.includes(reason);
   const time = event.series?.lastObservedTime ?? event.deprecatedLastTimestamp ?? event.eventTime;
   const at = Date.parse(time ?? '');
   if (!note || Number.isNaN(at) || (isOurs && reportingController !== eventReporter)) return undefined;
-  return {
-    at,
-    reason,
-    note: clean(note.slice(0, texts.quoted)),
-    stopped: isOurs && action === eventActions.stop,
-  };
-}
-
-async function eventsOf(client: ApiClient, namespace: string, reason: string): Promise<ApiEvent[]> {
-  const path = apiPath`/apis/events.k8s.io/v1/namespaces/${namespace}/events`;
-  const query = { fieldSelector: `reason=${reason}`, limit: mostEvents };
-  const { items } = await client.request<{ items?: ApiEvent[] | null }>('GET', path, {
-    query,
-    maxBytes: listBytes,
-  });
-  return items ?? [];
+  const stopped = isOurs && action === eventActions.stop;
+  return { at, reason, note: clean(note.slice(0, texts.quoted)), stopped };
 }

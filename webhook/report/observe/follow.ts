@@ -36,17 +36,15 @@ export async function withStatus(
 /** The pause after a reading is as long as that reading, times this: most of the time is left to others. */
 const pauseFactor = 4;
 
-/** What is done with readings. */
-export interface FollowHandlers {
-  onFacts: (facts: StatusFacts) => void;
-  /** A reading failed; called once for an outage. */
-  onTrouble: (message: string) => void;
-}
-
-/** Reads again and again, also through outages, until the process is asked to end or the signal aborts. */
+/**
+ * Reads again and again, also through outages, until the process is asked to end or the signal aborts.
+ *
+ * @param onTrouble a reading failed; called once for an outage
+ */
 export async function follow(
   read: ReadStatus,
-  { onFacts, onTrouble }: FollowHandlers,
+  onFacts: (facts: StatusFacts) => void,
+  onTrouble: (message: string) => void,
   stop = new AbortController(),
 ): Promise<void> {
   for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => stop.abort());
@@ -57,9 +55,8 @@ export async function follow(
     if (stop.signal.aborted) return;
     const began = performance.now();
     try {
-      const facts = await read();
+      onFacts(await read());
       trouble = '';
-      onFacts(facts);
     } catch (error) {
       if (!(error instanceof CniGateError)) throw error;
       if (error.message !== trouble) onTrouble(error.message);

@@ -45,9 +45,9 @@ export async function readRegistered(client: ApiClient): Promise<Registered> {
   return { mutating, validating };
 }
 
-const webhooksOf = ({ mutating, validating }: Registered): Webhook[] => [
-  ...(mutating ?? []),
-  ...(validating ?? []),
+const webhooksOf = ({ mutating = [], validating = [] }: Registered): Webhook[] => [
+  ...mutating,
+  ...validating,
 ];
 
 /** The Service that our webhooks call, if any. Its namespace is that of the installation. */
@@ -57,17 +57,14 @@ export const calledService = (registered: Registered) =>
 /** What admission depends on in a cluster, besides the webhook configurations. */
 export type InstallationFacts = Awaited<ReturnType<typeof readInstallation>>;
 
-/**
- * Reads what admission depends on besides the webhook configurations.
- *
- * @param ownNamespace of cni-gate, where no webhook calls a Service
- * @throws ClusterError where the cluster does not answer
- */
+/** @param ownNamespace of cni-gate, where no webhook calls a Service @throws ClusterError where the cluster does not answer */
 export async function readInstallation(client: ApiClient, registered: Registered, ownNamespace: string) {
   const webhooks = webhooksOf(registered);
   const called = calledService(registered);
   const [url] = webhooks.flatMap(({ clientConfig }) => clientConfig.url ?? []);
   const namespace = called?.namespace ?? ownNamespace;
+  const read = <T>(kind: string, list: string, name: string): Promise<Observation<T>> =>
+    readOne(client, pathBelow(list, name), `${kind} ${namespace}/${name}`);
   const sliceSource = {
     resource: 'endpointslices',
     path: apiPath`/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`,
@@ -77,13 +74,16 @@ export async function readInstallation(client: ApiClient, registered: Registered
       endpoints: endpoints ?? [],
     }),
   };
-  const deploymentPath = apiPath`/apis/apps/v1/namespaces/${namespace}/deployments/${installedDeployment}`;
-  const leasePath = apiPath`/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases/${leaderLease}`;
+  const [deployments, services, leases] = [
+    apiPath`/apis/apps/v1/namespaces/${namespace}/deployments`,
+    apiPath`/api/v1/namespaces/${namespace}/services`,
+    apiPath`/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`,
+  ];
   const [deployment, lease, service, slices, pods, serviceAccount] = await Promise.all([
-    readOne<V1Deployment>(client, deploymentPath),
-    readOne<ManagedLease>(client, leasePath),
-    readOne<V1Service>(client, apiPath`/api/v1/namespaces/${namespace}/services/${installedService}`),
-    observed(readLists(client, [sliceSource]), 'its EndpointSlices'),
+    read<V1Deployment>('Deployment', deployments, installedDeployment),
+    read<ManagedLease>('Lease', leases, leaderLease),
+    read<V1Service>('Service', services, installedService),
+    observed(readLists(client, [sliceSource]), 'the EndpointSlices of the Service'),
     readPolicy(client, installedPolicies[0]),
     readPolicy(client, installedPolicies[1]),
   ]);
@@ -106,21 +106,20 @@ export async function readInstallation(client: ApiClient, registered: Registered
   };
 }
 
-/** A policy of ours, and the binding of the same name. */
 export type PolicyPair = Awaited<ReturnType<typeof readPolicy>>;
 
 async function readPolicy(client: ApiClient, name: string) {
-  const path = (resource: string): string =>
-    pathBelow(`/apis/admissionregistration.k8s.io/v1/validatingadmissionpolic${resource}`, name);
+  const read = <T>(resource: string, what: string): Promise<Observation<T>> =>
+    readOne(client, pathBelow(`/apis/admissionregistration.k8s.io/v1/${resource}`, name), what);
   const [policy, binding] = await Promise.all([
-    readOne<V1ValidatingAdmissionPolicy>(client, path('ies')),
-    readOne<V1ValidatingAdmissionPolicyBinding>(client, path('ybindings'), 'its binding'),
+    read<V1ValidatingAdmissionPolicy>('validatingadmissionpolicies', `policy ${name}`),
+    read<V1ValidatingAdmissionPolicyBinding>(
+      'validatingadmissionpolicybindings',
+      `the binding of policy ${name}`,
+    ),
   ]);
   return { policy, binding };
 }
-
-/** The Lease of the replica that leads; times in milliseconds since the epoch. */
-export type LeaseFacts = ReturnType<typeof leaseFacts>;
 
 /** A Lease with what the API server keeps of its writers. */
 interface ManagedLease extends Lease {
@@ -129,14 +128,13 @@ interface ManagedLease extends Lease {
   };
 }
 
-/** @param clockSkew the API server's clock minus ours, in milliseconds */
+/** The Lease of the replica that leads; milliseconds. @param clockSkew the API server's clock minus ours */
 function leaseFacts({ metadata, spec }: ManagedLease, clockSkew: number) {
   // renewTime is by the holder's clock, and the time in managedFields by that of the API server
   const written = metadata.managedFields?.find(({ fieldsV1 }) => fieldsV1?.['f:spec']?.['f:renewTime']);
-  const renewed = Date.parse(written?.time ?? spec?.renewTime ?? '');
   return {
     holder: spec?.holderIdentity ?? '',
-    renewed: Number.isNaN(renewed) ? undefined : renewed - clockSkew,
+    renewed: (Date.parse(written?.time ?? spec?.renewTime ?? '') || 0) - clockSkew,
     duration: (spec?.leaseDurationSeconds ?? 0) * 1000,
   };
 }
@@ -156,7 +154,6 @@ export function isRollingOut({ metadata, spec, status = {} }: V1Deployment): boo
   return updatedReplicas < wanted || observedGeneration < (metadata?.generation ?? 0);
 }
 
-/** The name of the replicas' service account. */
 export const accountIn = ({ spec }: V1Deployment): string =>
   spec?.template.spec?.serviceAccountName ?? 'default';
 
@@ -183,8 +180,6 @@ function flagOf(args: readonly string[] = [], flag: string): string | undefined 
   return args[at] === flag ? args[at + 1] : args[at]?.slice(flag.length + 1);
 }
 
-const notSaid = (why: string): Observation<never> => ({ unknown: { why, forbidden: false } });
-
 /**
  * Reads the certificate in the replicas' Secret, and verifies it as the API server does for each webhook that calls a
  * Service. With managed certificates it is the authority's: each replica signs its own certificate.
@@ -195,18 +190,18 @@ async function readCertificate(
   { found: deployment, unknown }: Observation<V1Deployment>,
   webhooks: readonly Webhook[],
 ) {
-  const where = 'in which Secret it is';
-  if (unknown)
-    return { unknown: { ...unknown, why: `the Deployment, which says ${where}, may not be read` } };
-  if (deployment === undefined) return notSaid(`there is no Deployment that says ${where}`);
-  const at = servingSecret(deployment);
-  if (at === undefined) return notSaid(`the Deployment does not say ${where}`);
+  const notSaid = (why: string): Observation<never> => ({
+    unknown: { why: `Certificate: ${why}`, forbidden: false },
+  });
+  if (unknown) return { unknown };
+  const at = deployment && servingSecret(deployment);
+  if (at === undefined) return notSaid('no Deployment says in which Secret it is');
   const secret = `${namespace}/${at.name}`;
   const path = apiPath`/api/v1/namespaces/${namespace}/secrets/${at.name}`;
-  const read = await readOne<V1Secret>(client, path, `Secret ${secret}`);
-  if (!read.found && !read.unknown) return notSaid(`Secret ${secret} does not exist`);
-  if (read.found && getOwn(read.found.data, at.key) === undefined)
-    return notSaid(`Secret ${secret} has no key ${at.key}, as where the volume renames it`);
+  const read = await readOne<V1Secret>(client, path, `Certificate: Secret ${secret}`);
+  // a volume may rename the key
+  if (!read.unknown && getOwn(read.found?.data, at.key) === undefined)
+    return notSaid(`Secret ${secret} with key ${at.key} does not exist`);
   // the API server's time
   const now = new Date(Date.now() + client.clockSkew);
   return mapFound(read, ({ data }) => ({

@@ -25,7 +25,7 @@ export const mapFound = <T, P>({ found, unknown }: Observation<T>, pick: (found:
 /**
  * The answer to a request. A missing object and a missing right are answers as well.
  *
- * @param what the object in words, for the case that it may not be read
+ * @param what for the case that it may not be read
  * @throws ClusterError for any other refusal, or where there was no answer
  */
 export async function observed<T>(asked: Promise<T>, what: string): Promise<Observation<T>> {
@@ -41,7 +41,7 @@ export async function observed<T>(asked: Promise<T>, what: string): Promise<Obse
 }
 
 /** Reads one object; the rest is as for {@link observed}. */
-export const readOne = <T>(client: ApiClient, path: string, what = 'it'): Promise<Observation<T>> =>
+export const readOne = <T>(client: ApiClient, path: string, what: string): Promise<Observation<T>> =>
   observed(client.request<T>('GET', path), what);
 
 /** Lists the objects of sources. @throws ClusterError */
@@ -51,17 +51,14 @@ export const readLists = async <O extends ApiObject, T>(
 ): Promise<T[]> =>
   (await mapEach(sources, async (source) => [...(await listAll(client, source)).store.list()])).flat();
 
-/** Requests at a time: more would only wait for each other at the API server. */
-const atATime = 4;
-
-/** The results of the work for each value, in order; {@link atATime} at a time. */
+/** The results of the work for each value, in order; four at a time, as more would wait for each other at the API server. */
 export async function mapEach<T, R>(values: Iterable<T>, work: (value: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
+  // all workers take from the same iterator
   const rest = [...values].entries();
   const worker = async (): Promise<void> => {
-    // all workers take from the same iterator
     for (const [at, value] of rest) results[at] = await work(value);
   };
-  await Promise.all(Array.from({ length: atATime }, worker));
+  await Promise.all([worker(), worker(), worker(), worker()]);
   return results;
 }

@@ -1,4 +1,4 @@
-import type { V1LimitRangeItem, V1LimitRangeSpec } from '@kubernetes/client-node';
+import type { V1LimitRangeItem } from '@kubernetes/client-node';
 import type { ApiClient } from '../../cluster/client.ts';
 import type { ApiObject } from '../../cluster/informer/object.ts';
 import { agentSources, daemonSetSources, namespaceSource, nodeSource } from '../../cluster/view/sources.ts';
@@ -13,7 +13,6 @@ import { podEvents } from './events.ts';
 import {
   accountIn,
   calledService,
-  type InstallationFacts,
   readInstallation,
   readRegistered,
   servingSecret,
@@ -22,7 +21,7 @@ import {
 import { mapFound, type Observation, observed, readLists, readOne } from './observation.ts';
 import { type OptIn, podSources } from './pods.ts';
 import { makeProbe, type ProbeFacts } from './probe.ts';
-import { installRights, ownRights, rightsOf, serverRights } from './rights.ts';
+import { installRights, rightsOf, serverRights } from './rights.ts';
 
 /** What is read. */
 export interface ObserveOptions {
@@ -54,6 +53,9 @@ export type StatusFacts = Awaited<ReturnType<typeof observeStatus>>;
 export type Facts = BaseFacts &
   Partial<Omit<PreFacts & CheckFacts & Omit<StatusFacts, 'pods'>, keyof BaseFacts>>;
 
+/** Which cluster an output is about, and the versions of cni-gate on both sides. Every JSON output has it as `cluster`. */
+export type ClusterIdentity = BaseFacts['cluster'];
+
 /** Reads a cluster before an installation. @throws ClusterError where the cluster does not answer */
 export async function observeBefore(
   client: ApiClient,
@@ -61,19 +63,18 @@ export async function observeBefore(
 ) {
   const { given = builtInPolicy() } = options;
   const { facts } = await readBase(client, { ...options, given, probe: false }, observed);
-  return { ...facts, rights: await ownRights(client, installRights()) };
+  return { ...facts, rights: await rightsOf(client, installRights()) };
 }
 
 /** Reads an installation. @throws ClusterError where the cluster does not answer */
 export async function observeInstallation(client: ApiClient, options: ObserveOptions) {
   const { facts, podLists } = await readBase(client, options, observed);
-  const [serverRights, attachments, pods, limits] = await Promise.all([
+  const [serverRights, pods, limits] = await Promise.all([
     readServerRights(client, facts),
-    observed(readLists(client, [attachmentSource]), 'NetworkAttachmentDefinitions'),
     observed(readLists(client, podLists), 'pods'),
     observed(readLists(client, limitSources), 'LimitRanges and ResourceQuotas'),
   ]);
-  return { ...facts, serverRights, attachments, pods, limits, ...(await probed(client, facts, options)) };
+  return { ...facts, serverRights, pods, limits, ...(await probed(client, facts, options)) };
 }
 
 /**
@@ -98,15 +99,8 @@ export async function observeStatus(client: ApiClient, options: ObserveOptions) 
   for (const snapshot of snapshots) readiness.setDaemonSet(snapshot.facts);
   for (const agent of agents) readiness.setAgent(agent);
   const events = await podEvents(client, policy, pods);
-  // with a namespace, the pods of others are not known
-  return {
-    ...facts,
-    namespace,
-    readiness,
-    pods: { found: pods },
-    events,
-    ...(await probed(client, facts, options)),
-  };
+  const probe = await probed(client, facts, options);
+  return { ...facts, namespace, readiness, pods: { found: pods }, events, ...probe };
 }
 
 /** Reads the installation and what its profiles are about. @param see how lists are read */
@@ -134,8 +128,12 @@ async function readBase(client: ApiClient, { ownNamespace, given, namespace }: O
     readInstallation(client, registered, ownNamespace),
     see(readLists(client, daemonSetSources(policy).values()), 'DaemonSets'),
   ]);
+  const { found: deployment } = installation.deployment;
+  // the client knows the address since its first answer
+  const { context = null, server } = client;
+  const serverVersion = (deployment && versionIn(deployment)) ?? null;
   const facts = {
-    cluster: identityOf(client, installation),
+    cluster: { context, server, clientVersion, serverVersion },
     version,
     configuration,
     registered,
@@ -147,7 +145,7 @@ async function readBase(client: ApiClient, { ownNamespace, given, namespace }: O
   return { facts, podLists, snapshots: daemonSets.found ?? [] };
 }
 
-/** Numbers such as `36+` are those of some providers. */
+/** Some providers have numbers such as `36+`. */
 const versionFacts = (version: ApiVersion) => ({
   major: Number.parseInt(version.major, 10),
   minor: Number.parseInt(version.minor, 10),
@@ -155,19 +153,6 @@ const versionFacts = (version: ApiVersion) => ({
   usesNominations: usesNominations(version),
 });
 
-/** Which cluster an output is about, and the versions of cni-gate on both sides. Every JSON output has it as `cluster`. */
-export type ClusterIdentity = ReturnType<typeof identityOf>;
-
-/** @param client one that has got an answer: its address is known since the first request */
-const identityOf = ({ context, server }: ApiClient, { deployment: { found } }: InstallationFacts) => ({
-  context: context ?? null,
-  server,
-  clientVersion,
-  // null without an installation, without a tag, and where the Deployment may not be read
-  serverVersion: (found && versionIn(found)) ?? null,
-});
-
-/** Makes the probe if it was asked for. */
 const probed = async (
   client: ApiClient,
   { namespaces, configuration: { policy } }: Pick<BaseFacts, 'namespaces' | 'configuration'>,
@@ -175,43 +160,17 @@ const probed = async (
 ): Promise<{ probe?: ProbeFacts | undefined }> =>
   probe ? { probe: await makeProbe(client, namespaces.found ?? [], policy, ownNamespace) } : {};
 
-/** Reads the rights of the service account that the Deployment names. */
 async function readServerRights(
   client: ApiClient,
   { installation, configuration: { policy } }: Pick<BaseFacts, 'installation' | 'configuration'>,
-): ReturnType<typeof rightsOf> {
+): Promise<Observation<Awaited<ReturnType<typeof rightsOf>>>> {
   const { namespace, deployment } = installation;
   const { found, unknown } = deployment;
   if (found === undefined) return unknown ? { unknown } : {};
   const serving = servingSecret(found);
-  const secret = serving?.isAuthority ? serving.name : undefined;
-  return rightsOf(client, { namespace, name: accountIn(found) }, serverRights({ namespace, policy, secret }));
-}
-
-/**
- * Multus writes no entry for a network whose CNI configuration has no `cniVersion`, or 0.2.0 or older: its result names
- * no interfaces (CNI specification 0.3.0; tried with Multus 4). A definition without a configuration has it in a file on
- * the nodes.
- */
-const attachmentSource = {
-  resource: 'network-attachment-definitions',
-  path: '/apis/k8s.cni.cncf.io/v1/network-attachment-definitions',
-  pick({ metadata, spec }: ApiObject & { spec?: { config?: string } }) {
-    const version = spec?.config ? cniVersionIn(spec.config) : undefined;
-    return {
-      name: `${metadata.namespace}/${metadata.name}`,
-      isListed: version === undefined || !/^(0\.[12]\.|$)/.test(version),
-    };
-  },
-};
-
-/** Undefined if it is not JSON: no pod with it starts. */
-function cniVersionIn(config: string): string | undefined {
-  try {
-    return String(JSON.parse(config).cniVersion ?? '');
-  } catch {
-    return undefined;
-  }
+  const rights = serverRights(namespace, policy, serving?.isAuthority ? serving.name : undefined);
+  const asked = rightsOf(client, rights, { namespace, name: accountIn(found) });
+  return observed(asked, 'the rights of the service account');
 }
 
 /** What a LimitRange or a ResourceQuota asks of the containers of a namespace. */
@@ -220,28 +179,23 @@ export interface LimitFacts {
   /** Its kind and name. */
   object: string;
   /** Of a LimitRange: its limits of type Container. */
-  containers: Pick<V1LimitRangeItem, 'min' | 'max' | 'maxLimitRequestRatio'>[];
+  containers: Partial<V1LimitRangeItem>[];
   /** Of a ResourceQuota. */
   hard: Record<string, string>;
 }
 
-const limitSource = (resource: string, kind: string) => ({
-  resource,
-  path: `/api/v1/${resource}`,
+const limitSources = ['LimitRange', 'ResourceQuota'].map((kind) => ({
+  resource: `${kind.toLowerCase()}s`,
+  path: `/api/v1/${kind.toLowerCase()}s`,
   pick: ({ metadata: { namespace, name }, spec }: ApiObject & ApiLimit): LimitFacts => ({
     namespace,
     object: `${kind} ${name}`,
     containers: spec?.limits?.filter(({ type }) => type === 'Container') ?? [],
     hard: spec?.hard ?? {},
   }),
-});
+}));
 
 /** The parts of both kinds that are read, as the API gives them. */
 interface ApiLimit {
-  spec?: Partial<Pick<V1LimitRangeSpec, 'limits'>> & { hard?: Record<string, string> };
+  spec?: { limits?: V1LimitRangeItem[]; hard?: Record<string, string> };
 }
-
-const limitSources = [
-  limitSource('limitranges', 'LimitRange'),
-  limitSource('resourcequotas', 'ResourceQuota'),
-];

@@ -6,7 +6,7 @@ import type { ApiPod, PodStatus } from '../../core/facts/api.ts';
 import { waitsBy } from '../../core/facts/gate-pod.ts';
 import { isOurContainer, type Pod, variableOf } from '../../core/facts/pod.ts';
 import type { PodEvidence } from '../../core/facts/pod-evidence.ts';
-import { type Refused, refusedFor } from '../../core/facts/refusal-tag.ts';
+import { refusedFor } from '../../core/facts/refusal-tag.ts';
 import { readStatus } from '../../core/facts/status-annotation.ts';
 import { contextOf, evidencePick } from '../../core/facts/to-pod-evidence.ts';
 import { hasStarted, resultOf, sandboxSince, timeOf, validatorStatus } from '../../core/facts/verdict.ts';
@@ -20,8 +20,7 @@ import { optOutValue, profileLabel, statusAnnotation, validatorContainer } from 
 /**
  * The state of the check of a pod:
  * - `passed`: our init container ended with 0;
- * - `failed`: it ended with another code, 95 for a network that is wrong, or with a failure that `proof.mode: warn`
- *   let pass;
+ * - `failed`: it ended with another code, or with a failure that `proof.mode: warn` let pass;
  * - `waiting`: it has not ended yet;
  * - `optedOut`: the pod opted out, and may;
  * - `withoutProof`: the pod runs without a proof, see {@link WithoutProof};
@@ -34,7 +33,6 @@ export const proofStates = ['passed', 'failed', 'waiting', 'optedOut', 'withoutP
 /** Why a pod runs without a proof. */
 export type WithoutProof = keyof typeof withoutProofText;
 
-/** {@link WithoutProof} in words. */
 export const withoutProofText = {
   'not-reviewed': `has no readable annotation ${statusAnnotation}: it is older than the label of its namespace, or cni-gate did not answer`,
   'admitted-with-warning': `would have been refused, and proof.mode is warn: ${statusAnnotation} has the code`,
@@ -43,7 +41,7 @@ export const withoutProofText = {
   'not-completed': `it runs, and ${validatorContainer} has not ended with success`,
 };
 
-/** What is kept of a namespace. */
+/** A namespace. */
 export interface OptIn {
   name: string;
   /** What its label asks for; undefined where it did not opt in. */
@@ -58,7 +56,6 @@ export interface PodFacts {
   node?: string;
   /** The profile that its own label asks for, where that overrides the namespace's. */
   profile?: string;
-  /** The state of its check. */
   proof: ProofState;
   held?: Hold;
   withoutProof?: WithoutProof;
@@ -77,11 +74,11 @@ export interface Hold {
   uid: string;
   /** The node that it was refused for. */
   refused: string;
-  /** What was not ready there at its last try, as the refusal says; empty where that is cut off. */
+  /** What was not ready there at its last try; empty where the refusal is cut off. */
   why: string;
   /** Since when it waits for a node, milliseconds since the epoch; undefined where the pod does not say. */
   since: number | undefined;
-  /** The node that it is to try next, `status.nominatedNodeName`; empty where no node is nominated. */
+  /** `status.nominatedNodeName`; empty where no node is nominated. */
   nominated: string;
 }
 
@@ -92,12 +89,8 @@ export type ApiStatusPod = Pod &
     status?: PodStatus & { nominatedNodeName?: string };
   };
 
-/** What decides which pods are exempt. */
-interface Exempting {
-  policy: Policy;
-  /** The namespace that cni-gate runs in. */
-  ownNamespace: string;
-}
+/** What decides which pods are exempt; the namespace is that of cni-gate. */
+type Exempting = { policy: Policy; ownNamespace: string };
 
 /** The pods of each namespace that opted in. Pods that came to their end prove and hold nothing. */
 export function podSources(
@@ -115,24 +108,31 @@ export function podSources(
   }));
 }
 
-/** What is kept of a pod in a namespace that opted in. */
 export function pickPod(
   pod: ApiStatusPod,
   exempting: Exempting,
   toEvidence: (pod: ApiPod) => PodEvidence = evidencePick(),
 ): PodFacts {
   const { metadata, spec, status = {} } = pod;
-  const { namespace = '', name, labels, deletionTimestamp } = metadata;
+  const { uid, namespace = '', name, labels, deletionTimestamp } = metadata;
   const ours = spec.initContainers?.find(isOurContainer);
   const warns = ours !== undefined && variableOf(ours, env.mode) === 'warn' && !deletionTimestamp;
-  const refused = refusedFor(waitsBy(pod)?.message ?? '');
+  const waits = waitsBy(pod);
+  const refusal = refusedFor(waits?.message ?? '');
+  const held = refusal && {
+    uid,
+    refused: refusal.node,
+    why: refusal.why,
+    since: timeOf(waits?.lastTransitionTime),
+    nominated: pod.status?.nominatedNodeName ?? '',
+  };
   const exempt = whyExempt(pod, exempting);
-  const without = exempt === undefined ? whyWithoutProof(pod, status) : undefined;
-  const proof: ProofState = exempt ?? (without ? 'withoutProof' : proofState(pod, status));
+  const withoutProof = exempt === undefined ? whyWithoutProof(pod, status) : undefined;
+  const proof: ProofState = exempt ?? (withoutProof ? 'withoutProof' : proofState(pod, status));
   const label = getOwn(labels, profileLabel);
   const profile = readStatus(pod)?.chosenBy === 'pod' && label;
   // a pod without our label has no init container of ours either
-  const isMarked = label !== undefined && !!spec.nodeName;
+  const hasEvidence = exempt === undefined && label !== undefined && !!spec.nodeName;
   const isFailed = proof === 'failed';
   const seen = isFailed ? seenIn(resultOf(status, contextOf(pod)).ended?.message) : undefined;
   const failingSince = isFailed ? sandboxSince(status) : undefined;
@@ -143,9 +143,9 @@ export function pickPod(
     ...(spec.nodeName && { node: spec.nodeName }),
     ...(profile && { profile }),
     proof,
-    ...(refused && { held: holdOf(pod, refused) }),
-    ...(without && { withoutProof: without }),
-    ...(exempt === undefined && isMarked && { evidence: toEvidence(pod) }),
+    ...(held && { held }),
+    ...(withoutProof && { withoutProof }),
+    ...(hasEvidence && { evidence: toEvidence(pod) }),
     ...(seen && { seen }),
     ...(failingSince && { failingSince }),
   };
@@ -157,18 +157,11 @@ export function pickPod(
  */
 function seenIn(message: string | null | undefined): string | undefined {
   const { problem, checks } = readMessage(message);
-  if (problem !== undefined) return problem.slice(0, texts.quoted);
   const failure = checks.find(({ passed }) => !passed);
-  if (failure === undefined) return undefined;
+  if (failure === undefined) return problem?.slice(0, texts.quoted);
   const { profile, check, family, reason, seen } = failure;
   const name = [profile, check, family, reason].filter((text) => text !== undefined).join(' ');
   return (seen === undefined ? name : `${name}: saw ${seen}`).slice(0, texts.quoted);
-}
-
-function holdOf(pod: ApiStatusPod, { node, why }: Refused): Hold {
-  const since = timeOf(waitsBy(pod)?.lastTransitionTime);
-  const nominated = pod.status?.nominatedNodeName ?? '';
-  return { uid: pod.metadata.uid, refused: node, why, since, nominated };
 }
 
 /** Why the pod needs no proof: it asked for none and may, or admission would have skipped it. */

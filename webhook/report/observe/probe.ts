@@ -9,6 +9,7 @@ import { planFor } from '../../core/proof/plan.ts';
 import { applying } from '../../core/proof/selection.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import {
+  docsUrl,
   installedPolicies,
   installedWebhooks,
   statusAnnotation,
@@ -17,35 +18,38 @@ import {
 import { combinedOf } from './configuration.ts';
 import type { OptIn } from './pods.ts';
 
-/**
- * The answer of the API server about an invented pod:
- * - `injected`: the pod came back with our init container in the first place;
- * - `no-profile-applies`: cni-gate answered, and its configuration requires no proof of such a pod;
- * - `failed`: cni-gate did not answer, was not asked, or the pod was refused by it or by its policy;
- * - `not-made`: no namespace could be tried, or something else refused the pod.
- */
+/** The answer of the API server about an invented pod. */
 export interface ProbeFacts {
   /** The namespace of the pod; null where none could be tried. */
   namespace: string | null;
-  outcome: 'injected' | 'no-profile-applies' | 'failed' | 'not-made';
-  /** What was seen, in words: the API server's own where it refused. */
-  what: string;
   /**
-   * Why it is no proof that new pods are admitted; absent where it is. `refused`: by a webhook or policy of cni-gate, or
-   * one could not be called; `silence`: the API server did not answer; `other`: for example a quota.
+   * - `injected`: the pod came back with our init container in the first place;
+   * - `no-profile-applies`: cni-gate answered, and its configuration requires no proof of such a pod;
+   * - `failed`: cni-gate did not answer, was not asked, or the pod was refused by it or by its policy;
+   * - `not-made`: no namespace could be tried, or something else refused the pod.
    */
-  reason?: ProbeReason;
+  outcome: 'injected' | 'no-profile-applies' | 'failed' | 'not-made';
+  /** What was seen: the API server's own text where it refused. */
+  what: string;
+  /** Why it is no proof that new pods are admitted; absent where it is. */
+  reason?: keyof typeof probeHints;
 }
 
-/** See {@link ProbeFacts}. */
-export type ProbeReason =
-  | 'refused'
-  | 'silence'
-  | 'not-called'
-  | 'changed'
-  | 'rights'
-  | 'other'
-  | 'no-namespace';
+/** Why a probe is no proof that new pods are admitted, and what to do about it. */
+export const probeHints = {
+  /** By a webhook or policy of cni-gate, or one could not be called. */
+  refused: `See ${docsUrl}guides/break-glass.md#what-the-refusals-say`,
+  /** The API server did not answer. */
+  silence:
+    'Look at the load of the API server, and at other webhooks for pods: kubectl get mutatingwebhookconfigurations,validatingwebhookconfigurations',
+  changed: 'Look for a webhook that is called after cni-gate and changes its container',
+  'not-called':
+    'Look at the namespaceSelector of the webhook for pods and, with the overlay permissive, at the logs of the replicas',
+  other:
+    'Another policy, webhook or quota of the cluster refused the pod: allow pods named cni-gate-probe-* there, label another namespace, or run it without the probe',
+  rights: '',
+  'no-namespace': '',
+};
 
 type Outcome = Omit<ProbeFacts, 'namespace'>;
 
@@ -56,7 +60,6 @@ const mostNamespaces = 10;
  * Asks the API server to make a pod in a namespace that opted in, as a dry run: it goes the whole way through
  * admission, and nothing is stored. Where something else refuses the pod, such as a quota, the next namespace is asked.
  *
- * @param namespaces those to choose from
  * @param timeout milliseconds; the API server gives our webhook for pods 10 s, may call it twice, and then gives the
  *   validating ones 3 s
  * @throws CniGateError where the way to the cluster cannot be used
@@ -79,52 +82,36 @@ export async function makeProbe(
   const what = 'no namespace has opted in with a profile that exists';
   let last: ProbeFacts = { namespace: null, outcome: 'not-made', what, reason: 'no-namespace' };
   for (const { name, combined } of candidates.slice(0, mostNamespaces)) {
-    last = { namespace: name, ...(await probeIn(client, name, combined, policy, timeout)) };
+    const { pod, requiredChecks } = probePod(name, combined, policy);
+    const query = { dryRun: 'All', timeout: `${Math.ceil(timeout / 1000)}s` };
+    const outcome = await client
+      .request<Pod>('POST', podsPath(name), { query, body: pod, timeout })
+      .then((made) => judgeAnswer(made, requiredChecks), judgeRefusal);
+    last = { namespace: name, ...outcome };
     if (last.outcome !== 'not-made') break;
   }
   return last;
 }
 
-async function probeIn(
-  client: ApiClient,
-  namespace: string,
-  combined: CombinedProfiles,
-  policy: Policy,
-  timeout: number,
-): Promise<Outcome> {
-  const { pod, requiredChecks } = probePod(namespace, combined, policy);
-  const query = { dryRun: 'All', timeout: `${Math.ceil(timeout / 1000)}s` };
-  try {
-    const made = await client.request<Pod>('POST', podsPath(namespace), { query, body: pod, timeout });
-    return judgeAnswer(made, requiredChecks);
-  } catch (error) {
-    if (error instanceof ClusterError) return judgeRefusal(error);
-    throw error;
-  }
-}
-
 /**
  * What follows from the pod that the API server would have created.
  *
- * @param requiredChecks the words of the checks that the configuration requires of the pod
+ * @param requiredChecks the names of the checks that the configuration requires of the pod
  */
 function judgeAnswer(pod: Pod, requiredChecks: readonly string[]): Outcome {
   const status = readStatus(pod);
   const first = pod.spec.initContainers?.[0]?.name;
-  if (first === validatorContainer && status !== undefined) {
-    const checks = Array.isArray(status.checks) ? status.checks.join(', ') : '';
-    return { outcome: 'injected', what: `the pod comes back with ${validatorContainer} (${checks})` };
-  }
   if (status === undefined) {
     const what = `the pod comes back without ${statusAnnotation}: the API server did not ask cni-gate, or had no answer and went on`;
     return { outcome: 'failed', what, reason: 'not-called' };
   }
-  if (requiredChecks.length === 0) {
-    const what = 'cni-gate answered; no profile applies to a made-up pod';
-    return { outcome: 'no-profile-applies', what };
+  if (first === validatorContainer) {
+    const checks = Array.isArray(status.checks) ? status.checks.join(', ') : '';
+    return { outcome: 'injected', what: `the pod comes back with ${validatorContainer} (${checks})` };
   }
-  const instead = first === undefined ? 'has no init container' : `has ${first} as its first init container`;
-  const what = `the pod was to come back with ${validatorContainer} (${requiredChecks.join(', ')}) and ${instead}`;
+  if (requiredChecks.length === 0)
+    return { outcome: 'no-profile-applies', what: 'cni-gate answered; no profile applies to a made-up pod' };
+  const what = `the pod was to come back with ${validatorContainer} (${requiredChecks.join(', ')}), and its first init container is ${first ?? 'missing'}`;
   return { outcome: 'failed', what, reason: 'changed' };
 }
 
@@ -143,7 +130,8 @@ const ours: ReadonlySet<string> = new Set([
 const refuser = /^(?:admission webhook|failed calling webhook|ValidatingAdmissionPolicy) ["']([^"']+)/;
 
 /** What it means that the API server did not make the pod: a fault where something of cni-gate refused it. */
-function judgeRefusal(error: ClusterError): Outcome {
+function judgeRefusal(error: unknown): Outcome {
+  if (!(error instanceof ClusterError)) throw error;
   const { status, missingRight, statusMessage, causes, message: what } = error;
   if (status === undefined || error.reason === 'Timeout')
     return { outcome: 'failed', what, reason: 'silence' };
@@ -154,32 +142,27 @@ function judgeRefusal(error: ClusterError): Outcome {
   return { outcome: 'not-made', what, reason };
 }
 
-/** A pod to ask about, and the words of the checks that the configuration requires of it. */
-export interface ProbePod {
-  pod: Pod & { apiVersion: 'v1'; kind: 'Pod' };
-  requiredChecks: readonly string[];
-}
-
 /**
- * A pod to which one of the combined profiles applies: a plain one if that will do, otherwise one with the containers,
- * labels and annotations of a profile's `when`. If none applies to any of these, the plain one.
- * It holds to Pod Security `restricted`, and names requests and limits, as quotas may ask for them.
+ * A pod to which one of the combined profiles applies, and the checks that the configuration requires of it: a plain pod
+ * if that will do, otherwise one with the containers, labels and annotations of a profile's `when`. If none applies to
+ * any of these, the plain one.
  */
-export function probePod(namespace: string, combined: CombinedProfiles, { proof }: Policy): ProbePod {
+export function probePod(namespace: string, combined: CombinedProfiles, { proof }: Policy) {
   const conditions = combined.profiles.flatMap(({ when }) => when);
-  const candidates = [{}, ...conditions].map((condition) => podFor(namespace, condition, proof.image));
-  const fitting = candidates.flatMap((pod) => {
+  const candidates = [{}, ...conditions].map((condition) => {
+    const pod = podFor(namespace, condition, proof.image);
     const profiles = applying(combined.profiles, pod, {});
     const { checkNames } = planFor({ pod, namespace }, profiles, { labels: {} }, proof);
-    return checkNames.length > 0 ? [{ pod, requiredChecks: checkNames }] : [];
+    return { pod, requiredChecks: checkNames };
   });
-  return fitting[0] ?? { pod: podFor(namespace, {}, proof.image), requiredChecks: [] };
+  const fitting = candidates.find(({ requiredChecks }) => requiredChecks.length > 0);
+  return fitting ?? { pod: podFor(namespace, {}, proof.image), requiredChecks: [] };
 }
 
-function podFor(namespace: string, condition: Condition, image: string): ProbePod['pod'] {
-  const names = [...new Set(['probe', ...(condition.container === undefined ? [] : [condition.container])])];
+/** A pod that holds to Pod Security `restricted`, and names requests and limits, as quotas may ask for them. */
+function podFor(namespace: string, condition: Condition, image: string) {
   const amounts = { cpu: '10m', memory: '32Mi' };
-  const containers = names.map((name) => ({
+  const containers = ['probe', ...(condition.container ? [condition.container] : [])].map((name) => ({
     name,
     image,
     resources: { requests: amounts, limits: amounts },
@@ -201,8 +184,8 @@ function podFor(namespace: string, condition: Condition, image: string): ProbePo
 }
 
 /** Values that satisfy matchers; a key that must not be there, or not have some value, is left out. */
-function valuesFor(matchers: Record<string, Matcher> | undefined): Record<string, string> {
-  const values = Object.entries(matchers ?? {}).flatMap(([key, matcher]): [string, string][] => {
+function valuesFor(matchers: Record<string, Matcher> = {}): Record<string, string> {
+  const values = Object.entries(matchers).flatMap(([key, matcher]): [string, string][] => {
     if (typeof matcher === 'string') return [[key, matcher]];
     if ('in' in matcher) return matcher.in.slice(0, 1).map((value) => [key, value]);
     return 'exists' in matcher && matcher.exists ? [[key, 'cni-gate-probe']] : [];

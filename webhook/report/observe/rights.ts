@@ -3,7 +3,7 @@ import type { V1Role, V1SelfSubjectAccessReview } from '@kubernetes/client-node'
 import { parseAllDocuments } from 'yaml';
 import type { ApiClient } from '../../cluster/client.ts';
 import type { Policy } from '../../core/profiles/policy.ts';
-import { mapEach, type Observation, observed } from './observation.ts';
+import { mapEach } from './observation.ts';
 
 /** The manifests of this release: in the published bundle, and in the sources. */
 const folder = ['./manifests/', '../../../manifests/base/']
@@ -33,17 +33,16 @@ export function rightText({ verb, group, resource, name, namespace }: Right): st
   return `${verb} ${what}${namespace === undefined ? '' : ` in namespace ${namespace}`}`;
 }
 
-/** What the rights of the server depend on. */
-interface RightsOptions {
-  /** Of cni-gate. */
-  namespace: string;
-  policy: Pick<Policy, 'steer' | 'repair'>;
-  /** The Secret of the managed certificates; undefined where the certificates come from elsewhere. */
-  secret: string | undefined;
-}
-
-/** The rights of the manifests that the service account needs for what the configuration asks of the replicas. */
-export function serverRights({ namespace, policy, secret }: RightsOptions): Right[] {
+/**
+ * The rights of the manifests that the service account needs for what the configuration asks of the replicas.
+ *
+ * @param secret of the managed certificates; undefined where the certificates come from elsewhere
+ */
+export function serverRights(
+  namespace: string,
+  policy: Pick<Policy, 'steer' | 'repair'>,
+  secret: string | undefined,
+): Right[] {
   const rightsIn = ({ metadata, rules = [] }: Pick<V1Role, 'metadata' | 'rules'>): Right[] =>
     rules.flatMap(({ apiGroups: [group = ''] = [], resources = [], resourceNames = [''], verbs }) =>
       resources.flatMap((resource) =>
@@ -77,35 +76,27 @@ export function installRights(): Right[] {
   });
 }
 
-/** A right, and whether the one who was asked about has it. */
-export interface RightFacts {
-  right: Right;
-  allowed: boolean;
-}
-
-/** Asks whether a service account has each of these rights, however they were given to it. */
-export async function rightsOf(
+/**
+ * Asks whether an account has each of these rights, however they were given to it.
+ *
+ * @param account a service account; undefined for the caller, who may always ask that
+ */
+export function rightsOf(
   client: ApiClient,
-  { namespace, name }: { namespace: string; name: string },
   rights: readonly Right[],
-): Promise<Observation<RightFacts[]>> {
-  const subject = {
-    user: `system:serviceaccount:${namespace}:${name}`,
-    groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
+  account?: { namespace: string; name: string },
+): Promise<{ right: Right; allowed: boolean }[]> {
+  const kind = account ? 'SubjectAccessReview' : 'SelfSubjectAccessReview';
+  const subject = account && {
+    user: `system:serviceaccount:${account.namespace}:${account.name}`,
+    groups: ['system:serviceaccounts', `system:serviceaccounts:${account.namespace}`, 'system:authenticated'],
   };
-  const asked = mapEach(rights, (right) => ask(client, 'SubjectAccessReview', right, subject));
-  return observed(asked, 'the rights of the service account');
-}
-
-/** Asks whether the caller has each of these rights. Everybody may ask that. */
-export const ownRights = (client: ApiClient, rights: readonly Right[]): Promise<RightFacts[]> =>
-  mapEach(rights, (right) => ask(client, 'SelfSubjectAccessReview', right));
-
-async function ask(client: ApiClient, kind: string, right: Right, subject: object = {}): Promise<RightFacts> {
-  const [resource, subresource] = right.resource.split('/');
-  const resourceAttributes = { ...right, resource, ...(subresource && { subresource }) };
-  const body = { apiVersion: 'authorization.k8s.io/v1', kind, spec: { ...subject, resourceAttributes } };
-  const path = `/apis/authorization.k8s.io/v1/${kind.toLowerCase()}s`;
-  const { status } = await client.request<V1SelfSubjectAccessReview>('POST', path, { body });
-  return { right, allowed: status?.allowed === true };
+  return mapEach(rights, async (right) => {
+    const [resource, subresource] = right.resource.split('/');
+    const resourceAttributes = { ...right, resource, ...(subresource && { subresource }) };
+    const body = { apiVersion: 'authorization.k8s.io/v1', kind, spec: { ...subject, resourceAttributes } };
+    const path = `/apis/authorization.k8s.io/v1/${kind.toLowerCase()}s`;
+    const { status } = await client.request<V1SelfSubjectAccessReview>('POST', path, { body });
+    return { right, allowed: status?.allowed === true };
+  });
 }

@@ -27,6 +27,8 @@ export function checkReport(facts: Facts, now: number) {
   const result = verdictOf(rows);
   const networks = facts.rights ? networkFits(facts) : [];
   const fits = networks.some(({ complete }) => complete);
+  const counts = { passed: 0, failed: 0, warning: 0, 'not-known': 0, skipped: 0 };
+  for (const check of checks) counts[check.result] += 1;
   return {
     time: timeText(now),
     mode: facts.rights ? 'pre' : 'installed',
@@ -34,7 +36,7 @@ export function checkReport(facts: Facts, now: number) {
     headline: headlineOf(result, checks),
     cluster,
     configuration: configuration.source,
-    counts: countOf(checks),
+    counts,
     checks,
     networks,
     proposals: fits ? [proposalOf(configuration.policy, networks)] : [],
@@ -47,26 +49,19 @@ function verdictOf(rows: readonly CheckRow[]): CheckVerdict {
   return rows.some(({ result, essential }) => result === 'not-known' && essential) ? 'not-known' : 'passed';
 }
 
-function countOf(checks: readonly Check[]): Record<CheckOutcome, number> {
-  const counts = { passed: 0, failed: 0, warning: 0, 'not-known': 0, skipped: 0 };
-  for (const { result } of checks) counts[result] += 1;
-  return counts;
-}
-
 /** The result in one line: the first check that failed is the cause of others, by the order of the catalogue. */
 function headlineOf(verdict: CheckVerdict, checks: readonly Check[]): string {
   const having = (result: CheckOutcome): Check[] => checks.filter((check) => check.result === result);
   const [bad, warnings, unknown] = [having('failed'), having('warning'), having('not-known')];
   const made = checks.length - unknown.length - having('skipped').length;
-  const noun = made === 1 ? 'check' : 'checks';
-  const [first] = verdict === 'not-installed' ? bad.filter(({ id }) => id === 'installed') : bad;
-  if (first) return `${bad.length} of ${made} ${noun} failed. ${first.id}: ${first.what} (${first.code})`;
+  const first = bad.find(({ id }) => verdict !== 'not-installed' || id === 'installed');
+  if (first) return `${bad.length} of ${made} checks failed. ${first.id}: ${first.what} (${first.code})`;
   const dark = unknown.length > 0 ? ` Not known: ${unknown.map(({ id }) => id).join(', ')}.` : '';
-  if (verdict === 'not-known') return `It is not known whether all is well: ${made} ${noun} passed.${dark}`;
+  if (verdict === 'not-known') return `It is not known whether all is well: ${made} checks passed.${dark}`;
   const texts = warnings.map(({ id, what }) => `${id}: ${what}`);
   return texts.length > 0
     ? `No check failed. Warnings: ${texts.join('; ')}.${dark}`
-    : `All ${made} ${noun} passed.${dark}`;
+    : `All ${made} checks passed.${dark}`;
 }
 
 /** How a result is marked, and in which colour. */
@@ -85,8 +80,19 @@ const indent = '    ';
 export function checkText(report: CheckReport, { width = 100, paint = plain }: TextOptions = {}): string {
   const { time, cluster, configuration, checks, proposals, headline, result, counts } = report;
   const style = result !== 'passed' ? 'red' : counts.warning > 0 ? 'yellow' : 'green';
+  const isAbsent = checks.some((check) => check.id === 'not-installed-yet' && check.result === 'passed');
   const column = Math.max(...checks.map(({ id }) => id.length)) + 4;
-  const isAbsent = checks.some(({ id, result }) => id === 'not-installed-yet' && result === 'passed');
+  const checkLines = (check: Check): string[] => {
+    const [mark, colour] = marks[check.result];
+    const what = check.code === null ? check.what : `${check.what} (${check.code})`;
+    const [first = '', ...more] = wrap(clean(what), width - column, '');
+    return [
+      `${paint(colour, mark)} ${check.id.padEnd(column - 2)}${first}`,
+      ...more.map((line) => ' '.repeat(column) + line),
+      ...(check.hint === '' ? [] : wrap(indent + clean(check.hint), width, indent)),
+      ...(check.result === 'passed' || check.result === 'skipped' ? [] : [indent + check.link]),
+    ];
+  };
   const lines = [
     // in one line, however long: scripts and people read the first one
     paint(style, clean(headline)),
@@ -95,29 +101,14 @@ export function checkText(report: CheckReport, { width = 100, paint = plain }: T
     ...[...Map.groupBy(checks, ({ group }) => group)].flatMap(([group, same]) => [
       '',
       paint('bold', group),
-      ...same.flatMap((check) => checkLines(check, width, column, paint)),
+      ...same.flatMap(checkLines),
     ]),
     ...proposals.flatMap(({ profile, command, problem }) => [
       '',
       paint('bold', 'to opt a namespace in, after the installation'),
-      // in one piece, to be copied
-      ...(command === ''
-        ? wrap(clean(`${indent}${profile} is not possible: ${problem}`), width, indent)
-        : [indent + command]),
+      // the command in one piece, to be copied
+      ...(command === '' ? wrap(clean(`${profile} is not possible: ${problem}`), width) : [indent + command]),
     ]),
   ];
   return lines.map((line) => `${line}\n`).join('');
-}
-
-/** @param column where what was seen begins */
-function checkLines(check: Check, width: number, column: number, paint: Paint): string[] {
-  const { id, what, hint, link, result, code } = check;
-  const [mark, style] = marks[result];
-  const [first = '', ...more] = wrap(clean(code === null ? what : `${what} (${code})`), width - column, '');
-  return [
-    `${paint(style, mark)} ${id.padEnd(column - 2)}${first}`,
-    ...more.map((line) => ' '.repeat(column) + line),
-    ...(hint === '' ? [] : wrap(indent + clean(hint), width, indent)),
-    ...(result === 'passed' || result === 'skipped' ? [] : [indent + link]),
-  ];
 }

@@ -1,9 +1,10 @@
+import { states } from '../../core/networks/daemon-set-status.ts';
 import { clean } from '../../lib/clean.ts';
 import { wrap } from '../../lib/wrap.ts';
 import { few } from '../judge/check-result.ts';
+import { proofStates } from '../observe/pods.ts';
 import { countsOf, type Status, warningsOf } from './status.ts';
-import { clusterText, layTable, plain, type TextOptions } from './table.ts';
-import { grouped, type Table, tablesOf } from './tables.ts';
+import { ageText, type Cell, clusterText, layTable, plain, type TextOptions } from './table.ts';
 
 /** Rows of a table that are shown where not all are asked for: what fits on a screen or two. */
 const mostRows = 50;
@@ -20,8 +21,7 @@ export function statusText(
 ): string {
   const { result, headline, cluster, probe, faults } = status;
   const isGone = result === 'not-installed';
-  const group = all || width === Number.POSITIVE_INFINITY ? undefined : grouped;
-  const shown = tablesOf(status, all, group).filter(({ id }) => !isGone || id === 'faults');
+  const group = all || width === Number.POSITIVE_INFINITY ? (objects: readonly object[]) => objects : grouped;
   const max = all || isGone ? Number.POSITIVE_INFINITY : mostRows;
   const counts = countsOf(status);
   // without a fault the first line has them all
@@ -36,18 +36,17 @@ export function statusText(
     // in one line, however long: scripts and people read the first one
     paint(result !== 'well' ? 'red' : warningsOf(status).length > 0 ? 'yellow' : 'green', clean(headline)),
     ...sentences.flatMap((text) => wrap(clean(text), width)),
-    ...shown.flatMap((table) => linesOf(table, max, width)),
+    ...tablesOf(status, all, group).flatMap((table) => linesOf(table, max, width)),
   ];
   return lines.map((line) => `${line}\n`).join('');
 }
 
 function linesOf({ head, rows, sentences }: Table, max: number, width: number): string[] {
   if (rows.length === 0) return [];
-  const shown = rows.slice(0, max).map((row) => row.map((cell) => cell && clean(cell)));
-  const more = rows.length - shown.length;
+  const more = rows.length - max;
   return [
     '',
-    ...layTable(head, shown, width, sentences),
+    ...layTable(head, rows.slice(0, max), width, sentences),
     ...(more > 0 ? [`and ${more} more: --all shows them`] : []),
   ];
 }
@@ -57,4 +56,149 @@ function whoOptedIn({ namespace, namespaces }: Status, all: boolean): string {
   if (names.length === 0)
     return namespace === null ? 'No namespace has opted in.' : `Namespace ${namespace} has not opted in.`;
   return `Opted in: ${few(names, all ? names.length : 10)}`;
+}
+
+/** A table of a status; it is left out without rows. */
+interface Table {
+  head: string[];
+  rows: Cell[][];
+  /** How many of the last columns hold sentences. */
+  sentences: number;
+}
+
+/** The fields that are shown of each list of a status. */
+const columns = {
+  features: ['feature', 'mode', 'inForce', 'why'],
+  installation: ['id', 'result', 'what'],
+  nodes: ['node', 'daemonSet', 'state', 'since', 'pod', 'why'],
+  heldPods: ['name', 'refused', 'since', 'nominated', 'why', 'notNominated'],
+  failedPods: ['name', 'node', 'verdict', 'since', 'why', 'repair'],
+  waitingPods: ['name', 'node', 'since', 'why'],
+  podsWithoutProof: ['name', 'node', 'why'],
+  duplicateAddresses: ['address', 'network', 'pods', 'nodes'],
+} satisfies { [List in keyof Status]?: string[] };
+
+/** Heads of columns that are not the name of their field; of names, by list. */
+const heads: Record<string, string> = {
+  id: 'check',
+  address: 'duplicate address',
+  heldPods: 'held pod',
+  failedPods: 'failed proof',
+  waitingPods: 'waiting pod',
+  podsWithoutProof: 'pod without proof',
+  inForce: 'in force',
+  refused: 'refused node',
+  notNominated: 'not nominated',
+  since: 'age',
+};
+
+/**
+ * The tables of a status: first what is wrong and pods with a problem.
+ *
+ * @param all checks that passed as well
+ * @param group puts objects with equal reasons together
+ */
+function tablesOf(
+  status: Status,
+  all: boolean,
+  group: (objects: readonly object[]) => readonly object[],
+): Table[] {
+  const { result, daemonSets, namespaces, pods } = status;
+  const table = (id: keyof typeof columns, objects: readonly object[], sentences = 1): Table => ({
+    head: columns[id].map((field) => (heads[field === 'name' ? id : field] ?? field).toUpperCase()),
+    rows: objects.map((object) => columns[id].map((field) => cellOf({ ...object }, field, status.time))),
+    sentences,
+  });
+  const shown = states.filter(
+    (state) => state === 'ready' || daemonSets.some(({ nodes }) => nodes[state] > 0),
+  );
+  const proofs = (name: string, counts: Status['pods']): Cell[] => [
+    name,
+    ...proofStates.map((state) => String(counts[state])),
+  ];
+  const withPods = namespaces
+    .filter((namespace) => Object.values(namespace.pods).some((count) => count > 0))
+    .map((namespace) => proofs(namespace.name, namespace.pods));
+  // without an installation the first line has the first one
+  const faults = status.faults.slice(result === 'not-installed' ? 1 : 0);
+  const faultTable: Table = {
+    head: ['FAULT'],
+    rows: faults.map(({ code, message }) => [`${message} (${code})`]),
+    sentences: 1,
+  };
+  if (result === 'not-installed') return [faultTable];
+  const checks = status.installation
+    .filter((check) => all || check.result !== 'passed')
+    // the hint of a check that failed is in its fault
+    .map((check) =>
+      check.result === 'warning' ? { ...check, what: `${check.what}. ${check.hint}` } : check,
+    );
+  return [
+    faultTable,
+    table('heldPods', group(status.heldPods), 2),
+    table('failedPods', group(status.failedPods), 2),
+    table('waitingPods', group(status.waitingPods)),
+    table('podsWithoutProof', group(status.podsWithoutProof)),
+    table('duplicateAddresses', status.duplicateAddresses, 0),
+    table('features', status.features),
+    table('installation', checks),
+    {
+      head: ['DAEMONSET', 'PROFILES', 'IN USE', ...shown.map((state) => state.toUpperCase())],
+      rows: daemonSets.map(({ namespace, name, profiles, inUse, exists, nodes }) => [
+        `${namespace}/${name}`,
+        profiles.join(','),
+        inUse ? 'yes' : 'no',
+        ...shown.map((state) => (exists ? String(nodes[state]) : null)),
+      ]),
+      sentences: 0,
+    },
+    table('nodes', group(status.nodes)),
+    {
+      head: ['NAMESPACE', 'PASSED', 'FAILED', 'WAITING', 'OPTED OUT', 'WITHOUT PROOF', 'SKIPPED'],
+      // the sum comes first: it stays where rows are left out
+      rows: withPods.length > 1 ? [proofs('all', pods), ...withPods] : withPods,
+      sentences: 0,
+    },
+  ];
+}
+
+/** A field of an object of the API with its namespace, and times as ages: as kubectl writes them. */
+function cellOf(object: Fields, field: string, now: string): Cell {
+  const value = object[field];
+  if (field === 'name') return `${object.namespace}/${value}`;
+  if (field === 'inForce') return value === null ? 'not known' : value ? 'yes' : 'no';
+  if (value === null || value === undefined) return null;
+  if (Array.isArray(value)) return [...new Set(value)].join(', ');
+  return field === 'since' ? ageText(Date.parse(now) - Date.parse(String(value))) : String(value);
+}
+
+type Fields = Record<string, unknown>;
+
+/** Fields that tell apart objects with one reason. */
+const ofOne: ReadonlySet<string> = new Set(['namespace', 'name', 'since', 'node', 'pod', 'nominated']);
+
+/** Objects of one list of a status, those with equal reasons as one: how many there are, and the greatest age. */
+const grouped = (objects: readonly object[]): object[] =>
+  [...Map.groupBy(objects as Fields[], reasonOf).values()].map(merged);
+
+/** The reason without the names of the object, which the leader's events have in them. */
+function reasonOf(object: Fields): string {
+  const names = [object.name, object.node].filter((name) => typeof name === 'string');
+  return JSON.stringify(object, (field, value) => {
+    if (ofOne.has(field)) return undefined;
+    return typeof value === 'string' ? names.reduce((text, name) => text.replaceAll(name, ''), value) : value;
+  });
+}
+
+function merged(same: Fields[]): Fields {
+  const result: Fields = { ...same[0] };
+  for (const field of ofOne) {
+    if (!(field in result) || field === 'namespace' || same.length === 1) continue;
+    const texts = [...new Set(same.flatMap((object) => (object[field] ? String(object[field]) : [])))];
+    // RFC 3339 in UTC sorts by time; names of pods may be equal in two namespaces
+    if (field === 'since') result.since = texts.toSorted()[0] ?? null;
+    else if (field === 'name') result.name = `${result.name} and ${same.length - 1} more`;
+    else result[field] = few(texts, 1) || null;
+  }
+  return result;
 }

@@ -26,24 +26,22 @@ export type Status = ReturnType<typeof statusOf>;
 const isShown = ({ id, group }: CheckRow): boolean =>
   id === 'proof-mode' || (group === 'installation' && id !== 'installed');
 
-/** What a status depends on beside the facts. */
-export interface StatusOptions {
-  /** Milliseconds since the epoch. */
-  now: number;
-  /** Nodes that are ready or exempt as well. */
-  all: boolean;
-}
-
-/** The status of what was read of a cluster. The same facts at the same time give the same status. */
-export function statusOf(facts: StatusFacts, options: StatusOptions) {
-  const { time, result, ...rest } = judge(facts, options);
-  return { time, result, headline: headlineOf({ time, result, ...rest }), ...rest };
+/**
+ * The status of what was read of a cluster. The same facts at the same time give the same status.
+ *
+ * @param now milliseconds since the epoch
+ * @param all nodes that are ready or exempt as well
+ */
+export function statusOf(facts: StatusFacts, now: number, all: boolean) {
+  const judged = judge(facts, now, all);
+  const { time, result, ...rest } = judged;
+  return { time, result, headline: headlineOf(judged), ...rest };
 }
 
 /** A status without its first line. */
 type Judged = ReturnType<typeof judge>;
 
-function judge(facts: StatusFacts, { now, all }: StatusOptions) {
+function judge(facts: StatusFacts, now: number, all: boolean) {
   const { namespace = null, probe = null, cluster, configuration } = facts;
   const presence = checkPresence(facts);
   const gone = presence.result === 'failed';
@@ -60,10 +58,17 @@ function judge(facts: StatusFacts, { now, all }: StatusOptions) {
   const networks = networkRows(judged, now);
   const troubles = podRows(judged, features, now);
   const podsOf = Map.groupBy(judged.pods.found, (pod) => pod.namespace);
-  const faults = [
-    ...(gone ? [notInstalled(presence.what, namespaces)] : faultsOf(checks)),
-    ...(namespace !== null && namespaces.length === 0 ? [notOptedIn(facts, namespace)] : []),
-  ];
+  // what breaks others first
+  const faultsOfChecks: Fault[] = checks.flatMap(({ code, what, hint }) =>
+    code === null ? [] : [{ code, message: `${what}. ${hint}` }],
+  );
+  const faults: Fault[] = gone
+    ? [{ code: 'CNI_GATE_NOT_INSTALLED', message: notInstalled(presence.what, namespaces) }]
+    : faultsOfChecks;
+  if (namespace !== null && namespaces.length === 0) {
+    const message = notOptedIn(namespace, configuration.policy.profiles.keys());
+    faults.push({ code: 'CNI_GATE_NOT_OPTED_IN', message });
+  }
   const wrong = [faults, networks.rows.filter(isNotReady), ...Object.values(troubles)];
   // a probe that was asked for and not made leaves the verdict open
   const isOpen = ({ id, result, essential }: CheckRow): boolean =>
@@ -84,10 +89,7 @@ function judge(facts: StatusFacts, { now, all }: StatusOptions) {
     notKnown,
     probe,
     namespace,
-    namespaces: namespaces.map((namespace) => ({
-      ...namespace,
-      pods: countProofs(podsOf.get(namespace.name) ?? []),
-    })),
+    namespaces: namespaces.map((optIn) => ({ ...optIn, pods: countProofs(podsOf.get(optIn.name) ?? []) })),
     pods: countProofs(judged.pods.found),
     unprovedNodes: networks.unproved,
     wayNotShown: judged.pods.found.filter(({ evidence }) => evidence?.wayNotShown).length,
@@ -104,21 +106,14 @@ interface Fault {
   message: string;
 }
 
-/** The faults of checks that failed, what breaks others first. */
-const faultsOf = (checks: readonly CheckRow[]): Fault[] =>
-  checks.flatMap(({ code, what, hint }) => (code === null ? [] : [{ code, message: `${what}. ${hint}` }]));
-
-function notInstalled(what: string, namespaces: readonly { name: string }[]): Fault {
+function notInstalled(what: string, namespaces: readonly { name: string }[]): string {
   const names = few(namespaces.map(({ name }) => name));
   const unchecked = names === '' ? '' : ` cni-gate checks no pods of the namespaces that opted in: ${names}.`;
-  const message = `${what}.${unchecked} To install it: ${docsUrl}guides/install.md`;
-  return { code: 'CNI_GATE_NOT_INSTALLED', message };
+  return `${what}.${unchecked} To install it: ${docsUrl}guides/install.md`;
 }
 
-function notOptedIn({ configuration: { policy } }: StatusFacts, namespace: string): Fault {
-  const message = `namespace ${namespace} has not opted in, so nothing of it is held or proved: kubectl label --overwrite namespace ${namespace} ${profileLabel}=PROFILE, of ${[...policy.profiles.keys()].join(', ')}, or several joined by dots`;
-  return { code: 'CNI_GATE_NOT_OPTED_IN', message };
-}
+const notOptedIn = (namespace: string, profiles: Iterable<string>): string =>
+  `namespace ${namespace} has not opted in, so nothing of it is held or proved: kubectl label --overwrite namespace ${namespace} ${profileLabel}=PROFILE, of ${[...profiles].join(', ')}, or several joined by dots`;
 
 /** The result in one line. */
 function headlineOf(status: Judged): string {
@@ -133,9 +128,9 @@ function headlineOf(status: Judged): string {
   const unknown = installation.filter((check) => check.result === 'not-known' || check.result === 'skipped');
   const noted = counts === '' ? '' : ` Of note: ${counts}.`;
   const dark = unknown.length === 0 ? '' : ` Not known: ${unknown.map(({ what }) => what).join('; ')}.`;
-  const warnings = warningsOf(status);
+  const warnings = warningsOf(status).join('; ');
   const well = `All is well${dark === '' ? '' : ', as far as it is known'}`;
-  return `${warnings.length === 0 ? well : `No fault. Warnings: ${warnings.join('; ')}`}.${noted}${dark}`;
+  return `${warnings === '' ? well : `No fault. Warnings: ${warnings}`}.${noted}${dark}`;
 }
 
 /** What checks warn of, and what to do. */

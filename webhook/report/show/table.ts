@@ -1,3 +1,4 @@
+import { clean } from '../../lib/clean.ts';
 import { wrap } from '../../lib/wrap.ts';
 import type { ClusterIdentity } from '../observe/observe.ts';
 
@@ -25,7 +26,8 @@ export function clusterText(
   isGone: boolean,
 ): string {
   const where = context === null ? 'service account of the pod' : `context ${context}`;
-  return `Cluster: ${server} (${where}). cni-gate: client ${clientVersion}, server ${serverVersion ?? (isGone ? 'not installed' : 'not known')}`;
+  const version = serverVersion ?? (isGone ? 'not installed' : 'not known');
+  return `Cluster: ${server} (${where}). cni-gate: client ${clientVersion}, server ${version}`;
 }
 
 /** Seconds of each unit, the largest first. */
@@ -34,22 +36,15 @@ const units = { y: 365 * 86_400, d: 86_400, h: 3600, m: 60, s: 1 };
 /**
  * An age in its largest unit of which there are two, as `kubectl get` writes most ages: `45s`, `12m`, `5h`, `3d`. Times
  * to come, as by a clock that is ahead, read `0s`.
- *
- * @param milliseconds how long ago
  */
 export function ageText(milliseconds: number): string {
   const seconds = Math.max(0, Math.floor(milliseconds / 1000));
-  const [unit, size] = Object.entries(units).find(([, one]) => seconds >= 2 * one) ?? ['s', 1];
+  const [unit, size] = Object.entries(units).find(([, length]) => seconds >= 2 * length) ?? ['s', 1];
   return `${Math.floor(seconds / size)}${unit}`;
 }
 
 /** What a cell shows; null and an empty text show as `-`. */
 export type Cell = string | null;
-
-/** Between columns. */
-const gap = '  ';
-/** Before what belongs to the row above. */
-const indent = '    ';
 
 /**
  * A table with one line for its head and for each row, as kubectl writes it. Where a row is wider than asked, its last
@@ -64,32 +59,26 @@ export function layTable(
   width: number,
   sentences: number,
 ): string[] {
-  const lines = [head, ...rows.map((row) => row.map((cell) => cell || '-'))];
+  const lines = [head, ...rows.map((row) => row.map((cell) => clean(cell || '-')))];
   const whole = aligned(lines);
   if (whole.every((line) => line.length <= width) || sentences === 0) return whole;
   const columns = head.length - sentences;
-  const names = head.slice(columns).map((name) => name.toLowerCase());
   const short = aligned(lines.map((line) => line.slice(0, columns)));
+  const below = (line: readonly string[]): string[] =>
+    line.slice(columns).flatMap((text, at) => {
+      const indent = '    ';
+      const name = sentences > 1 ? `${head[columns + at]?.toLowerCase()}: ` : '';
+      return text === '-' ? [] : wrap(indent + name + text, width, `${indent}  `);
+    });
   return lines.flatMap((line, index) => [
     ...(columns > 0 ? [short[index] ?? ''] : []),
-    ...(index === 0 ? [] : below(line.slice(columns), names, width)),
+    ...(index === 0 ? [] : below(line)),
   ]);
 }
 
 /** Lines whose cells stand below each other. Blanks at the end are not written. */
 function aligned(lines: readonly (readonly string[])[]): string[] {
-  const widths: number[] = [];
-  for (const line of lines)
-    for (const [at, cell] of line.entries()) widths[at] = Math.max(cell.length, widths[at] ?? 0);
-  const laid = lines.map((line) => line.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join(gap));
+  const widths = lines[0]?.map((_, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0))) ?? [];
+  const laid = lines.map((line) => line.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  '));
   return laid.map((line) => line.trimEnd());
-}
-
-/** Sentences, each on lines of its own, with its column's name before it where there are several. */
-function below(sentences: readonly string[], names: readonly string[], width: number): string[] {
-  return sentences.flatMap((text, at) => {
-    if (text === '-') return [];
-    const name = names.length > 1 ? `${names[at]}: ` : '';
-    return wrap(indent + name + text, width, `${indent}  `);
-  });
 }

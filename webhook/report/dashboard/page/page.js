@@ -1,23 +1,21 @@
 /** @typedef {import('../data.ts').Dashboard} Dashboard */
 /** @typedef {import('../data.ts').Band} Band */
 /** @typedef {import('../data.ts').GridCell} GridCell */
-/** @typedef {Dashboard['tables'][number]} Table */
-
-/** Rows of a table that are drawn: a browser is slow with many thousands. The filter looks at all of them. */
-const mostRows = 200;
 
 /** Milliseconds between two requests to the server. */
 const interval = 1500;
 
-/** How states and results are coloured. */
-const tones = Object.entries({
-  good: ['ready', 'passed', 'yes'],
-  pending: ['starting', 'rebooted', 'unproved', 'warning', 'not known', 'not-known'],
-  bad: ['broken', 'absent', 'failing', 'failed', 'no'],
-});
-
-/** What a small cell shows beside its colour. @type {Record<string, string>} */
-const marks = { broken: '×', failing: '!', absent: '–', rebooted: '↻', starting: '…', unproved: '?' };
+/** Colour of each state, and what a small cell shows beside it. @type {Record<string, [tone: string, mark: string]>} */
+const looks = {
+  broken: ['bad', '×'],
+  failing: ['bad', '!'],
+  absent: ['bad', '–'],
+  rebooted: ['pending', '↻'],
+  starting: ['pending', '…'],
+  unproved: ['pending', '?'],
+  ready: ['good', ''],
+  exempt: ['none', ''],
+};
 
 /** Up to this number of nodes, cells are wide enough for their names. */
 const mostNamed = 24;
@@ -25,6 +23,11 @@ const mostNamed = 24;
 /** @type {Dashboard | undefined} */
 let shown;
 const filter = /** @type {HTMLInputElement} */ (byId('filter'));
+const bands = byId('bands');
+bands.setAttribute('role', 'grid');
+bands.setAttribute('aria-labelledby', 'grid-title');
+/** The cell that was last focused or pointed at, as network and name. */
+let current = '';
 
 /** @param {string} id */
 function byId(id) {
@@ -36,11 +39,9 @@ function byId(id) {
 /**
  * Makes an element without markup: every text of the cluster becomes a text node.
  *
- * @template {keyof HTMLElementTagNameMap} K
- * @param {K} tag
+ * @param {string} tag
  * @param {Record<string, string>} attributes
  * @param {...(Node | string)} children
- * @returns {HTMLElementTagNameMap[K]}
  */
 function h(tag, attributes, ...children) {
   const element = document.createElement(tag);
@@ -49,61 +50,8 @@ function h(tag, attributes, ...children) {
   return element;
 }
 
-/** @param {string | null} text */
-const toneOf = (text) => tones.find(([, texts]) => texts.includes(text ?? ''))?.[0];
-
-/** @param {string} text @param {string[]} words */
-const hasWords = (text, words) => words.every((word) => text.toLowerCase().includes(word));
-
-/** Draws all that has rows; cells that lack a word of the filter are faint, and such rows are left out. */
-function draw() {
-  const words = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
-  drawGrid(words);
-  const filled = (shown?.tables ?? []).filter(({ rows }) => rows.length > 0);
-  byId('tables').replaceChildren(...filled.map((table) => sectionOf(table, words)));
-}
-
-/** @param {Table} table @param {string[]} words */
-function sectionOf({ id, title, head, rows, sentences }, words) {
-  const found = rows.filter((row) => hasWords(row.join('\n'), words));
-  const count = words.length === 0 ? String(rows.length) : `${found.length} of ${rows.length}`;
-  const more = found.length - mostRows;
-  const names = head.map((name) => name.toLowerCase());
-  /** @param {string | null} text @param {number} at */
-  const cell = (text, at) => {
-    const isText = at >= head.length - sentences;
-    const tone = toneOf(text);
-    const label = `${names[at]}: `;
-    const attributes = {
-      'data-label': label,
-      ...(tone && { 'data-tone': tone }),
-      ...(isText && { class: 'text' }),
-    };
-    return h('td', attributes, text ?? '');
-  };
-  const table = h(
-    'table',
-    {},
-    h('thead', {}, h('tr', {}, ...names.map((name) => h('th', { scope: 'col' }, name)))),
-    h('tbody', {}, ...found.slice(0, mostRows).map((row) => h('tr', {}, ...row.map(cell)))),
-  );
-  return h(
-    'section',
-    { id, 'aria-labelledby': `${id}-title` },
-    h('h2', { id: `${id}-title` }, `${title ?? names[0]} `, h('span', { class: 'muted count' }, count)),
-    h('div', { class: 'scroll' }, table),
-    more > 0 ? h('p', { class: 'muted' }, `and ${more} more: filter to see them`) : '',
-  );
-}
-
-const bands = byId('bands');
-bands.setAttribute('role', 'grid');
-bands.setAttribute('aria-labelledby', 'grid-title');
-/** What the detail is about: the cell that was last focused or pointed at, as network and name. */
-let current = '';
-
-/** @param {string[]} words */
-function drawGrid(words) {
+/** Draws the picture. Cells that lack a word of the filter are faint. */
+function drawGrid() {
   const grid = shown?.grid;
   byId('grid').hidden = !grid?.bands.length;
   if (!grid?.bands.length) return;
@@ -112,7 +60,7 @@ function drawGrid(words) {
   byId('grid-count').textContent = `${grid.nodes}${grid.grouped ? ', by state and pool' : ''}`;
   byId('legend').replaceChildren(...legendOf(grid.bands));
   bands.dataset.size = size;
-  bands.replaceChildren(...grid.bands.map((band) => bandOf(band, size, words)));
+  bands.replaceChildren(...grid.bands.map((band) => bandOf(band, size)));
   const cells = cellsIn(bands);
   const selected = cells.find(({ dataset }) => dataset.key === current) ?? cells[0];
   if (selected) select(selected);
@@ -121,57 +69,41 @@ function drawGrid(words) {
 
 /** The states that are there, with their colours and numbers of nodes. @param {Band[]} all */
 function legendOf(all) {
-  /** @type {Map<string, number>} */
-  const counts = new Map();
-  for (const { cells } of all)
-    for (const { state, count } of cells) if (state) counts.set(state, (counts.get(state) ?? 0) + count);
-  const order = [...Object.keys(marks), 'ready', 'exempt'];
-  const sorted = [...counts].sort(([left], [right]) => order.indexOf(left) - order.indexOf(right));
-  return sorted.map(([state, count]) =>
-    h(
-      'span',
-      {},
-      h(
-        'span',
-        { class: 'cell', 'data-tone': toneOf(state) ?? 'none', 'aria-hidden': 'true' },
-        marks[state] ?? '',
-      ),
-      `${state}`,
-      h('span', { class: 'muted' }, String(count)),
-    ),
-  );
+  const cells = all.flatMap((band) => band.cells);
+  return Object.entries(looks).flatMap(([name, [tone, mark]]) => {
+    const count = cells.reduce((sum, cell) => sum + (cell.state === name ? cell.count : 0), 0);
+    const sample = h('span', { class: 'cell', 'data-tone': tone, 'aria-hidden': 'true' }, mark);
+    return count === 0 ? [] : h('span', {}, sample, `${name} ${count}`);
+  });
 }
 
-/** @param {Band} band @param {string} size @param {string[]} words */
-function bandOf({ network, inUse, cells }, size, words) {
-  const made = cells.map((cell) => cellOf(cell, network, size, words));
-  const unused = inUse ? '' : h('span', { class: 'muted' }, ' not in use');
+/** @param {Band} band @param {string} size */
+function bandOf({ network, inUse, cells }, size) {
   return h(
     'div',
     { role: 'row', class: inUse ? 'band' : 'band unused' },
-    h('div', { role: 'rowheader', class: 'network' }, network, unused),
-    h('div', { role: 'presentation', class: 'cells' }, ...made),
+    h('div', { role: 'rowheader', class: 'network' }, inUse ? network : `${network} not in use`),
+    h('div', { role: 'presentation', class: 'cells' }, ...cells.map((cell) => cellOf(cell, network, size))),
   );
 }
 
-/** @param {GridCell} cell @param {string} network @param {string} size @param {string[]} words */
-function cellOf({ name, count, state, why }, network, size, words) {
-  const counted = count > 1 ? `${count} nodes` : '';
-  const told = [[name, counted].filter(Boolean).join(': '), network, state ?? 'nothing to be said'].join(
-    ' · ',
-  );
+/** @param {GridCell} cell @param {string} network @param {string} size */
+function cellOf({ name, count, state, why }, network, size) {
+  const named = count > 1 ? `${name}: ${count} nodes` : name;
+  const told = `${named} · ${network} · ${state ?? 'nothing to be said'}`;
   const text = why === '' ? told : `${told}: ${why}`;
+  const words = filter.value.toLowerCase().split(/\s+/);
+  const [tone, mark] = looks[state ?? ''] ?? ['none', ''];
   // open, and nothing shows that it works: not as green as the others
   const isUnsure = state === 'ready' && size !== 'group' && why !== '';
   const attributes = {
-    class: hasWords(text, words) ? 'cell' : 'cell faint',
+    class: words.every((word) => text.toLowerCase().includes(word)) ? 'cell' : 'cell faint',
     role: 'gridcell',
     tabindex: '-1',
     'aria-label': text,
     'data-key': `${network} ${name} ${size === 'group' ? state : ''}`,
-    'data-tone': isUnsure ? 'unsure' : (toneOf(state) ?? 'none'),
+    'data-tone': isUnsure ? 'unsure' : tone,
   };
-  const mark = marks[state ?? ''] ?? '';
   const label = size === 'small' ? mark : size === 'group' ? `${count} ${name}` : name;
   return h('div', attributes, h('span', { 'aria-hidden': 'true' }, label));
 }
@@ -182,12 +114,8 @@ const cellsIn = (element) =>
 
 /** Tells about a cell, and makes it the one that Tab comes to. @param {HTMLElement} cell */
 function select(cell) {
-  for (const before of bands.querySelectorAll('[tabindex="0"], .current')) {
-    before.setAttribute('tabindex', '-1');
-    before.classList.remove('current');
-  }
+  for (const before of bands.querySelectorAll('[tabindex="0"]')) before.setAttribute('tabindex', '-1');
   cell.setAttribute('tabindex', '0');
-  cell.classList.add('current');
   current = cell.dataset.key ?? '';
   byId('detail').textContent = cell.getAttribute('aria-label');
 }
@@ -225,39 +153,39 @@ function move(event) {
 function show(next) {
   shown = next;
   document.title = `${next.result === 'well' ? '' : '● '}cni-gate: ${next.name}`;
-  byId('cluster').textContent = next.about;
-  byId('result').textContent = next.headline;
+  write('result', next.headline);
   byId('result').dataset.result = next.result;
-  draw();
+  byId('text').textContent = next.text;
+  drawGrid();
 }
 
 /** Shows whether the page follows the cluster. @param {string | null} trouble why it does not; null while it does */
 function tell(trouble, isLive = false) {
-  byId('freshness').textContent = isLive ? 'live' : shown ? `as of ${shown.time}` : 'no data';
-  const element = byId('trouble');
-  // an unchanged text is not read out again
-  if (element.textContent !== (trouble ?? '')) element.textContent = trouble ?? '';
-  element.hidden = trouble === null;
+  write('freshness', isLive ? 'live' : shown ? `as of ${shown.time}` : 'no data');
+  write('trouble', trouble ?? '');
+  byId('trouble').hidden = trouble === null;
+}
+
+/** Writes a text; a screen reader does not read out again what is unchanged. @param {string} id @param {string} text */
+function write(id, text) {
+  const element = byId(id);
+  if (element.textContent !== text) element.textContent = text;
 }
 
 /** Requests the data from the server again and again. @param {string} token */
 async function follow(token) {
+  const headers = { authorization: `Bearer ${token}` };
   let before = '';
   for (;;) {
     try {
-      const response = await fetch('data', {
-        cache: 'no-store',
-        headers: { authorization: `Bearer ${token}` },
-      });
+      const response = await fetch('data', { cache: 'no-store', headers });
       if (response.status === 401) {
         tell('The token of this page is missing or old: open the address that cni-gate dashboard printed.');
         return;
       }
       if (response.ok) {
-        const next = await response.json();
-        // another time alone is no change
-        const content = JSON.stringify({ ...next, time: '' });
-        if (content !== before) show(next);
+        const content = await response.text();
+        if (content !== before) show(JSON.parse(content));
         before = content;
       }
       const stale = shown?.stale ? `The data may be old: ${shown.stale}` : null;
@@ -271,7 +199,7 @@ async function follow(token) {
   }
 }
 
-filter.addEventListener('input', draw);
+filter.addEventListener('input', drawGrid);
 bands.addEventListener('mouseover', point);
 bands.addEventListener('focusin', point);
 bands.addEventListener('keydown', move);
