@@ -3,7 +3,7 @@ import { validatorContainer } from '../../webhook/lib/names.ts';
 
 /*
  * Changes that plugins of the API server and other webhooks make to a pod between two calls. The API server itself
- * judges patches in tests/cluster/injection-random.test.ts and manifests-policy-golden.test.ts.
+ * judges patches in tests/cluster/injection-random.test.ts and manifests-policy-pods.test.ts.
  */
 
 /** In place. Makes no difference the second time. */

@@ -8,7 +8,7 @@ import { policyOf } from './configurations.ts';
 
 /*
  * What another webhook, or the author of a pod, may do to an injected pod. The policy over the final pod judges each
- * change in tests/cluster/manifests-policy-tampering.test.ts, a later call of `/mutate` in
+ * change in tests/cluster/manifests-policy-pods.test.ts, a later call of `/mutate` in
  * tests/unit/core/proof/changed-injections.test.ts.
  */
 
