@@ -2,18 +2,14 @@
 import { readFileSync } from 'node:fs';
 import { type Agent, request } from 'node:https';
 
-/** Keep-alive connections at a time. */
 export const connections = 20;
 
-/** What a process has taken since its start. */
 export interface Usage {
-  /** Of processor time. */
   seconds: number;
   /** The most resident memory, in MiB. */
   peak: number;
 }
 
-/** A server that answers at `https://127.0.0.1`. */
 export interface Target {
   port: number;
   agent: Agent;
@@ -82,6 +78,5 @@ export function usageOf(pid: number | undefined): Usage & { memory: number } {
   return { seconds, peak: mebibytes('VmHWM'), memory: mebibytes('VmRSS') };
 }
 
-/** The middle one of some figures. */
 export const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;

@@ -9,10 +9,8 @@ const sections = {
   validator: 'npm run bench validator',
 } as const;
 
-/** A limit that a figure should keep. */
 export type Aim = { atMost: number } | { atLeast: number };
 
-/** One measured figure. */
 export interface Row {
   /** What was measured, such as `resident memory`. */
   figure: string;
@@ -69,8 +67,6 @@ function machineText(): string {
 /**
  * Prints a bench's figures with the machine. With `--report PAGE` it also replaces the bench's section of that page: a
  * table of the figures with an aim.
- *
- * @throws Error where the page does not have the section's two markers
  */
 export function report(section: keyof typeof sections, rows: readonly Row[]): void {
   console.log(`\n${sections[section]}: ${machineText()}`);

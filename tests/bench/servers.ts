@@ -8,7 +8,6 @@ import type { Row } from './report.ts';
 /** Seconds of one server in one round, and of each before the first: V8 compiles what runs often. */
 const [seconds, warmUp, rounds] = [1, 4, 9];
 
-/** The figures of each round, by the server's name. */
 type Rounds = ReadonlyMap<string, Figures[]>;
 
 interface Started extends Target {

@@ -42,7 +42,6 @@ async function report(args: string[] = [], access?: Pick<Access, 'kubeconfig'>):
 const resultOf = ({ checks }: CheckReport, id: Check['id']): string | undefined =>
   checks.find((check) => check.id === id)?.result;
 
-/** What the check of a new pod found. */
 async function probeOf(args: string[] = [], access?: Pick<Access, 'kubeconfig'>): Promise<Check> {
   const { checks, headline } = await report(args, access);
   const probe = checks.find(({ id }) => id === 'probe');
@@ -201,7 +200,6 @@ suite('installed', () => {
     await api.patch(role, { rules });
   });
 
-  /** Adds to the section `proof` of the configuration, as a user does; the replicas follow. */
   async function setProof(fields: object): Promise<void> {
     const configuration = {
       apiVersion: 'cni-gate.io/v1alpha1',

@@ -38,7 +38,6 @@ assert.match(makeCertificates, /^openssl /);
 assert.match(makeConfigMap, /create configmap cni-gate-clients/);
 assert.match(lookAtIt, /--dry-run=server/);
 
-/** Runs a command of the guide where its files are; what it wrote. */
 function bash(script: string, env: NodeJS.ProcessEnv = {}): string {
   return execFileSync('bash', ['-euc', script], {
     cwd: folder,
@@ -48,7 +47,6 @@ function bash(script: string, env: NodeJS.ProcessEnv = {}): string {
   });
 }
 
-/** In place of the folder of the control plane. */
 const moved = (text: string): string => text.replaceAll('/etc/kubernetes/pki/cni-gate', folder);
 
 bash(makeCertificates);
@@ -134,7 +132,6 @@ test('an API server that shows none is refused: its user is told of credentials,
 
 const webhooks = '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations';
 
-/** Puts authorities into the ConfigMap, and waits until both replicas have them. */
 async function trust(authorities: string): Promise<void> {
   await cluster.api.patch('/api/v1/namespaces/cni-gate/configmaps/cni-gate-clients', {
     data: { 'ca.crt': authorities },

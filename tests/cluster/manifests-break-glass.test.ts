@@ -56,7 +56,6 @@ test('to leave for good holds up no pod, and leaves nothing', async () => {
   assert.equal(await left(), '');
 });
 
-/** Every object of ours that is not in a namespace, and the namespace. */
 function left(): Promise<string> {
   const kinds = [
     ...['namespaces', 'clusterroles', 'clusterrolebindings', 'mutatingwebhookconfigurations'],

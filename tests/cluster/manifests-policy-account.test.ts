@@ -320,7 +320,6 @@ interface HeldPod {
   message?: string;
 }
 
-/** Makes a pod as the scheduler leaves one that the gate refused. */
 async function hold(
   where: string,
   name: string,

@@ -40,7 +40,6 @@ test('every right of the manifests is used, and no more is asked for', async () 
   assert.deepEqual(failed, []);
 });
 
-/** `verb group/resource` of every right that the roles give. */
 async function granted(): Promise<string[]> {
   const roles = await Promise.all(
     ['clusterroles/cni-gate', ...['cni-gate', 'cni-gate-leader'].map((name) => `${home}/${name}`)].map(

@@ -198,7 +198,6 @@ exec ${kubectl} "$@"`,
   return { bin: programs, work: copy };
 }
 
-/** Does the kubelet's part for the replicas, once they are there. */
 async function runReplicas(): Promise<void> {
   const pods = await eventually(() => runningPods(cluster, 2));
   replicas.push(...(await Promise.all(pods.map((one) => startPod(cluster, one)))));
@@ -229,7 +228,6 @@ function start(commands: string, terminal: Terminal, stdio: StdioOptions): Child
   });
 }
 
-/** Runs commands in a shell, and gives what they wrote to standard output, then to standard error. */
 async function bash(
   commands: string,
   terminal: Terminal = {},
@@ -246,7 +244,6 @@ async function bash(
   return { code, output, errors };
 }
 
-/** Starts a server that goes on, and waits until it answers. */
 async function serve(command: string, opsPort: number): Promise<void> {
   // they end with the runner's namespaces
   start(`exec ${command}`, { local: true }, 'ignore').unref();

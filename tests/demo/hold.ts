@@ -17,7 +17,6 @@ const later = cluster.replace('status: "False"', 'status: "True"').replace('read
  * @param gate the way to `/gate`
  * @param state the file that `--cluster-state` names
  * @param reloaded resolves when the server has read it again
- * @returns whether it was shown
  */
 export async function showHold(gate: Ask, state: string, reloaded: Promise<unknown>): Promise<boolean> {
   const binding: object = JSON.parse(file('../reviews/binding-deployment-web.json'));

@@ -12,7 +12,6 @@ import { silenceGateway } from './table/steps.ts';
 /** The message of the check `gateway` if the table has no row. */
 before(requireMachine);
 
-/** Makes these checks and no others, and takes a step when they begin. */
 async function prove(sandbox: Sandbox, checks: object[], step: Step = () => {}): Promise<Proof> {
   const configuration = configurationOf({ profiles: [{ name: 'own', proof: { checks } }] });
   const running = startProof(sandbox, { profile: 'own' }, { configuration });

@@ -18,7 +18,6 @@ after(() => rmSync(folder, { recursive: true }));
 interface Start {
   environment?: Record<string, string>;
   args?: string[];
-  /** Sent when the first line of the log appears. */
   signal?: NodeJS.Signals;
 }
 
@@ -26,7 +25,6 @@ interface Ended {
   code: number | null;
   log: string;
   complaints: string;
-  /** The termination message. */
   message: string;
 }
 

@@ -10,7 +10,6 @@ import { Sandbox } from './harness/sandbox.ts';
 /** `reach`, which no built-in profile has, so it is not in the table. */
 before(requireMachine);
 
-/** Runs the container that the webhook injects for a profile with `reach` to that host. */
 function reach(sandbox: Sandbox, host: string, timeout = '3s', nameServers?: string[]) {
   const check = { reach: { host, port: 5432, timeout } };
   const configuration = configurationOf({ profiles: [{ name: 'database', proof: { checks: [check] } }] });

@@ -10,7 +10,6 @@ import { backends, flushRules, writeRules } from './rules/backends.ts';
 import { istio } from './rules/istio.ts';
 import { linkerd } from './rules/linkerd.ts';
 
-/** Connections from the node to some port of the pod, one of each family. */
 const inbound = familiesOf('dual').map((family) => ({ host: podAddress[family], port: 80 }));
 
 /**

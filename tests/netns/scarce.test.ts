@@ -24,7 +24,6 @@ const way = (timeout: string): object[] => [
 ];
 const ids = ['--reuid=64532', '--regid=64532', '--clear-groups', '--bounding-set=-all'];
 
-/** Starts the program in the pod's network after a command of the shell. */
 function start({ pod }: Sandbox, checks: object[], first = ':') {
   const command = `${first} && exec setpriv ${ids.join(' ')} ${validator} validate`;
   const child = spawn('nsenter', [`--net=${pathOf(pod)}`, 'unshare', '--mount', 'sh', '-c', command], {

@@ -21,7 +21,6 @@ const joined: PodSpecimen = {
   sidecars: specimens.linkerd.sidecars,
 };
 
-/** How often the log says that a check passed. */
 const timesPassed = (log: string, check: string): number => log.split(`${check} passed:`).length - 1;
 
 describe('checks of several profiles', { concurrency: 4 }, () => {

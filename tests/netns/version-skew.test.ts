@@ -25,7 +25,6 @@ after(() => server.close());
 const { port } = server.address() as AddressInfo;
 const reach = { host: '127.0.0.1', port, timeout: '10s' };
 
-/** Runs the program with the arguments that every release injects. */
 async function run(environment: Record<string, string>) {
   const message = join(folder, `${Math.random()}`);
   const child = spawn(program, ['validate', '--termination-log', message], {

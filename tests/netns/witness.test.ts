@@ -211,7 +211,6 @@ async function atRest(running: RunningProof): Promise<void> {
   assert.equal(ended, false, 'it ended');
 }
 
-/** The port of the startup probe. */
 function portOf(pod: PodSpecimen): number {
   const probe = injected(pod, 'enforce', configuration).container.startupProbe;
   return (probe as { tcpSocket: { port: number } }).tcpSocket.port;

@@ -13,7 +13,6 @@ import { boundIn, boundWhile, openedAt, refusalsIn, windowOf } from './harness/w
 import { gateImages, sandboxImage, standIn } from './images/images.ts';
 import { installerImage, linkerdCni } from './mesh/daemon-set.ts';
 
-/** How often the node is rebooted. */
 const reboots = Math.min(5, Number(process.env.CNI_GATE_REBOOTS ?? 5));
 /** How often a pod is made in each namespace, in milliseconds. */
 const pace = 200;
@@ -89,7 +88,6 @@ const podsOf = (where: string): string => `/api/v1/namespaces/${where}/pods`;
  *
  * @param prefix of their names
  * @param booting the boot that goes on meanwhile
- * @returns how many in each
  */
 async function makePods(prefix: string, booting: Promise<void>): Promise<number> {
   let made = 0;

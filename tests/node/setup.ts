@@ -1,6 +1,5 @@
 /** What the runner hands to the tests: see run.ts. */
 export interface Setup {
-  /** Path of the kubelet. */
   kubelet: string;
   /** Control group of this run. */
   group: string;
@@ -11,7 +10,6 @@ export interface Setup {
   images: string;
 }
 
-/** The environment variable that it is handed by, as JSON. */
 export const setupVariable = 'CNI_GATE_NODE_SETUP';
 
 /** @throws Error outside the runner, where a node would be the machine's own business */

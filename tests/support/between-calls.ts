@@ -72,7 +72,6 @@ function limitRange(pod: Pod): void {
   }
 }
 
-/** By name. */
 export const changes: Readonly<Record<string, Change>> = {
   mountServiceAccount,
   alwaysPullImages,

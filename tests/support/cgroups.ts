@@ -7,7 +7,6 @@ import { leftovers } from './leftovers.ts';
  * makes is below a group whose name has the id of the run's process.
  *
  * @param kind what the group is for; tells runs of different kinds apart
- * @returns the path of this process's group, from the root of each hierarchy
  */
 export const groupOf = (kind: string, pid: number): string => `/${prefixOf(kind)}${pid}`;
 
@@ -42,11 +41,7 @@ function hierarchies(): string[] {
     .map(([, path = '']) => path);
 }
 
-/**
- * Where a controller's groups are.
- *
- * @throws Error where the machine has no such controller
- */
+/** Where a controller's groups are. */
 export function hierarchyOf(controller: string): { path: string; version: 1 | 2 } {
   for (const path of hierarchies()) {
     const available = join(path, 'cgroup.controllers');

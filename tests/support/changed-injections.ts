@@ -14,12 +14,10 @@ import { policyOf } from './configurations.ts';
 
 type Validator = Container & Record<string, unknown>;
 
-/** A change in place. */
 export type Change = (pod: Pod, validator: Validator) => unknown;
 
 const profiles = [{ name: 'seen', proof: { witness: 'kubelet' } }];
 
-/** What `/mutate` decides by in namespace `shop` with a profile. */
 export const contextFor = (profile: string, proof: object = {}) => ({
   policy: policyOf({ profiles, proof }),
   namespaces: new FixedNamespaces(

@@ -35,13 +35,11 @@ function faultsOf(observed: Observed): string[] {
   return faults;
 }
 
-/** @throws AssertionError where an attack without innocents harmed the server */
 export function assertUnharmed(t: TestContext, observed: Observed): void {
   t.diagnostic(seenOf(observed));
   assert.deepEqual(faultsOf(observed), []);
 }
 
-/** @throws AssertionError with all that does not hold: a failed attack tells its whole damage */
 export function assertHeld(name: string, observed: Observed, innocent: Innocents): void {
   const faults = faultsOf(observed);
   if (innocent.count < bounds.innocents) faults.push(`only ${innocent.count} innocents`);
@@ -91,7 +89,6 @@ export class Answers {
     return this.#counts.get(status) ?? 0;
   }
 
-  /** @throws AssertionError where there were others, or none at all */
   onlyOf(t: TestContext, statuses: number[]): void {
     const all = [...this.#counts].toSorted(([one], [other]) => one - other);
     t.diagnostic(`answers: ${all.map(([status, times]) => `${times} × ${status}`).join(', ')}`);

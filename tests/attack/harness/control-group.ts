@@ -35,7 +35,6 @@ export class ControlGroup {
   readonly #cpu = hierarchyOf('cpu');
   readonly #name: string;
 
-  /** @param role part of the name, for people */
   constructor(role: string, { memory, shares = 64 }: GroupOptions = {}) {
     removeLeft([this.#memory.path, this.#cpu.path]);
     this.#name = `${prefix}${role}-${randomBytes(4).toString('hex')}`;
@@ -80,7 +79,6 @@ export class ControlGroup {
     });
   }
 
-  /** Takes the group away once its processes are gone. */
   async remove(): Promise<void> {
     for (const { path } of [this.#memory, this.#cpu]) {
       // a process that has ended may be in its group for a moment more
@@ -105,7 +103,6 @@ export interface GroupMemory {
   killed: number;
 }
 
-/** @param folder of a {@link ControlGroup} */
 export function memoryOf(folder: string): GroupMemory {
   const v2 = existsSync(join(folder, 'memory.current'));
   const read = (file: string): string => readFileSync(join(folder, file), 'utf8');

@@ -4,9 +4,7 @@ import { type Asked, type FakeApiServer, json, startFakeApi, status } from '../.
 import { event } from '../../support/informing.ts';
 import { recorded } from '../../support/reviews.ts';
 
-/** An API server that holds what a test says, and counts what it is asked. */
 export interface FakeCluster extends FakeApiServer {
-  /** Tells all watches of a path of a change. */
   send(path: string, type: 'ADDED' | 'MODIFIED' | 'DELETED', object: object): void;
 }
 

@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** Ordinary creations that must succeed during an attack. */
 export interface Innocents {
   count: number;
-  /** Why each that failed did, as many texts. */
   failed: string[];
   /** Milliseconds that each took, with all its tries. */
   took: number[];

@@ -2,7 +2,6 @@
 import { env as variables } from '../../../validator/shared/contract.ts';
 import { profileLabel, statusAnnotation, validatorContainer } from '../../../webhook/lib/names.ts';
 
-/** The DaemonSets of networks that a cluster here has. */
 export const daemonSets = [
   { namespace: 'kube-system', name: 'cilium' },
   { namespace: 'linkerd-cni', name: 'linkerd-cni' },
@@ -25,7 +24,6 @@ const images = Array.from({ length: 50 }, (_, index) => ({
   sizeBytes: 100_000_000 + index,
 }));
 
-/** The name of the node of that number. */
 const nodeName = (index: number): string =>
   `ip-10-${index >> 14}-${(index >> 7) & 127}-${index & 127}.example`;
 
@@ -77,7 +75,6 @@ export function node(index: number): object {
   };
 }
 
-/** A DaemonSet by its number. */
 export const daemonSet = (which: number): object => {
   const { namespace, name } = daemonSets[which] ?? { namespace: '', name: '' };
   return {
@@ -138,13 +135,10 @@ export function agent(which: number, index: number): object {
   };
 }
 
-/** The profiles of the DaemonSets, in their order. */
 const profiles = ['cilium', 'linkerd', 'istio'];
 
-/** The name of the namespace of that number. */
 export const namespaceOf = (index: number): string => `team-${index % 10}`;
 
-/** Namespaces that opted in. */
 export const namespaces = {
   size: 10,
   at: (index: number): object => ({
@@ -158,7 +152,6 @@ export const namespaces = {
   }),
 };
 
-/** How many pods wait for a node. */
 export const unscheduled = 100;
 
 /** A pod that waits for a node. @param sets how many of the profiles promise something to it */

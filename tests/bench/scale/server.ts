@@ -14,10 +14,8 @@ export const nodeArguments: string[] = JSON.parse(
   /^ENTRYPOINT (\[.*\/node".*\])$/m.exec(dockerfile)?.[1] ?? '[]',
 ).slice(1, -1);
 
-/** What the server has taken so far. */
 export type Vitals = ReturnType<typeof usageOf>;
 
-/** A server that runs. */
 export interface Server {
   process: ChildProcess;
   port: number;
@@ -27,7 +25,6 @@ export interface Server {
   vitals(): Vitals;
 }
 
-/** What the API server tells of itself. */
 export interface ApiServer {
   port: number;
   ca: string;

@@ -37,14 +37,12 @@ export class Replica extends LoggingProcess {
     this.host = host;
   }
 
-  /** Sets its clock. */
   async setClock(ms: number): Promise<void> {
     const set = once(this.child, 'message');
     this.child.send(ms);
     await set;
   }
 
-  /** The certificate that it serves to a new connection. */
   async served(): Promise<X509Certificate> {
     const socket = connect({ host: this.host, port, rejectUnauthorized: false });
     await once(socket, 'secureConnect');
@@ -54,13 +52,11 @@ export class Replica extends LoggingProcess {
     return certificate;
   }
 
-  /** Waits until an authority signed what it serves. */
   async servesBy(authority: { certificate: string }, seconds = 60): Promise<void> {
     const { publicKey } = new X509Certificate(authority.certificate);
     await eventually(async () => assert.ok((await this.served()).verify(publicKey)), seconds);
   }
 
-  /** What the plain port answers. */
   async ops(path: string): Promise<{ status: number | undefined; body: string }> {
     const call = request({ host: this.host, port: opsPort, path, agent: false });
     call.end();
@@ -68,7 +64,6 @@ export class Replica extends LoggingProcess {
     return { status: response.statusCode, body: await text(response) };
   }
 
-  /** The sum of a metric's series that have these labels. */
   async metric(name: string, labels?: Record<string, string>): Promise<number> {
     // scrapes share a text that is younger than this
     await sleep(opsLimits.metricsAge + 100);

@@ -19,7 +19,6 @@ export const networkNamespace = 'net';
 export const optedIn = 'shop';
 export const bystander = 'plain';
 
-/** A pod as far as these tests read it. */
 export interface Pod {
   metadata: { name: string; uid: string; namespace: string };
   spec: { nodeName?: string; initContainers?: { name: string }[] };
@@ -48,21 +47,17 @@ profiles:
 
 type Steer = 'nominate' | 'off';
 
-/** A cluster in which cni-gate is registered for pods and bindings. */
 export interface Scene {
   server: GateServer;
-  /** Another replica, where one was asked for. */
   leader: GateServer | undefined;
   /** Names the DaemonSets of the profile, and waits until every replica has taken it. */
   configure(...settings: Parameters<typeof configuration>): Promise<void>;
 }
 
 export interface SceneOptions {
-  /** Where the replica listens that gets all calls. */
   host?: string;
   /** Another way to the API server than the straight one. */
   kubeconfig?: string;
-  /** Where another one listens, which holds the Lease and gets none. */
   leader?: string;
 }
 
@@ -105,11 +100,9 @@ export async function setTheScene(
   };
 }
 
-/** A file of the manifests. */
 export const manifest = (name: string): string =>
   fileURLToPath(new URL(`../../../manifests/base/${name}.yaml`, import.meta.url));
 
-/** Makes the namespace and service account of the manifests, with its rights. */
 export async function accountOfManifests(cluster: Cluster): Promise<Access> {
   await cluster.kubectl(['create', 'namespace', own.namespace]);
   for (const name of ['service-account', 'rights']) await cluster.kubectl(['apply', '-f', manifest(name)]);
@@ -126,7 +119,6 @@ export async function sceneIn(cluster: Cluster, options?: SceneOptions): Promise
   return scene;
 }
 
-/** Waits until a server has logged a message, from some line on. */
 async function logged({ lines }: GateServer, message: string, from = 0): Promise<void> {
   await eventually(async () => {
     const found = lines.slice(from).some(({ msg }) => msg === message);
@@ -145,7 +137,6 @@ export function daemonSet(name: string, template: object = {}): object {
   return workload('DaemonSet', name, { namespace: networkNamespace, spec });
 }
 
-/** A pod of a workload. */
 export function podOn(
   name: string,
   more: { namespace?: string; spec?: object; labels?: object } = {},

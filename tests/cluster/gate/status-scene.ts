@@ -15,7 +15,6 @@ import { installedRegistrations } from '../installed/registration.ts';
 import { configuration, daemonSet, manifest, optedIn, sceneIn } from './scene.ts';
 import { podsOf, stepsIn } from './steps.ts';
 
-/** The list of one pod of the namespace that opted in. */
 export const named = (name: string): string => `${podsOf(optedIn)}?fieldSelector=metadata.name%3D${name}`;
 
 const stateOfN1 = ({ nodes }: Status) => nodes.find(({ node }) => node === 'n1')?.state;
@@ -35,7 +34,6 @@ export async function setStatusScene(options: ClusterOptions = {}) {
   const command = (...args: string[]): Ended =>
     cniGate(['status', '--kubeconfig', cluster.admin.kubeconfig, ...args]);
 
-  /** The status as programs get it, and the exit code that goes with it. */
   function status(...args: string[]): Status & { exit: number | null } {
     const { status: exit, stdout, stderr } = command('--output', 'json', ...args);
     assert.equal(stderr, '');
@@ -43,18 +41,15 @@ export async function setStatusScene(options: ClusterOptions = {}) {
   }
 
   const steps = stepsIn(cluster);
-  /** Makes the agent's pod on n1 read Ready or not. */
   const setReady = async (ready: boolean, containerID = 'containerd://1'): Promise<void> =>
     steps.setReady(await steps.agentOn('n1'), ready, containerID);
 
-  /** Waits until the server's metrics say so. */
   const measured = (line: RegExp): Promise<void> =>
     eventually(async () => {
       const answer = await fetch(`http://${scene.server.host}:${scene.server.opsPort}/metrics`);
       assert.match(await answer.text(), line);
     });
 
-  /** The documents of `status --watch`, one after another, and the end of it. */
   function watching(t: TestContext, ...args: string[]) {
     const child = startCniGate([
       ...['status', '--kubeconfig', cluster.admin.kubeconfig, '--watch', '--output', 'json', ...args],
@@ -72,7 +67,6 @@ export async function setStatusScene(options: ClusterOptions = {}) {
           if (isIt(seen)) return seen;
         }
       },
-      /** Waits until standard error says so. */
       reported: async (text: RegExp): Promise<void> => {
         for await (const line of reported) if (text.test(line)) return;
         assert.fail(`it ended without ${text}`);

@@ -19,7 +19,6 @@ import { type Shared, takeShared } from './shared.ts';
  */
 export class Cluster {
   readonly server: Server;
-  /** Scratch: everything of this cluster is in here, and gone after the run. */
   readonly folder: string;
   /** For certificates of kubelets and of webhooks that let the API server in by certificate only. */
   readonly authority: ClusterAuthority;
@@ -56,8 +55,6 @@ export class Cluster {
   /**
    * A control plane that holds what every new one does, and in which pods can be made. Without options, it is that of
    * the suite's group if there is one; else it is started from nothing.
-   *
-   * @throws Error with the end of a component's log where one does not start
    */
   static async start(options: ClusterOptions = {}): Promise<Cluster> {
     const folder = mkdtempSync(join(tmpdir(), 'cluster-'));
@@ -105,7 +102,6 @@ export class Cluster {
    * Runs kubectl as the administrator: its standard output.
    *
    * @param options.input standard input: text, or objects that are sent as one List in JSON, for `-f -`
-   * @throws Error with its arguments and standard error if it does not end with 0
    */
   kubectl(args: string[], { input = '' }: { input?: string | object[] } = {}): Promise<string> {
     const text =
@@ -113,19 +109,13 @@ export class Cluster {
     return run(programPath('kubectl'), ['--kubeconfig', this.admin.kubeconfig, ...args], text);
   }
 
-  /** Applies objects as the administrator. */
   readonly apply = (...input: object[]): Promise<string> => this.kubectl(['apply', '-f', '-'], { input });
 
-  /** Gives a user access by a certificate. RBAC says what the user may do. */
   async user(name: string, groups: readonly string[] = []): Promise<Access> {
     return this.#access(await this.authority.client(name, groups));
   }
 
-  /**
-   * Gives access as a service account, with a token as the kubelet asks it for pods (TokenRequest).
-   *
-   * @param seconds how long the token is good for: 600 at least
-   */
+  /** Gives access as a service account, with a token as the kubelet asks it for pods (TokenRequest). */
   async serviceAccount(namespace: string, name: string, seconds = 3600): Promise<Access> {
     const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`;
     const body = {

@@ -4,8 +4,6 @@ import type { Cluster } from './cluster.ts';
  * Takes all history out of etcd, so that what is asked for as it was gets 410. The API server keeps recent history of
  * its own and goes on answering from it: start it anew, which alone gives 410 to a watch that is resumed, or give it
  * `--watch-cache=false`.
- *
- * @returns the revision that is the oldest now
  */
 export async function compact({ ports }: Cluster): Promise<string> {
   const { header } = await call(ports.etcd, 'range', { key: base64('\0') });
@@ -13,7 +11,6 @@ export async function compact({ ports }: Cluster): Promise<string> {
   return header.revision;
 }
 
-/** Values by keys, both in base64. */
 export type Content = Map<string, string>;
 
 /** All objects that etcd holds, but those that API servers write again and again. */
@@ -34,8 +31,6 @@ const most = 128;
 /**
  * Makes the content what it was. The API server and all that watch it see objects go and change, without finalizers
  * and without admission.
- *
- * @returns how many keys differed
  */
 export async function restore(port: number, content: Content): Promise<number> {
   const now = await contentOf(port);

@@ -15,11 +15,9 @@ export function sumIn(text: string, name: string, labels: Record<string, string>
     .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
 }
 
-/** {@link sumIn} of the API server's metrics. */
 export const metric = async (api: Api, name: string, labels?: Record<string, string>): Promise<number> =>
   sumIn(await api.text('/metrics'), name, labels);
 
-/** {@link sumIn} of cni-gate's metrics, over all replicas. */
 export async function ownMetric(
   replicas: readonly { ops(path: string): Promise<Response> }[],
   name: string,

@@ -3,7 +3,6 @@ import { certify } from '../../support/openssl.ts';
 
 const days = 2;
 
-/** A certificate and its private key, PEM. */
 export interface Pair {
   certificate: string;
   key: string;
@@ -25,7 +24,6 @@ export class ClusterAuthority {
     return this.#authority;
   }
 
-  /** A certificate for a server with these names and addresses. */
   async serving(names: string[]): Promise<Pair> {
     return issueServing(this.#authority, { names, days, now: new Date() });
   }

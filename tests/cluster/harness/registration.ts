@@ -1,6 +1,5 @@
 import { installedWebhooks, profileLabel, webhookConfiguration } from '../../../webhook/lib/names.ts';
 
-/** A webhook configuration. */
 export const configurationOf = (
   kind: 'Mutating' | 'Validating',
   name: string,
@@ -48,7 +47,6 @@ export function registration(service: Service, authority: Buffer): object {
   return configurationOf('Mutating', webhookConfiguration, [webhook]);
 }
 
-/** A ValidatingWebhookConfiguration for `/gate` behind the same Service. */
 export function gateRegistration(service: Service, authority: Buffer): object {
   const [bindings, placedPods] = installedWebhooks.validating;
   const usual = {

@@ -1,4 +1,3 @@
-/** Where a server listens. */
 interface Address {
   host: string;
   port: number;

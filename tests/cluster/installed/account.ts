@@ -8,10 +8,8 @@ import { namespace } from '../harness/objects.ts';
 import { startCluster } from '../harness/start.ts';
 import { apply, byPolicy } from './overlay.ts';
 
-/** The policy that limits what the service account of cni-gate may write. */
 export const policy = 'service-account.cni-gate.io';
 
-/** Asserts that this policy refuses the attempt. @param what is attempted, for the failure */
 export const refused = (attempt: Promise<unknown>, what?: string): Promise<void> =>
   assert.rejects(attempt, (error: unknown) => byPolicy(error, policy), what);
 

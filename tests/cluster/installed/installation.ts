@@ -28,7 +28,6 @@ export async function install(
   return { replicas: await startReplicas(cluster) };
 }
 
-/** A control plane with an overlay, as {@link install} does it. Both end with the tests of the file. */
 export async function installed(
   overlay: Overlay,
   options?: ClusterOptions,
@@ -39,7 +38,6 @@ export async function installed(
   return { cluster, replicas };
 }
 
-/** Runs the Deployment's pods, and waits until the API server trusts and reaches them. */
 export async function startReplicas(cluster: Cluster): Promise<RunningPod[]> {
   const pods = await runningPods(cluster, 2);
   const replicas = await Promise.all(pods.map((pod) => startPod(cluster, pod)));
@@ -48,7 +46,6 @@ export async function startReplicas(cluster: Cluster): Promise<RunningPod[]> {
   return replicas;
 }
 
-/** The Deployment's pods, once that many have an address. */
 export async function runningPods(cluster: Cluster, count: number): Promise<StoredPod[]> {
   const seen = new Map<string, StoredPod>();
   await cluster.api.until<StoredPod>(`/api/v1/namespaces/cni-gate/pods?${selector}`, (pod, type) => {
@@ -60,7 +57,6 @@ export async function runningPods(cluster: Cluster, count: number): Promise<Stor
   return [...seen.values()];
 }
 
-/** Waits until the Service has that many addresses. */
 export async function endpoints(cluster: Cluster, count: number): Promise<void> {
   await cluster.api.until<EndpointSlice>(
     '/apis/discovery.k8s.io/v1/namespaces/cni-gate/endpointslices?labelSelector=kubernetes.io%2Fservice-name%3Dcni-gate',

@@ -12,7 +12,6 @@ interface Seen extends StoredPod {
 }
 
 const pods = '/api/v1/namespaces/cni-gate/pods';
-/** Milliseconds between two looks at the pods. */
 const period = 100;
 
 /**
@@ -23,7 +22,6 @@ export class Kubelet {
   readonly #cluster: Cluster;
   readonly #running = new Map<string, Promise<RunningPod | undefined>>();
   readonly #ending: Promise<unknown>[] = [];
-  /** Why a pod could not be run. */
   readonly failures: unknown[] = [];
   #addresses = 0;
   #stopped = false;
@@ -34,7 +32,6 @@ export class Kubelet {
     this.#loop = this.#run();
   }
 
-  /** Kills every process. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#loop;

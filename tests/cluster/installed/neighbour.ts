@@ -4,7 +4,6 @@ import { json } from 'node:stream/consumers';
 import type { Cluster } from '../harness/cluster.ts';
 import { configurationOf, webhookFor } from '../harness/registration.ts';
 
-/** What is read of the pod in a review. */
 export interface ReviewedPod {
   metadata: { annotations?: Record<string, string> };
   spec: { initContainers?: { name: string }[]; containers: { name: string }[] };
@@ -12,9 +11,7 @@ export interface ReviewedPod {
 
 export type Patch = { op: 'add' | 'replace'; path: string; value: unknown }[];
 
-/** Another party's mutating webhook. */
 export interface Neighbour {
-  /** Takes its registration away, and ends it. */
   close(): Promise<void>;
 }
 
@@ -51,7 +48,6 @@ export async function startNeighbour(
   };
 }
 
-/** Answers reviews of pods with patches. */
 export function answering(change: (pod: ReviewedPod) => Patch): RequestListener {
   return (request, response) =>
     void json(request).then((body) => {
@@ -70,7 +66,6 @@ const encoded = (patch: Patch): object => ({
   patch: Buffer.from(JSON.stringify(patch)).toString('base64'),
 });
 
-/** Puts an init container of its own before all others. */
 export const firstInit = ({ spec }: ReviewedPod): Patch => {
   const { initContainers } = spec;
   if (initContainers?.some(({ name }) => name === 'neighbour-init')) return [];

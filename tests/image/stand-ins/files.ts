@@ -18,8 +18,6 @@ import { run } from '../../support/run.ts';
  * Lays the files of an image's stand-in into a folder.
  *
  * @param debian folder with a Debian root file system
- * @returns instructions of a Dockerfile that say how the image is run
- * @throws Error for an image that has no stand-in
  */
 export async function layFiles(image: string, root: string, debian: string): Promise<string[]> {
   if (image.startsWith('node:')) return layNode(root, debian);

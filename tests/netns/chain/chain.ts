@@ -50,7 +50,6 @@ export class PluginChain implements AsyncDisposable {
     return new PluginChain(tool, await addNamespace('chain'), folder);
   }
 
-  /** Writes the node's CNI configuration, in place as the meshes' installers do. */
   async configure(options: { withMesh: boolean }): Promise<void> {
     const bridge = {
       type: 'bridge',
@@ -67,7 +66,6 @@ export class PluginChain implements AsyncDisposable {
     await writeFile(join(this.#folder, 'net.d', '10-pods.conflist'), text);
   }
 
-  /** Creates a sandbox's network as a runtime does, and returns the pod's addresses. */
   async add(sandbox: Sandbox): Promise<string[]> {
     await sandbox.ip('pod', 'link set lo down');
     await this.#call('add', 'lo', sandbox);
@@ -75,7 +73,6 @@ export class PluginChain implements AsyncDisposable {
     return result.ips.map(({ address }) => address.replace(/\/\d+$/, ''));
   }
 
-  /** Removes it. */
   async remove(sandbox: Sandbox): Promise<void> {
     await this.#call('del', 'pods', sandbox);
   }

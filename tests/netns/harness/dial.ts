@@ -4,11 +4,9 @@ import type { Sandbox } from './sandbox.ts';
 
 const program = fileURLToPath(new URL('./dialer.ts', import.meta.url));
 
-/** A TCP connection to try. */
 export interface Dial {
   host: string;
   port: number;
-  /** The address to connect from. */
   from?: string;
   /** The result is `connected` as soon as it is. */
   only?: 'connect';
@@ -30,7 +28,6 @@ export async function dial(sandbox: Sandbox, user: number, dials: Dial[]): Promi
   return JSON.parse(end.log);
 }
 
-/** The same from the node: connections into the pod. */
 export async function dialFromNode(sandbox: Sandbox, dials: Dial[]): Promise<(number | string)[]> {
   return JSON.parse(await sandbox.exec('node', process.execPath, [program, JSON.stringify(dials)]));
 }

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import type { Container, Pod } from '../../../webhook/core/facts/pod.ts';
 import { nodeAddress } from './addresses.ts';
 
-/** What the kubelet knows when it starts a container: the pod, and the status of its sandbox. */
 export interface PodFacts {
   pod: Pod;
   podIPs: string[];
@@ -22,7 +21,6 @@ export function environmentOf(container: Container, facts: PodFacts): Record<str
   return Object.fromEntries(variables);
 }
 
-/** A downward API field; an absent annotation is empty. */
 export function fieldOf(path: string, { pod, podIPs }: PodFacts): string {
   const annotation = /^metadata\.annotations\['([^']*)'\]$/.exec(path)?.[1];
   if (annotation !== undefined) return pod.metadata.annotations?.[annotation] ?? '';

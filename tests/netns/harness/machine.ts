@@ -17,8 +17,6 @@ const remedy = 'As root on Debian or Ubuntu: tests/netns/install.sh';
 /**
  * Makes sure that this machine can run these tests at all. A machine that cannot must not look like one where
  * they passed, so there is no skipping.
- *
- * @throws Error that says what is missing and how to get it
  */
 export async function requireMachine(): Promise<void> {
   if (process.platform !== 'linux') refuse('these tests need Linux');

@@ -14,18 +14,13 @@ export interface PodSpecimen {
   namespaceLabels?: Record<string, string>;
   namespaceAnnotations?: Record<string, string>;
   annotations?: Record<string, string>;
-  /** Init containers that run to their end. */
   before?: string[];
-  /** Containers besides the application's. */
   sidecars?: string[];
-  /** Environment of sidecars. */
   env?: Record<string, string>;
   /** The user of `before` and sidecars. */
   runAs?: { runAsUser?: number; runAsGroup?: number };
-  /** The user of the pod. */
   runAsUser?: number;
   runAsGroup?: number;
-  /** The limits of the application's container. */
   limits?: Record<string, string>;
 }
 

@@ -7,7 +7,6 @@ export function programOf(pid: number | undefined): number {
   return child > 0 ? child : pid;
 }
 
-/** The peak of a process's resident memory in KiB; 0 if there is no such process. */
 export function peakOf(pid: number): number {
   return Number(/^VmHWM:\s+(\d+) kB$/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0);
 }

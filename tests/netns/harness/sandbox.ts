@@ -45,7 +45,6 @@ export class Sandbox implements AsyncDisposable {
     }
   }
 
-  /** Adds the addresses and routes of the pod's interface again, as a late plugin does. */
   async connectPod(): Promise<void> {
     await this.ip('pod', ...podLines(this.shape));
   }
@@ -63,12 +62,10 @@ export class Sandbox implements AsyncDisposable {
     return statSync(pathOf(this.pod)).ino;
   }
 
-  /** Runs lines of `ip` in one of the two namespaces. */
   ip(where: 'pod' | 'node', ...lines: string[]): Promise<string> {
     return run('ip', ['-netns', this[where], '-batch', '-'], `${lines.join('\n')}\n`);
   }
 
-  /** Runs a command as root in one of the two namespaces. */
   exec(where: 'pod' | 'node', command: string, args: string[] = [], input = ''): Promise<string> {
     return run(...inside(this[where], command, ...args), input);
   }

@@ -51,7 +51,6 @@ const denyAll = rule(
   'ct state established,related accept',
   'iifname pod0 drop',
 );
-/** A state, how it is made, and what is said of it. */
 export interface InboundState {
   what: string;
   pod: PodSpecimen;

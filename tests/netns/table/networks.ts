@@ -5,7 +5,6 @@ import { multusCells } from './multus.ts';
 import type { Cells } from './plan.ts';
 import { awsCells, ciliumCells } from './plugins.ts';
 
-/** The situations of every built-in profile. */
 export const networks: Record<NetworkName, Cells> = {
   linkerd: linkerdCells,
   istio: istioCells,

@@ -10,7 +10,6 @@ import { Sandbox } from '../harness/sandbox.ts';
 const setting = async (sandbox: Sandbox, path: string, value: number): Promise<void> =>
   void (await sandbox.exec('node', 'sh', ['-c', `echo ${value} > /proc/sys/net/${path}`]));
 
-/** A veth pair from the node to the pod, both ends up. */
 async function link(sandbox: Sandbox, name: string, mac: string): Promise<void> {
   await sandbox.ip(
     'node',

@@ -16,7 +16,6 @@ import { ztunnelPorts } from '../rules/ambient.ts';
 import { type Backend, flushRules, type RuleSet, writeRules } from '../rules/backends.ts';
 import type { Step } from './plan.ts';
 
-/** A mesh's plugin writes its rules. */
 export const write =
   (rules: RuleSet, options: { backend?: Backend; families?: Families } = {}): Step =>
   (sandbox) =>
@@ -28,7 +27,6 @@ export const flush: Step = flushRules;
 export const openZtunnel: Step = (sandbox) =>
   listen(sandbox, 'pod', { ...everybody(sandbox), ...ztunnelPorts, manner: 'silent' });
 
-/** A program of the pod listens. */
 export const listenInPod =
   (port: number, manner: Listening['manner'] = 'silent'): Step =>
   (sandbox) =>
@@ -136,7 +134,6 @@ export const exchangeAddress: Step = async (sandbox) => {
   await sandbox.ip('pod', ...lines);
 };
 
-/** Its own addresses return. */
 export const restoreAddress: Step = async (sandbox) => {
   const lines = sandbox.familyList.map(
     (family) => `addr add ${withPrefix(family, podAddress[family], 'host')} dev eth0`,
@@ -144,7 +141,6 @@ export const restoreAddress: Step = async (sandbox) => {
   await sandbox.ip('pod', ...lines);
 };
 
-/** The second interface is set down. */
 export const downSecondInterface: Step = async (sandbox) => {
   await sandbox.ip('pod', 'link set net1 down');
 };

@@ -1,8 +1,6 @@
 import type { Cluster } from '../../cluster/harness/cluster.ts';
 
-/** A pod that the API server agreed to delete. */
 export interface Deletion {
-  /** The user: `system:serviceaccount:cni-gate:cni-gate`. */
   by: string;
   namespace: string;
   /** Empty for a whole collection. */

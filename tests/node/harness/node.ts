@@ -89,12 +89,10 @@ export class RealNode {
     return this.#bootId;
   }
 
-  /** The file of its CNI configuration, on the disk. */
   get chain(): string {
     return join(this.disk, 'etc/cni/net.d', chainFile);
   }
 
-  /** Containers that were started since the last boot. */
   starts(): Start[] {
     return startsIn(join(this.disk, 'var/log', `events-${this.#bootId}`));
   }
@@ -149,7 +147,6 @@ export class RealNode {
     process.kill(this.#kubeletProcess(), 'SIGSTOP');
   }
 
-  /** Lets it go on. */
   thawKubelet(): void {
     process.kill(this.#kubeletProcess(), 'SIGCONT');
   }
@@ -184,7 +181,6 @@ function descendantsOf(pid: number): number[] {
   return childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child)]);
 }
 
-/** The path that a process was started by. */
 const commandOf = (pid: number): string => ofProcess(pid, 'cmdline').split('\0')[0] ?? '';
 
 /** A file about a process; empty where the process has ended. */

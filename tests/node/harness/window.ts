@@ -13,9 +13,7 @@ export interface Window {
 /** A pod that was put on a node. */
 export interface Bound {
   name: string;
-  /** The pod's first write. */
   made: bigint;
-  /** Its first write with a node. */
   bound: bigint;
 }
 
@@ -44,7 +42,6 @@ export function windowOf(
   return back && { opened, closed: back.version };
 }
 
-/** The pods of a namespace that were bound. */
 export function boundIn({ pods }: Writes, namespace: string): Bound[] {
   const own = Map.groupBy(
     pods.filter((pod) => pod.namespace === namespace),

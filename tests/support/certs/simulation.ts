@@ -139,7 +139,6 @@ export class Simulation {
     for (const replica of this.replicas) replica.frozen = false;
   }
 
-  /** The Secret is damaged, after every replica is connected again. */
   async damage(fault: string): Promise<void> {
     await this.#settle();
     const { secret } = this.world;
@@ -212,7 +211,6 @@ export class Simulation {
     if (data && data !== this.#past.at(-1) && isWhole) this.#past.push(data);
   }
 
-  /** Whether every API server knows the current caBundles. */
   #known(): boolean {
     return this.#watches.every((watch) => watch.known === this.#historyOf(watch).length - 1);
   }

@@ -44,7 +44,6 @@ export class World {
     return new Date(this.#began + this.monotonicNow + this.shift);
   }
 
-  /** Replaces the Secret without a condition. */
   setSecret(data: SecretData | undefined, { labelled = true, sameUid = true } = {}): void {
     const uid = sameUid && this.secret ? this.secret.uid : randomUUID();
     this.secret = data && { uid, version: this.#next(), labelled, data };
