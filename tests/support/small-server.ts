@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { main } from './command.ts';
-import { exchange } from './running-server.ts';
+import { exchange } from './exchange.ts';
 
 const smallMachine = fileURLToPath(new URL('./small-machine.ts', import.meta.url));
 

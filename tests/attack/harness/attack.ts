@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
+import type { HostileCluster } from '../../support/hostile-cluster.ts';
 import type { Answer } from './connections.ts';
 import { ControlGroup, containerMemory } from './control-group.ts';
 import { directInnocents } from './direct-innocents.ts';
-import { type FakeCluster, startFakeCluster } from './fake-cluster.ts';
+import { startFakeCluster } from './fake-cluster.ts';
 import { type Innocents, p99 } from './innocents.ts';
 import { type Observed, observe } from './observer.ts';
 import { type AttackedServer, startAttackedServer } from './server.ts';
@@ -102,7 +103,7 @@ export class Answers {
 
 export interface Attacked {
   server: AttackedServer;
-  cluster: FakeCluster;
+  cluster: HostileCluster;
   /** Aborted when the innocents are done: the attack may end. */
   signal: AbortSignal;
 }

@@ -3,12 +3,12 @@ import { spawn } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { request } from 'node:http';
-import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { opsLimits } from '../../../webhook/lib/limits.ts';
 import { main } from '../../support/command.ts';
+import { type Answer, exchange } from '../../support/exchange.ts';
 import { mortal } from '../../support/mortal.ts';
 import type { Access } from '../harness/access.ts';
 import { eventually } from '../harness/eventually.ts';
@@ -57,11 +57,8 @@ export class Replica extends LoggingProcess {
     await eventually(async () => assert.ok((await this.served()).verify(publicKey)), seconds);
   }
 
-  async ops(path: string): Promise<{ status: number | undefined; body: string }> {
-    const call = request({ host: this.host, port: opsPort, path, agent: false });
-    call.end();
-    const [response] = await once(call, 'response');
-    return { status: response.statusCode, body: await text(response) };
+  ops(path: string): Promise<Answer> {
+    return exchange(request({ host: this.host, port: opsPort, path, agent: false }), '');
   }
 
   async metric(name: string, labels?: Record<string, string>): Promise<number> {

@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
+import { parse } from 'yaml';
 import { installedConfiguration } from '../../../webhook/lib/names.ts';
 import type { Status } from '../../../webhook/report/show/status.ts';
 import { cniGate, type Ended, startCniGate } from '../../support/command.ts';
@@ -11,7 +12,6 @@ import { eventually } from '../harness/eventually.ts';
 import { addNode } from '../harness/nodes.ts';
 import type { ClusterOptions } from '../harness/options.ts';
 import { startCluster } from '../harness/start.ts';
-import { installedRegistrations } from '../installed/registration.ts';
 import { configuration, daemonSet, manifest, optedIn, sceneIn } from './scene.ts';
 import { podsOf, stepsIn } from './steps.ts';
 
@@ -94,4 +94,23 @@ export async function setStatusScene(options: ClusterOptions = {}) {
   await apply(daemonSet('agent', { nodeSelector: { 'kubernetes.io/hostname': 'n1' } }));
   await setReady(true);
   return { cluster, apply, command, status, setReady, measured, watching };
+}
+
+/**
+ * The webhook configurations of the manifests, for a server behind the Service that they name. `status` compares
+ * what is registered with the manifests, so that a narrower registration is a fault to it.
+ *
+ * @param authority of the server's certificate, PEM
+ */
+function installedRegistrations(authority: Buffer): object[] {
+  return ['mutating', 'validating'].map((kind) => {
+    const file = manifest(`${kind}-webhook`);
+    const configuration: { webhooks: { clientConfig: object }[] } = parse(readFileSync(file, 'utf8'));
+    const caBundle = authority.toString('base64');
+    const webhooks = configuration.webhooks.map((webhook) => ({
+      ...webhook,
+      clientConfig: { ...webhook.clientConfig, caBundle },
+    }));
+    return { ...configuration, webhooks };
+  });
 }
