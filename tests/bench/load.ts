@@ -1,6 +1,7 @@
 /** The load that all servers get that are compared, and what they take for it. */
 import { readFileSync } from 'node:fs';
 import { type Agent, request } from 'node:https';
+import { exchange } from '../support/exchange.ts';
 
 export const connections = 20;
 
@@ -26,19 +27,11 @@ export interface Figures {
 }
 
 /** Sends one body, as the API server does. @throws Error where the answer is not 200 */
-function post({ agent, port }: Target, body: string): Promise<void> {
+async function post({ agent, port }: Target, body: string): Promise<void> {
   const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
-  const path = '/mutate?timeout=10s';
-  return new Promise((resolve, reject) => {
-    request({ agent, host: '127.0.0.1', port, path, method: 'POST', headers }, (response) => {
-      response.resume().on('end', () => {
-        if (response.statusCode === 200) resolve();
-        else reject(new Error(`status ${response.statusCode}`));
-      });
-    })
-      .on('error', reject)
-      .end(body);
-  });
+  const to = { agent, host: '127.0.0.1', port, path: '/mutate?timeout=10s', method: 'POST' };
+  const { status } = await exchange(request({ ...to, headers }), body);
+  if (status !== 200) throw new Error(`status ${status}`);
 }
 
 /** Sends one body over all connections for some seconds. @throws Error where an answer is not 200 */

@@ -22,16 +22,9 @@ export interface Row {
   aim?: Aim;
 }
 
-/** The arguments of a bench without `--report PAGE`, and the page. */
-export function benchArguments(): { rest: string[]; page: string | undefined } {
-  const rest = process.argv.slice(2);
-  const at = rest.indexOf('--report');
-  const [, page] = at < 0 ? [] : rest.splice(at, 2);
-  return { rest, page };
-}
-
+const at = process.argv.indexOf('--report');
+const page = at < 0 ? undefined : process.argv[at + 1];
 // a bench takes minutes: a page that does not exist fails before
-const { page } = benchArguments();
 if (page !== undefined) readFileSync(page);
 
 const digits = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });
