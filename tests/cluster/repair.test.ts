@@ -66,23 +66,16 @@ const placed = (name: string, count: number, without: readonly string[] = [], se
 
 const uidsOf = (some: readonly Pod[]): string[] => some.map(({ metadata }) => metadata.uid).sort();
 
-interface Audited {
-  user: { username: string };
-  verb: string;
-  objectRef?: { resource: string; subresource?: string; name?: string };
-  responseStatus: { code: number };
-}
-
 const deleted = (name: string): string[] =>
   cluster
-    .audited<Audited>()
+    .audited()
     .filter(
       ({ user, verb, objectRef, responseStatus }) =>
         user.username === account &&
         verb === 'delete' &&
         objectRef?.resource === 'pods' &&
         objectRef.name?.startsWith(`${name}-`) &&
-        responseStatus.code === 200,
+        responseStatus?.code === 200,
     )
     .map(({ objectRef }) => objectRef?.name ?? '')
     .sort();

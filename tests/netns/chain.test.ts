@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PluginChain } from './chain/chain.ts';
-import { cnitool } from './chain/cnitool.ts';
+import { cnitool, PluginChain } from './chain/chain.ts';
 import { requireMachine } from './harness/machine.ts';
 import { specimens } from './harness/pods.ts';
 import { startProof } from './harness/proof.ts';

@@ -33,7 +33,7 @@ before(requireMachine);
 
 const configuration = configurationOf({ profiles: [{ name: 'seen', proof: { witness: 'kubelet' } }] });
 describe('the witness, beside the truth', { concurrency: 9 }, () => {
-  for (const { what, pod, steps = [], shape, late, dialsFrom = 0, expected, from } of inboundStates) {
+  for (const { what, pod, steps, shape, late, dialsFrom = 0, expected, from } of inboundStates) {
     test(`${what}: ${expected}`, async () => {
       await using sandbox = await Sandbox.make({ gateway: 'by-link-route', ...shape });
       for (const step of steps) await step(sandbox);

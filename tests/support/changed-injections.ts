@@ -142,19 +142,8 @@ const noLoader = [
 
 /** Paths of the program, its inputs, and paths that come to one of them. */
 const paths = [
-  ...[
-    '/',
-    '/app',
-    '/app/',
-    '/app/dist',
-    '//app',
-    '/./app',
-    '/x/../app',
-    '/x/..',
-    '/app/.',
-    'app',
-    '/usr/lib',
-  ],
+  ...['/', '/app', '/app/', '/app/dist', '//app', '/./app', '/x/../app', '/x/..', '/app/.'],
+  ...['app', '/usr/lib'],
   ...['/run/cni-gate/', '/run/cni-gate/network-status', '/run', '/sys', '/sys/class/net'],
   ...['/dev', '/proc/net', '/etc/ssl', '/var/run/secrets/../../../sys', '/var/run/secrets'],
 ];

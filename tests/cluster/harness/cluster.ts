@@ -13,6 +13,21 @@ import { ClusterAuthority } from './pki.ts';
 import { planComponents } from './plans.ts';
 import { type Shared, takeShared } from './shared.ts';
 
+/** A request as the API server records it (audit.k8s.io/v1 Event), as far as tests read it. */
+export interface Audited {
+  user: { username: string };
+  verb: string;
+  objectRef?: {
+    apiGroup?: string;
+    resource: string;
+    subresource?: string;
+    namespace?: string;
+    name?: string;
+  };
+  responseStatus?: { code: number };
+  requestReceivedTimestamp: string;
+}
+
 /**
  * A real control plane: etcd, kube-apiserver, kube-controller-manager, kube-scheduler, and kwok for nodes that are
  * none. It lives on the loopback of the runner's network, and ends with the process that started it.
@@ -128,7 +143,7 @@ export class Cluster {
   }
 
   /** Every request that the API server recorded; needs the option `audit`. */
-  audited<T>(): T[] {
+  audited(): Audited[] {
     const lines = readFileSync(auditLog(this.folder), 'utf8').split('\n');
     return lines.filter((line) => line !== '').map((line) => JSON.parse(line));
   }

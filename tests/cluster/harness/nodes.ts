@@ -30,7 +30,7 @@ interface NodeSpec {
   taints?: { key: string }[];
 }
 
-function nodeObject(name: string, options: NodeOptions): object {
+export function nodeObject(name: string, options: NodeOptions): object {
   const { labels, taints = [], kwok = true } = options;
   const capacity = {
     cpu: '4',

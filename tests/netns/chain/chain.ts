@@ -3,10 +3,22 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { GoProgram } from '../../support/go-program.ts';
 import { run } from '../../support/run.ts';
 import { addNamespace, inside, pathOf, removeNamespace } from '../harness/namespaces.ts';
 import type { Sandbox } from '../harness/sandbox.ts';
-import { cnitool } from './cnitool.ts';
+
+// builds with the Go of Debian 12, 1.19; v1.3.0 needs 1.21
+const program = new GoProgram('github.com/containernetworking/cni/cnitool', 'v1.1.2');
+
+/**
+ * The CNI project's own tool, which calls plugins by the protocol as a container runtime does: built from its Go
+ * module once, and kept in the user's cache.
+ */
+export async function cnitool(): Promise<string> {
+  await program.build();
+  return program.path;
+}
 
 const debianPlugins = '/usr/lib/cni';
 const ownPlugin = fileURLToPath(new URL('./plugin.ts', import.meta.url));

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { pathOf } from './namespaces.ts';
-import { peakOf, programOf } from './processes.ts';
 import type { Sandbox } from './sandbox.ts';
 
 const confine = fileURLToPath(new URL('./confine.sh', import.meta.url));
@@ -131,4 +130,23 @@ function watch(child: ChildProcess, log: string): RunningContainer {
       process.kill(programOf(child.pid), name);
     },
   };
+}
+
+/** The only child of a process, or the process itself if it has none. */
+function programOf(pid: number | undefined): number {
+  if (pid === undefined) return 0;
+  const child = Number(read(`/proc/${pid}/task/${pid}/children`).trim().split(' ')[0]);
+  return child > 0 ? child : pid;
+}
+
+function peakOf(pid: number): number {
+  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0);
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
 }
