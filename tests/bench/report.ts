@@ -57,10 +57,7 @@ function machineText(): string {
   ].join(', ');
 }
 
-/**
- * Prints a bench's figures with the machine. With `--report PAGE` it also replaces the bench's section of that page: a
- * table of the figures with an aim.
- */
+/** Prints the figures with the machine. `--report PAGE` replaces the bench's section of that page. */
 export function report(section: keyof typeof sections, rows: readonly Row[]): void {
   console.log(`\n${sections[section]}: ${machineText()}`);
   for (const { figure, conditions, measured, unit, aim } of rows) {

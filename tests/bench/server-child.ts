@@ -1,7 +1,4 @@
-/**
- * A server in a process of its own, so that the load does not share its event loop: `cni-gate`, or `bare`, which parses
- * the body.
- */
+/** A server in a process of its own: `cni-gate`, or `bare`, which parses the body. */
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';

@@ -1,8 +1,4 @@
-/**
- * `npm run bench validator [-- --report PAGE]`: time to the verdict, memory and size of the validator, in sandboxes with
- * linkerd's rules and the container that the webhook injects; and the processor time of a node that starts 110 pods at
- * once. Needs what the netns tests need.
- */
+/** `npm run bench validator`: time to the verdict, memory and size, and 110 pods at once. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

@@ -20,10 +20,7 @@ import { applyOwn, tryPod } from './installed/overlay.ts';
 import { startPod } from './installed/pod.ts';
 import { initNames, makeNamespace, type UserPod } from './installed/working.ts';
 
-/*
- * docs/guides/certificates.md, "Only the API server may call", as it stands there: its commands, and the files of the
- * component. Only the folder of the control plane is another.
- */
+/* docs/guides/certificates.md, "Only the API server may call": its commands, and the component's files. */
 
 const checkout = fileURLToPath(new URL('../../', import.meta.url));
 const guide = readFileSync(join(checkout, 'docs/guides/certificates.md'), 'utf8');

@@ -52,10 +52,7 @@ async function startAgain(): Promise<void> {
   all.push(...replicas);
 }
 
-/**
- * Asks for a binding to n2, which is ready all the time, again and again until it is told to stop. It is not made
- * (dry run).
- */
+/** Asks for a binding to n2, which is always ready, again and again. It is not made (dry run). */
 async function askAboutReady(signal: AbortSignal): Promise<{ asked: number; refused: string[] }> {
   const target = { apiVersion: 'v1', kind: 'Node', name: 'n2' };
   const body = { apiVersion: 'v1', kind: 'Binding', metadata: { name: witness, namespace: optedIn }, target };

@@ -15,10 +15,7 @@ import { namespace, pod } from './harness/objects.ts';
 import { startCluster } from './harness/start.ts';
 import { tryPod } from './installed/overlay.ts';
 
-/*
- * The API server judges patches of random pods. It also checks `qosClass`, by which the unit tests of properties judge
- * many more of them.
- */
+/* The API server judges patches of random pods, and `qosClass`, by which unit tests judge more. */
 
 type Stored = Pod & { status: { qosClass: string } };
 

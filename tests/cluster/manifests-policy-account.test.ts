@@ -14,10 +14,7 @@ import { eventually } from './harness/eventually.ts';
 import { namespace, pod } from './harness/objects.ts';
 import { metadata, policy, refused, startWithTooMuch } from './installed/account.ts';
 
-/*
- * The policy has to hold our service account to its fields even where it is given every right there is. Repair:
- * manifests-policy-account-repair.test.ts.
- */
+/* The policy limits our service account, though it has every right. Repair has a file of its own. */
 
 const webhooks = '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations';
 const secrets = (where: string): string => `/api/v1/namespaces/${where}/secrets`;

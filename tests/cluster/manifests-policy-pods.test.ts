@@ -14,10 +14,7 @@ import { startCluster } from './harness/start.ts';
 import { acceptImages, apply, byPolicy, policyAlone, tryPod } from './installed/overlay.ts';
 import { makeNamespace } from './installed/working.ts';
 
-/*
- * The policy has to agree with cni-gate about every golden case: what it lets through passes, and what it would have
- * patched is refused as it came.
- */
+/* The policy agrees with cni-gate about every golden case. */
 
 const folder = new URL('../golden/cases/', import.meta.url);
 const cases = readdirSync(folder)

@@ -121,10 +121,7 @@ interface Pod {
 
 const network = 'kube-system';
 
-/**
- * Makes the network of n1 unready, and a pod with a volume that prefers n1: it is refused there, named another node,
- * and bound to that. A pod to which nothing is promised is bound as well, of which the gate has to ask.
- */
+/** A pod that prefers the unready n1 is steered away from it, and one without a promise is bound. */
 async function useTheGate(): Promise<void> {
   const { api } = cluster;
   const containers = [{ name: 'cilium-agent', image: 'example/cilium' }];

@@ -26,13 +26,7 @@ import { runningPods, trusted } from './installed/installation.ts';
 import { type RunningPod, startPod } from './installed/pod.ts';
 import { deployment, initNames, makeNamespace, runningPod, type UserPod } from './installed/working.ts';
 
-/*
- * The commands of README.md, as they stand there, from top to bottom, on a cluster that has cilium and linkerd and
- * never saw cni-gate. Two programs are stand-ins: `docker` (the images are built for real in tests/image) and `helm`.
- * Pods of cni-gate run as processes, and `rollout status` waits for them as it waits for a readiness probe.
- * The servers that a user starts, as docs/reference/command-line.md says, have a network of their own, as the replicas'
- * ports are taken in the cluster's.
- */
+/* The commands of README.md from top to bottom. `docker`, `helm` and the kubelet are stand-ins. */
 
 const checkout = fileURLToPath(new URL('../../', import.meta.url));
 const found = blocks(readFileSync(join(checkout, 'README.md'), 'utf8'), 'console');

@@ -8,10 +8,7 @@ import { text } from 'node:stream/consumers';
 import { suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-/*
- * The commands of the tutorial, as they stand there, from top to bottom in one shell, and the output that it shows. A
- * reader takes a moment between two commands; the test waits instead, for what the reader would see.
- */
+/* The commands of the tutorial, in one shell, and the output that it shows. */
 
 const checkout = fileURLToPath(new URL('../../', import.meta.url));
 const page = readFileSync(join(checkout, 'docs/guides/tutorial.md'), 'utf8');

@@ -8,10 +8,7 @@ import { type RuleSet, writeRules } from './rules/backends.ts';
 import { istio } from './rules/istio.ts';
 import { linkerd } from './rules/linkerd.ts';
 
-/*
- * Whom a mesh's rule is for, or whom it exempts, depends on the pod. Each case has the rules that the mesh's plugin
- * writes for that pod, and runs what the webhook puts into it.
- */
+/* Whom a mesh's rule is for, or whom it exempts, depends on the pod. */
 
 before(requireMachine);
 

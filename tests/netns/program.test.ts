@@ -196,10 +196,7 @@ describe('the program', { concurrency: 2 }, () => {
   }
 });
 
-/*
- * The validator's image with a container that a server of another release injected: docs/decisions/images-and-releases.md. The
- * names are written out, because another release does not follow a change of this one.
- */
+/* A container of another release. Names are written out, as that release does not follow ours. */
 suite('a server of another release', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -34,9 +34,7 @@ const runs: Run[] = [
 
 const isQuick = ({ cell }: Run): boolean => cell.fails === undefined && cell.while === undefined;
 
-/**
- * `passed`, or the reasons of the checks that did not pass, each with its families where it is not that of all of them.
- */
+/** `passed`, or the reasons of the failed checks, with families where not all of them failed. */
 function outcomeOf({ checks, verdict }: Message): string {
   const failed = checks.filter((check) => !check.passed);
   if (failed.length === 0) return verdict;

@@ -9,10 +9,7 @@ import { startProof } from './harness/proof.ts';
 import { Sandbox } from './harness/sandbox.ts';
 import { noted, states } from './table/states.ts';
 
-/*
- * What each check says of a state of the network, beside the truth: whether a connection from the node reaches the pod,
- * and its answer the node, as the kubelet's do whatever the policies are.
- */
+/* What each check says of a state, beside the truth: whether a connection from the node arrives. */
 
 before(requireMachine);
 

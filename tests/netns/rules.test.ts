@@ -12,10 +12,7 @@ import { linkerd } from './rules/linkerd.ts';
 
 const inbound = familiesOf('dual').map((family) => ({ host: podAddress[family], port: 80 }));
 
-/**
- * The rule sets alone, without the validator: they behave as the real ones (`linkerd2-proxy-init` and
- * `istio-iptables`).
- */
+/** The rule sets alone behave as those of `linkerd2-proxy-init` and `istio-iptables`. */
 before(requireMachine);
 
 const otherUser = 65_534;

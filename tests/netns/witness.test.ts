@@ -24,10 +24,7 @@ import {
 import { states as ways } from './table/states.ts';
 import { write } from './table/steps.ts';
 
-/*
- * The kubelet as a witness: what the validator says, beside what happens to the kubelet's connections. The kubelet is a
- * loop that dials the startup probe from the node, once a second.
- */
+/* The kubelet as a witness: a loop that dials the startup probe from the node, once a second. */
 
 before(requireMachine);
 

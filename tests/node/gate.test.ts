@@ -83,12 +83,7 @@ async function reboot(prefix: string): Promise<string> {
 
 const podsOf = (where: string): string => `/api/v1/namespaces/${where}/pods`;
 
-/**
- * Makes pods for the node, in both namespaces at once, while it boots and some more once it has reported its boot.
- *
- * @param prefix of their names
- * @param booting the boot that goes on meanwhile
- */
+/** Makes pods for the node in both namespaces while it boots, and some more afterwards. */
 async function makePods(prefix: string, booting: Promise<void>): Promise<number> {
   let made = 0;
   const some = async (enough: () => boolean): Promise<void> => {

@@ -185,11 +185,7 @@ async function deletedByRepair(evidence: Evidence): Promise<string> {
 const faultBy = (mode: 'off' | 'recreate'): string =>
   `${fault} s without the plugin, ${mode === 'off' ? 'by hand' : 'repair'}: back to the last pod Running`;
 
-/**
- * Takes the plugin out of the chain for a while, in which all pods are replaced.
- *
- * @param mode `off`: all pods are deleted by hand when it is back
- */
+/** Takes the plugin out of the chain while all pods are replaced. @param mode `off`: deleted by hand */
 async function withoutPlugin(mode: 'off' | 'recreate'): Promise<string> {
   const known = shop.proofs();
   const chain = readFileSync(node.chain, 'utf8');
@@ -227,11 +223,7 @@ interface Boot {
   plugin: number;
 }
 
-/**
- * Reboots the node, and waits until the plugin is in its chain.
- *
- * @param booted is called when the node has reported its boot
- */
+/** Reboots the node, and waits until the plugin is in its chain. */
 async function reboot(booted: () => Promise<void> = async () => {}): Promise<Boot> {
   const known = shop.proofs();
   const refused = await refusals();

@@ -3,10 +3,7 @@ export interface Setup {
   kubelet: string;
   /** Control group of this run. */
   group: string;
-  /**
-   * Folder with a folder for each of cni-gate's images: its files in `root`, and how it is run in `config.json`
-   * (tests/image/exported.ts).
-   */
+  /** Folder with `root` and `config.json` for each image (tests/image/exported.ts). */
   images: string;
 }
 

@@ -2,12 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileS
 import { join } from 'node:path';
 import { leftovers } from './leftovers.ts';
 
-/**
- * Control groups are the one thing of the machine that a node or a Docker engine cannot have to itself. All that a run
- * makes is below a group whose name has the id of the run's process.
- *
- * @param kind what the group is for; tells runs of different kinds apart
- */
+/** A control group of a run: its name has the id of the run's process. @param kind what it is for */
 export const groupOf = (kind: string, pid: number): string => `/${prefixOf(kind)}${pid}`;
 
 const prefixOf = (kind: string): string => `cni-gate-${kind}-`;

@@ -6,11 +6,7 @@ import { podInfoVolume, profileLabel, statusAnnotation } from '../../webhook/lib
 import { answerTo, copyOf, patched } from './answers.ts';
 import { policyOf } from './configurations.ts';
 
-/*
- * What another webhook, or the author of a pod, may do to an injected pod. The policy over the final pod judges each
- * change in tests/cluster/manifests-policy-pods.test.ts, a later call of `/mutate` in
- * tests/unit/core/proof/changed-injections.test.ts.
- */
+/* What another webhook, or the author of a pod, may do to an injected pod. */
 
 type Validator = Container & Record<string, unknown>;
 

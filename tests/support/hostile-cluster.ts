@@ -59,12 +59,7 @@ export interface HostileCluster extends FakeApiServer {
   send(path: string, type: string, object: object): Promise<void>;
 }
 
-/**
- * An API server whose objects a test makes up. Pods are listed in pages, as they are asked for.
- *
- * @param there objects by path, each already as JSON where it is large; asked for at each list. The path of a single
- *   object has one
- */
+/** An API server whose objects a test makes up, in pages. @param there objects by path, or their JSON */
 export async function startHostileCluster(
   t: TestContext,
   there: (path: string) => Iterable<object | string>,

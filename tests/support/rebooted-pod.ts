@@ -3,13 +3,7 @@ import { timeText } from '../../webhook/lib/time-text.ts';
 /** What the kubelet says of a pod after a power cut, one status after another. */
 export type Rebooted = 'not run again' | 'failed' | 'back-off' | 'started';
 
-/**
- * The status of a pod with one container, `web`, after a power cut, as the kubelet of Kubernetes 1.36 wrote it on the node
- * of `tests/node`. The phase is `Running` while nothing runs, and the validator shows its pass of before until its
- * second run has ended, or the kubelet tells of it.
- *
- * @param boot when the kubelet started again, in milliseconds since the epoch
- */
+/** What the kubelet of Kubernetes 1.36 wrote after a power cut. @param boot its start, in milliseconds */
 export function rebootedPod(boot: number, step: Rebooted): object {
   const at = (seconds: number): string => timeText(boot + seconds * 1000);
   const ended = (exitCode: number, reason: string, from: number, to: number) => ({

@@ -108,12 +108,7 @@ export interface Attacked {
   signal: AbortSignal;
 }
 
-/**
- * Starts a server, attacks it while innocents call it, and asserts what must hold.
- *
- * @param attack goes on until its signal is aborted, or ends earlier
- * @param options.over milliseconds over which the innocents come
- */
+/** Attacks a server while innocents call it, and asserts what must hold. @param attack ends on abort */
 export async function underAttack(
   t: TestContext,
   attack: (attacked: Attacked) => Promise<void>,

@@ -25,11 +25,7 @@ export interface GroupOptions {
   shares?: number;
 }
 
-/**
- * A control group for processes that must get processor time whatever an attacker on the same machine does, and no
- * more memory than a container has. A replica has a CPU request, and an attacker is on another machine: without a group
- * of its own each attack would measure how much of two cores is left.
- */
+/** The memory of a container, and processor time whatever an attacker on the same machine does. */
 export class ControlGroup {
   readonly #memory = hierarchyOf('memory');
   readonly #cpu = hierarchyOf('cpu');

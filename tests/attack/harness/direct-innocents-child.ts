@@ -53,10 +53,7 @@ process.once('message', async ({ endpoint, schedule }: { endpoint: Endpoint; sch
   process.send?.(result, () => process.disconnect());
 });
 
-/**
- * One call as client-go makes it: after 429 with `Retry-After` it waits and tries again, until the webhook's
- * `timeoutSeconds` are over. Source: client-go, rest/with_retry.go.
- */
+/** One call as client-go makes it, which repeats a 429 with `Retry-After` (rest/with_retry.go). */
 async function create(
   endpoint: Endpoint,
   call: Call,

@@ -15,11 +15,7 @@ export interface Schedule {
   over: number;
 }
 
-/**
- * Begins ordinary creations at even intervals, whether those before them have ended or not.
- *
- * @param create makes one, and throws where it fails; `retried` is to be called when it has to try again
- */
+/** Begins ordinary creations at even intervals, whether those before them have ended or not. */
 export async function innocents(
   { count, over }: Schedule,
   create: (index: number, retried: () => void) => Promise<void>,

@@ -15,12 +15,7 @@ export interface AttackedServer extends Target, Endpoint {
   opsPort: number;
 }
 
-/**
- * Starts `cni-gate serve` from the sources, in a control group with the memory of the manifests' container. Node takes
- * the size of its heap from that, as it does in a pod.
- *
- * @param api URL of the API server that it watches
- */
+/** Starts `cni-gate serve` from the sources, with the memory of the manifests' container. */
 export async function startAttackedServer(t: TestContext, api: string): Promise<AttackedServer> {
   const folder = mkdtempSync(join(tmpdir(), 'cni-gate-attack-'));
   const file = (name: string, text = ''): string => {

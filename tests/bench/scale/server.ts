@@ -32,10 +32,7 @@ export interface ApiServer {
   key: string;
 }
 
-/**
- * Runs a command with a service account, as in a pod: with a kubeconfig file the server would load the library that reads
- * it. Arguments: the files of token and authority, then the command.
- */
+/** Runs a command as in a pod. Arguments: the files of token and authority, then the command. */
 const asPod = `
   folder=/var/run/secrets/kubernetes.io/serviceaccount
   mount -t tmpfs tmpfs /var/run && mkdir -p "$folder" && cp "$0" "$folder/token" && cp "$1" "$folder/ca.crt" &&

@@ -10,10 +10,7 @@ export const moduleFolder = fileURLToPath(new URL('./', import.meta.url));
 
 const recipe = ['go.mod', 'go.sum', 'build.sh'];
 
-/**
- * Where the programs are kept once they are built: a folder outside the checkout, whose name changes with
- * everything that decides what they are.
- */
+/** Where the programs are kept: a folder outside the checkout, named by all that decides what they are. */
 export async function cacheFolder(): Promise<string> {
   const target = await run('go', ['-C', moduleFolder, 'env', 'GOVERSION', 'GOOS', 'GOARCH']);
   const sum = createHash('sha256').update(target);

@@ -23,12 +23,7 @@ const builder = fileURLToPath(new URL('./build.sh', import.meta.url));
 /** `flock` ends with this where another process holds the lock. */
 const heldByAnother = 75;
 
-/**
- * Sees to it that the programs are there, and builds what is missing.
- *
- * `KUBEBUILDER_ASSETS` comes first where it is set. Envtest, whose convention it is, brings three of the programs
- * only; the others then come from the build, which has to be of the same Kubernetes minor.
- */
+/** Builds the programs that `KUBEBUILDER_ASSETS` does not have. @returns folders to look in, in order */
 export async function ensurePrograms(wanted: readonly Program[]): Promise<string[]> {
   const { KUBEBUILDER_ASSETS } = process.env;
   if (!KUBEBUILDER_ASSETS) return [await built()];

@@ -22,10 +22,7 @@ const stateOfN1 = ({ nodes }: Status) => nodes.find(({ node }) => node === 'n1')
 /** Whether the agent of n1 is not Ready: `starting` while its pod is young, `broken` on a machine that took longer. */
 export const isN1Down = (seen: Status): boolean => ['starting', 'broken'].includes(stateOfN1(seen) ?? '');
 
-/**
- * A cluster on which `cni-gate status` is well: the gate's scene, all of an installation that its verdict needs, node n1
- * with a ready agent, and node `outside` without one. It ends with the tests of the file.
- */
+/** A cluster on which `cni-gate status` is well: node n1 has a ready agent, node `outside` has none. */
 export async function setStatusScene(options: ClusterOptions = {}) {
   const cluster = await startCluster(options);
   const { apply } = cluster;
@@ -96,12 +93,7 @@ export async function setStatusScene(options: ClusterOptions = {}) {
   return { cluster, apply, command, status, setReady, measured, watching };
 }
 
-/**
- * The webhook configurations of the manifests, for a server behind the Service that they name. `status` compares
- * what is registered with the manifests, so that a narrower registration is a fault to it.
- *
- * @param authority of the server's certificate, PEM
- */
+/** The webhook configurations of the manifests: `status` compares what is registered with them. */
 function installedRegistrations(authority: Buffer): object[] {
   return ['mutating', 'validating'].map((kind) => {
     const file = manifest(`${kind}-webhook`);

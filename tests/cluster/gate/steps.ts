@@ -45,9 +45,7 @@ export function stepsIn(cluster: Cluster) {
     await api.until<Pod>(named(more.namespace ?? optedIn, name), ({ spec }) => spec.nodeName === node);
   };
 
-  /**
-   * Makes pods for that node, one after another, until the gate says of one what it should: watches take a moment.
-   */
+  /** Makes pods for a node, one after another, until the gate answers with the outcome. */
   const until = async (
     outcome: 'allowed' | 'refused',
     node: string,
@@ -69,10 +67,7 @@ export function stepsIn(cluster: Cluster) {
     }
   };
 
-  /**
-   * Asks for a binding that is not made (dry run), again and again, until the gate says what it should. For when the
-   * scheduler has not found back to the API server yet.
-   */
+  /** Asks for a binding (dry run), without the scheduler, until the gate answers with the outcome. */
   const says = async (outcome: 'allowed' | 'refused', node: string, seconds: number): Promise<void> => {
     const name = 'asked-for';
     const pod = podOn(name, { spec: { schedulerName: 'nobody' } });

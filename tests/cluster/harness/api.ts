@@ -28,10 +28,7 @@ export interface WatchEvent<T> {
   object: T;
 }
 
-/**
- * Talks to the API server in plain JSON. A client of generated types would leave out what it does not know, and
- * these tests are about what is stored, to the letter.
- */
+/** Talks to the API server in plain JSON: these tests are about what is stored, to the letter. */
 export class Api {
   readonly #url: string;
   readonly #headers: Record<string, string>;
@@ -75,13 +72,7 @@ export class Api {
     return JSON.parse(await this.text(path, method, extras));
   }
 
-  /**
-   * Looks at what a path lists, now and as it changes, until `found` says of an event that it is the one. Where the
-   * watch ends, as when the API server does, a new one is begun.
-   *
-   * @param path a collection, with selectors where they help: `/api/v1/pods?fieldSelector=metadata.name%3Dweb`
-   * @param found first asked about everything that is there, each as ADDED
-   */
+  /** Watches a collection until `found` accepts an event. What is there already comes as ADDED. */
   async until<T>(path: string, found: (object: T, type: string) => unknown, seconds = 60): Promise<T> {
     const timeout = AbortSignal.timeout(seconds * 1000);
     let last: unknown;

@@ -28,10 +28,7 @@ export interface Audited {
   requestReceivedTimestamp: string;
 }
 
-/**
- * A real control plane: etcd, kube-apiserver, kube-controller-manager, kube-scheduler, and kwok for nodes that are
- * none. It lives on the loopback of the runner's network, and ends with the process that started it.
- */
+/** A real control plane: etcd, API server, controllers and scheduler, and kwok for simulated nodes. */
 export class Cluster {
   readonly server: Server;
   readonly folder: string;
@@ -67,10 +64,7 @@ export class Cluster {
     return this.#components;
   }
 
-  /**
-   * A control plane that holds what every new one does, and in which pods can be made. Without options, it is that of
-   * the suite's group if there is one; else it is started from nothing.
-   */
+  /** Starts a control plane. Without options, it is that of the suite's group, if there is one. */
   static async start(options: ClusterOptions = {}): Promise<Cluster> {
     const folder = mkdtempSync(join(tmpdir(), 'cluster-'));
     const shared = Object.keys(options).length === 0 ? await takeShared() : undefined;
@@ -113,11 +107,7 @@ export class Cluster {
     rmSync(join(this.folder, 'etcd'), { recursive: true, force: true });
   }
 
-  /**
-   * Runs kubectl as the administrator: its standard output.
-   *
-   * @param options.input standard input: text, or objects that are sent as one List in JSON, for `-f -`
-   */
+  /** Runs kubectl as the administrator: its standard output. @param options.input objects become a List */
   kubectl(args: string[], { input = '' }: { input?: string | object[] } = {}): Promise<string> {
     const text =
       typeof input === 'string' ? input : JSON.stringify({ apiVersion: 'v1', kind: 'List', items: input });

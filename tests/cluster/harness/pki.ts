@@ -28,10 +28,7 @@ export class ClusterAuthority {
     return issueServing(this.#authority, { names, days, now: new Date() });
   }
 
-  /**
-   * A certificate for a user: the common name is its name, organizations are its groups (kubernetes.io,
-   * Authenticating: X509 client certificates).
-   */
+  /** A certificate for a user: the common name is its name, organizations are its groups. */
   async client(user: string, groups: readonly string[] = []): Promise<Pair> {
     const subject = [...groups.map((group) => `/O=${group}`), `/CN=${user}`].join('');
     return certify({ subject, extensions: ['extendedKeyUsage=clientAuth'], signer: this.#authority, days });

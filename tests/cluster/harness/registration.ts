@@ -34,12 +34,7 @@ const behind = (service: Service, authority: Buffer, path: string): object => ({
   caBundle: authority.toString('base64'),
 });
 
-/**
- * A MutatingWebhookConfiguration for `/mutate` behind a Service, for pods of namespaces that opted in. The API
- * server calls it a moment after it was applied: make sure of it, with `eventually`, before something rests on it.
- *
- * @param authority of the server's certificate, PEM
- */
+/** A MutatingWebhookConfiguration for `/mutate`. The API server calls it a moment after it is applied. */
 export function registration(service: Service, authority: Buffer): object {
   const [name] = installedWebhooks.mutating;
   const clientConfig = behind(service, authority, '/mutate');

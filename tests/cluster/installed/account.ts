@@ -23,10 +23,7 @@ export const metadata: Record<string, unknown> = {
   ],
 };
 
-/**
- * A cluster with overlay strict on which the service account of cni-gate has every right, so that nothing but the
- * policy can refuse. `api` speaks as that account. Both end with the tests of the file.
- */
+/** A cluster with overlay strict on which the service account of cni-gate (`api`) has every right. */
 export async function startWithTooMuch(): Promise<{ cluster: Cluster; api: Api }> {
   const cluster = await startCluster();
   await apply(cluster, 'strict');

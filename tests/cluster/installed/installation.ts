@@ -12,11 +12,7 @@ interface EndpointSlice {
   endpoints: { addresses: string[]; conditions: { ready: boolean } }[] | null;
 }
 
-/**
- * Applies an overlay to a cluster of two nodes, and runs the Deployment's pods.
- *
- * @param before what is made between the overlay and the pods: for certificates that the user brings
- */
+/** Applies an overlay, and runs the Deployment's pods. @param before for certificates of the user's own */
 export async function install(
   cluster: Cluster,
   overlay: Overlay,

@@ -14,10 +14,7 @@ interface Seen extends StoredPod {
 const pods = '/api/v1/namespaces/cni-gate/pods';
 const period = 100;
 
-/**
- * Runs the pods of namespace cni-gate as processes, as they come and go: for rollouts. A pod is Ready when its
- * `/readyz` says so, and gets SIGTERM when it is deleted. A pod that is not restarted has its exit code in its status.
- */
+/** Runs the pods of namespace cni-gate as processes, as they come and go: for rollouts. */
 export class Kubelet {
   readonly #cluster: Cluster;
   readonly #running = new Map<string, Promise<RunningPod | undefined>>();

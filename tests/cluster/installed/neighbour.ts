@@ -15,12 +15,7 @@ export interface Neighbour {
   close(): Promise<void>;
 }
 
-/**
- * Starts and registers a mutating webhook for pods, in namespaces with the label `neighbours: yes`.
- *
- * @param name of its configuration, by which the API server orders the calls
- * @param change what it does to a pod
- */
+/** Registers a mutating webhook for pods of namespaces with the label `neighbours: yes`. */
 export async function startNeighbour(
   cluster: Cluster,
   name: string,

@@ -43,10 +43,7 @@ export const byPolicy = (error: unknown, name = policyName): error is ApiError =
 export const tryPod = <T>(cluster: Cluster, where: string, object: object): Promise<T> =>
   cluster.api.post<T>(`/api/v1/namespaces/${where}/pods?dryRun=All`, object);
 
-/**
- * Takes our webhook away and waits until the policy over pods is in force. There is no event: a policy counts a moment
- * after it is stored, so the API server is asked until it refuses.
- */
+/** Takes our webhook away, and waits until the policy over pods is in force: there is no event. */
 export async function policyAlone(cluster: Cluster): Promise<void> {
   await cluster.kubectl(['delete', 'mutatingwebhookconfigurations', 'cni-gate']);
   const where = 'policy-alone';

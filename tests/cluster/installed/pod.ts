@@ -54,11 +54,7 @@ const controlGroups = '/sys/fs/cgroup';
 const uid = 65_532;
 const opsPort = 8080;
 
-/**
- * Runs the container of a stored pod as the kubelet would: its arguments, environment and volumes, a root that cannot
- * be written, a user who is not root. In place of the image it has the sources of the checkout, and one flag more:
- * all pods share one network here, so that each listens on its own address.
- */
+/** Runs a pod's container as the kubelet would, from the sources of the checkout, at the pod's address. */
 export async function startPod(
   cluster: Cluster,
   pod: StoredPod,

@@ -32,10 +32,7 @@ interface Source {
 
 type Files = [path: string, text: string][];
 
-/**
- * Writes a volume into a folder as the kubelet does: its files are links through `..data`, a link that is swapped
- * when the volume changes (kubernetes pkg/volume/util/atomic_writer.go).
- */
+/** Writes a volume as the kubelet does, by a link `..data` (kubernetes pkg/volume/util/atomic_writer.go). */
 export async function writeVolume(
   cluster: Cluster,
   pod: StoredPod,

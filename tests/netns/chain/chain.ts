@@ -11,10 +11,7 @@ import type { Sandbox } from '../harness/sandbox.ts';
 // builds with the Go of Debian 12, 1.19; v1.3.0 needs 1.21
 const program = new GoProgram('github.com/containernetworking/cni/cnitool', 'v1.1.2');
 
-/**
- * The CNI project's own tool, which calls plugins by the protocol as a container runtime does: built from its Go
- * module once, and kept in the user's cache.
- */
+/** The CNI project's own tool, which calls plugins as a container runtime does; built once. */
 export async function cnitool(): Promise<string> {
   await program.build();
   return program.path;
@@ -30,11 +27,7 @@ const loopback = { cniVersion, name: 'lo', plugins: [{ type: 'loopback' }] };
 /** `tool` writes its cache below /var/lib: it gets a folder of this test there. */
 const withOwnState = 'mount --bind "$1" /var/lib && shift && exec "$@"';
 
-/**
- * A node with a real plugin chain: Debian's `bridge` and `host-local`, and the mesh's plugin after them while it is in
- * the configuration. Bridge and addresses are in network namespaces of this test, the plugins' state is in its own
- * folder.
- */
+/** A node with a real plugin chain: Debian's `bridge` and `host-local`, then the mesh's plugin. */
 export class PluginChain implements AsyncDisposable {
   readonly #tool: string;
   readonly #node: string;

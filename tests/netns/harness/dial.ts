@@ -12,10 +12,7 @@ export interface Dial {
   only?: 'connect';
 }
 
-/**
- * The result of each connection that a user of the pod tried: the port of the listener that answered with a banner, the
- * error's code, or `silence` after a second.
- */
+/** The result of each connection: the port in the banner, the error's code, or `silence` (1 s). */
 export async function dial(sandbox: Sandbox, user: number, dials: Dial[]): Promise<(number | string)[]> {
   const end = await startContainer(sandbox, {
     args: ['/dialer.ts', JSON.stringify(dials)],

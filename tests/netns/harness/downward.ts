@@ -30,10 +30,7 @@ export function fieldOf(path: string, { pod, podIPs }: PodFacts): string {
   throw new Error(`these tests do not know the downward API field ${path}`);
 }
 
-/**
- * A downward API volume with one file, as the kubelet writes it: the file is a link into a linked folder, and a rename
- * replaces the folder's link.
- */
+/** A downward API volume with one file, as the kubelet writes it: a rename replaces a folder's link. */
 export class DownwardVolume {
   readonly #folder: string;
   readonly #file: string;

@@ -12,10 +12,7 @@ const usual: Shape = { families: 'dual', gateway: 'on-subnet', defaultRoute: tru
 const withoutDuplicateDetection =
   'echo 0 | tee /proc/sys/net/ipv6/conf/all/accept_dad /proc/sys/net/ipv6/conf/default/accept_dad';
 
-/**
- * A pod's network and the node's end of it: two network namespaces joined by a veth pair, separate from the machine's
- * own. Nothing is routed further: what the pod sends to the outside is dropped silently.
- */
+/** A pod's network and the node's end: two network namespaces joined by a veth pair, and no way out. */
 export class Sandbox implements AsyncDisposable {
   readonly pod: string;
   readonly node: string;

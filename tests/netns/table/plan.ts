@@ -16,10 +16,7 @@ export interface Plan {
 }
 
 export interface Cell extends Plan {
-  /**
-   * The reason of the checks that do not pass, with their families where it is not that of all of them, such as
-   * `not-redirected (IPv6)`. Absent: all pass.
-   */
+  /** The reason of the checks that do not pass, such as `not-redirected (IPv6)`. Absent: all pass. */
   fails?: string;
 }
 

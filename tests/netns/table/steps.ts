@@ -50,10 +50,7 @@ export const silenceGateway: Step = async (sandbox) => {
   await sandbox.ip('node', 'addr flush dev pod0');
 };
 
-/**
- * Nothing answers for the IPv6 gateway, while the pod sends to others who do: to the IPv4 gateway, and to a neighbour
- * by IPv6 that has just been found.
- */
+/** Nothing answers for the IPv6 gateway, while the pod sends to other hosts. */
 export const silenceAmongOthers: Step = async (sandbox) => {
   const neighbour = 'fd00:10:244:1::99';
   await sandbox.exec('node', 'ip', ['-6', 'addr', 'flush', 'dev', 'pod0', 'scope', 'global']);
@@ -173,11 +170,7 @@ export const giveInterface: Step = async (sandbox) => {
   await sandbox.connectPod();
 };
 
-/**
- * The annotation `network-status` as Multus writes it for the specimen's one network.
- *
- * @param second the addresses of that network's interface; where it is not given Multus made nothing for it
- */
+/** The annotation `network-status` as Multus writes it. @param second absent if Multus made nothing */
 export function networkStatusOf(
   families: Families,
   first: Record<Family, string>,

@@ -20,10 +20,7 @@ export class Fleet {
     this.namespace = namespace;
   }
 
-  /**
-   * @param node which its pods have to be on
-   * @param elsewhere URL that the applications ask
-   */
+  /** @param elsewhere URL that the applications ask */
   async create(node: string, elsewhere: string): Promise<void> {
     await makeNamespace(this.#cluster, this.namespace, { [profileLabel]: 'linkerd' });
     const container = {
@@ -51,11 +48,7 @@ export class Fleet {
     return [...this.#history.current.values()].filter(({ namespace }) => namespace === this.namespace);
   }
 
-  /**
-   * Waits until it has that many pods, none is being deleted, and all run with a proof.
-   *
-   * @param old ids of proofs that count no longer: those of an earlier boot
-   */
+  /** Waits until that many pods run with a proof. @param old proofs of an earlier boot */
   running(replicas: number, old: ReadonlySet<string> = new Set()): Promise<number> {
     return this.#history.until(() => {
       const pods = this.pods();

@@ -75,11 +75,7 @@ export class History {
     this.current.set(write.uid, write);
   }
 
-  /**
-   * Waits until the history has something.
-   *
-   * @param found looks for it; undefined where it is not there yet
-   */
+  /** Waits until `found` returns something. */
   async until<T>(found: (history: History) => T | undefined, seconds = 240): Promise<T> {
     const signal = AbortSignal.timeout(seconds * 1000);
     for (;;) {

@@ -57,11 +57,7 @@ export class RealNode {
     mkdirSync(join(this.disk, 'run'));
   }
 
-  /**
-   * Sets up a node with an empty chain, and boots it. It is one of a kind: its address and its bridge are the run's.
-   *
-   * @param images what pods can run on it; nothing is pulled
-   */
+  /** Sets up a node with an empty chain, and boots it. @param images nothing is pulled */
   static async start(cluster: Cluster, name: string, images: Image[]): Promise<RealNode> {
     const node = new RealNode(cluster, name);
     const [user, serving] = await Promise.all([

@@ -21,11 +21,7 @@ export interface Bound {
 export const openedAt = ({ nodes }: Writes, bootID: string): bigint | undefined =>
   nodes.find((node) => node.bootID === bootID)?.version;
 
-/**
- * The window of a boot, once it has closed.
- *
- * @param isAgent which pods bring the node its network
- */
+/** The window of a boot, once it has closed. @param isAgent which pods bring the node its network */
 export function windowOf(
   writes: Writes,
   bootID: string,

@@ -45,10 +45,7 @@ export class Workload {
     ];
   }
 
-  /**
-   * @param elsewhere URL that the application asks
-   * @param profile what its namespace opts in to
-   */
+  /** @param elsewhere URL that the application asks */
   async create(elsewhere: string, profile?: string): Promise<void> {
     const labels = profile === undefined ? {} : { [profileLabel]: profile };
     await this.#cluster.apply(namespaceObject(this.namespace, labels), this.#deployment(elsewhere));

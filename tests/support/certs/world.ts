@@ -26,10 +26,7 @@ export interface Written {
   trusted: Set<string>;
 }
 
-/**
- * A cluster with a Secret, webhook configurations, and a clock that can be set, for random interleavings. Writes are
- * conditional, as in a real cluster.
- */
+/** A cluster with a Secret, webhook configurations and a clock that can be set; writes are conditional. */
 export class World {
   secret: SecretSnapshot | undefined;
   configurations = new Map<ConfigurationName, Configuration>();
