@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { type Command, CommanderError } from 'commander';
@@ -47,3 +48,11 @@ export async function errorOf(t: TestContext, command: Command, args: string[]):
   }
   throw new Error(`${args.join(' ')}: there was no error`);
 }
+
+const dockerfile = readFileSync(new URL('../../Dockerfile', import.meta.url), 'utf8');
+
+/** The image's arguments of Node, which bound its memory and with it the pauses of the garbage collector. */
+export const imageFlags = (JSON.parse(String(/^ENTRYPOINT (.*)$/m.exec(dockerfile)?.[1])) as string[]).slice(
+  1,
+  -1,
+);

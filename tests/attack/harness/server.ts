@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { eventually } from '../../cluster/harness/eventually.ts';
-import { main } from '../../support/command.ts';
+import { imageFlags, main } from '../../support/command.ts';
 import { mortal } from '../../support/mortal.ts';
 import { ControlGroup, containerMemory } from './control-group.ts';
 import type { Endpoint } from './direct-innocents.ts';
@@ -28,7 +28,7 @@ export async function startAttackedServer(t: TestContext, api: string): Promise<
   const group = new ControlGroup('server', { memory: containerMemory });
   const command = group.inside(
     mortal(process.execPath, [
-      ...[main, 'serve', '--tls-ca-out', authority],
+      ...[...imageFlags, main, 'serve', '--tls-ca-out', authority],
       ...[
         '--config',
         file('config.yaml', configuration),

@@ -1,18 +1,13 @@
 /** The server as the image runs it: the bundle, with the arguments that the Dockerfile gives to Node. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { imageFlags } from '../../support/command.ts';
 import { usageOf } from '../load.ts';
 
 const checkout = new URL('../../../', import.meta.url);
-const dockerfile = readFileSync(new URL('Dockerfile', checkout), 'utf8');
-
-/** What the image starts Node with. */
-export const nodeArguments: string[] = JSON.parse(
-  /^ENTRYPOINT (\[.*\/node".*\])$/m.exec(dockerfile)?.[1] ?? '[]',
-).slice(1, -1);
 
 export type Vitals = ReturnType<typeof usageOf>;
 
@@ -56,7 +51,7 @@ export async function startServer(
     ...['--log-level', 'info'],
   ];
   const begin = performance.now();
-  const command = [process.execPath, ...nodeArguments, main, 'serve', ...flags];
+  const command = [process.execPath, ...imageFlags, main, 'serve', ...flags];
   const [token, authority] = [file('token', 'x'), file('ca.crt', ca)];
   const server = spawn(
     'unshare',

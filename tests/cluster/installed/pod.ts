@@ -4,6 +4,7 @@ import { mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { imageFlags } from '../../support/command.ts';
 import { commandOf, contained, type Mount, signal } from '../../support/container/container.ts';
 import type { Cluster } from '../harness/cluster.ts';
 import { LoggingProcess } from '../harness/process.ts';
@@ -111,7 +112,7 @@ async function spawnContainer(
     [process.execPath, '/node'],
     ...container.volumeMounts.map(({ name, mountPath }): Mount => [folder(name), mountPath]),
   ];
-  const command = ['/node', '/app/webhook/main.ts', ...container.args, ...more];
+  const command = ['/node', ...imageFlags, '/app/webhook/main.ts', ...container.args, ...more];
   const entered = contained({ root, uid, mounts }, command);
   const child = spawn(...(enclose?.(entered) ?? entered), {
     stdio: ['ignore', 'pipe', 'pipe'],
