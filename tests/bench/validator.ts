@@ -9,7 +9,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import type { ContainerEnd } from '../netns/harness/container.ts';
 import { environmentOf } from '../netns/harness/downward.ts';
-import { requireMachine } from '../netns/harness/machine.ts';
 import { inside } from '../netns/harness/namespaces.ts';
 import { injected, specimens } from '../netns/harness/pods.ts';
 import { startProof, validator } from '../netns/harness/proof.ts';
@@ -67,7 +66,6 @@ async function atOnce(sandboxes: Sandbox[], command: string[]): Promise<number> 
   return childrenSeconds() - before;
 }
 
-await requireMachine();
 await using dual = await Sandbox.make();
 await using ipv4 = await Sandbox.make({ families: 'ipv4' });
 for (const sandbox of [dual, ipv4]) {

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
-import { requireMachine } from './harness/machine.ts';
+import { describe, test } from 'node:test';
 import { type PodSpecimen, specimens } from './harness/pods.ts';
 import { type Proof, startProof } from './harness/proof.ts';
 import { Sandbox } from './harness/sandbox.ts';
@@ -9,8 +8,6 @@ import { istio } from './rules/istio.ts';
 import { linkerd } from './rules/linkerd.ts';
 
 /* Whom a mesh's rule is for, or whom it exempts, depends on the pod. */
-
-before(requireMachine);
 
 const proxyUid = 'config.linkerd.io/proxy-uid';
 const proxyGid = 'config.linkerd.io/proxy-gid';

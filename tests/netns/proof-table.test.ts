@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { type Reason, reasons } from '../../validator/reasons.ts';
-import { requireMachine } from './harness/machine.ts';
 import { type NetworkName, specimens } from './harness/pods.ts';
 import type { Message } from './harness/proof.ts';
 import { networks } from './table/networks.ts';
@@ -9,8 +8,6 @@ import { type Cell, runCommand } from './table/plan.ts';
 import { writerCells } from './table/writers.ts';
 
 /* Every situation of every built-in profile: docs/reference/proof-table.md sums it up. */
-before(requireMachine);
-
 interface Run {
   title: string;
   network: NetworkName;

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { familiesOf, outsideAddress, podAddress } from './harness/addresses.ts';
 import { type Dial, dial, dialFromNode } from './harness/dial.ts';
 import { listen } from './harness/listeners.ts';
-import { requireMachine } from './harness/machine.ts';
 import { Sandbox } from './harness/sandbox.ts';
 import { ambient } from './rules/ambient.ts';
 import { backends, flushRules, writeRules } from './rules/backends.ts';
@@ -13,8 +12,6 @@ import { linkerd } from './rules/linkerd.ts';
 const inbound = familiesOf('dual').map((family) => ({ host: podAddress[family], port: 80 }));
 
 /** The rule sets alone behave as those of `linkerd2-proxy-init` and `istio-iptables`. */
-before(requireMachine);
-
 const otherUser = 65_534;
 const everywhere = { host: '::', manner: 'banner' } as const;
 const passthrough = { ipv4: '127.0.0.6', ipv6: '::6' } as const;

@@ -3,19 +3,16 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { before, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { env } from '../../validator/shared/contract.ts';
 import { hierarchyOf } from '../support/cgroups.ts';
 import { nodeAddress, podAddress } from './harness/addresses.ts';
-import { requireMachine } from './harness/machine.ts';
 import { pathOf } from './harness/namespaces.ts';
 import { validator } from './harness/proof.ts';
 import { Sandbox } from './harness/sandbox.ts';
 
 /* The program without processor time, and without the tables of the kernel: no correct pod fails. */
-
-before(requireMachine);
 
 const way = (timeout: string): object[] => [
   { profile: 'way', address: { timeout } },

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { copyFileSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { configurationOf } from '../support/configurations.ts';
 import { type Family, nodeAddress, otherPodAddress, podAddress } from './harness/addresses.ts';
 import { dialFromNode } from './harness/dial.ts';
 import { type Listening, listen } from './harness/listeners.ts';
-import { requireMachine } from './harness/machine.ts';
 import { injected, type PodSpecimen } from './harness/pods.ts';
 import { type Proof, type RunningProof, startProof } from './harness/proof.ts';
 import { Sandbox } from './harness/sandbox.ts';
@@ -25,8 +24,6 @@ import { states as ways } from './table/states.ts';
 import { write } from './table/steps.ts';
 
 /* The kubelet as a witness: a loop that dials the startup probe from the node, once a second. */
-
-before(requireMachine);
 
 const configuration = configurationOf({ profiles: [{ name: 'seen', proof: { witness: 'kubelet' } }] });
 describe('the witness, beside the truth', { concurrency: 9 }, () => {

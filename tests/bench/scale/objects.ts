@@ -1,6 +1,7 @@
 /** Objects of a cluster with many nodes, as large as kubelets and controllers make them. */
 import { env as variables } from '../../../validator/shared/contract.ts';
 import { profileLabel, statusAnnotation, validatorContainer } from '../../../webhook/lib/names.ts';
+import { apiAgent, apiDaemonSet } from '../../unit/core/networks/objects.ts';
 
 export const daemonSets = [
   { namespace: 'kube-system', name: 'cilium' },
@@ -77,12 +78,11 @@ export function node(index: number): object {
 
 export const daemonSet = (which: number): object => {
   const { namespace, name } = daemonSets[which] ?? { namespace: '', name: '' };
+  const template = { hostNetwork: true, tolerations: [{ operator: 'Exists' }] };
+  const { metadata, spec } = apiDaemonSet(name, template);
   return {
-    metadata: { name, namespace, uid: uid(which + 1, 0), resourceVersion: '1', creationTimestamp: time },
-    spec: {
-      selector: { matchLabels: { app: name } },
-      template: { spec: { hostNetwork: true, tolerations: [{ operator: 'Exists' }], containers: [] } },
-    },
+    metadata: { ...metadata, namespace },
+    spec: { ...spec, selector: { matchLabels: { app: name } } },
   };
 };
 
@@ -95,43 +95,23 @@ const volumeMounts = Array.from({ length: 8 }, (_, index) => ({
 /** The pod of a DaemonSet on the node of that number, about 5 KB. */
 export function agent(which: number, index: number): object {
   const { namespace, name } = daemonSets[which] ?? { namespace: '', name: '' };
+  const containerID = `containerd://${hex(which, 2)}${hex(index, 62)}`;
+  const { metadata, spec, status } = apiAgent(nodeName(index), {
+    name: `${name}-${hex(index, 5)}`,
+    uid: uid(which + 11, index),
+    owner: name,
+    version: 2_000_000 + index,
+    containers: [containerID],
+  });
+  const imageID = `registry.example/agent@sha256:${hex(index, 64)}`;
+  const containerStatuses = (status?.containerStatuses ?? []).map((container) => ({
+    ...container,
+    ...{ image: 'example', imageID, restartCount: 0, state: { running: { startedAt: time } } },
+  }));
   return {
-    metadata: {
-      name: `${name}-${hex(index, 5)}`,
-      namespace,
-      uid: uid(which + 11, index),
-      resourceVersion: String(2_000_000 + index),
-      creationTimestamp: time,
-      labels: { app: name },
-      ownerReferences: [
-        { apiVersion: 'apps/v1', kind: 'DaemonSet', name, uid: uid(which + 1, 0), controller: true },
-      ],
-    },
-    spec: {
-      nodeName: nodeName(index),
-      hostNetwork: true,
-      containers: [{ name, image: 'example', env, volumeMounts }],
-    },
-    status: {
-      phase: 'Running',
-      startTime: time,
-      conditions: ['Initialized', 'ContainersReady', 'Ready'].map((type) => ({
-        type,
-        status: 'True',
-        lastTransitionTime: time,
-      })),
-      containerStatuses: [
-        {
-          name,
-          image: 'example',
-          imageID: `registry.example/agent@sha256:${hex(index, 64)}`,
-          containerID: `containerd://${hex(which, 2)}${hex(index, 62)}`,
-          restartCount: 0,
-          ready: true,
-          state: { running: { startedAt: time } },
-        },
-      ],
-    },
+    metadata: { ...metadata, namespace, labels: { app: name } },
+    spec: { ...spec, hostNetwork: true, containers: [{ name, image: 'example', env, volumeMounts }] },
+    status: { ...status, startTime: time, containerStatuses },
   };
 }
 
