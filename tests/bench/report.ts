@@ -9,7 +9,7 @@ const sections = {
   validator: 'npm run bench validator',
 } as const;
 
-export type Aim = { atMost: number } | { atLeast: number };
+type Aim = { atMost: number } | { atLeast: number };
 
 export interface Row {
   /** What was measured, such as `resident memory`. */

@@ -3,11 +3,23 @@ import { describe, test } from 'node:test';
 import { type Reason, reasons } from '../../validator/reasons.ts';
 import { type NetworkName, specimens } from './harness/pods.ts';
 import type { Message } from './harness/proof.ts';
-import { networks } from './table/networks.ts';
-import { type Cell, runCommand } from './table/plan.ts';
+import { ambientCells } from './table/ambient.ts';
+import { istioCells, linkerdCells } from './table/meshes.ts';
+import { multusCells } from './table/multus.ts';
+import { type Cell, type Cells, runCommand } from './table/plan.ts';
+import { awsCells, ciliumCells } from './table/plugins.ts';
 import { writerCells } from './table/writers.ts';
 
 /* Every situation of every built-in profile: docs/reference/proof-table.md sums it up. */
+const networks: Record<NetworkName, Cells> = {
+  linkerd: linkerdCells,
+  istio: istioCells,
+  'istio-ambient': ambientCells,
+  cilium: ciliumCells,
+  'aws-vpc-cni': awsCells,
+  multus: multusCells,
+};
+
 interface Run {
   title: string;
   network: NetworkName;

@@ -9,15 +9,13 @@ import { usageOf } from '../load.ts';
 
 const checkout = new URL('../../../', import.meta.url);
 
-export type Vitals = ReturnType<typeof usageOf>;
-
 export interface Server {
   process: ChildProcess;
   port: number;
   opsPort: number;
   /** Seconds from the start of the process until it was ready. */
   ready: number;
-  vitals(): Vitals;
+  vitals(): ReturnType<typeof usageOf>;
 }
 
 export interface ApiServer {

@@ -61,8 +61,8 @@ export interface SceneOptions {
   leader?: string;
 }
 
-/** Starts cni-gate with the rights of an administrator, and registers it. Namespaces come with it. */
-export async function setTheScene(
+/** Starts cni-gate with an administrator's rights, and registers it, until the tests of the file end. */
+export async function sceneIn(
   cluster: Cluster,
   { host = '10.254.3.1', kubeconfig = cluster.admin.kubeconfig, leader: leading }: SceneOptions = {},
 ): Promise<Scene> {
@@ -89,6 +89,7 @@ export async function setTheScene(
     gateRegistration(own, authority),
   );
   const replicas = leader === undefined ? [server] : [server, leader];
+  after(() => Promise.all(replicas.map((one) => one.end())));
   return {
     server,
     leader,
@@ -107,16 +108,6 @@ export async function accountOfManifests(cluster: Cluster): Promise<Access> {
   await cluster.kubectl(['create', 'namespace', own.namespace]);
   for (const name of ['service-account', 'rights']) await cluster.kubectl(['apply', '-f', manifest(name)]);
   return await cluster.serviceAccount(own.namespace, own.name);
-}
-
-/** {@link setTheScene}, until the tests of the file end. */
-export async function sceneIn(cluster: Cluster, options?: SceneOptions): Promise<Scene> {
-  const scene = await setTheScene(cluster, options);
-  after(async () => {
-    await scene.leader?.end();
-    await scene.server.end();
-  });
-  return scene;
 }
 
 async function logged({ lines }: GateServer, message: string, from = 0): Promise<void> {

@@ -3,13 +3,6 @@ import { main } from '../../support/command.ts';
 import { mortal } from '../../support/mortal.ts';
 import { LoggingProcess } from './process.ts';
 
-export interface ServerOptions {
-  /** Flags after `serve`. Ports are 0 unless they say another. */
-  args: string[];
-  /** Address to listen on: one of 10.254.0.0/16, or that of a pod which it stands for. */
-  host: string;
-}
-
 export interface GateServer {
   host: string;
   port: number;
@@ -19,7 +12,9 @@ export interface GateServer {
   end(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-export async function startServer({ args, host }: ServerOptions): Promise<GateServer> {
+/** @param args flags after `serve` @param host address to listen on, such as one of 10.254.0.0/16 */
+export async function startServer(options: { args: string[]; host: string }): Promise<GateServer> {
+  const { args, host } = options;
   // the API server keeps its idle connections for 90 s: the end of a test does not wait for them
   const drain = ['--drain-delay', '0s', '--drain-timeout', '1s'];
   const flags = ['serve', '--host', host, '--port', '0', '--ops-port', '0', ...drain, ...args];

@@ -21,7 +21,11 @@ export async function install(
   await Promise.all([addNode(cluster, 'n1'), addNode(cluster, 'n2')]);
   await apply(cluster, overlay);
   await before();
-  return { replicas: await startReplicas(cluster) };
+  const pods = await runningPods(cluster, 2);
+  const replicas = await Promise.all(pods.map((pod) => startPod(cluster, pod)));
+  await endpoints(cluster, 2);
+  await trusted(cluster);
+  return { replicas };
 }
 
 export async function installed(
@@ -32,14 +36,6 @@ export async function installed(
   const { replicas } = await install(cluster, overlay);
   after(() => Promise.all(replicas.map((replica) => replica.end('SIGKILL'))));
   return { cluster, replicas };
-}
-
-export async function startReplicas(cluster: Cluster): Promise<RunningPod[]> {
-  const pods = await runningPods(cluster, 2);
-  const replicas = await Promise.all(pods.map((pod) => startPod(cluster, pod)));
-  await endpoints(cluster, 2);
-  await trusted(cluster);
-  return replicas;
 }
 
 export async function runningPods(cluster: Cluster, count: number): Promise<StoredPod[]> {

@@ -11,17 +11,13 @@ export interface ReviewedPod {
 
 export type Patch = { op: 'add' | 'replace'; path: string; value: unknown }[];
 
-export interface Neighbour {
-  close(): Promise<void>;
-}
-
 /** Registers a mutating webhook for pods of namespaces with the label `neighbours: yes`. */
 export async function startNeighbour(
   cluster: Cluster,
   name: string,
   address: string,
   change: (pod: ReviewedPod) => Patch,
-): Promise<Neighbour> {
+): Promise<{ close(): Promise<void> }> {
   const { certificate, key } = await cluster.authority.serving([address]);
   const server = createServer({ cert: certificate, key }, answering(change));
   await new Promise<void>((resolve, reject) => server.on('error', reject).listen(0, address, resolve));

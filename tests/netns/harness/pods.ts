@@ -5,7 +5,6 @@ import type { Container, Pod } from '../../../webhook/core/facts/pod.ts';
 import { Policy } from '../../../webhook/core/profiles/policy.ts';
 import type { ProofMode } from '../../../webhook/core/profiles/types.ts';
 import { profileLabel, validatorContainer } from '../../../webhook/lib/names.ts';
-import type { Families } from './addresses.ts';
 
 /** A pod after the networks' own injectors, before cni-gate's webhook. */
 export interface PodSpecimen {
@@ -67,7 +66,6 @@ export const specimens = {
 } as const satisfies Record<string, PodSpecimen>;
 
 export type NetworkName = keyof typeof specimens;
-export type { Families };
 
 /**
  * The pod after the webhook, and the injected container.
