@@ -235,7 +235,10 @@ suite('a server of another release', async () => {
       ],
       [
         'an unknown mode blocks as enforce does',
-        from({ CNI_GATE_MODE: 'future' }, { profile: 'db', reach: { ...here, host: '127.0.0.2' } }),
+        from(
+          { CNI_GATE_MODE: 'future' },
+          { profile: 'db', reach: { ...here, host: '127.0.0.2', timeout: '100ms' } },
+        ),
         95,
         /connect-refused/,
       ],
