@@ -101,16 +101,10 @@ export class Installation {
       Object.entries(data).map(([key, text]) => [key, Buffer.from(text).toString('base64')]),
     );
     const labels = labelled ? { [certificatesLabel]: certificatesLabelValue } : {};
-    // a write that changes nothing is no event, and wakes no replica
-    const annotations = { 'example.com/written': String(performance.now()) };
     for (;;) {
       const { metadata, ...rest } = await this.secret();
       try {
-        await this.cluster.api.put(secretPath, {
-          ...rest,
-          metadata: { ...metadata, labels, annotations },
-          data: encoded,
-        });
+        await this.cluster.api.put(secretPath, { ...rest, metadata: { ...metadata, labels }, data: encoded });
         return;
       } catch (error) {
         if (!(error instanceof ApiError && error.status === 409)) throw error;
