@@ -10,15 +10,13 @@ export interface CertificatePair {
   notAfter: Date;
 }
 
-/** Where the serving certificate comes from. */
 export interface CertificateSource {
   readonly current: CertificatePair;
-  /** PEM of the authority that a webhook configuration's caBundle must contain; unknown for files. */
+  /** PEM for a webhook configuration's caBundle; undefined for files. */
   readonly authority?: string;
   close(): void | Promise<void>;
 }
 
-/** What a source of certificates reports to the server. */
 export interface CertificateEvents {
   /** Another certificate is served from now on. */
   onReload: (pair: CertificatePair) => void;
@@ -29,9 +27,8 @@ export interface CertificateEvents {
 }
 
 /**
- * A certificate and key in files, which are read again when they change. A pair that does
- * not match, for example while only one of the files is replaced, is never served.
- *
+ * A certificate and key in files, which are read again when they change. While only one of the files is replaced, the
+ * last matching pair is served.
  * @throws CniGateError when the pair cannot be used at the start
  */
 export function fileCertificate(
@@ -61,12 +58,7 @@ export function fileCertificate(
   };
 }
 
-/**
- * A certificate from an authority that lives as long as this process. It is not renewed.
- *
- * @param names DNS names and addresses that the server is called by
- * @param days validity of both
- */
+/** A certificate from an authority that lives as long as this process. It is not renewed. */
 export function selfMadeCertificate(names: string[], days: number): CertificateSource {
   const now = new Date();
   const authority = createAuthority({ days, now });

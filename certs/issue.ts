@@ -11,22 +11,18 @@ const { Class, Type } = asn1;
 
 type Asn1 = forge.asn1.Asn1;
 
-/** A certificate authority. */
 export interface Authority {
   /** Its own certificate, PEM. Clients trust it: `caBundle` in base64. */
   certificate: string;
-  /** Its private EC key, PEM. */
   key: string;
 }
 
 /** A certificate to serve TLS with, and its private EC key, in PEM. */
 export interface ServingCertificate extends Authority, Period {}
 
-/** How long a certificate is valid. */
 interface Validity {
   /** Days from now; parts of a day are allowed. */
   days: number;
-  /** The time of issue. */
   now: Date;
 }
 
@@ -34,10 +30,7 @@ interface Validity {
 export const allowedSkewMs = 5 * 60_000;
 const dayMs = 24 * 60 * 60_000;
 
-/**
- * Creates an authority that signs its own certificate and those of servers, and no further authority. Its extensions
- * are those that RFC 5280 (4.2.1.2, 4.2.1.3, 4.2.1.9) requires of an authority.
- */
+/** Creates an authority that signs servers and no further authority: RFC 5280, 4.2.1.2, 4.2.1.3 and 4.2.1.9. */
 export function createAuthority({ days, now }: Validity): Authority {
   const { key, publicKey } = generateKey();
   const extensions = [
@@ -50,18 +43,18 @@ export function createAuthority({ days, now }: Validity): Authority {
 }
 
 /**
- * Creates a key and a certificate for a TLS server, and signs it with an authority (RFC 5280).
- *
- * @param names the DNS names and IP addresses that clients connect to, at least one
- * @param days it never outlives its authority
- * @throws CniGateError CNI_GATE_USAGE for a name that cannot be used; others if the authority cannot sign now: see
- *   {@link checkAuthority}
+ * Issues a certificate for a TLS server. It never outlives its authority.
+ * @param names DNS names and IP addresses, at least one
+ * @throws CniGateError CNI_GATE_USAGE for a name that cannot be used; otherwise as {@link checkAuthority}
  */
 export function issueServing(
   authority: Authority,
   { names, days, now }: Validity & { names: readonly string[] },
 ): ServingCertificate {
-  const altNames = [...new Set(names.map(usualName))].map(generalName);
+  // the numbers are the tags of GeneralName (RFC 5280, 4.2.1.6)
+  const altNames = [...new Set(names.map(usualName))].map((name) =>
+    isIP(name) === 0 ? { type: 2, value: name } : { type: 7, ip: name },
+  );
   const { issuer, keyIdentifier, period: within } = checkAuthority(authority, now);
   const period = periodFrom(now, days, within);
   const { key, publicKey } = generateKey();
@@ -79,13 +72,9 @@ export function issueServing(
 }
 
 /**
- * Checks that an authority can sign: it has an EC key, and a subjectKeyIdentifier by which clients find it.
- *
+ * Checks that an authority can sign. Clients compare the bytes of its name, and find it by its subjectKeyIdentifier.
  * @param at a time at which it has to be valid; undefined for any
- * @returns its period, and what a certificate takes over from it: the name as it is encoded there, because clients
- *   compare the bytes, and the subjectKeyIdentifier as a string of bytes
- * @throws CniGateError CNI_GATE_TLS_UNREADABLE or CNI_GATE_TLS_PAIR: {@link checkPair} rejects it, or it is not an
- *   authority
+ * @throws CniGateError CNI_GATE_TLS_UNREADABLE or CNI_GATE_TLS_PAIR
  */
 export function checkAuthority(
   { certificate, key }: Authority,
@@ -104,28 +93,23 @@ export function checkAuthority(
 }
 
 /**
- * The period of a certificate made now: it begins five minutes ago, for clocks that are behind, and ends `days`
- * from now. Both ends are cut to whole seconds, which is the resolution of a certificate's dates.
- *
- * @param within the period of the authority that signs: clients refuse what outlives its authority
+ * Begins five minutes ago, for clocks that are behind. A certificate's dates have a resolution of one second.
+ * @param within the authority's period: clients refuse a certificate that outlives its authority
  */
 function periodFrom(now: Date, days: number, within?: Period): Period {
-  const start = wholeSeconds(now.getTime() - allowedSkewMs);
-  const end = wholeSeconds(now.getTime() + days * dayMs);
+  const [start = 0, end = 0] = [-allowedSkewMs, days * dayMs].map(
+    (ms) => Math.floor((now.getTime() + ms) / 1000) * 1000,
+  );
   return {
     notBefore: new Date(Math.max(start, within?.notBefore.getTime() ?? start)),
     notAfter: new Date(Math.min(end, within?.notAfter.getTime() ?? end)),
   };
 }
 
-const wholeSeconds = (ms: number): number => Math.floor(ms / 1000) * 1000;
-
 /**
- * A name in one spelling: lower case, IPv6 in its shortest form.
- *
- * @param name a DNS name, an IPv4 or IPv6 address. Wildcards are refused: an API server calls a webhook by one name.
- *   So are names that end in a number, which are mistyped addresses (RFC 1123, 2.1), and IPv6 addresses with a zone.
- * @throws CniGateError CNI_GATE_USAGE if it is neither
+ * A DNS name in lower case, or an IP address in its shortest form. Wildcards are refused, because an API server calls
+ * a webhook by one name; so are mistyped addresses (RFC 1123, 2.1) and IPv6 zones.
+ * @throws CniGateError CNI_GATE_USAGE
  */
 function usualName(name: string): string {
   if (isIP(name) !== 0 && !name.includes('%')) return usualAddress(name);
@@ -137,12 +121,7 @@ function usualName(name: string): string {
   );
 }
 
-/** A name as forge expects it: the numbers are the tags of GeneralName (RFC 5280, 4.2.1.6). */
-function generalName(name: string): object {
-  return isIP(name) === 0 ? { type: 2, value: name } : { type: 7, ip: name };
-}
-
-/** Generates an EC key on the curve P-256: docs/decisions/certificates.md says why not RSA. */
+/** On the curve P-256: docs/decisions/certificates.md says why not RSA. */
 function generateKey(): { key: string; publicKey: Buffer } {
   const { privateKey, publicKey } = generateKeyPairSync('ec', {
     namedCurve: 'P-256',
@@ -152,25 +131,22 @@ function generateKey(): { key: string; publicKey: Buffer } {
   return { key: privateKey, publicKey };
 }
 
-/** The content of a certificate. */
 interface CertificateFields {
   subject: Asn1;
   issuer: Asn1;
   /** The owner's public EC key, SPKI. */
   publicKey: Buffer;
   period: Period;
-  /** Extensions as node-forge names them. The subjectKeyIdentifier is added to them. */
+  /** Extensions as node-forge names them, without the subjectKeyIdentifier. */
   extensions: object[];
 }
 
 const ecdsaWithSha256 = '1.2.840.10045.4.3.2';
 
 /**
- * Encodes a version 3 certificate and signs it with ECDSA and SHA-256 (RFC 5280, RFC 5758). node-forge encodes names
- * and extensions. It does not support EC keys, so this function assembles the rest, and node:crypto signs.
- *
+ * Signs a version 3 certificate with ECDSA and SHA-256 (RFC 5280, RFC 5758). node-forge encodes names and extensions,
+ * and does not support EC keys.
  * @param signingKey the issuer's private EC key, PEM
- * @returns the certificate in PEM
  */
 function signCertificate(
   { subject, issuer, publicKey, period, extensions }: CertificateFields,
@@ -185,7 +161,8 @@ function signCertificate(
   const algorithm = sequence(primitive(Type.OID, asn1.oidToDer(ecdsaWithSha256).getBytes()));
   const unsigned = sequence(
     asn1.create(Class.CONTEXT_SPECIFIC, 0, true, [primitive(Type.INTEGER, '\x02')]),
-    primitive(Type.INTEGER, randomSerial()),
+    // a random positive number, without a zero byte at its beginning (RFC 5280, 4.1.2.2)
+    primitive(Type.INTEGER, Buffer.concat([Buffer.of(0x40), randomBytes(15)])),
     algorithm,
     issuer,
     sequence(time(period.notBefore), time(period.notAfter)),
@@ -203,19 +180,11 @@ function signCertificate(
 const encodeCommonName = (value: string): Asn1 =>
   pki.distinguishedNameToAsn1({ attributes: [{ type: pki.oids.commonName as string, value }] });
 
-/** Exported by node-forge and missing from its types. */
 interface Untyped {
   certificateExtensionsToAsn1(extensions: object[]): Asn1;
   certificateExtensionsFromAsn1(
     extensions: Asn1 | undefined,
   ): { name?: string; subjectKeyIdentifier?: string }[];
-}
-
-/** A random positive number of 128 bits, without a zero byte at its beginning (RFC 5280, 4.1.2.2). */
-function randomSerial(): Buffer {
-  const bytes = randomBytes(16);
-  bytes.writeUInt8((bytes.readUInt8(0) & 0x3f) | 0x40, 0);
-  return bytes;
 }
 
 /** UTCTime until 2049, GeneralizedTime after that (RFC 5280, 4.1.2.5). */

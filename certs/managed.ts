@@ -24,13 +24,11 @@ const interval = 15_000;
 /** Milliseconds to wait after the first failure; the wait doubles up to the interval. */
 const firstWait = 500;
 
-/** Milliseconds: each replica delays its reaction to a change by a random time up to this, so that one is first. */
+/** Milliseconds: the longest random delay before a replica reacts to a change, so that one replica is first. */
 const longestDelay = 200;
 
 /**
- * The serving certificate that this replica signs with the authority that all replicas share in a Secret of the
- * cluster. It waits for a cluster that does not answer yet.
- *
+ * The serving certificate that this replica signs with the authority in the shared Secret. Waits for the cluster.
  * @throws the reason of the signal, if the server has to stop first
  */
 export async function managedCertificate(
@@ -75,10 +73,7 @@ export async function managedCertificate(
   }
 }
 
-/**
- * Reconciles when a watch reports a change, and at an interval: a watch may be silent, and a machine may have slept.
- * An error of the cluster never ends it.
- */
+/** Reconciles after each change and at an interval: a watch may be silent, and a machine may have slept. */
 async function run(
   reconciler: Reconciler,
   report: Reporter,
@@ -106,7 +101,7 @@ async function run(
   }
 }
 
-/** Notifies of changes. Each object is watched by its name, so that RBAC can restrict the right to watch to it. */
+/** Watches each object by its name, so that RBAC can restrict the right to watch to it. */
 function watchChanges(
   client: ApiClient,
   { namespace, secret, configurations }: ManagedObjects,

@@ -22,32 +22,26 @@ import {
 } from './rotation.ts';
 import { inForce, renewalDue } from './verify.ts';
 
-/** A replica's own serving certificate, and the authority that signed it. */
+/** A replica's own serving certificate, signed by the authority with this fingerprint. */
 export interface Leaf extends ServingCertificate {
-  /** The fingerprint of the authority. */
   signedBy: string;
 }
 
-/** What a {@link Reconciler} needs from its replica. */
 export interface ReconcilerOptions {
   shared: SharedObjects;
   report: Omit<Reporter, 'trouble'>;
   /** What the serving certificate is for. */
   names: readonly string[];
-  /** Days that it is valid. */
   leafDays: number;
-  /** Days that an authority is valid. */
   authorityDays: number;
-  /** Milliseconds of a monotonic clock. */
   monotonicNow: () => number;
-  /** Milliseconds for which an authority is in every caBundle before it signs what is served. */
+  /** Milliseconds for which an authority is in every caBundle before it signs. */
   overlap: number;
 }
 
 /**
- * One replica's part in maintaining the certificates: it reads the webhook configurations and the Secret, does the
- * next step if one is due, and signs its serving certificate. All replicas do the same; the first to write wins, and
- * the others read again.
+ * One replica's part in maintaining the certificates. All replicas do the same; the first to write wins, and the
+ * others read again.
  */
 export class Reconciler {
   readonly #options: ReconcilerOptions;
@@ -59,21 +53,19 @@ export class Reconciler {
     this.#options = options;
   }
 
-  /** What this replica serves; undefined before the first reconciliation that ends well. */
+  /** Undefined before the first reconciliation that succeeds. */
   get leaf(): Leaf | undefined {
     return this.#leaf;
   }
 
   /**
    * Reads once, and does at most one step.
-   *
-   * @returns `again`: something was written or another replica was faster; `done`: nothing is left to do
+   * @returns `again`: something was written, or another replica was faster
    * @throws CniGateError if the Secret cannot be read or written, or is not ours
    */
   async reconcile(): Promise<'again' | 'done'> {
     const { shared, report } = this.#options;
-    // The configurations come first, so the Secret is at least as new as they are: no caBundle goes back to the content
-    // of an older Secret.
+    // The configurations come first: a caBundle must not get the content of an older Secret.
     const configurations = await shared.configurations();
     for (const [name, error] of configurations.faults) report.failed(name, error);
     const secret = await shared.secret();
@@ -100,7 +92,7 @@ export class Reconciler {
   #plan(secret: SecretSnapshot | undefined, { found, faults }: Configurations, now: Date): Plan {
     const { monotonicNow, overlap, authorityDays } = this.#options;
     const reading = readSecret(secret?.data, now);
-    // while a configuration cannot be read, nothing is promoted; its version shows later whether it has changed
+    // while a configuration cannot be read, nothing is promoted
     const areRead = [...faults.values()].every(({ code }) => code === 'CNI_GATE_CA_BUNDLE');
     if (areRead) {
       const next = reading.state?.next?.fingerprint;
@@ -116,18 +108,17 @@ export class Reconciler {
     });
   }
 
-  /** Signs a new serving certificate if the state or the calendar asks for one. */
   #sign({ authority }: State, now: Date): void {
     const { names, leafDays } = this.#options;
     const { fingerprint, notAfter } = authority;
     const leaf = this.#leaf;
-    // a certificate that ends with its authority could only be replaced by one that ends at the same moment
+    // a certificate that ends with its authority would be replaced by one that ends at the same moment
     const due = leaf && renewalDue(leaf, now) && leaf.notAfter < notAfter;
     if (leaf?.signedBy === fingerprint && inForce(leaf, now) && !due) return;
     this.#leaf = { ...issueServing(authority, { names, days: leafDays, now }), signedBy: fingerprint };
   }
 
-  /** A Secret is ours by its label, by its uid, or because it contains nothing that could be lost. */
+  /** A Secret is ours by its label, by its uid, or because it is empty. */
   #checkOurs({ labelled, uid, data }: SecretSnapshot): void {
     if (labelled || isEmpty(data) || uid === this.#known?.uid) return;
     throw new CniGateError(
@@ -136,7 +127,7 @@ export class Reconciler {
     );
   }
 
-  /** Writes the caBundle of a configuration if it is wrong. Returns whether the configuration has to be read again. */
+  /** @returns whether the configuration has to be read again */
   async #writeBundle(configuration: ConfigurationSnapshot, bundle: string): Promise<boolean> {
     const { shared, report } = this.#options;
     const { name, bundles } = configuration;

@@ -1,7 +1,8 @@
-import { Counter, Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { ApiClient } from '../webhook/cluster/client.ts';
 import type { Log } from '../webhook/lib/deps.ts';
 import type { CniGateError } from '../webhook/lib/errors.ts';
+import { counter, gauge } from '../webhook/lib/metrics.ts';
 import { type FaultReason, type Plan, type State, trustedIn } from './rotation.ts';
 
 /** Seconds by which a clock may be wrong without a log line. */
@@ -16,13 +17,12 @@ const sentences: Record<Plan['step'], string> = {
   drop: 'removed an authority that is not valid now',
 };
 
-/** Observes what a replica does about the certificates: logs and metrics. */
 export type Reporter = ReturnType<typeof reporter>;
 
-/** Logs and counts what a replica does about the certificates. A condition that stays the same is logged once. */
+/** Logs and counts what a replica does about the certificates. A condition that lasts is logged once. */
 export function reporter(log: Log, registry: Registry, client: Pick<ApiClient, 'clockSkew'>) {
   const metrics = certificateMetrics(registry);
-  /** What is wrong with `secret`, `clock` or a webhook configuration. */
+  /** By `secret`, `clock` or a webhook configuration. */
   const wrong = new Map<string, string>();
   const logOnce = (level: 'warn' | 'error', about: string, facts: object, text: string, key = text): void => {
     if (wrong.get(about) !== key) log[level](facts, text);
@@ -36,11 +36,9 @@ export function reporter(log: Log, registry: Registry, client: Pick<ApiClient, '
     if (wrong.delete(about)) log.info({ about }, `certificates: all is well again with the ${about}`);
   };
   return {
-    /** What failed last with the Secret; undefined if nothing is wrong. */
+    /** What failed last with the Secret. */
     trouble: () => wrong.get('secret'),
-    /** Nothing is wrong with `secret`, `clock` or a webhook configuration. */
     well,
-    /** A step was written into the Secret. */
     wrote({ step, fault }: Plan): void {
       metrics.steps.inc({ step });
       if (!fault) {
@@ -52,20 +50,17 @@ export function reporter(log: Log, registry: Registry, client: Pick<ApiClient, '
       metrics.repairs.inc({ object: 'secret', reason });
       log.warn({ code, reason, step }, `${message} (${code}); repaired: ${sentences[step]}`);
     },
-    /** A caBundle was written, because of what was wrong with it. */
     repaired(configuration: string, reason: FaultReason): void {
       metrics.repairs.inc({ object: 'webhook-configuration', reason });
       // manifests have no caBundle
       const level = reason === 'empty' ? 'info' : 'warn';
       log[level]({ configuration, reason }, `the caBundle of ${configuration} was ${reason}; written`);
     },
-    /** Something failed; the next reconciliation tries it again. */
     failed(about: string, { code, message }: CniGateError): void {
       setComplete(about, false);
       metrics.failures.inc({ code });
       logOnce('error', about, { about, code }, `${message} (${code}); it is tried again`, message);
     },
-    /** The Secret was read or written, and has this state. */
     agreed(state: State): void {
       metrics.authorityExpiry.set(state.authority.notAfter.getTime() / 1000);
       metrics.authorities.set(trustedIn(state).length);
@@ -83,38 +78,23 @@ export function reporter(log: Log, registry: Registry, client: Pick<ApiClient, '
   };
 }
 
-/** Metrics of managed certificates. Names follow https://prometheus.io/docs/practices/naming/. */
+/** The metrics of managed certificates: docs/reference/metrics.md. */
 export function certificateMetrics(registry: Registry) {
-  const registers = [registry];
-  const gauge = (name: string, help: string, ...labelNames: string[]) =>
-    new Gauge({ name: `cni_gate_${name}`, help, labelNames, registers });
-  const counter = (name: string, help: string, ...labelNames: string[]) =>
-    new Counter({ name: `cni_gate_${name}`, help, labelNames, registers });
+  const gaugeOf = (name: string, help: string, ...labels: string[]) =>
+    gauge(registry, `cni_gate_${name}`, help, ...labels);
+  const counterOf = (name: string, help: string, ...labels: string[]) =>
+    counter(registry, `cni_gate_certificate_${name}_total`, help, ...labels);
+  const expiryHelp = 'When the signing authority expires, as Unix time.';
+  const authoritiesHelp = 'Authorities that the caBundles should contain: more than 1 during a rotation.';
+  const repairsHelp = 'Faults of Secret or caBundle that this replica repaired.';
+  const skewHelp = "API server's clock minus this machine's, to about a second.";
   return {
-    authorityExpiry: gauge(
-      'authority_not_after_timestamp_seconds',
-      'When the signing authority expires, as Unix time.',
-    ),
-    authorities: gauge(
-      'authorities',
-      'Authorities that the caBundles should contain: more than 1 during a rotation.',
-    ),
-    steps: counter('certificate_steps_total', 'Steps that this replica wrote into the Secret.', 'step'),
-    repairs: counter(
-      'certificate_repairs_total',
-      'Faults of Secret or caBundle that this replica repaired.',
-      'object',
-      'reason',
-    ),
-    failures: counter(
-      'certificate_failures_total',
-      'Failed reads, writes and repairs, which are retried.',
-      'code',
-    ),
-    bundleComplete: gauge('ca_bundle_complete', '1 if the caBundle is right.', 'configuration'),
-    clockSkew: gauge(
-      'api_server_clock_skew_seconds',
-      "API server's clock minus this machine's, to about a second.",
-    ),
+    authorityExpiry: gaugeOf('authority_not_after_timestamp_seconds', expiryHelp),
+    authorities: gaugeOf('authorities', authoritiesHelp),
+    steps: counterOf('steps', 'Steps that this replica wrote into the Secret.', 'step'),
+    repairs: counterOf('repairs', repairsHelp, 'object', 'reason'),
+    failures: counterOf('failures', 'Failed reads, writes and repairs, which are retried.', 'code'),
+    bundleComplete: gaugeOf('ca_bundle_complete', '1 if the caBundle is right.', 'configuration'),
+    clockSkew: gaugeOf('api_server_clock_skew_seconds', skewHelp),
   };
 }

@@ -4,28 +4,24 @@ import { type Authority, allowedSkewMs, checkAuthority, createAuthority } from '
 import type { ConfigurationSnapshot, SecretData } from './objects.ts';
 import { inForce, type Period, periodOf, readCertificates, renewalDue } from './verify.ts';
 
-/** What the replicas agree on, as stored in one Secret: a replica that starts during a rotation continues it. */
+/** What the replicas agree on, as stored in the Secret: a replica that starts during a rotation continues it. */
 export interface State {
-  /** Signs serving certificates. */
   authority: SigningAuthority;
-  /** Signs them next: its certificate is in the caBundles, and it signs once every API server knows it. */
+  /** Its certificate is in the caBundles, and it signs once every API server knows it. */
   next?: SigningAuthority | undefined;
-  /** Signed them before, the latest first: the keys are deleted, the certificates are trusted until they expire. */
+  /** The latest first. Their keys are deleted, and their certificates are trusted until they expire. */
   previous?: TrustedAuthority[] | undefined;
 }
 
-/** An authority that is trusted. */
 export interface TrustedAuthority extends Period {
-  /** Its certificate, PEM. */
   certificate: string;
-  /** SHA-256 of the certificate: 32 pairs of hexadecimal digits with colons between. */
+  /** SHA-256 of the certificate, in hexadecimal. */
   fingerprint: string;
 }
 
-/** An authority whose key belongs to its certificate. */
 export type SigningAuthority = TrustedAuthority & Authority;
 
-/** The labels of a metric, which are also in the documentation. */
+/** The values of a metric's label: docs/reference/metrics.md. */
 export type FaultReason =
   | 'missing'
   | 'empty'
@@ -36,26 +32,22 @@ export type FaultReason =
   | 'inconsistent'
   | 'rolled-back';
 
-/** A fault of the Secret: what was expected and what was seen. */
 export interface Fault {
   reason: FaultReason;
   message: string;
 }
 
-/** The state in a Secret, or why the Secret cannot be used. */
 export type Reading = { state: State; fault?: undefined } | { state?: undefined; fault: Fault };
 
-/** Every authority of a state, the one that signs now first. */
 export const trustedIn = ({ authority, next, previous = [] }: State): TrustedAuthority[] =>
   next ? [authority, next, ...previous] : [authority, ...previous];
 
-/** The text of `ca.crt` and of each `caBundle`, before it becomes base64. */
 export const bundleOf = (state: State): string => textOf(trustedIn(state));
 
 const textOf = (authorities: TrustedAuthority[]): string =>
   authorities.map(({ certificate }) => certificate).join('');
 
-/** The data of the Secret for a state. `ca.crt` is cert-manager's name for it. Other keys are removed. */
+/** `ca.crt` is cert-manager's name for the caBundle. Other keys are removed. */
 export function secretData(state: State): SecretData {
   const { authority, next, previous = [] } = state;
   return {
@@ -67,17 +59,18 @@ export function secretData(state: State): SecretData {
   };
 }
 
-/**
- * Reads the Secret's data. If a part of the Secret is damaged, no part is used.
- *
- * @param data undefined if there is no Secret
- */
+/** Reads the Secret's data. If a part of it is damaged, no part is used. */
 export function readSecret(data: SecretData | undefined, now: Date): Reading {
   const faulty = (reason: FaultReason, message: string): Reading => ({ fault: { reason, message } });
   if (!data) return faulty('missing', 'the Secret does not exist');
   if (isEmpty(data)) return faulty('empty', 'the Secret is empty');
   try {
-    const state = stateIn(data);
+    const { 'next.crt': next, 'previous.crt': previous } = data;
+    const state: State = {
+      authority: readAuthority(data['tls.crt'] ?? '', data['tls.key'] ?? ''),
+      next: next ? readAuthority(next, data['next.key'] ?? '') : undefined,
+      previous: previous ? readTrusted(previous) : [],
+    };
     const { notBefore, notAfter, fingerprint } = state.authority;
     // a next authority that a user adds by hand is not in it yet
     if (!fingerprintsIn(data['ca.crt']).has(fingerprint))
@@ -92,35 +85,23 @@ export function readSecret(data: SecretData | undefined, now: Date): Reading {
   }
 }
 
-/** @throws CniGateError if a part of it cannot be read, or a key does not belong to its certificate */
-function stateIn(data: SecretData): State {
-  const { 'next.crt': next, 'previous.crt': previous } = data;
-  return {
-    authority: readAuthority(data['tls.crt'] ?? '', data['tls.key'] ?? ''),
-    next: next ? readAuthority(next, data['next.key'] ?? '') : undefined,
-    previous: previous ? readTrusted(previous) : [],
-  };
-}
-
-/** Whether the data of a Secret contains nothing that could be lost. */
 export function isEmpty(data: SecretData): boolean {
   return Object.values(data).every((text) => text.trim() === '');
 }
 
-/** @throws CniGateError as {@link checkAuthority} does */
+/** @throws CniGateError as {@link checkAuthority} */
 function readAuthority(certificate: string, key: string): SigningAuthority {
   const [x509] = readCertificates(certificate);
   checkAuthority({ certificate, key });
   return { ...trusted(x509), key };
 }
 
-/** A new authority, as it is read from the Secret. */
 export function newAuthority(days: number, now: Date): SigningAuthority {
   const { certificate, key } = createAuthority({ days, now });
   return readAuthority(certificate, key);
 }
 
-/** The certificates of authorities in a PEM text; others in it are ignored. */
+/** The authorities in a PEM text; other certificates are ignored. */
 const readTrusted = (pem: string): TrustedAuthority[] =>
   readCertificates(pem)
     .filter((x509) => x509.ca)
@@ -132,7 +113,7 @@ const trusted = (x509: X509Certificate): TrustedAuthority => ({
   ...periodOf(x509),
 });
 
-/** The fingerprints of the authorities in a caBundle; empty if there is none or it cannot be read. */
+/** The fingerprints of the authorities in a caBundle; empty if it cannot be read. */
 export function fingerprintsIn(bundle: string | undefined): Set<string> {
   try {
     return new Set(readTrusted(bundle ?? '').map(({ fingerprint }) => fingerprint));
@@ -141,7 +122,7 @@ export function fingerprintsIn(bundle: string | undefined): Set<string> {
   }
 }
 
-/** What is wrong with a caBundle that should contain exactly the authorities of `expected`; undefined if nothing is. */
+/** What is wrong with a caBundle that should contain exactly the authorities of `expected`. */
 export function bundleFault(bundle: string, expected: string): FaultReason | undefined {
   if (bundle.trim() === '') return 'empty';
   const [found, wanted] = [fingerprintsIn(bundle), fingerprintsIn(expected)];
@@ -150,43 +131,34 @@ export function bundleFault(bundle: string, expected: string): FaultReason | und
   return found.size === wanted.size ? undefined : 'inconsistent';
 }
 
-/** What a replica knows when it decides what to do next. */
 export interface Observation {
-  /** The Secret. */
   reading: Reading;
   /**
    * The last good state that this replica read or wrote, while its serving certificate is valid: until then no replica
    * can have dropped the authority that signed it.
    */
   remembered: State | undefined;
-  /** The time by the clock that judges certificates: the API server's. */
+  /** By the API server's clock, which judges certificates. */
   now: Date;
-  /** Days that a new authority is valid. */
   authorityDays: number;
-  /** Milliseconds for which this replica has observed `next` in every caBundle, by a monotonic clock. */
+  /** Milliseconds for which this replica has observed `next` in every caBundle. */
   trustedFor: number | undefined;
-  /** Milliseconds for which an authority is in every caBundle before it signs what is served. */
+  /** Milliseconds for which an authority is in every caBundle before it signs. */
   overlap: number;
 }
 
-/** The next thing to do. One at a time: the next reconciliation decides what follows. */
+/** The next step. The next reconciliation decides what follows. */
 export interface Plan {
   /**
-   * - `none`: all is well
-   * - `create`: a new authority
-   * - `restore`: write what this replica remembers
-   * - `begin`: create the next authority
-   * - `promote`: the next authority signs from now on, and the current one is only trusted
-   * - `drop`: remove an authority that has expired and does not sign
+   * `create` an authority, `restore` the remembered state, `begin` the next authority, `promote` it to sign, or `drop`
+   * an authority that is not valid and does not sign.
    */
   step: 'none' | 'create' | 'restore' | 'begin' | 'promote' | 'drop';
-  /** The state to write into the Secret. */
   state: State;
-  /** What the step repairs; undefined if it is due by the calendar. */
+  /** Undefined if the step is due by the calendar. */
   fault?: Fault | undefined;
 }
 
-/** Decides what to do about the Secret. */
 export function planStep(observation: Observation): Plan {
   const { reading, remembered, now, authorityDays } = observation;
   const { state, fault } = reading;
@@ -201,8 +173,8 @@ export function planStep(observation: Observation): Plan {
 }
 
 /**
- * Restores what this replica remembers over an authority that is older and did not follow from it, such as one of a
- * backup. Of two authorities every replica prefers the newer one, so replicas with different memories agree.
+ * Restores what this replica remembers over an older authority that did not follow from it, such as one of a backup.
+ * Every replica prefers the newer authority, so replicas with different memories agree.
  */
 function rolledBack({ authority, previous = [] }: State, remembered: State): Plan | undefined {
   const own = remembered.authority;
@@ -213,11 +185,10 @@ function rolledBack({ authority, previous = [] }: State, remembered: State): Pla
   return { step: 'restore', state: remembered, fault: { reason: 'rolled-back', message } };
 }
 
-/** What the calendar asks for. */
 function dueStep(state: State, { now, authorityDays, trustedFor = -1, overlap }: Observation): Plan {
   const { authority, next, previous = [] } = state;
   const valid = previous.filter(({ notAfter }) => now <= notAfter);
-  // made under a wrong clock, or expired. A user's clock that made it may be ahead of the API server's
+  // expired, or made under a wrong clock. A user's clock may be ahead of the API server's by minutes
   if (next && (now > next.notAfter || next.notBefore.getTime() - now.getTime() > allowedSkewMs))
     return { step: 'drop', state: { ...state, next: undefined } };
   if (valid.length < previous.length) return { step: 'drop', state: { ...state, previous: valid } };
@@ -230,22 +201,19 @@ function dueStep(state: State, { now, authorityDays, trustedFor = -1, overlap }:
   return { step: 'none', state };
 }
 
-/** Since when one replica has observed an authority in every caBundle, without interruption. */
+/** Since when a replica has observed an authority in every caBundle, without interruption. */
 export interface TrustedSince {
-  /** The authority, and the versions of the configurations: after a change of one the time starts again. */
+  /** The authority and the versions of the configurations: after a change of one, the time starts again. */
   what: string;
   /** Milliseconds of a monotonic clock. */
   since: number;
 }
 
 /**
- * Measures how long the next authority is trusted. A replica counts the time that it observed itself, by a monotonic
- * clock: a stored time would be over at once when the clock jumps, while an API server may not know the authority yet.
- *
- * @param before what this returned the last time that every configuration could be read
- * @param fingerprint of the next authority, if there is one
- * @param monotonicNow milliseconds of a monotonic clock, such as `performance.now()`
- * @returns undefined if a configuration does not trust the authority
+ * Measures how long the next authority is trusted, by this replica's monotonic clock: a stored time would be over at
+ * once when the clock jumps, while an API server may not know the authority yet.
+ * @param before the last result, of a time when every configuration could be read
+ * @param fingerprint of the next authority
  */
 export function measureTrust(
   before: TrustedSince | undefined,

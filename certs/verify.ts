@@ -3,57 +3,50 @@ import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { CniGateError, messageOf } from '../webhook/lib/errors.ts';
 
-/** The time in which a certificate is valid, both ends included (RFC 5280, 4.1.2.5). */
+/** Both ends included (RFC 5280, 4.1.2.5). */
 export interface Period {
   notBefore: Date;
   notAfter: Date;
 }
 
-/** Whether a time lies in a period. */
 export function inForce({ notBefore, notAfter }: Period, now: Date): boolean {
   return now >= notBefore && now <= notAfter;
 }
 
 /**
- * Whether to replace a certificate: from two thirds of its life on, as cert-manager does by default. In the last third,
- * a renewal that fails is tried again.
+ * Whether two thirds of its life are over, as by default in cert-manager. A failed renewal has the last third to
+ * retry.
  */
 export function renewalDue({ notBefore, notAfter }: Period, now: Date): boolean {
-  // in whole milliseconds, multiplied instead of divided: no rounding at the boundary
+  // whole milliseconds and no division: no rounding at the boundary
   return (now.getTime() - notBefore.getTime()) * 3 >= (notAfter.getTime() - notBefore.getTime()) * 2;
 }
 
-/** The period of a certificate. */
 export const periodOf = ({ validFromDate, validToDate }: X509Certificate): Period => ({
   notBefore: validFromDate,
   notAfter: validToDate,
 });
 
 /**
- * The certificates of a PEM text, in order; other blocks and text between them are ignored.
- *
+ * The certificates of a PEM text, in order; other text is ignored.
  * @throws CniGateError CNI_GATE_TLS_UNREADABLE if there is none, or one that is cut off or cannot be decoded
  */
 export function readCertificates(pem: string): [X509Certificate, ...X509Certificate[]] {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
   const what = 'A certificate is PEM, but cannot be decoded';
   const [leaf, ...issuers] = blocks.map((block) => orUnreadable(what, () => decode(block)));
-  // of a file that is still being written, the expression matches the complete blocks only
+  // of a file that is still being written, only the complete blocks match
   if (leaf && pem.split('-----BEGIN CERTIFICATE').length === blocks.length + 1) return [leaf, ...issuers];
   const message = `The certificate must be whole PEM blocks from -----BEGIN CERTIFICATE----- to -----END CERTIFICATE-----; found were ${blocks.length}.`;
   throw new CniGateError('CNI_GATE_TLS_UNREADABLE', message);
 }
 
 /**
- * Checks a certificate and a key before they are served: a TLS server accepts an EC key with an RSA certificate, and then
- * fails every handshake. No message contains a part of the key.
- *
- * @param certificatePem the certificate of the server; those of its issuers may follow it
- * @param keyPem PKCS#8, or the older forms for RSA and EC
+ * Checks a certificate and a key before they are served: a TLS server accepts an EC key with an RSA certificate, and
+ * then fails every handshake. No message contains a part of the key.
+ * @param certificatePem the server's certificate first
  * @param now a time at which the certificate has to be valid; undefined for any
- * @returns its period, DNS names and IP addresses: the API server ignores the common name
- * @throws CniGateError CNI_GATE_TLS_UNREADABLE if either is not whole PEM, cannot be decoded, is encrypted, or
- *   is too weak for OpenSSL; CNI_GATE_TLS_PAIR if they do not belong together or the certificate is not valid now
+ * @throws CniGateError CNI_GATE_TLS_UNREADABLE or CNI_GATE_TLS_PAIR
  */
 export function checkPair(
   certificatePem: string,
@@ -81,13 +74,9 @@ export function checkPair(
 
 /**
  * Why a TLS client that trusts only `bundle` rejects a server's certificate; undefined if it accepts it. As Go's
- * `crypto/x509` verifies, by which the API server calls webhooks: every certificate of the bundle is trusted, also one
- * that is not an authority's or not self-signed.
- *
- * @param chain PEM: the server's certificate, then those of its issuers that it sends along
- * @param bundle PEM; undefined or empty if there is none
- * @param host the name by which the server is called; undefined accepts any name
- * @param now the time at which all of it must be valid
+ * `crypto/x509`, every certificate of the bundle is trusted, also one that is not an authority's.
+ * @param chain PEM: the server's certificate first
+ * @param host undefined accepts any name
  */
 export function verifyChain(
   chain: string,
@@ -109,7 +98,7 @@ export function verifyChain(
     all.filter((each) => inForce(periodOf(each), now)),
   );
   if (!roots?.length) return 'no authority of the caBundle is in force';
-  // the leaf and its issuers: the loop also visits the certificates that it adds
+  // the loop also visits the issuers that it adds
   const chained = new Set([leaf]);
   for (const each of chained) {
     if (roots.some((root) => root.fingerprint256 === each.fingerprint256 || isIssued(each, root)))
@@ -122,7 +111,6 @@ export function verifyChain(
 const isIssued = (certificate: X509Certificate, issuer: X509Certificate): boolean =>
   certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey);
 
-/** The certificates, or why they cannot be read. */
 function tryRead(pem: string): ReturnType<typeof readCertificates> | string {
   try {
     return readCertificates(pem);
@@ -132,19 +120,17 @@ function tryRead(pem: string): ReturnType<typeof readCertificates> | string {
 }
 
 /**
- * The shortest spelling of an IP address, `2001:db8::1` for `2001:DB8:0:0:0:0:0:1`. An embedded IPv4 address becomes
- * hexadecimal: node-forge reads every address with a dot as IPv4.
+ * The shortest spelling of an IP address. An embedded IPv4 address becomes hexadecimal: node-forge reads every address
+ * with a dot as IPv4.
  */
 export function usualAddress(address: string): string {
   return isIP(address) === 6 ? new URL(`http://[${address}]/`).hostname.slice(1, -1) : address;
 }
 
 /**
- * The DNS names and IP addresses in `X509Certificate.subjectAltName`, which is a line such as
- * `DNS:a.example, IP Address:192.0.2.1`. Node writes a value with a comma or a quote as a JSON string (since
- * CVE-2021-44532), so a value cannot pretend to be a further name.
- *
- * @param line the property as Node gives it: undefined if the certificate has no such extension
+ * The DNS names and IP addresses in `X509Certificate.subjectAltName`, such as `DNS:a.example, IP Address:192.0.2.1`.
+ * Node writes a value with a comma or a quote as a JSON string (since CVE-2021-44532), so a value cannot pretend to be
+ * a further name.
  */
 export function namesIn(line: string | undefined): string[] {
   const entries = (line ?? '').matchAll(/([^:,"]+):("(?:[^"\\]|\\.)*"|[^,]*)(?:, |$)/gy);

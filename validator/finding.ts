@@ -40,7 +40,6 @@ export function passed(seen: string, note?: string): Passed {
   return { passed: true, seen, ...(note !== undefined && { note }) };
 }
 
-/** A finding that fails. */
 export function failed(reason: Reason, seen: string): Failed {
   return { passed: false, reason, seen };
 }

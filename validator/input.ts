@@ -1,6 +1,6 @@
 import { type Check, type CheckName, env, type ProfileCheck, validateCommand } from './shared/contract.ts';
 import { parseDuration } from './shared/duration.ts';
-import { parseTarget, unfitTargets } from './shared/targets.ts';
+import { unfitTargets } from './shared/targets.ts';
 
 /** Wrong usage: of the command line, or of what the injector set. */
 export class UsageError extends Error {}
@@ -8,10 +8,8 @@ export class UsageError extends Error {}
 /** The file from which the kubelet reads the message by default (`terminationMessagePath`). */
 const defaultTerminationLog = '/dev/termination-log';
 
-/** The usage line, for the help and for errors. */
 export const usage = `usage: ${validateCommand} [--termination-log <path>]`;
 
-/** The text of `--help`. All input of the program comes from its environment. */
 const help = `${usage}
 
 Runs the checks of CNI_GATE_CHECKS, which the webhook sets, in the pod that it runs in.
@@ -49,61 +47,28 @@ export interface AskedCheck {
 /** The bounds of a time-out, in milliseconds, as in webhook/config/configuration.schema.json. */
 const timeouts = { least: 100, most: 600_000 };
 
-/** Whether a setting is understood; an optional one may be undefined. */
-type Rule = (value: unknown) => boolean;
-
-const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
-const isNumber = (value: unknown): value is number => Number.isInteger(value);
-const isPort: Rule = (value) => isNumber(value) && value >= 1 && value <= 65_535;
-const isTarget: Rule = (value) => isText(value) && parseTarget(value) !== undefined;
-const isDuration: Rule = (value) => isText(value) && parseDuration(value) !== undefined;
-const listOf =
-  (fits: Rule): Rule =>
-  (value) =>
-    Array.isArray(value) && value.length > 0 && value.every((item) => fits(item));
-const oneOf =
-  (...values: unknown[]): Rule =>
-  (value) =>
-    values.includes(value);
-const optionalId: Rule = (value) => value === undefined || (isNumber(value) && value >= 0);
-const optionalPort: Rule = (value) => value === undefined || isPort(value);
-
 /** The settings of each check, as in `contract.ts`. */
-const settingRules: Record<CheckName, Record<string, Rule>> = {
-  redirect: {
-    direction: oneOf('outbound', 'inbound'),
-    listen: isPort,
-    connect: listOf(isTarget),
-    asUser: optionalId,
-    asGroup: optionalId,
-    notAsUser: optionalId,
-    notAsGroup: optionalId,
-    families: oneOf('first', 'all', undefined),
-    timeout: isDuration,
-  },
-  captured: {
-    listeners: listOf(isPort),
-    outbound: isPort,
-    connect: listOf(isTarget),
-    timeout: isDuration,
-  },
-  interfaces: { devices: oneOf(true, undefined), timeout: isDuration },
-  address: { timeout: isDuration },
-  gateway: { required: oneOf(true, undefined), timeout: isDuration },
-  roundTrip: { mode: oneOf('require', 'prefer'), timeout: isDuration },
-  witness: {
-    port: isPort,
-    inbound: optionalPort,
-    exempt: (value) => value === undefined || listOf(isText)(value),
-    timeout: isDuration,
-  },
-  reach: { host: isText, port: isPort, timeout: isDuration },
+const knownSettings: Record<CheckName, string[]> = {
+  redirect: ['direction', 'listen', 'connect', 'families', 'asUser', 'asGroup', 'notAsUser', 'notAsGroup'],
+  captured: ['listeners', 'outbound', 'connect'],
+  interfaces: ['devices'],
+  address: [],
+  gateway: ['required'],
+  roundTrip: ['mode'],
+  witness: ['port', 'inbound', 'exempt'],
+  reach: ['host', 'port'],
+};
+
+/** The values of some settings; the webhook's schema checks the others. */
+const knownValues: Record<string, unknown[]> = {
+  direction: ['outbound', 'inbound'],
+  families: ['first', 'all'],
+  mode: ['require', 'prefer'],
 };
 
 /**
  * Reads the checks that the injector requested. Refuses what it does not understand: a proof that omits a requested
- * check would pass for the wrong reason.
- *
+ * check would pass for the wrong reason. The webhook's configuration has checked the values.
  * @throws UsageError
  */
 export function readChecks(text: string | undefined): AskedCheck[] {
@@ -124,15 +89,15 @@ function parseJson(text: string): unknown {
 }
 
 function readCheck(item: unknown, at: string): AskedCheck {
-  if (!isObject(item) || !isText(item.profile)) throw new UsageError(`${at} has no profile`);
+  if (!isObject(item) || typeof item.profile !== 'string') throw new UsageError(`${at} has no profile`);
   const { profile, ...rest } = item;
   const [name, ...others] = Object.keys(rest);
   if (name === undefined || others.length > 0) throw new UsageError(`${at} has not exactly one check`);
-  if (!Object.hasOwn(settingRules, name))
+  if (!Object.hasOwn(knownSettings, name))
     throw new UsageError(`${at}: unknown check ${name} (this program may be older than its injector)`);
   const settings = rest[name];
   if (!isObject(settings)) throw new UsageError(`${at}.${name} is not an object`);
-  checkSettings(settings, settingRules[name as CheckName], `${at}.${name}`);
+  checkSettings(settings, [...knownSettings[name as CheckName], 'timeout'], `${at}.${name}`);
   const known = item as ProfileCheck;
   // such a target would pass for the wrong reason
   const [unfit] = unfitTargets(known);
@@ -143,13 +108,13 @@ function readCheck(item: unknown, at: string): AskedCheck {
   return { profile, name: name as CheckName, check: known, timeout };
 }
 
-function checkSettings(settings: Record<string, unknown>, rules: Record<string, Rule>, at: string): void {
-  for (const name of Object.keys(settings))
-    if (!Object.hasOwn(rules, name))
+function checkSettings(settings: Record<string, unknown>, known: string[], at: string): void {
+  for (const [name, value] of Object.entries(settings)) {
+    if (!known.includes(name))
       throw new UsageError(`${at}: unknown setting ${name} (this program may be older than its injector)`);
-  for (const [name, fits] of Object.entries(rules))
-    if (!fits(settings[name]))
-      throw new UsageError(`${at}.${name} is not understood: ${JSON.stringify(settings[name]) ?? 'missing'}`);
+    if (knownValues[name]?.includes(value) === false)
+      throw new UsageError(`${at}.${name} is not understood: ${JSON.stringify(value)}`);
+  }
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

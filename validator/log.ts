@@ -23,7 +23,6 @@ const inOneLine = (text: string): string =>
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-/** One line of the log for a check: what was expected, what was seen, and what to check. */
 export function sentenceOn({ profile, check, family, expected, finding }: Result): string {
   const name = `${profile}: ${nameOf(check, family)}`;
   if (finding.passed) {
@@ -37,7 +36,6 @@ export function sentenceOn({ profile, check, family, expected, finding }: Result
   );
 }
 
-/** The last line of the log. */
 export function verdictSentence(report: Report): string {
   const { verdict, code, seconds, results, problem, warn } = report;
   const after = `after ${seconds.toFixed(3)} s`;
@@ -52,7 +50,6 @@ export function verdictSentence(report: Report): string {
   return inOneLine(`verdict: ${verdict} (${code}) ${after}${because}${noted}${instead}.`);
 }
 
-/** A check and its address family, as text: `redirect IPv4`. */
 export function nameOf(check: string, family: string | undefined): string {
   return family === undefined ? check : `${check} ${family}`;
 }

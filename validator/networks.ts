@@ -13,14 +13,12 @@ export interface AskedNetwork {
   asksAddress?: true;
 }
 
-/** The most networks that are checked. Of thousands, reading alone would take longer than the check may. */
+/** Of thousands, reading alone would take longer than the check may. */
 const mostNetworks = 100;
 
 /**
- * The networks in `k8s.v1.cni.cncf.io/networks`, which is a comma list `namespace/name@interface` or a JSON list
- * (Multus, `pkg/k8sclient`, `parsePodNetworkAnnotation`), or undefined if it is neither, or names too many. Multus has already created the
- * interfaces from this text, so only the needed fields are read.
- *
+ * The networks in `k8s.v1.cni.cncf.io/networks`, a comma list or a JSON list (Multus, `parsePodNetworkAnnotation`), or
+ * undefined if it is neither, or names too many.
  * @param podNamespace the namespace of entries that name none
  */
 export function readNetworks(text: string, podNamespace: string): AskedNetwork[] | undefined {
@@ -59,7 +57,6 @@ function fromJson(item: unknown) {
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 const objectOf = (item: unknown): Record<string, unknown> => (item ?? {}) as Record<string, unknown>;
 
-/** A list in JSON, or undefined for any other text. */
 function parseList(text: string): unknown[] | undefined {
   try {
     const list: unknown = JSON.parse(text);
@@ -84,11 +81,10 @@ export interface NetworkStatus {
 }
 
 /**
- * Returns what Multus wrote when it created this sandbox (Network Plumbing Working Group, "Network Attachment Status"),
- * or undefined if that is unknown. The file is empty at first, and after a reboot it may have the status of the
- * previous sandbox. So a status is valid only if it has an address of this pod or, if the cluster's own network has
- * none in it, the link-layer address of an interface of this pod. Each sandbox gets new ones. An address can repeat by
- * chance, so the link-layer address of the pod's first interface must match as well, if the status has it.
+ * Returns what Multus wrote when it created this sandbox, or undefined if that is unknown. The file is empty at first,
+ * and after a reboot it may have the status of the previous sandbox. So it must have an address of this pod or, if the
+ * cluster's own network has none in it, the link-layer address of one of its interfaces. An address can repeat by
+ * chance, so the link-layer address of the first interface must match as well, if the status has it.
  */
 export function readNetworkStatus(
   text: string,

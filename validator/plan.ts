@@ -16,10 +16,8 @@ export interface Step extends AskedCheck {
 }
 
 /**
- * Returns the steps to run in parallel. A check without a family of the pod becomes a step that fails, so no check is
- * lost.
- *
- * @param devices the interfaces of the pod; called only if a mesh chooses one family by them
+ * Returns the steps to run in parallel. A check without a family of the pod becomes a step that fails, so that none is
+ * lost. `devices` is called only if a mesh chooses one family by them.
  */
 export function plan(
   asked: AskedCheck[],
@@ -57,11 +55,7 @@ function noFamily(families: Family[]): Failed {
   return failed('no-target', `a pod that has ${families.join(' and ')} only`);
 }
 
-/**
- * Returns the family of the first address that the kernel lists, without loopback and link-local ones, as istio-cni
- * chooses the family of its rules (istio/istio, `tools/common/config`, `getLocalIP`). The kernel lists all IPv4
- * addresses before all IPv6 addresses (Linux, `rtnl_dump_all`), whatever the order of `status.podIPs`.
- */
+/** The family of istio-cni's rules (`getLocalIP`): the kernel lists all IPv4 addresses first (`rtnl_dump_all`). */
 function firstFamily(addresses: Address[]): Family | undefined {
   const counted = addresses.filter((address) => !isLoopback(address) && !isLinkLocal(address));
   return counted.some(({ family }) => family === 'IPv4') ? 'IPv4' : counted[0]?.family;
@@ -93,7 +87,6 @@ export function expectedOf({ check, family }: Step, pod: Pod): string {
     return `the kubelet's connection to port ${port}${inbound === undefined ? '' : ` to come to port ${inbound}`}`;
   }
   if ('reach' in check) return `a connection to ${check.reach.host} port ${check.reach.port} to succeed`;
-  // a new kind of check fails to compile here
   return check satisfies never;
 }
 

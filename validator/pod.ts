@@ -2,7 +2,6 @@ import { native } from './host/native.ts';
 import { type Address, type Family, isLinkLocal, parseAddress } from './shared/addresses.ts';
 import { env } from './shared/contract.ts';
 
-/** What the program knows about its pod. */
 export interface Pod {
   /** `status.podIPs`, the primary address first. */
   addresses: Address[];
@@ -21,10 +20,7 @@ export interface Pod {
 
 type Environment = Record<string, string | undefined>;
 
-/**
- * @param devices called only if the environment does not contain the pod's addresses
- * @param groupId the primary group, which a rule matches
- */
+/** @param devices called only if the environment does not contain the pod's addresses */
 export function readPod(
   environment: Environment,
   userId: number,

@@ -19,10 +19,8 @@ const look = 2000;
 const lateRule = 5000;
 
 /**
- * Runs all steps in parallel, each until it passes or its own time is over, and repeats those that passed early: see
- * {@link untilAllPass}. The kubelet is awaited when all others have passed, because it then starts the next container;
- * until it comes, they are repeated.
- *
+ * Runs all steps in parallel: see {@link untilAllPass}. The kubelet is awaited when all others have passed, because it
+ * then starts the next container; until it comes, they are repeated.
  * @param report called when a step ends; without a result when one that passed fails its repeat and is retried
  */
 export async function prove(
@@ -60,7 +58,6 @@ export async function prove(
   return results;
 }
 
-/** The settings of a step that awaits the kubelet. */
 const witnessOf = ({ check, settled }: Step): WitnessCheck | undefined =>
   'witness' in check && settled === undefined ? check.witness : undefined;
 
@@ -100,7 +97,6 @@ function attemptAt(step: Step, pod: Pod): Attempt {
   if ('gateway' in check) return attemptGateway(check.gateway, family, pod);
   if ('roundTrip' in check) return attemptRoundTrip(check.roundTrip, family, pod);
   if ('witness' in check) throw new Error('the kubelet is awaited after the other checks');
-  // a new kind of check fails to compile here
   throw new Error(`an unknown check: ${check satisfies never}`);
 }
 

@@ -14,7 +14,6 @@ import type { LaterMessage } from './shared/message.ts';
 import { readSockets } from './sockets.ts';
 import { exitCodeFor, terminationMessage, type Verdict, verdictOf } from './verdict.ts';
 
-/** The state of the run: a signal may end it at any time. */
 interface Progress {
   /** The file of the termination message, once the command line was read. */
   terminationLog?: string;
@@ -74,10 +73,7 @@ async function proveAll(progress: Progress): Promise<never> {
   return finish(progress, verdictOf([...progress.results.values()]));
 }
 
-/**
- * What a later run does in a sandbox in which one has passed. The other containers run, so the proxy has its port and
- * answers the startup probe. If there is none after all, the kubelet stops this run, and the next one proves.
- */
+/** A run in a sandbox in which an earlier run passed: the other containers run, and the proxy answers the probe. */
 async function waitAgain(witness: Witness, progress: Progress): Promise<never> {
   progress.isLater = true;
   const { inbound, exempt, family } = witness;
@@ -99,7 +95,6 @@ function stopped(signal: string, { steps, results }: Progress): string {
   return `${signal} came before the verdict${still}; the network is not the cause`;
 }
 
-/** Writes the verdict to the log and to the termination message, and exits. */
 function finish({ results, terminationLog }: Progress, verdict: Verdict, problem?: string): never {
   // only `warn` lets a pod start: an unknown mode counts as absent
   const warn = native.environment()[env.mode] === 'warn';
@@ -123,9 +118,6 @@ function finish({ results, terminationLog }: Progress, verdict: Verdict, problem
   native.exit(exitCodeFor(verdict, warn));
 }
 
-/**
- * Where the program listens for as long as the pod runs: kubelets before Kubernetes 1.35 dial startup probes again when
- * they restart. In a mesh the proxy listens, unless the mesh exempts the kubelet.
- */
+/** Where the program listens after a pass: kubelets before Kubernetes 1.35 dial startup probes again when they restart. */
 const addressAtRest = ({ port, inbound, exempt, family }: Witness): string =>
   inbound === undefined || exempt ? `${family === 'IPv6' ? '[::]' : '0.0.0.0'}:${port}` : '';

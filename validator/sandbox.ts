@@ -1,7 +1,6 @@
 import { native, readText } from './host/native.ts';
 import type { Sandbox } from './shared/message.ts';
 
-/** The sandbox that this process runs in. */
 export function readSandbox(): Sandbox {
   return {
     // the number in `net:[4026532008]`: namespaces(7)
@@ -10,10 +9,7 @@ export function readSandbox(): Sandbox {
   };
 }
 
-/**
- * It exists in a sandbox in which a proof has passed. Container runtimes mount one folder for shared memory into all
- * containers of a pod, and remove it with the sandbox.
- */
+/** A file that exists once a proof has passed. All containers of a sandbox share its folder, which ends with it. */
 const passed = '/dev/shm/cni-gate-passed';
 
 /** The node's IPC namespace: `PROC_IPC_INIT_INO` of `include/linux/proc_ns.h`. With `hostIPC`, the folder is the node's. */

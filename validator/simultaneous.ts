@@ -7,17 +7,12 @@ const pause = 100;
 /** The least time for an attempt, in milliseconds: a shorter one would find less than the one before it. */
 const shortest = 100;
 
-/**
- * One attempt at a check. Attempts are independent, so that a check can be repeated at any time.
- *
- * @param deadline when it should end (see {@link now}); it always takes the time for one attempt
- */
+/** One attempt at a check, independent of others. @param deadline when it should end (see {@link now}) */
 export type Attempt = (deadline: number) => Promise<Finding>;
 
 /**
- * Repeats the attempt until it passes, until nothing can change the finding, or until the deadline. A plugin may be
- * late, and Istio's repair writes rules into running sandboxes: a failure is final only at the end. The last attempt of a
- * program that had no processor time shows nothing.
+ * Repeats the attempt until it passes, until nothing can change the finding, or until the deadline: a plugin may be
+ * late, and Istio's repair writes rules into running sandboxes. The last attempt of a starved program shows nothing.
  */
 export async function untilPassed(deadline: number, attempt: Attempt): Promise<Finding> {
   for (let since = now(); ; since = now(), await sleep(pause)) {
@@ -45,10 +40,7 @@ const moment = 250;
 /** The least time that a repeated check gets, in milliseconds: one lost packet must not fail a pod. */
 const grace = 1000;
 
-/**
- * How often checks are repeated because a repeat took longer than a moment, or failed at first. Only a starved machine,
- * a slow server, or a network that changes all the time gets that far.
- */
+/** How often checks are repeated: only a starved machine, or a network that changes all the time, gets that far. */
 const mostRepeats = 5;
 
 interface Run<Check> {
@@ -62,12 +54,9 @@ interface Run<Check> {
 
 /**
  * Runs the checks in parallel, each until it passes or its time is over. When the last one passes, those that passed
- * earlier are repeated, because the network may have changed. A check that fails its repeat is retried until its own
- * time is over; then the others are repeated. In the last repeat nothing is retried: checks that pass in turns, and
- * never together, fail.
- *
- * @param report called when a check ends. A check can end again: report is called without a finding when a check that
- *   passed fails its repeat and is retried
+ * earlier are repeated. A check that fails its repeat is retried until its own time is over; then the others are
+ * repeated. In the last repeat nothing is retried: checks that pass in turns, and never together, fail.
+ * @param report called when a check ends, and without a finding when one that passed is retried
  */
 export async function untilAllPass<Check extends TimedAttempt>(
   checks: Check[],

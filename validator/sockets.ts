@@ -22,7 +22,6 @@ export const tcpState = {
   listen: 0x0a,
 } as const;
 
-/** The TCP sockets of this network namespace. */
 export function readSockets(): TcpSocket[] {
   return ['/proc/net/tcp', '/proc/net/tcp6'].map(readTable).flatMap(parseTcp);
 }
@@ -42,20 +41,13 @@ export function parseTcp(text: string): TcpSocket[] {
   }));
 }
 
-/**
- * The states of the other end of a connection while ours is open. TIME_WAIT and CLOSE_WAIT are left from an earlier
- * connection with the same port.
- */
+/** The states of the other end of an open connection. Others are left from one with the same port before. */
 const live = [tcpState.established, tcpState.synReceived, tcpState.finWait1, tcpState.finWait2];
 
 /** The same if the other end may have closed first: enough to say who answered, but not for a proof. */
 export const liveOrClosed: number[] = [...live, tcpState.timeWait];
 
-/**
- * Returns the port of the socket in this network namespace that is the other end of a connection, if any.
- *
- * @param from the possible source addresses of the connection, as its other end sees them
- */
+/** The port of the other end of a connection, if it is in this network namespace. @param from its possible sources */
 export function endedAt(
   from: Address[],
   fromPort: number,
@@ -67,10 +59,7 @@ export function endedAt(
   return sockets.find(isOther)?.localPort;
 }
 
-/**
- * Returns the text of a kernel table. Throws if it cannot be read, because an empty table means that there is nothing
- * to prove; only a kernel without IPv6 has no table of it.
- */
+/** The text of a kernel table. One that cannot be read is no empty one; a kernel without IPv6 has no table of it. */
 export function readTable(path: string): string {
   try {
     return native.readFile(path);
@@ -80,10 +69,7 @@ export function readTable(path: string): string {
   }
 }
 
-/**
- * The bytes, in order, of an address in `/proc/net/tcp`, `tcp6` or `route`, which print it as 32-bit words in the
- * machine's byte order (`net/ipv4/tcp_ipv4.c`). That is little-endian on amd64 and arm64.
- */
+/** The bytes of an address in `/proc/net/tcp` or `route`: 32-bit words, little-endian on amd64 and arm64. */
 export function bytesOfWords(words: string): string {
   return (words.match(/.{8}/g) ?? [])
     .map((word) => (word.match(/../g) ?? []).reverse().join(''))

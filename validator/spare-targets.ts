@@ -21,10 +21,7 @@ const mostRoutes = 100;
 /** Connects to a target, and returns what that shows of the rules. */
 export type Ask = (target: Target) => Promise<Finding>;
 
-/**
- * Asks the addresses of a profile and, if the pod has no route to them, others. Not the pod's own: traffic to those
- * stays on `lo`, which the outbound rules of the meshes exclude.
- */
+/** Asks the addresses of a profile, or others if there is no route. Not the pod's own, to which no rule applies. */
 export async function askOutside(
   connect: string[],
   family: Family,
@@ -43,9 +40,8 @@ export async function askOutside(
 }
 
 /**
- * The API server, and addresses in the networks that the pod has a route to. A redirect happens after routing and before
- * neighbour resolution, so any address with a route will do; a connect without one fails at once. The profile's port
- * stays, because the mesh does not exclude it.
+ * The API server, and addresses to which the pod has a route. A redirect happens after routing and before neighbour
+ * resolution, so any of them will do. The profile's port stays, because the mesh does not exclude it.
  */
 export function spareHosts(family: Family, own: Address[], apiServer = ''): string[] {
   const api = parseAddress(apiServer);
@@ -89,7 +85,6 @@ export async function askAll(targets: Target[], ask: Ask): Promise<Finding> {
   return some.catch(({ errors }: { errors: Failed[] }) => worstFailure(errors));
 }
 
-/** Of several failures, the reason that explains most, with what each attempt saw. */
 export function worstFailure(found: Failed[]): Failed {
   const reason = telling.find((it) => found.some((finding) => finding.reason === it)) ?? 'not-redirected';
   const same = found.filter((finding) => finding.reason === reason);

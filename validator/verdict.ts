@@ -35,10 +35,8 @@ export interface Report extends Verdict {
 }
 
 /**
- * A longer message is shortened. The kubelet reads the last 4096 bytes of the file
- * (`MaxContainerTerminationMessageLength`), and its status manager then keeps the first part only: 12 KiB shared evenly
- * among all containers of the pod (`normalizeStatus`), 1 KiB each if there are twelve. The line break at the end
- * counts.
+ * A longer message is shortened. The kubelet's status manager keeps 12 KiB, shared evenly among all containers of the
+ * pod (`normalizeStatus`): 1 KiB each if there are twelve. The line break at the end counts.
  */
 export const mostBytes = 1024;
 
@@ -47,10 +45,7 @@ const cut = (text: string, bytes: number): string => fitText(text, bytes, inJson
 
 const inJson = (character: string): number => inBytes(JSON.stringify(character)) - 2;
 
-/**
- * Applied in this order until the message fits. What a reader needs most stays longest: which check failed and why,
- * then what was seen, then the note of a check that passed.
- */
+/** Applied in this order until the message fits: which check failed, and why, stays longest. */
 const cuts: { field: 'expected' | 'seen' | 'note'; bytes: number; ofPassed?: true }[] = [
   { field: 'expected', bytes: 0, ofPassed: true },
   { field: 'seen', bytes: 0, ofPassed: true },

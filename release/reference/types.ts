@@ -4,7 +4,6 @@ import schema from '../../webhook/config/configuration.schema.json' with { type:
 interface Schema {
   $ref?: string;
   title?: string;
-  description?: string;
   type?: string | string[];
   const?: unknown;
   enum?: unknown[];
@@ -21,7 +20,7 @@ const definitions: Record<string, Schema> = schema.definitions;
 
 /**
  * TypeScript's types of a configuration after its defaults: one for each object of the schema, named by the
- * title, else by the definition or the field.
+ * title, else by the definition or the field. The schema has the descriptions.
  *
  * @throws Error if two objects have one name
  */
@@ -51,7 +50,7 @@ export function configurationTypes(): string {
     const isUnion = definition.enum !== undefined || Array.isArray(definition.type);
     if (!isUnion || definition.allOf) return typeOf(definition, name);
     const alias = pascal(name);
-    return declare(alias, definition, () => `type ${alias} = ${typeOf(definition, name)};`);
+    return declare(alias, () => `type ${alias} = ${typeOf(definition, name)};`);
   };
 
   const object = (part: Schema, key: string): string => {
@@ -62,39 +61,34 @@ export function configurationTypes(): string {
     if (types.has(name) && described.get(name) !== part.properties)
       throw new Error(`configuration.schema.json: two objects have the name ${name}: give one a title`);
     described.set(name, part.properties);
-    return declare(name, part, () => {
+    return declare(name, () => {
       if (part.maxProperties === 1) {
         const choices = fields.map(([field, value]) => `\n  | { ${field}: ${typeOf(value, field)} }`);
         return `type ${name} =${choices.join('')};`;
       }
-      const lines = fields.flatMap(([field, value]) => {
+      const lines = fields.map(([field, value]) => {
         const isSet = value.default !== undefined || required.includes(field);
         const quoted = /\W/.test(field) ? `'${field}'` : field;
-        // a type of its own has the comment
-        const text = value.title === undefined ? comment(value) : [];
-        return [...text, `${quoted}${isSet ? '' : '?'}: ${typeOf(value, field)};`].map((line) => `  ${line}`);
+        return `  ${quoted}${isSet ? '' : '?'}: ${typeOf(value, field)};`;
       });
       return [`type ${name} = {`, ...lines, '};'].join('\n');
     });
   };
 
-  const declare = (name: string, part: Schema, text: () => string): string => {
+  const declare = (name: string, text: () => string): string => {
     if (types.has(name)) return name;
     // it holds the type's place, also for types that contain themselves
     types.set(name, '');
-    types.set(name, [...comment(part), `export ${text()}\n`].join('\n'));
+    types.set(name, `export ${text()}`);
     return name;
   };
 
   object({ ...schema, title: 'ConfigurationFile' }, '');
   const header =
-    '// Generated from webhook/config/configuration.schema.json by `npm run generate`. Do not edit.\n';
-  return [header, ...types.values()].join('\n');
+    '// Generated from webhook/config/configuration.schema.json, which describes it, by `npm run generate`.\n';
+  return `${[header, ...types.values()].join('\n')}\n`;
 }
 
 const literal = (value: unknown): string => (typeof value === 'string' ? `'${value}'` : String(value));
 
 const pascal = (name: string): string => `${name.charAt(0).toUpperCase()}${name.slice(1)}`;
-
-const comment = ({ description }: Schema): string[] =>
-  description === undefined ? [] : [`/** ${description} */`];

@@ -40,22 +40,7 @@ test('bodies that are no review of a pod get a clear 4xx, are counted, and the s
   ];
   const invalid: [string, string, RegExp][] = [
     ['null', 'null', /expected an AdmissionReview, got null/],
-    ['a list', '[]', /got a list of 0/],
-    ['another kind', json({ ...reviewOf(pod()), kind: 'Pod' }), /got kind "Pod"/],
-    ['null request', json({ ...reviewOf(pod()), request: null }), /no request, but null/],
-    ['no uid', json(reviewOf(pod(), { uid: undefined })), /request\.uid is missing/],
-    ['a null object', json(reviewOf(null)), /request\.object should be the pod, is null/],
     ['no spec', json(reviewOf({ metadata: {} })), /must have required property 'spec'/],
-    [
-      'containers of numbers',
-      json(reviewOf({ metadata: {}, spec: { containers: [1] } })),
-      /\/spec\/containers\/0 must be object/,
-    ],
-    [
-      'an annotation of a number',
-      json(reviewOf(pod({ metadata: { annotations: { a: 1 } } }))),
-      /\/metadata\/annotations\/a must be string/,
-    ],
   ];
   const ofKind: [string, string, RegExp][] = [
     ['a Deployment', json(reviewOf(pod(), { kind })), /expected request\.kind Pod/],

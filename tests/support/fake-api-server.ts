@@ -3,8 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
-import type { Access } from '../../webhook/cluster/access.ts';
-import { ApiClient } from '../../webhook/cluster/client.ts';
+import { type Access, ApiClient } from '../../webhook/cluster/client.ts';
 
 export interface Asked {
   method: string;

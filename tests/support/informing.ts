@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { TestContext } from 'node:test';
 import { Registry } from 'prom-client';
-import { Informer, type InformerOptions } from '../../webhook/cluster/informer/informer.ts';
+import { Informer, type Timing } from '../../webhook/cluster/informer/informer.ts';
 import type { ApiObject } from '../../webhook/cluster/informer/object.ts';
 import type { Change } from '../../webhook/cluster/informer/store.ts';
 import type { Ended } from '../../webhook/cluster/metrics.ts';
@@ -37,8 +37,9 @@ export interface Informing {
 export async function informing(
   t: TestContext,
   answer: (asked: Asked, response: ServerResponse) => void,
-  options: InformerOptions = {},
+  timing: Timing = {},
 ): Promise<Informing> {
+  t.mock.method(Math, 'random', () => 0);
   const api = await startFakeApi(t, answer);
   const ends: Ended[] = [];
   const changes: string[] = [];
@@ -70,11 +71,7 @@ export async function informing(
       pick: (object: ApiObject) => object.metadata.labels ?? {},
     },
     { metrics, log },
-    {
-      ...options,
-      timing: { watch: 1000, grace: 20, answer: 10_000, backoff: 1, longestBackoff: 4, ...options.timing },
-      random: () => 0,
-    },
+    { watch: 1000, grace: 20, answer: 10_000, backoff: 1, longestBackoff: 4, ...timing },
   );
   informer.subscribe((reported: Change<Labels>[]) => {
     changes.push(...reported.map(({ type, key }) => `${type} ${key}`));

@@ -12,11 +12,7 @@ import { ownAddresses } from './probe.ts';
 
 const attempt = 500;
 
-/**
- * In Istio's ambient mode, ztunnel listens inside the pod's network namespace, so the check never binds its ports. It
- * reads the table of sockets, and a connection to the outside must end at the port for outbound traffic: ztunnel treats
- * a connection to another port as inbound.
- */
+/** In Istio's ambient mode, ztunnel listens in the pod's network namespace: the check never binds its ports. */
 export function attemptCaptured(check: CapturedCheck, family: Family, pod: Pod): Attempt {
   return async (deadline) => {
     const missing = withoutListener(check.listeners, family, readSockets());

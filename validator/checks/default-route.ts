@@ -3,16 +3,12 @@ import { codeOf, native } from '../host/native.ts';
 import { type Address, type Family, parseAddress } from '../shared/addresses.ts';
 import { isOwn } from './probe.ts';
 
-/** How the kernel sends a packet. */
 export interface Route {
   device: string;
   gateway: Address | undefined;
 }
 
-/**
- * An address of each regional internet registry. Nothing is sent there: a pod may have a route of its own for an
- * address, so the default route is that of most of these.
- */
+/** An address of each regional internet registry: the default route is that of most of these. Nothing is sent. */
 const samples: Record<Family, string[]> = {
   IPv4: ['41.0.0.1', '62.0.0.1', '63.0.0.1', '110.0.0.1', '190.0.0.1'],
   IPv6: ['2400::1', '2600::1', '2800::1', '2a00::1', '2c00::1'],
@@ -34,10 +30,7 @@ const discarding: Record<string, string> = {
   EACCES: 'prohibit',
 };
 
-/**
- * Returns the route of a program that leaves the source address to the kernel, as almost every program does: connect(2)
- * of a datagram socket chooses both, and sends nothing.
- */
+/** The route of a program that leaves the source to the kernel: connect(2) of a datagram socket sends nothing. */
 export function routeTo(address: string, family: Family): Route | Failed | undefined {
   const socket = native.datagrams(family === 'IPv4' ? 4 : 6);
   try {

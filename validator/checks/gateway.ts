@@ -11,14 +11,13 @@ import { isOwn } from './probe.ts';
 
 /**
  * Checks that the addresses by which the cluster knows the pod are on its interfaces. They are missing if a plugin
- * returned an address and no interface: Multus returns 0.0.0.0/0 for a pod that the API server does not know.
+ * returned an address and no interface, as Multus does for a pod that the API server does not know.
  */
 export function attemptAddress(family: Family, pod: Pod): Attempt {
   const wanted = pod.addresses.filter((address) => address.family === family);
   return async () => judgeAddresses(wanted, readDevices());
 }
 
-/** Compares the addresses that the cluster reports for the pod with those of its interfaces. */
 export function judgeAddresses(wanted: Address[], devices: Device[]): Finding {
   if (wanted.length === 0)
     return { ...failed('address-unknown', 'no address reported for the pod'), final: true };
@@ -37,9 +36,7 @@ export function judgeAddresses(wanted: Address[], devices: Device[]): Finding {
   );
 }
 
-/**
- * How long the routes of a late address may be missing, in milliseconds: plugins write them directly after the address.
- */
+/** How long the routes of a late address may be missing, in milliseconds: plugins write them after the address. */
 const settling = 1000;
 
 /** Time for one attempt, and the least time, in milliseconds. The kernel asks for a neighbour each second. */
@@ -48,18 +45,13 @@ const round = { usual: 1000, least: 300 };
 /** A datagram to a known neighbour leaves within microseconds; one to an unknown neighbour waits for seconds. */
 const prompt = 200;
 
-/**
- * How many datagrams must leave in a row. When the kernel gives up on a neighbour, it drops the queued datagrams, which
- * looks like leaving, but the next datagram waits again.
- */
+/** How many datagrams must leave in a row: when the kernel gives up on a neighbour, it drops the queued ones. */
 const enough = 3;
 
 /**
  * Checks that the default gateway's link-layer address is known, so that the pod is attached to something. It is
- * independent of policies, and shows nothing of what is behind the link: {@link attemptRoundTrip} does.
- *
- * An absent gateway counts as passed only in a pod that has its address, because an interface may be late or never
- * come, and only if the profile does not require a default route.
+ * independent of policies. An absent gateway passes only in a pod that has its address, because an interface may be
+ * late, and only if the profile does not require a default route.
  */
 export function attemptGateway({ required }: GatewayCheck, family: Family, pod: Pod): Attempt {
   const wanted = pod.addresses.filter((address) => address.family === family);
@@ -89,14 +81,10 @@ export function attemptGateway({ required }: GatewayCheck, family: Family, pod: 
   };
 }
 
-/** Passes with a note, because no gateway could answer. */
 const noGateway = (seen: string): Finding =>
   passed(seen, 'nothing was asked, because there is no gateway at the link layer');
 
-/**
- * Sends datagrams and checks whether they leave. While a neighbour's link-layer address is unknown, they are queued and
- * count for their own socket (`net/core/neighbour.c`), whatever others in the pod send.
- */
+/** Sends datagrams. Those to an unknown neighbour are queued and count for their socket (`net/core/neighbour.c`). */
 async function askFor(host: string, family: Family, pod: Pod, time: number): Promise<Finding> {
   const datagrams = new Datagrams(family, sourceOf(family, pod));
   const end = now() + time;
@@ -121,7 +109,6 @@ async function askFor(host: string, family: Family, pod: Pod, time: number): Pro
   }
 }
 
-/** Why a datagram is not sent. */
 const reasonFor = (code: string): Reason => (code === 'EADDRNOTAVAIL' ? 'address-unusable' : 'send-refused');
 
 /** The pod's address if an interface has it: there is no route from another one. */

@@ -44,7 +44,6 @@ export function attemptInterfaces({ devices: inUserSpace }: InterfacesCheck, pod
   };
 }
 
-/** The most informative reason comes first. */
 const telling: Reason[] = [
   'interface-missing',
   'interface-down',
@@ -61,7 +60,6 @@ export function worstFailure(results: InterfaceResult[]): Failed | undefined {
 
 const cut = (text: string): string => JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text);
 
-/** The judgement on one network that the pod requests. */
 export interface InterfaceResult {
   problem?: Failed;
   seen: string;
@@ -73,12 +71,7 @@ export interface InterfaceResult {
   addressless?: true;
 }
 
-/**
- * Checks that each network's interface exists, is up, and has its assigned addresses.
- *
- * @param status the `network-status` of this sandbox, if known
- * @param inUserSpace whether the pod may have interfaces that the kernel does not show
- */
+/** Checks that each network's interface exists, is up, and has the addresses of `status`, if that is known. */
 export function judgeInterfaces(
   asked: AskedNetwork[],
   status: NetworkStatus[] | undefined,
@@ -97,7 +90,7 @@ export function judgeInterfaces(
   });
 }
 
-/** Older releases of Multus omit the namespace, or write the name in the plugin's own configuration. */
+/** Older releases of Multus omit the namespace, or write the name of the plugin's own configuration. */
 function isOf(entry: NetworkStatus, { name, interface: device, usualInterface }: AskedNetwork): boolean {
   if (device !== undefined && entry.interface !== undefined) return entry.interface === device;
   if (entry.name === name || entry.name === name.slice(name.indexOf('/') + 1)) return true;
@@ -129,14 +122,9 @@ function judgeEntry(
 }
 
 /**
- * Judges a network without an entry in the status of this sandbox.
- *
- * If the status is known, Multus ran for this pod and every plugin succeeded, because a plugin that fails fails the
- * whole sandbox (Multus, `CmdAdd`). Multus lists only interfaces that a plugin reported
- * (network-attachment-definition-client, `CreateNetworkStatuses`): Istio's plugin creates none, and plugins without a
- * `cniVersion`, or with 0.2.0, cannot report any. So an existing interface is judged, and a missing one is noted.
- *
- * If it is unknown, the interface must exist: it is not known whether Multus ran.
+ * Judges a network without an entry in the status of this sandbox. With a status, Multus ran and every plugin succeeded
+ * (Multus, `CmdAdd`), but it lists only interfaces that a plugin reported: Istio's creates none, and those of CNI 0.2.0
+ * cannot. So a missing one is noted. Without a status, the interface must exist.
  */
 function judgeUnlisted(
   network: AskedNetwork,

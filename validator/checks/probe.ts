@@ -6,7 +6,6 @@ import type { Address } from '../shared/addresses.ts';
 import { formatTarget, type Target } from '../shared/targets.ts';
 import { endedAt, liveOrClosed, readSockets } from '../sockets.ts';
 
-/** Options of {@link probe}. */
 export interface ProbeOptions {
   token: Uint8Array;
   /** Whether our own listener accepted a connection from this address and port. */
@@ -16,16 +15,10 @@ export interface ProbeOptions {
   from: string | undefined;
 }
 
-/**
- * How long our listener, which is in this process, may take to see a connection that the kernel accepted, in
- * milliseconds.
- */
+/** How long our listener may take to see a connection that the kernel accepted, in milliseconds. */
 const patience = 250;
 
-/**
- * Who answered a connection: our own listener, something that got the token from it over another connection, something that
- * sent other data, or nothing so far.
- */
+/** Who answered: our own listener, something that got the token from it, something else, or nothing so far. */
 export type Answer = 'own' | 'relayed' | 'other' | 'silence';
 
 /** Connects once, and returns whether the connection came back to us. */
@@ -59,20 +52,16 @@ const said: Record<Exclude<Answer, 'own'>, string> = {
 };
 
 /**
- * The addresses of the pod, including those of `lo`. A MASQUERADE rule in the pod replaces a socket's source address by
- * one of them, and keeps the port unless it is taken (iptables-extensions(8)). No connection from outside can have one
- * of them as source: its answer would stay on `lo`.
+ * The addresses of the pod, including those of `lo`: a MASQUERADE rule may replace a socket's source address by one of
+ * them. No connection from outside can have one as source, because its answer would stay on `lo`.
  */
 export const ownAddresses = (): Address[] => readDevices().flatMap(({ addresses }) => addresses);
 
-/** Whether an interface of the pod has an address. */
 export const isOwn = (address: Address | undefined): boolean =>
   ownAddresses().some(({ hex }) => hex === address?.hex);
 
 /**
- * Waits on a connection for our token. The token alone proves nothing: a node may send the pod's packets back to it.
- *
- * @param accepted whether our own listener accepted this connection
+ * Waits on a connection for our token, which alone proves nothing: a node may send the pod's packets back to it.
  * @param limit milliseconds after which an accepted connection counts as unanswered
  */
 export function answerOn(
@@ -88,8 +77,7 @@ export function answerOn(
       forgetLate();
       resolve(answer);
     };
-    // a connection that was accepted elsewhere never becomes ours: a silent peer does not cost the time-out. Pending I/O
-    // is handled first, so that a timer of a starved process decides nothing
+    // a silent peer does not cost the time-out; a timer of a starved process decides nothing before pending I/O
     const forgetEarly = after(patience, async () => {
       await sleep(0);
       await sleep(0);

@@ -5,10 +5,7 @@ import type { Reason } from '../reasons.ts';
 import type { ReachCheck } from '../shared/contract.ts';
 import type { Attempt } from '../simultaneous.ts';
 
-/**
- * Time for one attempt in milliseconds, enough for two retransmissions of the first packet (RFC 6298: after 1 s and 3
- * s).
- */
+/** Time for one attempt in milliseconds: two retransmissions of the first packet (RFC 6298: after 1 s and 3 s). */
 const attempt = 4000;
 
 /** A TCP connect to a host and port, by name or address. */
@@ -29,7 +26,6 @@ export function attemptReach({ host, port }: ReachCheck): Attempt {
   };
 }
 
-/** Returns the reason for an error of `connect` or of the name look-up. */
 export function reasonFor(code: string): Reason {
   if (code === 'ECONNREFUSED' || code === 'ECONNRESET') return 'connect-refused';
   if (code === 'ETIMEDOUT') return 'connect-timed-out';

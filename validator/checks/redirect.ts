@@ -10,15 +10,12 @@ import type { Attempt } from '../simultaneous.ts';
 import { type Ask, askAll, askOutside } from '../spare-targets.ts';
 import { probe } from './probe.ts';
 
-/**
- * Time for one attempt in milliseconds. A redirect answers within the connect itself, so this is for a starved machine.
- */
+/** Time for one attempt in milliseconds. A redirect ends within the connect; this is for a starved machine. */
 const attempt = 500;
 
 /**
  * Listens on the proxy's port, connects to an address where nothing answers, and expects its own token, as linkerd's
- * network validator does for the outbound rule and `istio-iptables --run-validation` for the inbound one. Unlike those,
- * it distinguishes causes, retries, and works without a default route.
+ * validator and `istio-iptables --run-validation` do. It also distinguishes causes, and retries.
  */
 export function attemptRedirect(check: RedirectCheck, family: Family, pod: Pod): Attempt {
   return async (deadline) => {
@@ -36,8 +33,7 @@ export function attemptRedirect(check: RedirectCheck, family: Family, pod: Pod):
       if (check.direction === 'outbound')
         return withHint(await askOutside(check.connect, family, pod.apiServer, ask));
       const finding = await askAll(targetsOf(check.connect, family), ask);
-      // the inbound rule's addresses are the mesh's own and on `lo`: without a route to them, the mesh's rules are
-      // missing
+      // these addresses are the mesh's own and on `lo`: without a route to them, the mesh's rules are missing
       const isUnrouted = !finding.passed && finding.reason === 'no-route';
       return withHint(isUnrouted ? { ...finding, reason: 'not-redirected' } : finding);
     } finally {
@@ -66,7 +62,6 @@ const wrong = (seen: string): Failed => ({
   final: true,
 });
 
-/** The failure to listen on a port. */
 export function cannotListen(port: number, family: Family, code: string): Failed {
   if (code === 'EADDRINUSE') return failed('port-taken', `port ${port} taken by another program (${family})`);
   return failed('cannot-listen', `${code} on listening on port ${port} (${family})`);

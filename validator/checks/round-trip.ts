@@ -10,16 +10,12 @@ import { defaultRoute, isSame, routeTo } from './default-route.ts';
 import { isOwn, ownAddresses } from './probe.ts';
 
 /**
- * How long an attempt waits for an answer, in milliseconds: it doubles with each one. A node limits its ICMP messages
- * (`net.ipv4.icmp_msgs_per_sec`: 1000, 50 at once; `icmp_ratelimit`: after six, one a second to each pod), so pods that
- * start together must not ask again together.
+ * How long an attempt waits for an answer, in milliseconds. It doubles with each: a node limits its ICMP messages
+ * (`net.ipv4.icmp_msgs_per_sec`, `icmp_ratelimit`), so pods that start together must not ask again together.
  */
 const patience = { first: 100, longest: 1000 };
 
-/**
- * How long an attempt waits for duplicate address detection of the pod's address, in milliseconds: it takes 1 to 2 s
- * (RFC 4862, 5.4.2: a delay of up to 1 s, and 1 s for each probe).
- */
+/** How long an attempt waits for duplicate address detection, in milliseconds: it takes 1 to 2 s (RFC 4862, 5.4.2). */
 const detection = 3000;
 
 /** Milliseconds from one datagram of an attempt to the next: an answer of the node takes less, and saves the others. */
@@ -34,18 +30,15 @@ interface Destination {
   token: Uint8Array;
 }
 
-/** How long the next attempt waits. */
 const waits: Record<Family, number> = { IPv4: patience.first, IPv6: patience.first };
 
 /** Attempts that did not end: one serves the checks of all profiles, which would compete for the node's answers. */
 const running = new Map<Family, Promise<Passed | Failed>>();
 
 /**
- * Checks that a packet gets to the node and its answer comes back: the node refuses a datagram to a closed port of its
- * own, or answers to one to an address outside that it may not forward (hop limit 1). An answer at the link layer does
- * not show that: Linux answers ARP for its addresses on every interface, and Cilium's program for any address.
- *
- * Silence can also be a network policy's. With `prefer`, it passes with a note.
+ * Checks that a packet gets to the node and its answer comes back: the node refuses a datagram to a closed port, or
+ * answers one with hop limit 1. An answer at the link layer does not show that: Linux answers ARP for its addresses on
+ * every interface, and Cilium's program for any address. With `prefer`, silence passes with a note.
  */
 export function attemptRoundTrip({ mode }: RoundTripCheck, family: Family, pod: Pod): Attempt {
   return async (deadline) => {
@@ -57,7 +50,6 @@ export function attemptRoundTrip({ mode }: RoundTripCheck, family: Family, pod: 
     return isSilence && mode === 'prefer' ? withoutAnswer(finding) : finding;
   };
 }
-
 /** Asks again while the kernel does not let programs use the pod's address yet. */
 async function askWhenUsable(family: Family, pod: Pod, deadline: number): Promise<Passed | Failed> {
   for (const latest = now() + detection; ; await sleep(100)) {
@@ -66,7 +58,6 @@ async function askWhenUsable(family: Family, pod: Pod, deadline: number): Promis
   }
 }
 
-/** Sends datagrams, one after the other, until one is answered. */
 async function ask(family: Family, pod: Pod, deadline: number): Promise<Passed | Failed> {
   const destinations = destinationsOf(family, pod);
   // the answer is to come back to the pod's address, which another interface's does not show
@@ -130,12 +121,9 @@ const meaningIPv6: Record<string, string> = {
 };
 
 /**
- * Returns the finding for an answer, if there is one. It must quote our token and be a host's word, not that of a filter
- * ("prohibited"), which may sit at the pod's own end. A host that was asked refuses its port itself; for the address
- * outside, a router answers, which has neither that address nor one of the pod. A filter at the link answers in the name
- * of any address.
- *
- * The node is asked first: if only a router answers, that may be the node by another address, or a physical router.
+ * Returns the finding for an answer, if there is one. It must quote our token and be a host's word, not that of a
+ * filter ("prohibited"), which may sit at the pod's own end. A host that was asked refuses its port itself; for the
+ * address outside, a router answers, which has neither that address nor one of the pod.
  */
 export function answerIn(
   messages: IcmpError[],

@@ -13,14 +13,9 @@ import { cannotListen } from './redirect.ts';
 export type Witness = WitnessCheck & { family: Family };
 
 /**
- * Waits for the connection of the kubelet's startup probe, up to a number of milliseconds, and finds how it arrived.
- *
- * The kubelet starts the next container as soon as it is connected. So nothing listens where it arrives if the mesh's
- * rule is missing: a socket there only counts the packets that it drops.
- *
- * The proxy needs the port as soon as the kubelet connected. But the kubelet needs it too, and another pod may dial
- * first. So a connection from an address that is not known to be the node's leaves the port open for ten seconds.
- *
+ * Waits for the connection of the kubelet's startup probe, and finds how it arrived. Nothing listens where it arrives
+ * if the mesh's rule is missing: a socket there only counts the packets that it drops. A connection from an address
+ * that is not known to be the node's leaves the port open for ten seconds, because another pod may dial first.
  * @returns the finding of a check with these settings, or of one without `inbound`
  */
 export async function awaitKubelet(

@@ -29,7 +29,6 @@ export class Datagrams {
     this.#source = source && formatAddress(source);
   }
 
-  /** Sends one. Returns the code of the error if the kernel does not take it. */
   send(host: string, payload: Uint8Array, hops: number = usualHops): string | undefined {
     try {
       if (this.#source) native.bind(this.#socket, this.#source, 0);

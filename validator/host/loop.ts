@@ -1,8 +1,6 @@
 import { native } from './native.ts';
 
-/**
- * The only place where the program waits. Each turn handles one event, and the host then runs what its promises led to.
- */
+/** What the program waits for: each turn handles one event. */
 interface Watch {
   wanted: number;
   act: () => void;
@@ -24,22 +22,16 @@ const longestStall = 1000;
 
 /** The last such time: the program took so long from one poll to the next, or slept too long. */
 let stall = { length: 0, end: 0 };
-/** When the last poll ended. */
 let resumed = 0;
 let onDefect = (error: unknown): void => {
   throw error;
 };
 
-/** Sets what is called with an error that nothing caught. */
 export function handleDefects(act: (error: unknown) => void): void {
   onDefect = act;
 }
 
-/**
- * Calls a function each time when something happens to a descriptor.
- *
- * @param wanted see `pollEvent`
- */
+/** Calls a function each time when something happens to a descriptor. @param wanted see `pollEvent` */
 export function watch(descriptor: number, wanted: number, act: () => void, idle = false): void {
   watches.set(descriptor, { wanted, act, idle });
 }
@@ -105,10 +97,7 @@ export function turn(): void {
   }
 }
 
-/**
- * Makes ready what a poll returns, then due timers in their order. An answer that is there
- * precedes the time-out that it came in: a starved process says the same as another.
- */
+/** Makes ready what a poll returns, then due timers: an answer precedes the time-out that it came in. */
 function gather(): void {
   const descriptors = [...watches.keys()];
   const busy = timers.size > 0 || [...watches.values()].some(({ idle }) => !idle);

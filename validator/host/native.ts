@@ -11,19 +11,15 @@ export interface Native {
   groupId(): number;
   /** Milliseconds since the program started, on a monotonic clock. */
   now(): number;
-  /** Ends the process. */
   exit(code: number): never;
   /**
-   * Replaces the program by one that only waits for SIGTERM, SIGINT or SIGHUP and then ends with 0. It gives the memory
-   * of the engine back. Returns only if that is not possible.
-   *
+   * Replaces the program by one that waits for a signal and ends with 0, which gives memory back. Returns if it cannot.
    * @param address where it accepts and closes connections; empty for nowhere
    */
   waitForSignal(address: string): void;
 
   /** The text of a file; what is not UTF-8 in it is replaced. */
   readFile(path: string): string;
-  /** Replaces the text of a file. */
   writeFile(path: string, text: string): void;
   readLink(path: string): string;
   /** Bytes of `/dev/urandom`. */
@@ -77,18 +73,10 @@ export interface Native {
   /** Up to 4096 bytes of a socket or pipe; none if the other end closed it. Throws `EAGAIN` if there are none yet. */
   read(descriptor: number): Uint8Array;
   close(descriptor: number): void;
-  /**
-   * Waits until something happens, for at most this many milliseconds; -1 waits for ever.
-   *
-   * @param wanted for each descriptor, what to wait for: see {@link pollEvent}
-   * @returns what happened to each: 0 for nothing. Errors are reported in any case
-   */
+  /** Waits at most this long (-1: for ever) for {@link pollEvent}s. Returns what happened to each; 0 for nothing. */
   poll(descriptors: number[], wanted: number[], milliseconds: number): number[];
 
-  /**
-   * Begins to look up a name by the system's resolver, in a thread. Returns a pipe with the answer and its end: addresses
-   * separated by blanks, or `!` and the name of the error: `ENOTFOUND`, or one of getaddrinfo(3).
-   */
+  /** Looks a name up in a thread. The pipe has addresses separated by blanks, or `!` and the name of the error. */
   lookUp(name: string): number;
   /** A descriptor that is readable when SIGTERM, SIGINT or SIGHUP arrived. */
   signals(): number;

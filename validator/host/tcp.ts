@@ -14,7 +14,6 @@ export type Dialled =
   /** `resolved` is false if the name has no address yet. */
   | { as: 'silent'; resolved: boolean };
 
-/** Where to connect to, and for how long. */
 export interface DialOptions {
   /** A name or an address; an IPv6 address may have its interface after %. */
   host: string;
@@ -25,7 +24,6 @@ export interface DialOptions {
   limit: number;
 }
 
-/** Connects by TCP, and returns how that ended. The caller closes a connection. */
 export async function dial({ host, port, from, limit }: DialOptions): Promise<Dialled> {
   const deadline = native.now() + limit;
   const addresses = await addressesOf(host, limit);
@@ -41,7 +39,6 @@ export async function dial({ host, port, from, limit }: DialOptions): Promise<Di
   return { as: 'refused', code: first ?? 'ENOTFOUND' };
 }
 
-/** The addresses to try, or how it ends without any. */
 function addressesOf(host: string, limit: number): Promise<string[] | Dialled> {
   if (parseSocketAddress(host) !== undefined) return Promise.resolve([host]);
   return new Promise((resolve) => {
@@ -52,7 +49,6 @@ function addressesOf(host: string, limit: number): Promise<string[] | Dialled> {
   });
 }
 
-/** Connects to one address. */
 async function connect(
   address: string,
   port: number,
@@ -124,9 +120,8 @@ export class Connection {
 const running = new Map<string, Promise<string[]>>();
 
 /**
- * The addresses of a name, by the system's resolver. Rejects with the code of the error. A look-up that is in progress
- * serves the next caller too: the C library waits 5 s for each name server of `resolv.conf` that does not answer
- * (resolv.conf(5), `timeout`), so one that restarted with each attempt would never reach the second server.
+ * The addresses of a name, by the system's resolver. A look-up in progress serves the next caller too: the C library
+ * waits 5 s for each name server that does not answer, and would never reach the second one (resolv.conf(5)).
  */
 export function lookUp(name: string): Promise<string[]> {
   const found = running.get(name) ?? begin(name).finally(() => running.delete(name));
@@ -168,11 +163,7 @@ export function listen(port: number, family: Family, token: Uint8Array, at?: str
   };
 }
 
-/**
- * Listens as {@link listen} does, and calls a function with each connection. Returns the socket, or the error's code.
- *
- * @param prepare called with the socket before it listens
- */
+/** Listens as {@link listen} does. Returns the socket, or the error's code. @param prepare called before it listens */
 export function accepting(
   port: number,
   family: Family,

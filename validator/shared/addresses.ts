@@ -1,4 +1,3 @@
-/** An address family. */
 export type Family = 'IPv4' | 'IPv6';
 
 /** An address in one spelling: its bytes as hexadecimal digits, 8 of IPv4 and 32 of IPv6. */

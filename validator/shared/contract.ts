@@ -3,7 +3,6 @@
  * program in users' pods contains nothing of the webhook.
  */
 
-/** The subcommand that the init container runs. */
 export const validateCommand = 'validate';
 
 /** Names of the environment variables of the init container. */
@@ -42,10 +41,7 @@ export interface RedirectCheck {
   notAsUser?: number | undefined;
   /** A group id that the rule exempts. */
   notAsGroup?: number | undefined;
-  /**
-   * `all`: the mesh writes rules for every family of the pod. `first`: only for the family of the first address that
-   * the kernel lists. Absent: `first` for an inbound rule, `all` for an outbound one.
-   */
+  /** Whether the mesh writes rules for all families of the pod, or for that of the kernel's first address. */
   families?: 'first' | 'all';
   timeout: string;
 }
@@ -111,7 +107,6 @@ export interface CheckSettings {
   reach: ReachCheck;
 }
 
-/** The name of a check. */
 export type CheckName = keyof CheckSettings;
 /** One check: an object whose only key is its name. */
 export type Check = { [Name in CheckName]: Record<Name, CheckSettings[Name]> }[CheckName];
@@ -135,5 +130,4 @@ export const exitCode = {
   SIGTERM: 143,
 } as const;
 
-/** Exit codes of a check that did not pass. */
 export type FailureCode = typeof exitCode.failed | typeof exitCode.notPossible;

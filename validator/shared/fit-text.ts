@@ -1,12 +1,8 @@
-/**
- * An error code in parentheses at the end of a text, which readers search for, and the fields of a tag, which a program
- * reads (webhook/core/networks/refusal.ts).
- */
+/** An error code at the end of a text, with the fields of a tag that a program reads (core/networks/refusal.ts). */
 const lastCode = / \(CNI_GATE_[A-Z_]{1,40}(?: [a-z]{1,20}=[\w.-]{1,253}){0,3}\)$/;
 
 const ellipsis = '…';
 
-/** The size of a character. */
 export type SizeOf = (character: string) => number;
 
 /** Bytes of UTF-8 of a text of any length, as Kubernetes counts the note of an event. */
@@ -20,9 +16,7 @@ export const inBytes: SizeOf = (text) => {
 };
 
 /**
- * Shortens a text to a limit: it is cut after a word, an ellipsis replaces the rest, and an error code at its end
- * stays. A word longer than half of the limit is cut between two characters.
- *
+ * Shortens a text to a limit: it is cut after a word, and an error code at its end stays.
  * @param max the limit, at least 60 if the text may end with a code, 900 if with a tag
  * @param sizeOf 1 by default
  */

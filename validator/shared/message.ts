@@ -45,22 +45,15 @@ export interface TerminationMessage {
 /** What the message of a run says that has no verdict, because one has passed in its sandbox before. */
 export type LaterMessage = Pick<TerminationMessage, 'sandbox' | 'problem'>;
 
-/**
- * Characters of a message that is read. The kubelet reads 4096 bytes (`MaxContainerTerminationMessageLength`), and who
- * may write a pod's status may write more.
- */
+/** Characters that are read. The kubelet reads 4096 bytes, and who may write a pod's status may write more. */
 const longest = 65_536;
 
-/** The parts of a message that are read. */
 export type ReadMessage = Pick<TerminationMessage, 'wayNotShown' | 'problem' | 'checks'> & {
   /** NaN where it is no number. */
   code?: number;
 };
 
-/**
- * Reads a termination message. Who may write a pod's status may write any text: one that is too long, or no JSON, says
- * nothing, and neither does a field of another type.
- */
+/** Reads a message that may be any text: one that is no JSON says nothing, nor does a field of another type. */
 export function readMessage(text: string | null | undefined): ReadMessage {
   const { code, wayNotShown, problem, checks } = objectIn(text ?? '');
   return {

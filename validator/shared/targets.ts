@@ -1,7 +1,6 @@
 import { type Family, parseAddress } from './addresses.ts';
 import type { CapturedCheck, Direction, RedirectCheck } from './contract.ts';
 
-/** Where to connect to. */
 export interface Target {
   family: Family;
   host: string;
@@ -19,12 +18,10 @@ export function parseTarget(text: string): Target | undefined {
   return { family: host.includes(':') ? 'IPv6' : 'IPv4', host, port };
 }
 
-/** The targets of one family among those texts. */
 export function targetsOf(texts: string[], family: Family): Target[] {
   return texts.flatMap((text) => parseTarget(text) ?? []).filter((target) => target.family === family);
 }
 
-/** The target as {@link parseTarget} reads it. */
 export function formatTarget({ family, host, port }: Target): string {
   return family === 'IPv6' ? `[${host}]:${port}` : `${host}:${port}`;
 }
@@ -36,7 +33,6 @@ export interface UnfitTarget {
   text: string;
 }
 
-/** The fields of a check by which its targets are judged. */
 type CheckWithTargets =
   | { redirect: Pick<RedirectCheck, 'connect' | 'direction' | 'listen'> }
   | { captured: Pick<CapturedCheck, 'connect' | 'listeners' | 'outbound'> }

@@ -18,7 +18,6 @@ import { type AdmissionDecision, decision, type ProfileScope } from './respond.t
 /** Why the gate allows a placement although it does not know whether the node is ready. */
 export type UnknownReason = UnknownNetwork | 'pod-unknown';
 
-/** Why the gate has nothing to check. */
 export type Skipped = 'operation' | 'no-profile-applies';
 
 /**
@@ -30,18 +29,12 @@ export type GateDecision = AdmissionDecision<
   State | UnknownReason | Skipped | 'held-long-enough'
 >;
 
-/** The part of a {@link ClusterView} that `/gate` reads. */
 export type GateView = Pick<
   ClusterView,
   'readiness' | 'evidence' | 'pods' | 'holds' | 'unsynced' | 'notSynced' | 'notObservedSince'
 >;
 
-/**
- * Decides about a request of `/gate`.
- *
- * @param policy in force
- * @param now milliseconds since the epoch
- */
+/** Decides about a request of `/gate` by the policy in force. @param now milliseconds since the epoch */
 export async function gate(
   request: Placement,
   view: GateView,
@@ -74,7 +67,6 @@ export async function gate(
   }
 }
 
-/** The decision about a placement, and what is to be remembered of it. */
 interface PlacementDecision {
   decision: GateDecision;
   /** Since when the pod is held, if it was refused before. */
@@ -86,13 +78,7 @@ interface PlacementDecision {
 /** What is known of the pod of a placement. Without a UID, only the request shows it. */
 type PlacedPod = Pick<GatePod, 'uid' | 'profiles' | 'heldSince' | 'group'>;
 
-/**
- * Decides whether a pod may be bound to a node. What cannot be known is allowed with a warning: the proof in the pod still
- * verifies the network. Pure.
- *
- * @param pod undefined where nothing is known of it
- * @param now milliseconds since the epoch
- */
+/** Decides whether a pod may be bound to a node. What is not known is allowed: the proof still verifies the network. */
 export function decidePlacement(
   placement: Placement,
   pod: PlacedPod | undefined,
@@ -133,7 +119,6 @@ export function decidePlacement(
   return { decision: decision('allowed', state, about), tries };
 }
 
-/** Whether anything of a profile can block a node. */
 const isGated = (profile: Profile, policy: Policy): boolean =>
   profile.daemonSets.length > 0 || policy.evidenceOf(profile) === 'proof';
 
@@ -141,11 +126,7 @@ const isGated = (profile: Profile, policy: Policy): boolean =>
 const allowUnknown = (reason: UnknownReason, why: string, about?: ProfileScope): GateDecision =>
   decision('unknown', reason, { ...about, warnings: [`allowed without a check: ${why}`] });
 
-/**
- * Refuses the placement, unless `gate.mode` is `audit` or the pod was held for `gate.maxHold`.
- *
- * @param heldSince undefined if the pod was not refused before
- */
+/** Refuses the placement, unless `gate.mode` is `audit` or the pod was held for `gate.maxHold`. */
 function refuse(
   problem: NetworkProblem,
   heldSince: number | undefined,

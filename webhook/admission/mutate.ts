@@ -13,12 +13,8 @@ import { type AdmissionDecision, decision, respond } from './respond.ts';
 import { type AdmissionReview, decodePodRequest, type PodRequest } from './review.ts';
 
 /*
- * The way of a pod: facts (what an earlier call left), selection (exempt, or which profiles), plan (which proof),
- * container (what is put into the pod), patch.
- *
- * The server calls `mutate` with the body of a request, and `cni-gate review` with one that it makes of a manifest. A
- * dry run is answered as any other request: a decision changes nothing but its answer. A second call for the same pod
- * (`reinvocationPolicy: IfNeeded`) differs by what the first one left in it, and by nothing else.
+ * The way of a pod: facts (what an earlier call left), selection, plan, container, patch. A second call for the same
+ * pod (`reinvocationPolicy: IfNeeded`) differs by what the first one left in it, and by nothing else.
  */
 
 /**
@@ -47,7 +43,6 @@ export interface MutateContext extends Omit<DecisionContext, 'namespace'> {
   namespaces: Namespaces;
 }
 
-/** The decision about a pod, and the answer to the API server. */
 export interface Admission {
   decision: Decision;
   review: AdmissionReview;
@@ -55,7 +50,6 @@ export interface Admission {
 
 /**
  * Answers the body of an admission call for a pod.
- *
  * @param body parsed JSON; the pod in it is changed in place
  * @throws CniGateError if the body is not a review of a pod; everything else is answered
  */
@@ -79,10 +73,7 @@ export async function mutate(
   return { request, ...admit(request, { policy, namespace, ownNamespace }) };
 }
 
-/**
- * Handles a decoded request: decide, apply the patch once, answer. The request's pod is changed in place and must not
- * be used for another decision.
- */
+/** Decides, applies the patch once, and answers. The request's pod is changed in place. */
 export const admit = (request: PodRequest, context: DecisionContext): Admission =>
   answer(request, decide(request, context), context.policy);
 
@@ -99,7 +90,6 @@ function answer({ uid, pod }: PodRequest, decided: Decision, policy: Policy): Ad
   }
 }
 
-/** Decides about one pod: whether it is exempt, which profiles were chosen, and which of them apply. */
 function decide(request: PodRequest, { policy, namespace, ownNamespace }: DecisionContext): Decision {
   const { pod } = request;
   const exempt = exemption(request, policy.daemonSets, ownNamespace);
@@ -174,9 +164,7 @@ const leave = (
 
 /**
  * Refuses a pod, or warns if `proof.mode` is `warn`.
- *
- * @param pod to record the warning on. Without the record, the policy over the final pod would report that cni-gate
- *   did not review the pod. Undefined if the pod cannot be patched
+ * @param pod to record the warning on, so that the policy over the final pod knows of the review
  */
 function refuse(policy: Policy, { code, message }: CniGateError, pod?: Pod): Decision {
   if (policy.proof.mode === 'enforce') {

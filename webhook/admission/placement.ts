@@ -23,13 +23,9 @@ export interface Placement extends RequestHead {
 }
 
 /**
- * Decodes a request of `/gate`.
- *
- * Its names become part of requests to the API server and keys of nodes, so each must be a name that Kubernetes allows.
- * A pod created with `generateName` may have no name yet.
- *
- * @throws CniGateError CNI_GATE_REVIEW_INVALID; CNI_GATE_REVIEW_NAME where a name or UID is malformed;
- *   CNI_GATE_REVIEW_KIND where the object is neither a Binding nor a Pod
+ * Decodes a request of `/gate`. Its names become parts of requests to the API server, so they must be valid. A pod
+ * created with `generateName` may have no name yet.
+ * @throws CniGateError CNI_GATE_REVIEW_INVALID, CNI_GATE_REVIEW_NAME or CNI_GATE_REVIEW_KIND
  */
 export function decodePlacement(body: unknown): Placement {
   const { object, kind, ...request } = openEnvelope(body, 'Binding', 'Pod');
@@ -74,7 +70,6 @@ function bindingOf({ metadata, target }: Record<string, unknown>): {
   };
 }
 
-/** The name, checked. @param field its path in the body */
 function objectName(field: string, whose: string, name: string): string {
   if (isObjectName(name)) return name;
   throw wrongName(field, `the name of ${whose} (an RFC 1123 subdomain)`, name);

@@ -21,7 +21,6 @@ export interface AdmissionDecision<Outcome extends string = string, Reason exten
   message?: string;
 }
 
-/** The profiles that a decision is about. */
 export type ProfileScope = Pick<AdmissionDecision, 'profile' | 'profiles'>;
 
 /** A decision: about no profile, with no patch and no warnings, except what `more` says. */
@@ -39,7 +38,6 @@ export function decision<const Outcome extends string, const Reason extends stri
  */
 const longestMessage = 900;
 
-/** The review that answers a request. */
 export function respond(uid: string, decision: AdmissionDecision): AdmissionReview {
   const { outcome, reason, profiles, operations, message } = decision;
   const warnings = fitWarnings(decision.warnings);

@@ -1,5 +1,5 @@
 import { optedInTo } from '../core/facts/namespace.ts';
-import { type Policy, UnknownProfile } from '../core/profiles/policy.ts';
+import type { Policy } from '../core/profiles/policy.ts';
 import { quoted } from '../lib/clean.ts';
 import { CniGateError, type ErrorCode, errorPage } from '../lib/errors.ts';
 import { isObject } from '../lib/json.ts';
@@ -17,9 +17,7 @@ export type NamespaceDecision = AdmissionDecision<
 >;
 
 /**
- * Answers the body of an admission call for a namespace. Warns if its label names no profile, or profiles that cannot
- * be combined, so that the user learns of it before the first pod is refused.
- *
+ * Warns if the label of a namespace names no profile, or profiles that cannot be combined.
  * @throws CniGateError CNI_GATE_REVIEW_INVALID or CNI_GATE_REVIEW_KIND if the body is not a review of a namespace
  */
 export function reviewNamespace(
@@ -45,10 +43,8 @@ function decide(namespace: string, profile: string | undefined, policy: Policy):
     const { code, message } = error;
     const effect =
       policy.proof.mode === 'enforce' ? 'no pod can be created' : 'pods are created without a proof';
-    const [fault, ...details] = error instanceof UnknownProfile ? error.lines : [message];
     const warnings = [
-      `${code}: ${fault}`,
-      ...details,
+      `${code}: ${message}`,
       `${effect} in namespace ${namespace} while its label ${profileLabel} is wrong`,
       `see ${errorPage(code)}`,
     ];

@@ -8,7 +8,6 @@ import { isNamespaceName, isUid } from '../lib/object-names.ts';
 
 /** Version of the admission API. This file has the parts of it that cni-gate reads or writes. */
 export const reviewApiVersion = 'admission.k8s.io/v1';
-/** The kind of requests and responses. */
 export const reviewKind = 'AdmissionReview';
 
 /** What every request of an AdmissionReview carries, whatever it is about. */
@@ -22,7 +21,6 @@ export interface RequestHead {
   dryRun: boolean;
 }
 
-/** A request of an AdmissionReview. */
 export interface RequestEnvelope<Kind extends string> extends RequestHead {
   /** Of the core group, version v1. */
   kind: Kind;
@@ -43,14 +41,12 @@ export interface AdmissionResponse {
   auditAnnotations?: Record<string, string>;
 }
 
-/** The body of a response to the API server. */
 export interface AdmissionReview {
   apiVersion: typeof reviewApiVersion;
   kind: typeof reviewKind;
   response: AdmissionResponse;
 }
 
-/** A body that is no review of ours. @param message may hold keys of the body, and is cut */
 /** The object of a request is not what it should be. The fields may hold keys of the body, and are cut. */
 export class InvalidObject extends CniGateError {
   /** Where the fault is, as a JSON pointer into the object. */
@@ -67,31 +63,19 @@ export class InvalidObject extends CniGateError {
 export const invalid = (message: string): CniGateError =>
   new CniGateError('CNI_GATE_REVIEW_INVALID', quoted(message));
 
-/**
- * A name that Kubernetes does not allow. It becomes no part of a request of ours.
- *
- * @param field where it stands in the body
- * @param expected what should be there
- */
+/** A name that Kubernetes does not allow becomes no part of a request of ours. @param field its path in the body */
 export const wrongName = (field: string, expected: string, value: unknown): CniGateError =>
   new CniGateError('CNI_GATE_REVIEW_NAME', `${field} should be ${expected}, is ${describe(value)}`);
 
-/**
- * The name of a namespace.
- *
- * @throws CniGateError CNI_GATE_REVIEW_NAME where it is malformed or empty
- */
+/** @throws CniGateError CNI_GATE_REVIEW_NAME where the name is malformed or empty */
 export function namespaceName(value: string): string {
   if (isNamespaceName(value)) return value;
   throw wrongName('request.namespace', 'the name of a namespace (an RFC 1123 label)', value);
 }
 
 /**
- * The request in the body of an admission call.
- *
- * @param kinds of the core group, version v1, that the path serves
- * @throws CniGateError CNI_GATE_REVIEW_INVALID, CNI_GATE_REVIEW_NAME where the UID of the request is malformed, or
- *   CNI_GATE_REVIEW_KIND where it is about another kind of object
+ * The request in the body of an admission call, about one of these kinds of the core group, version v1.
+ * @throws CniGateError CNI_GATE_REVIEW_INVALID, CNI_GATE_REVIEW_NAME or CNI_GATE_REVIEW_KIND
  */
 export function openEnvelope<Kind extends string>(body: unknown, ...kinds: Kind[]): RequestEnvelope<Kind> {
   if (!isObject(body)) throw invalid(`expected an AdmissionReview, got ${describe(body)}`);
@@ -141,19 +125,13 @@ function kindOf<Kind extends string>(value: unknown, kinds: Kind[]): Kind {
   );
 }
 
-/** A request of the API server about a pod. */
 export interface PodRequest extends RequestHead {
   pod: Pod;
 }
 
 /**
- * The request in the body of an admission call about a pod.
- *
- * The pod's own name is only shown, and is not checked: the API server does that after the webhooks, in words that are
- * better known.
- *
- * @throws CniGateError as {@link openEnvelope}, CNI_GATE_REVIEW_INVALID where the object is not a pod, or
- *   CNI_GATE_REVIEW_NAME where the namespace's name is malformed
+ * The request in the body of an admission call about a pod. The pod's own name is only shown: the API server checks it.
+ * @throws CniGateError as {@link openEnvelope}
  */
 export function decodePodRequest(body: unknown): PodRequest {
   const { object, kind: _, ...request } = openEnvelope(body, 'Pod');
@@ -167,11 +145,7 @@ export function decodePodRequest(body: unknown): PodRequest {
   };
 }
 
-/**
- * The object of a request, as far as admission reads it.
- *
- * @throws CniGateError CNI_GATE_REVIEW_INVALID
- */
+/** The object of a request, as far as admission reads it. @throws CniGateError CNI_GATE_REVIEW_INVALID */
 export function podOf(object: unknown): Pod {
   if (isPod(object)) return object;
   const fault = isPod.errors?.[0];

@@ -2,27 +2,18 @@ import { CniGateError } from '../lib/errors.ts';
 
 /**
  * A path of the API, for a template: each value in it is one segment, and is encoded.
- *
- *     apiPath`/api/v1/namespaces/${namespace}/pods/${name}`
- *
  * @throws CniGateError CNI_GATE_CLUSTER_PATH where a value is empty, `.` or `..`: a URL leaves those segments out, so
- *   the request would be for another object, or for a list of them
+ *   the request would be for another object, or for a list
  */
 export function apiPath(parts: TemplateStringsArray, ...names: string[]): string {
   return String.raw({ raw: parts }, ...names.map(segment));
 }
 
-/**
- * The path of one object in the path of its list.
- *
- * @throws CniGateError CNI_GATE_CLUSTER_PATH, as {@link apiPath}
- */
+/** The path of one object in the path of its list. @throws as {@link apiPath} */
 export const pathBelow = (list: string, name: string): string => `${list}/${segment(name)}`;
 
-/** The two kinds of webhook configurations. */
 export type WebhookKind = 'mutating' | 'validating';
 
-/** The path of the list of a kind of webhook configurations. */
 export const configurationsPath = (kind: WebhookKind): string =>
   `/apis/admissionregistration.k8s.io/v1/${kind}webhookconfigurations`;
 

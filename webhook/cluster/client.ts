@@ -1,44 +1,61 @@
 import type { Agent, IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
+import type { ConnectionOptions } from 'node:tls';
 import { CniGateError } from '../lib/errors.ts';
 import { objectBytes, refusalBytes } from '../lib/limits.ts';
 import { http } from '../lib/node-http.ts';
 import { version } from '../lib/version.ts';
-import type { Access, Connection } from './access.ts';
 import { ClusterError, operationText, refusal, unreachable } from './errors.ts';
 import { chunksOf, exchange, readBody, Silence, TooLarge } from './exchange.ts';
 import { type Layout, ObjectSplitter, type ObjectText } from './stream.ts';
 
-/** The HTTP methods of the API. */
+export interface Connection {
+  /** May end in a path, where a proxy serves the API below one. */
+  server: string;
+  headers: Record<string, string>;
+  /** `servername`: the name in the server's certificate, if it is not the URL's. */
+  tls: Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'servername' | 'rejectUnauthorized'>;
+  /** Set where a proxy is used. */
+  agent?: Agent;
+}
+
+export interface Access {
+  /** For messages. */
+  readonly source: string;
+  /** Of the kubeconfig file; undefined with a service account. */
+  readonly context?: string | undefined;
+  /** Called before each request: tokens and certificates change. @throws CniGateError CNI_GATE_CLUSTER_CONFIG */
+  connection(): Promise<Connection>;
+  /** The API server did not accept the credentials. */
+  refresh(): void;
+}
+
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** Options of a request. Without any it is sent as it is, and fails after 10 s of silence. */
 export interface RequestOptions {
-  /** What is undefined is left out. */
+  /** Undefined values are left out. */
   query?: Record<string, string | number | boolean | undefined>;
-  /** Sent as JSON. */
   body?: unknown;
-  /** Of the body; a PATCH says by it which kind it is, such as `application/merge-patch+json`. */
+  /** By default `application/json`. */
   contentType?: string;
   signal?: AbortSignal | undefined;
-  /** Milliseconds without a byte after which the request fails (default 10 s). */
+  /** Milliseconds without a byte (default 10 s). */
   timeout?: number;
-  /** How many bytes the answer may have (default {@link objectBytes}): more is an error with the cause `TooLarge`. */
+  /** Bytes of the answer (default {@link objectBytes}). A larger one is an error with the cause `TooLarge`. */
   maxBytes?: number;
 }
 
-/** Options of a request whose answer is read while it arrives. Its bytes have no limit by default. */
+/** By default, the answer has no limit of bytes. */
 export interface StreamOptions extends Omit<RequestOptions, 'body' | 'contentType'> {
   layout: Layout;
   /** Bytes of the largest object that is read whole (default {@link objectBytes}). */
   maxObject?: number | undefined;
 }
 
-/** An answer that is read object by object. It has to be read to its end, or left as a loop leaves it. */
+/** An answer that is read object by object, by a loop. */
 export interface ObjectStream extends AsyncIterable<ObjectText> {
-  /** After its end, of a list: all but its items, each of which is 0. */
+  /** A list after its end, with 0 in place of each item. */
   rest(): unknown;
-  /** How many bytes were read. */
   bytes(): number;
 }
 
@@ -47,10 +64,9 @@ const defaultTimeout = 10_000;
 /** Below the 90 s after which Go's server closes an idle connection, so that the client closes it first. */
 const idleTimeout = 60_000;
 
-/** A small client of the Kubernetes API: JSON in, JSON out, and streams of lines. */
 export class ApiClient {
   readonly #access: Access;
-  /** The pool of connections, and what it was made of: certificates and authorities change. */
+  /** The pool of connections, and the settings it was made with: certificates and authorities change. */
   #agent: Agent | undefined;
   #madeOf = '';
   #server = '';
@@ -60,12 +76,10 @@ export class ApiClient {
     this.#access = access;
   }
 
-  /** Where the access to the cluster was found, for messages. */
   get source(): string {
     return this.#access.source;
   }
 
-  /** Context of the kubeconfig file; undefined with a service account. */
   get context(): string | undefined {
     return this.#access.context;
   }
@@ -84,18 +98,16 @@ export class ApiClient {
   }
 
   /**
-   * The answer to a request, parsed. `T` is what the caller knows of the API; nothing is checked here.
-   *
-   * @param path such as `/api/v1/namespaces/shop`: see {@link apiPath}
-   * @throws ClusterError where the answer is no success, or there is none; CniGateError CNI_GATE_CLUSTER_CONFIG
-   *   where the credentials cannot be read; the signal's reason where it was aborted
+   * The answer to a request, parsed and not checked.
+   * @throws ClusterError where there is no successful answer; CniGateError CNI_GATE_CLUSTER_CONFIG where the
+   *   credentials cannot be read; the signal's reason where it was aborted
    */
   async request<T = unknown>(method: Method, path: string, options: RequestOptions = {}): Promise<T> {
     const { timeout = defaultTimeout, signal, maxBytes: max = objectBytes } = options;
     return this.#guard(operationText(method, path), signal, async (operation) => {
       const response = await this.#send(operation, method, path, options);
       const answer: unknown = JSON.parse(await readBody(response, { timeout, max }));
-      // callers look at its fields, and only null has none that can be read
+      // callers read its fields
       if (answer === null) throw new Error('expected a JSON object, got null');
       return answer as T;
     });
@@ -112,10 +124,7 @@ export class ApiClient {
   }
 
   /**
-   * Requests a list, or a watch, which is open for as long as the server wants. The head of its answer has come.
-   *
-   * @param options `timeout`: for a watch, until the head only; how long it may be silent is for the caller to say, by
-   *   the signal
+   * Requests a list or a watch. The time-out of a watch ends with the head of its answer.
    * @throws as {@link request}, here and at each object
    */
   async stream(path: string, options: StreamOptions): Promise<ObjectStream> {
@@ -151,17 +160,11 @@ export class ApiClient {
     };
   }
 
-  /** Uses new connections from now on: one is broken, and the others may be in the same way. */
+  /** Uses new connections from now on: all may be broken in the same way. */
   dropConnections(): void {
     this.#agent = undefined;
   }
 
-  #renewed(connection: Connection): Agent {
-    this.dropConnections();
-    return this.#agentFor(connection);
-  }
-
-  /** Closes every connection. */
   close(): void {
     this.#agent?.destroy();
   }
@@ -178,7 +181,6 @@ export class ApiClient {
     return this.#agent;
   }
 
-  /** The answer of the API server, once its status is a success. */
   async #send(
     operation: string,
     method: Method,
@@ -192,6 +194,10 @@ export class ApiClient {
     for (const [key, value] of Object.entries(query)) {
       if (value !== undefined) url.searchParams.set(key, String(value));
     }
+    const renew = (): Agent => {
+      this.dropConnections();
+      return this.#agentFor(connection);
+    };
     const sent = body === undefined ? undefined : JSON.stringify(body);
     const response = await exchange(url, {
       method,
@@ -208,7 +214,7 @@ export class ApiClient {
       agent: this.#agentFor(connection),
       timeout,
       signal,
-      ...(method === 'GET' && { renew: () => this.#renewed(connection) }),
+      ...(method === 'GET' && { renew }),
     });
     const reported = Date.parse(response.headers.date ?? '');
     if (!Number.isNaN(reported)) this.#clockSkew = reported - Date.now();
@@ -224,7 +230,6 @@ export class ApiClient {
     throw refusal(operation, status, said, status === 401 ? credentials : '');
   }
 
-  /** Runs a step of a request, and turns its errors into those that callers expect. */
   async #guard<T>(
     operation: string,
     signal: AbortSignal | undefined,

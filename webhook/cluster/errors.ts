@@ -1,22 +1,20 @@
 import { quoted } from '../lib/clean.ts';
 import { CniGateError, type ErrorCode, messageOf } from '../lib/errors.ts';
 
-/** The fields of a {@link ClusterError}. */
 type ClusterErrorDetails = Partial<
   Pick<ClusterError, 'status' | 'reason' | 'missingRight' | 'statusMessage' | 'causes'>
 >;
 
-/** A request to the API server that did not get what it asked for. */
+/** A request without a successful answer. */
 export class ClusterError extends CniGateError {
-  /** HTTP status of the answer; undefined where there was none. */
+  /** Undefined where there was no answer. */
   readonly status: number | undefined;
-  /** `reason` of the answer's Status object, such as `AlreadyExists` or `Expired`. */
+  /** Of the answer's Status, such as `AlreadyExists` or `Expired`. */
   readonly reason: string | undefined;
-  /** The right that RBAC misses, such as `verb "list" on resource "nodes" of API group ""`; undefined for others. */
+  /** Such as `verb "list" on resource "nodes" of API group ""`, where RBAC refused. */
   readonly missingRight: string | undefined;
-  /** `message` of the answer's Status, as the API server wrote it; empty where there is none. */
+  /** Of the answer's Status. */
   readonly statusMessage: string;
-  /** The messages of the Status' `details.causes`. */
   readonly causes: readonly string[];
 
   constructor(code: ErrorCode, message: string, details: ClusterErrorDetails & ErrorOptions) {
@@ -38,7 +36,7 @@ const codes: Record<number, ErrorCode> = {
   429: 'CNI_GATE_CLUSTER_BUSY',
 };
 
-/** What is read of a `Status`, the API server's answer when it refuses, and the object of an ERROR event. */
+/** A refusal of the API server, and the object of an ERROR event. */
 export interface Status {
   message?: unknown;
   reason?: unknown;
@@ -47,11 +45,8 @@ export interface Status {
 }
 
 /**
- * The error that an answer of the API server stands for.
- *
- * @param operation in words: {@link operationText}
- * @param body the answer's text, or the Status that an ERROR event carries
- * @param why what more is known of the reason
+ * @param operation see {@link operationText}
+ * @param why text to add at the end
  */
 export function refusal(operation: string, status: number, body: string | Status, why = ''): ClusterError {
   const { message, reason, details } = typeof body === 'string' ? parseStatus(status, body) : body;
@@ -72,9 +67,7 @@ export function refusal(operation: string, status: number, body: string | Status
 export function unreachable(operation: string, server: string, error: unknown): ClusterError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   // a message about JSON quotes what it could not parse; after a semicolon, Node advises options of its own
-  const [said = ''] = quoted(messageOf(error)).split(';');
-  const isPlain = /wrong version number|packet length too long/.test(said);
-  const message = isPlain ? 'its port does not speak TLS: correct the address' : said;
+  const [message = ''] = quoted(messageOf(error)).split(';');
   const why = message.includes(code) ? message : `${message} (${code})`;
   return new ClusterError(
     codeOf(code),
@@ -103,10 +96,7 @@ export function operationText(method: string, path: string, isWatch = false): st
   return [verb, resource, name, namespace && `in namespace ${namespace}`].filter(Boolean).join(' ');
 }
 
-/**
- * The right that is missing, where RBAC refused and not an admission policy. Source of the text: k8s.io/apiserver,
- * pkg/endpoints/handlers/responsewriters/errors.go, `forbiddenMessage`.
- */
+/** Undefined where an admission policy refused. Source of the text: `forbiddenMessage` of k8s.io/apiserver. */
 function missingRightIn(said: string): string | undefined {
   const [, verb, resource, group, path] =
     / cannot (\w+) (?:resource "([^"]*)" in API group "([^"]*)"|path "([^"]*)")/.exec(said) ?? [];
@@ -116,7 +106,6 @@ function missingRightIn(said: string): string | undefined {
     : `verb "${verb}" on nonResourceURL "${path}"`;
 }
 
-/** The messages of a Status' causes. */
 function messagesOf(causes: unknown): string[] {
   if (!Array.isArray(causes)) return [];
   return causes.flatMap((cause: unknown) => {

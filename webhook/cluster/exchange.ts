@@ -3,31 +3,29 @@ import { request as httpsRequest } from 'node:https';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { http } from '../lib/node-http.ts';
 
-/** One HTTP request. */
 export interface Call {
   method: string;
   headers: Record<string, string>;
   body?: string | undefined;
   agent: Agent;
-  /** Milliseconds without a byte after which it is given up. */
+  /** Milliseconds without a byte. */
   timeout: number;
   signal?: AbortSignal | undefined;
   /**
-   * Of a request that changes nothing: the agent for a second try, if the server had closed the kept connection of the
-   * first one. Go's transport does the same (net/http, `shouldRetryRequest`).
+   * The agent for a second try of a request that changes nothing, if the server had closed the kept connection. Go's
+   * `shouldRetryRequest` (net/http) does the same.
    */
   renew?: (() => Agent) | undefined;
 }
 
-/** The peer accepted the request and sent nothing for too long; bytes may be lost on the way. */
+/** The peer accepted the request and then sent nothing. */
 export class Silence extends Error {}
 
 const silence = (timeout: number): Silence => new Silence(`no byte for ${timeout} ms`);
 
-/** The answer is larger than the caller accepts. */
 export class TooLarge extends Error {}
 
-/** Sends one request and returns the answer once its head is there; its body has to be read or destroyed. */
+/** Resolves with the head of the answer, whose body has to be read or destroyed. */
 export function exchange(url: URL, call: Call): Promise<IncomingMessage> {
   const { method, headers, body, agent, timeout, signal, renew } = call;
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
@@ -50,25 +48,20 @@ export function exchange(url: URL, call: Call): Promise<IncomingMessage> {
   return promise;
 }
 
-/** How a body is read. */
 export interface Reading {
-  /** Milliseconds without a byte after which it ends with {@link Silence}; absent: the caller notices. */
+  /** Milliseconds without a byte until {@link Silence}. */
   timeout?: number | undefined;
-  /** Bytes; a larger body ends with {@link TooLarge}. */
+  /** Bytes until {@link TooLarge}. */
   max?: number | undefined;
 }
 
-/** The whole body. */
 export async function readBody(response: IncomingMessage, reading: Reading): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of chunksOf(response, reading)) chunks.push(chunk);
   return Buffer.concat(chunks).toString();
 }
 
-/**
- * The chunks of a body, which ends as {@link Reading} says. Each chunk has a turn of the event loop, so that admission
- * calls are answered in between.
- */
+/** Admission calls are answered between two chunks. */
 export async function* chunksOf(
   response: IncomingMessage,
   { timeout, max = Number.POSITIVE_INFINITY }: Reading,

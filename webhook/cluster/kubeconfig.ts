@@ -5,14 +5,12 @@ import { join } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { quoted } from '../lib/clean.ts';
 import { CniGateError, messageOf } from '../lib/errors.ts';
-import type { Access, Connection } from './access.ts';
+import type { Access, Connection } from './client.ts';
 
 /**
- * The way that a kubeconfig file names: certificates, tokens, exec plugins, OIDC and proxies as kubectl knows
- * them. Loading this module costs what `@kubernetes/client-node` costs: see docs/decisions/kubernetes-client.md.
- *
- * @param file undefined for `$KUBECONFIG` (which may join several by colons), then `~/.kube/config`
- * @param context of the file; undefined for its current one
+ * Access as a kubeconfig file configures it, with exec plugins, OIDC and proxies. Loading `@kubernetes/client-node` is
+ * costly: docs/decisions/kubernetes-client.md.
+ * @param file undefined for `$KUBECONFIG`, then `~/.kube/config`
  * @throws CniGateError CNI_GATE_CLUSTER_CONFIG where there is none or it cannot be used
  */
 export function fromKubeconfig(file: string | undefined, context?: string): Access {
@@ -71,13 +69,13 @@ async function connectionOf(config: KubeConfig): Promise<Connection> {
     server: cluster.server,
     headers,
     tls: { ca, cert, key, servername, rejectUnauthorized },
-    // without a proxy its agent is not used: it keeps the first authority and client certificate for ever
+    // the agent of client-node keeps its first authority and client certificate
     ...(cluster.proxyUrl !== undefined && { agent: agent as Agent }),
   };
 }
 
 function unusable(source: string, error: unknown): CniGateError {
-  // the YAML parser adds the lines around the fault, which may have a token or a key
+  // the YAML parser quotes lines, which may have a token or a key
   const [said = ''] = (typeof error === 'string' ? error : messageOf(error)).split('\n');
   return new CniGateError('CNI_GATE_CLUSTER_CONFIG', `cannot use kubeconfig ${source}: ${quoted(said)}`, {
     cause: error,

@@ -4,30 +4,29 @@ import { TokenBucket } from '../lib/token-bucket.ts';
 import type { ApiClient } from './client.ts';
 import { ClusterError, operationText } from './errors.ts';
 
-/** The result of a look-up: the value of a metric's label. `limited`: no request was sent. */
+/** A value of a metric's label. `limited`: no request was sent. */
 export type LookupResult = 'found' | 'absent' | 'failed' | 'limited';
 
-/** The time-outs of look-ups in milliseconds, and how many there may be. */
+/** Times are milliseconds. */
 export const defaultLimits = {
-  /** Until the answer, with the wait for others: it comes before the API server stops waiting for ours. */
+  /** Until the answer, with the wait for other requests. */
   bound: 5000,
-  /** For which an answer is used again, also one that there is no such object. */
+  /** For which an answer is used again, also that there is no object. */
   remember: 1000,
   ...lookups,
 };
 export type LookupLimits = typeof defaultLimits;
 
-/** What to request: the path of an object by its key, and what to keep of the object. */
 export interface Asked<O, T> {
   path: (key: string) => string;
   pick: (object: O) => T;
-  /** Whether the picked part may be kept. */
+  /** Whether the picked part is small enough to be kept. */
   fits?: (object: T) => boolean;
 }
 
 /**
- * Requests single objects that no watch has reported yet. Concurrent calls for one object share one request. Callers of
- * the webhook may make up names, so the rate and the number of requests in flight have limits.
+ * Requests single objects that no watch has reported yet. Concurrent calls share a request. Callers may make up names,
+ * so the rate and the number of requests have limits.
  */
 export class Lookup<O, T> {
   readonly #client: ApiClient;
@@ -53,10 +52,8 @@ export class Lookup<O, T> {
   }
 
   /**
-   * The object as the API server has it, or had it a moment ago; undefined where there is none.
-   *
-   * @throws ClusterError where there is no answer; CNI_GATE_CLUSTER_BUSY where there are too many requests, and
-   *   CNI_GATE_CLUSTER_TOO_LARGE where the object has more than cni-gate reads
+   * Undefined where there is none.
+   * @throws ClusterError where there is no answer, the object is too large, or there are too many requests
    */
   ask(key: string): Promise<T | undefined> {
     const known = this.#answers.get(key);

@@ -1,23 +1,18 @@
 import type { Registry } from 'prom-client';
 import { counter, gauge, measuredGauge } from '../lib/metrics.ts';
 
-/** A list or watch that ended; `wait` milliseconds later the next one starts. */
+/** A list or watch that ended. The next one starts in `wait` milliseconds. */
 export interface Ended {
   during: 'list' | 'watch';
-  /**
-   * The value of a metric's label. `silent`: its connection is dead, or bytes are lost on the way; `expired`: the version
-   * is too old to go on from.
-   */
+  /** A value of a metric's label. `silent`: the connection is dead; `expired`: the version is too old. */
   reason: 'ended' | 'silent' | 'expired' | 'failed';
   wait: number;
-  /** Set unless it `ended`. */
   error?: unknown;
 }
 
-/** What is measured of the way to the cluster. */
 export type ClusterMetrics = ReturnType<typeof clusterMetrics>;
 
-/** Registers the metrics of a cluster: docs/reference/metrics.md. */
+/** Described in docs/reference/metrics.md. */
 export function clusterMetrics(registry: Registry) {
   const counts = new Map<string, () => number>();
   const counterOf = <L extends 'reason' | 'result'>(name: string, help: string, label: L) =>
@@ -36,11 +31,9 @@ export function clusterMetrics(registry: Registry) {
   return {
     leftOut,
     lookups,
-    /** @param count how many objects of the resource are known, asked for when the metrics are */
     objects(resource: string, count: () => number): void {
       counts.set(resource, count);
     },
-    /** The resource is no longer watched. */
     forget(resource: string): void {
       counts.delete(resource);
       contact.remove({ resource });

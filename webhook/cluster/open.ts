@@ -3,33 +3,27 @@ import { readFile } from 'node:fs/promises';
 import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
 import { CniGateError, errnoOf, messageOf } from '../lib/errors.ts';
-import type { Access } from './access.ts';
-import { ApiClient } from './client.ts';
+import { type Access, ApiClient } from './client.ts';
 
 /**
- * A client for the cluster that this process belongs to: the file that was named, else the pod's service account,
- * else `$KUBECONFIG`, else `~/.kube/config`. Nothing is sent yet, so a cluster that does not answer is no error.
- *
- * @param kubeconfig a file, which wins over everything else
- * @param context of the kubeconfig file, which then wins over the service account too
- * @throws CniGateError CNI_GATE_CLUSTER_CONFIG where no cluster is named anywhere, or what names it cannot be used
+ * A client by the named file, else the pod's service account, else `$KUBECONFIG`, else `~/.kube/config`. It sends no
+ * request yet.
+ * @param context of the kubeconfig file; excludes the service account
+ * @throws CniGateError CNI_GATE_CLUSTER_CONFIG where no cluster is named or its configuration cannot be used
  */
 export async function openCluster(kubeconfig?: string, context?: string): Promise<ApiClient> {
   const own = kubeconfig === undefined && context === undefined ? inCluster(process.env) : undefined;
   if (own !== undefined) return new ApiClient(own);
-  // loaded only here: in a pod it would cost its memory for nothing
+  // in a pod it would cost memory for nothing
   const { fromKubeconfig } = await import('./kubeconfig.ts');
   return new ApiClient(fromKubeconfig(kubeconfig, context));
 }
 
-/** Where the kubelet mounts a pod's service account: https://kubernetes.io/docs/tasks/run-application/access-api-from-pod/ */
+/** Source: https://kubernetes.io/docs/tasks/run-application/access-api-from-pod/ */
 const mounted = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /**
- * The way to the API server from inside a pod, or undefined where the process does not run in a pod with a service account. Token
- * and authority are read anew for each request: the kubelet replaces the token long before it expires, and the
- * files lie in memory.
- *
+ * Undefined without a service account. The kubelet replaces the token, so it is read for each request.
  * @param folder where the service account is mounted
  */
 export function inCluster(env: NodeJS.ProcessEnv, folder = mounted): Access | undefined {

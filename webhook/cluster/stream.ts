@@ -1,47 +1,44 @@
 import { listEnvelopeBytes } from '../lib/limits.ts';
 
-/** Bytes kept of an object above the limit: enough for its name, UID and version. */
+/** Bytes kept of a larger object: enough for its name, UID and version. */
 const headBytes = 2048;
 
-/** The JSON of one object. */
 export interface ObjectText {
   text: string;
-  /** Whether the object has more bytes than the limit: {@link text} is only its beginning. */
+  /** Whether the object is larger than the limit, and the text only its beginning. */
   isCut: boolean;
 }
 
-/** The level of braces of the objects: a list has its items in the list of its outermost object. */
+/** Depth of braces and brackets at which an object begins. */
 const levels = { events: 1, list: 3 };
 
-/** The objects of an answer: the items of a list, or the events of a watch. */
 export type Layout = keyof typeof levels;
 
 const [quote, backslash] = [0x22, 0x5c];
 const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
- * Splits JSON into its objects while it arrives, so that never more than one object is in memory, and of a large one
- * only its beginning. No page of a list has a size that fits every cluster: any tenant can create objects of 1.5 MB.
+ * Splits JSON into its objects while it arrives, so that at most one object is in memory, and of a large one only its
+ * beginning. A page of a list has no bound of bytes: any tenant can create objects of 1.5 MB.
  */
 export class ObjectSplitter {
   readonly #max: number;
   readonly #level: number;
-  /** The text of a list outside its items, with 0 in place of each item. */
+  /** A list without its items, each of which is 0. */
   #rest = '';
   #object: Collector | undefined;
   #depth = 0;
   #inString = false;
   #isEscaped = false;
 
-  /** @param max bytes of an object; of a larger one only the beginning is kept */
+  /** @param max bytes of an object that is kept whole */
   constructor(layout: Layout, max: number) {
     this.#level = levels[layout];
     this.#max = max;
   }
 
   /**
-   * The objects that end in the chunk. What a watch has beside its events is returned as well: it is no event.
-   *
+   * The objects that end in the chunk. A watch with other text returns it as an object, which is no event.
    * @throws Error where a list has too much beside its items
    */
   write(chunk: Buffer): ObjectText[] {
@@ -88,7 +85,7 @@ export class ObjectSplitter {
   }
 }
 
-/** A text that comes in chunks, of which no more than a limit is kept. */
+/** Collects at most a limit of bytes. */
 class Collector {
   readonly #max: number;
   #chunks: Buffer[] = [];
@@ -101,7 +98,7 @@ class Collector {
   add(chunk: Buffer): void {
     if (this.#bytes <= this.#max) this.#chunks.push(chunk);
     this.#bytes += chunk.length;
-    // a copy, because a part of a buffer keeps the whole buffer in memory
+    // a copy: a part of a buffer keeps the whole buffer in memory
     if (this.#bytes > this.#max) this.#chunks = [Buffer.from(this.text().text)];
   }
 

@@ -8,14 +8,10 @@ import { parseChecked } from './parse.ts';
 import { profileFaults, reservedBy, resourceFaults } from './rules.ts';
 import { validateConfiguration } from './schema.ts';
 
-/** What a configuration has at least. */
 const least = '{apiVersion: cni-gate.io/v1alpha1, kind: Configuration}';
 
 /**
  * Parses a configuration, and adds defaults and built-in profiles.
- *
- * @param text absent: the defaults alone
- * @param file for messages
  * @param image the image to inject if the text names none
  * @throws CniGateError as {@link parseChecked}
  */
@@ -61,7 +57,6 @@ function configurationFaults({ profiles, proof }: ConfigurationFile): Fault[] {
   return [...resourceFaults(proof.resources), ...ofProfiles];
 }
 
-/** The same as {@link parseConfiguration}, prepared for requests. */
 export const parsePolicy = (text?: string, file?: string, image?: string): Policy =>
   new Policy(parseConfiguration(text, file, image));
 

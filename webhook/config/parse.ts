@@ -13,12 +13,10 @@ export interface Fault {
 const mostFaults = 10;
 
 /**
- * Parses and checks a YAML text, fills in the schema's defaults, and returns the value.
- *
- * @param file the name of the text for messages
+ * Parses and checks a YAML text, and fills in the schema's defaults.
  * @param validate compiled by ajv with the options `allErrors`, `verbose` and `useDefaults`
  * @param rules checks that a schema cannot express; called only if the text matches the schema
- * @throws CniGateError CNI_GATE_CONFIG_SYNTAX or CNI_GATE_CONFIG_INVALID, with file, line, path and what is allowed
+ * @throws CniGateError CNI_GATE_CONFIG_SYNTAX or CNI_GATE_CONFIG_INVALID
  */
 export function parseChecked<T>(
   text: string,
@@ -27,9 +25,10 @@ export function parseChecked<T>(
   rules: (value: T) => Fault[] = () => [],
 ): T {
   const { value, lineOf } = read(text, file);
+  // ajv reports a wrong property name twice; the second report contains the name
   const faults = validate(value)
     ? rules(value)
-    : (validate.errors ?? []).filter(isCause).map((error) => explain(error));
+    : (validate.errors ?? []).filter(({ propertyName }) => propertyName === undefined).map(explain);
   if (faults.length > 0) {
     const reported = faults
       .slice(0, mostFaults)
@@ -57,11 +56,6 @@ function read(text: string, file: string): Pick<YamlDocument, 'value' | 'lineOf'
     const { line, column, message } = error;
     throw new CniGateError('CNI_GATE_CONFIG_SYNTAX', `${file}:${line}:${column}: not YAML: ${message}`);
   }
-}
-
-/** ajv reports a wrong property name twice; the second report contains the name. */
-function isCause(error: { propertyName?: string }): boolean {
-  return error.propertyName === undefined;
 }
 
 /** The segments of a JSON Pointer (RFC 6901), as numbers if they look like an index. */

@@ -19,11 +19,7 @@ export const reservedBy = (profiles: readonly Profile[]): Reserved =>
     [foreign.mirrorPod, 'the kubelet writes it on static pods'],
   ]);
 
-/**
- * Returns the faults of a profile that a schema cannot find.
- *
- * @param path the profile's path in its document
- */
+/** Returns the faults of a profile that a schema cannot find. @param path its path in the document */
 export function profileFaults(profile: Profile, path: (string | number)[], reserved: Reserved): Fault[] {
   return [
     ...whenFaults(profile, [...path, 'when']),
@@ -34,7 +30,6 @@ export function profileFaults(profile: Profile, path: (string | number)[], reser
   ];
 }
 
-/** Returns the faults of the init container's resources. */
 export function resourceFaults({ requests, limits }: ProofResources): Fault[] {
   const names = Object.keys(limits) as (keyof typeof limits)[];
   return names.flatMap((name) =>

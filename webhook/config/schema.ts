@@ -13,5 +13,4 @@ const ajv = new Ajv({
 
 /** The published JSON Schema, compiled. Both fill in the schema's defaults. */
 export const validateConfiguration = ajv.compile<ConfigurationFile>(schema);
-/** The definition of a profile in that schema, compiled. */
 export const validateProfile = ajv.compile<Profile>({ $ref: `${schema.$id}#/definitions/profile` });

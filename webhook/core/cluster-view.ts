@@ -7,18 +7,15 @@ import type { Readiness } from './networks/readiness.ts';
 
 /** Finds pods that wait for a node. An implementation that has to ask the API server returns a promise. */
 export interface PendingPods {
-  /** Undefined where no pod has this name, or the pod has another UID than `uid`. An empty `uid` fits any. */
+  /** Undefined where no pod has this name and UID. An empty `uid` fits any. */
   pod(namespace: string, name: string, uid: string): GatePod | undefined | Promise<GatePod | undefined>;
 }
 
 /**
- * Everything that the server knows of a cluster. `webhook/cluster/view/` implements it: from watches of a cluster, from a file,
- * or from the flag `--profile`. The webhooks, steering and the metrics read it; each takes the fields that it needs.
- *
+ * Everything that the server knows of a cluster: from watches, from a file, or from the flag `--profile`.
  * @typeParam Pod the facts of a pod that waits for a node: steering needs more than the gate
  */
 export interface ClusterView<Pod extends GatePod = GatePod> extends Doubts {
-  /** Labels and annotations of namespaces. */
   readonly namespaces: Namespaces;
   /** The nodes, and the state of each DaemonSet on them. */
   readonly readiness: Readiness;
@@ -26,15 +23,10 @@ export interface ClusterView<Pod extends GatePod = GatePod> extends Doubts {
   readonly evidence: EvidenceView;
   /** Single pods that wait for a node, by name. */
   readonly pods: PendingPods;
-  /** The pods that are held, as far as this process knows. */
   readonly holds: Holds;
-  /** All known pods that carry cni-gate's label and wait for a node, with what {@link holds} knows of them. */
+  /** Known pods that carry our label and wait for a node, with what {@link holds} knows of them. */
   pending(): Iterable<Pod>;
-  /**
-   * Calls back with pending pods that were added, changed or removed. Of one that changed, both states are passed.
-   *
-   * @returns ends the subscription
-   */
+  /** Calls back with both states of pending pods that were added, changed or removed. @returns ends the subscription */
   subscribe(changed: (pods: readonly Pod[]) => void): () => void;
   /** Which nodes, DaemonSets and pods are not listed yet, for people; undefined once all are. */
   unsynced(): string | undefined;

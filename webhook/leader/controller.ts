@@ -7,42 +7,36 @@ import { messageOf } from '../lib/errors.ts';
 import { kindOfError, logOnce } from '../lib/log-once.ts';
 import { type Reconcile, WorkQueue, type WorkQueueOptions } from './work-queue.ts';
 
-/** What all work of the leader goes by. */
 export interface LeaderDeps<View> {
-  /** What is known of the cluster. */
   view: View;
-  /** The policy in force. */
   policy: () => Policy;
   /** Undefined where there can be no leader: nothing is done then. */
   leader: Leadership | undefined;
   events: Pick<EventRecorder, 'capacity' | 'add'>;
   log: Log;
   /**
-   * How often all keys are added, in milliseconds; by default 2,000. Nodes become ready, fill and empty without an event
-   * of a pod.
+   * Milliseconds between two looks at all keys (default 2,000): nodes become ready and fill without an event of a pod.
    */
   resync?: number;
 }
 
-/** What is done with one kind of objects. */
 export interface Work {
-  /** Calls back with the keys of objects that changed. @returns ends the subscription */
+  /** Calls back with keys of changed objects. @returns unsubscribes */
   subscribe(add: (keys: Iterable<string>) => void): () => void;
-  /** The keys of all objects. Called for each resync, whether this process leads or not. */
+  /** The keys of all objects, also while another process leads. */
   keys(signal: AbortSignal): Promise<Iterable<string>>;
   reconcile: Reconcile;
 }
 
-/** What a {@link Controller} works with. */
 export interface ControllerOptions extends Pick<LeaderDeps<unknown>, 'leader' | 'log' | 'resync'> {
   queue: Omit<WorkQueueOptions, 'failed'>;
-  /** Begins anew whenever this process begins to lead, or no longer leads: what was learned before is forgotten. */
+  /** Called when this process begins or ends to lead: what was learned before is forgotten. */
   begin(): Work;
-  /** What a failure means, for the log: `refused pods cannot be steered`. */
+  /** For the log: `refused pods cannot be steered`. */
   failure: string;
 }
 
-/** Runs a {@link WorkQueue} while this process leads: events and a resync add keys, the reconciler looks at them. */
+/** Runs a {@link WorkQueue} while this process leads: events and a resync add keys. */
 export class Controller {
   readonly #options: ControllerOptions;
   readonly #failures: ReturnType<typeof logOnce>;
@@ -52,7 +46,7 @@ export class Controller {
     this.#failures = logOnce(options.log);
   }
 
-  /** Runs until the signal is aborted, and what was begun has ended. Never throws. */
+  /** Never throws. */
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const term = new AbortController();
@@ -62,7 +56,6 @@ export class Controller {
     }
   }
 
-  /** Works until the lead changes hands. */
   async #serve(signal: AbortSignal): Promise<void> {
     const { leader, queue: options, begin, resync = 2000 } = this.#options;
     const queue = new WorkQueue({ ...options, failed: (error, key) => this.#warn(error, key) });

@@ -10,12 +10,11 @@ import { eventReasons, nameOf } from '../lib/names.ts';
 import type { LeaderDeps } from './controller.ts';
 
 /**
- * How often the evidence is looked at, in milliseconds. A duplicate that two looks find lasts: a pod's end and the status
- * of the next pod with its address come from two kubelets, in any order.
+ * Milliseconds between two looks. A duplicate that both find lasts: the end of a pod and the status of the next pod
+ * with its address come from two kubelets, in any order.
  */
 const interval = 5000;
 
-/** What the watch works with. */
 type ReportOptions = Omit<
   LeaderDeps<{
     evidence: Pick<EvidenceView, 'synced' | 'pods'>;
@@ -24,9 +23,7 @@ type ReportOptions = Omit<
   'log' | 'policy'
 >;
 
-/**
- * Writes events about duplicate addresses while this process leads. Runs until the signal is aborted. Never throws.
- */
+/** Writes events about duplicate addresses while this process leads. Never throws. */
 export async function watchEvidence(options: ReportOptions, signal: AbortSignal): Promise<void> {
   const duplicates = new DuplicateWatch();
   while (!signal.aborted) {
@@ -35,11 +32,6 @@ export async function watchEvidence(options: ReportOptions, signal: AbortSignal)
   }
 }
 
-/**
- * Looks at the evidence once, if this process leads, and queues events: one that was queued before is dropped.
- *
- * @param now milliseconds since the epoch
- */
 function report(options: ReportOptions, duplicates: DuplicateWatch, now: number): void {
   const { view, leader, events } = options;
   if (leader?.leads !== true || !view.evidence.synced) return;
@@ -50,21 +42,17 @@ function report(options: ReportOptions, duplicates: DuplicateWatch, now: number)
 }
 
 /**
- * How long after a boot of a node nothing is concluded from its pods, in milliseconds. Their statuses show the sandboxes
- * of the previous boot until the kubelet updates them: 4.3 s with 64 pods.
+ * Milliseconds after a boot of a node in which its pods show nothing: the kubelet updates their statuses of the
+ * previous boot in 4.3 s with 64 pods.
  */
 const afterBoot = 60_000;
 
-/** Which duplicate addresses last. */
 export class DuplicateWatch {
-  /** Those of the last look. */
   #seen = new Set<string>();
 
   /**
    * The duplicates that the last look found too.
-   *
-   * @param found all that there are
-   * @param bootedAt when a boot of the node was last observed; undefined if none was
+   * @param bootedAt when a boot of the node was last observed
    * @param now milliseconds since the epoch
    */
   confirmed(
@@ -84,17 +72,17 @@ export class DuplicateWatch {
   }
 }
 
-/** Who can cause it: users of one namespace, or of any. Claims from one source take no room from those of others. */
+/** Who can cause a duplicate. Claims from one source take no room from those of others. */
 function sourceOf({ network, older, younger }: DuplicateAddress): string {
   if (network === '') return 'kubelets';
   return older.namespace === younger.namespace ? `namespace ${older.namespace}` : 'any namespace';
 }
 
-/** The same text for the same two pods and address, on every replica. */
+/** The same on every replica. */
 const keyOf = ({ network, address, older, younger }: DuplicateAddress): string =>
   `${network}/${address} ${older.uid} ${younger.uid}`;
 
-/** The events about an address that two pods have: one on each. */
+/** An event on each of the two pods. */
 export function duplicateEvents(found: DuplicateAddress): Event[] {
   const { network, address, older, younger } = found;
   const of = network === '' ? 'the pod network' : `network ${network}`;

@@ -11,12 +11,10 @@ import type { Policy } from '../core/profiles/policy.ts';
 import { matchesNode, type Required, toleratesAll, zoneLabel } from '../core/scheduling/constraints.ts';
 import { type Amounts, fits } from '../core/scheduling/requests.ts';
 
-/** The status of the networks of a pod with these profiles on a node, as the gate would see it. */
 export type Gate = (profiles: readonly string[], node: string) => NetworkStatus;
 
 /**
- * The gate, as the leader sees it. As at the gate, a DaemonSet that does not exist and a node that is gone block no pod.
- *
+ * The gate, as the leader sees it.
  * @param now milliseconds since the epoch
  * @param asking undefined if no particular pod asks
  */
@@ -29,13 +27,12 @@ export const gateBy =
         .map((profile) => networkStatus(profile, node, facts, now, asking)),
     );
 
-/** A pod to find a node for. */
 export interface PodToPlace extends Required {
   profiles: readonly string[];
   requests: Amounts;
 }
 
-/** The filters of {@link filterNode} in their order, and what a node that does not pass is called. */
+/** In the order of {@link filterNode}, with the text about a node that does not pass. */
 const filters = {
   notReady: (profiles: string) => `not ready for ${profiles}`,
   taints: () => 'with a taint that the pod does not tolerate',
@@ -45,15 +42,13 @@ const filters = {
   full: () => 'without free capacity',
 };
 
-/** The name of a filter. */
 export type FilterReason = keyof typeof filters;
 
-/** A pod that does not tolerate this does not fit a cordoned node. Source: Kubernetes, plugin NodeUnschedulable. */
+/** Source: plugin NodeUnschedulable of the scheduler. */
 const cordon: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
 
 /**
- * The first filter that a node does not pass; undefined if it is ready for the pod and would fit it if it were empty.
- *
+ * The first filter that a node does not pass, as if it were empty.
  * @param zone in which the pod's volumes can be used; undefined for any
  */
 export function filterNode(
@@ -70,7 +65,7 @@ export function filterNode(
   return zone === undefined || node.labels[zoneLabel] === zone ? undefined : 'zone';
 }
 
-/** How many nodes did not pass each filter, for people: `3 nodes: 2 not ready for mesh, 1 too small`. */
+/** For people: `3 nodes: 2 not ready for mesh, 1 too small`. */
 export function filterText(
   counts: ReadonlyMap<FilterReason, number>,
   { profiles }: Pick<PodToPlace, 'profiles'>,

@@ -1,23 +1,14 @@
 import type { Registry } from 'prom-client';
 import { counter, gauge } from '../lib/metrics.ts';
 
-/**
- * What this replica does about refused pods: `steering`; `standby`: another replica leads; `off` by the configuration;
- * `api-server-too-old`; `no-namespace`: it does not know its own namespace, where the Lease would be.
- */
+/** `standby`: another replica leads; `no-namespace`: the namespace of the Lease is not known. */
 export const steerStates = ['steering', 'standby', 'off', 'api-server-too-old', 'no-namespace'] as const;
-/** One of {@link steerStates}. */
 export type SteerState = (typeof steerStates)[number];
 
-/**
- * What this replica does about failed pods: `recreate` or `audit` by `repair.mode`; `standby`: another replica leads;
- * `off` by the configuration; `no-namespace`: it does not know its own namespace, where the Lease would be.
- */
+/** `recreate` or `audit` by `repair.mode`; others as in {@link steerStates}. */
 export const repairStates = ['recreate', 'audit', 'standby', 'off', 'no-namespace'] as const;
-/** One of {@link repairStates}. */
 export type RepairState = (typeof repairStates)[number];
 
-/** Returns what sets the metric of a replica's state. */
 function stateGauge<S extends string>(
   registry: Registry,
   name: string,
@@ -32,23 +23,19 @@ function stateGauge<S extends string>(
 const nominationsHelp = 'Nominations of ready nodes for refused pods.';
 const replacementsHelp = 'Verdicts of the pods that replaced them.';
 
-/** The metrics of steering: docs/reference/metrics.md. */
 export const steerMetrics = (registry: Registry) => ({
   nominations: counter(registry, 'cni_gate_nominations_total', nominationsHelp, 'result'),
   outcomes: counter(registry, 'cni_gate_nomination_outcomes_total', 'Finished nominations.', 'outcome'),
   state: stateGauge(registry, 'cni_gate_steer_state', steerStates),
 });
-/** See {@link steerMetrics}. */
 export type SteerMetrics = ReturnType<typeof steerMetrics>;
 
-/** The metrics of repair: docs/reference/metrics.md. */
 export const repairMetrics = (registry: Registry) => ({
-  /** By what became of the request, or `would` with `repair.mode: audit`. */
+  /** By the result of the request, or `would` with `repair.mode: audit`. */
   recreations: counter(registry, 'cni_gate_repair_recreations_total', 'Recreations of pods.', 'result'),
   outcomes: counter(registry, 'cni_gate_repair_outcomes_total', replacementsHelp, 'outcome'),
   skipped: gauge(registry, 'cni_gate_repair_skipped', 'Failed pods that are not recreated now.', 'reason'),
   stopped: gauge(registry, 'cni_gate_repair_stopped', '1 if repair has stopped, otherwise 0.'),
   state: stateGauge(registry, 'cni_gate_repair_state', repairStates),
 });
-/** See {@link repairMetrics}. */
 export type RepairMetrics = ReturnType<typeof repairMetrics>;

@@ -5,27 +5,23 @@ import type { PodEvidence } from '../core/facts/pod-evidence.ts';
 import { foreign, releasedAnnotation } from '../lib/names.ts';
 import type { Recreation } from './repair/types.ts';
 
-/**
- * The result of a request with preconditions on a pod. `made`: the API server accepted it; `conflict`: the pod is another
- * version than the one that was read, or another pod of its name; `gone`: it does not exist any more.
- */
+/** `conflict`: the pod has another version or UID than the one that was read; `gone`: it does not exist. */
 export type Written =
   | { result: 'made'; version: string }
   | { result: 'conflict' | 'gone' }
   | { result: 'failed'; error: unknown };
 
-/** A pod at the version that was read. */
 type Target = Pick<PodEvidence, 'namespace' | 'name' | 'uid' | 'version'>;
 
-/** A pod as the API gives it. A deletion that is done at once gives a Status, without these fields. */
+/** A deletion that is done at once returns a Status, without these fields. */
 interface Stored {
   metadata?: { uid?: string; resourceVersion?: string; deletionTimestamp?: string | null };
 }
 
-/** Milliseconds. A deletion is not cut off by the end of the lead. */
+/** Milliseconds. */
 const timeout = 5000;
 
-/** Nominates a node, on exactly the pod and the version that was read. The result has the pod's new version. */
+/** Nominates a node, at the version of the pod that was read. */
 export const nominate = (
   client: ApiClient,
   { pod, node }: { pod: Target; node: string },
@@ -34,8 +30,8 @@ export const nominate = (
   writtenBy(client, pod, patch(client, pod, '/status', { status: { nominatedNodeName: node } }, signal));
 
 /**
- * Deletes exactly the pod and the version that was judged, with the pod's own grace period, so that its controller
- * recreates it. A pod of a Job is only released, and {@link deleteReleased} deletes it: its Job then does not count it.
+ * Deletes the pod at the version that was judged, with its own grace period. A pod of a Job is only released, and
+ * {@link deleteReleased} deletes it: its Job then does not count it.
  */
 export function deletePod(
   client: ApiClient,
@@ -47,7 +43,7 @@ export function deletePod(
   return writtenBy(client, pod, patch(client, pod, '', { metadata: { labels, annotations } }));
 }
 
-/** Deletes a pod that was released, whatever its proof says by now: its Job has another one. */
+/** Deletes a released pod, whatever its proof says: its Job has another pod. */
 export function deleteReleased(client: ApiClient, pod: Target): Promise<Written> {
   const removeNewest = async (): Promise<Stored> => {
     const found = await read(client, pod);
@@ -84,14 +80,14 @@ const remove = (client: ApiClient, { uid, version, ...pod }: Target): Promise<St
 const pathOf = ({ namespace, name }: Pick<Target, 'namespace' | 'name'>): string =>
   apiPath`/api/v1/namespaces/${namespace}/pods/${name}`;
 
-/** What became of a request. Never throws. */
+/** Never throws. */
 async function writtenBy(client: ApiClient, pod: Target, request: Promise<Stored>): Promise<Written> {
   try {
     const { metadata } = await request;
     return { result: 'made', version: metadata?.resourceVersion ?? '' };
   } catch (error) {
     const status = error instanceof ClusterError ? error.status : undefined;
-    // our own policy judges the pod as it is by now, before the API server compares versions
+    // our own policy judges the current version of the pod, before the API server compares versions
     const isOutdated = status === 422 && (await isChanged(client, pod));
     if (status === 409 || isOutdated) return { result: 'conflict' };
     if (status === 404) return { result: 'gone' };
@@ -99,7 +95,6 @@ async function writtenBy(client: ApiClient, pod: Target, request: Promise<Stored
   }
 }
 
-/** Whether the API server has another version of the pod than the one that was read. */
 const isChanged = (client: ApiClient, pod: Target): Promise<boolean> =>
   read(client, pod).then(
     ({ metadata }) => metadata?.uid !== pod.uid || metadata.resourceVersion !== pod.version,

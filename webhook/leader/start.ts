@@ -15,19 +15,15 @@ import { repairMetrics, steerMetrics } from './metrics.ts';
 import { Reconciler, type RepairView } from './repair/reconciler.ts';
 import { Nominator, type SteerView } from './steering/nominator.ts';
 
-/** What the leader's work needs. */
 export interface LeadInputs {
   view: SteerView & RepairView;
-  /** The policy in force. */
   policy: () => Policy;
-  /** Namespace of the Lease; without one this replica never leads. */
+  /** Without it, this replica never leads. */
   ownNamespace: string | undefined;
 }
 
 /**
- * Takes part in the leader election. While this process leads, it steers refused pods, repairs failed ones and writes
- * events.
- *
+ * While this process leads, it steers refused pods, repairs failed ones and writes events.
  * @returns stops all of it, then releases the Lease
  */
 export function startLeading(
@@ -61,7 +57,6 @@ export function startLeading(
   };
 }
 
-/** The controller that nominates nodes for refused pods. */
 export function steeringController(
   client: ApiClient,
   deps: LeaderDeps<SteerView>,
@@ -78,7 +73,6 @@ export function steeringController(
   });
 }
 
-/** The controller that recreates pods whose proof failed. */
 export function repairController(
   client: ApiClient,
   deps: LeaderDeps<RepairView>,

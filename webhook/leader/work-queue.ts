@@ -3,42 +3,35 @@ import { getOrMake } from '../lib/maps.ts';
 import { Notifier } from '../lib/notifier.ts';
 import type { TokenBucket } from '../lib/token-bucket.ts';
 
-/**
- * What a reconciler returns: nothing if it is done with the key until it is added again, which ends the key's back-off;
- * `back-off`: look again after a pause that doubles.
- */
+/** `undefined` ends the back-off of the key; `back-off`: look again after a pause that doubles. */
 export type Result = undefined | 'back-off';
 
-/** Looks at one key. If it throws, the key backs off. */
+/** A key whose reconciler throws backs off. */
 export type Reconcile = (key: string, signal: AbortSignal) => Promise<Result>;
 
-/** The bounds of a {@link WorkQueue}. Times are milliseconds. */
+/** Times are milliseconds. */
 export interface WorkQueueOptions {
-  /** The largest number of keys that are looked at at the same time. */
+  /** Keys that are reconciled at the same time. */
   inFlight: number;
-  /** The first pause of a key that backs off. Each further one doubles it. */
   baseDelay: number;
   maxDelay: number;
-  /** Each key takes one token. A reconciler may take more for a key that costs more. */
+  /** Each key takes one token, and a reconciler may take more. */
   bucket?: TokenBucket;
-  /** Called with what a reconciler threw. */
   failed?: (error: unknown, key: string) => void;
 }
 
-/** How often an empty bucket is looked at, and how long the queue sleeps if nothing happens, in milliseconds. */
+/** Milliseconds between two looks at an empty bucket, and the longest sleep. */
 const [refill, idle] = [20, 60_000];
 
 /**
- * A work queue as client-go has: it keeps keys, each once, and hands out each to one reconciler at a time. There are two
- * differences. The part of a key before its first `/` is its namespace, and namespaces take turns: 10,000 keys of one
- * tenant do not delay those of another. And a key that backs off is not looked at before its pause ends, even if it is
- * added again. Callers bound the number of keys: they are those of objects in bounded stores.
+ * A work queue as in client-go: it keeps each key once, and hands it out to one reconciler at a time. Two differences:
+ * namespaces, the parts of keys before the first `/`, take turns, so that 10,000 keys of a tenant do not delay others;
+ * and a key that backs off is not looked at before its pause ends. Callers bound the number of keys.
  */
 export class WorkQueue {
   readonly #options: WorkQueueOptions;
-  /** The namespaces in the order of their turns, and in each the keys in the order of their arrival. */
+  /** By namespace, in the order of turns; its keys in the order of arrival. */
   readonly #waiting = new Map<string, Set<string>>();
-  /** The keys that back off. */
   readonly #pausing = new Map<string, NodeJS.Timeout>();
   readonly #running = new Map<string, Promise<void>>();
   /** Keys that were added while a reconciler looked at them. */
@@ -50,7 +43,7 @@ export class WorkQueue {
     this.#options = options;
   }
 
-  /** Adds a key to look at now; if it is being looked at, it is looked at once more afterwards. */
+  /** A key that is being reconciled is reconciled once more afterwards. */
   add(key: string): void {
     if (this.#pausing.has(key)) return;
     if (this.#running.has(key)) {
@@ -62,7 +55,7 @@ export class WorkQueue {
     this.#changed.notify();
   }
 
-  /** Hands out keys until the signal is aborted, and waits for what still runs then. Call it once. Never throws. */
+  /** Runs until the signal is aborted and all reconcilers returned. Call it once. Never throws. */
   async run(reconcile: Reconcile, signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       const key = this.#next();
@@ -70,7 +63,7 @@ export class WorkQueue {
         await this.#changed.wait(this.#waiting.size > 0 ? refill : idle, signal);
       } else {
         this.#running.set(key, this.#process(key, reconcile, signal));
-        // one key is little work: others have their turn after each
+        // others have their turn after each key
         await nextTurn();
       }
     }
@@ -78,7 +71,6 @@ export class WorkQueue {
     for (const timer of this.#pausing.values()) clearTimeout(timer);
   }
 
-  /** The next key to look at, if there is one and the bounds allow it. The next time, it is another namespace's turn. */
   #next(): string | undefined {
     const { inFlight, bucket } = this.#options;
     const [turn] = this.#waiting;

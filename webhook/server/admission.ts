@@ -65,7 +65,6 @@ export function addWebhooks(app: App, context: AdmissionContext, { metrics, cloc
       return decide(webhook, text, await askFor(view.namespaces, reading.unknownNamespace));
     return 'placement' in reading ? gate(reading.placement, view, policy(), clock.now()) : reading;
   };
-  /** Decides about a request; counts and logs the decision. */
   const answer = (webhook: WebhookName, request: FastifyRequest): Promise<AdmissionReview> =>
     bodies.handle(request.raw, async (text) => {
       const start = clock.monotonicNow();
@@ -97,18 +96,14 @@ async function askFor(namespaces: Namespaces, name: string): Promise<NamespaceAn
   }
 }
 
-/** What each webhook reviews. */
 const subjects = { mutate: 'pod', gate: 'placement', namespaces: 'namespace' };
 
 /** Outcomes that are logged as warnings. */
 const reported = new Set(['refused', 'warned', 'audited', 'released', 'unknown']);
 
 /**
- * Logs one line for each decision: the request, the outcome and the reason. Pods can hold secrets in their environment,
- * so level info has only the pod's name. Level debug adds the patch, which consists of cni-gate's own values and those
- * of the configuration.
- *
- * @param seconds from the whole body to the answer
+ * Logs each decision. Pods can hold secrets in their environment, so level info has only the pod's name; level debug
+ * adds the patch, which has values of cni-gate and of the configuration alone.
  */
 function logDecision(
   log: FastifyBaseLogger,

@@ -3,24 +3,20 @@ import { CniGateError } from '../lib/errors.ts';
 import { bodiesOfTurn, serverLimits } from '../lib/limits.ts';
 import { Semaphore } from '../lib/semaphore.ts';
 import type { OverloadLimit } from './metrics.ts';
-import { Turns } from './turns.ts';
+import { nextTurn } from './turns.ts';
 
 /**
- * Receives the bodies of admission calls. Small ones are bounded by the number of connections, and handled a few in
- * each turn of the event loop. Large ones wait for one of a few places, which a body that arrives too slowly gives back. Known
- * callers go before all others.
+ * Receives the bodies of admission calls. Small ones are handled a few in each turn of the event loop; large ones wait
+ * for one of a few places. Known callers go first.
  */
 export class Bodies {
   readonly #large = new Semaphore(serverLimits.largeBodies);
-  readonly #turns = new Turns(bodiesOfTurn);
+  readonly #turns = new Semaphore(bodiesOfTurn);
   readonly #overload: (limit: OverloadLimit) => void;
   readonly #isKnown: (request: IncomingMessage) => boolean;
   #inFlight = 0;
 
-  /**
-   * @param overload called for each call that a limit stops
-   * @param isKnown whether the caller had a valid answer before, as the API server has
-   */
+  /** @param isKnown whether the caller had a valid answer before, as the API server has */
   constructor(overload: (limit: OverloadLimit) => void, isKnown: (request: IncomingMessage) => boolean) {
     this.#overload = overload;
     this.#isKnown = isKnown;
@@ -31,11 +27,7 @@ export class Bodies {
     return this.#inFlight;
   }
 
-  /**
-   * Runs a handler with the body of a request.
-   *
-   * @throws CniGateError where the body is too large, is not complete, or finds no place
-   */
+  /** Runs a handler with the body. @throws CniGateError where it is too large, not complete, or finds no place */
   async handle<T>(request: IncomingMessage, handler: (text: Buffer) => Promise<T>): Promise<T> {
     const size = sizeOf(request);
     const isSmall = size <= serverLimits.smallBody;
@@ -45,10 +37,10 @@ export class Bodies {
     try {
       const text = await this.#receive(request, size).catch(async (error: unknown) => {
         // all clients of an address can disconnect at once, and each leaves an answer and a line of the log
-        await this.#turns.next(serverLimits.requestTimeout, false);
+        await nextTurn(this.#turns, serverLimits.requestTimeout, false);
         throw error;
       });
-      if (isSmall && !(await this.#turns.next(serverLimits.requestTimeout, this.#isKnown(request))))
+      if (isSmall && !(await nextTurn(this.#turns, serverLimits.requestTimeout, this.#isKnown(request))))
         throw this.#busy('bodies');
       return await handler(text);
     } finally {

@@ -13,7 +13,6 @@ import {
   type WebhookName,
 } from './read-review.ts';
 
-/** A body for the thread, with all that it is read with. */
 export interface Job {
   webhook: WebhookName;
   /** JSON in UTF-8. */
@@ -24,7 +23,6 @@ export interface Job {
   namespace?: NamespaceAnswer | undefined;
 }
 
-/** What the thread answers. */
 export type JobResult = { reading: Reading } | PlainError;
 
 parentPort?.on('message', async (job: Job) => parentPort?.postMessage(await resultOf(job)));

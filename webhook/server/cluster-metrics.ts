@@ -9,9 +9,8 @@ import { measuredGauge, type Sample } from '../lib/metrics.ts';
 import { nameOf } from '../lib/names.ts';
 
 /**
- * Registers gauges of the nodes' states, of held pods, and of what pods' proofs found out. They are computed for each
- * scrape; docs/reference/metrics.md says what that costs. Until everything is listed they have no value: a number that
- * is too small is worse than none.
+ * Registers gauges of nodes, held pods and proofs, computed for each scrape (docs/reference/metrics.md). Until all is
+ * listed they have no value: a number that is too small is worse than none.
  */
 export function measureCluster(
   { registry, clock }: Pick<Deps, 'registry' | 'clock'>,

@@ -2,13 +2,12 @@ import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node
 import type { Socket } from 'node:net';
 import { handshakesOfTurn, knownAddresses, mostPipelined } from '../lib/limits.ts';
 import { evictOldest } from '../lib/maps.ts';
-import { Turns } from './turns.ts';
+import { Semaphore } from '../lib/semaphore.ts';
+import { nextTurn } from './turns.ts';
 
-/** A server, as far as its connections are bounded. */
 type BoundedServer = Pick<HttpServer, 'on' | 'listeners' | 'removeAllListeners'>;
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** An open connection, from the accept to its end. */
 interface Connection {
   /** Its key in `#open`; a closed socket does not tell it. */
   peer: string;
@@ -20,28 +19,21 @@ interface Connection {
 }
 
 /**
- * Bounds the connections of a server, and the unanswered requests of a connection: Go's HTTP client, and so the API
- * server, sends one request at a time. At the bound a new connection replaces an open one, so that a client that opens
- * many and sends nothing does not keep others out.
- *
- * A TLS handshake begins when the client's first bytes have arrived, a few in each turn of the event loop: a thousand
- * clients may begin at the same time.
+ * Bounds the connections of a server, and the unanswered requests of each: Go's HTTP client, and so the API server,
+ * sends one at a time. At the bound a new connection replaces an open one. TLS handshakes begin with the client's first
+ * bytes, a few in each turn of the event loop.
  */
 export class Connections {
   readonly #max: number;
   readonly #closed: (limit: 'connections' | 'pipelined') => void;
   readonly #handshakeTimeout: number | undefined;
-  readonly #handshakes = new Turns(handshakesOfTurn);
+  readonly #handshakes = new Semaphore(handshakesOfTurn);
   /** By the client's address and port, which a TLS socket shares with its TCP socket; least recently used first. */
   readonly #open = new Map<string, Connection>();
   /** Addresses that received an answer of 200, as the API server did; least recently answered first. */
   readonly #known = new Set<string>();
 
-  /**
-   * @param max connections at the same time
-   * @param closed called for each connection that is closed because of a bound
-   * @param handshakeTimeout milliseconds from the accept to the end of the TLS handshake, for a server with TLS
-   */
+  /** @param handshakeTimeout milliseconds from the accept to the end of the TLS handshake, for a server with TLS */
   constructor(max: number, closed: (limit: 'connections' | 'pipelined') => void, handshakeTimeout?: number) {
     this.#max = max;
     this.#closed = closed;
@@ -68,7 +60,6 @@ export class Connections {
       clearTimeout(this.#open.get(peerOf(socket))?.handshake);
     });
   }
-
   /** @param take passes the socket to the server */
   #add(socket: Socket, take: () => void): void {
     if (this.#open.size >= this.#max) this.#evict();
@@ -92,7 +83,7 @@ export class Connections {
     // Swallow errors until the server owns the socket.
     socket.on('error', () => {});
     socket.once('readable', async () => {
-      const isInTime = await this.#handshakes.next(time, this.isKnown(socket));
+      const isInTime = await nextTurn(this.#handshakes, time, this.isKnown(socket));
       // without a byte to read, the client has closed its side
       if (!isInTime || socket.readableLength === 0) socket.destroy();
       else if (!socket.destroyed) take();
@@ -106,10 +97,7 @@ export class Connections {
     socket.destroy();
   }
 
-  /**
-   * Which connection to drop when full: first from unknown addresses, then the least recently used. One with a complete
-   * request goes only where all have one.
-   */
+  /** Which connection to drop when full: first of unknown addresses, then the least recently used; busy ones last. */
   #evictionCandidate(): Connection {
     const connections = [...this.#open.values()];
     const idle = connections.filter((connection) => !isBusy(connection));

@@ -12,13 +12,12 @@ export type App = FastifyInstance<Server>;
 export interface ServerDeps extends Deps {
   log: FastifyBaseLogger;
   metrics: Metrics;
-  /** What `/readyz` asks. The reason of an earlier check hides those of later ones. */
-  ready: ReadyCheck[];
+  /** What `/readyz` asks: why the server is not ready, or undefined. An earlier reason hides later ones. */
+  ready: (() => string | undefined)[];
   /** Makes the listener that reports the reloads of a source in the log and the metrics, after it called `changed`. */
   reload: (source: ReloadSource, changed?: () => void) => ReloadListener;
 }
 
-/** What {@link ServerDeps} are made of. */
 export interface DepsOptions {
   log: FastifyBaseLogger;
   /** The clock of the machine where nothing is given. */
@@ -29,7 +28,6 @@ export interface DepsOptions {
   interval?: number;
 }
 
-/** Makes what the parts of one server share. */
 export function serverDeps({ log, clock = systemClock, signal, interval }: DepsOptions): ServerDeps {
   const metrics = new Metrics();
   return {
@@ -53,6 +51,3 @@ export function serverDeps({ log, clock = systemClock, signal, interval }: DepsO
     }),
   };
 }
-
-/** Says why the server should not receive requests now, for people; undefined when it may. */
-export type ReadyCheck = () => string | undefined;

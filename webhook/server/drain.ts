@@ -2,7 +2,6 @@ import { Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { App, ServerDeps } from './deps.ts';
 
-/** Options of {@link drainOnClose}. */
 export interface DrainOptions {
   /** Milliseconds between "not ready" and the closing of the port: the API server needs time to drop the endpoint. */
   drainDelay: number;
@@ -11,10 +10,8 @@ export interface DrainOptions {
 }
 
 /**
- * What happens when the instance closes: `/readyz` fails, and after a delay Fastify closes the port and waits for
- * requests that still run and for idle connections. Each connection ends with its next answer, or when its client
- * closes it. Connections that are open at the end of the timeout are cut. Call it first: then its reason comes before
- * others in `/readyz`, and it ends when everything else has ended.
+ * When the instance closes, `/readyz` fails, and after a delay Fastify closes the port. Each connection ends with its
+ * next answer, when its client closes it, or at the end of the timeout. Call it first, so that it ends last.
  */
 export function drainOnClose(app: App, options: DrainOptions, { log, ready }: ServerDeps): void {
   let cut: NodeJS.Timeout | undefined;
@@ -37,10 +34,7 @@ export function drainOnClose(app: App, options: DrainOptions, { log, ready }: Se
 
 /**
  * Closes the port, and waits until all connections have ended. The `close()` of an HTTP server also closes idle
- * connections: a client that sends a request at that moment loses it. Go, and so the API server, does not send a POST
- * again once it wrote any of it.
- *
- * Source: `shouldRetryRequest` in https://github.com/golang/go/blob/master/src/net/http/transport.go
+ * connections, and Go does not send a POST again once it wrote any of it (`shouldRetryRequest` in `net/http`).
  */
 function closePort(server: Server): Promise<void> {
   return new Promise((resolve) => Server.prototype.close.call(server, () => resolve()));

@@ -63,10 +63,7 @@ function answer(error: CniGateError, request: Request, reply: Reply, metrics: Me
   return reply.code(status).send({ code: error.code, message: error.message });
 }
 
-/**
- * Answers whatever is no admission call with a clear 4xx, counted and logged. The API server shows the text to
- * the user behind "failed calling webhook", and applies the failurePolicy.
- */
+/** Answers whatever is no admission call with a clear 4xx, which the API server shows to the user. */
 export function answerErrors(app: FastifyInstance<Server>, metrics: Metrics): void {
   app.setErrorHandler((error: FastifyError, request, reply) =>
     answer(translate(error, request), request, reply, metrics),
@@ -90,8 +87,6 @@ export const errorOptions = (metrics: Metrics) => ({
 /**
  * What Node's parser of HTTP does not take up: there is no request to answer, only a connection. Broken TLS handshakes
  * come here as well, and get no answer.
- *
- * Source: `queueForDial` and `tryPutIdleConn` in https://github.com/golang/go/blob/master/src/net/http/transport.go
  */
 function refuseHttp({ code = '' }: NodeJS.ErrnoException, socket: Socket, metrics: Metrics): void {
   const isLate = code === 'ERR_HTTP_REQUEST_TIMEOUT';
@@ -99,7 +94,7 @@ function refuseHttp({ code = '' }: NodeJS.ErrnoException, socket: Socket, metric
     socket.destroy();
     return;
   }
-  // Go's HTTP client dials for a request, and keeps the connection unused if another one is free first: it is idle
+  // Go keeps a connection that it did not need after all: it is idle (`queueForDial` in `net/http`)
   if (isLate && socket.bytesRead === 0) return;
   metrics.badRequests.inc({ code: 'CNI_GATE_HTTP' });
   const status = isLate ? 408 : code === 'HPE_HEADER_OVERFLOW' ? 431 : 400;

@@ -12,9 +12,8 @@ import type { Reading } from './read-review.ts';
 const bodyWorker = new URL(`./body-worker${extname(import.meta.url)}`, import.meta.url);
 
 /**
- * Reads large bodies in a thread of its own, one after another: V8 takes up to a second for one, in which the main
- * thread answers other calls. The thread starts with the first large body. It holds nothing from one body to the next, and
- * is replaced when a body has ended it.
+ * Reads large bodies in a thread, one after another: V8 takes up to a second for one. The thread starts with the first,
+ * holds nothing from one to the next, and is replaced when a body has ended it.
  */
 export class LargeBodies {
   readonly #turn = new Semaphore(1);
@@ -23,22 +22,14 @@ export class LargeBodies {
   readonly #program: URL;
   #thread: Worker | undefined;
 
-  /**
-   * @param overload called for each body that a limit stops
-   * @param limits milliseconds and bytes that a body may take
-   * @param program what the thread runs
-   */
+  /** @param limits milliseconds and bytes that a body may take. @param program what the thread runs */
   constructor(overload: (limit: OverloadLimit) => void, limits = serverLimits, program = bodyWorker) {
     this.#overload = overload;
     this.#limits = limits;
     this.#program = program;
   }
 
-  /**
-   * Reads a body as `readReview` does.
-   *
-   * @throws CniGateError where the body cannot be read, or takes more time or memory than is allowed
-   */
+  /** Reads a body as `readReview` does. @throws CniGateError where it takes more time or memory than is allowed */
   async read(job: Job): Promise<Reading> {
     if (!(await this.#turn.take(serverLimits.requestTimeout))) {
       this.#overload('bodies');
@@ -54,7 +45,6 @@ export class LargeBodies {
     }
   }
 
-  /** Ends the thread. */
   async close(): Promise<void> {
     await this.#thread?.terminate();
   }

@@ -8,12 +8,8 @@ interface Listener {
 }
 
 /**
- * Opens a port.
- *
- * @param host undefined for every address of the machine, IPv6 and IPv4 (or IPv4 alone where there is no IPv6)
- * @param port 0 lets the system choose one
+ * Opens a port, and returns it. Without a host: on every address of the machine, with IPv6 where there is one.
  * @param flag of the command line that names the port, for the error
- * @returns the port
  * @throws CniGateError CNI_GATE_LISTEN
  */
 export async function listen(

@@ -73,21 +73,16 @@ export class Metrics {
     'limit',
   );
 
-  /** Counts a request that was not answered, or a connection that was closed, because of a limit. */
   overload(limit: OverloadLimit): void {
     this.#overload.inc({ limit });
   }
 
-  /** Registers a gauge of the bytes of bodies. */
   measureBodies(inFlight: () => number): void {
     const help = 'Bytes of the bodies of admission calls without an answer.';
     measuredGauge(this.registry, 'cni_gate_bodies_in_flight_bytes', help, [], () => [[{}, inFlight()]]);
   }
 
-  /**
-   * Starts to measure the longest delay of the event loop. Call it when the port is open: a delay during the start
-   * affects no request. Unlike `nodejs_eventloop_lag_max_seconds`, a scrape does not reset the value.
-   */
+  /** Starts to measure the event loop. Call it when the port is open: a delay during the start affects no request. */
   measureEventLoop(): void {
     const delays = monitorEventLoopDelay({ resolution: loopResolution });
     delays.enable();
@@ -110,19 +105,16 @@ export class Metrics {
     if (reason === 'CNI_GATE_PATCH_FAILED') this.#patchFailures.inc();
   }
 
-  /** Counts an attempt to reload a source. */
   reloaded(source: ReloadSource, result: 'success' | 'failure'): void {
     this.#reloads.inc({ source, result });
     this.#lastReload.set({ source }, result === 'success' ? 1 : 0);
   }
 
-  /** Records when the serving certificate expires. */
   certificateExpires(notAfter: Date): void {
     this.#certificateExpiry.set(notAfter.getTime() / 1000);
   }
 }
 
-/** A registry with the metrics of the process. */
 function processRegistry(): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });

@@ -4,7 +4,6 @@ import { Connections } from './connections.ts';
 import type { App, ServerDeps } from './deps.ts';
 import { listen } from './listen.ts';
 
-/** Options of {@link openOps}. */
 export interface OpsOptions {
   /** Address of both ports; every address of the machine where nothing is given. */
   host?: string | undefined;
@@ -15,10 +14,8 @@ export interface OpsOptions {
 }
 
 /**
- * Opens the second port, for the kubelet and Prometheus: `/livez`, `/readyz` and `/metrics`. It opens before everything
- * that can wait, so that `/readyz` says what the server waits for, and it closes after everything else.
- *
- * @returns the port
+ * Opens the port for the kubelet and Prometheus. It opens before everything that can wait, so that `/readyz` says what
+ * the server waits for, and closes after everything else.
  * @throws CniGateError CNI_GATE_LISTEN
  */
 export async function openOps(

@@ -19,7 +19,6 @@ export interface PlainError {
 /** The answer to the question about a namespace: its facts, or why they are not known. */
 export type NamespaceAnswer = { facts: NamespaceFacts | undefined } | PlainError;
 
-/** What a webhook decided about a request. */
 export interface Decided {
   request: AnsweredRequest;
   decision: AdmissionDecision;
@@ -30,13 +29,9 @@ export interface Decided {
 /** What is logged about a request: of a pod also its name, and the node that it is to be bound to. */
 type AnsweredRequest = NamespaceRequest & { name?: string; node?: string };
 
-/**
- * What follows from a body alone: a decision, a placement for the gate, or the name of the namespace that has to be known
- * first. It is plain data, and small whatever the body was.
- */
+/** What follows from a body alone: plain data, and small whatever the body was. */
 export type Reading = Decided | { placement: Placement } | { unknownNamespace: string };
 
-/** What a body is read with. */
 export interface ReadContext {
   /** In force now. */
   policy: Policy;
@@ -46,21 +41,9 @@ export interface ReadContext {
   namespace: (name: string) => NamespaceAnswer | undefined;
 }
 
-/** Ends the reading of a body whose namespace is not known. */
-class UnknownNamespace extends Error {
-  readonly namespace: string;
-
-  constructor(namespace: string) {
-    super(`namespace ${namespace} is not known yet`);
-    this.namespace = namespace;
-  }
-}
-
 /**
- * Reads the body of an admission call. It never waits, so that no parsed body stays in memory: one can take 40 times as
- * much as its text. A body whose namespace is not known is read a second time.
- *
- * @param text JSON in UTF-8
+ * Reads the body of an admission call, JSON in UTF-8. It never waits, so that no parsed body stays in memory: one can
+ * take 40 times as much as its text. A body whose namespace is not known is read a second time.
  * @throws CniGateError where the body is not JSON, or not a review for this webhook
  */
 export async function readReview(
@@ -71,9 +54,13 @@ export async function readReview(
   const body = parse(text);
   if (webhook === 'gate') return { placement: decodePlacement(body) };
   if (webhook === 'namespaces') return reviewNamespace(body, policy);
+  let unknownNamespace: string | undefined;
   const facts = (name: string): NamespaceFacts | undefined => {
     const answer = namespace(name);
-    if (answer === undefined) throw new UnknownNamespace(name);
+    if (answer === undefined) {
+      unknownNamespace = name;
+      throw new Error(`namespace ${name} is not known yet`);
+    }
     if ('code' in answer) throw new CniGateError(answer.code, answer.message);
     return answer.facts;
   };
@@ -82,7 +69,7 @@ export async function readReview(
     const { pod: _, ...answered } = request;
     return { request: answered, decision, review };
   } catch (error) {
-    if (error instanceof UnknownNamespace) return { unknownNamespace: error.namespace };
+    if (unknownNamespace !== undefined) return { unknownNamespace };
     throw error;
   }
 }

@@ -8,7 +8,6 @@ import { CniGateError } from '../lib/errors.ts';
 import { LiveFiles, type ReloadListener } from '../lib/live-files.ts';
 import type { App, ServerDeps } from './deps.ts';
 
-/** Options of {@link secure}. */
 export interface SecureContextOptions {
   /** Provides the serving certificate. It can wait for one: meanwhile `/readyz` says why. */
   certificate: (events: CertificateEvents, deps: Deps) => Promise<CertificateSource>;
@@ -19,9 +18,7 @@ export interface SecureContextOptions {
 }
 
 /**
- * The TLS of the HTTPS port: waits for the serving certificate, checks client certificates, and replaces the secure
- * context whenever one of the two is renewed.
- *
+ * The TLS of the HTTPS port: serving certificate and client certificates, each replaced when it is renewed.
  * @throws CniGateError where a file cannot be used; the signal's reason where the process has to stop first
  */
 export async function secure(
@@ -51,12 +48,9 @@ export async function secure(
 }
 
 /**
- * Checks the client certificates of callers. The API server sends one only if its AdmissionConfiguration names a
- * kubeconfig for the webhook. A connection that other authorities accepted closes with its next answer.
- *
- * Source: https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#authenticate-apiservers
- *
- * @returns the PEM of the authorities, reloaded when the file changes; undefined where callers need no certificate
+ * Checks the client certificates of callers; returns the PEM of the authorities. A connection that other authorities
+ * accepted closes with its next answer. The API server sends a certificate only if it is configured to:
+ * https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#authenticate-apiservers
  * @throws CniGateError CNI_GATE_TLS_UNREADABLE where the file cannot be used at the start
  */
 function requireClientCertificates(
@@ -84,12 +78,7 @@ function requireClientCertificates(
   return authorities;
 }
 
-/**
- * Checks the certificate of a caller.
- *
- * @throws CniGateError CNI_GATE_CLIENT_CERTIFICATE where the caller sent no certificate that the authorities signed;
- *   CNI_GATE_CLIENT_NAME where the certificate has none of the names
- */
+/** Checks the certificate of a caller. @throws CniGateError CNI_GATE_CLIENT_CERTIFICATE or CNI_GATE_CLIENT_NAME */
 function check(request: IncomingMessage, names: string[] | undefined): void {
   // the port speaks TLS only
   const socket = request.socket as TLSSocket;

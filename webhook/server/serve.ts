@@ -15,7 +15,6 @@ import { listen } from './listen.ts';
 import { type OpsOptions, openOps } from './ops.ts';
 import { type SecureContextOptions, secure } from './secure-context.ts';
 
-/** What the server is started with. */
 export interface ServeOptions extends DepsOptions, DrainOptions, OpsOptions, SecureContextOptions {
   /** Port for admission requests, HTTPS. */
   port: number;
@@ -33,7 +32,6 @@ export interface ServeOptions extends DepsOptions, DrainOptions, OpsOptions, Sec
   profile?: string | undefined;
 }
 
-/** A server that answers. */
 export interface RunningServer {
   port: number;
   opsPort: number;
@@ -42,12 +40,7 @@ export interface RunningServer {
   drain(): Promise<void>;
 }
 
-/**
- * Starts the admission server and the port for probes and metrics.
- *
- * @throws CniGateError where the configuration, the certificate or a port cannot be used; the signal's reason where it
- *   is aborted first. Nothing runs then
- */
+/** Starts the server. @throws CniGateError where a file or port cannot be used, or the reason of the signal */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   const deps = serverDeps(options);
   const app = createApp(deps, options.clientCa !== undefined);
@@ -72,13 +65,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   }
 }
 
-/**
- * The instance of the HTTPS port, without routes: HTTP/1.1 with the time limits of the server. It has no certificate
- * until {@link secure} sets one.
- *
- * @param requestCert whether callers are asked for a certificate. A caller without one gets an answer that says so,
- *   instead of a failed handshake
- */
+/** The HTTPS port without routes and certificate. A caller without one gets an answer, not a failed handshake. */
 function createApp({ log, metrics }: ServerDeps, requestCert: boolean): App {
   return fastify({
     https: {
@@ -105,11 +92,8 @@ function createApp({ log, metrics }: ServerDeps, requestCert: boolean): App {
 }
 
 /**
- * Reads the configuration, and reloads it when its file changes.
- *
- * @returns the policy in force, to be read for each request
- * @throws CniGateError where the file cannot be used, and CNI_GATE_PROFILE_UNKNOWN where `profile` does not exist: the
- *   start fails, instead of each pod later
+ * Reads the configuration, and reloads it when its file changes. Read the result for each request.
+ * @throws CniGateError where the file cannot be used, or has no profile of the name `profile`
  */
 function openPolicy(
   app: App,
@@ -123,11 +107,7 @@ function openPolicy(
   return () => file.value;
 }
 
-/**
- * What the server knows of a cluster: from watches, from a file or from a flag.
- *
- * @throws CniGateError CNI_GATE_STATE_INVALID where the file cannot be used
- */
+/** What the server knows of a cluster. @throws CniGateError CNI_GATE_STATE_INVALID where the file cannot be used */
 function openView(
   app: App,
   { cluster, clusterState, profile }: ServeOptions,

@@ -8,17 +8,12 @@ import type { Policy } from '../core/profiles/policy.ts';
 import { startLeading } from '../leader/start.ts';
 import type { Deps } from '../lib/deps.ts';
 
-/**
- * How long a new replica leaves the gate to the replicas that know the nodes already, in milliseconds. It is short,
- * because pods are admitted without any knowledge of nodes, and the gate allows what it cannot know.
- */
+/** How long a new replica leaves the gate to those that know the nodes already, in milliseconds. */
 const patience = 10_000;
 
 /**
- * Watches a cluster, and does the leader's work in it while this replica is the leader. An API server that does not answer is not
- * an error: cni-gate tries again, and {@link ClusterView.unready} says why it waits.
- *
- * @param policy in force
+ * Watches a cluster, and does the leader's work in it while this replica is the leader. An API server that does not
+ * answer is no error: {@link ClusterView.unready} says why cni-gate waits.
  * @param ownNamespace namespace of the Lease; without one this replica never leads
  */
 export function watchCluster(

@@ -27,6 +27,8 @@ const review = 'expected AdmissionReview of admission.k8s.io/v1, got kind';
 const invalid: [string, unknown, string][] = [
   ['/apiVersion', 'admission.k8s.io/v1beta1', `${review} "AdmissionReview" of "admission.k8s.io/v1beta1"`],
   ['/kind', undefined, `${review} nothing of "admission.k8s.io/v1"`],
+  ['', null, 'expected an AdmissionReview, got null'],
+  ['', [], 'expected an AdmissionReview, got a list of 0'],
   ['/request', [1, 2], 'the AdmissionReview has no request, but a list of 2'],
   ['/request/uid', 7, 'request.uid is missing'],
   ['/request/object', null, 'request.object should be the pod, is null'],
@@ -35,6 +37,7 @@ const invalid: [string, unknown, string][] = [
   ['/request/object/metadata', null, 'request.object/metadata must be object'],
   ['/request/object/metadata/labels', { a: 1 }, 'request.object/metadata/labels/a must be string'],
   ['/request/object/spec/initContainers', [null], 'request.object/spec/initContainers/0 must be object'],
+  ['/request/object/spec/containers', [1], 'request.object/spec/containers/0 must be object'],
   ['/request/object/spec/hostNetwork', 'yes', 'request.object/spec/hostNetwork must be boolean'],
 ];
 

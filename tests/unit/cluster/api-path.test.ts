@@ -3,7 +3,8 @@ import { globSync, readFileSync } from 'node:fs';
 import { suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { apiPath, pathBelow } from '../../../webhook/cluster/api-path.ts';
-import { namespaceByName, podByName } from '../../../webhook/cluster/view/lookups.ts';
+import { namespaceByName } from '../../../webhook/cluster/view/watch-namespaces.ts';
+import { podByName } from '../../../webhook/cluster/view/watch-nodes.ts';
 
 const refused = { code: 'CNI_GATE_CLUSTER_PATH' };
 

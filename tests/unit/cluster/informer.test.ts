@@ -74,7 +74,7 @@ test('a list that is slow but continues does not time out', async (t) => {
         response.end();
       }, 40);
     },
-    { timing: { answer: 500 } },
+    { answer: 500 },
   );
   const [end] = await run.ended(1);
   assert.equal(end?.reason, 'ended');
@@ -105,7 +105,7 @@ for (const [name, reason, text, fault] of faults) {
         if (nth === 1) fault(response);
         else response.writeHead(200).write(event('ADDED', namespace('b', '6')));
       }),
-      name === 'no head' ? { timing: { answer: 500 } } : {},
+      name === 'no head' ? { answer: 500 } : {},
     );
     await run.reported('added b');
     const [, end] = run.ends;
@@ -173,47 +173,21 @@ test('a busy API server gets no lists in place of watches', async (t) => {
   assert.deepEqual(new Set(next), new Set(['watch']));
 });
 
-test('an outage is logged once for all informers, and so is its end; a fault of a resource is its own', async (t) => {
-  let answer: 'all' | 'nothing' | 503 = 'all';
-  const api = await startFakeApi(t, ({ path, query }, response) => {
-    if (path.endsWith('/r0')) json(response, 403, status(403, 'Forbidden', 'r0 is forbidden'));
-    else if (answer === 'nothing') response.destroy();
-    else if (answer === 503) json(response, 503, status(503, 'ServiceUnavailable', 'starting'));
+test('a fault is logged once, and so is its end', async (t) => {
+  const lines: string[] = [];
+  const add = (_facts: object, text: string): void =>
+    void lines.push(text.replace(/ at http.*: (?=\w)/, ': '));
+  const api = await startFakeApi(t, ({ index, query }, response) => {
+    if (index < 4) json(response, 503, status(503, 'ServiceUnavailable', 'starting'));
     else if (query.watch === undefined) json(response, 200, listOf('5', []));
     else response.writeHead(200).flushHeaders();
   });
-  const lines: string[] = [];
-  const add = (_facts: object, text: string): void => void lines.push(text);
-  const timing = { backoff: 1, longestBackoff: 4 };
   const deps = { metrics: clusterMetrics(new Registry()), log: { info: add, warn: add, error: add } };
-  const factory = new InformerFactory(api.client, deps, { timing });
+  const factory = new InformerFactory(api.client, deps, { backoff: 1, longestBackoff: 4 });
   t.after(() => factory.close());
-  const informers = Array.from({ length: 12 }, (_, at) =>
-    factory.start({ resource: `r${at}`, path: `/api/v1/r${at}`, pick: () => ({}) }),
-  ).slice(1);
-  const until = async (isReached: () => boolean): Promise<void> => {
-    while (!isReached()) await api.nth(api.asked.length);
-  };
-  const areFailing = (text: RegExp) => () => informers.every(({ fault }) => text.test(fault ?? ''));
-  await until(() => informers.every(({ synced }) => synced));
-  answer = 'nothing';
-  for (const response of api.open) response.destroy();
-  await until(areFailing(/socket hang up/));
-  answer = 503;
-  await until(areFailing(/starting/));
-  answer = 'all';
-  await until(() => informers.every(({ fault }) => fault === undefined));
-  const texts = lines.map((line) =>
-    line
-      .replaceAll(/\br\d+/g, 'R')
-      .replace(/ at http.*: (?=\w+)/, ': ')
-      .replace('cannot list', 'cannot watch'),
-  );
-  assert.deepEqual(texts, [
-    'cannot watch R: R is forbidden; it is tried again',
-    'cannot watch R: no answer of the API server: aborted (ECONNRESET); it is tried again',
-    'cannot watch R: no answer of the API server: socket hang up (ECONNRESET); it is tried again',
-    'cannot watch R: starting; it is tried again',
-    'the API server answers again about R',
+  await factory.start({ resource: 'nodes', path: '/api/v1/nodes', pick: () => ({}) }).whenSynced();
+  assert.deepEqual(lines, [
+    'cannot list nodes: starting; it is tried again',
+    'the API server answers again about nodes',
   ]);
 });

@@ -6,7 +6,7 @@ import {
   type LookupLimits,
   type LookupResult,
 } from '../../../webhook/cluster/lookup.ts';
-import { namespaceByName } from '../../../webhook/cluster/view/lookups.ts';
+import { namespaceByName } from '../../../webhook/cluster/view/watch-namespaces.ts';
 import { objectBytes } from '../../../webhook/lib/limits.ts';
 import { json, startFakeApi, status } from '../../support/fake-api-server.ts';
 import { namespace } from '../../support/informing.ts';

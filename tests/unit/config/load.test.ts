@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { builtInProfiles } from '../../../webhook/config/builtin.ts';
 import { parseConfiguration } from '../../../webhook/config/load.ts';
 import type { Policy } from '../../../webhook/core/profiles/policy.ts';
+import { checkNameOf } from '../../../webhook/core/profiles/types.ts';
 import { validatorImage } from '../../../webhook/lib/version.ts';
 import { builtInNames, head, policyOf } from '../../support/configurations.ts';
 
@@ -97,4 +99,11 @@ suite('gate.evidence', () => {
     // the built-in profiles themselves did not change
     assert.equal(of(policyOf()).cilium, 'ready');
   });
+});
+
+test('built-in profiles set no annotation and have no check that fails on a healthy network', () => {
+  for (const { name, annotations, proof } of builtInProfiles()) {
+    assert.deepEqual(annotations, {}, name);
+    assert.ok(!proof.checks.map(checkNameOf).includes('reach'), name);
+  }
 });

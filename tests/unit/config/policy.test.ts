@@ -32,14 +32,9 @@ const x40 = 'x'.repeat(40);
 /** Joins by label, and why each is refused. */
 const unknown: [label: string, message: string][] = [
   ['nope', `profile "nope" does not exist; the configuration has: ${known}`],
-  [
-    'underlay.',
-    `profile "" of "underlay." does not exist (did you mean "underlay"?); the configuration has: ${known}`,
-  ],
+  ['underlay.', `profile "" of "underlay." does not exist; the configuration has: ${known}`],
   ...[
     ['undrelay', 'underlay'],
-    ['Underlay', 'underlay'],
-    ['underlay,mesh', 'underlay.mesh'],
     ['same_port', 'same-port'],
   ].map(([label = '', meant]): [string, string] => [
     label,
@@ -47,7 +42,7 @@ const unknown: [label: string, message: string][] = [
   ]),
   [
     'mesh.underly',
-    `profile "underly" of "mesh.underly" does not exist (did you mean "mesh.underlay"?); the configuration has: ${known}`,
+    `profile "underly" of "mesh.underly" does not exist (did you mean "underlay"?); the configuration has: ${known}`,
   ],
 ];
 const impossible: [label: string, why: string][] = [

@@ -41,48 +41,36 @@ test('each check has its own time-out', () => {
   );
 });
 
+/** The text of one check. */
+const of = (check: object): string => JSON.stringify([{ profile: 'a', ...check }]);
+const changed = (change: object): string => of({ redirect: { ...redirect, ...change } });
+
 const refused: [what: string, text: string | undefined, reported: RegExp][] = [
   ['an empty text', '', /not set/],
   ['an empty list', '[]', /not a list/],
-  ['a text', '["gateway"]', /\[0\] has no profile/],
   ['no profile', '[{"gateway":{"timeout":"1s"}}]', /\[0\] has no profile/],
-  ['no check', '[{"profile":"a"}]', /not exactly one check/],
-  ['two checks', '[{"profile":"a","gateway":{},"address":{}}]', /not exactly one check/],
+  ['no check', of({}), /not exactly one check/],
+  ['two checks', of({ gateway: {}, address: {} }), /not exactly one check/],
   ['a word of JavaScript', '[{"profile":"a","constructor":{}}]', /unknown check constructor/],
-  ['settings that are none', '[{"profile":"a","gateway":"1s"}]', /gateway is not an object/],
-  ['no time-out', '[{"profile":"a","gateway":{}}]', /timeout is not understood: missing/],
-  [
-    'a time-out that is none',
-    '[{"profile":"a","gateway":{"timeout":"10"}}]',
-    /timeout is not understood: "10"/,
-  ],
-  ...['0s', '99ms', '601s', '900h'].map((timeout): [string, string, RegExp] => [
+  ['a check of a newer injector', of({ later: {} }), /unknown check later/],
+  ['a setting of a newer injector', changed({ later: 1 }), /redirect: unknown setting later/],
+  ['a value of a newer injector', changed({ direction: 'up' }), /direction is not understood: "up"/],
+  ['settings that are none', of({ gateway: '1s' }), /gateway is not an object/],
+  ...[undefined, '10', '0s', '99ms', '601s', '900h'].map((timeout): [string, string, RegExp] => [
     `a time-out of ${timeout}`,
-    JSON.stringify([{ profile: 'a', gateway: { timeout } }]),
+    of({ gateway: { timeout } }),
     new RegExp(`gateway\\.timeout is not from 100ms to 10m: "${timeout}"`),
   ]),
-  ['a port that is none', JSON.stringify([{ profile: 'a', redirect: { ...redirect, listen: 0 } }]), /listen/],
-  [
-    'a target without a port',
-    JSON.stringify([{ profile: 'a', redirect: { ...redirect, connect: ['192.0.2.2'] } }]),
-    /connect is not understood/,
-  ],
+  ['a target without a port', changed({ connect: ['192.0.2.2'] }), /connect\[0\]: .* is no address and port/],
   [
     'a target with the port that is listened on',
-    JSON.stringify([
-      { profile: 'a', redirect: { ...redirect, connect: ['192.0.2.2:1404', '127.0.0.1:4140'] } },
-    ]),
+    changed({ connect: ['192.0.2.2:1404', '127.0.0.1:4140'] }),
     /connect\[1\]: "127.0.0.1:4140" has a port that is listened on/,
   ],
   [
     'a target of an outbound rule that stays on lo',
-    JSON.stringify([{ profile: 'a', redirect: { ...redirect, connect: ['[::]:1404'] } }]),
+    changed({ connect: ['[::]:1404'] }),
     /connect\[0\]: "\[::\]:1404" never leaves the pod/,
-  ],
-  [
-    'a direction that is none',
-    JSON.stringify([{ profile: 'a', redirect: { ...redirect, direction: 'up' } }]),
-    /direction is not understood: "up"/,
   ],
 ];
 

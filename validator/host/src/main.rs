@@ -17,7 +17,7 @@ use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Function, Module, Obje
 /// What the checks use of the language's library: the rest would cost time and memory in each pod.
 type Library = (Json, MapSet, Promise, RegExp, RegExpCompiler, TypedArrays);
 
-/// The bundle of `validator/host/main.ts`, compiled by `build.rs`.
+/// The bundle of `validator/main.ts`, compiled by `build.rs`.
 static CHECKS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/validator.bytecode"));
 
 /// As much as a thread has by default; the main thread of a process has 8 MiB.

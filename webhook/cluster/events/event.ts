@@ -2,7 +2,6 @@ import { fitText, inBytes } from '../../../validator/shared/fit-text.ts';
 import { clean } from '../../lib/clean.ts';
 import type { eventReasons } from '../../lib/names.ts';
 
-/** An object that an event is about. */
 export interface ObjectReference {
   apiVersion: string;
   kind: string;
@@ -11,25 +10,21 @@ export interface ObjectReference {
   uid: string;
 }
 
-/** An event to write. */
 export interface Event {
   regarding: ObjectReference;
   type: 'Normal' | 'Warning';
   reason: (typeof eventReasons)[keyof typeof eventReasons];
-  /** What was done, in a word. */
   action: string;
-  /** Part of the event's name: the same for the same event, whichever replica writes it. */
+  /** Part of the event's name, so that an event is written once, by any replica. */
   occasion: string;
-  /** A node that it is about as well. */
   node?: string;
   /** At most {@link longest} bytes. */
   note: string;
 }
 
-/** Bytes of a note. Source: Kubernetes, `NoteLengthLimit` (pkg/apis/core/validation, events.go). */
+/** Bytes. Source: `NoteLengthLimit` of Kubernetes. */
 export const longest = 1024;
 
-/** A pod as the object of an event. */
 export const podReference = ({
   namespace,
   name,
@@ -42,7 +37,7 @@ export const podReference = ({
   uid,
 });
 
-/** A text that fits an event. If both parts together are too long, the first one is cut at its end. */
+/** Cuts the end of `text` if both parts together are too long. */
 export function fitNote(text: string, more = ''): string {
   return fitText(clean(text), longest - Buffer.byteLength(more), inBytes) + more;
 }

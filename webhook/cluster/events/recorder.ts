@@ -17,33 +17,21 @@ import type { Leadership } from '../lease/leadership.ts';
 import type { Event } from './event.ts';
 
 const { perSecond, burst, inParallel } = eventLimits;
-/** The largest number of waiting events. */
+/** Events that wait. */
 const max = 200;
-/** Names of events that are remembered, so that they are not sent again. */
+/** Remembered names of events, which are not written again. */
 const mostNames = 20_000;
-/** How often an event is tried, and the pause after each failure, in milliseconds. */
+/** How often an event is tried, and milliseconds between two tries. */
 const [mostTries, pause] = [5, 60_000];
-/** The longest pause of the writer, in milliseconds. */
+/** Milliseconds. */
 const longestPause = 600_000;
 
-/**
- * What became of an event. `exists`: this replica or another has written it before; `dropped`: too many events waited,
- * or this replica no longer leads.
- */
+/** `exists`: a replica has written it before; `dropped`: too many events waited, or this replica does not lead. */
 type EventResult = 'written' | 'exists' | 'failed' | 'dropped';
 
-/** An event to write. */
-interface QueuedEvent {
-  event: Event;
-  /** How often it could not be written. */
-  failures: number;
-}
-
-/** The metric of events: docs/reference/metrics.md. */
 export const eventMetrics = (registry: Registry): Counter<'reason' | 'result'> =>
   counter(registry, 'cni_gate_events_total', 'Events on pods and their controllers.', 'reason', 'result');
 
-/** What the queue of events works with. */
 export interface EventRecorderOptions {
   /** Undefined where there can be no leader: no event is written then. */
   leader: Leadership | undefined;
@@ -53,20 +41,15 @@ export interface EventRecorderOptions {
   instance: string;
 }
 
-/**
- * A queue of events. Nothing waits for them, and one that cannot be written stops nothing. Only the leader
- * writes, as other replicas would repeat them.
- */
+/** A queue of events, which only the leader writes. A failure stops nothing. */
 export class EventRecorder {
   readonly #client: ApiClient;
   readonly #options: EventRecorderOptions;
   readonly #rate = new TokenBucket(perSecond, burst);
   readonly #notifier = new Notifier();
-  /** Names of events that are queued or written, the oldest first. */
+  /** The oldest first. */
   readonly #known = new Set<string>();
-  #queue: QueuedEvent[] = [];
-  /** Events that could not be written, and when they are queued again, on a monotonic clock. */
-  readonly #failed: (QueuedEvent & { at: number })[] = [];
+  readonly #queue: { event: Event; tries: number }[] = [];
   readonly #failures: ReturnType<typeof logOnce>;
 
   constructor(client: ApiClient, options: EventRecorderOptions) {
@@ -75,14 +58,13 @@ export class EventRecorder {
     this.#failures = logOnce(options.log);
   }
 
-  /** How many more events fit in the queue. */
   get capacity(): number {
     return max - this.#queue.length;
   }
 
   /**
-   * Queues an event, unless it was queued or written before: the caller may add what is still true again and again. If
-   * the queue is full, the event is dropped.
+   * Queues an event, unless it was queued or written before: callers add what is still true again and again. If the
+   * queue is full, the event is dropped.
    *
    * @returns whether it was queued
    */
@@ -91,13 +73,13 @@ export class EventRecorder {
     if (this.#known.has(name)) return false;
     this.#known.add(name);
     evictOldest(this.#known, mostNames);
-    return this.#push({ event, failures: 0 });
+    return this.#push(event);
   }
 
-  #push(queued: QueuedEvent): boolean {
+  #push(event: Event, tries = 1): boolean {
     const fits = this.capacity > 0;
-    if (fits) this.#queue.push(queued);
-    else this.#drop(queued);
+    if (fits) this.#queue.push({ event, tries });
+    else this.#drop(event);
     this.#notifier.notify();
     return fits;
   }
@@ -106,21 +88,17 @@ export class EventRecorder {
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       if (this.#options.leader?.leads !== true) this.#dropAll();
-      const now = performance.now();
-      const due = this.#failed.filter(({ at }) => at <= now);
-      for (const queued of this.#failed.splice(0, due.length)) this.#push(queued);
-      const count = Math.min(inParallel, this.#rate.left(now));
+      const count = Math.min(inParallel, this.#rate.left(performance.now()));
       const some = this.#queue.splice(0, count);
       this.#rate.take(some.length);
-      await Promise.all(some.map((event) => this.#write(event, signal)));
-      const next = Math.max(0, (this.#failed[0]?.at ?? now + longestPause) - now);
-      if (this.#queue.length === 0) await this.#notifier.wait(next, signal);
+      await Promise.all(some.map(({ event, tries }) => this.#write(event, tries, signal)));
+      if (this.#queue.length === 0) await this.#notifier.wait(longestPause, signal);
       else await sleep(1000 / perSecond, undefined, { signal }).catch(() => {});
     }
     this.#dropAll();
   }
 
-  async #write({ event, failures }: QueuedEvent, signal: AbortSignal): Promise<void> {
+  async #write(event: Event, tries: number, signal: AbortSignal): Promise<void> {
     const path = apiPath`/apis/events.k8s.io/v1/namespaces/${event.regarding.namespace}/events`;
     try {
       await this.#client.request('POST', path, {
@@ -133,8 +111,9 @@ export class EventRecorder {
       const exists = error instanceof ClusterError && error.status === 409;
       this.#count(event, exists ? 'exists' : 'failed');
       if (exists) return;
-      if (failures + 1 >= mostTries || this.#failed.length >= max) this.#known.delete(eventName(event));
-      else this.#failed.push({ event, failures: failures + 1, at: performance.now() + pause });
+      if (tries >= mostTries) this.#known.delete(eventName(event));
+      // the rate bounds the number of these timers
+      else setTimeout(() => this.#push(event, tries + 1), pause).unref();
       if (signal.aborted) return;
       const { kind } = event.regarding;
       const facts = { err: error, [kind.toLowerCase()]: nameOf(event.regarding), reason: event.reason };
@@ -147,10 +126,10 @@ export class EventRecorder {
   }
 
   #dropAll(): void {
-    for (const queued of [...this.#queue.splice(0), ...this.#failed.splice(0)]) this.#drop(queued);
+    for (const { event } of this.#queue.splice(0)) this.#drop(event);
   }
 
-  #drop({ event }: QueuedEvent): void {
+  #drop(event: Event): void {
     this.#known.delete(eventName(event));
     this.#count(event, 'dropped');
   }
@@ -159,15 +138,10 @@ export class EventRecorder {
 /** Kubernetes: `ReportingInstanceLengthLimit`. */
 const longestInstance = 128;
 
-/** The name of an event: the same for the same event, whichever replica writes it. */
 const eventName = ({ regarding, reason, occasion }: Event): string =>
   `cni-gate.${regarding.uid}.${reason.toLowerCase()}.${occasion}`;
 
-/**
- * An event as the API server takes it. Its name is {@link eventName}, so a second one is refused.
- *
- * @param instance the name of this replica's pod
- */
+/** The API server refuses a second event of the same name. */
 function bodyOf(event: Event, instance: string): object {
   const { regarding, type, reason, action, node, note } = event;
   return {

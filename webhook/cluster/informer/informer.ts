@@ -10,39 +10,34 @@ import { type InformerDeps, reportOf } from './report.ts';
 import { type Change, type Lister, Store } from './store.ts';
 import { type WatchEvent, watchOnce } from './watch.ts';
 
-/** How long things may take, in milliseconds; tests use shorter times. */
+/** Milliseconds. */
 const defaultTiming = {
-  /** A watch is asked to end after this long, plus up to a third at random: see docs/decisions/kubernetes-client.md. */
+  /** The time of a watch, plus up to a third at random: docs/decisions/kubernetes-client.md. */
   watch: 15_000,
-  /** How much later than asked for a watch may end before its connection counts as dead. */
+  /** How much later a watch may end before its connection counts as dead. */
   grace: 3000,
-  /** How long an answer may be silent before it begins, and between two chunks. */
+  /** Silence before an answer, and between two chunks. */
   answer: 10_000,
-  /** The wait after the first failure; each further one doubles it. */
+  /** The wait after the first failure; it doubles. */
   backoff: 250,
   longestBackoff: 8000,
 };
 
-/** Options of a {@link Informer}. */
-export interface InformerOptions {
-  timing?: Partial<typeof defaultTiming>;
-  /** Between 0 and 1, for jitter. */
-  random?: () => number;
-}
+/** Times that differ from the default: tests use shorter ones. */
+export type Timing = Partial<typeof defaultTiming>;
 
-/** How many names of objects that are too large are kept: most callers ask only whether there is any. */
+/** Names of objects that are too large. */
 const mostTooLarge = 1000;
 
 /**
- * After this many failures in a row to reach the API server, which takes some seconds, everything is listed again: the
- * API server may come back with a database that was restored from a backup, and it accepts a watch from a version that
- * does not exist yet (seen with v1.36).
+ * After this many failures in a row to reach the API server, everything is listed again. Its database may have been
+ * restored from a backup, and it accepts a watch from a version that does not exist yet (v1.36).
  */
 const lostAfter = 4;
 
 /**
- * Keeps a store equal to what a cluster has: it lists, then watches from there, and retries after any failure. Readers
- * use {@link store} at any time; while the cluster cannot be reached, the store has the last known objects.
+ * Keeps a store equal to what a cluster has, by a list and watches. During an outage, the store has the last known
+ * objects.
  */
 export class Informer<O extends ApiObject, T> implements Lister<T> {
   readonly store: Store<T>;
@@ -50,60 +45,56 @@ export class Informer<O extends ApiObject, T> implements Lister<T> {
   readonly #client: ApiClient;
   readonly #report: ReturnType<typeof reportOf>;
   readonly #timing: typeof defaultTiming;
-  readonly #random: () => number;
   readonly #subscribers = new Set<(changes: Change<T>[]) => void>();
   readonly #synced = Promise.withResolvers<void>();
   readonly #stopped = new AbortController();
   #isSynced = false;
   /** From where to watch; undefined where everything is to be listed. */
   #version: string | undefined;
-  /** Failures since a watch last worked. */
+  /** Since a watch last worked. */
   #failures = 0;
   #tooLarge = new Set<string>();
   #stale = new AbortController();
   #heardAt = Number.NEGATIVE_INFINITY;
   #isBehind = false;
 
-  constructor(client: ApiClient, source: Source<O, T>, deps?: InformerDeps, options: InformerOptions = {}) {
+  constructor(client: ApiClient, source: Source<O, T>, deps?: InformerDeps, timing: Timing = {}) {
     this.source = source;
     this.store = new Store(source.retention);
     this.#client = client;
     this.#report = reportOf(source.resource, deps);
-    this.#timing = { ...defaultTiming, ...options.timing };
-    this.#random = options.random ?? Math.random;
+    this.#timing = { ...defaultTiming, ...timing };
   }
 
-  /** Whether everything was listed once. An outage does not change it: what is known stays known. */
+  /** Whether everything was listed once, also if an outage follows. */
   get synced(): boolean {
     return this.#isSynced;
   }
 
-  /** When the store was last known to be up to date, by `performance.now()`: at a list, an event, or the end of a watch. */
+  /** When the store was last known to be up to date, by `performance.now()`. */
   get heardAt(): number {
     return this.#heardAt;
   }
 
-  /** Whether events may be old: a list or a watch failed, and none has ended as it should since. */
+  /** Whether a list or watch failed, and none has succeeded since. */
   get isBehind(): boolean {
     return this.#isBehind;
   }
 
-  /** Whether any object is too large to be read. Its absence from the store means nothing. */
+  /** Whether any object is too large to be read: its absence from the store means nothing. */
   get hasTooLarge(): boolean {
     return this.#tooLarge.size > 0;
   }
 
-  /** Lists everything again, as when other objects matter now. */
   relist(): void {
     this.#stale.abort();
   }
 
-  /** Resolves when everything was listed once, or when the informer was stopped before that. */
+  /** Resolves after the first list, or when the informer is stopped. */
   whenSynced(): Promise<void> {
     return this.#synced.promise;
   }
 
-  /** Why the API server cannot be asked, for people; undefined while it answers. */
   get fault(): string | undefined {
     return this.#report.fault;
   }
@@ -113,14 +104,12 @@ export class Informer<O extends ApiObject, T> implements Lister<T> {
     return () => this.#subscribers.delete(subscriber);
   }
 
-  /** Ends {@link run}. */
   stop(): void {
     this.#stopped.abort();
-    this.#report.stopped();
     this.#synced.resolve();
   }
 
-  /** Runs until it is stopped or the signal is aborted. Never throws. */
+  /** Never throws. */
   async run(ended: AbortSignal): Promise<void> {
     const signal = AbortSignal.any([ended, this.#stopped.signal]);
     while (!signal.aborted) {
@@ -135,7 +124,6 @@ export class Informer<O extends ApiObject, T> implements Lister<T> {
       if (signal.aborted) return;
       if (this.#stale.signal.aborted) {
         this.#version = undefined;
-        // that is why the watch ended
         if (during === 'watch') error = undefined;
       }
       this.#isBehind = error !== undefined;
@@ -147,21 +135,20 @@ export class Informer<O extends ApiObject, T> implements Lister<T> {
   }
 
   /**
-   * Counts a failure, and forgets the version where a watch cannot go on from it.
-   *
-   * @returns milliseconds until the next try: twice as long after each failure, between half of it and the whole, so that
-   *   replicas that failed together do not come back together
+   * Forgets the version where a watch cannot go on from it.
+   * @returns milliseconds until the next try, with jitter, so that replicas that failed together do not come back
+   *   together
    */
   #waitAfter(error: unknown): number {
     this.#failures += 1;
     const known = error instanceof ClusterError ? error : undefined;
     const status = known?.status;
-    // 400: the server does not know the version, as after its database was replaced
+    // 400: the version is unknown, as after the database was replaced
     const isLost = status === undefined ? this.#failures >= lostAfter : status === 400 || status === 410;
     if (known === undefined || isLost) this.#version = undefined;
     const { backoff, longestBackoff } = this.#timing;
     const longest = Math.min(backoff * 2 ** (this.#failures - 1), longestBackoff);
-    return longest * (0.5 + this.#random() / 2);
+    return longest * (0.5 + Math.random() / 2);
   }
 
   async #list(signal: AbortSignal): Promise<void> {
@@ -186,14 +173,14 @@ export class Informer<O extends ApiObject, T> implements Lister<T> {
     await watchOnce(this.#client, this.source, {
       resourceVersion,
       // the API takes whole seconds
-      seconds: Math.max(1, Math.round((watch * (1 + this.#random() / 3)) / 1000)),
+      seconds: Math.max(1, Math.round((watch * (1 + Math.random() / 3)) / 1000)),
       grace,
       timeout: answer,
       signal: AbortSignal.any([signal, this.#stale.signal]),
       onOpen: () => this.#report.contact(),
       onEvent: (event) => this.#take(event),
     });
-    // not after a list: one that works before a watch that fails must not loop without a wait
+    // not after a list: a list that works and a watch that fails must not loop without a wait
     this.#failures = 0;
     this.#report.contact();
   }

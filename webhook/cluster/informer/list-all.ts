@@ -9,23 +9,19 @@ interface Page {
 }
 
 interface ListOptions {
-  /** Milliseconds without a byte (default 10 s). */
   timeout?: number;
   signal?: AbortSignal;
-  /** Called when a page has come. */
   onPage?: () => void;
-  /** Called for each object that exists and is not read; there is no limit to their number. */
+  /** Called for each object that exists and is not read. */
   onUnread?: (unread: Unread) => void;
 }
 
-/** Objects of a page: the API server keeps a whole page in memory, and any user may create objects of 1.5 MB. */
+/** The API server keeps a whole page in memory, and any user may create objects of 1.5 MB. */
 const limit = 100;
 
 /**
- * Lists everything, page by page. The request names no version, so the answer is up to date and not from a cache that
- * is behind.
- *
- * @returns the objects, and from where to watch
+ * Lists page by page, up to date: without a version, the API server does not answer from its cache.
+ * @returns the objects, and the version to watch from
  * @throws ClusterError; 410 where the token of a page expired
  */
 export async function listAll<O extends ApiObject, T>(

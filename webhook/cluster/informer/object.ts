@@ -1,12 +1,10 @@
 import { nameOf } from '../../lib/names.ts';
 import type { ObjectText } from '../stream.ts';
 
-/** What every object of the API carries, as far as it is read here. */
 export interface ApiObject {
   metadata: Metadata;
 }
 
-/** The part of an object's metadata that is read. */
 export interface Metadata {
   name: string;
   namespace?: string;
@@ -16,44 +14,37 @@ export interface Metadata {
   annotations?: Record<string, string> | null;
 }
 
-/** How much is kept of objects that any user may create. */
 export interface Retention<T> {
-  /** Of all together; bytes by {@link Retention.weigh}. */
+  /** Of all objects together. */
   max: { count: number; bytes: number };
-  /** Bytes of one object (no limit by default). A larger one counts as too large. */
+  /** Bytes of one object (no limit by default). */
   each?: number;
-  /** How much memory an object takes, in bytes. */
+  /** Bytes of memory. */
   weigh: (object: T) => number;
 }
 
-/** What an informer watches: one kind of objects, all of them or those that a selector chooses. */
+/** What an informer lists and watches. */
 export interface Source<O extends ApiObject, T> {
   /** For messages and metrics: `namespaces`. */
   resource: string;
-  /** Such as `/api/v1/namespaces`. */
   path: string;
-  /** `labelSelector`, `fieldSelector`. */
   query?: Record<string, string>;
-  /** Bytes of the largest object that is read, as JSON (by default `objectBytes` of webhook/lib/limits.ts). */
+  /** Bytes of JSON of the largest object that is read (default `objectBytes`). */
   maxObject?: number;
-  /** Whether an object matters, by its name and namespace. */
+  /** By name and namespace. */
   wants?: (metadata: Metadata) => boolean;
-  /** Picks from an object what decisions need; the rest is dropped. */
   pick: (object: O) => T;
-  /** How much is kept of all objects together; all of them by default. */
+  /** Everything is kept by default. */
   retention?: Retention<T>;
 }
 
-/** An object in the store: its identity, and of its content what was picked. */
 export interface Entry<T> {
   key: string;
-  /** A name is not an identity: the same name with another uid is another object. */
   uid: string;
   resourceVersion: string;
   object: T;
 }
 
-/** Why an object is not kept here: it is too large, it does not matter, or there are too many. */
 export type LeftOut = 'too-large' | 'not-wanted' | 'too-many';
 
 /** An object that exists and is not kept. */
@@ -62,7 +53,7 @@ export interface Unread {
   metadata: Metadata;
 }
 
-/** What a store keeps of an object, or why it keeps nothing; undefined where the JSON is no object of the API. */
+/** Undefined where the JSON is no object of the API. */
 export function pickEntry<O extends ApiObject, T>({ text, isCut }: ObjectText, source: Source<O, T>) {
   if (!isCut) return entryOf(parsed(text), source);
   const metadata = identityIn(text);
@@ -77,7 +68,6 @@ function parsed(text: string): unknown {
   }
 }
 
-/** As {@link pickEntry}, of an object that was parsed. */
 export function entryOf<O extends ApiObject, T>(
   value: unknown,
   { wants, pick, retention }: Source<O, T>,
@@ -90,22 +80,20 @@ export function entryOf<O extends ApiObject, T>(
   return isTooLarge(entry.object, retention) ? { why: 'too-large', metadata } : entry;
 }
 
-/** Whether an object that was picked takes more memory than one may. */
+/** Whether an object takes more memory than {@link Retention.each}. */
 export const isTooLarge = <T>(object: T, retention: Retention<T> | undefined): boolean =>
   retention?.each !== undefined && retention.weigh(object) > retention.each;
 
-/** Whether a value has a name, a UID and a version: the other fields of the API's answers are taken on trust. */
+/** Only the identity is checked. */
 export function isApiObject(value: unknown): value is ApiObject {
   const { metadata } = (value ?? {}) as { metadata?: Record<string, unknown> | null };
   return ['name', 'uid', 'resourceVersion'].every((key) => typeof metadata?.[key] === 'string');
 }
 
 /**
- * Who an object is, read from the beginning of its JSON: the texts of its metadata before the first map or list.
- * Kubernetes writes `metadata` first, and in it the names, the UID and the version before all that is long (the order of
- * fields in `ObjectMeta`). No text in the JSON can contain `"metadata":{`, because its quotes are escaped.
- *
- * @returns undefined where the object does not begin so
+ * The identity, from the beginning of an object's JSON. Kubernetes writes `metadata` first, and in it the names, the
+ * UID and the version before all that is long (the order of fields in `ObjectMeta`). No text in the JSON can contain
+ * `"metadata":{`, because its quotes are escaped.
  */
 export function identityIn(head: string): Metadata | undefined {
   const [, fields = ''] = /"metadata":\{([^{[]*)/.exec(head) ?? [];

@@ -1,32 +1,28 @@
 import { getOrMake } from '../../lib/maps.ts';
 import type { Entry, Retention } from './object.ts';
 
-/**
- * A difference, to be applied in order. `listed`: it comes from a list, which has only the latest version of an object;
- * events have every version.
- */
+/** `listed`: from a list, which has only the latest version of an object. */
 export type Change<T> =
   | { type: 'added'; key: string; uid: string; object: T; listed: boolean }
   | { type: 'updated'; key: string; uid: string; object: T; previous: T; listed: boolean }
   | { type: 'deleted'; key: string; uid: string; previous: T };
 
-/** The part of an informer that others read. */
 export interface Lister<T> {
   readonly store: Pick<Store<T>, 'get'>;
-  /** Calls back with the changes of each event, and with all changes of a list at once, after the store has them. */
+  /** Calls back with the changes of each event, and with all changes of a list at once. */
   subscribe(subscriber: (changes: Change<T>[]) => void): () => void;
 }
 
-/** The entries of one namespace, by key: the one that changed last is the last. */
+/** The entries of one namespace, in the order of their last change. */
 interface Group<T> {
   entries: Map<string, Entry<T>>;
   bytes: number;
 }
 
 /**
- * The last known objects, by key, within one limit of bytes: above it, the namespace with the most loses those that have not
- * changed for the longest time, so that no tenant displaces the objects of others. Each object weighs at least its share
- * of the limit, so their number has a limit too. Pure: it only computes what a list or an event changes.
+ * The last known objects, within a limit of bytes. Above it, the namespace with the most bytes loses the objects that
+ * have not changed for the longest time, so that no tenant displaces the objects of others. Each object weighs at
+ * least its share of the limit, which also limits their number.
  */
 export class Store<T> {
   readonly #retention: Retention<T> | undefined;
@@ -34,7 +30,6 @@ export class Store<T> {
   #bytes = 0;
   #leftOut = 0;
 
-  /** @param retention how much is kept; all of it by default */
   constructor(retention?: Retention<T>) {
     this.#retention = retention;
   }
@@ -43,7 +38,7 @@ export class Store<T> {
     return [...this.#groups.values()].reduce((total, { entries }) => total + entries.size, 0);
   }
 
-  /** How many objects were dropped since the last list because there were too many. */
+  /** How many objects were dropped since the last list. */
   get leftOut(): number {
     return this.#leftOut;
   }
@@ -60,7 +55,7 @@ export class Store<T> {
     for (const { object } of this.entries()) yield object;
   }
 
-  /** Adds or replaces an object within the limit: others may be dropped for it, or the object itself is not kept. */
+  /** Adds or replaces an object. Others may be dropped for it, or the object itself. */
   put(entry: Entry<T>): Change<T>[] {
     const before = this.#delete(entry.key);
     const group = getOrMake(this.#groups, namespaceOf(entry.key), () => ({ entries: new Map(), bytes: 0 }));
@@ -71,14 +66,14 @@ export class Store<T> {
     return [...(before === undefined ? [] : [before]), ...dropped.slice(0, -1)].map(deleted);
   }
 
-  /** Removes an object. @param uid of the one that was deleted: another one with its name stays */
+  /** @param uid of the deleted object: another one of its name stays */
   remove(key: string, uid?: string): Change<T>[] {
     if (uid !== undefined && this.#entry(key)?.uid !== uid) return [];
     const before = this.#delete(key);
     return before === undefined ? [] : [deleted(before)];
   }
 
-  /** Takes over the objects of a list, which must not be used any more. */
+  /** Takes over the objects of a list. */
   replace(listed: Store<T>): Change<T>[] {
     const before = new Map(Array.from(this.entries(), (entry) => [entry.key, entry]));
     this.#groups = listed.#groups;
@@ -114,7 +109,6 @@ export class Store<T> {
     return entry;
   }
 
-  /** @returns the entries that it dropped */
   #shrink(): Entry<T>[] {
     const dropped: Entry<T>[] = [];
     while (this.#retention !== undefined && this.#bytes > this.#retention.max.bytes) {
@@ -140,7 +134,6 @@ function difference<T>(entry: Entry<T>, before: Entry<T> | undefined, listed: bo
   return [{ type: 'updated', key, uid, object, previous: before.object, listed }];
 }
 
-/** The deletion of an entry. */
 export const deleted = <T>({ key, uid, object }: Entry<T>): Change<T> => ({
   type: 'deleted',
   key,

@@ -13,21 +13,13 @@ import {
   type Unread,
 } from './object.ts';
 
-/** An event of a watch, with what a store keeps of the object. */
 export type WatchEvent<T> =
   | { type: 'put'; entry: Entry<T> }
-  /** The object exists and is not kept. */
   | ({ type: 'unread' } & Unread)
   | { type: 'removed'; metadata: Metadata }
-  /** Nothing happened up to this version. */
   | { type: 'bookmark'; resourceVersion: string };
 
-/**
- * Reads an event of a watch. Of an object that is too large only the beginning is read.
- * Source: https://kubernetes.io/docs/reference/using-api/api-concepts/#efficient-detection-of-changes
- *
- * @throws ClusterError for an ERROR event; Error where it is no event: what was sent before may be wrong as well
- */
+/** @throws ClusterError for an ERROR event; Error where it is no event: what was sent before may be wrong as well */
 function readEvent<O extends ApiObject, T>({ text, isCut }: ObjectText, source: Source<O, T>): WatchEvent<T> {
   if (isCut) {
     const metadata = identityIn(text);
@@ -43,7 +35,6 @@ function readEvent<O extends ApiObject, T>({ text, isCut }: ObjectText, source: 
   }
   if (type === 'DELETED' && isApiObject(object)) return { type: 'removed', metadata: object.metadata };
   if (type === 'BOOKMARK') {
-    // its object has no more than a version
     const { metadata } = (object ?? {}) as { metadata?: { resourceVersion?: unknown } | null };
     const resourceVersion = metadata?.resourceVersion;
     if (typeof resourceVersion === 'string') return { type: 'bookmark', resourceVersion };
@@ -55,31 +46,25 @@ function readEvent<O extends ApiObject, T>({ text, isCut }: ObjectText, source: 
   throw new Error(`expected an event of a watch, got ${JSON.stringify(text.slice(0, 80))}`);
 }
 
-/** A watch without an event that ends sooner than this, in milliseconds, was not served. */
+/** Milliseconds. A watch without an event that ends sooner was not served. */
 const leastWatch = 1000;
 
-/** How to watch, and who receives the events. */
 export interface WatchOptions<T> {
-  /** Where to go on. */
   resourceVersion: string;
-  /** Whole seconds after which the server is asked to end the watch. */
+  /** Whole seconds, `timeoutSeconds` of the request. */
   seconds: number;
-  /** Milliseconds after which it counts as dead if it did not. */
+  /** Milliseconds that the end may be late before the watch counts as dead. */
   grace: number;
   /** Milliseconds until the head of the answer. */
   timeout: number;
   signal: AbortSignal;
-  /** Called when the watch is open. */
   onOpen: () => void;
-  /** Called for each event, in order. */
   onEvent: (event: WatchEvent<T>) => void;
 }
 
 /**
- * Watches until the server ends the watch. If it does not when it was asked to, nothing comes through any more: a quiet
- * watch alone does not show that.
- *
- * @throws ClusterError, also where the watch is silent or ended at once; Error for a line that is no event
+ * Watches until the server ends the watch. One that does not end in time is dead; a quiet one may be alive.
+ * @throws ClusterError; Error for a line that is no event
  */
 export async function watchOnce<O extends ApiObject, T>(
   client: ApiClient,

@@ -7,47 +7,42 @@ import type { ApiClient, RequestOptions } from '../client.ts';
 import { ClusterError } from '../errors.ts';
 import { heldBy, type Lease, type LeaseSpec, mayHold, type Observation, observe, released } from './lease.ts';
 
-/** Whether this process leads. */
 export interface Leadership {
   readonly leads: boolean;
-  /** Calls back when this process begins to lead, or no longer leads. @returns what ends that */
+  /** Calls back when this process begins or ends to lead. @returns unsubscribes */
   subscribe(changed: () => void): () => void;
 }
 
-/** The usual times of client-go's leader election, in milliseconds. */
+/** As in client-go's leader election, in milliseconds. */
 const defaultTimes = {
-  /** Other replicas may take the Lease if it has not changed for this time. Whole seconds. */
+  /** Others may take a Lease that has not changed for this time. Whole seconds. */
   duration: 15_000,
-  /** The holder no longer leads if no renewal worked for this time. Shorter than the duration. */
+  /** The holder stops to lead after this time without a renewal. Shorter than the duration. */
   deadline: 10_000,
-  /** Between two requests. */
   retry: 2000,
 };
 
-/** What an election works with. */
 export interface LeaderElectorOptions {
   namespace: string;
-  /** Of the Lease. */
   name: string;
-  /** Unique for each process, also after a restart. */
+  /** Unique for each process. */
   identity: string;
   log: Log;
   times?: typeof defaultTimes;
 }
 
 /**
- * Leader election with a Lease, by the rules of client-go: the holder renews it, others take it if it has not changed for
- * its duration, and every write carries the version that was read. The clock is monotonic.
+ * Leader election with a Lease, as in client-go: the holder renews it, others take it if it has not changed for its
+ * duration, and every write carries the version that was read. The clock is monotonic.
  */
 export class LeaderElector implements Leadership {
   readonly #client: ApiClient;
   readonly #options: LeaderElectorOptions;
   readonly #times: typeof defaultTimes;
-  /** The path of the Leases of the namespace. */
   readonly #list: string;
   readonly #changed = new Set<() => void>();
   #observation: Observation | undefined;
-  /** When the request was sent that last created, took or renewed the Lease. */
+  /** When the last request was sent that created, took or renewed the Lease. */
   #renewed = Number.NEGATIVE_INFINITY;
   #reported = false;
   readonly #failures: ReturnType<typeof logOnce>;
@@ -60,7 +55,6 @@ export class LeaderElector implements Leadership {
     this.#list = apiPath`/apis/coordination.k8s.io/v1/namespaces/${options.namespace}/leases`;
   }
 
-  /** It does not if a renewal is overdue. */
   get leads(): boolean {
     return performance.now() - this.#renewed < this.#times.deadline;
   }

@@ -17,9 +17,8 @@ import { readYaml, YamlError } from '../../lib/yaml.ts';
 import type { ApiObject } from '../informer/object.ts';
 
 /**
- * A cluster that a file of Kubernetes objects describes. The file is reloaded when it changes. Of the state before, only
- * what the gate answered is remembered.
- *
+ * A cluster that a file of Kubernetes objects describes. When the file changes, only the gate's own answers are
+ * remembered.
  * @param profile of every namespace, instead of its label
  * @throws CniGateError CNI_GATE_STATE_INVALID
  */
@@ -60,7 +59,6 @@ export function viewOfFile(file: string, profile: string | undefined, listener: 
   };
 }
 
-/** No cluster: every namespace has the profile of the flag, and no node is known. */
 export function viewOfFlag(profile: string | undefined): ClusterView {
   return {
     ...complete,
@@ -77,7 +75,7 @@ export function viewOfFlag(profile: string | undefined): ClusterView {
   };
 }
 
-/** What a view without watches answers: all of it is known at once. */
+/** A view without watches knows everything at once. */
 const complete = {
   subscribe: () => () => {},
   unsynced: () => undefined,
@@ -87,31 +85,23 @@ const complete = {
   policyChanged: () => {},
 };
 
-/** The cluster that a file of Kubernetes objects describes. */
-class ClusterState {
-  /** Labels by namespace. */
-  readonly namespaces = new Map<string, Record<string, string>>();
-  /** Annotations by namespace. */
-  readonly namespaceAnnotations = new Map<string, Record<string, string>>();
-  readonly readiness = new Readiness();
-  readonly evidence: Evidence;
-  /** Pods that wait for a node, by `namespace/name`. */
-  readonly pending = new Map<string, GatePod>();
-
-  constructor(evidence: Evidence) {
-    this.evidence = evidence;
-  }
-}
+const emptyState = (evidence: Evidence) => ({
+  namespaces: new Map<string, Record<string, string>>(),
+  namespaceAnnotations: new Map<string, Record<string, string>>(),
+  readiness: new Readiness(),
+  evidence,
+  /** By `namespace/name`. */
+  pending: new Map<string, GatePod>(),
+});
+type ClusterState = ReturnType<typeof emptyState>;
 
 /**
- * Parses a file of Kubernetes objects: YAML documents, or Lists as `kubectl get -o yaml` writes them. Objects of other
- * kinds are ignored.
- *
+ * YAML documents, or Lists as `kubectl get -o yaml` writes them. Other kinds are ignored.
  * @param file only for messages
  * @throws CniGateError CNI_GATE_STATE_INVALID
  */
 export function parseClusterState(text: string, file: string, evidence = new Evidence()): ClusterState {
-  const state = new ClusterState(evidence);
+  const state = emptyState(evidence);
   state.evidence.markSynced();
   for (const value of valuesIn(text, file)) {
     for (const object of objectsOf(value)) add(state, object, file);
@@ -132,7 +122,6 @@ const invalid = (message: string): CniGateError => new CniGateError('CNI_GATE_ST
 
 type KubernetesObject = Record<string, unknown>;
 
-/** The objects of a document: itself, or the items of a List. */
 function objectsOf(value: unknown): KubernetesObject[] {
   if (!isObject(value)) return [];
   return Array.isArray(value.items) ? value.items.filter(isObject) : [value];
@@ -143,7 +132,7 @@ function add(state: ClusterState, object: KubernetesObject, file: string): void 
   if (kind !== 'Namespace' && kind !== 'Node' && kind !== 'DaemonSet' && kind !== 'Pod') return;
   const name = identified(object, kind, file);
   try {
-    addFacts(state, object, kind, name);
+    adders[kind](state, object, name);
   } catch {
     throw invalid(`${file}: ${kind} ${name} is not one as the API server writes it`);
   }
@@ -151,39 +140,29 @@ function add(state: ClusterState, object: KubernetesObject, file: string): void 
 
 const pick = evidencePick();
 
-function addFacts(
-  { namespaces, namespaceAnnotations, readiness, evidence, pending }: ClusterState,
-  object: unknown,
-  kind: 'Namespace' | 'Node' | 'DaemonSet' | 'Pod',
-  name: string,
-): void {
-  const now = Date.now();
-  if (kind === 'Namespace') {
+const adders = {
+  Namespace({ namespaces, namespaceAnnotations }: ClusterState, object: unknown, name: string): void {
     const { labels, annotations } = (object as ApiObject).metadata;
     namespaces.set(name, stringsOf(labels));
     namespaceAnnotations.set(name, stringsOf(annotations));
-    return;
-  }
-  if (kind === 'Node') {
-    readiness.setNode(toNodeFacts(object as ApiNode), now);
-    return;
-  }
-  if (kind === 'DaemonSet') {
+  },
+  Node({ readiness }: ClusterState, object: unknown): void {
+    readiness.setNode(toNodeFacts(object as ApiNode), Date.now());
+  },
+  DaemonSet({ readiness }: ClusterState, object: unknown): void {
     readiness.setDaemonSet(toDaemonSetFacts(object as ApiDaemonSet));
-    return;
-  }
-  const agent = toAgentFacts(object as ApiPod);
-  if (agent.node === '') {
-    pending.set(nameOf(agent), toGatePod(object as ApiPod));
-    return;
-  }
-  if (agent.owner !== '') readiness.setAgent(agent);
-  const pod = object as ApiPod;
-  if (getOwn(pod.metadata.labels, profileLabel) === undefined) return;
-  evidence.apply([{ type: 'put', pod: pick(pod), listed: true }], now);
-}
+  },
+  Pod({ readiness, evidence, pending }: ClusterState, object: unknown): void {
+    const pod = object as ApiPod;
+    const agent = toAgentFacts(pod);
+    if (agent.node === '') return void pending.set(nameOf(agent), toGatePod(pod));
+    if (agent.owner !== '') readiness.setAgent(agent);
+    if (getOwn(pod.metadata.labels, profileLabel) === undefined) return;
+    evidence.apply([{ type: 'put', pod: pick(pod), listed: true }], Date.now());
+  },
+};
 
-/** The name of the object. Fills in metadata that every object of the API has, and that a file may leave out. */
+/** Returns the name. Fills in metadata that a file may leave out. */
 function identified(object: KubernetesObject, kind: string, file: string): string {
   const metadata = isObject(object.metadata) ? object.metadata : {};
   const { name } = metadata;
@@ -194,7 +173,7 @@ function identified(object: KubernetesObject, kind: string, file: string): strin
   return name;
 }
 
-/** Labels or annotations. @throws TypeError where they are no strings */
+/** @throws TypeError where the values are no strings */
 function stringsOf(map: unknown): Record<string, string> {
   // the API server reads null as an empty string
   const entries = Object.entries(map ?? {}).map(([key, value]) => [key, value ?? '']);

@@ -19,7 +19,7 @@ import { nameOf, profileLabel } from '../../lib/names.ts';
 import { apiPath } from '../api-path.ts';
 import type { ApiObject, Source } from '../informer/object.ts';
 
-/** Estimated memory of an object with nested maps and lists, in bytes: 160 for an entry was measured and rounded up. */
+/** Estimated bytes of memory: 160 for an entry was measured and rounded up. */
 function weightOf(value: unknown): number {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null) return 0;
@@ -28,36 +28,32 @@ function weightOf(value: unknown): number {
   return total;
 }
 
-/** Bytes of a pod's verdict with its entries in all maps and without its texts: measured and rounded up. */
+/** Bytes of a pod's verdict without its texts: measured and rounded up. */
 const ofEvidence = 704;
 
-/** Bytes of what an ordinary pod requires of a node: the tolerations that the API server adds, and a few terms. */
+/** Bytes of what an ordinary pod requires of a node. */
 const ofRequired = 2048;
 
-/** What pods mostly share is not counted: texts, and what an ordinary failed pod requires of a node. */
+/** Texts that pods share are not counted. */
 const weightOfEvidence = ({ name, addresses, required }: PodEvidence): number =>
   ofEvidence +
   2 * name.length +
   addresses.reduce((total, { length }) => total + 32 + length, 0) +
   (required === undefined ? 0 : Math.max(0, weightOfKind(required.kind) - ofRequired));
 
-/** The namespaces that opted in. */
 export interface OptedIn {
   has(namespace: string): boolean;
-  /**
-   * Calls back after namespaces opted in or out, for those who list their pods again: no event reports pods that are
-   * older than that. The calls are rare, because each list loads the API server.
-   */
+  /** Calls back after namespaces opted in or out: no event reports their older pods, which have to be listed. */
   subscribe(changed: () => void): void;
 }
 
-/** Whether a namespace opted in. Any value of the label counts: the API server sends requests for the namespace's pods. */
+/** Any value of the label counts, as in the namespaceSelector of the webhooks. */
 export const isOptedIn = (facts: NamespaceFacts | undefined): facts is NamespaceFacts =>
   facts !== undefined && Object.hasOwn(facts.labels, profileLabel);
 
 /**
- * The namespaces that carry the profile label. A watch reports one that loses the label as deleted. cni-gate never lists
- * others: there may be any number of them, with any number of labels.
+ * Only namespaces with the profile label: there may be any number of others. A watch reports one that loses the label
+ * as deleted.
  */
 export const namespaceSource: Source<ApiObject, NamespaceFacts> = {
   resource: 'namespaces',
@@ -67,7 +63,7 @@ export const namespaceSource: Source<ApiObject, NamespaceFacts> = {
   retention: { ...namespaces, weigh: weightOf },
 };
 
-/** All nodes. They are bounded: a kubelet writes the status of its node and most of its labels. */
+/** A kubelet writes the status of its node and most of its labels, which bounds them. */
 export const nodeSource: Source<ApiNode, NodeFacts> = {
   resource: 'nodes',
   path: '/api/v1/nodes',
@@ -75,13 +71,12 @@ export const nodeSource: Source<ApiNode, NodeFacts> = {
   retention: { ...nodes, weigh: weightOf },
 };
 
-/** A DaemonSet, and the label selector of its pods. */
 export interface DaemonSetSnapshot {
   facts: DaemonSetFacts;
   selector: string | undefined;
 }
 
-/** One DaemonSet. cni-gate does not list others: any tenant may create many and large ones. */
+/** cni-gate does not list other DaemonSets: tenants may create many and large ones. */
 const daemonSetSource = ({ namespace, name }: DaemonSetRef): Source<ApiDaemonSet, DaemonSetSnapshot> => ({
   resource: `daemonset ${namespace}/${name}`,
   path: apiPath`/apis/apps/v1/namespaces/${namespace}/daemonsets`,
@@ -89,7 +84,7 @@ const daemonSetSource = ({ namespace, name }: DaemonSetRef): Source<ApiDaemonSet
   pick: (object) => ({ facts: toDaemonSetFacts(object), selector: selectorText(object.spec.selector ?? {}) }),
 });
 
-/** The DaemonSets that profiles name, by `namespace/name`. */
+/** By `namespace/name`. */
 export function daemonSetSources({
   profiles,
 }: Pick<Policy, 'profiles'>): Map<string, Source<ApiDaemonSet, DaemonSetSnapshot>> {
@@ -97,10 +92,7 @@ export function daemonSetSources({
   return new Map(named.map((daemonSet) => [nameOf(daemonSet), daemonSetSource(daemonSet)]));
 }
 
-/**
- * The pods that the selectors of the DaemonSets find that profiles name, by `namespace/name`. Their owner tells its own
- * pods from others.
- */
+/** By `namespace/name` of the DaemonSet. The selector may also find pods of other owners. */
 export function agentSources(
   daemonSets: Iterable<DaemonSetSnapshot>,
   policy: Policy,
@@ -120,14 +112,12 @@ export function agentSources(
   return sources;
 }
 
-/** Path of the pods of a namespace. */
 export const podsPath = (namespace: string): string => apiPath`/api/v1/namespaces/${namespace}/pods`;
 
 /**
- * Pods that carry the profile label and wait for a node. A watch reports a pod that gets a node as deleted. Any user who
- * can create pods can set the label. So cni-gate reads only pods of namespaces that opted in, and keeps a bounded number.
- *
- * @param optedIn the namespaces; all of them where nothing is given
+ * Labelled pods that wait for a node. Any user can set the label: cni-gate reads only pods of namespaces that opted
+ * in, and keeps a bounded number.
+ * @param optedIn all namespaces by default
  */
 export const pendingSource = (optedIn?: Pick<OptedIn, 'has'>): Source<ApiPod, PendingPod> => ({
   resource: 'unscheduled pods',
@@ -139,9 +129,8 @@ export const pendingSource = (optedIn?: Pick<OptedIn, 'has'>): Source<ApiPod, Pe
 });
 
 /**
- * Pods on nodes that carry the profile label, of namespaces that opted in.
- *
- * @param optedIn the namespaces; all of them where nothing is given
+ * Labelled pods on nodes, of namespaces that opted in.
+ * @param optedIn all namespaces by default
  */
 export const evidenceSource = (optedIn?: Pick<OptedIn, 'has'>): Source<ApiPod, PodEvidence> => ({
   resource: 'pods on nodes',

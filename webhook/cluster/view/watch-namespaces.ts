@@ -1,15 +1,37 @@
 import type { NamespaceFacts, Namespaces } from '../../core/facts/namespace.ts';
 import { relist } from '../../lib/limits.ts';
+import { pathBelow } from '../api-path.ts';
 import type { ApiClient } from '../client.ts';
-import type { InformerOptions } from '../informer/informer.ts';
+import type { Timing } from '../informer/informer.ts';
 import { InformerFactory } from '../informer/informer-factory.ts';
+import { type ApiObject, isTooLarge } from '../informer/object.ts';
 import type { InformerDeps } from '../informer/report.ts';
 import type { Lister } from '../informer/store.ts';
-import { Lookup } from '../lookup.ts';
-import { clusterNamespaces, namespaceByName } from './lookups.ts';
+import { type Asked, Lookup } from '../lookup.ts';
 import { isOptedIn, namespaceSource, type OptedIn } from './sources.ts';
 
-/** Takes the namespaces that opted in from an informer. */
+export const namespaceByName: Asked<ApiObject, NamespaceFacts> = {
+  path: (name) => pathBelow(namespaceSource.path, name),
+  pick: namespaceSource.pick,
+  fits: (facts) => !isTooLarge(facts, namespaceSource.retention),
+};
+
+/**
+ * The API server sends requests only for namespaces that opted in. If the informer does not know that, its knowledge
+ * is old, and cni-gate asks the API server: docs/decisions/injection.md.
+ */
+export function clusterNamespaces(
+  informer: Lister<NamespaceFacts>,
+  lookup: Lookup<ApiObject, NamespaceFacts>,
+): Namespaces {
+  return {
+    facts(name) {
+      const known = informer.store.get(name);
+      return isOptedIn(known) ? known : lookup.ask(name);
+    },
+  };
+}
+
 export const optedInBy = (informer: Lister<NamespaceFacts>): OptedIn => ({
   has: (namespace) => isOptedIn(informer.store.get(namespace)),
   subscribe: (changed) => {
@@ -32,24 +54,19 @@ export const optedInBy = (informer: Lister<NamespaceFacts>): OptedIn => ({
   },
 });
 
-/** The namespaces of a cluster, kept by a watch. */
 export interface NamespaceView {
   readonly value: Namespaces;
   readonly optedIn: OptedIn;
-  /** Why the namespaces are not known yet; undefined once they were listed, whatever happens later. */
+  /** Undefined once the namespaces were listed. */
   unready(): string | undefined;
   close(): Promise<void>;
 }
 
-/** Watches the namespaces of a cluster. An API server that does not answer is not an error: cni-gate tries again. */
-export function watchNamespaces(
-  client: ApiClient,
-  deps: InformerDeps,
-  options: InformerOptions = {},
-): NamespaceView {
+/** An API server that does not answer is not an error. */
+export function watchNamespaces(client: ApiClient, deps: InformerDeps, timing?: Timing): NamespaceView {
   const { resource } = namespaceSource;
   const { metrics, log } = deps;
-  const informers = new InformerFactory(client, deps, options);
+  const informers = new InformerFactory(client, deps, timing);
   const informer = informers.start(namespaceSource);
   void informer.whenSynced().then(() => {
     log.info({ resource, objects: informer.store.size }, `the ${resource} of the cluster are known`);

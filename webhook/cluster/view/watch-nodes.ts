@@ -1,5 +1,6 @@
-import type { ClusterView } from '../../core/cluster-view.ts';
+import type { ClusterView, PendingPods } from '../../core/cluster-view.ts';
 import type { ApiDaemonSet, ApiPod } from '../../core/facts/api.ts';
+import { type GatePod, toGatePod } from '../../core/facts/gate-pod.ts';
 import type { AgentFacts, NodeFacts } from '../../core/facts/node.ts';
 import type { PendingPod } from '../../core/facts/pending-pod.ts';
 import type { PodEvidence } from '../../core/facts/pod-evidence.ts';
@@ -8,12 +9,12 @@ import { Holds } from '../../core/networks/holds.ts';
 import { Readiness } from '../../core/networks/readiness.ts';
 import type { Policy } from '../../core/profiles/policy.ts';
 import { nameOf } from '../../lib/names.ts';
+import { pathBelow } from '../api-path.ts';
 import type { ApiClient } from '../client.ts';
 import { InformerFactory, InformerSet } from '../informer/informer-factory.ts';
 import type { InformerDeps } from '../informer/report.ts';
-import type { Change } from '../informer/store.ts';
-import { Lookup, type LookupResult } from '../lookup.ts';
-import { clusterPods, podByName, podLimits } from './lookups.ts';
+import type { Change, Lister } from '../informer/store.ts';
+import { type Asked, defaultLimits, Lookup, type LookupResult } from '../lookup.ts';
 import {
   agentSources,
   type DaemonSetSnapshot,
@@ -22,15 +23,42 @@ import {
   nodeSource,
   type OptedIn,
   pendingSource,
+  podsPath,
 } from './sources.ts';
 
-/** The part of a {@link ClusterView} that is about nodes, DaemonSets and pods. */
+/** Shorter than the webhook's timeout, so that the answer reaches the API server. */
+const podLimits = { ...defaultLimits, bound: 2000 };
+
+/** By `namespace/name`. */
+export const podByName: Asked<ApiPod, GatePod> = {
+  path: (key) => {
+    const [namespace = '', name = ''] = key.split('/');
+    return pathBelow(podsPath(namespace), name);
+  },
+  pick: toGatePod,
+};
+
+/**
+ * The informer lists only pods of profiles. A pod that it does not know is new or has none: cni-gate asks the API
+ * server.
+ */
+export function clusterPods(informer: Lister<GatePod>, lookup: Lookup<ApiPod, GatePod>): PendingPods {
+  return {
+    pod(namespace, name, uid) {
+      const key = nameOf({ namespace, name });
+      const isIt = (pod: GatePod | undefined): pod is GatePod =>
+        pod !== undefined && (uid === '' || pod.uid === uid);
+      const known = informer.store.get(key);
+      return isIt(known) ? known : lookup.ask(key).then((found) => (isIt(found) ? found : undefined));
+    },
+  };
+}
+
 export type NodesView = Omit<ClusterView<PendingPod>, 'namespaces' | 'unready'>;
 
 /**
- * Watches nodes, the DaemonSets of the profiles with their pods, and labelled pods that wait for a node.
- *
- * @param optedIn the namespaces whose pods are read; all of them where nothing is given
+ * Watches nodes, the DaemonSets of the profiles with their pods, and labelled pods.
+ * @param optedIn all namespaces by default
  */
 export function watchGate(
   client: ApiClient,
@@ -77,7 +105,7 @@ export function watchGate(
     daemonSets.watch(daemonSetSources(policy()));
     followAgents();
   };
-  // nodes that came after the first list: when, by performance.now(), and whether they may be older than that
+  // nodes that came after the first list: when, by performance.now(), and whether they may be older
   const added = new Map<string, { at: number; isOld: boolean }>();
   nodes.subscribe((changes) => {
     for (const change of changes) {
@@ -88,7 +116,7 @@ export function watchGate(
         continue;
       }
       readiness.setNode(change.object, Date.now());
-      // the first list adds nodes too; `synced` is still false then
+      // during the first list, `synced` is false
       if (change.type === 'added' && nodes.synced)
         added.set(change.object.name, { at: performance.now(), isOld: change.listed || nodes.isBehind });
     }
@@ -134,20 +162,18 @@ export function watchGate(
   };
 }
 
-/** The states of an object before and after a change. */
 const podsOf = (change: Change<PendingPod>): PendingPod[] => [
   ...(change.type === 'added' ? [] : [change.previous]),
   ...(change.type === 'deleted' ? [] : [change.object]),
 ];
 
-/** A pod of the same name and another UID is another pod. */
 function evidenceChanges(change: Change<PodEvidence>): PodChange[] {
   return change.type === 'deleted'
     ? [{ type: 'gone', uid: change.uid }]
     : [{ type: 'put', pod: change.object, listed: change.listed }];
 }
 
-/** Tells the evidence of a node that booted or is gone. A node without a boot id was not written by its kubelet yet. */
+/** A node without a boot id was not written by its kubelet yet. */
 function noteBoot(evidence: Evidence, change: Change<NodeFacts>): void {
   if (change.type === 'deleted') evidence.nodeGone(change.previous.name);
   else if (change.type === 'updated' && change.previous.bootID !== '') {

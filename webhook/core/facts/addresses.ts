@@ -5,10 +5,8 @@ import { foreign } from '../../lib/names.ts';
 import type { ApiPod } from './api.ts';
 
 /**
- * The addresses of a pod: those of the cluster's network (`status.podIPs`) as `address`, and those that Multus reports of
- * other networks as `network/address`, in one spelling each. Entries that are no addresses are left out, because others
- * write the annotation.
- *
+ * The addresses of a pod: `address` in the cluster's network (`status.podIPs`), `network/address` in those that Multus
+ * reports. Others write that annotation, so entries that are no addresses are left out.
  * @param share returns one string for equal ones
  */
 export function addressesOf(

@@ -4,7 +4,6 @@
  */
 import type { Container, ObjectMeta } from './pod.ts';
 
-/** An owner of an object. */
 export interface OwnerReference {
   apiVersion: string;
   kind: string;
@@ -13,7 +12,6 @@ export interface OwnerReference {
   controller?: boolean | null;
 }
 
-/** The metadata of a stored object. */
 export interface ApiMeta extends Pick<ObjectMeta, 'annotations' | 'deletionTimestamp'> {
   name: string;
   namespace?: string;
@@ -25,7 +23,6 @@ export interface ApiMeta extends Pick<ObjectMeta, 'annotations' | 'deletionTimes
   managedFields?: { subresource?: string; time?: string | null }[] | null;
 }
 
-/** A requirement on a label or a field. */
 export interface Requirement {
   key: string;
   operator: string;
@@ -39,13 +36,11 @@ export interface NodeSelectorTerm {
   matchFields?: Requirement[] | null;
 }
 
-/** A label selector. */
 export interface LabelSelector {
   matchLabels?: Record<string, string> | null;
   matchExpressions?: Requirement[] | null;
 }
 
-/** A taint of a node. */
 export interface Taint {
   key: string;
   value?: string;
@@ -55,20 +50,16 @@ export interface Taint {
 /** A toleration of a pod. An absent field matches everything. */
 export type Toleration = Partial<Taint> & { operator?: string };
 
-/** Terms of affinity to pods. Only the scheduler can judge them. */
 type PodTerms = { requiredDuringSchedulingIgnoredDuringExecution?: unknown[] | null } | null;
 
-/** Quantities by resource. */
 export type Quantities = Record<string, string | number> | null;
 
-/** A container of a spec. */
 interface ContainerSpec extends Partial<Pick<Container, 'env' | 'restartPolicy'>> {
   name: string;
   resources?: { requests?: Quantities } | null;
   ports?: { hostPort?: number }[] | null;
 }
 
-/** The spec of a pod, or of a DaemonSet's template. */
 export interface PodSpec {
   nodeName?: string | null;
   hostNetwork?: boolean | null;
@@ -93,7 +84,6 @@ export interface PodSpec {
   volumes?: { name?: string; persistentVolumeClaim?: unknown; ephemeral?: unknown }[] | null;
 }
 
-/** A condition of a pod. */
 export interface Condition {
   type: string;
   status: string;
@@ -101,7 +91,6 @@ export interface Condition {
   lastTransitionTime?: string | null;
 }
 
-/** How a container ended. */
 export interface Terminated {
   exitCode: number;
   reason?: string | null;
@@ -112,7 +101,6 @@ export interface Terminated {
   containerID?: string | null;
 }
 
-/** The status of a container. */
 export interface ContainerStatus {
   name: string;
   ready?: boolean;
@@ -129,7 +117,6 @@ export interface ContainerStatus {
   lastState?: { terminated?: Terminated | null } | null;
 }
 
-/** The status of a pod. */
 export interface PodStatus {
   phase?: string;
   conditions?: Condition[] | null;
@@ -139,21 +126,18 @@ export interface PodStatus {
   nominatedNodeName?: string;
 }
 
-/** A Pod that the API server stored. */
 export interface ApiPod {
   metadata: ApiMeta;
   spec: PodSpec;
   status?: PodStatus;
 }
 
-/** A Node. */
 export interface ApiNode {
   metadata: ApiMeta;
   spec?: { taints?: Taint[] | null; unschedulable?: boolean };
   status?: { nodeInfo?: { bootID?: string }; allocatable?: Record<string, string> };
 }
 
-/** A DaemonSet. */
 export interface ApiDaemonSet {
   metadata: ApiMeta;
   spec: { selector?: LabelSelector; template: { spec: PodSpec } };

@@ -25,7 +25,6 @@ export function waitsBy({ status }: Pick<ApiPod, 'status'>) {
   return scheduled?.status === 'False' ? scheduled : undefined;
 }
 
-/** What the gate keeps of a pod. */
 export function toGatePod(pod: ApiPod): GatePod {
   const { uid, namespace = '', name } = pod.metadata;
   const scheduled = waitsBy(pod);
@@ -42,10 +41,7 @@ export function toGatePod(pod: ApiPod): GatePod {
   };
 }
 
-/**
- * When the status of a pod was last written. The condition does not tell: its `lastTransitionTime` is since when the pod
- * waits for any reason (Kubernetes, `UpdatePodCondition`).
- */
+/** When the status of a pod was last written. `lastTransitionTime` is since when the pod waits for any reason. */
 function statusWrittenAt({ metadata }: ApiPod): number | undefined {
   const ofStatus = metadata.managedFields?.filter(({ subresource }) => subresource === 'status') ?? [];
   const times = ofStatus.flatMap(({ time }) => timeOf(time) ?? []);

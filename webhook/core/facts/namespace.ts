@@ -5,7 +5,7 @@ import { optOutValue, profileLabel } from '../../lib/names.ts';
 export interface NamespaceFacts {
   /** All labels: the `when` of a profile may read any. */
   labels: Record<string, string>;
-  /** Those that {@link annotationsOf} keeps; absent where there are none. */
+  /** Absent where there are none: see {@link annotationsOf}. */
   annotations?: Record<string, string>;
 }
 
@@ -18,13 +18,9 @@ export function optedInTo(namespaceLabels: Record<string, string>): string | und
   return profile === '' || profile === optOutValue ? undefined : profile;
 }
 
-/** The most annotations of a namespace to keep. */
 const mostAnnotations = 64;
 
-/**
- * The annotations of a namespace that an `IdSource` of a profile can read: those with a number. It keeps them whatever
- * the profiles name now, because profiles can change while the server runs.
- */
+/** The annotations that an `IdSource` of any profile can read, now or after a reload: those with a number. */
 export function annotationsOf(
   all: Record<string, unknown> | null | undefined,
 ): Pick<NamespaceFacts, 'annotations'> {
@@ -35,10 +31,7 @@ export function annotationsOf(
   return { annotations: Object.fromEntries(numbers.slice(0, mostAnnotations)) };
 }
 
-/**
- * Provides the labels and annotations of namespaces, which a request does not contain. An implementation that has to ask
- * the API server returns a promise.
- */
+/** Labels and annotations of namespaces. An implementation that has to ask the API server returns a promise. */
 export interface Namespaces {
   /** Undefined where the namespace does not exist, as far as the source knows. */
   facts(name: string): NamespaceFacts | undefined | Promise<NamespaceFacts | undefined>;
@@ -47,12 +40,7 @@ export interface Namespaces {
 /** Namespaces that are known from the start, such as those of a file. */
 export class FixedNamespaces implements Namespaces {
   readonly facts: (name: string) => NamespaceFacts | undefined;
-
-  /**
-   * @param labels labels by namespace
-   * @param profile of every namespace, known or not, instead of its label
-   * @param annotations annotations by namespace
-   */
+  /** @param profile of every namespace, known or not, instead of its label */
   constructor(
     labels: ReadonlyMap<string, Record<string, string>>,
     profile?: string,

@@ -13,13 +13,12 @@ export interface NodeFacts {
   version: string;
   /** `status.nodeInfo.bootID`: another one after each boot. */
   bootID: string;
-  /** Milliseconds since the epoch. */
+  /** Milliseconds since the epoch, as all times here. */
   createdAt: number;
   labels: Record<string, string>;
   taints: Taint[];
   /** Cordoned: `spec.unschedulable`. */
   unschedulable: boolean;
-  /** Its allocatable resources. */
   allocatable: Amounts;
 }
 
@@ -44,9 +43,8 @@ export interface AgentFacts {
   createdAt: number;
   /** Whether it is being deleted or has ended. */
   leaving: boolean;
-  /** The Ready condition. */
   ready: boolean;
-  /** The last transition of that condition, milliseconds since the epoch; undefined if unknown. */
+  /** The last transition of the Ready condition. */
   readySince: number | undefined;
   /** Ids of the current or last containers, without init containers: each start has a new id. */
   containers: string[];
@@ -56,7 +54,6 @@ export interface AgentFacts {
   reason: string;
 }
 
-/** What readiness and steering keep of a node. */
 export function toNodeFacts({ metadata, spec, status }: ApiNode): NodeFacts {
   return {
     name: metadata.name,
@@ -71,7 +68,6 @@ export function toNodeFacts({ metadata, spec, status }: ApiNode): NodeFacts {
   };
 }
 
-/** What readiness keeps of a DaemonSet. */
 export function toDaemonSetFacts({ metadata, spec }: ApiDaemonSet): DaemonSetFacts {
   const { nodeSelector, affinity, tolerations, hostNetwork, nodeName } = spec.template.spec;
   return {

@@ -12,7 +12,6 @@ export interface PendingPod extends GatePod, Required {
   version: string;
   /** The nominated node of its status; empty without one. */
   nominated: string;
-  /** Whether it is being deleted. */
   leaving: boolean;
   /** The key in the work queue: the same for pods of one owner with the same profiles and requirements. */
   key: string;
@@ -22,7 +21,7 @@ export interface PendingPod extends GatePod, Required {
   hasVolumes: boolean;
   /** Whether it has hard constraints that only the scheduler can judge: see {@link isUnverifiable}. */
   unverifiable: boolean;
-  /** Whether its requirements have too many characters or terms. They are not kept, and it is left to the scheduler. */
+  /** Whether its requirements have too many characters or terms to be kept: it is left to the scheduler. */
   tooLarge: boolean;
 }
 
@@ -55,10 +54,7 @@ const nothingRequired = { constraints: {}, tolerations: [], requests: {} };
 const digest = (...texts: string[]): string =>
   createHash('sha256').update(JSON.stringify(texts)).digest('base64url');
 
-/**
- * Whether it depends on other pods or on devices where the pod fits. The scheduler may ignore a nomination because of
- * them, so one pod of the group is tried first.
- */
+/** Whether other pods or devices decide where it fits: the scheduler may then ignore a nomination. */
 function isUnverifiable(spec: PodSpec): boolean {
   const { topologySpreadConstraints, affinity, resourceClaims, containers } = spec;
   const isHard = (kind: 'podAffinity' | 'podAntiAffinity'): boolean =>
@@ -77,7 +73,7 @@ function isUnverifiable(spec: PodSpec): boolean {
 /** Bytes that a pod takes in memory without its requirements, as an upper estimate. */
 const ownWeight = 1024;
 
-/** The memory that requirements take, in bytes, by their text. They are kept as text and as objects. */
+/** The memory that requirements take, in bytes: they are kept as text and as objects. */
 export function weightOfKind(kind: string): number {
   // an empty object takes 40 to 60 bytes (measured)
   const values = kind.match(/[{[,]/g)?.length ?? 0;

@@ -5,8 +5,7 @@ import type { ApiMeta } from './api.ts';
 /**
  * What the init container of a pod found out about its network, in the pod's current sandbox:
  * - `passed`: it ended with 0;
- * - `failed`: the network is not what it should be (exit code 95; for a network's own validator, the codes of its
- *   profile);
+ * - `failed`: the network is wrong (95, or the codes of a network's own validator);
  * - `not-possible`: the proof could not be made (69), which says nothing about the network;
  * - `wrong-usage`: it was called wrongly (64);
  * - `crashed`: it ended in another way, such as out of memory;
@@ -14,7 +13,7 @@ import type { ApiMeta } from './api.ts';
  */
 export type Verdict = (typeof verdicts)[number];
 
-/** All verdicts, in the order of display. */
+/** In the order of display. */
 export const verdicts = ['passed', 'failed', 'not-possible', 'wrong-usage', 'crashed', 'waiting'] as const;
 
 /** The controller of a pod: the owner that recreates it. */
@@ -63,7 +62,6 @@ export interface PodEvidence {
   releasedFrom?: string | undefined;
   /** Milliseconds since the epoch, as all times here. */
   createdAt: number;
-  /** Whether it is being deleted. */
   leaving: boolean;
   /** Whether its phase is Succeeded or Failed. */
   ended: boolean;
@@ -73,9 +71,8 @@ export interface PodEvidence {
   /** It passed without an answer of the node. */
   wayNotShown?: true;
   /**
-   * When the container ended with the verdict, by the node's clock: a container that fails again and again in one
-   * sandbox keeps the time of its first failure seen. For `waiting`, since when the pod waits for what it waits for.
-   * Undefined if the pod does not show it.
+   * When the first run with the verdict in this sandbox ended, by the node's clock. For `waiting`, since when the pod
+   * waits for what it waits for. Undefined if the pod does not show it.
    */
   at: number | undefined;
   /** When the run with the verdict started, by the node's clock; undefined without a verdict. */
@@ -109,17 +106,14 @@ export function controllerOf({ ownerReferences }: Pick<ApiMeta, 'ownerReferences
 
 /**
  * Identifies the owner of a pod: its controller by namespace, apiVersion, kind and UID, or the pod itself where it has
- * none. The UID alone would not do. The API server does not check owner references, so a pod of one namespace may name
- * the UID of a controller in another. An owner is in the namespace of its pod
- * (https://kubernetes.io/docs/concepts/overview/working-with-objects/owners-dependents/). The key is JSON, so no text of
- * one part can pass for two.
+ * none. The namespace counts, because the API server does not check owner references: a pod may name the UID of a
+ * controller in another namespace. The key is JSON, so no text of one part can pass for two.
  */
 export function ownerKeyOf(metadata: Pick<ApiMeta, 'uid' | 'namespace' | 'ownerReferences'>): string {
   const controller = controllerOf(metadata);
   return controller === undefined ? metadata.uid : ownerKey(metadata.namespace ?? '', controller);
 }
 
-/** The key of a controller: see {@link ownerKeyOf}. */
 export const ownerKey = (namespace: string, { apiVersion, kind, uid }: Controller): string =>
   JSON.stringify([namespace, apiVersion, kind, uid]);
 

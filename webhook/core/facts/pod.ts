@@ -11,7 +11,6 @@ export interface EnvVar {
   value?: string;
   valueFrom?: unknown;
 }
-
 /** A volume mounted in a container. */
 export interface VolumeMount {
   name: string;
@@ -28,13 +27,11 @@ export interface Resources {
   limits?: Quantities | null;
 }
 
-/** The security context of a container or of a pod. */
 export interface SecurityContext {
   runAsUser?: number | null;
   runAsGroup?: number | null;
   [key: string]: unknown;
 }
-
 /** A container or an init container. */
 export interface Container {
   name: string;
@@ -49,21 +46,11 @@ export interface Container {
   [key: string]: unknown;
 }
 
-/** A volume of a pod. */
 export interface Volume {
   name: string;
   [key: string]: unknown;
 }
 
-/** The object that owns a pod, such as its ReplicaSet. */
-export interface OwnerReference {
-  apiVersion: string;
-  kind: string;
-  name: string;
-  controller?: boolean | null;
-}
-
-/** The spec of a pod. */
 export interface PodSpec {
   containers: Container[];
   initContainers?: Container[] | null;
@@ -77,7 +64,6 @@ export interface PodSpec {
   [key: string]: unknown;
 }
 
-/** The metadata of an object. */
 export interface ObjectMeta {
   name?: string;
   generateName?: string;
@@ -85,30 +71,23 @@ export interface ObjectMeta {
   labels?: Record<string, string> | null;
   deletionTimestamp?: string | null;
   annotations?: Record<string, string> | null;
-  ownerReferences?: OwnerReference[] | null;
+  ownerReferences?: { name: string; kind: string; controller?: boolean | null }[] | null;
   [key: string]: unknown;
 }
 
-/** A pod. */
 export interface Pod {
   metadata: ObjectMeta;
   spec: PodSpec;
   [key: string]: unknown;
 }
 
-/**
- * The value of a container's variable. Of two with the same name, Kubernetes uses the last. Undefined where it is missing,
- * or has a `valueFrom`.
- */
+/** The value of a variable without `valueFrom`. Of two with the same name, Kubernetes uses the last. */
 export function variableOf({ env }: Pick<Container, 'env'>, name: string): string | undefined {
   const value: unknown = env?.findLast((variable) => variable.name === name)?.value;
   return typeof value === 'string' ? value : undefined;
 }
 
-/**
- * Whether cni-gate, of any version, injected an init container with our name: every version sets a variable of ours.
- * The status annotation is not evidence, because any user can write it.
- */
+/** Whether cni-gate injected the container: every version sets a variable of ours, and any user can set a status. */
 export const isOurContainer = ({ name, env }: Pick<Container, 'name' | 'env'>): boolean =>
   name === validatorContainer && (env ?? []).some((variable) => variable.name.startsWith('CNI_GATE_'));
 
@@ -122,11 +101,8 @@ const tokenVolumePrefix = 'kube-api-access-';
 
 /**
  * The mount of the service account's token that the API server's ServiceAccount plugin would add to an init container;
- * undefined if it would add none, or if that is not known.
- *
- * The plugin runs before the webhooks, and again after a webhook changed the pod. If it then changes the pod itself, the
- * API server calls the webhooks a second time. The plugin is active for a pod if each container has a mount at its path.
- *
+ * undefined if it would add none, or if that is not known. The plugin runs again after a webhook changed the pod, and
+ * if it then changes the pod, the API server calls the webhooks a second time.
  * Source: Kubernetes `plugin/pkg/admission/serviceaccount/admission.go`, `mountServiceAccountToken`
  */
 export function tokenMount(pod: Pod): VolumeMount | undefined {
@@ -139,7 +115,6 @@ export function tokenMount(pod: Pod): VolumeMount | undefined {
   return isActive ? { name: volume.name, readOnly: true, mountPath: tokenPath } : undefined;
 }
 
-/** Init containers, then containers. */
 export function allContainers(pod: Pod): Container[] {
   // null in a pod without containers, which the API server refuses
   return [...(pod.spec.initContainers ?? []), ...(pod.spec.containers ?? [])];

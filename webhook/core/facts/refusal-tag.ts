@@ -10,22 +10,18 @@ export const refusalCode: ErrorCode = 'CNI_GATE_NODE_NOT_READY';
 export const refusalTag = (node: string, profile: string, state: string): string =>
   `(${refusalCode} node=${node} profile=${profile} state=${state})`;
 
-/** The tag without its beginning. */
 const tag = /^node=([a-z0-9.-]+) profile=[A-Za-z0-9.-]+ state=[a-z]+\)$/;
 
 const denied = `"${bindingsWebhook}" denied the request: `;
 
-/** What a refusal says: the node, and why it is not ready, for people. */
 export interface Refused {
   node: string;
   why: string;
 }
 
 /**
- * Reads a refusal back; undefined where the text contains none. Other writers of conditions can write any text, so a text
- * that is too long is not read, and the name of the node must be valid.
- *
- * @param message of the pod's PodScheduled condition, into which the scheduler writes the answer of the API server
+ * Reads a refusal back from the message of a pod's PodScheduled condition, which contains the answer of the API server.
+ * Others can write any text there, so it is bounded, and the name of the node must be valid.
  */
 export function refusedFor(message: string): Refused | undefined {
   const start = message.length > texts.annotation ? -1 : message.indexOf(denied);

@@ -33,7 +33,7 @@ export function readStatus(pod: Pick<Pod, 'metadata'>): Partial<Status> | undefi
   return isObject(value) ? value : undefined;
 }
 
-/** The value of a JSON text that any user may have written; undefined where it is too long, or not JSON. */
+/** The value of a JSON text; undefined where it is too long, or not JSON. Any user may have written it. */
 function parsed(text = ''): unknown {
   try {
     return text === '' || text.length > texts.annotation ? undefined : JSON.parse(text);
@@ -42,7 +42,6 @@ function parsed(text = ''): unknown {
   }
 }
 
-/** The profiles that a pod's status annotation reports; none if it is unreadable. */
 const reportedProfiles = (pod: Pick<Pod, 'metadata'>): string[] => stringsOf(readStatus(pod)?.profiles);
 
 /** What an earlier call for the same pod left in it. */
@@ -58,7 +57,6 @@ export interface EarlierCall {
   copiedLabel: boolean;
 }
 
-/** What an earlier call left in a pod. */
 export function earlierCall(pod: Pod): EarlierCall {
   const { metadata, spec } = pod;
   const status = readStatus(pod);
@@ -90,15 +88,10 @@ export function statusText(
   return JSON.stringify(status);
 }
 
-/**
- * The text of the status annotation of a pod without a decision by profiles.
- *
- * @param reason the code of a refusal that `proof.mode: warn` turned into a warning, or an exemption
- */
+/** The status of a pod without a decision by profiles. @param reason the code of a refusal, or an exemption */
 export const reasonText = (reason: string): string =>
   JSON.stringify({ version, reason, profiles: [], checks: [] } satisfies Status);
 
-/** The parts of a pod that {@link requiredProfiles} reads. */
 export interface AnnotatedPod {
   metadata: Pick<ObjectMeta, 'labels' | 'annotations'>;
   spec?: { initContainers?: Pick<Container, 'name' | 'env'>[] | null };
@@ -106,17 +99,13 @@ export interface AnnotatedPod {
 
 /**
  * The profiles that promise something to a pod: those in its status annotation, and those whose checks its init
- * container runs. A user who may patch the pod can remove the annotation, but cannot change the environment of a
- * container (Kubernetes, `ValidatePodUpdate`: only the image of a container may change).
+ * container runs. Users can remove the annotation, but cannot change the environment of a container.
  */
 export function requiredProfiles(pod: AnnotatedPod): string[] {
   return [...new Set([...reportedProfiles(pod), ...checkedIn(pod)])];
 }
 
-/**
- * The profiles whose checks the init container of a pod makes. Unlike the annotation, users cannot change them. For a
- * network's own validator, which names no profile, the annotation names them, or else the label.
- */
+/** The profiles whose checks the init container makes; of a network's own validator, those of annotation or label. */
 export function checkedIn(pod: AnnotatedPod): string[] {
   const container = pod.spec?.initContainers?.find(isOurContainer);
   const checked = new Set(profilesProvedBy(container));
@@ -130,7 +119,7 @@ export function checkedIn(pod: AnnotatedPod): string[] {
 /** The value of a label has at most 63 characters: at most 32 names joined by dots. */
 const max = { names: 32, characters: 63 };
 
-/** The names in a list. Any user may have written it, and cni-gate keeps the result, so it is bounded. */
+/** The names in a list that any user may have written. */
 const stringsOf = (value: unknown): string[] =>
   Array.isArray(value)
     ? value.filter((name) => typeof name === 'string' && name.length <= max.characters).slice(0, max.names)

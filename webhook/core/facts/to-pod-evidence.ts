@@ -19,10 +19,7 @@ import {
   validatorStatus,
 } from './verdict.ts';
 
-/**
- * Returns the function that picks from a pod what is kept of it. Equal texts of its results are one string in memory, and
- * so are equal lists of profiles: a node runs a hundred pods, and a controller owns as many.
- */
+/** Returns the function that picks what is kept of a pod. Equal texts and lists of its results share memory. */
 export function evidencePick(): (pod: ApiPod) => PodEvidence {
   const text = sharing<string>(evidencePods.sharedTexts);
   const list = sharing<readonly string[]>(evidencePods.sharedTexts, (values) => values.join(' '));
@@ -77,7 +74,7 @@ export function evidencePick(): (pod: ApiPod) => PodEvidence {
   };
 }
 
-/** Returns the function that returns one object for equal values. It forgets all of them when there are too many. */
+/** Returns the function that returns one object for equal values. It forgets all when there are too many. */
 function sharing<T>(most: number, keyOf: (value: T) => string = String): (value: T) => T {
   const known = new Map<string, T>();
   return (value) => {
@@ -86,10 +83,7 @@ function sharing<T>(most: number, keyOf: (value: T) => string = String): (value:
   };
 }
 
-/**
- * The Job that a pod was released from. A user may write the annotation to any pod, also in the template of a
- * controller: a pod that a controller still finds was not released.
- */
+/** The Job that a pod was released from. Any user may write the annotation: a pod that a controller finds was not. */
 function releasedFrom({ annotations, labels, ownerReferences }: ApiPod['metadata']): string | undefined {
   const job = annotations?.[releasedAnnotation];
   if (typeof job !== 'string') return undefined;
@@ -115,13 +109,11 @@ function failedOf(message: string | null | undefined, profiles: readonly string[
   return failed.length === 0 || failed.length === profiles.length ? profiles : failed;
 }
 
-/** The parts of a pod that decide about its verdict, besides its status. */
 interface JudgedPod {
   metadata: Pick<ApiPod['metadata'], 'deletionTimestamp'>;
   spec: { initContainers?: Pick<Container, 'name' | 'env' | 'restartPolicy'>[] | null };
 }
 
-/** What decides about the verdict of a pod, besides its status. */
 export function contextOf({ metadata, spec }: JudgedPod): ProofContext {
   const ours = spec.initContainers?.find(isOurContainer);
   return {
@@ -132,7 +124,7 @@ export function contextOf({ metadata, spec }: JudgedPod): ProofContext {
   };
 }
 
-/** What a pod without a verdict waits for, in a few words that are the same at each evaluation, and since when. */
+/** What a pod without a verdict waits for, as text that is the same at each evaluation, and since when. */
 function waitOf(
   status: PodStatus,
   hasSandbox: boolean | undefined,

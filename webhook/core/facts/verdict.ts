@@ -34,10 +34,9 @@ const stopped = new Set<number>([exitCode.SIGHUP, exitCode.SIGINT, exitCode.SIGT
 /** The condition by which the kubelet says whether the pod has a sandbox (beta since Kubernetes 1.29). */
 export const sandboxCondition = 'PodReadyToStartContainers';
 
-/** The kubelet writes within this time after the end of our container that the pod has a sandbox, in milliseconds. */
+/** How long after the end of our container the kubelet may write that the pod has a sandbox, in milliseconds. */
 const longestUpdate = 10_000;
 
-/** A condition of a pod; undefined where it has none of the type. */
 export const conditionOf = ({ conditions }: Pick<PodStatus, 'conditions'>, type: string) =>
   conditions?.find((condition) => condition.type === type);
 
@@ -48,10 +47,8 @@ export const validatorStatus = ({ initContainerStatuses }: PodStatus): Container
 const isValidator = ({ name }: ContainerStatus): boolean => name === validatorContainer;
 
 /**
- * Whether a container other than ours has started in the pod's current sandbox. The phase does not say it: after a reboot
- * the kubelet reports `Running` for a pod whose containers ended with the power, while its init containers run again and
- * fail (Kubernetes 1.36). A run that began before the sandbox was there, or before the latest run of ours, was in an
- * earlier one.
+ * Whether a container other than ours has started in the pod's current sandbox: after the sandbox was there, and after
+ * the latest run of ours. The phase does not say it: after a reboot the kubelet reports `Running` (Kubernetes 1.36).
  */
 export function hasStarted(status: PodStatus): boolean {
   const { initContainerStatuses, containerStatuses } = status;
@@ -74,11 +71,9 @@ export function sandboxSince(status: PodStatus): number | undefined {
 }
 
 /**
- * The verdict of our init container in the pod's current sandbox. It reads `state`, and `lastState` while the container
- * runs again or waits for that. A run of an earlier sandbox does not count. After a reboot the kubelet shows the earlier
- * run in `state` for some seconds, until the new one ends. So a pass does not count if the sandbox is newer and nothing
- * has started in it; a pass in `lastState` never counts; any other result does not if the pod has no sandbox now, or got
- * it after the run.
+ * The verdict of our init container in the pod's current sandbox. After a reboot the kubelet shows the earlier run in
+ * `state` for some seconds, until the new one ends. So a pass does not count if the sandbox is newer and nothing has
+ * started in it; a pass in `lastState` never counts; any other result does not if the sandbox is newer.
  */
 export function resultOf(
   status: PodStatus,
@@ -113,10 +108,9 @@ export function resultOf(
 }
 
 /**
- * Whether a sidecar passed in this sandbox before its current run. The kubelet starts the containers after it only then
- * (https://kubernetes.io/docs/concepts/workloads/pods/sidecar-containers/), and lists init containers in their order
- * (`SortInitContainerStatuses`). So it shows in `state.running` of those containers, and in `state.terminated` of a pod
- * that ended. In a mesh, the proxy is one of them and answers the startup probe of every later run.
+ * Whether a sidecar passed in this sandbox before its current run: the kubelet starts the containers after it only then
+ * (https://kubernetes.io/docs/concepts/workloads/pods/sidecar-containers/), and lists init containers in their order.
+ * In a mesh, the proxy is one of them and answers the startup probe of every later run.
  */
 function hasPassedBefore(status: PodStatus, now: Terminated | undefined | null, isOver: boolean): boolean {
   const inits = status.initContainerStatuses ?? [];

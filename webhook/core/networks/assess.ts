@@ -24,7 +24,6 @@ export interface AssessInputs {
   runsElsewhere: () => boolean;
 }
 
-/** What the record of a node means for a pod. */
 export interface Assessment {
   /** What counts against the network, one text for each owner. */
   against: string[];
@@ -32,7 +31,7 @@ export interface Assessment {
   mayProbe: boolean;
 }
 
-/** A pod whose verdict is not known after this time does not make others wait, in milliseconds. */
+/** A pod without a verdict for longer does not make others wait. All of these are milliseconds. */
 const longestVerdict = 30_000;
 /** A sandbox that is not there after this time counts as a failure. Multus waits up to 45 s for its configuration. */
 const longSandbox = 60_000;
@@ -43,10 +42,7 @@ const givesWay = 12_000;
 /** The first pause of an owner after its own attempt. Each further one that fails doubles it, up to the longest. */
 const ownPause = 4000;
 const longestPause = 300_000;
-/**
- * An owner with a pod that runs elsewhere waits at least as long, as the next one can go there; unless none of the
- * scheduler's attempts found another node.
- */
+/** The least wait of an owner with a pod that runs elsewhere, unless the scheduler found no other node. */
 const leastElsewhere = 60_000;
 
 /** Says what the record of a node means. Pure. @param isHolder whether the node is reserved for the asking pod */
@@ -62,8 +58,8 @@ const isTried = ({ waiting }: ProofRecord, now: number): boolean =>
   [...waiting.values()].some(({ since }) => Math.abs(now - since) < longestVerdict);
 
 /**
- * Whether the pause after the last attempt is over. A pod can fail for its own sake: so an owner that never passed on any
- * node gives way after its failure here, or if one that has passed failed here. Own failures make an owner wait longer.
+ * Whether the pause after the last attempt is over. A pod can fail for its own sake: an owner that never passed on any
+ * node gives way after its failure here, or if one that has passed failed here.
  */
 function isPauseOver({ lastFailed, failures }: ProofRecord, inputs: AssessInputs): boolean {
   const { from, now, asking, hasPassed, runsElsewhere } = inputs;
@@ -83,10 +79,7 @@ function isPauseOver({ lastFailed, failures }: ProofRecord, inputs: AssessInputs
   return now - (asking.heldSince ?? now) >= givesWay || !runsElsewhere();
 }
 
-/**
- * What counts against the network since its containers started: the pods of an owner failed, or have had no sandbox for
- * long. Pods that waited for one when another pod passed do not count.
- */
+/** What counts against the network: owners whose pods failed, or have had no sandbox for long and since no pass. */
 function against({ failures, waiting, passSeen }: ProofRecord, { from, now }: AssessInputs): string[] {
   const texts = new Map<string, string>();
   for (const [owner, { pod, started }] of failures) {

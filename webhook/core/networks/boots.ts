@@ -11,28 +11,21 @@ interface Boot {
 const most = 30_000;
 
 /**
- * How long after a boot a Ready pod with old containers is distrusted, in milliseconds. A kubelet that has written its
- * boot id writes the status of its pods within seconds (4.3 s measured with 64 pods); a slow one has a minute. Without a
- * bound, a container that was mistaken for an old one would hold its node until it restarts.
+ * How long after a boot a Ready pod with old containers is distrusted, in milliseconds: a kubelet writes the status of
+ * its pods within seconds (4.3 s measured with 64 pods). Without a bound, a mistake would hold the node for ever.
  */
 export const longestStale = 60_000;
 
 const number = /^\d+$/;
 
-/**
- * Whether the first resourceVersion was written before the second. Those of different kinds can be compared if both are
- * numbers, as in etcd (KEP-5504, for all resources).
- */
+/** Whether the first resourceVersion was written before the second: both are numbers (KEP-5504). */
 export const isBefore = (version: string, than: string): boolean =>
   number.test(version) && number.test(than) && BigInt(version) < BigInt(than);
 
 /**
  * Knows whether a pod's containers were started in the current boot of its node. After a reboot, a pod shows Ready with
- * the containers of the previous boot until the kubelet updates it, and the times of conditions do not prove an order.
- * The resource version does: containers that the pod had before the Node's first version with the new boot id are gone.
- *
- * The state is in memory: a process that starts between the new boot id and the kubelet's next status takes what it
- * finds for the current boot.
+ * the containers of the previous boot until the kubelet updates it. Containers that the pod had before the Node's first
+ * version with the new boot id are gone. All in memory: a new process takes what it finds for the current boot.
  */
 export class Boots {
   readonly #boots = new Map<string, Boot>();

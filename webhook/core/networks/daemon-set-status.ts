@@ -28,34 +28,30 @@ export const states = [
   'unproved',
 ] as const;
 
-/** The number of nodes in each state. */
 export type StateCounts = Record<State, number>;
 
-/** No node in any state. */
 export const noneYet = (): StateCounts =>
   Object.fromEntries(states.map((state) => [state, 0])) as StateCounts;
 
 /** States in which a pod may be bound. */
 export const openStates: ReadonlySet<State> = new Set<State>(['ready', 'exempt']);
 
-/** The status of a DaemonSet on a node. */
 export interface DaemonSetStatus {
   state: State;
   /** Name of its pod on the node. */
   pod?: string;
   /** What is missing, as text that is the same at each evaluation. Empty if nothing is. */
   reason: string;
-  /** Start of the state, milliseconds since the epoch, from the cluster's objects; undefined if they do not show it. */
+  /** Start of the state in milliseconds since the epoch; undefined if the cluster's objects do not show it. */
   since?: number | undefined;
-  /** Without `since`: the start of the state as this process knows it. No text shows it, as replicas may differ. */
+  /** Without `since`: when this process saw it start. No text shows it, as replicas may differ. */
   observedAt?: number | undefined;
 }
 
-/** What is known of a DaemonSet on a node. */
+/** What decides about a DaemonSet on a node. */
 export interface Known {
   daemonSet: DaemonSetFacts;
   node: NodeFacts;
-  /** Pods of the DaemonSet on the node. */
   agents: AgentFacts[];
   /** When a pod of any DaemonSet was last seen to be gone from the node; undefined if none was. */
   lostAt: number | undefined;
@@ -63,12 +59,7 @@ export interface Known {
   staleSince: (agent: AgentFacts) => number | undefined;
 }
 
-/**
- * The status of a DaemonSet on a node.
- *
- * @param now milliseconds since the epoch
- * @param grace how long a new pod or node may take, in milliseconds
- */
+/** The status of a DaemonSet on a node. @param grace how long a new pod or node may take, in milliseconds */
 export function daemonSetStatus(known: Known, now: number, grace: number): DaemonSetStatus {
   const { daemonSet, node, agents, lostAt, staleSince } = known;
   const staying = agents.filter((agent) => !agent.leaving);

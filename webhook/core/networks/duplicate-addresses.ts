@@ -5,17 +5,15 @@ export interface DuplicateAddress {
   /** The network's name as Multus reports it; empty for the cluster's own network. */
   network: string;
   address: string;
-  /** The older pod of the two. */
   older: PodEvidence;
   younger: PodEvidence;
 }
 
-/** What is read of a pod here. */
 type Addressed = Pick<PodEvidence, 'uid' | 'ended' | 'leaving' | 'hasSandbox' | 'createdAt'>;
 
 /**
- * Finds the addresses that more than one live pod has. A pod that ended or has no sandbox has given its addresses back,
- * whatever its status still shows, and one that is being deleted may have. Of several pods with one address, each is reported once: with the oldest.
+ * Finds the addresses that more than one live pod has. A pod that ended, is being deleted or has no sandbox has given
+ * its addresses back. Each of several pods with one address is reported once: with the oldest.
  */
 export function duplicateAddresses(pods: Iterable<PodEvidence>): DuplicateAddress[] {
   const live = [...pods].filter(holdsAddresses);

@@ -11,20 +11,16 @@ export interface EvidenceChange {
   now: PodEvidence | undefined;
 }
 
-/** What pods found out about their networks, for readers. */
-export type EvidenceView = Pick<
-  Evidence,
-  'synced' | 'pods' | 'pod' | 'ownedBy' | 'hasPassed' | 'of' | 'reservations' | 'reserve' | 'subscribe'
+export type EvidenceView = Readonly<
+  Pick<Evidence, 'synced' | 'pods' | 'pod' | 'ownedBy' | 'hasPassed' | 'of' | 'reservations' | 'subscribe'>
 >;
 
 /** A change of a pod as a watch reports it. `listed`: from a list, so it may have happened long ago. */
 export type PodChange = { type: 'put'; pod: PodEvidence; listed: boolean } | { type: 'gone'; uid: string };
 
 /**
- * What pods found out about their networks: a reducer over watch events. Pure: the caller passes the time.
- *
- * All of it comes from the cluster, so a process that starts knows it again, except for failures of pods that are gone,
- * the first failure of a pod that fails again and again, and the boot of a node that nothing else shows.
+ * What pods found out about their networks: a reducer over watch events. A process that starts knows all of it again,
+ * except for failures of pods that are gone, first failures of pods that fail again, and boots that nothing else shows.
  */
 export class Evidence {
   readonly #known = new Map<string, PodEvidence>();
@@ -38,7 +34,8 @@ export class Evidence {
   readonly #subscribers = new Set<(changes: readonly EvidenceChange[]) => void>();
   readonly #isProfile: (name: string) => boolean;
   readonly reservations: Reservations;
-  #isSynced = false;
+  /** Whether all pods were listed once. */
+  synced = false;
 
   /** @param isProfile whether a profile of this name exists: users can name any */
   constructor(isProfile: (name: string) => boolean = () => true, reservations = new Reservations()) {
@@ -46,22 +43,14 @@ export class Evidence {
     this.reservations = reservations;
   }
 
-  /** Whether all pods were listed once. */
-  get synced(): boolean {
-    return this.#isSynced;
-  }
-
-  /** Everything was listed once. */
   markSynced(): void {
-    this.#isSynced = true;
+    this.synced = true;
   }
 
-  /** All known pods on nodes that carry our label. */
   pods(): Iterable<PodEvidence> {
     return this.#known.values();
   }
 
-  /** A pod by its UID. */
   pod(uid: string): PodEvidence | undefined {
     return this.#known.get(uid);
   }
@@ -80,13 +69,6 @@ export class Evidence {
   /** What pods of a profile showed on a node; undefined if nothing is known. */
   of(profile: string, node: string): ProofRecord | undefined {
     return this.#records.get(profile)?.get(node);
-  }
-
-  /**
-   * Reserves a node that has to be proved for the next pod of an owner, which was made to find out whether the node works.
-   */
-  reserve(profile: string, node: string, owner: string, now: number): void {
-    this.reservations.reserve(profile, node, owner, now);
   }
 
   /** Calls back after each batch of changes. @returns ends the subscription */
@@ -111,7 +93,6 @@ export class Evidence {
 
   /**
    * A node booted: what its pods found out before no longer counts.
-   *
    * @param version resourceVersion of the Node with the new boot id: the watches of nodes and of pods are not in step
    */
   booted(node: string, version: string): void {
@@ -119,13 +100,12 @@ export class Evidence {
     for (const nodes of this.#records.values()) nodes.get(node)?.booted(version);
   }
 
-  /** A Node was deleted. */
   nodeGone(node: string): void {
     this.#boots.delete(node);
     for (const nodes of this.#records.values()) nodes.delete(node);
   }
 
-  /** Other profiles may exist now: pods of new ones are counted as after a start, and those of old ones forgotten. */
+  /** Pods of new profiles are counted as after a start, and those of old ones forgotten. */
   profilesChanged(now: number): void {
     for (const profile of this.#records.keys()) {
       if (!this.#isProfile(profile)) this.#records.delete(profile);
@@ -171,7 +151,7 @@ export class Evidence {
     // an owner gets that once, so that it cannot take every attempt
     for (const profile of owner === uid ? [] : failedProfiles)
       if (this.of(profile, node)?.failures.get(owner)?.attempts === 1)
-        this.reserve(profile, node, owner, now);
+        this.reservations.reserve(profile, node, owner, now);
   }
 
   #recordOf(profile: string, node: string): ProofRecord | undefined {

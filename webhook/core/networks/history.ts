@@ -9,10 +9,7 @@ function lastPassOf(pod: PodEvidence): ShownPass | undefined {
   return pod.passedBefore ?? (run === undefined ? undefined : { run, sandbox: pod.sandboxSince });
 }
 
-/**
- * Whether the pod shows a proof that passed and was not shown before: of another run in another sandbox. In a mesh, the
- * proxy answers the startup probe of a witness that runs again.
- */
+/** Whether the pod shows a new pass: of another run in another sandbox. A mesh's proxy answers probes of later runs. */
 export function isNewPass(pod: PodEvidence, before: PodEvidence | undefined): boolean {
   const run = runOf(pod);
   if (pod.verdict !== 'passed' || run === undefined) return false;
@@ -31,10 +28,7 @@ export function withHistory(shown: PodEvidence, before: PodEvidence): PodEvidenc
   return { ...pod, passedBefore: last };
 }
 
-/**
- * A pod that fails again and again has one failure: the first. In the sandbox that was seen to fail, no other verdict
- * than a pass takes that back: a check that could not be made shows nothing.
- */
+/** A pod that fails again and again has one failure: the first. In its sandbox, only a pass takes that back. */
 function withFailure(pod: PodEvidence, before: PodEvidence): PodEvidence {
   if (before.verdict !== 'failed' || pod.verdict === 'passed') return pod;
   const { at, startedAt, failedVersion = before.version } = before;

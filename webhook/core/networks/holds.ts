@@ -6,7 +6,6 @@ import type { DaemonSetStatus } from './daemon-set-status.ts';
 /** A hold outlasts this time of waiting for something else: pods that compete for a node find it full. Milliseconds. */
 const interruption = 60_000;
 
-/** A pod that waits because the gate refused its node. */
 interface Hold {
   /** The first refusal, in milliseconds since the epoch, as all times here. */
   since: number;
@@ -19,8 +18,8 @@ interface Hold {
 }
 
 /**
- * The pods that this process knows to be held, by UID: it refused them, or a watch showed that another replica did. The
- * pods do not tell: a condition has no time of the first refusal, and not every scheduler writes refusals into it.
+ * The pods that this process knows to be held, by UID: it refused them, or a watch showed that another replica did. A
+ * condition has no time of the first refusal, and not every scheduler writes refusals into it.
  */
 export class Holds {
   readonly #all = new Map<string, Hold>();
@@ -72,10 +71,7 @@ export class Holds {
   }
 }
 
-/**
- * When the hold of a pod began that was refused before this process started: when the refusal was written, or when the
- * state of the node began, whichever is later. A time of a node's clock that lies in the future does not extend it.
- */
+/** When a hold began that is older than this process: with the refusal or the state of the node, whichever is later. */
 export function holdBegan(heldSince: number, { since, observedAt }: DaemonSetStatus, now: number): number {
   const began = [since, observedAt].find((time) => time !== undefined && time <= now);
   return Math.min(now, Math.max(heldSince, began ?? 0));

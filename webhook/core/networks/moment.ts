@@ -10,10 +10,7 @@ export interface Moment {
   shownBy?: string | undefined;
 }
 
-/**
- * Whether the first of two moments of a node is later. The order of what was observed decides where it can, because the
- * clock of a node can be set back; the clock decides about what a list showed.
- */
+/** Whether a moment is later. What was observed decides where it can: the clock of a node can be set back. */
 export function isLater(moment: Moment, than: Moment): boolean {
   if (isBefore(than.shownBy ?? '', moment.after ?? '')) return true;
   if (isBefore(moment.shownBy ?? '', than.after ?? '')) return false;

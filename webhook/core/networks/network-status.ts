@@ -32,7 +32,6 @@ export interface NetworkProblem extends DaemonSetStatus {
   daemonSet: DaemonSetRef | undefined;
 }
 
-/** Why the state of a network is not known. */
 export type UnknownReason = 'not-synced' | 'node-unknown' | 'daemonset-unknown';
 
 /**
@@ -55,9 +54,8 @@ interface KnownStatus {
 }
 
 /**
- * The one answer to "may this pod use this network on this node?". Gate, steering, repair, metrics and reports map it to
- * their words. Pure.
- *
+ * The one answer to "may this pod use this network on this node?", which gate, steering, repair, metrics and reports
+ * map to their words.
  * @param now milliseconds since the epoch
  * @param asking the pod that asks; undefined if no particular pod does
  */
@@ -93,10 +91,7 @@ export function networkStatus(
   return { kind: 'try', ...problem };
 }
 
-/**
- * The status that decides for a pod with several networks: what blocks it, then what is unknown, then what it may try. The
- * pod is exempt where none of its networks is ready. No network blocks no pod.
- */
+/** The status that decides for a pod with several networks: the first kind below that one of them has. */
 export function decisiveStatus(statuses: readonly NetworkStatus[]): NetworkStatus {
   for (const kind of ['blocked', 'unknown', 'try', 'ready', 'exempt']) {
     const status = statuses.find((candidate) => candidate.kind === kind);
@@ -109,7 +104,6 @@ export function decisiveStatus(statuses: readonly NetworkStatus[]): NetworkStatu
 export const hasToBeProved = ({ state }: DaemonSetStatus): boolean =>
   state === 'unproved' || state === 'failing';
 
-/** The statuses of a profile's DaemonSets on a node. @param now milliseconds since the epoch */
 const daemonSetStatuses = (
   { daemonSets }: Profile,
   node: string,
@@ -121,12 +115,7 @@ const daemonSetStatuses = (
     status: readiness.status(daemonSet, node, now, policy.gate.startupGrace),
   }));
 
-/**
- * The states of a profile's DaemonSets on a node, without those that are not known. What the proofs say of the network
- * takes the place of an open state.
- *
- * @param now milliseconds since the epoch
- */
+/** The states of a profile's known DaemonSets on a node. Proofs that block the network replace an open state. */
 export function statesOn(
   profile: Profile,
   node: string,
@@ -195,7 +184,6 @@ const proved: ProofStatus = { state: 'proved', reason: '', since: 0, mayProbe: t
 const neverProved = 'no pod has proved its network there yet';
 const notSince = "no pod has proved its network there since the node or the network's pod started";
 
-/** The part of {@link NetworkFacts} that {@link proofStatus} reads. */
 interface ProofFacts {
   policy: Pick<Policy, 'evidenceOf'>;
   readiness: Pick<Readiness, 'node' | 'started'>;

@@ -26,9 +26,8 @@ export interface WaitingPod {
 }
 
 /**
- * What pods of one profile showed on one node: the last pass, the owners that failed since, and the pods without a
- * verdict. It outlives the pods, because a pod that is recreated must not take its failure with it. All of it is bounded.
- * {@link assess} says what it means.
+ * What pods of one profile showed on one node. It outlives the pods, because a pod that is recreated must not take its
+ * failure with it. All of it is bounded. {@link assess} says what it means.
  */
 export class ProofRecord {
   /** The last proof that passed, if any is known. */
@@ -52,17 +51,11 @@ export class ProofRecord {
     this.#boot = boot;
   }
 
-  /** Whether nothing is known that may count against the node. */
   get quiet(): boolean {
     return this.failures.size === 0 && this.waiting.size === 0;
   }
 
-  /**
-   * A pod was added or changed.
-   *
-   * @param before what was known of it
-   * @param listed whether a list shows it, so that the change may have happened long ago
-   */
+  /** @param listed whether a list shows it, so that the change may have happened long ago */
   observe(pod: PodEvidence, before: PodEvidence | undefined, listed: boolean, now: number): void {
     const waited = this.waiting.get(pod.uid);
     if (pod.verdict === 'waiting' && !pod.ended && !pod.leaving) {
@@ -79,7 +72,6 @@ export class ProofRecord {
     }
   }
 
-  /** The pod no longer waits. */
   forget(uid: string): void {
     this.waiting.delete(uid);
   }
@@ -92,11 +84,6 @@ export class ProofRecord {
     this.passSeen = 0;
     this.failures.clear();
     this.lastFailed = undefined;
-  }
-
-  /** Whether exactly one attempt of the owner failed since the last pass. */
-  failedOnce(owner: string): boolean {
-    return this.failures.get(owner)?.attempts === 1;
   }
 
   /** A pass that was observed as it happened is the latest, whatever the node's clock says. */

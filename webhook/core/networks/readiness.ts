@@ -6,10 +6,7 @@ import { Boots } from './boots.ts';
 import { type DaemonSetStatus, daemonSetStatus } from './daemon-set-status.ts';
 import { isLater, type Moment } from './moment.ts';
 
-/**
- * The readiness of nodes, from watch events. The answer depends only on them and on the given time. There is no I/O and
- * no clock here.
- */
+/** The readiness of nodes, from watch events: without I/O and without a clock. */
 export class Readiness {
   readonly #nodes = new Map<string, NodeFacts>();
   readonly #daemonSets = new Map<string, DaemonSetFacts>();
@@ -22,7 +19,7 @@ export class Readiness {
   readonly #lostAt = new Map<string, number>();
   readonly #boots = new Boots();
 
-  /** A Node was added or changed. @param now milliseconds since the epoch */
+  /** @param now milliseconds since the epoch, as all times here */
   setNode(facts: NodeFacts, now: number): void {
     this.#boots.node(facts, now);
     this.#nodes.set(facts.name, facts);
@@ -65,17 +62,11 @@ export class Readiness {
     this.#starts.delete(uid);
   }
 
-  /** Whether this DaemonSet exists. */
   knows(daemonSet: DaemonSetRef): boolean {
     return this.#daemonSets.has(nameOf(daemonSet));
   }
 
-  /**
-   * The status of a DaemonSet on a node; undefined if either is unknown.
-   *
-   * @param now milliseconds since the epoch
-   * @param grace how long a new pod or node may take, in milliseconds
-   */
+  /** The status of a DaemonSet on a node; undefined if either is unknown. */
   status(daemonSet: DaemonSetRef, nodeName: string, now: number, grace: number): DaemonSetStatus | undefined {
     const found = this.#daemonSets.get(nameOf(daemonSet));
     const node = this.#nodes.get(nodeName);
@@ -87,10 +78,7 @@ export class Readiness {
     return daemonSetStatus({ daemonSet: found, node, agents, lostAt, staleSince }, now, grace);
   }
 
-  /**
-   * When the latest container of these DaemonSets' pods on a node started; at minus infinity if no pod shows it. Pods that
-   * are being deleted do not count.
-   */
+  /** When the latest container of these DaemonSets' pods on a node started; at minus infinity if no pod shows it. */
   started(daemonSets: readonly DaemonSetRef[], nodeName: string): Moment {
     const known = daemonSets.flatMap((daemonSet) => this.#daemonSets.get(nameOf(daemonSet)) ?? []);
     let latest: Moment = { at: Number.NEGATIVE_INFINITY };
@@ -102,17 +90,15 @@ export class Readiness {
     return latest;
   }
 
-  /** The node of this name; undefined if there is none. */
   node(name: string): NodeFacts | undefined {
     return this.#nodes.get(name);
   }
 
-  /** When this process saw the node boot, milliseconds since the epoch; undefined if it did not. */
+  /** When this process saw the node boot. */
   bootSeen(node: string): number | undefined {
     return this.#boots.seen(node);
   }
 
-  /** The known nodes, in any order. */
   nodes(): Iterable<NodeFacts> {
     return this.#nodes.values();
   }

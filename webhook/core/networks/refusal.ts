@@ -4,9 +4,8 @@ import { refusalCode, refusalTag } from '../facts/refusal-tag.ts';
 import type { NetworkProblem } from './network-status.ts';
 
 /**
- * The text of a refusal: a sentence for people, and at its end the tag that `refusedFor` reads. The text does not
- * change between attempts while nothing changes on the node, because the scheduler writes each new text into the pod's
- * status. The sentence may change from version to version.
+ * The text of a refusal: a sentence for people, and the tag that `refusedFor` reads. It stays the same while nothing
+ * changes on the node, because the scheduler writes each new text into the pod's status.
  */
 export function refusalText(problem: NetworkProblem): string {
   const { node, profile, state } = problem;
@@ -16,7 +15,6 @@ export function refusalText(problem: NetworkProblem): string {
 /** The same for a text that no program reads again, such as a warning: with the error code alone. */
 export const notReadyText = (problem: NetworkProblem): string => `${sentenceOf(problem)} (${refusalCode})`;
 
-/** It says since when the node is not ready, and never for how long. */
 function sentenceOf({ node, profile, daemonSet, state, pod, reason, since }: NetworkProblem): string {
   const what = daemonSet === undefined ? 'the network' : `DaemonSet ${daemonSet.namespace}/${daemonSet.name}`;
   const when = since === undefined ? '' : ` since ${timeText(since)}`;

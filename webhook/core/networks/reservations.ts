@@ -1,8 +1,8 @@
 import type { PodEvidence } from '../facts/pod-evidence.ts';
 
-/** How long a node is reserved: until a watch reports the pod on it, or until the pod is recreated. Milliseconds. */
+/** Milliseconds until a watch reports the pod on its node, or until the pod is recreated. */
 const duration = 5000;
-/** The watch of pods that wait can be this much ahead of the watch of pods on nodes. Milliseconds. */
+/** The watch of pods that wait can be this many milliseconds ahead of the watch of pods on nodes. */
 const lag = 1000;
 /** A node gets no more reservations by requests than this without a binding, for a minute: anyone can send requests. */
 const mostAsked = 3;
@@ -31,10 +31,7 @@ export class Reservations {
     return until > now && until - now <= duration ? holder : undefined;
   }
 
-  /**
-   * Reserves a node for a pod, or for the next pod of an owner. It replaces no other reservation, except by a request: the
-   * gate lets only the holder or a pod of the holder through.
-   */
+  /** Reserves a node for a pod or an owner's next pod. Only a request that the gate checked replaces another holder. */
   reserve(profile: string, node: string, holder: string, now: number, byRequest = false): void {
     const key = keyOf(profile, node);
     const { until, asked: before } = this.#all.get(key) ?? { until: 0, asked: 0 };

@@ -3,10 +3,7 @@ import { getOwn } from '../../lib/maps.ts';
 import { foreign } from '../../lib/names.ts';
 import { type Condition, checkNameOf, type Profile } from './types.ts';
 
-/**
- * Returns why one pod cannot satisfy these profiles, or an empty list if it can. The init container has one user id and
- * one network namespace, and a redirect answers any connect, so `reach` would pass falsely.
- */
+/** Returns why one pod cannot satisfy these profiles. A redirect answers any connect, so `reach` would pass falsely. */
 export function conflicts(profiles: Profile[]): string[] {
   return [
     ...redirectConflicts(profiles),
@@ -53,7 +50,6 @@ function reachConflict(profiles: Profile[]): string | undefined {
   return `check "reach" of profile "${reaching.name}" would be answered by the proxy that profile "${capturing.name}" redirects to`;
 }
 
-/** A pod has one init container, and a network's own validator runs none of our checks. */
 function containerConflict(profiles: Profile[]): string | undefined {
   const proving = profiles.filter(
     ({ proof: { container, checks, witness } }) => container ?? witness ?? checks[0],

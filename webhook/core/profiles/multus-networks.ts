@@ -1,11 +1,7 @@
-/**
- * The annotation `k8s.v1.cni.cncf.io/networks` in both forms that Multus accepts (its `pkg/k8sclient`, and the Network
- * Plumbing Working Group's specification): a comma list `ns/name@interface`, or a JSON list of objects.
- */
+/** The annotation `k8s.v1.cni.cncf.io/networks` as Multus reads it (`pkg/k8sclient`): a comma list, or a JSON list. */
 import { isDeepStrictEqual as same } from 'node:util';
 import { texts } from '../../lib/limits.ts';
 
-/** One requested network, as a JSON object of the specification. */
 export interface NetworkEntry {
   name: string;
   namespace?: string;
@@ -13,7 +9,6 @@ export interface NetworkEntry {
   [key: string]: unknown;
 }
 
-/** The networks that a Multus annotation requests, and the form in which it does. */
 export interface NetworkList {
   form: 'comma' | 'json';
   entries: NetworkEntry[];
@@ -82,21 +77,17 @@ function withoutEmpty({ namespace, interface: device, ...rest }: NetworkEntry): 
   return { ...rest, ...(namespace && { namespace }), ...(device && { interface: device }) };
 }
 
-/** The result of merging a profile's networks into a pod's. */
-export interface MergedNetworks {
-  /** The pod's annotation afterwards; existing entries stay as they were written. */
-  value: string;
-  /** Warnings about values of the pod that were kept instead of the profile's. */
-  kept: string[];
-}
-
 /**
- * Adds the networks that a pod lacks to those that it requests. The pod's entries, their order and their form stay; an
- * existing network is not added again. A comma list becomes JSON only if an entry cannot be written in that form.
- *
+ * Adds the networks that a pod lacks to those that it requests. The pod's entries, their order and their form stay. A
+ * comma list becomes JSON only if an entry cannot be written in that form.
  * @param podNamespace the namespace of entries that name none
+ * @returns the annotation afterwards, and warnings about values of the pod that were kept
  */
-export function mergeNetworks(podText: string, profileText: string, podNamespace: string): MergedNetworks {
+export function mergeNetworks(
+  podText: string,
+  profileText: string,
+  podNamespace: string,
+): { value: string; kept: string[] } {
   const pod = parseNetworks(podText);
   const profile = parseNetworks(profileText);
   if (pod === undefined || profile === undefined) {
@@ -151,7 +142,6 @@ function differences(kept: NetworkEntry, asked: NetworkEntry): string[] {
   return Object.keys(rest).filter((key) => !same(kept[key], rest[key]));
 }
 
-/** The pod's text with entries appended. */
 function append(text: string, list: NetworkList, entries: NetworkEntry[]): string {
   const empty = list.entries.length === 0;
   const short = entries.map(commaText);

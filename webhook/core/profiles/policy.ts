@@ -12,19 +12,16 @@ import type {
   TemplateKind,
 } from './types.ts';
 
-/** Profiles that a label combines by dots, in the label's order. */
+/** Profiles that a label combines by dots, in the label's order. `name` is the label's value. */
 export interface CombinedProfiles {
-  /** The label's value. */
   name: string;
   profiles: Profile[];
 }
 
-/** The gate's settings, with durations in milliseconds. */
 export interface GateSettings {
   mode: Configuration['gate']['mode'];
   startupGrace: number;
   maxHold: number;
-  /** Of profiles that set none themselves. */
   evidence: EvidenceMode;
 }
 
@@ -64,12 +61,10 @@ export class Policy {
     this.daemonSets = new Set(configuration.profiles.flatMap(({ daemonSets }) => daemonSets.map(nameOf)));
   }
 
-  /** The kinds in which `review` finds pod templates. */
   get templateKinds(): readonly TemplateKind[] {
     return this.configuration.review.kinds;
   }
 
-  /** What the gate goes by for a profile. */
   evidenceOf({ evidence }: Pick<Profile, 'evidence'>): EvidenceMode {
     return evidence ?? this.gate.evidence;
   }
@@ -80,20 +75,17 @@ export class Policy {
   }
 
   /**
-   * Returns the profiles that a value of the label `cni-gate.io/profile` names. The same value gives the same object.
-   *
-   * @param label profile names, with dots between them: `cilium.linkerd`
+   * Returns the profiles that a value of the label `cni-gate.io/profile` names, such as `cilium.linkerd`.
    * @throws CniGateError CNI_GATE_PROFILE_UNKNOWN or CNI_GATE_PROFILE_COMBINATION
    */
   combineProfiles(label: string): CombinedProfiles {
     const known = this.#combined.get(label);
     if (known !== undefined) return known;
-    if (label.length > longestLabel) {
+    if (label.length > longestLabel)
       throw notCombined(
         `${label.slice(0, longestLabel)}…`,
         `is longer than a label value may be (${longestLabel} characters)`,
       );
-    }
     const combined = { name: label, profiles: label.split('.').map((name) => this.#profile(name, label)) };
     if (new Set(combined.profiles).size < combined.profiles.length) {
       throw notCombined(label, 'names a profile twice');
@@ -109,31 +101,15 @@ export class Policy {
     const profile = this.profiles.get(name);
     if (profile !== undefined) return profile;
     const of = name === label ? '' : ` of "${label}"`;
-    const meant = this.#meant(label);
-    const hint = meant === undefined ? '' : ` (did you mean "${meant}"?)`;
-    throw new UnknownProfile(`profile "${name}"${of} does not exist${hint}`, [...this.profiles.keys()]);
-  }
-
-  /** The label with misspelled names and separators corrected; undefined if a name is like no profile. */
-  #meant(label: string): string | undefined {
     const known = [...this.profiles.keys()];
-    const names = label.toLowerCase().split(/[^a-z0-9-]+/);
-    const meant = names.map((name) => nearest(name, known));
-    return meant.includes(undefined) ? nearest(label, known) : meant.join('.');
+    const meant = nearest(name, known);
+    const hint = meant === undefined ? '' : ` (did you mean "${meant}"?)`;
+    throw new CniGateError(
+      'CNI_GATE_PROFILE_UNKNOWN',
+      `profile "${name}"${of} does not exist${hint}; the configuration has: ${known.join(', ')}`,
+    );
   }
 }
 
 const notCombined = (label: string, why: string): CniGateError =>
   new CniGateError('CNI_GATE_PROFILE_COMBINATION', `profile "${label}" ${why}`);
-
-/** A label names a profile that is not in the configuration. */
-export class UnknownProfile extends CniGateError {
-  /** The message in short lines: the fault, and the configured profiles. */
-  readonly lines: readonly string[];
-
-  constructor(fault: string, known: readonly string[]) {
-    const list = `the configuration has: ${known.join(', ')}`;
-    super('CNI_GATE_PROFILE_UNKNOWN', `${fault}; ${list}`);
-    this.lines = [fault, list];
-  }
-}

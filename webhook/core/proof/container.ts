@@ -11,7 +11,6 @@ import type { Container, EnvVar, Volume, VolumeMount } from '../facts/pod.ts';
 import type { ProofSettings } from '../profiles/types.ts';
 import type { ProofPlan } from './plan.ts';
 
-/** What is put into a pod. */
 export interface Injection {
   container: Container;
   /** The volume that it needs, if any. */
@@ -19,9 +18,8 @@ export interface Injection {
 }
 
 /**
- * Returns the init container of a plan; undefined if nothing is proved. It sets the fields that the API server would
- * default, so that a later call sees the same, and has the mount that the API server would add, so that there is no later
- * call. The security context complies with Pod Security `restricted`.
+ * Returns the init container of a plan; undefined if nothing is proved. It has the defaults and the mount that the API
+ * server would add, so that there is no later call. It complies with Pod Security `restricted`.
  */
 export function injectionFor(plan: ProofPlan, proof: ProofSettings): Injection | undefined {
   if (plan.checkNames.length === 0) return undefined;
@@ -53,10 +51,7 @@ export function injectionFor(plan: ProofPlan, proof: ProofSettings): Injection |
   return { container, volume };
 }
 
-/**
- * The probe by which the kubelet dials the pod, with the API server's defaults. It goes on for longer than the checks
- * take, because the kubelet restarts a container whose probe is over.
- */
+/** The probe by which the kubelet dials the pod. It must outlast the checks, because its end restarts the container. */
 function startupProbe({ checks }: ProofPlan, port: number): object {
   const timeouts = checks.flatMap(({ profile: _, ...check }) =>
     Object.values<{ timeout: string }>(check).map(({ timeout }) => parseDuration(timeout) ?? 0),
@@ -96,10 +91,7 @@ function environment({ checks, checkNames, ownValidator }: ProofPlan, proof: Pro
   return result;
 }
 
-/**
- * The volume with `network-status`. Multus writes that annotation while the sandbox is created, which is too late for an
- * environment variable: only a file is updated.
- */
+/** The volume with `network-status`, which Multus writes too late for an environment variable. */
 const podInfo = (): Volume => ({
   name: podInfoVolume,
   downwardAPI: {

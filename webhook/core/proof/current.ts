@@ -6,10 +6,6 @@ import type { Container, EnvVar, Pod, Resources, SecurityContext, VolumeMount } 
 import { mayRunAs, mayRunInGroup, type ProofIds } from './ids.ts';
 import { hasPodResources } from './resources.ts';
 
-/*
- * What the policy over the final pod (manifests/base/policy-pods.yaml) refuses as well: tests/support/changed-injections.ts
- */
-
 /** Variables that change what the container runs or proves: ours, and those of the loader, the C library and Node. */
 const decisiveVariables =
   /^(CNI_GATE_.*|LD_.*|OPENSSL_.*|GCONV_PATH|GLIBC_TUNABLES|LOCPATH|NODE_(CHANNEL_FD|COMPILE_CACHE|ICU_DATA|OPTIONS|PATH|V8_COVERAGE))$/;
@@ -21,9 +17,8 @@ const credentials = /^\/var\/run\/secrets(\/(?!\.\.?(\/|$))[^/]+)+\/?$/;
 const mayBeAdded = new Set(['env', 'resources', 'securityContext', 'volumeMounts', 'resizePolicy']);
 
 /**
- * Whether the pod's container still does what is required. Between two calls, the API server's plugins and other
- * webhooks may add to it: mounts of credentials, LimitRange defaults, an image pull policy of Always, ids and labels of
- * OpenShift, environment variables. A change of the command, its checks, its user or its privileges is not accepted.
+ * Whether the pod's container still does what is required: other webhooks and plugins may add to it, and not change its
+ * command, checks, user or privileges. The policy over the final pod (manifests/base/policy-pods.yaml) judges alike.
  */
 export function isCurrent(actual: Container, wanted: Container, ids: ProofIds, pod: Pod): boolean {
   const { env: variables, resources, securityContext, volumeMounts, imagePullPolicy, ...rest } = wanted;
@@ -75,7 +70,6 @@ function sameRights(actual: SecurityContext, wanted: SecurityContext, ids: Proof
   );
 }
 
-/** Whether a right that others added leaves the proof as it is. */
 function mayHave(key: string, value: unknown, ids: ProofIds): boolean {
   const type = isObject(value) ? value.type : undefined;
   switch (key) {

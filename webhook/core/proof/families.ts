@@ -16,10 +16,7 @@ export type Served = Families | 'first' | 'all';
 /** The values that Go's `strconv.ParseBool` reads as true. */
 const goTrue = new Set(['1', 't', 'T', 'true', 'TRUE', 'True']);
 
-/**
- * Returns the families that the mesh of this pod serves, read from where `proof.families` of the profile points;
- * undefined if nothing limits the proof, or if the variable cannot be read.
- */
+/** Returns the families that the mesh of this pod serves; undefined if nothing limits the proof. */
 export function familiesIn(pod: Pod, { families: source }: ProfileProof): Served | undefined {
   if (source === undefined) return undefined;
   const container = allContainers(pod).find(({ name }) => name === source.container);

@@ -12,13 +12,10 @@ export type Ids = Record<
 
 /** The ids that the checks of a proof require and exclude together. */
 export interface ProofIds {
-  /** The user id that a check must run as. */
   asUser: number | undefined;
-  /** The group id that a check must run as; undefined if it equals `asUser`. */
+  /** Undefined if it equals `asUser`. */
   asGroup: number | undefined;
-  /** User ids that a check must not run as. */
   notAsUsers: number[];
-  /** Group ids that a check must not run as. */
   notAsGroups: number[];
 }
 
@@ -28,10 +25,8 @@ export interface Place {
   namespace: NamespaceFacts;
 }
 
-/** The fields of a security context that contain ids. */
 type Field = 'runAsUser' | 'runAsGroup';
 
-/** The ids of a profile in this pod. */
 export function idsIn({ asUser, notAsUser, notAsGroup }: Identity, place: Place): Ids {
   return {
     asUser: idOf(asUser, 'runAsUser', place, true),
@@ -52,19 +47,15 @@ function idOf(id: Id | undefined, field: Field, place: Place, ofPod: boolean): n
 const groupBeside = (source: IdSource, { pod }: Place): number | undefined =>
   source.containers && (inContainers(source, 'runAsGroup', pod, true) ?? source.default);
 
-/**
- * The pod's annotation before its namespace's; an empty one counts as absent (linkerd2-proxy-init,
- * `getAnnotationOverride`).
- */
+/** The pod's annotation before its namespace's; an empty one counts as absent, as in linkerd2-proxy-init. */
 function inAnnotations({ annotation }: IdSource, { pod, namespace }: Place): number | undefined {
   if (annotation === undefined) return undefined;
   return idIn(getOwn(pod.metadata.annotations, annotation) || getOwn(namespace.annotations, annotation));
 }
 
 /**
- * The id in the security context of the first container that has one, else the pod's, which applies to containers
- * without one. If a mesh's proxy runs as root, the rule uses the default id (istio-cni, `NewRedirect`), so an explicit
- * 0 of a container ends the search.
+ * The id of the first container that has one, else the pod's. If a mesh's proxy runs as root, the rule uses the default
+ * id (istio-cni, `NewRedirect`), so an explicit 0 of a container ends the search.
  */
 function inContainers(
   { containers = [] }: IdSource,
@@ -96,9 +87,8 @@ function idIn(value: unknown): number | undefined {
 export const imageUser = 64_532;
 
 /**
- * Returns the user and group to set on the init container. They are set only if a check needs them, or if the container
- * would otherwise run as root or as an id that the redirect exempts: OpenShift assigns ids by range and refuses others.
- *
+ * Returns the ids to set on the init container: where a check needs them, or where it would run as root or as an id
+ * that the redirect exempts. OpenShift assigns ids by range and refuses others.
  * @param image user and group of the image; undefined if they are unknown
  */
 export function runAsFor(pod: Pod, ids: ProofIds, image: number | undefined): Partial<Record<Field, number>> {
@@ -120,7 +110,6 @@ export function mayRunAs(user: number, ids: ProofIds): boolean {
   return user !== 0 && !ids.notAsUsers.includes(user);
 }
 
-/** Whether the proof is meaningful when it runs with this primary group. */
 export function mayRunInGroup(group: number, ids: ProofIds): boolean {
   return !ids.notAsGroups.includes(group);
 }

@@ -11,12 +11,7 @@ import { isCurrent } from './current.ts';
 import type { ProofPlan } from './plan.ts';
 import type { Selection } from './selection.ts';
 
-/**
- * Returns the operations that give a pod what its plan says; none if it has all of it.
- *
- * @param injection undefined if nothing is proved
- * @throws CniGateError CNI_GATE_NAME_TAKEN if the pod uses a name of ours for something else
- */
+/** Returns the operations for what the pod lacks. @throws CniGateError CNI_GATE_NAME_TAKEN */
 export function patchFor(
   pod: Pod,
   earlier: EarlierCall,
@@ -42,12 +37,7 @@ export function patchFor(
   ];
 }
 
-/**
- * Removes what an earlier call injected, and writes a status instead: without one, a pod to which no profile applies
- * would look like one that never reached the webhook.
- *
- * @param status none by default
- */
+/** Removes what an earlier call injected, and writes a status instead, which shows that cni-gate reviewed the pod. */
 export function removalPatch(pod: Pod, earlier: EarlierCall, status?: string): Operation[] {
   const { metadata, spec } = pod;
   return [
@@ -61,19 +51,14 @@ export function removalPatch(pod: Pod, earlier: EarlierCall, status?: string): O
   ];
 }
 
-/**
- * Records on a pod that is admitted with a warning why nothing is proved. The status and the injection of an earlier
- * call stay, because the later call may have failed temporarily.
- */
+/** Records why nothing is proved. What an earlier call wrote stays, because this one may have failed temporarily. */
 export function refusalPatch(pod: Pod, code: string): Operation[] {
   return getOwn(pod.metadata.annotations, statusAnnotation) ? [] : statusOperations(pod, reasonText(code));
 }
 
 /**
- * Applies a patch once, before it is sent: one that does not apply would fail the request whatever the webhook's
- * failurePolicy says. The pod is patched in place and is of no use for another decision afterwards; a copy would cost as
- * much as the whole request.
- *
+ * Applies a patch to the pod in place before it is sent: one that does not apply would fail the request whatever the
+ * webhook's failurePolicy says.
  * @throws CniGateError CNI_GATE_PATCH_FAILED
  */
 export function applyOnce(pod: Pod, operations: Operation[]): void {
@@ -105,7 +90,6 @@ function refuseTakenNames(pod: Pod, earlier: EarlierCall): void {
   );
 }
 
-/** Operations that make the container the first init container. */
 function headOperations(
   pod: Pod,
   { container: at }: EarlierCall,
@@ -123,7 +107,6 @@ function headOperations(
   return [...(isCurrent(actual, wanted, ids, pod) ? [] : [replace]), ...(at === 0 ? [] : [move])];
 }
 
-/** Operations that add the pull secrets that the pod lacks. */
 function secretOperations({ spec }: Pod, proof: ProofSettings): Operation[] {
   const missing = proof.imagePullSecrets.filter(
     (name) => !spec.imagePullSecrets?.some((secret) => secret?.name === name),
@@ -135,7 +118,6 @@ function secretOperations({ spec }: Pod, proof: ProofSettings): Operation[] {
   );
 }
 
-/** Operations that add or update a named volume. */
 function volumeOperations(list: Present<Volume[]>, wanted: Volume): Operation[] {
   const at = (list ?? []).findIndex((volume) => volume.name === wanted.name);
   const actual = list?.[at];
@@ -175,14 +157,12 @@ function mapOperations(
   return operations;
 }
 
-/** The operation that removes an element from a list of the spec, and the list if it was the only one. */
 function removeOperations(name: string, list: Present<unknown[]>, at: number): Operation[] {
   if (at < 0) return [];
   const path = list?.length === 1 ? pointer('spec', name) : pointer('spec', name, at);
   return [{ op: 'remove', path }];
 }
 
-/** Operations that append elements to a list of the spec. */
 function appendOperations(name: string, list: Present<unknown[]>, items: unknown[]): Operation[] {
   if (items.length === 0) return [];
   if (list === null || list === undefined) return [{ op: 'add', path: pointer('spec', name), value: items }];

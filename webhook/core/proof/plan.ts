@@ -34,36 +34,29 @@ import { witnessFor } from './witness.ts';
 
 /** How one pod proves its networks: all that the init container and the patch need to know of the pod. */
 export interface ProofPlan {
-  /** The profiles that apply to the pod. */
   profiles: readonly Profile[];
   /** The checks of our validator, in the order of the profiles. */
   checks: ProfileCheck[];
   /** Their names, each once; `container` means a network's own validator. Empty if nothing is proved. */
   checkNames: string[];
-  /** The network's own validator would run, and could only refuse the pod, which `proof.mode: warn` forbids. */
+  /** The network's own validator could only refuse the pod, which `proof.mode: warn` forbids. */
   refuses: boolean;
   /** Whether a network's own validator runs instead of ours. */
   ownValidator: boolean;
   /** What the init container runs. */
   program: Pick<Container, 'image' | 'args'> & { command?: string[] };
-  /** What the kubelet's connection has to show, if it is a witness. */
   witness: WitnessCheck | undefined;
   /** The ids that the checks require and exclude. */
   ids: ProofIds;
-  /** The ids to set on the init container. */
   runAs: { runAsUser?: number; runAsGroup?: number };
   resources: Resources | undefined;
   tokenMount: VolumeMount | undefined;
-  /** Annotations to set, by key. */
   annotations: Map<string, string>;
   warnings: string[];
 }
 
 /**
- * Plans the proof of a pod.
- *
- * @param asked the pod, and the name of its namespace
- * @param profiles those that apply
+ * Plans the proof of a pod by the profiles that apply.
  * @throws CniGateError CNI_GATE_PROFILE_COMBINATION if one profile's proof must run as a user or group that another's
  *   excludes, CNI_GATE_PORTS_SKIPPED as {@link targetsIn}
  */
@@ -125,7 +118,6 @@ export function planFor(
   };
 }
 
-/** The checks of the profiles, with the settings that depend on the pod. */
 function checksIn(place: Place, profiles: readonly Profile[]): ProfileCheck[] {
   return profiles.flatMap(({ name, proof }) =>
     proof.checks.map((check) => ({ profile: name, ...checkIn(place, check, proof) })),
@@ -188,11 +180,7 @@ function refuseContradiction(ids: ProofIds, profiles: readonly Profile[]): void 
   );
 }
 
-/**
- * The annotations of the profiles that the pod lacks. Networks are merged.
- *
- * @param warnings receives one for each value of the pod that wins
- */
+/** The annotations of the profiles that the pod lacks. `warnings` receives one for each value of the pod that wins. */
 function annotationsFor(
   { pod, namespace }: { pod: Pod; namespace: string },
   profiles: readonly Profile[],

@@ -16,13 +16,9 @@ const counted = ['cpu', 'memory', 'ephemeral-storage'] as const;
 const leastOfOwnValidator = { cpu: '50m', memory: '64Mi' };
 
 /**
- * Returns resources that do not change the pod's QoS class. Ours sets a request, or a limit, where *all* other containers
- * set one. So a BestEffort pod gets nothing, and a quota that requires a value of each container is satisfied. In a
- * Guaranteed pod, the requests equal the limits. The values do not depend on those of the pod: an init container keeps
- * its request when the pod is made smaller in place, and a whole number of CPUs would be exclusive.
- *
- * QoS: Kubernetes `pkg/apis/core/v1/helper/qos`. A pod with pod-level resources (`spec.resources`) is classified by
- * those, and its containers need none.
+ * Returns resources that do not change the pod's QoS class (Kubernetes `pkg/apis/core/v1/helper/qos`). Ours sets a
+ * request, or a limit, where *all* other containers set one, and a quota that requires it is satisfied. The values do
+ * not depend on the pod's: a pod can be made smaller in place, and a whole number of CPUs would be exclusive.
  */
 export function resourcesFor(
   pod: Pod,
@@ -57,11 +53,7 @@ const limitOf: AmountOf = ({ resources }, name) => quantity(getOwn(resources?.li
 const requestOf: AmountOf = ({ resources }, name) =>
   quantity(getOwn(resources?.requests, name) ?? getOwn(resources?.limits, name) ?? Number.NaN);
 
-/**
- * The amounts of the resources that all of the containers have, under the name of the field. A zero stays zero:
- * Kubernetes treats it as not set, and more would change the pod's class. A pod may have many containers, so the first
- * one without the resource decides.
- */
+/** The amounts of the resources that all containers have. A zero stays zero, which Kubernetes treats as not set. */
 function whereAllSet(
   field: keyof Resources,
   containers: readonly Container[],

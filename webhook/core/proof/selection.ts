@@ -30,19 +30,13 @@ export interface AskedPod {
 /** Kubernetes' own components: a webhook that delays them can prevent a cluster from recovering. */
 const systemNamespaces = new Set(['kube-system']);
 
-/**
- * Whether all pods of a namespace are exempt, whatever its labels are.
- *
- * @param ownNamespace the namespace of cni-gate
- */
+/** Whether all pods of a namespace are exempt, whatever its labels are. `ownNamespace` is the one of cni-gate. */
 export const isExemptNamespace = (namespace: string, ownNamespace: string | undefined): boolean =>
   systemNamespaces.has(namespace) || namespace === ownNamespace;
 
 /**
  * Returns why this pod must not be changed, whatever its namespace and labels request.
- *
  * @param daemonSets `namespace/name` of the DaemonSets that provide networks: they must never wait for themselves
- * @param ownNamespace the namespace of cni-gate
  */
 export function exemption(
   request: AskedPod,
@@ -113,10 +107,8 @@ export interface Selection {
 }
 
 /**
- * Returns the profiles of a pod, or why nothing is proved. The pod's own label overrides the namespace's, but only the
- * namespace can opt in.
- *
- * @param earlier a label that an earlier call copied from the namespace overrides nothing
+ * Returns the profiles of a pod, or why nothing is proved. Its own label overrides the namespace's, but only the
+ * namespace can opt in. A label that an earlier call copied from the namespace overrides nothing.
  * @throws CniGateError as {@link Policy.combineProfiles}
  */
 export function select(
@@ -138,10 +130,7 @@ type Choice = Pick<Selection, 'profile' | 'chosenBy' | 'forbidden'>;
 
 const byNamespace = (profile: string): Choice => ({ profile, chosenBy: 'namespace' });
 
-/**
- * The profile of a pod with a label of its own. Without `proof.allowOptOut` the label only adds to the namespace's: a
- * profile that does not apply to the pod would be an opt-out as well.
- */
+/** The choice by a pod's own label. Without `proof.allowOptOut` the label only adds profiles to the namespace's. */
 function choose(
   ofPod: string,
   ofNamespace: string,
@@ -155,10 +144,7 @@ function choose(
   return { profile: [...missing, ofPod].join('.'), chosenBy: 'pod', forbidden: ofPod };
 }
 
-/**
- * The profiles that apply, and those that will apply once the pod has the annotations of the others: a later call sees
- * these annotations and must give the same answer.
- */
+/** The profiles that apply, or will once the pod has the others' annotations: a later call must answer the same. */
 export function applying(
   chosen: readonly Profile[],
   pod: Pod,
@@ -189,7 +175,6 @@ function matches(matcher: Matcher, value: string | undefined): boolean {
   );
 }
 
-/** Whether labels or annotations match all matchers of a condition. */
 export function allMatch(matchers: Record<string, Matcher> | undefined, map: Labels): boolean {
   return Object.entries(matchers ?? {}).every(([key, matcher]) => matches(matcher, getOwn(map, key)));
 }
@@ -216,7 +201,6 @@ function runs({ args = [], env = {} }: Condition, container: Container): boolean
   );
 }
 
-/** Whether a profile applies to this pod. */
 export function applies(profile: Profile, pod: Pod, namespaceLabels: Labels): boolean {
   const conditions = Array.isArray(profile.when) ? profile.when : [profile.when];
   return conditions.some((condition) => holds(condition, pod, namespaceLabels));

@@ -7,9 +7,7 @@ import type { Place } from './ids.ts';
 const mostPorts = 65_535;
 
 /**
- * The targets of a redirect in one pod. A mesh's rule leaves out the ports of an annotation, so a target with one of them
- * gets the highest port that the rule does not leave out.
- *
+ * The targets of a redirect in one pod. A port that an annotation leaves out becomes the highest that it does not.
  * @throws CniGateError CNI_GATE_PORTS_SKIPPED if the annotation leaves out every port
  */
 export function targetsIn({ connect, listen, skippedPorts }: RedirectSettings, place: Place): string[] {

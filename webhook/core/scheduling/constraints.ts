@@ -11,16 +11,13 @@ import type {
 /** The parts of a pod, or of a pod template, that restrict its nodes. */
 export type NodeConstraints = Pick<PodSpec, 'nodeSelector' | 'affinity'>;
 
-/** The parts of a node that such constraints use. */
+/** What matching reads of a node. */
 export interface LabelledNode {
   name: string;
   labels: Readonly<Record<string, string>>;
 }
 
-/**
- * Whether a node matches the pod's node selector and its required node affinity. Source: Kubernetes,
- * `component-helpers/scheduling/corev1/nodeaffinity`.
- */
+/** Whether a node matches selector and required node affinity. Source: Kubernetes, `scheduling/corev1/nodeaffinity`. */
 export function matchesNode(constraints: NodeConstraints, node: LabelledNode): boolean {
   const selector = Object.entries(constraints.nodeSelector ?? {});
   if (!selector.every(([key, value]) => getOwn(node.labels, key) === value)) return false;
@@ -61,10 +58,7 @@ export function matches({ operator, values }: Requirement, value: string | undef
   }
 }
 
-/**
- * Both sides are whole numbers, or the requirement is not met. Source: Kubernetes, `Requirement.Matches` in
- * `apimachinery/pkg/labels`.
- */
+/** Both sides are whole numbers, or the requirement is not met. Source: Kubernetes, `labels.Requirement.Matches`. */
 function compares(operator: 'Gt' | 'Lt', left = '', right = ''): boolean {
   // an int64 has up to 19 digits
   const isWhole = [left, right].every((text) => /^[+-]?\d{1,19}$/.test(text));
@@ -79,10 +73,7 @@ const words: Record<string, (key: string, values: string) => string> = {
   DoesNotExist: (key) => `!${key}`,
 };
 
-/**
- * A selector as text for a query (Kubernetes, `labels.Parse`); undefined for an empty one, which would select
- * everything.
- */
+/** A selector as text for a query (Kubernetes, `labels.Parse`); undefined for one that selects everything. */
 export function selectorText({ matchLabels, matchExpressions }: LabelSelector): string | undefined {
   const terms = [
     ...Object.entries(matchLabels ?? {}).map(([key, value]) => `${key}=${value}`),
@@ -117,7 +108,6 @@ export interface Required {
   tolerations: Toleration[];
 }
 
-/** Takes over what decides, and nothing else of the spec. */
 export const requiredOf = (spec: PodSpec): Required => ({
   constraints: {
     nodeSelector: spec.nodeSelector ?? {},

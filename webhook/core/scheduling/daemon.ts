@@ -7,10 +7,7 @@ export type DaemonTemplate = Pick<
   'nodeSelector' | 'affinity' | 'tolerations' | 'hostNetwork' | 'nodeName'
 >;
 
-/**
- * Tolerations that the controller adds to every pod of a DaemonSet. Source: Kubernetes, `AddOrUpdateDaemonPodTolerations` in
- * `pkg/controller/daemon/util`.
- */
+/** What the controller adds to every pod of a DaemonSet. Source: Kubernetes, `AddOrUpdateDaemonPodTolerations`. */
 const automatic = [
   tolerating('not-ready', 'NoExecute'),
   tolerating('unreachable', 'NoExecute'),
@@ -25,10 +22,7 @@ function tolerating(name: string, effect: string): Toleration {
   return { key: `node.kubernetes.io/${name}`, operator: 'Exists', effect };
 }
 
-/**
- * Whether the DaemonSet controller would put a pod of this template on the node. Source: Kubernetes,
- * `NodeShouldRunDaemonPod`.
- */
+/** Whether the DaemonSet controller would put a pod on the node. Source: Kubernetes, `NodeShouldRunDaemonPod`. */
 export function wantsDaemonPod(
   template: DaemonTemplate,
   node: LabelledNode & { taints: readonly Taint[] },

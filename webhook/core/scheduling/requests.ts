@@ -36,16 +36,14 @@ export function fits(requested: Amounts, free: Amounts): boolean {
   return Object.entries(requested).every(([name, amount]) => amount <= 0 || amount <= (free[name] ?? 0));
 }
 
-/** The parts of a pod that say what it takes of a node. */
 export type RequestingSpec = Pick<PodSpec, 'containers' | 'initContainers' | 'overhead' | 'resources'>;
 
 const requestsOf = ({ resources }: NonNullable<PodSpec['containers']>[number]): [string, number][] =>
   Object.entries(amountsOf(resources?.requests));
 
 /**
- * What a pod takes of its node, including one of `pods`. Containers and sidecars run together; each other init container
- * runs with the sidecars before it. The API server has filled in requests from limits. Source: Kubernetes, `PodRequests`
- * in `component-helpers/resource`, without what a resize in progress adds.
+ * What a pod takes of its node, with one of `pods`. Containers and sidecars run together; each other init container
+ * runs with the sidecars before it. Source: Kubernetes, `PodRequests` in `component-helpers/resource`.
  */
 export function podRequests(spec: RequestingSpec): Amounts {
   // without copies: a pod may have thousands of containers, each with other resources

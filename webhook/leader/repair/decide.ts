@@ -3,45 +3,39 @@ import { isLater } from '../../core/networks/moment.ts';
 import type { RepairSettings } from '../../core/profiles/types.ts';
 import type { DeletionMethod, NodeForProfile, Recreation, Skipped } from './types.ts';
 
-/** What decides about a failed pod. */
 export interface RepairFacts {
-  /** Further kinds of controllers that recreate a deleted pod. */
   owners: RepairSettings['owners'];
   /** Whether pods are deleted: a pod that failed in warn mode runs, and is left to its owner. */
   enforces: boolean;
-  /** What is known of a profile's network on a node. */
   node(node: string, profile: string): NodeForProfile;
-  /** Whether another node is open to this pod and takes it, as far as is known. */
+  /** Whether another node is open to the pod and takes it. */
   elsewhere(pod: PodEvidence): boolean;
   /**
-   * Where its controller makes a pod only if all lower ordinals are ready: the lowest one whose proof has not passed.
-   * Undefined for all other pods.
+   * If the controller makes a pod only after all lower ordinals are ready: the lowest ordinal whose proof has not
+   * passed.
    */
   lowestOrdinal(pod: PodEvidence): number | undefined;
-  /** What the leader did before that keeps the pod waiting now; undefined if nothing does. */
+  /** Why the pod waits, by what the leader did before. */
   limit(pod: PodEvidence, eligible: Turn): Skipped | undefined;
 }
 
 /** A failed pod that would be better off as a new pod. */
 interface Eligible extends Omit<Recreation, 'pod'> {
-  /** Whether a proof has passed on the node since the pod failed. */
   proven?: true;
 }
 
-/** What decides about the turn of a pod among those of its controller. */
 export interface Turn {
   /** Whether the gate keeps its replacement off its node. */
   moves: boolean;
   /** Whether a proof has passed on its node since it failed. */
   proven: boolean;
-  /** Of a pod whose controller makes its pods one after the other. */
+  /** Of a pod whose controller makes its pods in order. */
   ordinal: number | undefined;
 }
 
 /**
- * Decides about a pod whose proof failed: to recreate it now, or to leave it for so long or until something changes. It is
- * recreated only if a controller replaces it, only where that helps, and within all limits. Pure: all that it knows is in
- * the facts. The cluster may change before the deletion, so delete with preconditions on UID and resource version.
+ * Whether to recreate a failed pod now: only if a controller replaces it, where that helps, and within all limits.
+ * Pure. The cluster may change before the deletion, which needs preconditions on UID and resource version.
  */
 export function decide(pod: PodEvidence, facts: RepairFacts): Recreation | Skipped {
   const eligible = judge(pod, facts);
@@ -56,9 +50,8 @@ export function decide(pod: PodEvidence, facts: RepairFacts): Recreation | Skipp
 }
 
 /**
- * How the pod is recreated and why that helps, or why it is skipped, whatever was done before. A new pod is better off
- * where a proof has passed on the node since, where the node is ready and may work now, and where the gate keeps it off the
- * node and another is ready.
+ * Whether a new pod is better off: a proof has passed on the node since, the node is ready and may work now, or the
+ * gate keeps the new pod off the node and another node is ready.
  */
 function judge(pod: PodEvidence, facts: RepairFacts): Eligible | Skipped {
   if (pod.leaving) return { reason: 'leaving' };
@@ -96,31 +89,31 @@ function judge(pod: PodEvidence, facts: RepairFacts): Eligible | Skipped {
   return { how, why: `node ${node} is ready, and a new pod finds out whether its network works` };
 }
 
-/** The pod's first run that failed shows the network as it was when the sandbox was made, so a later proof outdates it. */
+/** The first failed run shows the network as it was when the sandbox was made, so a later proof outdates it. */
 function isProven(pod: PodEvidence, { state, passedAt }: NodeForProfile): boolean {
   const failed = { at: pod.startedAt ?? pod.at ?? pod.createdAt, shownBy: pod.failedVersion };
   return state === 'open' && passedAt !== undefined && isLater(passedAt, failed);
 }
 
-/** Whether its new pod may find out about the node, where the gate lets one pod at a time through. */
+/** Whether the gate would let its new pod through to find out about the node. */
 const mayProbe = ({ node, failedProfiles }: PodEvidence, facts: RepairFacts): boolean =>
   failedProfiles.every((profile) => {
     const { state, turn } = facts.node(node, profile);
     return state !== 'unproved' || turn;
   });
 
-/** How pods of Kubernetes' own controllers are recreated, by `group/kind`, and `v1/kind` of the core group. */
+/** By `group/kind`, and `v1/kind` of the core group. */
 const known: ReadonlyMap<string, DeletionMethod> = new Map([
-  // also those of a DeploymentConfig of OpenShift
+  // also of a DeploymentConfig of OpenShift
   ['v1/ReplicationController', 'delete'],
   ['apps/ReplicaSet', 'delete'],
   ['apps/StatefulSet', 'delete'],
   ['apps/DaemonSet', 'delete'],
-  // a deleted pod counts as a failed one, a released pod does not: the Job would use up its backoffLimit
+  // the Job counts a deleted pod as a failed one, within its backoffLimit, and not a released one
   ['batch/Job', 'release-and-delete'],
 ]);
 
-/** How a pod of this controller is recreated, or why it would not be. A static pod's mirror has its Node as controller. */
+/** A static pod's mirror has its Node as controller. */
 function howToRecreate(
   { apiVersion, kind }: Controller,
   others: RepairSettings['owners'],
@@ -134,11 +127,10 @@ function howToRecreate(
   return how ?? (isOther ? 'delete' : 'unknown-controller');
 }
 
-/** Whether it is a controller of this kind of Kubernetes. The pods of a DaemonSet cannot run on other nodes. */
 export const isOf = ({ apiVersion, kind }: Controller, of: 'DaemonSet' | 'StatefulSet'): boolean =>
   apiVersion.startsWith('apps/') && kind === of;
 
-/** The number at the end of the name of a StatefulSet's pod; 0 where there is none. */
+/** The number at the end of the name of a StatefulSet's pod. */
 export function ordinalOf({ name }: { name: string }): number {
   const digits = /-(\d{1,15})$/.exec(name)?.[1];
   return digits === undefined ? 0 : Number(digits);

@@ -8,23 +8,21 @@ import { Breaker } from './breaker.ts';
 import { ordinalOf, type Turn } from './decide.ts';
 import type { Skipped } from './types.ts';
 
-/** What became of a recreation: the verdict of the pod that replaced it. `unknown`: none came, or it says nothing. */
+/** The verdict of the pod that replaced a recreated one. `unknown`: none came, or it says nothing. */
 export type Outcome = 'passed' | 'failed' | 'unknown';
 
 const { pause, longestPause, verdict: longest, breaker } = repairLimits;
 
-/** After more failures than this, a pod that moves to another node waits as any other: it may fail for its own sake. */
+/** After more failures, a pod that moves to another node waits as well: the pod itself may be the cause. */
 const mostMoves = 2;
 
-/** The rates of deletions in the section `repair` of the configuration. */
 type Budgets = Pick<RepairSettings, 'perNodePerMinute' | 'perOwnerPerMinute' | 'perMinute'>;
 
-/** What the pods of one controller learn from each other. */
 class Owner {
   readonly namespace: string;
-  /** The recreations without an outcome, by the UID of the deleted pod, the oldest first. */
+  /** Recreations without an outcome, by the UID of the deleted pod, the oldest first. */
   readonly attempts = new Map<string, { at: number; ordinal: number }>();
-  /** UIDs of pods that came since the first attempt, and have no verdict. Their success counts, however late it is. */
+  /** UIDs of pods without a verdict that came since the first attempt. A success counts, however late it is. */
   readonly successors = new Set<string>();
   /** The last verdict of a successor. After a success, all pods of the controller are recreated. */
   last: { passed: boolean; at: number } | undefined;
@@ -35,9 +33,8 @@ class Owner {
     this.namespace = namespace;
   }
 
-  /** Whether another pod may be recreated, besides those without a verdict. One is tried first. */
+  /** One pod is tried first. */
   hasTurn(uid: string, { proven, ordinal }: Turn): boolean {
-    // the controller makes later pods after this one
     if (ordinal !== undefined)
       return ![...this.attempts.values()].some((attempt) => attempt.ordinal < ordinal);
     // a pod does not wait for itself
@@ -59,38 +56,38 @@ class Owner {
     this.failures += 1;
   }
 
-  /** Whether nothing that it knows matters any longer. */
   isIdle(now: number): boolean {
     const counts = (this.last?.at ?? Number.NEGATIVE_INFINITY) + breaker.within;
     return this.attempts.size === 0 && now >= Math.max(counts, this.retryAt + longestPause);
   }
 }
 
-/** Of controllers of which nothing is known. It is only read. */
+/** Only read. */
 const newOwner = new Owner('');
 
 /**
- * What a leader remembers of its deletions, and what became of them: token buckets, the back-off of each controller, and
- * a breaker for all. A new leader begins with an empty one. Pure: `now` is milliseconds of a monotonic clock.
+ * What a leader remembers of its deletions: token buckets, the back-off of each controller, and a breaker for all.
+ * `now` is milliseconds of a monotonic clock.
  */
 export class RepairMemory {
-  /** Of the cluster, of nodes, of controllers, and of namespaces with released pods. A full one holds half of the tokens of a minute. */
+  /**
+   * Of the cluster, nodes, controllers, and namespaces with released pods. A full one holds half of the tokens of a
+   * minute.
+   */
   readonly #buckets = new Map<string, TokenBucket>();
-  /** By {@link PodEvidence.owner}. */
   readonly #owners = new Map<string, Owner>();
   readonly #breaker = new Breaker();
   readonly #hasPassed: (owner: string) => boolean;
 
-  /** @param hasPassed whether pods of an owner have passed on any node */
+  /** @param hasPassed whether a pod of the owner has passed on any node */
   constructor(hasPassed: (owner: string) => boolean = () => true) {
     this.#hasPassed = hasPassed;
   }
 
-  /** What keeps a failed pod waiting now; undefined if nothing does. */
   limit(pod: PodEvidence, eligible: Turn, budgets: Budgets, now: number): Skipped | undefined {
     const owner = this.#owners.get(pod.owner) ?? newOwner;
     if (!owner.last?.passed && !this.#breaker.allows(pod.namespace, now)) return { reason: 'breaker' };
-    // the gate keeps its replacement off the node that it leaves only for a while after the failure
+    // the gate keeps its replacement off the node only for some time after the failure
     const mayMove = eligible.moves && owner.failures <= mostMoves;
     if (owner.retryAt > now && !mayMove) return { reason: 'owner-pause' };
     if (!owner.hasTurn(pod.uid, eligible)) return { reason: 'owner-turn' };
@@ -101,12 +98,11 @@ export class RepairMemory {
     return isFree ? undefined : { reason: 'budget' };
   }
 
-  /** Whether repair has stopped, but for single pods. */
   isStopped(now: number): boolean {
     return this.#breaker.isOpen(now);
   }
 
-  /** Call it before the deletion: the pod that replaces it may be reported before the answer. */
+  /** Call it before the deletion: the watch may report the replacement before the answer. */
   begin(pod: PodEvidence, budgets: Budgets, now: number): void {
     this.take(pod, budgets);
     const { namespace, uid } = pod;
@@ -116,8 +112,8 @@ export class RepairMemory {
   }
 
   /**
-   * Whether one more pod that was released may be deleted. It takes a token of its namespace, as anybody can claim that a
-   * pod was released. Those that were have had their tokens.
+   * Whether one more released pod may be deleted. Anybody can claim that a pod was released, so it takes a token of
+   * its namespace.
    */
   mayFinish({ namespace }: PodEvidence, { perMinute }: Budgets, now: number): boolean {
     const bucket = this.#bucket(`released/${namespace}`, perMinute);
@@ -126,19 +122,17 @@ export class RepairMemory {
     return may;
   }
 
-  /** Takes a token of each bucket of the pod. */
   take(pod: PodEvidence, budgets: Budgets): void {
     const { shared, own } = this.#bucketsOf(pod, budgets);
     for (const bucket of [...shared, own]) bucket.take(1);
   }
 
-  /** The pod was not deleted. */
   cancel({ owner, namespace, uid }: PodEvidence): void {
     this.#owners.get(owner)?.attempts.delete(uid);
     this.#breaker.cancelled(namespace);
   }
 
-  /** Has to hear of all changes. @returns the outcome of a recreation that ended with it */
+  /** Needs all changes. @returns the outcome of a recreation that ended */
   observe({ before, now: pod }: EvidenceChange, now: number): Outcome | undefined {
     const { uid = '', owner: key = '' } = pod ?? before ?? {};
     const owner = this.#owners.get(key);
@@ -165,9 +159,7 @@ export class RepairMemory {
   }
 
   /**
-   * Ends the recreations without a verdict for long: other pods wait no longer for them, but for a pause. Forgets what
-   * does not matter any longer. Call it now and then.
-   *
+   * Ends recreations that have no verdict in time, and forgets controllers that no longer matter.
    * @returns how many recreations it ended
    */
   sweep(now: number): number {
@@ -184,8 +176,8 @@ export class RepairMemory {
   }
 
   /**
-   * Whether recreated pods of most controllers failed again. Each controller counts once, and of each namespace a few
-   * failures, so that one tenant's pods cannot stop the repair of others.
+   * Each controller counts once, and of each namespace only a few failures, so that one tenant's pods cannot stop the
+   * repair of others.
    */
   #mostFailed(now: number): boolean {
     const failures = new Map<string, number>();
@@ -210,7 +202,6 @@ export class RepairMemory {
   }
 
   #bucket(key: string, perMinute: number): TokenBucket {
-    // another rate, another bucket
     return getOrMake(
       this.#buckets,
       `${perMinute} ${key}`,

@@ -10,7 +10,6 @@ import { getOrMake } from '../../lib/maps.ts';
 import { filterNode, gateBy, type PodToPlace } from '../filters.ts';
 import type { NodeForProfile } from './types.ts';
 
-/** What is known of the cluster. */
 export interface KnownCluster {
   policy: Policy;
   readiness: Readiness;
@@ -19,13 +18,13 @@ export interface KnownCluster {
   now: number;
 }
 
-/** The taints of a node whose kubelet does not report: Kubernetes' node lifecycle controller sets them. */
+/** The node lifecycle controller sets them if a kubelet does not report. */
 const silent: ReadonlySet<string> = new Set([
   'node.kubernetes.io/unreachable',
   'node.kubernetes.io/not-ready',
 ]);
 
-/** What is known of a profile's network on a node. @param owner of the pod that would be recreated */
+/** @param owner of the pod that would be recreated */
 export function networkOn(name: string, profile: string, known: KnownCluster, owner: string): NodeForProfile {
   const { policy, readiness, now } = known;
   const passedAt = passOn(name, profile, known);
@@ -50,7 +49,7 @@ export function networkOn(name: string, profile: string, known: KnownCluster, ow
   return is('closed', `${who} is ${state} there: ${reason}`);
 }
 
-/** A proof that is older than the containers of the network's DaemonSets says nothing. */
+/** A proof that is older than the containers of the network's DaemonSets does not count. */
 function passOn(
   node: string,
   profile: string,
@@ -61,17 +60,17 @@ function passOn(
   return pass && isLater(pass, readiness.started(daemonSets, node)) ? pass : undefined;
 }
 
-/** Whether another node is open to a failed pod and takes it, as far as is known. */
+/** Whether another node is open to a failed pod and takes it. */
 export type OtherNodes = (pod: PodEvidence) => boolean;
 
 /**
- * Finds other nodes for failed pods, as of one moment: each answer is found once and kept. A node that is open and takes
- * the pod may still be full: the pod that replaces it then waits there for a place.
+ * As of one moment: each answer is found once and kept. The other node may be full; the replacement then waits for a
+ * place.
  */
 export function otherNodes(known: KnownCluster): OtherNodes {
   const { readiness, now } = known;
   const gate = gateBy(known, now);
-  /** By namespace and by what pods require: up to two nodes that take them. One may be the pod's own. */
+  /** Up to two nodes, of which one may be the pod's own, by namespace and what pods require. */
   const found = new Map<string, Map<string, string[]>>();
   const find = (pod: PodToPlace, zone: string | undefined): string[] => {
     const names: string[] = [];

@@ -14,18 +14,15 @@ import { Reporter } from './reporter.ts';
 import { StatefulSets } from './stateful-sets.ts';
 import { type Recreation, type Skipped, skipReasons } from './types.ts';
 
-/** The part of a {@link ClusterView} that repair reads. */
 export type RepairView = Pick<ClusterView, 'readiness' | 'evidence' | 'unsynced'>;
 
-/** What repair works with. */
 export interface RepairOptions extends LeaderDeps<RepairView> {
   metrics: RepairMetrics;
 }
 
-/** How long the other nodes that are found for pods are used, in milliseconds: the search is the costly part. */
+/** Milliseconds for which found nodes are used: the search is costly. */
 const found = 5000;
 
-/** Recreates failed pods: looks at one pod, decides, deletes it and says so. */
 export class Reconciler implements Work {
   readonly #client: ApiClient;
   readonly #options: RepairOptions;
@@ -33,7 +30,7 @@ export class Reconciler implements Work {
   #reporter: Reporter;
   #state: RepairState | undefined;
   #others: { isOpenTo: OtherNodes; until: number } | undefined;
-  /** UIDs of failed pods that were deleted, or would have been with audit. The watch may be late. */
+  /** UIDs of failed pods that were deleted, or would have been. The watch may be late. */
   readonly #done = new Set<string>();
   readonly #statefulSets: StatefulSets;
 
@@ -45,11 +42,7 @@ export class Reconciler implements Work {
     this.#statefulSets = new StatefulSets(client, options.view.evidence);
   }
 
-  /**
-   * Finds out what this replica does, measures, and forgets what is old. Call it now and then.
-   *
-   * @returns the keys of the pods that there may be something to do about
-   */
+  /** Finds out what this replica does, and measures. @returns the keys of failed and released pods */
   async keys(): Promise<Iterable<string>> {
     const { metrics, view } = this.#options;
     const state = this.#stateNow();
@@ -71,7 +64,6 @@ export class Reconciler implements Work {
     return isWorking(this.#state) && unsynced() === undefined && evidence.synced;
   }
 
-  /** Forgets deletions, pauses and events: the mode is another one. */
   #forget(): void {
     this.#memory = new RepairMemory(this.#options.view.evidence.hasPassed);
     this.#reporter = new Reporter(this.#client, this.#options);
@@ -82,7 +74,7 @@ export class Reconciler implements Work {
     return this.#options.view.evidence.subscribe((changes) => add(this.#observe(changes)));
   }
 
-  /** @returns the keys of pods that failed, and, where a pod has passed, of those of its controller */
+  /** @returns the keys of changed pods, and of all pods of a controller after a success */
   #observe(changes: readonly EvidenceChange[]): string[] {
     const { evidence } = this.#options.view;
     return changes.flatMap((change) => {
@@ -99,11 +91,7 @@ export class Reconciler implements Work {
     });
   }
 
-  /**
-   * Looks at a pod.
-   *
-   * @throws ClusterError where the API server cannot answer
-   */
+  /** @throws ClusterError where the API server does not answer */
   async reconcile(key: string): Promise<Result> {
     const uid = key.slice(key.indexOf('/') + 1);
     const { evidence } = this.#options.view;
@@ -153,9 +141,9 @@ export class Reconciler implements Work {
     const { pod, moves } = recreation;
     const memory = this.#memory;
     memory.begin(pod, policy().repair, performance.now());
-    // no other pod finds out about the node before the watch reports the replacement
+    // no other pod finds out about the node before the replacement
     for (const profile of moves ? [] : pod.failedProfiles) {
-      view.evidence.reserve(profile, pod.node, pod.owner, Date.now());
+      view.evidence.reservations.reserve(profile, pod.node, pod.owner, Date.now());
     }
     const { result, ...more } = await deletePod(this.#client, recreation);
     metrics.recreations.inc({ result });
@@ -165,12 +153,12 @@ export class Reconciler implements Work {
       return undefined;
     }
     const error = 'error' in more ? more.error : undefined;
-    // without an answer, it may have been made
+    // without an answer, the pod may be deleted
     if (!(error instanceof ClusterError) || error.status !== undefined) memory.cancel(pod);
     return error === undefined ? undefined : this.#failed(pod, error);
   }
 
-  /** Deletes a pod of a Job that was released, by this leader or by the one before. */
+  /** Deletes a released pod of a Job, also of the leader before. */
   async #finish(pod: PodEvidence): Promise<Result> {
     if (this.#state !== 'recreate' || pod.leaving) return undefined;
     if (!this.#memory.mayFinish(pod, this.#options.policy().repair, performance.now())) return undefined;
@@ -192,14 +180,14 @@ export class Reconciler implements Work {
     if (repair.mode === 'off') return 'off';
     if (leader === undefined) return 'no-namespace';
     if (!leader.leads) return 'standby';
-    // with proof.mode warn, a pod whose proof failed runs
+    // a pod whose proof failed runs
     return proof.mode === 'warn' ? 'audit' : repair.mode;
   }
 }
 
 const isWorking = (state: RepairState | undefined): boolean => state === 'recreate' || state === 'audit';
 
-/** The keys of the pods that there is something to do about: `namespace/uid`. */
+/** `namespace/uid` of failed and released pods. */
 function* keysOf(pods: Iterable<PodEvidence>): Generator<string> {
   for (const { uid, namespace, verdict, releasedFrom } of pods) {
     if (verdict === 'failed' || releasedFrom !== undefined) yield `${namespace}/${uid}`;

@@ -6,23 +6,23 @@ import { eventActions, eventReasons, nameOf } from '../../lib/names.ts';
 import type { LeaderDeps } from '../controller.ts';
 import { type Recreation, type SkippedPod, type SkipReason, skipTexts } from './types.ts';
 
-/** Room in the queue of events that other events may need. */
+/** Slots of the queue for other events. */
 const reserve = 100;
 
-/**
- * A pod has to be skipped for this time before an event says so, in milliseconds. A node that boots is mostly ready
- * sooner. The event follows within a minute, also where all pods of a full node wait.
- */
+/** Milliseconds for which a pod is skipped before an event says so: a node that boots is mostly ready sooner. */
 const long = 45_000;
 
-/** No event is about a pod that ended longer ago, in milliseconds: pods of finished Jobs stay for days, and leaders change. */
+/**
+ * Milliseconds after the end of a pod without events about it: pods of finished Jobs stay for days, and leaders
+ * change.
+ */
 const recent = 600_000;
 
-/** Says what repair does: in the log, and in events on pods and on the workloads that they belong to. */
+/** Reports repair in the log, and in events on pods and on their workloads. */
 export class Reporter {
   readonly #client: ApiClient;
   readonly #options: Pick<LeaderDeps<unknown>, 'events' | 'log'>;
-  /** The pods that are skipped: since when, whatever the reason was, and why they are now. By UID. */
+  /** By UID: since when a pod is skipped, and the current reason. */
   readonly #skipped = new Map<string, { since: number; reason: SkipReason }>();
 
   constructor(client: ApiClient, options: Pick<LeaderDeps<unknown>, 'events' | 'log'>) {
@@ -30,12 +30,10 @@ export class Reporter {
     this.#options = options;
   }
 
-  /** Why each skipped pod is. */
   get reasons(): SkipReason[] {
     return Array.from(this.#skipped.values(), ({ reason }) => reason);
   }
 
-  /** A pod is recreated, or would be. */
   async recreated(recreation: Recreation, action: RepairAction): Promise<void> {
     const { pod, how, why } = recreation;
     const { node, controller } = pod;
@@ -49,7 +47,6 @@ export class Reporter {
     await this.#add(podEvent(recreation, action), pod);
   }
 
-  /** A pod is skipped. */
   async skipped(left: SkippedPod): Promise<void> {
     const { pod, reason } = left;
     const now = Date.now();
@@ -62,24 +59,20 @@ export class Reporter {
     await this.#add(event, pod);
   }
 
-  /** A pod is gone, or is no longer failed. */
   forget(uid: string): void {
     this.#skipped.delete(uid);
   }
 
-  /** Adds an event, unless the recorder knows it. The event on the workload outlives the pod. */
+  /** The event on the workload outlives the pod. */
   async #add(event: Event, { controller, namespace }: PodEvidence): Promise<void> {
     const { events } = this.#options;
     if (!events.add(event)) return;
-    // a Node, which is the controller of a static pod, has no namespace
+    // a Node, the controller of a static pod, has no namespace
     if (controller === undefined || controller.kind === 'Node') return;
     events.add(onWorkload(await this.#workloadOf(namespace, controller), event, Date.now()));
   }
 
-  /**
-   * The object that users look at: the Deployment of a ReplicaSet, else the pod's controller itself. Never throws: a
-   * ReplicaSet that cannot be read stands for itself.
-   */
+  /** The Deployment of a ReplicaSet, else the pod's controller. Never throws. */
   async #workloadOf(namespace: string, controller: Controller): Promise<Controller> {
     const { apiVersion, kind, name, uid } = controller;
     if (apiVersion !== 'apps/v1' || kind !== 'ReplicaSet') return controller;
@@ -87,7 +80,7 @@ export class Reporter {
     try {
       const replicaSet = await this.#client.get<Owned>(path, { timeout: 5000 });
       const above = replicaSet?.metadata.ownerReferences?.find((owner) => owner.controller === true);
-      // the API server does not check references: the name may be that of another ReplicaSet
+      // the API server does not check references: another ReplicaSet may have the name
       return replicaSet?.metadata.uid === uid && above !== undefined ? above : controller;
     } catch {
       return controller;
@@ -95,12 +88,10 @@ export class Reporter {
   }
 }
 
-/** The parts of a ReplicaSet that are read, as the API gives them. */
 interface Owned {
   metadata: { uid: string; ownerReferences?: (Controller & { controller?: boolean })[] | null };
 }
 
-/** Whether pods are recreated, or only would be: `repair.mode`. */
 type RepairAction = 'recreated' | 'wouldRecreate';
 
 const texts = {
@@ -111,7 +102,6 @@ const texts = {
   },
 } as const;
 
-/** The event of a recreation on its pod. */
 const podEvent = ({ pod, why }: Recreation, action: RepairAction): Event => ({
   regarding: podReference(pod),
   type: 'Normal',
@@ -124,21 +114,21 @@ const podEvent = ({ pod, why }: Recreation, action: RepairAction): Event => ({
   ),
 });
 
-/** The same event on the workload that the pod belongs to: one a minute, about one of its pods. */
+/** One a minute, about one pod of the workload. */
 const onWorkload = ({ apiVersion, kind, name, uid }: Controller, event: Event, now: number): Event => ({
   ...event,
   regarding: { apiVersion, kind, namespace: event.regarding.namespace, name, uid },
   occasion: `${event.occasion}.${Math.floor(now / 60_000)}`,
 });
 
-/** Whether the event is written at once: the reason lasts as long as the pod, or for many minutes. */
+/** Reasons that last as long as the pod, or for minutes. */
 const isReportedAtOnce = (reason: SkipReason): boolean =>
   ['ended', 'warn-mode', 'static-pod', 'no-controller', 'unknown-controller', 'breaker'].includes(reason);
 
-/** These reasons to wait for a turn follow each other, and have one event. */
+/** Reasons to wait for a turn, which follow each other and have one event. */
 const turns: ReadonlySet<SkipReason> = new Set(['under-way', 'node-to-prove', 'owner-turn', 'budget']);
 
-/** The event on a skipped pod; undefined for one that is being deleted. */
+/** Undefined for a pod that is being deleted. */
 function skippedPodEvent({ pod, reason, why = '' }: SkippedPod): Event | undefined {
   if (reason === 'leaving') return undefined;
   const more = why === '' ? '' : ` (${why})`;

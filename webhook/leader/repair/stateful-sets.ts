@@ -6,22 +6,20 @@ import type { EvidenceView } from '../../core/networks/evidence.ts';
 import { getOrMake } from '../../lib/maps.ts';
 import { isOf, ordinalOf } from './decide.ts';
 
-/** The part of a StatefulSet that is read, as the API gives it. */
 interface StatefulSet {
   metadata: { uid: string };
   spec: { podManagementPolicy?: string };
 }
 
 /**
- * The order in which StatefulSets make their pods. With `podManagementPolicy: OrderedReady`, which is the default and
- * cannot be changed, a StatefulSet makes no pod while one with a lower ordinal is not ready.
+ * With `podManagementPolicy: OrderedReady`, the default, a StatefulSet makes no pod while one with a lower ordinal is
+ * not ready.
  */
 export class StatefulSets {
   readonly #client: ApiClient;
   readonly #evidence: Pick<EvidenceView, 'ownedBy'>;
-  /** By {@link PodEvidence.owner}, of StatefulSets with a failed pod: whether it is ordered. */
+  /** By {@link PodEvidence.owner}: whether a StatefulSet with a failed pod is ordered. */
   readonly #ordered = new Map<string, boolean>();
-  /** By owner: the lowest ordinal whose proof has not passed. */
   readonly #lowest = new Map<string, number>();
 
   constructor(client: ApiClient, evidence: Pick<EvidenceView, 'ownedBy'>) {
@@ -30,19 +28,15 @@ export class StatefulSets {
   }
 
   /**
-   * Reads the StatefulSet of a failed pod, if it has one, once.
-   *
-   * @throws ClusterError where the API server cannot answer
+   * Reads the StatefulSet of a failed pod once.
+   * @throws ClusterError where the API server does not answer
    */
   async read({ owner, namespace, controller }: PodEvidence): Promise<void> {
     if (controller === undefined || !isOf(controller, 'StatefulSet') || this.#ordered.has(owner)) return;
     this.#ordered.set(owner, await this.#isOrdered(namespace, controller));
   }
 
-  /**
-   * The lowest ordinal whose proof has not passed and lets no container start, where the pod's controller is ordered;
-   * undefined for any other.
-   */
+  /** The lowest ordinal whose proof has not passed and lets no container start, if the controller is ordered. */
   lowest({ owner }: PodEvidence): number | undefined {
     if (this.#ordered.get(owner) !== true) return undefined;
     return getOrMake(this.#lowest, owner, () => {
@@ -53,13 +47,12 @@ export class StatefulSets {
     });
   }
 
-  /** A pod of the owner changed. */
   changed(owner: string): void {
     this.#lowest.delete(owner);
     if (this.#evidence.ownedBy(owner).next().done) this.#ordered.delete(owner);
   }
 
-  /** One that is gone or may not be read counts as ordered. The name may be that of another one than the pod's. */
+  /** A StatefulSet that is gone, replaced or may not be read counts as ordered. */
   async #isOrdered(namespace: string, { name, uid }: Controller): Promise<boolean> {
     const path = apiPath`/apis/apps/v1/namespaces/${namespace}/statefulsets/${name}`;
     try {

@@ -1,50 +1,41 @@
 import type { PodEvidence } from '../../core/facts/pod-evidence.ts';
 import type { Moment } from '../../core/networks/moment.ts';
 
-/** What is known of one profile's network on a node. */
 export interface NodeForProfile {
   /**
-   * Whether a new pod of the profile gets there:
-   * - `open`: the gate allows it, and the node is schedulable;
-   * - `unproved`: the DaemonSets are ready, and the gate lets one pod at a time through, as no proof has passed yet or
-   *   proofs fail there;
-   * - `closed`: the gate refuses it because a DaemonSet is not ready, or the node is cordoned;
+   * - `open`: the gate allows a new pod of the profile, and the node is schedulable;
+   * - `unproved`: the DaemonSets are ready, and the gate lets one pod at a time through: no proof has passed, or
+   *   proofs fail;
+   * - `closed`: a DaemonSet is not ready, or the node is cordoned;
    * - `unreachable`: the node is gone, or its kubelet does not report.
    */
   state: 'open' | 'unproved' | 'closed' | 'unreachable';
-  /** Why it is not open, for people; empty where it is. */
+  /** For people; empty where it is open. */
   why: string;
-  /** Whether the gate would let a pod through now, of an owner that has not failed there. Always, where it is `open`. */
+  /** Whether the gate would let a pod through now, of an owner that has not failed there. */
   turn: boolean;
-  /**
-   * When a proof of the profile last passed there. Only proofs count that were made since the node booted and since the
-   * DaemonSets' pods got their containers.
-   */
+  /** When a proof last passed there, since the node booted and the DaemonSets' containers started. */
   passedAt: Moment | undefined;
 }
 
 /**
- * How a pod is recreated. `release-and-delete`: the labels by which its controller finds it are removed first, so that
- * the controller does not count its end as a failure.
+ * `release-and-delete`: the labels by which a Job finds its pod are removed first, so that it does not count the end
+ * as a failure.
  */
 export type DeletionMethod = 'delete' | 'release-and-delete';
 
-/** A pod to recreate. */
 export interface Recreation {
   pod: PodEvidence;
   how: DeletionMethod;
-  /** Why this helps, for people. */
+  /** For people. */
   why: string;
-  /** Whether the gate keeps new pods off the node, all or all but one at a time, so that they go to other nodes. */
+  /** Whether the gate keeps new pods off the node, all or all but one at a time. */
   moves?: true;
 }
 
 const look = 'look at what the proofs saw: "cni-gate status"';
 
-/**
- * Why a failed pod is not recreated now, and what to do, for people. The first group lasts as long as the pod or its node
- * stays as it is; the second, from `under-way` on, ends by itself.
- */
+/** For people: why a failed pod is not recreated now, and what to do. From `under-way` on, a reason ends by itself. */
 export const skipTexts = {
   leaving: 'it is being deleted',
   ended:
@@ -68,20 +59,15 @@ export const skipTexts = {
     'as many pods are recreated as repair.perMinute, perNodePerMinute or perOwnerPerMinute allow, and it follows: wait, or delete the pod',
 };
 
-/** A key of {@link skipTexts}. */
 export type SkipReason = keyof typeof skipTexts;
 
-/** All reasons. */
 export const skipReasons = Object.keys(skipTexts) as SkipReason[];
 
-/** Why a failed pod is skipped. */
 export interface Skipped {
   reason: SkipReason;
-  /** More about the reason, for people. */
   why?: string;
 }
 
-/** A failed pod that is not recreated now. */
 export interface SkippedPod extends Skipped {
   pod: PodEvidence;
 }

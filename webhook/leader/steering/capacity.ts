@@ -13,10 +13,9 @@ import { listItems, placedPods, trustedObjectBytes } from '../../lib/limits.ts';
 import { TokenBucket } from '../../lib/token-bucket.ts';
 import type { PendingIndex } from './pending-index.ts';
 
-/** How long an answer is used, in milliseconds. */
+/** Milliseconds for which an answer is used. */
 const remember = 5000;
 
-/** What is free on a node. */
 interface Free {
   amounts: Amounts;
   /** On a monotonic clock. */
@@ -24,10 +23,9 @@ interface Free {
 }
 
 /**
- * What is free on nodes. A watch of every pod of a cluster would cost more than all other watches together, so the API
- * server lists the pods of single nodes when they matter. It answers from its cache, which is indexed by node, and in one
- * piece: pages would come from its database, which has no such index. The answer is read pod by pod, so its size does not
- * matter: 110 common pods are two megabytes, and any tenant can create large ones.
+ * What is free on nodes. A watch of every pod would cost more than all other watches together, so the API server lists
+ * the pods of single nodes. It answers from its cache, which has an index by node; pages would come from its database,
+ * which has none.
  */
 export class Capacity {
   readonly #client: ApiClient;
@@ -35,7 +33,7 @@ export class Capacity {
   readonly #free = new Map<string, Free>();
   readonly #rate = new TokenBucket(placedPods.perSecond, placedPods.burst);
 
-  /** @param pods those that are nominated for a node and still wait: they are expected there */
+  /** @param pods nominated pods are expected on their nodes */
   constructor(client: ApiClient, pods: Pick<PendingIndex, 'nominatedFor'>) {
     this.#client = client;
     this.#pods = pods;
@@ -43,8 +41,7 @@ export class Capacity {
 
   /**
    * Reserves amounts on a node, for as long as its answer is used.
-   *
-   * @returns whether they are free; undefined where the rate of requests does not allow to find out
+   * @returns whether they are free; undefined if the rate limit allows no request
    * @throws ClusterError
    */
   async reserve(node: NodeFacts, requests: Amounts, signal: AbortSignal): Promise<boolean | undefined> {
@@ -66,7 +63,7 @@ export class Capacity {
     const { taken, bytes } = await this.#taken(name, signal);
     // a large answer uses up more of the rate
     this.#rate.take(Math.floor(bytes / placedPods.bytesOfAQuestion));
-    // another run may have asked as well, and reserved
+    // a concurrent call may have asked, and reserved
     const known = this.#known(name);
     if (known !== undefined) return known;
     const now = performance.now();
@@ -93,13 +90,13 @@ export class Capacity {
       return { taken: addAll(all), bytes: list.bytes() };
     } catch (error) {
       if (!(error instanceof Error && error.cause instanceof TooLarge)) throw error;
-      // pods that are too many bytes to be read: the node counts as full
+      // more bytes than may be read: the node counts as full
       return { taken: { pods: Number.POSITIVE_INFINITY }, bytes: maxBytes };
     }
   }
 }
 
-/** What a pod requests, of no more than some resources. */
+/** Of a bounded number of resources. */
 function requestsOf({ spec }: { spec: RequestingSpec }): Amounts {
   const { pods = 1, ...others } = podRequests(spec);
   return { pods, ...Object.fromEntries(Object.entries(others).slice(0, listItems)) };

@@ -1,65 +1,58 @@
 import type { PendingPod } from '../../core/facts/pending-pod.ts';
 
 /**
- * How a nomination ended. `left`: the pod no longer waits, mostly because it was bound; `ignored`: the pod still waits,
- * and the nomination was cleared or replaced, or stood for long.
+ * `left`: the pod no longer waits, mostly because it was bound; `ignored`: it waits, and the nomination was cleared,
+ * replaced or old.
  */
 export type Outcome = 'left' | 'ignored';
 
-/** A nomination that this process wrote. */
 interface Nomination {
-  /** The pod as it was before. */
   pod: PendingPod;
   node: string;
   /** Milliseconds since the epoch. */
   at: number;
 }
 
-/** What is known of the pods of one key, which are alike. */
 interface KeyState {
   /** By the pod's UID. */
   open: Map<string, Nomination>;
-  /** Nominations that worked since the last one that was ignored. */
+  /** Successes since the last nomination that was ignored. */
   worked: number;
 }
 
-/** The scheduler retries a pod after 11 s at most. One that leaves a nomination for so long does not use it. Milliseconds. */
+/** Milliseconds. The scheduler retries a pod after at most 11 s, so a nomination that stands longer is not used. */
 const expiry = 60_000;
 
 /**
- * The nominations of this process whose outcome is not known yet: the cluster does not tell an ignored one from one that
- * was never made. Pure: times are arguments, in milliseconds since the epoch.
+ * The nominations of this process without an outcome: the cluster does not tell an ignored one from one that was never
+ * made. Times are milliseconds since the epoch.
  */
 export class Nominations {
   readonly #keys = new Map<string, KeyState>();
 
-  /** A nomination was written. */
   add(pod: PendingPod, node: string, now: number): void {
     const state = this.#keys.get(pod.key) ?? { open: new Map(), worked: 0 };
     this.#keys.set(pod.key, state);
     state.open.set(pod.uid, { pod, node, at: now });
   }
 
-  /** The keys with nominations that were open when the key was last looked at. */
   keys(): Iterable<string> {
     return this.#keys.keys();
   }
 
-  /** Whether one is open for the pod. */
   isOpen({ key, uid }: Pick<PendingPod, 'key' | 'uid'>): boolean {
     return this.#keys.get(key)?.open.has(uid) === true;
   }
 
-  /** How many more pods of a key may be nominated now, if only the scheduler can judge them: one more with each success. */
+  /** How many more pods of a key may be nominated, if only the scheduler can judge them: one more with each success. */
   window(key: string): number {
     const { open, worked } = this.#keys.get(key) ?? { open: new Map(), worked: 0 };
     return 1 + worked - open.size;
   }
 
   /**
-   * Compares the open nominations of a key with its pods that wait.
-   *
-   * @returns those that ended, and whether the key has to back off: one was ignored, and none worked since the last time
+   * Compares the nominations of a key with its pods that wait.
+   * @returns `backOff`: a nomination was ignored, and none worked since the last time
    */
   settle(
     key: string,

@@ -1,8 +1,10 @@
+import { createHash } from 'node:crypto';
 import type { ApiClient } from '../../cluster/client.ts';
+import { type Event, fitNote, podReference } from '../../cluster/events/event.ts';
 import type { ClusterView } from '../../core/cluster-view.ts';
 import type { PendingPod } from '../../core/facts/pending-pod.ts';
 import { planLimits } from '../../lib/limits.ts';
-import { nameOf } from '../../lib/names.ts';
+import { eventReasons, nameOf } from '../../lib/names.ts';
 import type { TokenBucket } from '../../lib/token-bucket.ts';
 import type { LeaderDeps, Work } from '../controller.ts';
 import { type Gate, gateBy } from '../filters.ts';
@@ -11,36 +13,33 @@ import { nominate } from '../pod-requests.ts';
 import type { Result } from '../work-queue.ts';
 import { Capacity } from './capacity.ts';
 import { eligibility } from './eligibility.ts';
-import { nominatedEvent, notNominatedEvent } from './events.ts';
 import { Nominations } from './nominations.ts';
 import { PendingIndex } from './pending-index.ts';
 import { NodeSearch } from './search.ts';
 
-/** The part of a {@link ClusterView} that steering reads. */
 export type SteerView = Pick<
   ClusterView<PendingPod>,
   'readiness' | 'evidence' | 'pending' | 'unsynced' | 'subscribe'
 >;
 
-/** What a {@link Nominator} works with. */
 export interface NominatorOptions extends LeaderDeps<SteerView> {
   metrics: SteerMetrics;
-  /** Its unit is the comparison of a pod with a node. */
+  /** A token is the comparison of a pod with a node. */
   bucket: TokenBucket;
 }
 
-/** Tokens that a nomination takes beside the search for its node. */
+/** Tokens of a nomination. */
 const tokensOfNomination = planLimits.perSecond / planLimits.nominations;
-/** Nominations in one run. Other keys have their turn before the next ones. */
+/** Nominations in one run: other keys have their turn before the next ones. */
 const most = 16;
-/** How long a pod waits before an event says why no node is nominated for it, in milliseconds. Most wait no longer. */
+/** Milliseconds for which a pod waits before an event says why no node is nominated. */
 const quiet = 10_000;
-/** Slots of the queue that stay free for other events: one about each of many pods would fill it. */
+/** Slots of the queue for other events. */
 const reservedEvents = 100;
 
 type RefusedPod = PendingPod & { refused: string };
 
-/** Nominates nodes for the refused pods of one key, which are alike, and says in events where or why not. */
+/** Nominates nodes for the refused pods of one key, which are alike. */
 export class Nominator implements Work {
   readonly #client: ApiClient;
   readonly #options: NominatorOptions;
@@ -65,11 +64,7 @@ export class Nominator implements Work {
     });
   }
 
-  /**
-   * The keys that have to be looked at. A pod that waits for other reasons would delay those that the gate refused.
-   *
-   * @throws ClusterError where the API server does not tell its version
-   */
+  /** Keys with refused pods. @throws ClusterError where the API server does not tell its version */
   async keys(signal: AbortSignal): Promise<Set<string>> {
     this.#state = await this.#eligibility(signal);
     this.#options.metrics.state(this.#state);
@@ -78,11 +73,7 @@ export class Nominator implements Work {
     return new Set([...this.#pods.refused(), ...this.#nominations.keys()]);
   }
 
-  /**
-   * Looks at the pods of a key. After a nomination that the scheduler ignored, the key backs off.
-   *
-   * @throws ClusterError, or the signal's reason
-   */
+  /** @throws ClusterError, or the signal's reason */
   async reconcile(key: string, signal: AbortSignal): Promise<Result> {
     const { view, policy, bucket } = this.#options;
     if (view.unsynced() !== undefined) return undefined;
@@ -98,7 +89,7 @@ export class Nominator implements Work {
     return undefined;
   }
 
-  /** Looks what became of nominations. @returns whether the key has to back off */
+  /** @returns whether the key has to back off, after a nomination that the scheduler ignored */
   #settle(key: string, pods: readonly PendingPod[]): boolean {
     const { metrics, log } = this.#options;
     const { ended, backOff } = this.#nominations.settle(key, pods, Date.now());
@@ -114,8 +105,8 @@ export class Nominator implements Work {
   }
 
   /**
-   * Whether the gate may refuse the pod again, and nothing else is under way for it: where it allows one pod at a time, it
-   * may be the turn of another. A nomination by another component stays if the gate allows it.
+   * Whether the gate may refuse the pod again, and nothing else is under way for it. A nomination by another component
+   * stays if the gate allows it.
    */
   #needsNode(pod: RefusedPod, gate: Gate): boolean {
     const { leaving, tooLarge, nominated, profiles, refused } = pod;
@@ -165,7 +156,12 @@ export class Nominator implements Work {
     // a pod that changed comes again with the watch
     if (written.result !== 'made') return;
     this.#nominations.add(pod, node, Date.now());
-    events.add(nominatedEvent(pod, node, why, written.version));
+    events.add({
+      ...eventOn(pod, `node ${node} is nominated, after node ${pod.refused} was refused: ${why}`),
+      reason: eventReasons.nominated,
+      occasion: written.version,
+      node,
+    });
     const name = nameOf(pod);
     log.info(
       { pod: name, node, refused: pod.refused, why },
@@ -173,12 +169,26 @@ export class Nominator implements Work {
     );
   }
 
-  /** @param after how long the pod has to wait before an event is written, in milliseconds */
+  /** @param after milliseconds for which the pod has to wait before */
   #explain(pod: PendingPod, why: string, after = quiet): void {
     const { events } = this.#options;
     const isLong = Date.now() - (pod.heldSince ?? 0) >= after;
-    if (isLong && events.capacity > reservedEvents) events.add(notNominatedEvent(pod, why));
+    if (!isLong || events.capacity <= reservedEvents) return;
+    events.add({
+      ...eventOn(pod, why),
+      reason: eventReasons.notNominated,
+      // another reason makes another event
+      occasion: createHash('sha256').update(why).digest('hex').slice(0, 16),
+      ...(pod.refused !== undefined && { node: pod.refused }),
+    });
   }
 }
+
+const eventOn = (pod: PendingPod, note: string): Omit<Event, 'reason' | 'occasion'> => ({
+  regarding: podReference(pod),
+  type: 'Normal',
+  action: 'Nominate',
+  note: fitNote(note),
+});
 
 const isRefused = (pod: PendingPod): pod is RefusedPod => pod.refused !== undefined;

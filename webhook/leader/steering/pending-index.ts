@@ -6,17 +6,15 @@ export class PendingIndex {
   #byKey: Map<string, PendingPod[]> | undefined;
   #byNode = new Map<string, PendingPod[]>();
 
-  /** @param pending all of them, as they are now */
   constructor(pending: () => Iterable<PendingPod>) {
     this.#pending = pending;
   }
 
-  /** A pod changed: the next reader builds the index again. */
+  /** The next reader builds the index again. */
   changed(): void {
     this.#byKey = undefined;
   }
 
-  /** The keys with pods that the gate refused. */
   *refused(): Generator<string> {
     for (const [key, pods] of this.#read()) if (pods.some(({ refused }) => refused !== undefined)) yield key;
   }

@@ -9,39 +9,36 @@ import { type FilterReason, filterNode, filterText, type Gate } from '../filters
 import type { Capacity } from './capacity.ts';
 import type { PendingIndex } from './pending-index.ts';
 
-/** Consecutive pods start at up to this many different nodes, so few look-ups of capacity are needed. */
+/** Consecutive pods start at up to this many nodes, so few look-ups of capacity are needed. */
 const spread = 8;
-/** After this time, in milliseconds, the scan starts further on: each node comes first after some turns. */
+/** Milliseconds. The scan then starts further on, so that each node eventually comes first. */
 const turn = 10_000;
 /** By how many nodes. */
 const stride = 61;
 
-/** The result of a search: a node where the pod's requests are reserved; `why` there is no such node; or it takes more time. */
+/** `node`: the pod's requests are reserved there; `why`: no node fits; `unknown`: the search takes more time. */
 export type Placement = { node: string } | { why: string } | 'unknown';
 
-/** What a {@link NodeSearch} goes by. */
 export interface SearchInputs {
   readiness: Pick<Readiness, 'node' | 'nodes'>;
   gate: Gate;
   pods: Pick<PendingIndex, 'nominatedFor'>;
   capacity: Capacity;
-  /** Takes a token for each comparison with a node. */
+  /** A token is a comparison with a node. */
   bucket: TokenBucket;
 }
 
-/** The nodes for pods that are alike. */
 interface Found {
   /** Nodes that pass all filters, apart from what runs there. */
   fitting: NodeFacts[];
-  /** How many of the others do not pass each filter. */
   counts: Map<FilterReason, number>;
 }
 
-/** Finds nodes for pods that are alike, one after the other: their nodes are compared once. */
+/** Finds nodes for pods that are alike: nodes are compared once. */
 export class NodeSearch {
   readonly #inputs: SearchInputs;
   readonly #found = new Map<string | undefined, Found>();
-  /** The nodes that were found. The watch reports their nominations later. */
+  /** Chosen nodes, whose nominations the watch reports later. */
   readonly #chosen = new Set<string>();
   #placed = 0;
 
@@ -71,7 +68,7 @@ export class NodeSearch {
     return { why: filterText(counts, pod) };
   }
 
-  /** All nodes, in an order that spreads. The first one depends on the key and the time, and is another for the next pod. */
+  /** All nodes, from a start that differs by key, time and pod. */
   *#inOrder(nodes: readonly NodeFacts[], key: string): Generator<NodeFacts> {
     const ofKey = Buffer.from(key.slice(-8), 'base64url').readUInt16BE();
     const start = ofKey + Math.floor(Date.now() / turn) * stride + (this.#placed % spread);
@@ -81,10 +78,10 @@ export class NodeSearch {
     }
   }
 
-  /** Compares the pod with all nodes. Admission calls and the renewal of the Lease have their turn in between. */
+  /** Admission calls and the renewal of the Lease have their turn in between. */
   async #nodesFor(pod: PendingPod, signal: AbortSignal): Promise<Found> {
     const { readiness, gate, bucket } = this.#inputs;
-    // the scheduler chose the refused node, so the volumes can be used in its zone
+    // the scheduler chose that node, so the volumes can be used in its zone
     const zone = pod.hasVolumes ? readiness.node(pod.refused ?? '')?.labels[zoneLabel] : undefined;
     const known = this.#found.get(zone);
     if (known !== undefined) return known;

@@ -100,21 +100,16 @@ suite('decodePlacement', () => {
 });
 
 suite('toGatePod', () => {
-  const waiting = (message: string, status = 'False') =>
-    toGatePod({
-      metadata: {
-        uid: 'u1',
-        resourceVersion: '1',
-        creationTimestamp: '2026-11-21T12:00:00Z',
-        namespace: 'shop',
-        name: 'web-0',
-        annotations: { 'cni-gate.io/status': '{"profiles":["mesh",7]}' },
-      },
-      spec: {},
-      status: {
-        conditions: [{ type: 'PodScheduled', status, message, lastTransitionTime: '2026-11-21T11:50:00Z' }],
-      },
-    });
+  const metadata = {
+    ...{ uid: 'u1', resourceVersion: '1', namespace: 'shop', name: 'web-0' },
+    creationTimestamp: '2026-11-21T12:00:00Z',
+  };
+  const annotations = { 'cni-gate.io/status': '{"profiles":["mesh",7]}' };
+  const waiting = (message: string, status = 'False') => {
+    const since = { lastTransitionTime: '2026-11-21T11:50:00Z' };
+    const conditions = [{ type: 'PodScheduled', status, message, ...since }];
+    return toGatePod({ metadata: { ...metadata, annotations }, spec: {}, status: { conditions } });
+  };
   const refusal =
     'admission webhook "bindings.cni-gate.io" denied the request: node n1 is not ready for profile mesh: … (CNI_GATE_NODE_NOT_READY node=n1 profile=mesh state=broken)';
 
@@ -125,18 +120,6 @@ suite('toGatePod', () => {
   test('keeps no hold of a pod that waits for another reason, or is bound', () => {
     assert.deepEqual(waiting('0/3 nodes are available'), pending());
     assert.deepEqual(waiting(refusal, 'True'), pending());
-    assert.deepEqual(
-      toGatePod({
-        metadata: {
-          uid: 'u1',
-          resourceVersion: '1',
-          creationTimestamp: '2026-11-21T12:00:00Z',
-          namespace: 'shop',
-          name: 'web-0',
-        },
-        spec: {},
-      }),
-      pending({ profiles: [] }),
-    );
+    assert.deepEqual(toGatePod({ metadata, spec: {} }), pending({ profiles: [] }));
   });
 });

@@ -136,13 +136,13 @@ suite('a reservation', () => {
   test('replaces no other one, but that of the owner of its pod', async () => {
     const replica = new Replica();
     await after(replica, 0, 'first');
-    replica.evidence.reserve('mesh', 'n1', 'second', now);
+    replica.evidence.reservations.reserve('mesh', 'n1', 'second', now);
     assert.equal(await after(replica, 0, 'second'), unproved.refused);
-    replica.evidence.reserve('mesh', 'n2', 'web', now);
+    replica.evidence.reservations.reserve('mesh', 'n2', 'web', now);
     const ofWeb = (uid: string) => replica.says('n2', { uid, group: 'web' });
     assert.equal(await replica.says('n2', { uid: 'x', group: 'db' }), unproved.refused);
     assert.deepEqual([await ofWeb('w1'), await ofWeb('w2')], [unproved.allowed, unproved.refused]);
-    replica.evidence.reserve('mesh', 'n2', 'web', now);
+    replica.evidence.reservations.reserve('mesh', 'n2', 'web', now);
     assert.equal(await ofWeb('w2'), unproved.refused, 'w1 is on the way');
   });
 
@@ -156,7 +156,7 @@ suite('a reservation', () => {
     test(`ends when ${how}`, async () => {
       const replica = new Replica();
       const holder = how.includes('owner') ? 'owner' : 'pod';
-      if (holder === 'owner') replica.evidence.reserve('mesh', 'n1', 'first', now);
+      if (holder === 'owner') replica.evidence.reservations.reserve('mesh', 'n1', 'first', now);
       else await after(replica, 0, 'first');
       assert.equal(await after(replica, 1), unproved.refused);
       end(replica);

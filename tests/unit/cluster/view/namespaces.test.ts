@@ -4,11 +4,10 @@ import { type Change, type Lister, Store } from '../../../../webhook/cluster/inf
 import { Lookup } from '../../../../webhook/cluster/lookup.ts';
 import {
   clusterNamespaces,
-  clusterPods,
   namespaceByName,
-  podByName,
-} from '../../../../webhook/cluster/view/lookups.ts';
-import { optedInBy } from '../../../../webhook/cluster/view/watch-namespaces.ts';
+  optedInBy,
+} from '../../../../webhook/cluster/view/watch-namespaces.ts';
+import { clusterPods, podByName } from '../../../../webhook/cluster/view/watch-nodes.ts';
 import type { NamespaceFacts } from '../../../../webhook/core/facts/namespace.ts';
 import { json, startFakeApi, status } from '../../../support/fake-api-server.ts';
 import { namespace } from '../../../support/informing.ts';

@@ -18,8 +18,41 @@ const selected = (name: string) => {
   return { metadata, spec: { ...spec, selector: { matchLabels: { app: name } } } };
 };
 
+const checks =
+  '[{"profile":"mesh","address":{"timeout":"5s"}},{"profile":"made-up","address":{"timeout":"5s"}}]';
+
+const ended = (name: string, exitCode: number, version = 2, namespace = 'shop') => ({
+  metadata: {
+    name,
+    namespace,
+    uid: name,
+    resourceVersion: String(version),
+    creationTimestamp: '2026-11-21T11:00:00Z',
+    labels: { 'cni-gate.io/profile': 'mesh' },
+  },
+  spec: {
+    nodeName: 'n1',
+    initContainers: [{ name: 'cni-gate-validator', env: [{ name: 'CNI_GATE_CHECKS', value: checks }] }],
+  },
+  status: {
+    initContainerStatuses: [
+      {
+        name: 'cni-gate-validator',
+        state: {
+          terminated: {
+            exitCode,
+            startedAt: '2026-11-21T11:00:03Z',
+            finishedAt: `2026-11-21T11:00:1${version}Z`,
+          },
+        },
+      },
+    ],
+  },
+});
+
 const there: Record<string, object[]> = {
   '/api/v1/nodes': [apiNode('n1', 'b1', 1)],
+  '/api/v1/pods spec.nodeName!=': [ended('a', 95), ended('x', 0, 2, 'plain')],
   '/apis/apps/v1/namespaces/net/daemonsets metadata.name=agent': [selected('agent')],
   '/apis/apps/v1/namespaces/net/daemonsets metadata.name=other': [selected('other')],
   '/api/v1/namespaces/net/pods app=agent': [apiAgent('n1')],
@@ -31,12 +64,15 @@ const keyOf = ({ path, query }: Asked): string => {
   return path.includes('/namespaces/') ? `${path} ${query.labelSelector ?? query.fieldSelector}` : path;
 };
 
+const optedIn = { has: (namespace: string) => namespace === 'shop', subscribe: () => () => {} };
+
 /** A gate that watches an API server, which waits for the test with what its watches tell. */
 async function watching(t: TestContext, ...daemonSets: string[]) {
   let policy = bringing(...daemonSets);
   const { api, watched, tell } = await startWatchedApi(t, keyOf, there);
   const log = { info: () => {}, warn: () => {}, error: () => {} };
-  const gate = watchGate(api.client, () => policy, { metrics: clusterMetrics(new Registry()), log });
+  const inside = { metrics: clusterMetrics(new Registry()), log };
+  const gate = watchGate(api.client, () => policy, inside, optedIn);
   t.after(() => gate.close());
   return {
     api,
@@ -93,11 +129,32 @@ suite('watchGate', () => {
     assert.deepEqual(notObservedSince(), [false, false, true], 'its event came after the watch was broken');
   });
 
-  test('takes a node from an event as new, without pods', async (t) => {
-    const { watched, tell, gate } = await watching(t, 'agent');
-    await Promise.all(['/api/v1/nodes', podsOf('agent')].map(watched));
-    await tell('/api/v1/nodes', 'ADDED', apiNode('n3', 'b1', 62));
-    assert.equal(gate.notObservedSince(named('agent'), 'n3'), false);
+  test('evidence comes from labelled pods on nodes, in namespaces that opted in', async (t) => {
+    const { api, gate, watched, tell } = await watching(t, 'agent');
+    const { evidence } = gate;
+    const pods = '/api/v1/pods spec.nodeName!=';
+    const changes: string[] = [];
+    evidence.subscribe((batch) => {
+      for (const { before, now } of batch)
+        changes.push(`${(now ?? before)?.name} ${before?.verdict ?? '-'} ${now?.verdict ?? '-'}`);
+    });
+    assert.equal(evidence.synced, false);
+    await Promise.all([pods, '/api/v1/nodes'].map(watched));
+    assert.equal(evidence.synced, true);
+    const asked = api.asked.find(({ query }) => query.fieldSelector === 'spec.nodeName!=');
+    assert.deepEqual([asked?.query.labelSelector, asked?.query.limit], ['cni-gate.io/profile', '100']);
+    await tell(pods, 'ADDED', ended('b', 0, 3));
+    await tell(pods, 'MODIFIED', ended('a', 0, 4));
+    await tell(pods, 'DELETED', ended('b', 0, 5));
+    assert.deepEqual(changes, ['a - failed', 'b - passed', 'a failed passed', 'b passed -']);
+    const known = Array.from(evidence.pods(), ({ name }) => name);
+    assert.deepEqual([known, evidence.of('mesh', 'n1')?.lastPass?.shownBy], [['a'], '4']);
+    // users can name any profile, and only those of the configuration are counted
+    assert.equal(evidence.of('made-up', 'n1'), undefined);
+    await tell('/api/v1/nodes', 'MODIFIED', apiNode('n1', 'b2', 60));
+    assert.equal(evidence.of('mesh', 'n1')?.lastPass, undefined);
+    await tell('/api/v1/nodes', 'DELETED', apiNode('n1', 'b2', 61));
+    assert.equal(evidence.of('mesh', 'n1'), undefined);
   });
 
   test('a new node is not observed while the watch of the pods is broken, until something is heard of them', async (t) => {
@@ -106,6 +163,7 @@ suite('watchGate', () => {
     const notObservedSince = (...names: string[]): boolean[] =>
       names.map((node) => gate.notObservedSince(named('agent'), node));
     await tell('/api/v1/nodes', 'ADDED', apiNode('n3', 'b1', 62));
+    assert.deepEqual(notObservedSince('n3'), [false], 'it is new');
     await tell(podsOf('agent'), 'ERROR', { kind: 'Status', code: 500 });
     await tell('/api/v1/nodes', 'ADDED', apiNode('n4', 'b1', 63));
     assert.deepEqual(notObservedSince('n1', 'n3', 'n4'), [false, true, true]);

@@ -87,25 +87,15 @@ suite('what is read of a waiting pod', () => {
     assert.deepEqual([pod.group, pod.leaving], ['u1', true]);
   });
 
+  const required = { requiredDuringSchedulingIgnoredDuringExecution: [{}] };
+  const spread = (mode: object) => ({ topologySpreadConstraints: [mode] });
   const hard: [what: string, spec: ApiPod['spec'], unverifiable: boolean][] = [
     ['no constraint', {}, false],
-    [
-      'a soft topology spread',
-      { topologySpreadConstraints: [{ whenUnsatisfiable: 'ScheduleAnyway' }] },
-      false,
-    ],
-    ['a topology spread without a mode', { topologySpreadConstraints: [{}] }, true],
-    ['a hard topology spread', { topologySpreadConstraints: [{ whenUnsatisfiable: 'DoNotSchedule' }] }, true],
-    [
-      'required anti-affinity',
-      { affinity: { podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{}] } } },
-      true,
-    ],
-    [
-      'required affinity to pods',
-      { affinity: { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{}] } } },
-      true,
-    ],
+    ['a soft topology spread', spread({ whenUnsatisfiable: 'ScheduleAnyway' }), false],
+    ['a topology spread without a mode', spread({}), true],
+    ['a hard topology spread', spread({ whenUnsatisfiable: 'DoNotSchedule' }), true],
+    ['required anti-affinity', { affinity: { podAntiAffinity: required } }, true],
+    ['required affinity to pods', { affinity: { podAffinity: required } }, true],
     ['a host port', { containers: [{ name: 'web', ports: [{ hostPort: 80 }] }] }, true],
     ['resource claims', { resourceClaims: [{}] }, true],
     ['a volume claim', { volumes: [{ name: 'data', persistentVolumeClaim: {} }] }, true],

@@ -21,69 +21,34 @@ const foreign: ProofContext = { foreign: true, leaving: false, sidecar: false };
 const deleted: ProofContext = { foreign: true, leaving: true, sidecar: false };
 const sidecar: ProofContext = { foreign: false, leaving: false, sidecar: true };
 
+/** States of a pod, and what its kubelet says of the sandbox. */
+const running = { running: { startedAt: at('00:00') } };
+const reached = { state: running, started: true };
+const passed = { state: ended(0) };
+const failing = { state: crashLoop, lastState: ended(95) };
+const gone = { conditions: sandbox('False', '01:00') };
+const newer = { conditions: sandbox('True', '01:00') };
+
 const cases: [name: string, status: PodStatus, expected: string, context?: ProofContext][] = [
   ['no status yet', {}, 'waiting'],
   ['it runs for the first time', pod({ state: { running: {} } }), 'waiting'],
-  [
-    'the kubelet says `started` of an init container that runs without a startup probe',
-    pod({ state: { running: { startedAt: at('00:00') } }, started: true }),
-    'waiting',
-  ],
-  [
-    'a sidecar whose startup probe has not passed',
-    pod({ state: { running: { startedAt: at('00:00') } }, started: false }),
-    'waiting',
-    sidecar,
-  ],
-  [
-    'a sidecar that was reached',
-    pod({ state: { running: { startedAt: at('00:00') } }, started: true }),
-    'passed',
-    sidecar,
-  ],
+  ['it runs without a startup probe: `started` says nothing', pod(reached), 'waiting'],
+  ['a sidecar that was not reached', pod({ ...reached, started: false }), 'waiting', sidecar],
+  ['a sidecar that was reached', pod(reached), 'passed', sidecar],
   [
     'a sidecar that was reached after it failed',
-    pod({ state: { running: { startedAt: at('00:20') } }, started: true, lastState: ended(95) }),
+    pod({ ...reached, lastState: ended(95) }),
     'passed',
     sidecar,
   ],
-  [
-    'a sidecar that was reached, and the sandbox is gone',
-    pod(
-      { state: { running: { startedAt: at('00:00') } }, started: true },
-      { conditions: sandbox('False', '01:00') },
-    ),
-    'waiting',
-    sidecar,
-  ],
-  [
-    'a sidecar that was reached in an older sandbox',
-    pod(
-      { state: { running: { startedAt: at('00:00') } }, started: true },
-      { conditions: sandbox('True', '01:00') },
-    ),
-    'waiting',
-    sidecar,
-  ],
-  [
-    'a sidecar that failed once more in the same sandbox',
-    pod({ state: crashLoop, started: false, lastState: ended(95) }),
-    'failed',
-    sidecar,
-  ],
-  ['a sidecar that ended with its Job', pod({ state: ended(0) }, { phase: 'Succeeded' }), 'passed', sidecar],
-  ['exit code 0', pod({ state: ended(0) }), 'passed'],
-  [
-    'exit code 95 in state, as with restartPolicy Never',
-    pod({ state: ended(95) }, { phase: 'Failed' }),
-    'failed',
-  ],
-  [
-    'exit code 95 in lastState, as in a crash loop',
-    pod({ state: crashLoop, lastState: ended(95) }),
-    'failed',
-  ],
-  ['95 before, and it runs again', pod({ state: { running: {} }, lastState: ended(95) }), 'failed'],
+  ['a sidecar that was reached, and the sandbox is gone', pod(reached, gone), 'waiting', sidecar],
+  ['a sidecar that was reached in an older sandbox', pod(reached, newer), 'waiting', sidecar],
+  ['a sidecar that failed once more', pod({ ...failing, started: false }), 'failed', sidecar],
+  ['a sidecar that ended with its Job', pod(passed, { phase: 'Succeeded' }), 'passed', sidecar],
+  ['exit code 0', pod(passed), 'passed'],
+  ['95 in state, as with restartPolicy Never', pod({ state: ended(95) }, { phase: 'Failed' }), 'failed'],
+  ['95 in lastState, as in a crash loop', pod(failing), 'failed'],
+  ['95 before, and it runs again', pod({ ...failing, state: running }), 'failed'],
   ['exit code 69', pod({ state: ended(69) }), 'not-possible'],
   ['exit code 64', pod({ state: ended(64) }), 'wrong-usage'],
   ['out of memory', pod({ state: ended(137, { reason: 'OOMKilled' }) }), 'crashed'],
@@ -94,47 +59,15 @@ const cases: [name: string, status: PodStatus, expected: string, context?: Proof
   ['warn mode, failed', pod({ state: ended(0, { message: '{"code":95,"mode":"warn"}' }) }), 'failed'],
   ['warn mode, not possible', pod({ state: ended(0, { message: '{"code":69}' }) }), 'not-possible'],
   ['warn mode, passed', pod({ state: ended(0, { message: '{"code":0}' }) }), 'passed'],
-  ['a pass of an older sandbox', pod({ state: { running: {} }, lastState: ended(0) }), 'waiting'],
-  [
-    'a pass, and the sandbox is gone',
-    pod({ state: ended(0) }, { conditions: sandbox('False', '01:00') }),
-    'waiting',
-  ],
-  [
-    'a pass, and the sandbox is newer',
-    pod({ state: ended(0) }, { conditions: sandbox('True', '01:00') }),
-    'waiting',
-  ],
-  [
-    'a pass of a pod that ended, whose sandbox is gone',
-    pod({ state: ended(0) }, { phase: 'Succeeded', conditions: sandbox('False', '01:00') }),
-    'passed',
-  ],
-  [
-    'a pass, and the condition was written again later, as after a restart of the runtime',
-    pod({ state: ended(0) }, { conditions: sandbox('True', '01:00'), containerStatuses: [runs] }),
-    'passed',
-  ],
-  [
-    'a pass, and the condition was written a moment later',
-    pod({ state: ended(0) }, { conditions: sandbox('True', '00:15') }),
-    'passed',
-  ],
-  [
-    'a failure of an older sandbox',
-    pod({ state: { running: {} }, lastState: ended(95) }, { conditions: sandbox('True', '01:00') }),
-    'waiting',
-  ],
-  [
-    'a failure of this sandbox',
-    pod({ state: crashLoop, lastState: ended(95) }, { conditions: sandbox('True', '00:00') }),
-    'failed',
-  ],
-  [
-    'a failure, and the sandbox is gone',
-    pod({ state: crashLoop, lastState: ended(95) }, { conditions: sandbox('False', '01:00') }),
-    'waiting',
-  ],
+  ['a pass of an older sandbox', pod({ state: running, lastState: ended(0) }), 'waiting'],
+  ['a pass, and the sandbox is gone', pod(passed, gone), 'waiting'],
+  ['a pass, and the sandbox is newer', pod(passed, newer), 'waiting'],
+  ['a pass of a pod that ended', pod(passed, { phase: 'Succeeded', ...gone }), 'passed'],
+  ['a pass, and the runtime restarted', pod(passed, { ...newer, containerStatuses: [runs] }), 'passed'],
+  ['a pass, then the condition', pod(passed, { conditions: sandbox('True', '00:15') }), 'passed'],
+  ['a failure of an older sandbox', pod({ ...failing, state: running }, newer), 'waiting'],
+  ['a failure of this sandbox', pod(failing, { conditions: sandbox('True', '00:00') }), 'failed'],
+  ['a failure, and the sandbox is gone', pod(failing, gone), 'waiting'],
   ["linkerd's own validator: 95", pod({ state: ended(95) }), 'failed', foreign],
   ["Istio's own validator: 126", pod({ lastState: ended(126) }), 'failed', foreign],
   ['another one: 1', pod({ lastState: ended(1) }), 'failed', foreign],

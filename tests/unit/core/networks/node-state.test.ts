@@ -219,7 +219,7 @@ suite('a node without a proof', () => {
   test('the pod that was let through is on the way before the watch reports it', () => {
     const scene = new Scene();
     const me = { key: 'me', owner: 'web' };
-    scene.evidence.reserve('mesh', 'n1', 'me', start);
+    scene.evidence.reservations.reserve('mesh', 'n1', 'me', start);
     assert.equal(scene.says(1), 'unproved, holds');
     // the scheduler tries again
     assert.equal(scene.says(1, { pod: me }), 'unproved, lets');
@@ -305,7 +305,7 @@ suite('a node without a proof', () => {
   test('a pod that the node is reserved for does not wait for the pause', () => {
     const scene = new Scene();
     scene.runs(0, 'a', 'failed', { owner: 'web', takes: 10 });
-    scene.evidence.reserve('mesh', 'n1', 'web', start + 10.5 * seconds);
+    scene.evidence.reservations.reserve('mesh', 'n1', 'web', start + 10.5 * seconds);
     assert.equal(scene.says(10.5, { pod: { key: 'k', owner: 'web' } }), 'unproved, lets');
     assert.equal(scene.says(13, { pod: { owner: 'web' } }), 'unproved, holds', 'one is on the way');
   });

@@ -41,61 +41,32 @@ suite('the status of a DaemonSet on a node', () => {
   const observedAt = at('2026-11-21T11:00:00Z');
   const ready: DaemonSetStatus = { state: 'ready', pod: 'agent-n1', reason: '', since };
   const none: DaemonSetStatus = { state: 'absent', reason: 'no pod of it is on the node', observedAt };
-  const ended: DaemonSetStatus = {
-    ...none,
-    pod: 'agent-n1',
-    reason: 'its pod has ended or is being deleted',
-  };
-  const unready = (state: 'starting' | 'broken'): DaemonSetStatus => ({
-    ...ready,
-    state,
-    reason: 'its pod is not Ready: install-cni',
+  const reason = 'its pod has ended or is being deleted';
+  const ended: DaemonSetStatus = { ...none, pod: 'agent-n1', reason };
+  const exempt: DaemonSetStatus = { state: 'exempt', reason: '' };
+  const unready = (state: 'starting' | 'broken', why = ''): DaemonSetStatus => ({
+    ...{ ...ready, state },
+    reason: `its pod is not Ready: install-cni${why}`,
   });
+  const newAgent = (name = 'agent-n1') => agent({ name, ready: false, createdAt: young });
+  const crashing = agent({ ready: false, waiting: 'CrashLoopBackOff' });
+  const forged: Change = (readiness) =>
+    readiness.setAgent({ ...toAgentFacts(apiAgent('n1', {})), uid: 'forged', namespace: 'aaa' });
+  const known = [node(), daemonSet()];
   const cases: [what: string, changes: Change[], expected: DaemonSetStatus | undefined][] = [
-    ['its pod is Ready', [node(), daemonSet(), agent()], ready],
-    [
-      'a pod of another namespace that claims to be its pod is Ready, and its own is not',
-      [
-        node(),
-        daemonSet(),
-        (readiness) =>
-          readiness.setAgent({ ...toAgentFacts(apiAgent('n1', {})), uid: 'forged', namespace: 'aaa' }),
-        agent({ ready: false, createdAt: young }),
-      ],
-      unready('starting'),
-    ],
+    ['its pod is Ready', [...known, agent()], ready],
+    ['a pod of another namespace claims to be its pod', [...known, forged, newAgent()], unready('starting')],
     ['the DaemonSet is not known', [node(), agent()], undefined],
     ['the node is not known', [daemonSet(), agent()], undefined],
-    ['the node is gone', [node(), daemonSet(), agent(), nodeGone], undefined],
-    ['a node of that name comes later', [node(), daemonSet(), agent(), gone, nodeGone, node()], none],
-    [
-      'its pod has been unready for long, and says why',
-      [node(), daemonSet(), agent({ ready: false, waiting: 'CrashLoopBackOff' })],
-      {
-        state: 'broken',
-        pod: 'agent-n1',
-        reason: 'its pod is not Ready: install-cni (CrashLoopBackOff)',
-        since: at('2026-11-21T11:30:00Z'),
-      },
-    ],
-    [
-      'its pod is new and not Ready',
-      [node(), daemonSet(), agent({ ready: false, createdAt: young })],
-      unready('starting'),
-    ],
-    ['no pod of it is there', [node(), daemonSet()], none],
-    ['a pod of another DaemonSet is no pod of it', [node(), daemonSet(), agent({ owner: 'other' })], none],
-    ['its pod is being deleted', [node(), daemonSet(), agent({ deleted: true })], ended],
-    [
-      'its pod is replaced, the old one still Ready beside the new one',
-      [node(), daemonSet(), agent(), agent({ name: 'agent-new', ready: false, createdAt: young })],
-      ready,
-    ],
-    [
-      'it does not want the node',
-      [node(), daemonSet({ nodeSelector: { pool: 'a' } })],
-      { state: 'exempt', reason: '' },
-    ],
+    ['the node is gone', [...known, agent(), nodeGone], undefined],
+    ['a node of that name comes later', [...known, agent(), gone, nodeGone, node()], none],
+    ['its pod has been unready for long', [...known, crashing], unready('broken', ' (CrashLoopBackOff)')],
+    ['its pod is new and not Ready', [...known, newAgent()], unready('starting')],
+    ['no pod of it is there', known, none],
+    ['a pod of another DaemonSet is no pod of it', [...known, agent({ owner: 'other' })], none],
+    ['its pod is being deleted', [...known, agent({ deleted: true })], ended],
+    ['its old pod is Ready beside the new one', [...known, agent(), newAgent('agent-new')], ready],
+    ['it does not want the node', [node(), daemonSet({ nodeSelector: { pool: 'a' } })], exempt],
   ];
   for (const [what, changes, expected] of cases) {
     test(what, () => assert.deepEqual(status(after(...changes)), expected));

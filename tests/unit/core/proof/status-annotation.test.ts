@@ -19,47 +19,25 @@ function pod(
 
 suite('requiredProfiles', () => {
   const label = { 'cni-gate.io/profile': 'cilium.mesh' };
+  const checksOf = (value: string) => [validator({ name: 'CNI_GATE_CHECKS', value })];
+  const mesh = '{"profiles":["mesh"]}';
   const cases: [what: string, pod: AnnotatedPod, expected: string[]][] = [
     ['none, where nothing is said', { metadata: {} }, []],
     ['whom the annotation names', pod('{"profiles":["mesh",7]}'), ['mesh']],
     ['none, where the annotation is nonsense', pod('{"profiles":"mesh"'), []],
     ['none by a label alone: the pod may be exempt', pod(undefined, [], label), []],
+    ['whom the container names', pod(undefined, [validator(checks('a', 'b', 'a'))]), ['a', 'b']],
+    ['though the annotation names none', pod('{"profiles":[]}', [validator(checks('a'))]), ['a']],
+    ['whom the annotation names besides', pod(mesh, [validator(checks('a'))]), ['mesh', 'a']],
     [
-      'whom the init container names, where the annotation is gone',
-      pod(undefined, [validator(checks('mesh', 'cilium', 'mesh'))]),
-      ['mesh', 'cilium'],
-    ],
-    [
-      'or names none any more',
-      pod('{"profiles":[],"checks":[]}', [{ name: 'other' }, validator(checks('mesh'))]),
-      ['mesh'],
-    ],
-    [
-      'whom the annotation names besides, where not all have checks',
-      pod('{"profiles":["multus"]}', [validator(checks('mesh'))]),
-      ['multus', 'mesh'],
-    ],
-    [
-      'whom the label names, where the container says only that it is ours',
+      'whom the label names, without checks',
       pod(undefined, [validator(checks())], label),
       ['cilium', 'mesh'],
     ],
     ['the last of two variables holds', pod('', [validator(checks('a'), checks('mesh'))]), ['mesh']],
-    [
-      'another container of that name says nothing',
-      pod(undefined, [{ name: 'cni-gate-validator' }], label),
-      [],
-    ],
-    [
-      'checks that cannot be read name none',
-      pod('{"profiles":["mesh"]}', [validator({ name: 'CNI_GATE_CHECKS', value: '[null,{]' })]),
-      ['mesh'],
-    ],
-    [
-      'nor does one that is none',
-      pod('{"profiles":["mesh"]}', [validator({ name: 'CNI_GATE_CHECKS', value: '[null,{"profile":1}]' })]),
-      ['mesh'],
-    ],
+    ['a container that is not ours', pod(undefined, [{ name: 'cni-gate-validator' }], label), []],
+    ['checks that cannot be read name none', pod(mesh, checksOf('[null,{]')), ['mesh']],
+    ['nor does one that is none', pod(mesh, checksOf('[null,{"profile":1}]')), ['mesh']],
   ];
   for (const [what, asked, expected] of cases) {
     test(what, () => assert.deepEqual(requiredProfiles(asked), expected));

@@ -31,8 +31,6 @@ async function reporter(t: TestContext) {
     reports,
     events,
     asked,
-    /** The recorder gives up all events that it could not write. */
-    givesUp: () => known.clear(),
     /** A pod is left alone at a time. @returns the note of its event, if there is one */
     skipped: async (reason: SkipReason, at: number, given: Partial<PodEvidence> = {}, why = '') => {
       mock.timers.setTime(start + at);
@@ -63,15 +61,6 @@ suite('an event about a pod that is left alone', () => {
     assert.deepEqual(actions, ['Leave', 'Leave', 'Stop']);
   });
 
-  test('says by its action that repair has stopped', async (t) => {
-    const { skipped, events } = await reporter(t);
-    const actionOf = async (reason: SkipReason): Promise<string | undefined> => {
-      await skipped(reason, 0);
-      return events[0]?.action;
-    };
-    assert.deepEqual([await actionOf('breaker'), await actionOf('ended')], ['Stop', 'Leave']);
-  });
-
   test('says why, where there is more to say', async (t) => {
     const { skipped } = await reporter(t);
     const why = 'its kubelet does not report';
@@ -98,14 +87,6 @@ suite('an event about a pod that is left alone', () => {
     assert.ok(await skipped('owner-pause', 46_000));
   });
 
-  test('comes again if it could not be written', async (t) => {
-    const { skipped, givesUp } = await reporter(t);
-    assert.ok(await skipped('breaker', 0));
-    assert.equal(await skipped('breaker', 10_000), undefined);
-    givesUp();
-    assert.ok(await skipped('breaker', 20_000));
-  });
-
   test('is one for all turns that the pod waits for', async (t) => {
     const { skipped } = await reporter(t);
     const notes = [];
@@ -113,6 +94,12 @@ suite('an event about a pod that is left alone', () => {
       notes.push(await skipped(reason, 60_000 * notes.length));
     }
     assert.equal(notes.filter((note) => note !== undefined).length, 1);
+  });
+
+  test('costs one question about the workload, however long it is true', async (t) => {
+    const { skipped, asked } = await reporter(t);
+    for (const at of [0, 2000, 4000]) await skipped('breaker', at, { controller: controllerOf('web') });
+    assert.equal(asked.length, 1);
   });
 
   test('is also on the workload, once a minute', async (t) => {
@@ -133,12 +120,6 @@ suite('an event about a pod that is left alone', () => {
       events.at(-1)?.note ?? '',
       /but repair only reports \(repair\.mode is audit, .*\): it is so$/,
     );
-  });
-
-  test('costs one question about the workload, however long it is true', async (t) => {
-    const { skipped, asked } = await reporter(t);
-    for (const at of [0, 2000, 4000]) await skipped('breaker', at, { controller: controllerOf('web') });
-    assert.equal(asked.length, 1);
   });
 
   test('is forgotten with the pod, and its reason is not counted any more', async (t) => {
