@@ -35,11 +35,7 @@ export const cases: Record<string, AlertCase[]> = parse(
   readFileSync(new URL('cases.yaml', import.meta.url), 'utf8'),
 );
 
-/**
- * Evaluates an alert with promtool.
- *
- * @throws Error with promtool's own account where another alert fires, or where promtool is not there
- */
+/** Evaluates an alert with promtool. */
 export async function evaluate(rule: Alert, { series, at, fires }: AlertCase): Promise<void> {
   const { labels, ...annotations } = fires ?? {};
   const expected = fires && {

@@ -8,10 +8,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { env, exitCode } from '../../validator/shared/contract.ts';
 
-/*
- * The validator for arm64, cross-compiled as the Dockerfile does it. On another machine QEMU runs it, with the network
- * of the machine.
- */
+/* The validator for arm64, cross-compiled; on another machine QEMU runs it. */
 
 const file = readFileSync(new URL('../../dist/host-arm64/cni-gate-validator', import.meta.url));
 const command = fileURLToPath(new URL('./command.sh', import.meta.url));

@@ -6,21 +6,8 @@ import { Answers, underAttack } from './harness/attack.ts';
 import { hammer, send } from './harness/connections.ts';
 
 const odd = [
-  null,
-  0,
-  '',
-  'x',
-  true,
-  [],
-  {},
-  [null],
-  [0],
-  ['x'],
-  [[]],
-  [{}],
-  [{ path: null }],
-  [{ path: 0 }],
-  { length: 1e9 },
+  ...[null, 0, '', 'x', true, [], {}, [null], [0], ['x'], [[]], [{}]],
+  ...[[{ path: null }], [{ path: 0 }], { length: 1e9 }],
 ];
 
 /** What an earlier injection looks like, so that the volume is looked at. */

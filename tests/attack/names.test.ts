@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { Agent } from 'node:https';
 import { test } from 'node:test';
 import { lookups } from '../../webhook/lib/limits.ts';
+import type { HostileCluster } from '../support/hostile-cluster.ts';
 import { recorded } from '../support/reviews.ts';
 import { Answers, underAttack } from './harness/attack.ts';
 import { hammer, send } from './harness/connections.ts';
-import type { FakeCluster } from './harness/fake-cluster.ts';
 
 function bindingOf(namespace: string, name: string, node = 'n2'): string {
   const review = recorded('binding-deployment-web');
@@ -18,7 +18,7 @@ function bindingOf(namespace: string, name: string, node = 'n2'): string {
 }
 
 /** Questions about single objects, and lists of pods or namespaces that no watch asks for. */
-const questions = ({ asked }: FakeCluster) =>
+const questions = ({ asked }: HostileCluster) =>
   asked.filter(({ method, path, query }) => {
     if (method !== 'GET' || query.watch !== undefined || path === '/version') return false;
     return !/\/(pods|nodes|namespaces|daemonsets|leases)$/.test(path) || query.limit === undefined;
@@ -27,17 +27,7 @@ const questions = ({ asked }: FakeCluster) =>
 test('names that lead out of a path of the API', async (t) => {
   const agent = new Agent({ keepAlive: true, maxSockets: 50 });
   const names = [
-    '..',
-    '.',
-    '../..',
-    '%2e%2e',
-    'a/../..',
-    'pods?watch=1',
-    'a%2fb',
-    '',
-    '\u0000',
-    'A',
-    '-a',
+    ...['..', '.', '../..', '%2e%2e', 'a/../..', 'pods?watch=1', 'a%2fb', '', '\u0000', 'A', '-a'],
     'a'.repeat(254),
   ];
   const answers = new Answers();

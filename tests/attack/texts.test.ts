@@ -68,7 +68,7 @@ test('a kubelet that gives reasons of escape sequences and of 700 KB', async (t)
     for (let round = 0; !signal.aborted; round++) {
       const version = { resourceVersion: `${100 + round}` };
       const agent = agentOn('n1', reasons[round % reasons.length]) as { metadata: object };
-      cluster.send(agentsPath, 'MODIFIED', { ...agent, metadata: { ...agent.metadata, ...version } });
+      await cluster.send(agentsPath, 'MODIFIED', { ...agent, metadata: { ...agent.metadata, ...version } });
       await sleep(100);
     }
   });

@@ -1,7 +1,4 @@
-/**
- * `npm run bench`: what a decision costs beside parsing its review, and what the server costs beside a bare one
- * that only parses and answers; `-- --report PAGE` writes both. Figures vary from run to run: compare the ratios.
- */
+/** `npm run bench`: a decision beside parsing its review, and the server beside a bare one. */
 import { admit } from '../../webhook/admission/mutate.ts';
 import { decodePodRequest } from '../../webhook/admission/review.ts';
 import { parseConfiguration } from '../../webhook/config/load.ts';

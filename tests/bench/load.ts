@@ -1,19 +1,16 @@
 /** The load that all servers get that are compared, and what they take for it. */
 import { readFileSync } from 'node:fs';
 import { type Agent, request } from 'node:https';
+import { exchange } from '../support/exchange.ts';
 
-/** Keep-alive connections at a time. */
 export const connections = 20;
 
-/** What a process has taken since its start. */
 export interface Usage {
-  /** Of processor time. */
   seconds: number;
   /** The most resident memory, in MiB. */
   peak: number;
 }
 
-/** A server that answers at `https://127.0.0.1`. */
 export interface Target {
   port: number;
   agent: Agent;
@@ -30,19 +27,11 @@ export interface Figures {
 }
 
 /** Sends one body, as the API server does. @throws Error where the answer is not 200 */
-function post({ agent, port }: Target, body: string): Promise<void> {
+async function post({ agent, port }: Target, body: string): Promise<void> {
   const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
-  const path = '/mutate?timeout=10s';
-  return new Promise((resolve, reject) => {
-    request({ agent, host: '127.0.0.1', port, path, method: 'POST', headers }, (response) => {
-      response.resume().on('end', () => {
-        if (response.statusCode === 200) resolve();
-        else reject(new Error(`status ${response.statusCode}`));
-      });
-    })
-      .on('error', reject)
-      .end(body);
-  });
+  const to = { agent, host: '127.0.0.1', port, path: '/mutate?timeout=10s', method: 'POST' };
+  const { status } = await exchange(request({ ...to, headers }), body);
+  if (status !== 200) throw new Error(`status ${status}`);
 }
 
 /** Sends one body over all connections for some seconds. @throws Error where an answer is not 200 */
@@ -82,6 +71,5 @@ export function usageOf(pid: number | undefined): Usage & { memory: number } {
   return { seconds, peak: mebibytes('VmHWM'), memory: mebibytes('VmRSS') };
 }
 
-/** The middle one of some figures. */
 export const median = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;

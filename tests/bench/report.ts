@@ -9,10 +9,8 @@ const sections = {
   validator: 'npm run bench validator',
 } as const;
 
-/** A limit that a figure should keep. */
-export type Aim = { atMost: number } | { atLeast: number };
+type Aim = { atMost: number } | { atLeast: number };
 
-/** One measured figure. */
 export interface Row {
   /** What was measured, such as `resident memory`. */
   figure: string;
@@ -24,16 +22,9 @@ export interface Row {
   aim?: Aim;
 }
 
-/** The arguments of a bench without `--report PAGE`, and the page. */
-export function benchArguments(): { rest: string[]; page: string | undefined } {
-  const rest = process.argv.slice(2);
-  const at = rest.indexOf('--report');
-  const [, page] = at < 0 ? [] : rest.splice(at, 2);
-  return { rest, page };
-}
-
+const at = process.argv.indexOf('--report');
+const page = at < 0 ? undefined : process.argv[at + 1];
 // a bench takes minutes: a page that does not exist fails before
-const { page } = benchArguments();
 if (page !== undefined) readFileSync(page);
 
 const digits = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });
@@ -66,12 +57,7 @@ function machineText(): string {
   ].join(', ');
 }
 
-/**
- * Prints a bench's figures with the machine. With `--report PAGE` it also replaces the bench's section of that page: a
- * table of the figures with an aim.
- *
- * @throws Error where the page does not have the section's two markers
- */
+/** Prints the figures with the machine. `--report PAGE` replaces the bench's section of that page. */
 export function report(section: keyof typeof sections, rows: readonly Row[]): void {
   console.log(`\n${sections[section]}: ${machineText()}`);
   for (const { figure, conditions, measured, unit, aim } of rows) {

@@ -1,14 +1,10 @@
-/**
- * A server in a process of its own, so that the load does not share its event loop: `cni-gate`, or `bare`, which parses
- * the body.
- */
+/** A server in a process of its own: `cni-gate`, or `bare`, which parses the body. */
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { createAuthority, issueServing } from '../../certs/issue.ts';
 import { openLog } from '../../webhook/server/log.ts';
 import { serve } from '../../webhook/server/serve.ts';
-import type { Usage } from './load.ts';
 
 const now = new Date();
 const authority = createAuthority({ days: 1, now });
@@ -57,11 +53,5 @@ async function cniGate(): Promise<number> {
 
 const kind = process.argv[2];
 const port = await (kind === 'cni-gate' ? cniGate() : bare());
-process
-  .on('message', () => {
-    const { userCPUTime, systemCPUTime, maxRSS } = process.resourceUsage();
-    const usage: Usage = { seconds: (userCPUTime + systemCPUTime) / 1e6, peak: maxRSS / 1024 };
-    process.send?.(usage);
-  })
-  .on('disconnect', () => process.exit());
+process.on('disconnect', () => process.exit());
 process.send?.({ port, ca: authority.certificate });

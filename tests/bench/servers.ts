@@ -1,14 +1,12 @@
 /** What the server costs beside a bare `node:https` that parses the body and answers as many bytes. */
 import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
 import { Agent } from 'node:https';
-import { connections, type Figures, load, median, type Target, type Usage } from './load.ts';
+import { connections, type Figures, load, median, type Target, usageOf } from './load.ts';
 import type { Row } from './report.ts';
 
 /** Seconds of one server in one round, and of each before the first: V8 compiles what runs often. */
 const [seconds, warmUp, rounds] = [1, 4, 9];
 
-/** The figures of each round, by the server's name. */
 type Rounds = ReadonlyMap<string, Figures[]>;
 
 interface Started extends Target {
@@ -25,14 +23,8 @@ async function start(kind: string): Promise<Started> {
     child,
     port,
     agent: new Agent({ keepAlive: true, maxSockets: connections, ca, servername: 'localhost' }),
-    usage: () => usageOf(child),
+    usage: async () => usageOf(child.pid),
   };
-}
-
-async function usageOf(child: ChildProcess): Promise<Usage> {
-  child.send('usage');
-  const [usage] = await once(child, 'message');
-  return usage as Usage;
 }
 
 /** Loads servers in turns, each for some seconds of a round. */

@@ -1,8 +1,4 @@
-/**
- * `npm run bench validator [-- --report PAGE]`: time to the verdict, memory and size of the validator, in sandboxes with
- * linkerd's rules and the container that the webhook injects; and the processor time of a node that starts 110 pods at
- * once. Needs what the netns tests need.
- */
+/** `npm run bench validator`: time to the verdict, memory and size, and 110 pods at once. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -13,7 +9,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import type { ContainerEnd } from '../netns/harness/container.ts';
 import { environmentOf } from '../netns/harness/downward.ts';
-import { requireMachine } from '../netns/harness/machine.ts';
 import { inside } from '../netns/harness/namespaces.ts';
 import { injected, specimens } from '../netns/harness/pods.ts';
 import { startProof, validator } from '../netns/harness/proof.ts';
@@ -71,7 +66,6 @@ async function atOnce(sandboxes: Sandbox[], command: string[]): Promise<number> 
   return childrenSeconds() - before;
 }
 
-await requireMachine();
 await using dual = await Sandbox.make();
 await using ipv4 = await Sandbox.make({ families: 'ipv4' });
 for (const sandbox of [dual, ipv4]) {

@@ -36,19 +36,16 @@ function made(age: number): SecretData {
   return secretData({ authority: newAuthority(30, new Date(Date.now() - age * day)) });
 }
 
-/** Asserts that pods are admitted. */
 async function admitted(t: TestContext): Promise<void> {
   const { failures } = await beginLoad(t, cluster, rate).end();
   assert.deepEqual(failures, []);
 }
 
-/** What both replicas counted. */
 async function counted(name: string, labels: Record<string, string>): Promise<number> {
   const counts = await Promise.all([one, other].map((replica) => replica.metric(name, labels)));
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-/** Waits until the Secret is whole and every webhook of ours trusts its authority. */
 async function whole(): Promise<State> {
   const state = await installation.until(({ authority }) => authority.notAfter > new Date());
   await installation.untilBundles((bundle) => fingerprintsIn(bundle).has(state.authority.fingerprint));

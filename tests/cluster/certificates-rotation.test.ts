@@ -27,14 +27,12 @@ function start(host: string): Replica {
 
 let [one, other] = [start('10.254.1.1'), start('10.254.1.2')];
 
-/** Asserts that nothing failed, and says how much it was. */
 function assertHarmless(t: TestContext, { created, failures, seconds }: Outcome): void {
   t.diagnostic(`${created} pods in ${seconds.toFixed(1)} s, ${Math.round(created / seconds)} a second`);
   assert.deepEqual(failures.slice(0, 5), [], `${failures.length} creations failed`);
   assert.ok(created > 100, `a load of ${created} pods shows nothing`);
 }
 
-/** Waits until every replica serves what the authority of a state signed, a minute at most. */
 async function allServe({ authority }: State): Promise<void> {
   await Promise.all([one, other].map((replica) => replica.servesBy(authority)));
 }

@@ -5,6 +5,7 @@ import type { Pod } from '../../webhook/core/facts/pod.ts';
 import { profileLabel } from '../../webhook/lib/names.ts';
 import { version } from '../../webhook/lib/version.ts';
 import type { Check, CheckReport } from '../../webhook/report/show/check.ts';
+import type { Status } from '../../webhook/report/show/status.ts';
 import { cniGate, type Ended, startCniGate } from '../support/command.ts';
 import { schemaFaults } from '../support/schemas.ts';
 import type { Access } from './harness/access.ts';
@@ -12,11 +13,11 @@ import { eventually } from './harness/eventually.ts';
 import { pod } from './harness/objects.ts';
 import { startCluster } from './harness/start.ts';
 import { install } from './installed/installation.ts';
-import { overlayPath, tryPod } from './installed/overlay.ts';
+import { tryPod } from './installed/overlay.ts';
 import type { RunningPod } from './installed/pod.ts';
 import { bringNetwork, makeNamespace } from './installed/working.ts';
 
-/* `cni-gate check` on a bare control plane, on a good installation, and on some that are broken in one way each. */
+/* `cni-gate check` on a bare control plane, on a good installation, and on a broken one. */
 
 const cluster = await startCluster();
 const { api } = cluster;
@@ -41,7 +42,6 @@ async function report(args: string[] = [], access?: Pick<Access, 'kubeconfig'>):
 const resultOf = ({ checks }: CheckReport, id: Check['id']): string | undefined =>
   checks.find((check) => check.id === id)?.result;
 
-/** What the check of a new pod found. */
 async function probeOf(args: string[] = [], access?: Pick<Access, 'kubeconfig'>): Promise<Check> {
   const { checks, headline } = await report(args, access);
   const probe = checks.find(({ id }) => id === 'probe');
@@ -71,9 +71,6 @@ const allIsWell = (): Promise<void> =>
     const { exit, headline } = await report();
     assert.deepEqual([exit, /^All \d+ checks passed\.$/.test(headline)], [0, true], headline);
   });
-
-/** Applies the overlay again, as a user does after something was taken away. */
-const applyAgain = (): Promise<string> => kubectl(`apply -k ${overlayPath('strict')}`);
 
 const patchJson = (object: string, ...operations: object[]): Promise<string> =>
   cluster.kubectl(['patch', ...object.split(' '), '--type=json', '-p', JSON.stringify(operations)]);
@@ -195,12 +192,6 @@ suite('installed', () => {
     assert.equal((await report(['--no-probe'], reader)).exit, 0);
   });
 
-  test('a missing policy binding', async () => {
-    await kubectl('delete validatingadmissionpolicybinding pods.cni-gate.io');
-    await names('policy-pods', /^Policy pods\.cni-gate\.io: its binding does not exist/);
-    await applyAgain();
-  });
-
   test('a missing right of the service account', async () => {
     const role = '/apis/rbac.authorization.k8s.io/v1/clusterroles/cni-gate';
     const { rules } = await api.get<{ rules: { resources: string[] }[] }>(role);
@@ -209,22 +200,6 @@ suite('installed', () => {
     await api.patch(role, { rules });
   });
 
-  test('a wrong label', async () => {
-    await kubectl(`label --overwrite namespace shop ${profileLabel}=cillium`);
-    await names(
-      'namespace-labels',
-      /^namespace shop: profile "cillium" does not exist \(did you mean "cilium"\?\); the configuration has: /,
-    );
-    await kubectl(`label --overwrite namespace shop ${profileLabel}=cilium`);
-  });
-
-  test('a missing DaemonSet', async () => {
-    await kubectl('-n kube-system delete daemonset cilium');
-    await names('daemonsets', /^DaemonSet kube-system\/cilium of profile cilium does not exist/);
-    await bringNetwork(cluster);
-  });
-
-  /** Adds to the section `proof` of the configuration, as a user does; the replicas follow. */
   async function setProof(fields: object): Promise<void> {
     const configuration = {
       apiVersion: 'cni-gate.io/v1alpha1',
@@ -261,45 +236,105 @@ suite('installed', () => {
     await allIsWell();
   });
 
-  test('proof.allowOptOut: false without the component no-opt-out', async () => {
-    await setProof({ allowOptOut: false });
-    await names(
-      'opt-out',
-      /^proof\.allowOptOut is false, and the label cni-gate\.io\/profile: none still opens webhook/,
+  test('--probe in namespaces with Pod Security restricted and with a quota, by profiles with conditions', async () => {
+    await makeNamespace(cluster, 'restricted-ns', {
+      [profileLabel]: 'linkerd',
+      'pod-security.kubernetes.io/enforce': 'restricted',
+    });
+    await makeNamespace(cluster, 'quota-ns', { [profileLabel]: 'multus' });
+    const amounts = { cpu: '1', memory: '1Gi' };
+    const hard = Object.entries(amounts).flatMap(([name, amount]) =>
+      ['requests', 'limits'].map((kind) => [`${kind}.${name}`, amount]),
     );
-    await setProof({});
+    await cluster.apply({
+      apiVersion: 'v1',
+      kind: 'ResourceQuota',
+      metadata: { namespace: 'quota-ns', name: 'all' },
+      spec: { hard: Object.fromEntries(hard) },
+    });
+    await api.until<{ status?: { hard?: object } }>(
+      '/api/v1/namespaces/quota-ns/resourcequotas',
+      ({ status }) => status?.hard,
+    );
+    for (const [name, checks] of [
+      ['restricted-ns', 'redirect'],
+      ['quota-ns', 'interfaces'],
+    ] as const) {
+      const { stdout } = cniGate([
+        'status',
+        '--kubeconfig',
+        cluster.admin.kubeconfig,
+        '--output',
+        'json',
+        '--probe',
+        '-n',
+        name,
+      ]);
+      const { probe }: Status = JSON.parse(stdout);
+      assert.deepEqual(
+        [probe?.outcome, probe?.what],
+        ['injected', `the pod comes back with cni-gate-validator (${checks})`],
+      );
+    }
+    await kubectl('delete namespace restricted-ns quota-ns');
   });
 
-  // the replicas would mend what follows; their pods stay Ready, as nothing looks after them here
-  test("a stranger's caBundle, with no replica to correct it", async () => {
+  test('status with ClusterRole cni-gate-status: everything but the certificate is known', async () => {
+    const { kubeconfig } = await cluster.user('viewer');
+    await kubectl('create clusterrolebinding viewer --clusterrole=cni-gate-status --user=viewer');
+    await eventually(async () => {
+      const { status, stdout } = cniGate(['status', '--kubeconfig', kubeconfig]);
+      assert.equal(status, 0, stdout);
+      assert.match(
+        stdout.replaceAll(/\n {2}(?=\S)/g, ' '),
+        /^All is well, as far as it is known\. Not known: Certificate: Secret cni-gate\/cni-gate-tls may not be read: RBAC lacks /,
+      );
+    });
+  });
+
+  // the replicas would mend some of these; their pods stay Ready, as nothing looks after them here
+  test('faults of every kind at once, with no replica to correct them', async () => {
+    const admission = '/apis/admissionregistration.k8s.io/v1';
+    await setProof({ allowOptOut: false });
     await endAll();
-    const path = '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/cni-gate';
-    const { webhooks } = await api.get<{ webhooks: { clientConfig: { caBundle: string } }[] }>(path);
-    const trust = (value: string | undefined): Promise<string> =>
-      patchJson('mutatingwebhookconfiguration cni-gate', {
-        op: 'replace',
-        path: '/webhooks/0/clientConfig/caBundle',
-        value,
+    await kubectl('delete validatingadmissionpolicybinding pods.cni-gate.io');
+    await makeNamespace(cluster, 'typo', { [profileLabel]: 'cillium' });
+    await kubectl('-n kube-system delete daemonset cilium');
+    const value = Buffer.from(cluster.authority.pair.certificate).toString('base64');
+    for (const [kind, path, to] of [
+      ['mutating', 'caBundle', value],
+      ['validating', 'service/namespace', 'gone'],
+    ] as const) {
+      await api.request('PATCH', `${admission}/${kind}webhookconfigurations/cni-gate`, {
+        type: 'application/json-patch+json',
+        body: [{ op: 'replace', path: `/webhooks/0/clientConfig/${path}`, value: to }],
       });
-    await trust(Buffer.from(cluster.authority.pair.certificate).toString('base64'));
-    await names('certificate', /for pods\.cni-gate\.io: it is signed by no authority of the caBundle$/);
-    await trust(webhooks[0]?.clientConfig.caBundle);
-  });
-
-  test('a webhook that calls a Service of another namespace', async () => {
-    const path = '/webhooks/0/clientConfig/service/namespace';
-    const call = (value: string): Promise<string> =>
-      patchJson('validatingwebhookconfiguration cni-gate', { op: 'replace', path, value });
-    await call('gone');
-    await names('service', /webhooks bindings\.cni-gate\.io call another server/);
-    await call('cni-gate');
-  });
-
-  test('no leader: the Lease is long past', async () => {
+    }
     const renewTime = new Date(Date.now() - 600_000).toISOString().replace('Z', '000Z');
     await api.patch('/apis/coordination.k8s.io/v1/namespaces/cni-gate/leases/cni-gate-leader', {
       spec: { renewTime },
     });
-    await names('leader', /^Lease cni-gate\/cni-gate-leader: \S+ holds it and has not renewed it since 20/);
+    const expected: [Check['id'], RegExp][] = [
+      ['policy-pods', /^Policy pods\.cni-gate\.io: its binding does not exist/],
+      ['namespace-labels', /^namespace typo: profile "cillium" does not exist \(did you mean "cilium"\?\)/],
+      ['daemonsets', /^DaemonSet kube-system\/cilium of profile cilium does not exist/],
+      [
+        'opt-out',
+        /^proof\.allowOptOut is false, and the label cni-gate\.io\/profile: none still opens webhook/,
+      ],
+      ['certificate', /for pods\.cni-gate\.io: it is signed by no authority of the caBundle$/],
+      ['service', /webhooks bindings\.cni-gate\.io call another server/],
+      ['leader', /^Lease cni-gate\/cni-gate-leader: \S+ holds it and has not renewed it since 20/],
+    ];
+    await eventually(async () => {
+      const { exit, checks } = await report();
+      assert.equal(exit, 1);
+      for (const [id, what] of expected)
+        assert.match(
+          checks.find((check) => check.id === id && check.result === 'failed')?.what ?? '',
+          what,
+          id,
+        );
+    });
   });
 });

@@ -20,10 +20,7 @@ import { applyOwn, tryPod } from './installed/overlay.ts';
 import { startPod } from './installed/pod.ts';
 import { initNames, makeNamespace, type UserPod } from './installed/working.ts';
 
-/*
- * docs/guides/certificates.md, "Only the API server may call", as it stands there: its commands, and the files of the
- * component. Only the folder of the control plane is another.
- */
+/* docs/guides/certificates.md, "Only the API server may call": its commands, and the component's files. */
 
 const checkout = fileURLToPath(new URL('../../', import.meta.url));
 const guide = readFileSync(join(checkout, 'docs/guides/certificates.md'), 'utf8');
@@ -38,7 +35,6 @@ assert.match(makeCertificates, /^openssl /);
 assert.match(makeConfigMap, /create configmap cni-gate-clients/);
 assert.match(lookAtIt, /--dry-run=server/);
 
-/** Runs a command of the guide where its files are; what it wrote. */
 function bash(script: string, env: NodeJS.ProcessEnv = {}): string {
   return execFileSync('bash', ['-euc', script], {
     cwd: folder,
@@ -48,7 +44,6 @@ function bash(script: string, env: NodeJS.ProcessEnv = {}): string {
   });
 }
 
-/** In place of the folder of the control plane. */
 const moved = (text: string): string => text.replaceAll('/etc/kubernetes/pki/cni-gate', folder);
 
 bash(makeCertificates);
@@ -134,7 +129,6 @@ test('an API server that shows none is refused: its user is told of credentials,
 
 const webhooks = '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations';
 
-/** Puts authorities into the ConfigMap, and waits until both replicas have them. */
 async function trust(authorities: string): Promise<void> {
   await cluster.api.patch('/api/v1/namespaces/cni-gate/configmaps/cni-gate-clients', {
     data: { 'ca.crt': authorities },

@@ -31,7 +31,6 @@ const isTold = (webhook: string, pod: string, outcome: string, reason: string): 
     );
   });
 
-/** Gives a manifest annotations and owners. */
 function withMetadata(pod: object, more: object): object {
   return { ...pod, metadata: { ...('metadata' in pod && (pod.metadata as object)), ...more } };
 }
@@ -170,7 +169,6 @@ test('whoever takes what the webhook wrote from a pod that waits gets it past th
   assert.match(answer, /denied the request: node n1 is not ready/);
 });
 
-/** How many pods the gate had to ask for. */
 async function lookups(): Promise<number> {
   const { host, opsPort } = scene.server;
   const text = await (await fetch(`http://${host}:${opsPort}/metrics`)).text();

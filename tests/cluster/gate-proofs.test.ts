@@ -26,7 +26,6 @@ const heldIn = { namespace: optedIn, annotations: { 'cni-gate.test/held': '' } }
 const make = (names: string[]): Promise<string> =>
   apply(...names.map((name) => pod(name, onNode('n1'), heldIn)));
 
-/** The pods that are bound, of those with a name that begins so. */
 async function boundOf(prefix: string): Promise<string[]> {
   const { items } = await api.get<{ items: Pod[] }>(podsOf(optedIn));
   return items
@@ -34,7 +33,6 @@ async function boundOf(prefix: string): Promise<string[]> {
     .map(({ metadata }) => metadata.name);
 }
 
-/** Waits until so many pods are bound. @returns their names */
 const areBound = (prefix: string, count: number, seconds = 30): Promise<string[]> =>
   eventually(async () => {
     const names = await boundOf(prefix);
@@ -64,7 +62,6 @@ async function ends(name: string, exitCode: number): Promise<void> {
   await proofIs(name, { terminated }, { ready: exitCode === 0, started: false });
 }
 
-/** What the scheduler says of the pods that are not bound. */
 async function refusals(prefix: string): Promise<string[]> {
   const { items } = await api.get<{ items: Pod[] }>(podsOf(optedIn));
   return items
@@ -75,7 +72,6 @@ async function refusals(prefix: string): Promise<string[]> {
 const deleteAll = async (): Promise<unknown> =>
   cluster.kubectl(['delete', 'pods', '-n', optedIn, '--all', '--grace-period=0', '--force']);
 
-/** The container of the agent's pod starts. */
 async function agentStarts(): Promise<void> {
   const agent = await agentOn('n1');
   const startedAt = new Date().toISOString();
@@ -95,7 +91,6 @@ async function agentStarts(): Promise<void> {
   });
 }
 
-/** The metrics of the replica show that n1 is failing. */
 async function isFailing(): Promise<void> {
   const { host, opsPort } = scene.server;
   const metrics = await (await fetch(`http://${host}:${opsPort}/metrics`)).text();

@@ -19,7 +19,6 @@ let { replicas } = await install(cluster, 'strict', async () => {
   const metadata = { namespace: 'cni-gate', name: 'cni-gate' };
   await apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata, data });
 });
-/** Every replica that ever ran. */
 const all = [...replicas];
 after(() => Promise.all(replicas.map((replica) => replica.end('SIGKILL'))));
 
@@ -46,21 +45,14 @@ async function recover(): Promise<void> {
   await says('allowed', 'n1', promised);
 }
 
-/** Both end at once, as when their own nodes go. */
 const kill = (): Promise<unknown> => Promise.all(replicas.map((replica) => replica.end('SIGKILL')));
 
-/** The kubelet starts their containers anew. */
 async function startAgain(): Promise<void> {
   replicas = await Promise.all(replicas.map(({ pod }: RunningPod) => startPod(cluster, pod)));
   all.push(...replicas);
 }
 
-/**
- * Asks for a binding to n2, which is ready all the time, again and again until it is told to stop. It is not made
- * (dry run).
- *
- * @returns how often it was asked, and every answer but a yes
- */
+/** Asks for a binding to n2, which is always ready, again and again. It is not made (dry run). */
 async function askAboutReady(signal: AbortSignal): Promise<{ asked: number; refused: string[] }> {
   const target = { apiVersion: 'v1', kind: 'Node', name: 'n2' };
   const body = { apiVersion: 'v1', kind: 'Binding', metadata: { name: witness, namespace: optedIn }, target };

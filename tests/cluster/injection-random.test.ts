@@ -15,10 +15,7 @@ import { namespace, pod } from './harness/objects.ts';
 import { startCluster } from './harness/start.ts';
 import { tryPod } from './installed/overlay.ts';
 
-/*
- * The API server judges patches of random pods. It also checks `qosClass`, by which the unit tests of properties judge
- * many more of them.
- */
+/* The API server judges patches of random pods, and `qosClass`, by which unit tests judge more. */
 
 type Stored = Pod & { status: { qosClass: string } };
 
@@ -47,7 +44,7 @@ async function stored({ metadata, spec }: Pod): Promise<Stored | string> {
 test('a pod that the API server takes, it takes with our patch as well, in the same QoS class', async () => {
   let taken = 0;
   let patches = 0;
-  for (const [pod, context] of fc.sample(fc.tuple(pods, contexts), { numRuns: 500, seed })) {
+  for (const [pod, context] of fc.sample(fc.tuple(pods, contexts), { numRuns: 200, seed })) {
     const { patch } = await answerTo(pod, context);
     const asItCame = await stored(pod);
     if (typeof asItCame === 'string') continue;
@@ -62,7 +59,7 @@ test('a pod that the API server takes, it takes with our patch as well, in the s
     const again = await answerTo(asItLeft, context);
     assert.deepEqual(again.patch, [], `patched again as the API server stores it: ${given}`);
   }
-  assert.ok(taken >= 150 && patches >= 100, `${taken} pods taken, ${patches} of them patched`);
+  assert.ok(taken >= 60 && patches >= 40, `${taken} pods taken, ${patches} of them patched`);
 });
 
 test('the scheduler counts no more for a pod than before, also when it is made smaller in place', async () => {

@@ -51,7 +51,6 @@ async function contend(name: string, identity: string): Promise<Contender> {
   return contender;
 }
 
-/** Waits until one of them leads; that one, and the others. */
 function leader(...all: Contender[]): Promise<[Contender, Contender[]]> {
   return eventually(async () => {
     const found = all.find(({ election }) => election.leads);

@@ -8,10 +8,7 @@ import { installed } from './installed/installation.ts';
 import { tryPod } from './installed/overlay.ts';
 import { deployment, initNames, makeNamespace, runningPod, type UserPod } from './installed/working.ts';
 
-/*
- * The commands are those of the guides, word by word, run by a shell in the checkout. Their images stay those that the
- * overlay names: others would make new pods, which no kubelet runs here.
- */
+/* The commands of the guides, word by word. Images stay those of the overlay: no kubelet runs here. */
 
 const { cluster, replicas } = await installed('strict');
 await makeNamespace(cluster, 'shop', { [profileLabel]: 'cilium' });
@@ -56,7 +53,6 @@ test('to leave for good holds up no pod, and leaves nothing', async () => {
   assert.equal(await left(), '');
 });
 
-/** Every object of ours that is not in a namespace, and the namespace. */
 function left(): Promise<string> {
   const kinds = [
     ...['namespaces', 'clusterroles', 'clusterrolebindings', 'mutatingwebhookconfigurations'],

@@ -8,10 +8,7 @@ import { install, runningPods } from './installed/installation.ts';
 import { startPod } from './installed/pod.ts';
 import { deployment, initNames, makeNamespace, runningPod } from './installed/working.ts';
 
-/*
- * The whole cluster was off: its objects are there, every node is new, and no replica of cni-gate runs. What brings
- * the network must not wait for cni-gate, which waits for the network.
- */
+/* The whole cluster was off. What brings the network must not wait for cni-gate, which waits for it. */
 
 const networks = [
   { namespace: 'kube-system', name: 'cilium' },

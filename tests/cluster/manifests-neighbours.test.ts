@@ -22,7 +22,6 @@ const { cluster } = await installed('strict');
 await makeNamespace(cluster, 'shared', { [profileLabel]: profile, neighbours: 'yes' });
 await makeNamespace(cluster, 'meshed', { [profileLabel]: 'linkerd', neighbours: 'yes' });
 
-/** Makes a pod beside neighbours, by the names of their configurations. */
 async function besides(
   neighbours: Record<string, (pod: ReviewedPod) => ReturnType<typeof firstInit>>,
   where: string,
@@ -88,7 +87,6 @@ for (const mesh of ['a-mesh', 'z-mesh']) {
   });
 }
 
-/** How often the API server calls cni-gate while these pods are created, one after another. */
 async function callsFor(where: string, pods: object[]): Promise<number> {
   const before = await calls(cluster);
   for (const object of pods) {

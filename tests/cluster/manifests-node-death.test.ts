@@ -8,11 +8,7 @@ import { cutOff, restoreAll } from './harness/unreachable.ts';
 import { installed } from './installed/installation.ts';
 import { deployment, makeNamespace, runningPod } from './installed/working.ts';
 
-/*
- * A node with one of the two replicas loses its power while pods are made: heartbeats end, and its replica's address
- * swallows what is sent to it. Kubernetes' own times hold: 50 s until the node counts as gone.
- * docs/decisions/server.md has the figures.
- */
+/* A node with one of two replicas loses its power: docs/decisions/server.md has the figures. */
 
 interface Creation {
   /** Milliseconds from the node's death to the request, and to the answer. */

@@ -25,7 +25,6 @@ const jobLabels = {
 const noLabels = Object.fromEntries(Object.keys(jobLabels).map((key) => [key, null]));
 const release = { metadata: { labels: noLabels, annotations: { [releasedAnnotation]: 'j' } } };
 
-/** How a run of the proof ended. */
 const ended = (exitCode: number): object => ({ terminated: { exitCode } });
 const ours = '{"checks":["address"]}';
 const foreign = '{"checks":["container"]}';
@@ -36,14 +35,11 @@ interface Stored {
 
 interface FailedPod {
   where?: string;
-  /** Statuses of the validator: `state` and `lastState`. */
   status?: object;
   /** Whether its other containers have started. */
   runs?: boolean;
-  /** Of another init container. */
   container?: string;
   annotation?: string;
-  /** Further annotations. */
   annotations?: Record<string, string>;
   labels?: Record<string, string>;
   /** Its controller: `apiVersion Kind`; empty for none. */
@@ -71,7 +67,6 @@ await cluster.api.post('/apis/batch/v1/namespaces/shop/jobs', {
   },
 });
 
-/** Makes a pod whose proof ended in this way. */
 async function failed({
   where = 'shop',
   status = { state: ended(95) },
@@ -102,7 +97,6 @@ async function failed({
   });
 }
 
-/** Deletes it as our account, with the preconditions that repair has. */
 const remove = (
   { metadata: { name, uid, resourceVersion } }: Stored,
   { where = 'shop', ...more }: { where?: string; [option: string]: unknown } = {},

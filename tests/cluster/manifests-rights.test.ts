@@ -1,25 +1,19 @@
 import assert from 'node:assert/strict';
-import { Agent, request } from 'node:https';
+import { request } from 'node:https';
 import { test } from 'node:test';
 import { profileLabel } from '../../webhook/lib/names.ts';
+import { exchange } from '../support/exchange.ts';
 import { reviewOf } from '../support/reviews.ts';
 import { eventually } from './harness/eventually.ts';
-import { useTheGate } from './installed/gate.ts';
+import { boundVolume, pod, workload } from './harness/objects.ts';
 import { installed } from './installed/installation.ts';
-import { useRepair } from './installed/repair.ts';
 import { makeNamespace } from './installed/working.ts';
+import { decide, ours, type Pod as RepairedPod } from './repair/kubelet.ts';
 
 interface Rule {
   apiGroups: string[];
   resources: string[];
   verbs: string[];
-}
-
-interface Audited {
-  user: { username: string };
-  verb: string;
-  objectRef?: { apiGroup?: string; resource: string; subresource?: string };
-  responseStatus: { code: number };
 }
 
 const account = 'system:serviceaccount:cni-gate:cni-gate';
@@ -32,15 +26,14 @@ test('every right of the manifests is used, and no more is asked for', async () 
   await makeNamespace(cluster, 'shop', { [profileLabel]: 'cilium' });
   await askAboutUnknownNamespace();
   await emptySecret();
-  await useRepair(cluster);
-  await useTheGate(cluster);
+  await useRepair();
+  await useTheGate();
   // what is asked last is recorded last
   await eventually(async () => assert.deepEqual(used(), await granted()));
-  const failed = own().filter(({ responseStatus: { code } }) => code === 401 || code === 403);
+  const failed = own().filter(({ responseStatus }) => [401, 403].includes(responseStatus?.code ?? 0));
   assert.deepEqual(failed, []);
 });
 
-/** `verb group/resource` of every right that the roles give. */
 async function granted(): Promise<string[]> {
   const roles = await Promise.all(
     ['clusterroles/cni-gate', ...['cni-gate', 'cni-gate-leader'].map((name) => `${home}/${name}`)].map(
@@ -57,7 +50,7 @@ async function granted(): Promise<string[]> {
   return [...new Set(rights)].sort();
 }
 
-const own = (): Audited[] => cluster.audited<Audited>().filter(({ user }) => user.username === account);
+const own = () => cluster.audited().filter(({ user }) => user.username === account);
 
 const resourceOf = ({ resource, subresource }: { resource: string; subresource?: string }): string =>
   subresource === undefined ? resource : `${resource}/${subresource}`;
@@ -75,18 +68,13 @@ async function askAboutUnknownNamespace(): Promise<void> {
     { metadata: { name: 'x' }, spec: { containers: [{ name: 'c', image: 'i' }] } },
     { namespace: 'nowhere' },
   );
-  const agent = new Agent({ rejectUnauthorized: false });
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  request(`https://${replicas[0]?.pod.status.podIP}:8443/mutate`, {
+  const call = request(`https://${replicas[0]?.pod.status.podIP}:8443/mutate`, {
     method: 'POST',
-    agent,
+    agent: false,
+    rejectUnauthorized: false,
     headers: { 'content-type': 'application/json' },
-  })
-    .on('response', (answer) => answer.resume().on('end', resolve))
-    .on('error', reject)
-    .end(JSON.stringify(review));
-  await promise;
-  agent.destroy();
+  });
+  await exchange(call, JSON.stringify(review));
 }
 
 /** An update repairs it. */
@@ -98,3 +86,85 @@ async function emptySecret(): Promise<void> {
     ({ data }) => data['tls.crt'] !== '',
   );
 }
+
+/** Makes a workload of each kind, lets the proofs of their pods fail, and waits until all are replaced. */
+async function useRepair(): Promise<void> {
+  const namespace = 'shop';
+  const spec = { restartPolicy: 'OnFailure', containers: [{ name: 'web', image: 'example/web' }] };
+  const workloads = (['Deployment', 'StatefulSet'] as const).map((kind) =>
+    workload(kind, 'failing', { namespace, ...ours }),
+  );
+  await cluster.apply(...workloads, {
+    apiVersion: 'batch/v1',
+    kind: 'Job',
+    metadata: { namespace, name: 'failing-job' },
+    spec: { template: { metadata: { labels: { app: 'failing' }, ...ours }, spec } },
+  });
+  const placed = (kind: string, not = ''): Promise<RepairedPod> =>
+    cluster.api.until<RepairedPod>(
+      `/api/v1/namespaces/shop/pods?labelSelector=app%3Dfailing`,
+      ({ metadata, spec }) =>
+        spec.nodeName && metadata.ownerReferences?.[0]?.kind === kind && metadata.uid !== not,
+    );
+  for (const kind of ['ReplicaSet', 'StatefulSet', 'Job']) {
+    const pod = await placed(kind);
+    await decide(cluster, pod, 95);
+    await placed(kind, pod.metadata.uid);
+  }
+}
+
+interface Pod {
+  metadata: { name: string; namespace: string; uid: string };
+  spec: { nodeName?: string };
+  status: { phase: string };
+}
+
+const network = 'kube-system';
+
+/** A pod that prefers the unready n1 is steered away from it, and one without a promise is bound. */
+async function useTheGate(): Promise<void> {
+  const { api } = cluster;
+  const containers = [{ name: 'cilium-agent', image: 'example/cilium' }];
+  const spec = { hostNetwork: true, tolerations: [{ operator: 'Exists' }], containers };
+  const pvc = 'data';
+  await makeNamespace(cluster, 'unmeshed', { [profileLabel]: 'linkerd' });
+  await cluster.apply(
+    workload('DaemonSet', 'cilium', { namespace: network, spec }),
+    ...boundVolume('shop', pvc),
+  );
+  const claims = '/api/v1/namespaces/shop/persistentvolumeclaims';
+  await api.until<{ status: { phase: string } }>(claims, ({ status }) => status.phase === 'Bound');
+  const onN1 = await agentOn('n1');
+  await agentOn('n2');
+  const status = { conditions: [{ type: 'Ready', status: 'False' }] };
+  await api.patch(`/api/v1/namespaces/${network}/pods/${onN1.metadata.name}/status`, { status });
+  const prefersN1 = {
+    nodeAffinity: {
+      preferredDuringSchedulingIgnoredDuringExecution: [
+        {
+          weight: 100,
+          preference: {
+            matchExpressions: [{ key: 'kubernetes.io/hostname', operator: 'In', values: ['n1'] }],
+          },
+        },
+      ],
+    },
+  };
+  const volumes = [{ name: pvc, persistentVolumeClaim: { claimName: pvc } }];
+  await api.post('/api/v1/namespaces/shop/pods', pod('steered', { affinity: prefersN1, volumes }));
+  await api.post('/api/v1/namespaces/unmeshed/pods', pod('plain'));
+  await bound('shop', 'steered');
+  await bound('unmeshed', 'plain');
+}
+
+const agentOn = (node: string): Promise<Pod> =>
+  cluster.api.until<Pod>(
+    `/api/v1/namespaces/${network}/pods?labelSelector=app%3Dcilium&fieldSelector=spec.nodeName%3D${node}`,
+    ({ status }) => status.phase === 'Running',
+  );
+
+const bound = (where: string, name: string): Promise<Pod> =>
+  cluster.api.until<Pod>(
+    `/api/v1/namespaces/${where}/pods?fieldSelector=metadata.name%3D${name}`,
+    ({ spec }) => spec.nodeName !== undefined,
+  );

@@ -47,7 +47,6 @@ const resources: Record<string, object | undefined> = {
   Burstable: { requests: { cpu: '100m', memory: '100Mi' }, limits: { cpu: '200m', memory: '200Mi' } },
 };
 
-/** Makes a namespace with a ResourceQuota, and waits until it counts. */
 async function makeQuota(name: string, spec: object): Promise<void> {
   await makeNamespace(cluster, name, { [profileLabel]: 'cilium' });
   const metadata = { namespace: name, name: 'all' };

@@ -19,7 +19,6 @@ interface Pod {
   status: { phase: string };
 }
 
-/** Where the pods run that are not being deleted. */
 async function nodes(): Promise<(string | undefined)[]> {
   const { items } = await cluster.api.get<{ items: Pod[] }>('/api/v1/namespaces/cni-gate/pods');
   return items

@@ -65,7 +65,6 @@ async function makeNamespace(name: string, profile: string): Promise<void> {
   });
 }
 
-/** Gives a namespace a profile, and waits until the gate goes by it. */
 async function settle(name: string, profile: string): Promise<void> {
   await label(name, profile);
   await injectedBy(name, profile);
@@ -74,7 +73,6 @@ async function settle(name: string, profile: string): Promise<void> {
 const label = (name: string, profile: string): Promise<unknown> =>
   api.patch(`/api/v1/namespaces/${name}`, { metadata: { labels: { [profileLabel]: profile } } });
 
-/** Makes a pod in earnest, or asks what would be stored. */
 async function makePod(where: string, dryRun = false): Promise<Pod> {
   const query = dryRun ? '?dryRun=All' : '';
   return api.post<Pod>(`/api/v1/namespaces/${where}/pods${query}`, {
@@ -83,14 +81,12 @@ async function makePod(where: string, dryRun = false): Promise<Pod> {
   });
 }
 
-/** The profile by which a pod is injected now; fails where it is not injected first. */
 async function profileIn(where: string): Promise<string> {
   const { metadata, spec } = await makePod(where, true);
   assert.equal(spec.initContainers?.[0]?.name, validatorContainer);
   return JSON.parse(metadata.annotations?.[statusAnnotation] ?? '{}').profile;
 }
 
-/** Waits, as long as is promised, until pods of a namespace are injected by a profile. */
 const injectedBy = (where: string, profile: string): Promise<void> =>
   eventually(async () => assert.equal(await profileIn(where), profile), promised);
 

@@ -18,7 +18,6 @@ const { kubeconfig } = await accountOfManifests(cluster);
 const scene = await sceneIn(cluster, { host: '10.254.4.3', kubeconfig });
 const { agentOn, apply, named, setReady } = stepsIn(cluster);
 
-/** A pod with a volume that can be used on these nodes only. */
 function withVolume(name: string, ...nodes: string[]): object[] {
   return [
     ...boundVolume(optedIn, name, nodes),

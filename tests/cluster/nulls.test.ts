@@ -9,10 +9,7 @@ import { eventually } from './harness/eventually.ts';
 import { pod } from './harness/objects.ts';
 import { type ReviewedPod, startNeighbour } from './installed/neighbour.ts';
 
-/*
- * What the API server makes of null before it calls a webhook, beside what our decoder makes of the same object:
- * `review` and recorded reviews hand it manifests that no API server has read. Null is absent here, and empty there.
- */
+/* What the API server makes of null before it calls a webhook, beside what our decoder makes of it. */
 
 const cluster = await Cluster.start();
 after(async () => {

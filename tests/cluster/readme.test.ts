@@ -26,13 +26,7 @@ import { runningPods, trusted } from './installed/installation.ts';
 import { type RunningPod, startPod } from './installed/pod.ts';
 import { deployment, initNames, makeNamespace, runningPod, type UserPod } from './installed/working.ts';
 
-/*
- * The commands of README.md, as they stand there, from top to bottom, on a cluster that has cilium and linkerd and
- * never saw cni-gate. Two programs are stand-ins: `docker` (the images are built for real in tests/image) and `helm`.
- * Pods of cni-gate run as processes, and `rollout status` waits for them as it waits for a readiness probe.
- * The servers that a user starts, as docs/reference/command-line.md says, have a network of their own, as the replicas'
- * ports are taken in the cluster's.
- */
+/* The commands of README.md from top to bottom. `docker`, `helm` and the kubelet are stand-ins. */
 
 const checkout = fileURLToPath(new URL('../../', import.meta.url));
 const found = blocks(readFileSync(join(checkout, 'README.md'), 'utf8'), 'console');
@@ -198,7 +192,6 @@ exec ${kubectl} "$@"`,
   return { bin: programs, work: copy };
 }
 
-/** Does the kubelet's part for the replicas, once they are there. */
 async function runReplicas(): Promise<void> {
   const pods = await eventually(() => runningPods(cluster, 2));
   replicas.push(...(await Promise.all(pods.map((one) => startPod(cluster, one)))));
@@ -229,7 +222,6 @@ function start(commands: string, terminal: Terminal, stdio: StdioOptions): Child
   });
 }
 
-/** Runs commands in a shell, and gives what they wrote to standard output, then to standard error. */
 async function bash(
   commands: string,
   terminal: Terminal = {},
@@ -246,7 +238,6 @@ async function bash(
   return { code, output, errors };
 }
 
-/** Starts a server that goes on, and waits until it answers. */
 async function serve(command: string, opsPort: number): Promise<void> {
   // they end with the runner's namespaces
   start(`exec ${command}`, { local: true }, 'ignore').unref();

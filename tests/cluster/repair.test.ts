@@ -41,7 +41,6 @@ const guide = readFileSync(new URL('../../docs/guides/repair.md', import.meta.ur
 
 const noBudgets = 'perMinute: 1000, perNodePerMinute: 1000, perOwnerPerMinute: 1000';
 
-/** A workload whose pods are ours. */
 const ourWorkload = (
   kind: 'Deployment' | 'StatefulSet',
   name: string,
@@ -54,7 +53,6 @@ const podsOf = async (name: string): Promise<Pod[]> =>
     ({ metadata }) => metadata.name.startsWith(`${name}-`) && metadata.deletionTimestamp === undefined,
   );
 
-/** Waits until so many pods of a workload are on nodes, none of them with one of these UIDs. */
 const placed = (name: string, count: number, without: readonly string[] = [], seconds = 60): Promise<Pod[]> =>
   eventually(async () => {
     const found = (await podsOf(name)).filter(({ spec }) => spec.nodeName);
@@ -68,24 +66,16 @@ const placed = (name: string, count: number, without: readonly string[] = [], se
 
 const uidsOf = (some: readonly Pod[]): string[] => some.map(({ metadata }) => metadata.uid).sort();
 
-interface Audited {
-  user: { username: string };
-  verb: string;
-  objectRef?: { resource: string; subresource?: string; name?: string };
-  responseStatus: { code: number };
-}
-
-/** The names of the pods that our account deleted, once for each time. */
 const deleted = (name: string): string[] =>
   cluster
-    .audited<Audited>()
+    .audited()
     .filter(
       ({ user, verb, objectRef, responseStatus }) =>
         user.username === account &&
         verb === 'delete' &&
         objectRef?.resource === 'pods' &&
         objectRef.name?.startsWith(`${name}-`) &&
-        responseStatus.code === 200,
+        responseStatus?.code === 200,
     )
     .map(({ objectRef }) => objectRef?.name ?? '')
     .sort();
@@ -395,7 +385,6 @@ async function addBroken(t: TestContext, name: string, cordoned: string[]): Prom
   kubelet.fate = ({ spec }) => (spec.nodeName === name ? 95 : 'passed');
 }
 
-/** The pods of a workload that were tried on a node. */
 const triedOn = (node: string, name: string): Pod[] =>
   [...kubelet.seen.values()].filter(
     ({ metadata, spec }) => metadata.name.startsWith(`${name}-`) && spec.nodeName === node,

@@ -32,7 +32,6 @@ try {
   process.exitCode = 1;
 }
 
-/** @throws Error where the machine has no namespaces for us */
 function checkMachine(): void {
   const { status, stderr, error } = spawnSync('unshare', [...namespaces, 'ip', 'link', 'set', 'lo', 'up'], {
     encoding: 'utf8',
@@ -85,7 +84,6 @@ function runInside(folders: string[]): void {
   });
 }
 
-/** Ends a run at once, and waits until nothing of it is there any more. */
 async function end(unshare: ChildProcess): Promise<void> {
   const children = readFileSync(`/proc/${unshare.pid}/task/${unshare.pid}/children`, 'utf8').trim();
   unshare.kill('SIGKILL');

@@ -12,11 +12,7 @@ import { answering, type Patch } from './installed/neighbour.ts';
 import { byPolicy, tryPod } from './installed/overlay.ts';
 import { initNames, makeNamespace, type UserPod } from './installed/working.ts';
 
-/*
- * An attacker has the authority's key of the Secret cni-gate-tls, signs a certificate with it, and has the addresses at
- * which the API server looks for cni-gate. What their answers can do to pods, and what holds them.
- * docs/threat-model.md
- */
+/* An attacker has the authority's key and the addresses of cni-gate: docs/threat-model.md. */
 
 const cluster = await startCluster();
 const { replicas } = await install(cluster, 'strict');

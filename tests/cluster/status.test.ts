@@ -1,19 +1,21 @@
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { test } from 'node:test';
 import { profileLabel } from '../../webhook/lib/names.ts';
-import { cniGate, type Ended } from '../support/command.ts';
+import { main, startCniGate } from '../support/command.ts';
 import { type Rebooted, rebootedPod } from '../support/rebooted-pod.ts';
 import { bystander, onNode, optedIn, type Pod, podOn } from './gate/scene.ts';
-import { named, setStatusScene } from './gate/status-scene.ts';
+import { isN1Down, named, setStatusScene } from './gate/status-scene.ts';
 import { podsOf } from './gate/steps.ts';
 import { namespace } from './harness/objects.ts';
 import { ours as held } from './repair/kubelet.ts';
 
-/* What `cni-gate status` tells of a real control plane. */
+/* What `cni-gate status` tells of a real control plane, once and with `--watch`. */
 
-const { cluster, apply, command, status, setReady, measured } = await setStatusScene();
+const { cluster, apply, command, status, setReady, measured, watching } = await setStatusScene({
+  own: true,
+});
 const { api } = cluster;
 
 const running = (name: string): Promise<Pod> =>
@@ -100,30 +102,6 @@ test('a node that is not ready is listed, with the pod held for it and a pod sen
   assert.equal(status().exit, 0);
 });
 
-test('what the leader last said of a held pod is reported, from its events', async () => {
-  await measured(/^cni_gate_steer_state\{state="steering"\} 1$/m);
-  await setReady(false);
-  await apply(podOn('waits', { spec: onNode('n1') }));
-  const { status: refused } = await api.until<Pod>(named('waits'), (pod) =>
-    pod.status.conditions?.some(({ message }) => message?.includes('denied')),
-  );
-  await api.post(podsOf(optedIn), podOn('ignored', { spec: { schedulerName: 'nobody' } }));
-  await api.patch(`${podsOf(optedIn)}/ignored/status`, { status: { conditions: refused.conditions } });
-  // the test is the scheduler, and clears what is named
-  await api.until<Pod & { status: { nominatedNodeName?: string } }>(
-    named('ignored'),
-    (pod) => pod.status.nominatedNodeName === 'outside',
-  );
-  await api.patch(`${podsOf(optedIn)}/ignored/status`, { status: { nominatedNodeName: null } });
-  await measured(/^cni_gate_nomination_outcomes_total\{outcome="ignored"\} 1$/m);
-  const { heldPods } = status('--config', join(cluster.folder, 'cni-gate.yaml'));
-  const [ignored] = heldPods.filter(({ name }) => name === 'ignored');
-  assert.match(ignored?.notNominated ?? '', /\boutside\b/);
-  await cluster.kubectl(['delete', 'pod', '-n', optedIn, 'waits', 'ignored', '--now']);
-  await setReady(true);
-  assert.equal(status().exit, 0);
-});
-
 test('after a reboot, pods of which nothing runs are failed or waiting, whatever their phase and their earlier pass', async () => {
   const steps: Rebooted[] = ['failed', 'back-off', 'not run again', 'started'];
   const boot = Date.now() - 30_000;
@@ -154,42 +132,6 @@ test('after a reboot, pods of which nothing runs are failed or waiting, whatever
   assert.equal(status().exit, 0);
 });
 
-test('a pod older than the opt-in of its namespace is listed without a proof; -n for another namespace does not list it', async () => {
-  await apply(namespace('late'), podOn('early', { namespace: 'late' }));
-  await api.until<Pod>(podsOf('late'), (pod) => pod.status.phase === 'Running');
-  assert.equal(status().exit, 0);
-  await cluster.kubectl(['label', 'namespace', 'late', `${profileLabel}=mesh`]);
-  const { exit, podsWithoutProof } = status();
-  assert.equal(exit, 1);
-  assert.deepEqual(
-    podsWithoutProof.map(({ why: _, ...pod }) => ({ ...pod, node: typeof pod.node })),
-    [{ namespace: 'late', name: 'early', node: 'string', reason: 'not-reviewed' }],
-  );
-  assert.equal(status('-n', optedIn).exit, 0);
-  await cluster.kubectl(['delete', 'namespace', 'late']);
-});
-
-test('a profile in use whose DaemonSet does not exist is a fault, with or without a ConfigMap', async () => {
-  await apply(namespace('meshed', { [profileLabel]: 'linkerd' }));
-  // the webhooks say where cni-gate is
-  const installed = status('--own-namespace', 'nowhere');
-  assert.equal(installed.configuration, 'config.yaml of ConfigMap cni-gate/cni-gate');
-  const path = '/api/v1/namespaces/cni-gate/configmaps';
-  const { data } = await cluster.api.get<{ data: object }>(`${path}/cni-gate`);
-  await cluster.api.delete(`${path}/cni-gate`);
-  const builtIn = status('-n', 'meshed');
-  await cluster.api.post(path, { metadata: { name: 'cni-gate' }, data });
-  assert.match(
-    builtIn.configuration,
-    /^the built-in profiles \(there is no config\.yaml of ConfigMap cni-gate\//,
-  );
-  for (const { exit, faults } of [installed, builtIn]) {
-    assert.deepEqual([exit, faults.map(({ code }) => code)], [1, ['CNI_GATE_DAEMONSET_UNKNOWN']]);
-    assert.match(faults[0]?.message ?? '', /^DaemonSet linkerd-cni\/linkerd-cni of profile linkerd does not/);
-  }
-  await cluster.kubectl(['delete', 'namespace', 'meshed']);
-});
-
 test('-n with a namespace that has not opted in says so, and how to opt in', async () => {
   const { exit, faults, namespaces } = status('-n', bystander);
   assert.deepEqual([exit, faults.map(({ code }) => code), namespaces], [1, ['CNI_GATE_NOT_OPTED_IN'], []]);
@@ -205,29 +147,89 @@ test('-n with a namespace that has not opted in says so, and how to opt in', asy
   await cluster.kubectl(['label', 'namespace', bystander, `${profileLabel}-`]);
 });
 
-test('--context chooses a context of the kubeconfig, for certs as well', () => {
-  const { clusters = [], contexts = [], users } = JSON.parse(readFileSync(cluster.admin.kubeconfig, 'utf8'));
-  const file = join(cluster.folder, 'contexts.json');
-  const away = { name: 'away', cluster: { server: 'https://127.0.0.1:1' } };
-  const [{ context }] = contexts;
-  writeFileSync(
-    file,
-    JSON.stringify({
-      clusters: [...clusters, away],
-      contexts: [
-        { name: 'away', context: { ...context, cluster: 'away' } },
-        { name: 'here', context },
-      ],
-      users,
-      'current-context': 'away',
-    }),
-  );
-  const using = (...args: string[]): Ended => cniGate([...args, '--kubeconfig', file]);
-  assert.match(using('status').stderr, /\(CNI_GATE_CLUSTER_UNREACHABLE\)$/m);
-  const { status: exit, stdout, stderr } = using('status', '--context', 'here');
-  assert.deepEqual([exit, stderr], [0, ''], stdout);
+test('--watch prints a document at each change, and exits with the last exit code', async (t) => {
+  const { until, end } = watching(t);
+  await until(({ well }) => well);
+  await setReady(false);
+  await until((seen) => isN1Down(seen) && !seen.well);
+  await apply(namespace('later', { [profileLabel]: 'mesh' }), podOn('web', { namespace: 'later' }));
+  await until(({ namespaces }) => namespaces.some(({ name }) => name === 'later'));
+  await cluster.kubectl(['label', 'namespace', 'later', `${profileLabel}-`]);
+  await until(({ namespaces }) => namespaces.length === 1);
+  await setReady(true);
+  await until(({ well }) => well);
+  assert.equal(await end(), 0);
+});
+
+test('--watch reports that no replica answers, and that one answers again', async (t) => {
+  const slice = '/apis/discovery.k8s.io/v1/namespaces/cni-gate/endpointslices/cni-gate';
+  const { endpoints } = await api.get<{ endpoints: object[] }>(slice);
+  const { until, end } = watching(t);
+  await until(({ well }) => well);
+  await api.patch(slice, { endpoints: [] });
+  const { headline, features } = await until(({ well }) => !well);
   assert.match(
-    using('status', '--context', 'there').stderr,
-    /it has no context there; it has the contexts away, here \(CNI_GATE_CLUSTER_CONFIG\)$/m,
+    headline,
+    /^Not all is well: Service cni-gate\/cni-gate: it has no endpoint, .*CNI_GATE_NO_ENDPOINTS/,
   );
+  assert.deepEqual([features[0]?.inForce, features[1]?.inForce], [false, false]);
+  await api.patch(slice, { endpoints });
+  await until(({ well }) => well);
+  assert.equal(await end(), 0);
+});
+
+test('--watch ends when its reader closes, and redraws on a terminal', async (t) => {
+  const args = ['status', '--kubeconfig', cluster.admin.kubeconfig, '--watch'];
+  const unread = startCniGate(args);
+  t.after(() => unread.kill('SIGKILL'));
+  const over = once(unread, 'exit');
+  assert.ok(unread.stdout);
+  const [first] = await once(unread.stdout, 'data');
+  // an empty line ends each, where nothing is drawn over
+  assert.match(String(first), /^All is well.*\n\n$/s);
+  unread.stdout.destroy();
+
+  // exec: a shell that stays in between may take Ctrl-C for its own, and end with 130
+  const commandLine = ['exec', process.execPath, main, ...args].join(' ');
+  const terminal = spawn('script', ['-qec', commandLine, '/dev/null'], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  t.after(() => terminal.kill('SIGKILL'));
+  const shown = terminal.stdout.setEncoding('utf8')[Symbol.asyncIterator]();
+  const until = async (text: RegExp | ((seen: string) => boolean)): Promise<void> => {
+    const isIt = typeof text === 'function' ? text : (seen: string) => text.test(seen);
+    for (let seen = ''; !isIt(seen); ) {
+      const { value, done } = await shown.next();
+      assert.ok(!done, seen);
+      seen += value;
+    }
+  };
+  await until(/\[H\S*\[J\S*All is well/s);
+  t.after(() => setReady(true));
+  await setReady(false);
+  await until(/\[H\S*\[J\S*Not all is well/s);
+  // it is drawn again where only time went on, as it tells ages
+  await until((seen) => {
+    const frames = seen.split('\u001b[H').filter((frame) => /ll is well/.test(frame));
+    const timeless = frames.map((frame) => frame.replaceAll(/Status at \S+|\b\d+[smhd]\b/g, ''));
+    return frames.some((frame, at) => timeless[at] === timeless[at + 1] && frame !== frames[at + 1]);
+  });
+  // Ctrl-C
+  terminal.stdin.write('\u0003');
+  const [[code]] = await Promise.all([once(terminal, 'exit'), over]);
+  assert.equal(code, 1);
+});
+
+test('--watch continues through an outage, and reports it', async (t) => {
+  const { until, reported, end } = watching(t);
+  await until(({ well }) => well);
+  const { 'kube-apiserver': apiServer } = cluster.components;
+  await apiServer.kill();
+  await reported(/^cni-gate: cannot \w+ \S+: no answer of the API server .*; it is tried again$/);
+  await apiServer.start();
+  await setReady(false);
+  await until(isN1Down);
+  await setReady(true);
+  await until(({ well }) => well);
+  assert.equal(await end(), 0);
 });

@@ -21,7 +21,6 @@ for (const name of ['n1', 'n2']) await setReady(await agentOn(name), false);
 const max = [{ name: 'filler', image: 'none', resources: { requests: { cpu: '17' } } }];
 await apply(podOn('filler', { namespace: 'default', spec: { nodeName: 'n2', containers: max } }));
 
-/** Nominations that a replica has logged. */
 const nominations = (lines: Record<string, unknown>[] = []) =>
   lines.filter(({ pod, why }) => why && String(pod).includes('/held-'));
 

@@ -8,22 +8,17 @@ import { text } from 'node:stream/consumers';
 import { suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-/*
- * The commands of the tutorial, as they stand there, from top to bottom in one shell, and the output that it shows. A
- * reader takes a moment between two commands; the test waits instead, for what the reader would see.
- */
+/* The commands of the tutorial, in one shell, and the output that it shows. */
 
 const checkout = fileURLToPath(new URL('../../', import.meta.url));
 const page = readFileSync(join(checkout, 'docs/guides/tutorial.md'), 'utf8');
 const [open = '', ...steps] = stepsOf(page);
 
-/** Commands, and the output that the page shows for them. */
 interface Step {
   commands: string;
   shown: string[];
 }
 
-/** The blocks of commands, each with the output that follows it. */
 function stepsOf(markdown: string): [string, ...Step[]] {
   const found: Step[] = [];
   for (const [, language, body = ''] of markdown.matchAll(/^```(console|text)\n([\s\S]*?)\n```$/gm)) {
@@ -57,7 +52,6 @@ kubectl -n shop rollout status deployment/web >&2`,
 
 const waitBefore = (commands: string): string => seenBefore.find(([part]) => part.test(commands))?.[1] ?? ':';
 
-/** A line between two steps. */
 const mark = '== the next step';
 
 /** A line without what differs each time: names of pods, times, widths of columns. */

@@ -1,6 +1,6 @@
 import { request } from 'node:https';
-import { json } from 'node:stream/consumers';
 import type { AdmissionReview } from '../../webhook/admission/review.ts';
+import { exchange } from '../support/exchange.ts';
 
 /** Sends an AdmissionReview as an API server does. */
 export type Ask = (review: object) => Promise<AdmissionReview>;
@@ -9,12 +9,7 @@ export type Ask = (review: object) => Promise<AdmissionReview>;
 export const clientOf =
   (url: string, ca: string): Ask =>
   async (review) => {
-    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const headers = { 'content-type': 'application/json' };
-    request(url, { method: 'POST', ca, headers, timeout: 10_000 }, (response) =>
-      json(response).then(resolve, reject),
-    )
-      .on('error', reject)
-      .end(JSON.stringify(review));
-    return (await promise) as AdmissionReview;
+    const call = request(url, { method: 'POST', ca, headers, timeout: 10_000 });
+    return JSON.parse((await exchange(call, JSON.stringify(review))).body);
   };

@@ -13,12 +13,7 @@ interface Pod {
   };
 }
 
-/**
- * Shows a pod that linkerd injected before and after `/mutate`, as one list in which `+` marks what the server added.
- *
- * @param mutate the way to `/mutate`
- * @returns whether the pod was injected
- */
+/** Shows a pod that linkerd injected before and after `/mutate`, as a list with `+` for additions. */
 export async function showCreation(mutate: Ask): Promise<boolean> {
   const review = JSON.parse(readFileSync(new URL('../reviews/pod-meshed.json', import.meta.url), 'utf8'));
   const before: Pod = review.request.object;

@@ -11,14 +11,7 @@ export const cluster = file('cluster.yaml');
 /** The same, once the DaemonSet's pod is. */
 const later = cluster.replace('status: "False"', 'status: "True"').replace('ready: false', 'ready: true');
 
-/**
- * Shows a binding that is refused, and the same binding allowed once the DaemonSet's pod is Ready.
- *
- * @param gate the way to `/gate`
- * @param state the file that `--cluster-state` names
- * @param reloaded resolves when the server has read it again
- * @returns whether it was shown
- */
+/** Shows a binding that is refused, and the same binding allowed once the DaemonSet's pod is Ready. */
 export async function showHold(gate: Ask, state: string, reloaded: Promise<unknown>): Promise<boolean> {
   const binding: object = JSON.parse(file('../reviews/binding-deployment-web.json'));
   const ask = async (): Promise<AdmissionResponse | undefined> => (await gate(binding)).response;

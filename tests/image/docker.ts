@@ -12,14 +12,9 @@ export const ownImage = 'cni-gate';
 /** The name that validator.yaml gives to the validator's image. */
 export const validatorImage = 'cni-gate-validator';
 
-/**
- * Runs `docker` to its end and returns what it wrote to its standard output.
- *
- * @throws Error with what it said where it fails
- */
+/** Runs `docker` to its end and returns what it wrote to its standard output. */
 export const docker = (...args: string[]): Promise<string> => run('docker', args, '', inRun());
 
-/** Runs `docker` to its end, however it ends. */
 export const tryDocker = (...args: string[]) => spawnSync('docker', args, { encoding: 'utf8', env: inRun() });
 
 /** As the manifests run it: no capability, nothing to write to. */
@@ -48,10 +43,8 @@ export async function namedImages(): Promise<string[]> {
   return [...images];
 }
 
-/** Builds the server's image by the Dockerfile, as {@link ownImage}. Needs npm's registry. */
 export const buildServer = (): Promise<string> => compose('build', '--quiet');
 
-/** Builds the validator's image by the Dockerfile, as {@link validatorImage}. Needs npm's registry. */
 export const buildValidator = (): Promise<string> =>
   docker(
     'compose',

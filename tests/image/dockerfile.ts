@@ -15,7 +15,6 @@ export function baseImages(): string[] {
   );
 }
 
-/** What each COPY takes from the build context. */
 export function copiedSources(): string[] {
   const copies = dockerfileText().matchAll(/^COPY (?!--from)(.+)$/gm);
   return [...copies].flatMap(([, words = '']) => words.split(' ').slice(0, -1));

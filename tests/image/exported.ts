@@ -6,7 +6,6 @@ import { version } from '../../webhook/lib/version.ts';
 import { run } from '../support/run.ts';
 import { buildServer, buildValidator, checkout, docker, ownImage, validatorImage } from './docker.ts';
 
-/** `Config` of `docker image inspect`: how the image is run. */
 export interface ImageConfig {
   User: string;
   WorkingDir: string;
@@ -32,7 +31,6 @@ export function assertLabels({ Labels: labels }: ImageConfig, title: string): vo
   assert.ok(label('source')?.startsWith('https://'));
 }
 
-/** Writes an image's files into a folder. */
 export async function exportFiles(image: string, folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   const container = (await docker('create', image)).trim();

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PluginChain } from './chain/chain.ts';
-import { cnitool } from './chain/cnitool.ts';
-import { requireMachine } from './harness/machine.ts';
+import { cnitool, PluginChain } from './chain/chain.ts';
 import { specimens } from './harness/pods.ts';
 import { startProof } from './harness/proof.ts';
 import { Sandbox } from './harness/sandbox.ts';
@@ -11,7 +9,6 @@ import { writeRules } from './rules/backends.ts';
 import { linkerd } from './rules/linkerd.ts';
 
 /** A real plugin chain, called by the CNI project's own tool, with and without the mesh's plugin. */
-before(requireMachine);
 before(cnitool);
 
 /** An empty namespace, as a runtime passes it to the plugins. */

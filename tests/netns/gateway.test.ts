@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { configurationOf } from '../support/configurations.ts';
 import { gatewayAddress, podAddress } from './harness/addresses.ts';
-import { requireMachine } from './harness/machine.ts';
 import { type Proof, startProof } from './harness/proof.ts';
 import { Sandbox } from './harness/sandbox.ts';
 import type { Shape } from './harness/shape.ts';
@@ -10,9 +9,6 @@ import type { Step } from './table/plan.ts';
 import { silenceGateway } from './table/steps.ts';
 
 /** The message of the check `gateway` if the table has no row. */
-before(requireMachine);
-
-/** Makes these checks and no others, and takes a step when they begin. */
 async function prove(sandbox: Sandbox, checks: object[], step: Step = () => {}): Promise<Proof> {
   const configuration = configurationOf({ profiles: [{ name: 'own', proof: { checks } }] });
   const running = startProof(sandbox, { profile: 'own' }, { configuration });

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
-import { requireMachine } from './harness/machine.ts';
+import { describe, test } from 'node:test';
 import { type PodSpecimen, specimens } from './harness/pods.ts';
 import { type Proof, startProof } from './harness/proof.ts';
 import { Sandbox } from './harness/sandbox.ts';
@@ -8,12 +7,7 @@ import { type RuleSet, writeRules } from './rules/backends.ts';
 import { istio } from './rules/istio.ts';
 import { linkerd } from './rules/linkerd.ts';
 
-/*
- * Whom a mesh's rule is for, or whom it exempts, depends on the pod. Each case has the rules that the mesh's plugin
- * writes for that pod, and runs what the webhook puts into it.
- */
-
-before(requireMachine);
+/* Whom a mesh's rule is for, or whom it exempts, depends on the pod. */
 
 const proxyUid = 'config.linkerd.io/proxy-uid';
 const proxyGid = 'config.linkerd.io/proxy-gid';

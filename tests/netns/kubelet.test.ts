@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { otherSecondAddress, podAddress, secondAddress } from './harness/addresses.ts';
-import { requireMachine } from './harness/machine.ts';
 import { injected, type PodSpecimen, specimens } from './harness/pods.ts';
 import { startProof } from './harness/proof.ts';
 import { bootId, Sandbox } from './harness/sandbox.ts';
@@ -12,8 +11,6 @@ import { type Plan, runCommand, type Step } from './table/plan.ts';
 import { addSecondInterface, downLo, networkStatusOf, write } from './table/steps.ts';
 
 /** The validator as a kubelet starts it: users, combined profiles, modes, signals, and its message. */
-before(requireMachine);
-
 describe('started as by a kubelet', { concurrency: 3 }, () => {
   const users: [who: string, runAsUser: number, runs: number][] = [
     ['a user of an OpenShift range', 1_000_680_000, 1_000_680_000],

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { before, test } from 'node:test';
+import { test } from 'node:test';
 import { env } from '../../validator/shared/contract.ts';
 import { run } from '../support/run.ts';
 import { gatewayAddress, nodeAddress } from './harness/addresses.ts';
-import { requireMachine } from './harness/machine.ts';
 import { addNamespace, pathOf, removeNamespace } from './harness/namespaces.ts';
 import { validator } from './harness/proof.ts';
 import { Sandbox } from './harness/sandbox.ts';
@@ -14,8 +13,6 @@ import { Sandbox } from './harness/sandbox.ts';
  * As many pods as a node has by default start at once: the node limits its ICMP messages, and all get their answer. A
  * namespace has the limits of a node, and these are its own since Linux 6.12; before, all namespaces shared them.
  */
-
-before(requireMachine);
 
 const count = 110;
 const checks = [{ profile: 'cilium', roundTrip: { mode: 'require', timeout: '10s' } }];

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
-import { requireMachine } from './harness/machine.ts';
+import { describe, test } from 'node:test';
 import { specimens } from './harness/pods.ts';
 import { istio } from './rules/istio.ts';
 import { linkerd } from './rules/linkerd.ts';
@@ -8,8 +7,6 @@ import { type Plan, runCommand, type Step } from './table/plan.ts';
 import { listenInPod, write } from './table/steps.ts';
 
 /** The same results in a pod of one family. */
-before(requireMachine);
-
 const withoutIPv6: Step = async (sandbox) => {
   await sandbox.exec('pod', 'sh', ['-c', 'echo 1 | tee /proc/sys/net/ipv6/conf/*/disable_ipv6']);
 };

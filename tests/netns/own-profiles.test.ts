@@ -1,17 +1,14 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { parseConfiguration } from '../../webhook/config/load.ts';
 import { otherPodAddress, podAddress } from './harness/addresses.ts';
-import { requireMachine } from './harness/machine.ts';
 import { startProof } from './harness/proof.ts';
 import type { Sandbox } from './harness/sandbox.ts';
 import { calico, flannel, ovnKubernetes } from './table/own-networks.ts';
 import type { Step } from './table/plan.ts';
 
 /** The profiles of docs/guides/profiles: what their checks can prove, and what not. */
-before(requireMachine);
-
 const node =
   (...lines: string[]): Step =>
   async (sandbox) =>

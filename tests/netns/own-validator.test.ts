@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { configurationOf } from '../support/configurations.ts';
 import { startContainer } from './harness/container.ts';
 import { environmentOf } from './harness/downward.ts';
-import { requireMachine } from './harness/machine.ts';
 import { injected, specimens } from './harness/pods.ts';
 import { identityOf } from './harness/proof.ts';
 import { Sandbox } from './harness/sandbox.ts';
@@ -30,8 +29,6 @@ const own = {
   rules: linkerd({ proxyUser: 1000, proxyGroup: 1000 }),
 };
 const notExempt = { notAsUser: { annotation: proxyUid }, notAsGroup: { annotation: proxyGid } };
-
-before(requireMachine);
 
 describe("a mesh's own validator instead of ours", { concurrency: 3 }, () => {
   for (const [what, { pod, ids, rules }, expected] of [

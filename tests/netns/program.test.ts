@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, describe, test } from 'node:test';
+import { after, describe, suite, test } from 'node:test';
 import { env } from '../../validator/shared/contract.ts';
 import { validator } from './harness/proof.ts';
 
@@ -16,9 +17,8 @@ const folder = mkdtempSync(join(tmpdir(), 'cni-gate-program-'));
 after(() => rmSync(folder, { recursive: true }));
 
 interface Start {
-  environment?: Record<string, string>;
+  environment?: Record<string, string | undefined>;
   args?: string[];
-  /** Sent when the first line of the log appears. */
   signal?: NodeJS.Signals;
 }
 
@@ -26,7 +26,6 @@ interface Ended {
   code: number | null;
   log: string;
   complaints: string;
-  /** The termination message. */
   message: string;
 }
 
@@ -51,7 +50,9 @@ async function run({ environment, args, signal }: Start): Promise<Ended> {
 
 const interfaces = (timeout: string, profile = 'multus'): object => ({ profile, interfaces: { timeout } });
 const reach = (host: string): object => ({ profile: 'db', reach: { host, port: 9, timeout: '300ms' } });
-const checks = (...list: object[]): Record<string, string> => ({ [env.checks]: JSON.stringify(list) });
+const checks = (...list: object[]): Record<string, string | undefined> => ({
+  [env.checks]: JSON.stringify(list),
+});
 const missing = { [env.networks]: 'nowhere@no-such-if0', [env.podNamespace]: 'apps' };
 /** Settled at once, without a look at the network. */
 const wrongUser = {
@@ -191,6 +192,64 @@ describe('the program', { concurrency: 2 }, () => {
       assert.match(log, /verdict: stopped .*still open: multus interfaces/);
       const { verdict, checks: reported } = JSON.parse(message);
       assert.deepEqual([verdict, reported.length], ['stopped', 1]);
+    });
+  }
+});
+
+/* A container of another release. Names are written out, as that release does not follow ours. */
+suite('a server of another release', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const here = { host: '127.0.0.1', port, timeout: '10s' };
+  const from = (more: Record<string, string | undefined>, ...list: object[]) => ({
+    CNI_GATE_CHECKS: JSON.stringify([{ profile: 'db', reach: here }, ...list]),
+    CNI_GATE_POD_IPS: undefined,
+    ...more,
+  });
+  const all = {
+    CNI_GATE_MODE: 'warn',
+    CNI_GATE_POD_IPS: '10.9.0.2,fd00::2',
+    CNI_GATE_POD_NAMESPACE: 'apps',
+    CNI_GATE_NETWORKS: '',
+    CNI_GATE_NETWORK_STATUS_FILE: '/run/cni-gate/network-status',
+  };
+  const older = 'this program may be older than its injector';
+  const cases: [what: string, environment: Record<string, string | undefined>, code: number, log: RegExp][] =
+    [
+      ['all that release 0.1.0 injects is read', from(all), 0, /verdict: passed/],
+      ['fewer variables: what a check does not need may be absent', from({}), 0, /verdict: passed/],
+      ['an unknown variable has no effect', from({ CNI_GATE_FUTURE: 'x' }), 0, /verdict: passed/],
+      [
+        'an unknown check: wrong usage, and nothing passes',
+        from({}, { profile: 'db', future: {} }),
+        64,
+        new RegExp(`unknown check future \\(${older}\\)`),
+      ],
+      [
+        'an unknown setting: wrong usage, and nothing passes',
+        from({}, { profile: 'db', reach: { ...here, future: true } }),
+        64,
+        new RegExp(`unknown setting future \\(${older}\\)`),
+      ],
+      [
+        'an unknown mode blocks as enforce does',
+        from(
+          { CNI_GATE_MODE: 'future' },
+          { profile: 'db', reach: { ...here, host: '127.0.0.2', timeout: '100ms' } },
+        ),
+        95,
+        /connect-refused/,
+      ],
+    ];
+  for (const [what, environment, code, log] of cases) {
+    test(`${what}: exit ${code}`, async () => {
+      const ended = await run({ environment });
+      assert.equal(ended.code, code, ended.log);
+      assert.match(ended.log, log);
+      const verdicts: Record<number, string> = { 0: 'passed', 64: 'wrong-usage', 95: 'failed' };
+      assert.equal(JSON.parse(ended.message).verdict, verdicts[code]);
     });
   }
 });

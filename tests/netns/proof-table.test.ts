@@ -1,15 +1,24 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { type Reason, reasons } from '../../validator/reasons.ts';
-import { requireMachine } from './harness/machine.ts';
 import { type NetworkName, specimens } from './harness/pods.ts';
 import type { Message } from './harness/proof.ts';
-import { networks } from './table/networks.ts';
-import { type Cell, runCommand } from './table/plan.ts';
+import { ambientCells } from './table/ambient.ts';
+import { istioCells, linkerdCells } from './table/meshes.ts';
+import { multusCells } from './table/multus.ts';
+import { type Cell, type Cells, runCommand } from './table/plan.ts';
+import { awsCells, ciliumCells } from './table/plugins.ts';
 import { writerCells } from './table/writers.ts';
 
 /* Every situation of every built-in profile: docs/reference/proof-table.md sums it up. */
-before(requireMachine);
+const networks: Record<NetworkName, Cells> = {
+  linkerd: linkerdCells,
+  istio: istioCells,
+  'istio-ambient': ambientCells,
+  cilium: ciliumCells,
+  'aws-vpc-cni': awsCells,
+  multus: multusCells,
+};
 
 interface Run {
   title: string;
@@ -34,9 +43,7 @@ const runs: Run[] = [
 
 const isQuick = ({ cell }: Run): boolean => cell.fails === undefined && cell.while === undefined;
 
-/**
- * `passed`, or the reasons of the checks that did not pass, each with its families where it is not that of all of them.
- */
+/** `passed`, or the reasons of the failed checks, with families where not all of them failed. */
 function outcomeOf({ checks, verdict }: Message): string {
   const failed = checks.filter((check) => !check.passed);
   if (failed.length === 0) return verdict;

@@ -1,16 +1,12 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { configurationOf } from '../support/configurations.ts';
 import { type Family, familiesOf, gatewayAddress, outsideAddress } from './harness/addresses.ts';
 import { listen, serveNames } from './harness/listeners.ts';
-import { requireMachine } from './harness/machine.ts';
 import { startProof } from './harness/proof.ts';
 import { Sandbox } from './harness/sandbox.ts';
 
 /** `reach`, which no built-in profile has, so it is not in the table. */
-before(requireMachine);
-
-/** Runs the container that the webhook injects for a profile with `reach` to that host. */
 function reach(sandbox: Sandbox, host: string, timeout = '3s', nameServers?: string[]) {
   const check = { reach: { host, port: 5432, timeout } };
   const configuration = configurationOf({ profiles: [{ name: 'database', proof: { checks: [check] } }] });

@@ -1,20 +1,14 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { configurationOf } from '../support/configurations.ts';
 import { nodeAddress, podAddress } from './harness/addresses.ts';
 import { dial, dialFromNode } from './harness/dial.ts';
 import { listen } from './harness/listeners.ts';
-import { requireMachine } from './harness/machine.ts';
 import { startProof } from './harness/proof.ts';
 import { Sandbox } from './harness/sandbox.ts';
 import { noted, states } from './table/states.ts';
 
-/*
- * What each check says of a state of the network, beside the truth: whether a connection from the node reaches the pod,
- * and its answer the node, as the kubelet's do whatever the policies are.
- */
-
-before(requireMachine);
+/* What each check says of a state, beside the truth: whether a connection from the node arrives. */
 
 const timeout = '2500ms';
 const configuration = configurationOf({

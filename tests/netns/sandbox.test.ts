@@ -2,20 +2,17 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { before, test } from 'node:test';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { run } from '../support/run.ts';
 import { podAddress } from './harness/addresses.ts';
 import { startContainer } from './harness/container.ts';
-import { requireMachine } from './harness/machine.ts';
 import { pathOf } from './harness/namespaces.ts';
 import { Sandbox } from './harness/sandbox.ts';
 import { writeRules } from './rules/backends.ts';
 import { istio } from './rules/istio.ts';
 
 /** The harness: its namespaces are separate from the machine, confined as a container, and removed afterwards. */
-before(requireMachine);
-
 const fixture = (name: string): string => fileURLToPath(new URL(`./harness/${name}`, import.meta.url));
 
 test("a sandbox leaves nothing in the machine's network namespace", async () => {

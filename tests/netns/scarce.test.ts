@@ -3,19 +3,16 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { before, test } from 'node:test';
+import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { env } from '../../validator/shared/contract.ts';
 import { hierarchyOf } from '../support/cgroups.ts';
 import { nodeAddress, podAddress } from './harness/addresses.ts';
-import { requireMachine } from './harness/machine.ts';
 import { pathOf } from './harness/namespaces.ts';
 import { validator } from './harness/proof.ts';
 import { Sandbox } from './harness/sandbox.ts';
 
 /* The program without processor time, and without the tables of the kernel: no correct pod fails. */
-
-before(requireMachine);
 
 const way = (timeout: string): object[] => [
   { profile: 'way', address: { timeout } },
@@ -24,7 +21,6 @@ const way = (timeout: string): object[] => [
 ];
 const ids = ['--reuid=64532', '--regid=64532', '--clear-groups', '--bounding-set=-all'];
 
-/** Starts the program in the pod's network after a command of the shell. */
 function start({ pod }: Sandbox, checks: object[], first = ':') {
   const command = `${first} && exec setpriv ${ids.join(' ')} ${validator} validate`;
   const child = spawn('nsenter', [`--net=${pathOf(pod)}`, 'unshare', '--mount', 'sh', '-c', command], {

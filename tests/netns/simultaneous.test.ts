@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { podAddress, secondAddress } from './harness/addresses.ts';
-import { requireMachine } from './harness/machine.ts';
 import { type PodSpecimen, specimens } from './harness/pods.ts';
 import { startProof } from './harness/proof.ts';
 import { Sandbox } from './harness/sandbox.ts';
@@ -11,8 +10,6 @@ import { linkerd } from './rules/linkerd.ts';
 import { addSecondInterface, networkStatusOf } from './table/steps.ts';
 
 /** Checks that passed early are repeated when the last one passes. Codes and reasons are in the table. */
-before(requireMachine);
-
 const right = networkStatusOf('dual', podAddress, secondAddress);
 const joined: PodSpecimen = {
   ...specimens.linkerd,
@@ -21,7 +18,6 @@ const joined: PodSpecimen = {
   sidecars: specimens.linkerd.sidecars,
 };
 
-/** How often the log says that a check passed. */
 const timesPassed = (log: string, check: string): number => log.split(`${check} passed:`).length - 1;
 
 describe('checks of several profiles', { concurrency: 4 }, () => {

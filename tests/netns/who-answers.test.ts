@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
-import { requireMachine } from './harness/machine.ts';
+import { describe, test } from 'node:test';
 import { type NetworkName, specimens } from './harness/pods.ts';
 import { istio } from './rules/istio.ts';
 import { linkerd } from './rules/linkerd.ts';
@@ -8,8 +7,6 @@ import { runCommand, type Step } from './table/plan.ts';
 import { answerOutside, leadBack, listenInPod, write } from './table/steps.ts';
 
 /** What the log says about a connection that another program answered. Codes and reasons are in the table. */
-before(requireMachine);
-
 interface Answered {
   what: string;
   network: NetworkName;

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { copyFileSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { before, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { configurationOf } from '../support/configurations.ts';
 import { type Family, nodeAddress, otherPodAddress, podAddress } from './harness/addresses.ts';
 import { dialFromNode } from './harness/dial.ts';
 import { type Listening, listen } from './harness/listeners.ts';
-import { requireMachine } from './harness/machine.ts';
 import { injected, type PodSpecimen } from './harness/pods.ts';
 import { type Proof, type RunningProof, startProof } from './harness/proof.ts';
 import { Sandbox } from './harness/sandbox.ts';
@@ -24,16 +23,11 @@ import {
 import { states as ways } from './table/states.ts';
 import { write } from './table/steps.ts';
 
-/*
- * The kubelet as a witness: what the validator says, beside what happens to the kubelet's connections. The kubelet is a
- * loop that dials the startup probe from the node, once a second.
- */
-
-before(requireMachine);
+/* The kubelet as a witness: a loop that dials the startup probe from the node, once a second. */
 
 const configuration = configurationOf({ profiles: [{ name: 'seen', proof: { witness: 'kubelet' } }] });
 describe('the witness, beside the truth', { concurrency: 9 }, () => {
-  for (const { what, pod, steps = [], shape, late, dialsFrom = 0, expected, from } of inboundStates) {
+  for (const { what, pod, steps, shape, late, dialsFrom = 0, expected, from } of inboundStates) {
     test(`${what}: ${expected}`, async () => {
       await using sandbox = await Sandbox.make({ gateway: 'by-link-route', ...shape });
       for (const step of steps) await step(sandbox);
@@ -211,7 +205,6 @@ async function atRest(running: RunningProof): Promise<void> {
   assert.equal(ended, false, 'it ended');
 }
 
-/** The port of the startup probe. */
 function portOf(pod: PodSpecimen): number {
   const probe = injected(pod, 'enforce', configuration).container.startupProbe;
   return (probe as { tcpSocket: { port: number } }).tcpSocket.port;

@@ -13,7 +13,6 @@ import { boundIn, boundWhile, openedAt, refusalsIn, windowOf } from './harness/w
 import { gateImages, sandboxImage, standIn } from './images/images.ts';
 import { installerImage, linkerdCni } from './mesh/daemon-set.ts';
 
-/** How often the node is rebooted. */
 const reboots = Math.min(5, Number(process.env.CNI_GATE_REBOOTS ?? 5));
 /** How often a pod is made in each namespace, in milliseconds. */
 const pace = 200;
@@ -84,13 +83,7 @@ async function reboot(prefix: string): Promise<string> {
 
 const podsOf = (where: string): string => `/api/v1/namespaces/${where}/pods`;
 
-/**
- * Makes pods for the node, in both namespaces at once, while it boots and some more once it has reported its boot.
- *
- * @param prefix of their names
- * @param booting the boot that goes on meanwhile
- * @returns how many in each
- */
+/** Makes pods for the node in both namespaces while it boots, and some more afterwards. */
 async function makePods(prefix: string, booting: Promise<void>): Promise<number> {
   let made = 0;
   const some = async (enough: () => boolean): Promise<void> => {

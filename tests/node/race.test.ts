@@ -13,9 +13,7 @@ import { containersOf, isReady, type Pod, proofOf, Workload, whoAnswers } from '
 import { gateImages, sandboxImage } from './images/images.ts';
 import { chained, installerImage, linkerdCni } from './mesh/daemon-set.ts';
 
-/** How often the race is run. */
 const reboots = Number(process.env.CNI_GATE_REBOOTS ?? 20);
-/** How often it is run with repair. */
 const repairedReboots = Number(process.env.CNI_GATE_REPAIR_REBOOTS ?? 1);
 /** How long after its start linkerd-cni puts its plugin into the chain, in seconds. */
 const late = 5;
@@ -148,12 +146,10 @@ interface Verdict {
   checks: { reason?: string }[];
 }
 
-/** Why its checks did not hold. */
 function reasonsOf(pod: Pod): (string | undefined)[] {
   return verdictOf(pod).checks.map(({ reason }) => reason);
 }
 
-/** What the validator left in the pod's status. */
 function verdictOf(pod: Pod): Verdict {
   return JSON.parse(proofOf(pod)?.message ?? '{}');
 }

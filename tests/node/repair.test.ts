@@ -20,9 +20,7 @@ import { whoAnswersAt } from './harness/workload.ts';
 import { gateImages, sandboxImage } from './images/images.ts';
 import { chained, installerImage, linkerdCni } from './mesh/daemon-set.ts';
 
-/** How often the node is rebooted with each setting. */
 const reboots = Number(process.env.CNI_GATE_REPAIR_REBOOTS ?? 1);
-/** How many pods it has. */
 const many = Number(process.env.CNI_GATE_REPAIR_PODS ?? 20);
 /** How long after its start linkerd-cni puts its plugin into the chain, in seconds. It reads Ready from its start. */
 const late = 5;
@@ -187,12 +185,7 @@ async function deletedByRepair(evidence: Evidence): Promise<string> {
 const faultBy = (mode: 'off' | 'recreate'): string =>
   `${fault} s without the plugin, ${mode === 'off' ? 'by hand' : 'repair'}: back to the last pod Running`;
 
-/**
- * Takes the plugin out of the chain for a while, in which all pods are replaced.
- *
- * @param mode `off`: all pods are deleted by hand when it is back
- * @returns what happened, for people
- */
+/** Takes the plugin out of the chain while all pods are replaced. @param mode `off`: deleted by hand */
 async function withoutPlugin(mode: 'off' | 'recreate'): Promise<string> {
   const known = shop.proofs();
   const chain = readFileSync(node.chain, 'utf8');
@@ -230,11 +223,7 @@ interface Boot {
   plugin: number;
 }
 
-/**
- * Reboots the node, and waits until the plugin is in its chain.
- *
- * @param booted is called when the node has reported its boot
- */
+/** Reboots the node, and waits until the plugin is in its chain. */
 async function reboot(booted: () => Promise<void> = async () => {}): Promise<Boot> {
   const known = shop.proofs();
   const refused = await refusals();
@@ -265,7 +254,6 @@ function deletionsSince(since: number): Deletion[] {
   );
 }
 
-/** UIDs of pods whose proof failed in a boot. */
 const failedIn = ({ known }: Boot): Set<string> => shop.verdicts(known).get(exitCode.failed) ?? new Set();
 
 /** The first write since a boot that says of a pod that it is being deleted. */

@@ -1,17 +1,12 @@
 /** What the runner hands to the tests: see run.ts. */
 export interface Setup {
-  /** Path of the kubelet. */
   kubelet: string;
   /** Control group of this run. */
   group: string;
-  /**
-   * Folder with a folder for each of cni-gate's images: its files in `root`, and how it is run in `config.json`
-   * (tests/image/exported.ts).
-   */
+  /** Folder with `root` and `config.json` for each image (tests/image/exported.ts). */
   images: string;
 }
 
-/** The environment variable that it is handed by, as JSON. */
 export const setupVariable = 'CNI_GATE_NODE_SETUP';
 
 /** @throws Error outside the runner, where a node would be the machine's own business */

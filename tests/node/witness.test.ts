@@ -20,7 +20,6 @@ import { chained, installerImage, linkerdCni } from './mesh/daemon-set.ts';
  * lets only the node through.
  */
 
-/** How many pods start at once. */
 const many = 30;
 
 type FullPod = Pod & {

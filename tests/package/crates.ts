@@ -1,10 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-/*
- * Fails where a crate of the validator's host is not from crates.io, or has no license that a static program of Apache-2.0
- * may carry. What `cargo deny check sources licenses` would say, without a program to install and without a network.
- */
+/* Fails where a crate is not from crates.io, or has a license that a program of Apache-2.0 cannot carry. */
 
 /** Licenses that ask for no more than to be named. */
 const allowed = ['Apache-2.0', 'MIT', 'Unicode-3.0', 'Zlib'];

@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ClusterAuthority } from '../cluster/harness/pki.ts';
+import type { Answer } from '../support/exchange.ts';
 import { recorded } from '../support/reviews.ts';
-import { type Answer, startServer, type TestServer } from '../support/running-server.ts';
+import { startServer, type TestServer } from '../support/running-server.ts';
 
 const body = JSON.stringify(recorded('pod-deployment-web'));
 const [trusted, stranger] = await Promise.all([ClusterAuthority.create(), ClusterAuthority.create()]);

@@ -17,11 +17,7 @@ export function copyOf<T>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T;
 }
 
-/**
- * Asks `mutate()` about a pod, in a whole AdmissionReview.
- *
- * @param request fields of the request that differ from those of a pod's creation in namespace `shop`
- */
+/** Asks `mutate()` about a pod. @param request fields that differ from a creation in namespace `shop` */
 export async function answerTo(
   pod: Pod,
   context: MutateContext,

@@ -1,10 +1,7 @@
 import { allContainers, type Container, type Pod } from '../../webhook/core/facts/pod.ts';
 import { validatorContainer } from '../../webhook/lib/names.ts';
 
-/*
- * Changes that plugins of the API server and other webhooks make to a pod between two calls. The API server itself
- * judges patches in tests/cluster/injection-random.test.ts and manifests-policy-golden.test.ts.
- */
+/* Changes that plugins of the API server and other webhooks make to a pod between two calls. */
 
 /** In place. Makes no difference the second time. */
 export type Change = (pod: Pod) => void;
@@ -72,7 +69,6 @@ function limitRange(pod: Pod): void {
   }
 }
 
-/** By name. */
 export const changes: Readonly<Record<string, Change>> = {
   mountServiceAccount,
   alwaysPullImages,

@@ -2,13 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileS
 import { join } from 'node:path';
 import { leftovers } from './leftovers.ts';
 
-/**
- * Control groups are the one thing of the machine that a node or a Docker engine cannot have to itself. All that a run
- * makes is below a group whose name has the id of the run's process.
- *
- * @param kind what the group is for; tells runs of different kinds apart
- * @returns the path of this process's group, from the root of each hierarchy
- */
+/** A control group of a run: its name has the id of the run's process. @param kind what it is for */
 export const groupOf = (kind: string, pid: number): string => `/${prefixOf(kind)}${pid}`;
 
 const prefixOf = (kind: string): string => `cni-gate-${kind}-`;
@@ -42,11 +36,7 @@ function hierarchies(): string[] {
     .map(([, path = '']) => path);
 }
 
-/**
- * Where a controller's groups are.
- *
- * @throws Error where the machine has no such controller
- */
+/** Where a controller's groups are. */
 export function hierarchyOf(controller: string): { path: string; version: 1 | 2 } {
   for (const path of hierarchies()) {
     const available = join(path, 'cgroup.controllers');

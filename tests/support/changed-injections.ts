@@ -6,20 +6,14 @@ import { podInfoVolume, profileLabel, statusAnnotation } from '../../webhook/lib
 import { answerTo, copyOf, patched } from './answers.ts';
 import { policyOf } from './configurations.ts';
 
-/*
- * What another webhook, or the author of a pod, may do to an injected pod. The policy over the final pod judges each
- * change in tests/cluster/manifests-policy-tampering.test.ts, a later call of `/mutate` in
- * tests/unit/core/proof/changed-injections.test.ts.
- */
+/* What another webhook, or the author of a pod, may do to an injected pod. */
 
 type Validator = Container & Record<string, unknown>;
 
-/** A change in place. */
 export type Change = (pod: Pod, validator: Validator) => unknown;
 
 const profiles = [{ name: 'seen', proof: { witness: 'kubelet' } }];
 
-/** What `/mutate` decides by in namespace `shop` with a profile. */
 export const contextFor = (profile: string, proof: object = {}) => ({
   policy: policyOf({ profiles, proof }),
   namespaces: new FixedNamespaces(
@@ -144,19 +138,8 @@ const noLoader = [
 
 /** Paths of the program, its inputs, and paths that come to one of them. */
 const paths = [
-  ...[
-    '/',
-    '/app',
-    '/app/',
-    '/app/dist',
-    '//app',
-    '/./app',
-    '/x/../app',
-    '/x/..',
-    '/app/.',
-    'app',
-    '/usr/lib',
-  ],
+  ...['/', '/app', '/app/', '/app/dist', '//app', '/./app', '/x/../app', '/x/..', '/app/.'],
+  ...['app', '/usr/lib'],
   ...['/run/cni-gate/', '/run/cni-gate/network-status', '/run', '/sys', '/sys/class/net'],
   ...['/dev', '/proc/net', '/etc/ssl', '/var/run/secrets/../../../sys', '/var/run/secrets'],
 ];

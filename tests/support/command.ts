@@ -29,10 +29,7 @@ export function startCniGate(args: string[]): ChildProcess {
   return spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
-/**
- * The error of a command that cannot start, with its code, as the program writes it. The command runs in this process,
- * with an environment that names no cluster.
- */
+/** The error of a command that cannot start, with its code. It runs in this process, without a cluster. */
 export async function errorOf(t: TestContext, command: Command, args: string[]): Promise<string> {
   const { env } = process;
   t.after(() => {

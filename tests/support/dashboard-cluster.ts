@@ -26,11 +26,7 @@ const timeText = (time: number): string => new Date(time).toISOString();
 export const nodeName = (index: number): string =>
   `ip-10-${Math.floor(index / 250) + 20}-${index % 250}-17.eu-west-1`;
 
-/**
- * A cluster with some of everything that a dashboard shows, the same each time.
- *
- * @param count how many nodes it has
- */
+/** A cluster with some of everything that a dashboard shows. @param count how many nodes it has */
 export function clusterFacts(count: number): StatusFacts {
   const readiness = new Readiness();
   for (const name of networks) readiness.setDaemonSet(toDaemonSetFacts(apiDaemonSet(name)));

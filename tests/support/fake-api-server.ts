@@ -40,12 +40,7 @@ export function json(response: ServerResponse, code: number, value: unknown, hea
   response.writeHead(code, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value));
 }
 
-/**
- * An API server for faults that the real one cannot be made to have: whatever comes is handed to `answer`, over real
- * HTTP on loopback.
- *
- * @param access replaces the plain way to it
- */
+/** An API server for faults that the real one cannot have. @param access replaces the plain way to it */
 export async function startFakeApi(
   t: TestContext,
   answer: (asked: Asked, response: ServerResponse) => void,

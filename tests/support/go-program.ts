@@ -16,11 +16,7 @@ export class GoProgram {
     this.path = join(cacheHome(), `${name}-${version}`, name);
   }
 
-  /**
-   * Builds it unless that was done before. Needs the network.
-   *
-   * @throws Error if there is no Go, or no module proxy
-   */
+  /** Builds it unless that was done before. Needs the network. */
   async build(): Promise<void> {
     if (existsSync(this.path)) return;
     console.error(`Building ${this.#source}, once: up to 3 minutes on two cores.`);
@@ -40,12 +36,7 @@ export class GoProgram {
     }
   }
 
-  /**
-   * Runs it.
-   *
-   * @returns its standard output
-   * @throws Error with its arguments and standard error if it does not end with 0, or if it was not built
-   */
+  /** Runs it. */
   async run(args: string[], input = ''): Promise<string> {
     if (!existsSync(this.path)) throw new Error(`NOT RUN: ${this.path} was not built.`);
     return run(this.path, args, input);

@@ -50,17 +50,16 @@ export const agentWith = (tolerations: number): object => {
 /** Stands for the path of pods where only those on nodes are asked for. */
 export const podsOnNodes = '/api/v1/pods on nodes';
 
+/** Whether a path is one of a collection: those of single objects have a name behind it. */
+const isCollection = (path: string): boolean =>
+  /\/(pods|nodes|namespaces|daemonsets|leases|events)$/.test(path);
+
 export interface HostileCluster extends FakeApiServer {
   /** Sends an event to the watch of a path, which is waited for. */
   send(path: string, type: string, object: object): Promise<void>;
 }
 
-/**
- * An API server whose objects a test makes up. Pods are listed in pages, as they are asked for.
- *
- * @param there objects by path, each already as JSON where it is large; asked for at each list. The path of a single
- *   namespace has one
- */
+/** An API server whose objects a test makes up, in pages. @param there objects by path, or their JSON */
 export async function startHostileCluster(
   t: TestContext,
   there: (path: string) => Iterable<object | string>,
@@ -77,12 +76,8 @@ export async function startHostileCluster(
     }
     // who lists does not watch any more
     watches.delete(key);
-    const all = [...there(key)];
-    if (/\/pods\/[^/]+$/.test(asked.path)) {
-      json(response, 404, { code: 404 });
-      return;
-    }
-    if (/\/namespaces\/[^/]+$/.test(asked.path)) {
+    const all = asked.method === 'GET' ? [...there(key)] : [];
+    if (!isCollection(asked.path)) {
       const [one] = all;
       json(response, one === undefined ? 404 : 200, one ?? { code: 404 });
       return;

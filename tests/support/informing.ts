@@ -33,11 +33,7 @@ export interface Informing {
   ended(count: number): Promise<Ended[]>;
 }
 
-/**
- * An informer of namespaces on a fake API server.
- *
- * @param answer what the server does; lists and watches are told apart by `asked.query.watch`
- */
+/** An informer of namespaces on a fake API server. @param answer lists have no `asked.query.watch` */
 export async function informing(
   t: TestContext,
   answer: (asked: Asked, response: ServerResponse) => void,

@@ -1,10 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 
-/**
- * Names in a folder that are those of runs that were killed: each is a prefix and the id of the process that it
- * belonged to. An id that the kernel has given to another process since is left for another time.
- */
+/** Names in a folder that belong to runs that were killed: a prefix and the id of their process. */
 export function leftovers(folder: string, prefix: string): string[] {
   return readdirSync(folder).filter(
     (name) => name.startsWith(prefix) && !existsSync(join('/proc', name.slice(prefix.length))),

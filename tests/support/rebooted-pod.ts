@@ -1,22 +1,9 @@
 import { timeText } from '../../webhook/lib/time-text.ts';
 
 /** What the kubelet says of a pod after a power cut, one status after another. */
-export type Rebooted =
-  | 'shut down'
-  | 'not run again'
-  | 'runs again'
-  | 'failed'
-  | 'back-off'
-  | 'passed'
-  | 'started';
+export type Rebooted = 'not run again' | 'failed' | 'back-off' | 'started';
 
-/**
- * The status of a pod with one container, `web`, after a power cut, as the kubelet of Kubernetes 1.36 wrote it on the node
- * of `tests/node`. The phase is `Running` while nothing runs, and the validator shows its pass of before until its
- * second run has ended, or the kubelet tells of it.
- *
- * @param boot when the kubelet started again, in milliseconds since the epoch
- */
+/** What the kubelet of Kubernetes 1.36 wrote after a power cut. @param boot its start, in milliseconds */
 export function rebootedPod(boot: number, step: Rebooted): object {
   const at = (seconds: number): string => timeText(boot + seconds * 1000);
   const ended = (exitCode: number, reason: string, from: number, to: number) => ({
@@ -30,29 +17,20 @@ export function rebootedPod(boot: number, step: Rebooted): object {
   });
   const before = ended(0, 'Completed', -20, -20);
   const failed = ended(95, 'Error', 2, 12);
-  const passed = ended(0, 'Completed', 2, 2);
   const validator: Record<Rebooted, object> = {
-    'shut down': { state: before, lastState: {} },
     'not run again': { state: before, lastState: {} },
-    'runs again': { state: { running: { startedAt: at(2) } }, lastState: before },
     failed: { state: failed, lastState: before },
     'back-off': { state: { waiting: { reason: 'CrashLoopBackOff' } }, lastState: failed },
-    passed: { state: passed, lastState: before },
-    started: { state: passed, lastState: before },
+    started: { state: ended(0, 'Completed', 2, 2), lastState: before },
   };
   const lost = ended(255, 'Unknown', -19, -2);
-  const hasSandbox = step !== 'shut down';
   const container = (name: string, state: object): object => {
     return { name, image: 'example/web', imageID: '', restartCount: 1, ready: false, ...state };
   };
   return {
-    phase: step === 'runs again' ? 'Pending' : 'Running',
+    phase: 'Running',
     conditions: [
-      {
-        type: 'PodReadyToStartContainers',
-        status: hasSandbox ? 'True' : 'False',
-        lastTransitionTime: at(hasSandbox ? 2 : 0),
-      },
+      { type: 'PodReadyToStartContainers', status: 'True', lastTransitionTime: at(2) },
       { type: 'Initialized', status: 'True', lastTransitionTime: at(-19) },
       { type: 'Ready', status: 'False', reason: 'ContainersNotReady', lastTransitionTime: at(0) },
       { type: 'PodScheduled', status: 'True', lastTransitionTime: at(-21) },

@@ -1,10 +1,6 @@
 import { spawn } from 'node:child_process';
 
-/**
- * Runs a command to its end and returns what it wrote to its standard output.
- *
- * @throws Error with the command and what it wrote to its standard error where it does not end with 0
- */
+/** Runs a command to its end and returns what it wrote to its standard output. */
 export function run(command: string, args: string[], input = '', env?: NodeJS.ProcessEnv): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { stdio: ['pipe', 'pipe', 'pipe'], ...(env && { env }) });

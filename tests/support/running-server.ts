@@ -4,14 +4,9 @@ import type { TestContext } from 'node:test';
 import { selfMadeCertificate } from '../../certs/files.ts';
 import { openLog } from '../../webhook/server/log.ts';
 import { type RunningServer, type ServeOptions, serve } from '../../webhook/server/serve.ts';
+import { type Answer, exchange } from './exchange.ts';
 
 export type Line = Record<string, unknown>;
-
-export interface Answer {
-  status: number;
-  headers: Record<string, string | string[] | undefined>;
-  body: string;
-}
 
 export interface TestServer extends RunningServer {
   lines: Line[];
@@ -88,23 +83,4 @@ export async function startServer(t: TestContext, options: Partial<ServeOptions>
       ),
     ops: (path) => exchange(httpRequest({ host: '127.0.0.1', port: server.opsPort, path, agent: false }), ''),
   };
-}
-
-export function exchange(request: ReturnType<typeof httpsRequest>, body: string | Buffer): Promise<Answer> {
-  const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-  request.on('error', reject);
-  request.on('response', (response) => {
-    const chunks: Buffer[] = [];
-    response.on('data', (chunk: Buffer) => chunks.push(chunk));
-    response.on('error', reject);
-    response.on('end', () =>
-      resolve({
-        status: response.statusCode ?? 0,
-        headers: response.headers,
-        body: Buffer.concat(chunks).toString(),
-      }),
-    );
-  });
-  request.end(body);
-  return promise;
 }

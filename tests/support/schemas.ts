@@ -7,10 +7,7 @@ type Schema = Record<string, unknown>;
 const read = (name: string): Schema =>
   JSON.parse(readFileSync(new URL(`../../schemas/${name}.json`, import.meta.url), 'utf8'));
 
-/**
- * What in a value does not match a published schema, or is not described by it. Readers have to accept further fields,
- * so the schemas allow them; what is printed today has to be described.
- */
+/** What in a value does not match a published schema, or is not described by it. */
 export function schemaFaults(name: string): (value: unknown) => string[] {
   const ajv = new Ajv({ allErrors: true, allowUnionTypes: true, formats: { 'date-time': isTime } });
   const validate = ajv.compile(strict(read(name)) as Schema);

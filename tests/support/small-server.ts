@@ -9,7 +9,7 @@ import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { main } from './command.ts';
-import { exchange } from './running-server.ts';
+import { exchange } from './exchange.ts';
 
 const smallMachine = fileURLToPath(new URL('./small-machine.ts', import.meta.url));
 
@@ -25,11 +25,7 @@ export interface SmallServer {
   alive(): boolean;
 }
 
-/**
- * Starts `cni-gate serve` as a process of its own, with the heap that Node has in a container of 512 MiB.
- *
- * @param program the sources where nothing is given
- */
+/** Starts `cni-gate serve` with the heap of a container of 512 MiB. @param program default: the sources */
 export async function startSmallServer(t: TestContext, program = main): Promise<SmallServer> {
   const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
   const authority = join(folder, 'ca.crt');

@@ -3,11 +3,7 @@ import type { TestContext } from 'node:test';
 import { type Asked, json, startFakeApi } from './fake-api-server.ts';
 import { event } from './informing.ts';
 
-/**
- * An API server with lists by key, whose watches a test tells of changes.
- *
- * @param keyOf which list or watch a request asks for
- */
+/** An API server with lists by key, whose watches a test tells of changes. */
 export async function startWatchedApi(
   t: TestContext,
   keyOf: (asked: Asked) => string,

@@ -4,10 +4,7 @@ import { systemClock } from '../../webhook/lib/deps.ts';
 import { watchCluster } from '../../webhook/server/watch-cluster.ts';
 import { policyOf } from './configurations.ts';
 
-/**
- * Watches the cluster at a URL until so many pods wait there, and tells what that took. A process of its own, so that its
- * memory can be limited and measured. Arguments: the URL, and how many pods.
- */
+/** Watches a cluster (URL) until that many pods wait, and reports the memory of this process. */
 const [, , server = '', expected = '0'] = process.argv;
 const client = new ApiClient({
   source: 'the test',

@@ -10,8 +10,6 @@ export interface WorkflowCommand {
  * in a line.
  *
  * Source: `ActionCommand.cs` of actions/runner, and the escapes of the toolkit.
- *
- * @returns undefined if the line is no command
  */
 export function workflowCommand(line: string): WorkflowCommand | undefined {
   const match = /^\s*::(?<name>[a-z-]+)(?: (?<properties>.*?))?::(?<text>.*)$/s.exec(line);

@@ -12,21 +12,7 @@ const gap = fc.oneof(
 );
 
 const word = fc.constantFrom(
-  'one',
-  'x: y',
-  '- z',
-  '#c',
-  '{a',
-  'b]',
-  'a,b',
-  'k:',
-  '..',
-  '%d',
-  '?',
-  '|',
-  '&a',
-  '*a',
-  '!t',
+  ...['one', 'x: y', '- z', '#c', '{a', 'b]', 'a,b', 'k:', '..', '%d', '?', '|', '&a', '*a', '!t'],
 );
 const words = fc
   .array(fc.tuple(word, gap), { minLength: 1, maxLength: 4 })

@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { after } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parsed, readStream } from '../../webhook/review/input/documents.ts';
 
@@ -13,17 +14,14 @@ export interface Read {
   error?: string | undefined;
 }
 
+const folder = mkdtempSync(join(tmpdir(), 'cni-gate-yaml-'));
+const program = join(folder, 'reader');
+runOrThrow('go', ['build', '-C', module, '-o', program, '.']);
+after(() => rmSync(folder, { recursive: true }));
+
 /** Reads texts as kubectl does, by a Go program that is built from Kubernetes' own modules. */
-export function readByKubernetes(texts: readonly string[]): Read[] {
-  const folder = mkdtempSync(join(tmpdir(), 'cni-gate-yaml-'));
-  try {
-    const program = join(folder, 'reader');
-    runOrThrow('go', ['build', '-C', module, '-o', program, '.']);
-    return JSON.parse(runOrThrow(program, [], JSON.stringify(texts)));
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-}
+export const readByKubernetes = (texts: readonly string[]): Read[] =>
+  JSON.parse(runOrThrow(program, [], JSON.stringify(texts)));
 
 function runOrThrow(command: string, args: string[], input = ''): string {
   const { status, stdout, stderr, error } = spawnSync(command, args, {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
+import type { HostileCluster } from '../../support/hostile-cluster.ts';
 import type { Answer } from './connections.ts';
 import { ControlGroup, containerMemory } from './control-group.ts';
 import { directInnocents } from './direct-innocents.ts';
-import { type FakeCluster, startFakeCluster } from './fake-cluster.ts';
+import { startFakeCluster } from './fake-cluster.ts';
 import { type Innocents, p99 } from './innocents.ts';
 import { type Observed, observe } from './observer.ts';
 import { type AttackedServer, startAttackedServer } from './server.ts';
@@ -35,13 +36,11 @@ function faultsOf(observed: Observed): string[] {
   return faults;
 }
 
-/** @throws AssertionError where an attack without innocents harmed the server */
 export function assertUnharmed(t: TestContext, observed: Observed): void {
   t.diagnostic(seenOf(observed));
   assert.deepEqual(faultsOf(observed), []);
 }
 
-/** @throws AssertionError with all that does not hold: a failed attack tells its whole damage */
 export function assertHeld(name: string, observed: Observed, innocent: Innocents): void {
   const faults = faultsOf(observed);
   if (innocent.count < bounds.innocents) faults.push(`only ${innocent.count} innocents`);
@@ -91,7 +90,6 @@ export class Answers {
     return this.#counts.get(status) ?? 0;
   }
 
-  /** @throws AssertionError where there were others, or none at all */
   onlyOf(t: TestContext, statuses: number[]): void {
     const all = [...this.#counts].toSorted(([one], [other]) => one - other);
     t.diagnostic(`answers: ${all.map(([status, times]) => `${times} × ${status}`).join(', ')}`);
@@ -105,17 +103,12 @@ export class Answers {
 
 export interface Attacked {
   server: AttackedServer;
-  cluster: FakeCluster;
+  cluster: HostileCluster;
   /** Aborted when the innocents are done: the attack may end. */
   signal: AbortSignal;
 }
 
-/**
- * Starts a server, attacks it while innocents call it, and asserts what must hold.
- *
- * @param attack goes on until its signal is aborted, or ends earlier
- * @param options.over milliseconds over which the innocents come
- */
+/** Attacks a server while innocents call it, and asserts what must hold. @param attack ends on abort */
 export async function underAttack(
   t: TestContext,
   attack: (attacked: Attacked) => Promise<void>,

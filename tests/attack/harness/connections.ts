@@ -1,16 +1,14 @@
 import { type Agent, request } from 'node:https';
 import { connect as connectTcp, type Socket } from 'node:net';
 import { type ConnectionOptions, connect } from 'node:tls';
+import { type Answer as Exchanged, exchange } from '../../support/exchange.ts';
 import type { Endpoint } from './direct-innocents.ts';
 
 /** Attackers call from another address than the API server. */
 const localAddress = '127.0.0.2';
 
 /** What came back from a hostile call. An attacker expects anything, so no answer is one as well. */
-export interface Answer {
-  status: number;
-  body: string;
-}
+export type Answer = Pick<Exchanged, 'status' | 'body'>;
 
 /** Sends a whole body, on a connection of its own unless an agent is given. */
 export function send(
@@ -20,22 +18,12 @@ export function send(
   signal?: AbortSignal,
   agent: Agent | false = false,
 ): Promise<Answer> {
-  return new Promise((resolve) => {
-    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
-    const none = (error: unknown): void => resolve({ status: 0, body: String(error) });
-    const call = request(
-      { host, port, ca, servername: 'localhost', path, method: 'POST', headers, agent, signal, localAddress },
-      (response) => {
-        let text = '';
-        response.setEncoding('utf8');
-        response.on('data', (chunk: string) => {
-          text += chunk;
-        });
-        response.on('end', () => resolve({ status: response.statusCode ?? 0, body: text })).on('error', none);
-      },
-    );
-    call.on('error', none).end(body);
-  });
+  const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+  const to = { host, port, ca, servername: 'localhost', path, method: 'POST', localAddress };
+  return exchange(request({ ...to, headers, agent, signal }), body).catch((error: unknown) => ({
+    status: 0,
+    body: String(error),
+  }));
 }
 
 /** Goes on with something until the signal is aborted, so many times at once. */

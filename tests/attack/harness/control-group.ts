@@ -25,17 +25,12 @@ export interface GroupOptions {
   shares?: number;
 }
 
-/**
- * A control group for processes that must get processor time whatever an attacker on the same machine does, and no
- * more memory than a container has. A replica has a CPU request, and an attacker is on another machine: without a group
- * of its own each attack would measure how much of two cores is left.
- */
+/** The memory of a container, and processor time whatever an attacker on the same machine does. */
 export class ControlGroup {
   readonly #memory = hierarchyOf('memory');
   readonly #cpu = hierarchyOf('cpu');
   readonly #name: string;
 
-  /** @param role part of the name, for people */
   constructor(role: string, { memory, shares = 64 }: GroupOptions = {}) {
     removeLeft([this.#memory.path, this.#cpu.path]);
     this.#name = `${prefix}${role}-${randomBytes(4).toString('hex')}`;
@@ -80,7 +75,6 @@ export class ControlGroup {
     });
   }
 
-  /** Takes the group away once its processes are gone. */
   async remove(): Promise<void> {
     for (const { path } of [this.#memory, this.#cpu]) {
       // a process that has ended may be in its group for a moment more
@@ -105,7 +99,6 @@ export interface GroupMemory {
   killed: number;
 }
 
-/** @param folder of a {@link ControlGroup} */
 export function memoryOf(folder: string): GroupMemory {
   const v2 = existsSync(join(folder, 'memory.current'));
   const read = (file: string): string => readFileSync(join(folder, file), 'utf8');

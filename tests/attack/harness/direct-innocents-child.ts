@@ -1,6 +1,7 @@
 /** Calls a server for ordinary pods: see direct-innocents.ts. */
 import { Agent, request } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { exchange } from '../../support/exchange.ts';
 import { recorded } from '../../support/reviews.ts';
 import type { Endpoint } from './direct-innocents.ts';
 import { innocents, type Schedule } from './innocents.ts';
@@ -52,10 +53,7 @@ process.once('message', async ({ endpoint, schedule }: { endpoint: Endpoint; sch
   process.send?.(result, () => process.disconnect());
 });
 
-/**
- * One call as client-go makes it: after 429 with `Retry-After` it waits and tries again, until the webhook's
- * `timeoutSeconds` are over. Source: client-go, rest/with_retry.go.
- */
+/** One call as client-go makes it, which repeats a 429 with `Retry-After` (rest/with_retry.go). */
 async function create(
   endpoint: Endpoint,
   call: Call,
@@ -81,30 +79,14 @@ async function create(
   }
 }
 
-function post(
+async function post(
   { host, port, ca }: Endpoint,
   { path, body, timeout }: Call,
   agent: Agent | false,
   signal: AbortSignal,
-): Promise<{ status: number; after: string | undefined; body: string }> {
-  return new Promise((resolve, reject) => {
-    const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
-    const call = request(
-      {
-        ...{ host, port, ca, servername: 'localhost', agent, headers, signal },
-        ...{ path: `${path}?timeout=${timeout / 1000}s`, method: 'POST' },
-      },
-      (response) => {
-        let text = '';
-        response.setEncoding('utf8');
-        response.on('data', (chunk: string) => {
-          text += chunk;
-        });
-        response.on('error', reject).on('end', () => {
-          resolve({ status: response.statusCode ?? 0, after: response.headers['retry-after'], body: text });
-        });
-      },
-    );
-    call.on('error', reject).end(body);
-  });
+): Promise<{ status: number; after: unknown; body: string }> {
+  const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
+  const to = { host, port, ca, servername: 'localhost', path: `${path}?timeout=${timeout / 1000}s` };
+  const answer = await exchange(request({ ...to, method: 'POST', agent, headers, signal }), body);
+  return { ...answer, after: answer.headers['retry-after'] };
 }

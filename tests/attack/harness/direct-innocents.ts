@@ -13,10 +13,7 @@ export interface Endpoint {
 
 const child = fileURLToPath(new URL('./direct-innocents-child.ts', import.meta.url));
 
-/**
- * Calls a server as an API server does for ordinary pods, from a process of its own: pods to `/mutate`, and their
- * bindings to a node that is ready and to one that is not to `/gate`. The cluster is that of fake-cluster.ts.
- */
+/** Calls a server for ordinary pods as an API server does, from a process of its own. */
 export async function directInnocents(endpoint: Endpoint, schedule: Schedule): Promise<Innocents> {
   const group = new ControlGroup('innocents');
   const [command, args] = group.inside([process.execPath, [child]]);

@@ -3,7 +3,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** Ordinary creations that must succeed during an attack. */
 export interface Innocents {
   count: number;
-  /** Why each that failed did, as many texts. */
   failed: string[];
   /** Milliseconds that each took, with all its tries. */
   took: number[];
@@ -16,11 +15,7 @@ export interface Schedule {
   over: number;
 }
 
-/**
- * Begins ordinary creations at even intervals, whether those before them have ended or not.
- *
- * @param create makes one, and throws where it fails; `retried` is to be called when it has to try again
- */
+/** Begins ordinary creations at even intervals, whether those before them have ended or not. */
 export async function innocents(
   { count, over }: Schedule,
   create: (index: number, retried: () => void) => Promise<void>,

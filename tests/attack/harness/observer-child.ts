@@ -1,6 +1,7 @@
 /** Observes a server until it is stopped: see observer.ts. */
 import { existsSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
+import { exchange } from '../../support/exchange.ts';
 import { memoryOf } from './control-group.ts';
 import type { Observed, Target } from './observer.ts';
 
@@ -116,17 +117,8 @@ function longestWait(): number {
   return Math.max(0, ...recent.slice(1).map((waited, index) => waited - (recent[index] ?? waited)));
 }
 
-function get(url: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const call = request(url, { agent: false, timeout: 10_000 }, (response) => {
-      let text = '';
-      response.setEncoding('utf8');
-      response.on('data', (chunk: string) => {
-        text += chunk;
-      });
-      response.on('end', () => resolve(text)).on('error', reject);
-    });
-    call.on('error', reject).on('timeout', () => call.destroy(new Error('no answer')));
-    call.end();
-  });
+async function get(url: string): Promise<string> {
+  const call = request(url, { agent: false, timeout: 10_000 });
+  call.on('timeout', () => call.destroy(new Error('no answer')));
+  return (await exchange(call, '')).body;
 }

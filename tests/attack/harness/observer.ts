@@ -18,10 +18,7 @@ export interface Observed {
   peak: number;
   /** Milliseconds: the longest time for which its event loop was blocked, by its own metric. */
   blocked: number;
-  /**
-   * Milliseconds of it for which its main thread could run and the kernel gave it no processor, at the most: what the
-   * rest of the machine does is not the server's.
-   */
+  /** Milliseconds of it at most for which the kernel gave its main thread no processor. */
   starved: number;
   alive: boolean;
   /** Processes that the kernel killed for want of memory. */

@@ -4,7 +4,7 @@ import { mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '../../cluster/harness/eventually.ts';
 import { imageFlags, main } from '../../support/command.ts';
 import { mortal } from '../../support/mortal.ts';
 import { ControlGroup, containerMemory } from './control-group.ts';
@@ -15,12 +15,7 @@ export interface AttackedServer extends Target, Endpoint {
   opsPort: number;
 }
 
-/**
- * Starts `cni-gate serve` from the sources, in a control group with the memory of the manifests' container. Node takes
- * the size of its heap from that, as it does in a pod.
- *
- * @param api URL of the API server that it watches
- */
+/** Starts `cni-gate serve` from the sources, with the memory of the manifests' container. */
 export async function startAttackedServer(t: TestContext, api: string): Promise<AttackedServer> {
   const folder = mkdtempSync(join(tmpdir(), 'cni-gate-attack-'));
   const file = (name: string, text = ''): string => {
@@ -53,40 +48,23 @@ export async function startAttackedServer(t: TestContext, api: string): Promise<
     rmSync(folder, { recursive: true });
   });
   const read = (): string => readFileSync(log, 'utf8');
-  for (;;) {
+  const serving = await eventually(async () => {
     const line = read()
       .split('\n')
       .find((text) => text.includes('"serving admission reviews"'));
-    if (line !== undefined) {
-      const { port, opsPort } = JSON.parse(line) as { port: number; opsPort: number };
-      const metrics = `http://127.0.0.1:${opsPort}/metrics`;
-      await ready(`http://127.0.0.1:${opsPort}/readyz`);
-      const ca = readFileSync(authority, 'utf8');
-      return {
-        pid: child.pid ?? 0,
-        group: group.folder,
-        metrics,
-        host: '127.0.0.1',
-        port,
-        opsPort,
-        ca,
-      };
-    }
-    if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}:\n${read()}`);
-    await sleep(20);
-  }
-}
-
-/** Waits until the server has read the cluster. It says so itself after ten seconds, whatever it could read. */
-async function ready(url: string): Promise<void> {
-  const begun = performance.now();
-  for (;;) {
-    const response = await fetch(url, { headers: { connection: 'close' } });
+    if (line === undefined) throw new Error(`the server does not serve: ${child.exitCode}\n${read()}`);
+    return JSON.parse(line) as { port: number; opsPort: number };
+  });
+  const ops = `http://127.0.0.1:${serving.opsPort}`;
+  // it says so itself after ten seconds, whatever it could read of the cluster
+  await eventually(async () => {
+    const response = await fetch(`${ops}/readyz`, { headers: { connection: 'close' } });
     const text = await response.text();
-    if (response.ok) return;
-    if (performance.now() - begun > 60_000) throw new Error(`the server is not ready: ${text}`);
-    await sleep(20);
-  }
+    if (!response.ok) throw new Error(`the server is not ready: ${text}`);
+  }, 60);
+  const ca = readFileSync(authority, 'utf8');
+  const metrics = `${ops}/metrics`;
+  return { pid: child.pid ?? 0, group: group.folder, metrics, host: '127.0.0.1', ...serving, ca };
 }
 
 /** That of the manifests, and a profile that adds a network to pods which may ask for some themselves. */

@@ -12,12 +12,7 @@ const steeredOneIn = 50;
 
 let rounds = 0;
 
-/**
- * Makes ordinary pods in a namespace that opted in, for as long as something lasts. One that is made without its proof
- * counts as failed.
- *
- * @param least so many in any case
- */
+/** Makes ordinary pods in a namespace that opted in while something lasts; a pod without a proof failed. */
 export async function makeInnocents(api: Api, least: number, during: Promise<unknown>): Promise<Innocents> {
   rounds += 1;
   const prefix = `web-${rounds}`;
@@ -60,10 +55,7 @@ interface Placed {
   spec: { nodeName?: string };
 }
 
-/**
- * Makes a pod that can go to the node that is not ready and to two others, and prefers the first. The scheduler takes it
- * before all others that wait, so that what it takes is not how long the scheduler's queue is.
- */
+/** Makes a pod that prefers the broken node of three. The scheduler takes it before all others. */
 export const makeOneToSteer = (api: Api, name: string): Promise<unknown> =>
   api.post(podsOf(innocent), pod(name, { spec: { affinity: preferring(broken), ...toThree } }));
 

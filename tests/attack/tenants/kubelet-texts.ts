@@ -44,7 +44,6 @@ export async function writeLongReasons({ api, cluster, agent }: Stage): Promise<
   }
 }
 
-/** What the scheduler writes on a pod that can go to the node that is not ready only. */
 async function refusal(api: Api, name: string): Promise<string> {
   await api.post(podsOf(optedIn), pod(name, { spec: { affinity: only(broken) } }));
   const messageOf = ({ status }: Pod): string =>

@@ -55,10 +55,7 @@ export async function makeLargePods({ api }: Stage, count: number): Promise<void
 
 const daemonSetsOf = (namespace: string): string => `/apis/apps/v1/namespaces/${namespace}/daemonsets`;
 
-/**
- * DaemonSets that are as large as can be, in a namespace that did not opt in, and one by the name and namespace that the
- * built-in profile `linkerd` gives, which no namespace uses here. Then each replica is restarted, so that it reads them all.
- */
+/** The largest DaemonSets, one by the name that profile `linkerd` gives; then replicas restart. */
 export async function makeLargeDaemonSets({ cluster, api, replicas }: Stage, count: number): Promise<void> {
   await makeNumbered(api, daemonSetsOf(outside), count, (index) =>
     daemonSetWith(`large-${index}`, tolerations),

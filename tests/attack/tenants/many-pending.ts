@@ -18,10 +18,7 @@ export interface PendingPods {
 
 let rounds = 0;
 
-/**
- * Pods that only the node that is not ready suits, which takes that many expressions to find out for each node. The one
- * who leads must go on to steer, and to lead.
- */
+/** Pods for the broken node only, by many expressions. The leader must go on to steer, and to lead. */
 export async function makeManyPending({ api, replicas }: Stage, many: PendingPods): Promise<void> {
   rounds += 1;
   const prefix = `pending-${rounds}`;

@@ -11,7 +11,6 @@ export const [broken, spare, other] = ['broken', 'spare', 'other'] as const;
 
 /** What makes kwok leave a pod as it is: nothing of these attacks needs a pod that runs. */
 const asItIs = { 'cni-gate.test/held': 'yes' };
-/** No scheduler looks at a pod with it. */
 const noScheduler = 'none';
 
 export const podsOf = (namespace: string): string => `/api/v1/namespaces/${namespace}/pods`;
@@ -80,7 +79,6 @@ export const withLongClaim = (name: string, characters: number): object =>
     },
   });
 
-/** A pod on a node that is that many bytes large; it came there without the scheduler. */
 export const largeOn = (node: string, name: string, bytes: number): object =>
   pod(name, {
     spec: {

@@ -64,10 +64,7 @@ export class Replica {
     return this.#seen.splice(0);
   }
 
-  /**
-   * Ends its process and starts another one, as the kubelet would: it is out of the Service first and comes back when it
-   * says that it is ready.
-   */
+  /** Ends its process and starts another one; it is out of the Service until it is ready. */
   async restart(signal: NodeJS.Signals): Promise<void> {
     await this.stop(signal);
     await this.#group.remove();

@@ -1,7 +1,7 @@
 import { profileLabel } from '../../../webhook/lib/names.ts';
 import type { Api } from '../../cluster/harness/api.ts';
 import { Cluster } from '../../cluster/harness/cluster.ts';
-import { addNode } from '../../cluster/harness/nodes.ts';
+import { addNode, nodeObject } from '../../cluster/harness/nodes.ts';
 import { endpoints, runningPods, trusted } from '../../cluster/installed/installation.ts';
 import { apply } from '../../cluster/installed/overlay.ts';
 import { makeNamespace } from '../../cluster/installed/working.ts';
@@ -22,6 +22,7 @@ import { Replica } from './replica.ts';
 
 /** Nodes beside the three that have a network: as many as the issue's figures are of. */
 const fillers = 999;
+const filling = { cpu: '64', memory: '256Gi' };
 
 /** A control plane with cni-gate installed, on which tenants and a kubelet do as they like. */
 export interface Stage {
@@ -57,7 +58,10 @@ export async function setTheStage(): Promise<Stage> {
   await endpoints(cluster, 2);
   await trusted(cluster);
   await Promise.all([
-    ...Array.from({ length: fillers }, (_, index) => api.post('/api/v1/nodes', filler(`filler-${index}`))),
+    // no process of any kind stands for them
+    ...Array.from({ length: fillers }, (_, index) =>
+      api.post('/api/v1/nodes', nodeObject(`filler-${index}`, { kwok: false, capacity: filling })),
+    ),
     makeNamespace(cluster, innocent, { [profileLabel]: 'cilium' }),
     makeNamespace(cluster, optedIn, { [profileLabel]: 'cilium' }),
     makeNamespace(cluster, outside),
@@ -76,19 +80,6 @@ export async function setTheStage(): Promise<Stage> {
       await cluster.stop();
       await group.remove();
     },
-  };
-}
-
-/** A node that is there to be compared with, and takes pods. No process of any kind stands for it. */
-function filler(name: string): object {
-  const capacity = { cpu: '64', memory: '256Gi', pods: '110' };
-  const time = new Date().toISOString();
-  const ready = { type: 'Ready', status: 'True', lastHeartbeatTime: time, lastTransitionTime: time };
-  return {
-    apiVersion: 'v1',
-    kind: 'Node',
-    metadata: { name, labels: { 'kubernetes.io/hostname': name, 'kubernetes.io/os': 'linux' } },
-    status: { capacity, allocatable: capacity, conditions: [ready] },
   };
 }
 

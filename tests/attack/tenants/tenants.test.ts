@@ -6,10 +6,7 @@ import { endPending, makeManyPending } from './many-pending.ts';
 import { setTheStage } from './stage.ts';
 import { underAttack } from './under-attack.ts';
 
-/*
- * What tenants and a kubelet can do through the API server, against two replicas in control groups of 512 MiB. What one
- * attack made stays for those after it, but for pods that wait.
- */
+/* What tenants and a kubelet can do through the API server. What one attack made stays for the next. */
 
 /** How large the attacks are: those of every change, or those of the night. */
 const sizes =

@@ -6,11 +6,7 @@ import { innocent, optedIn } from './objects.ts';
 import type { Replica } from './replica.ts';
 import type { Stage } from './stage.ts';
 
-/**
- * Attacks while ordinary pods are made, and asserts that only the attacker noticed: all pods were made, with their
- * proof; none came onto the node that is not ready; and no replica ended, came near the limit of its memory or let calls
- * wait.
- */
+/** Attacks while ordinary pods are made, and asserts that only the attacker noticed. */
 export async function underAttack(
   t: TestContext,
   { api, replicas }: Stage,

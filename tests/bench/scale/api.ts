@@ -1,7 +1,4 @@
-/**
- * An API server in a process of its own that has many nodes and their DaemonSets' pods, and some pods that wait for a
- * node. It makes each object when it is asked for. Lists come in pages, as with the real one.
- */
+/** An API server with many nodes, their DaemonSets' pods, and pods that wait. Lists come in pages. */
 import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import { createAuthority, issueServing } from '../../../certs/issue.ts';

@@ -1,8 +1,8 @@
 /** Objects of a cluster with many nodes, as large as kubelets and controllers make them. */
 import { env as variables } from '../../../validator/shared/contract.ts';
 import { profileLabel, statusAnnotation, validatorContainer } from '../../../webhook/lib/names.ts';
+import { apiAgent, apiDaemonSet } from '../../unit/core/networks/objects.ts';
 
-/** The DaemonSets of networks that a cluster here has. */
 export const daemonSets = [
   { namespace: 'kube-system', name: 'cilium' },
   { namespace: 'linkerd-cni', name: 'linkerd-cni' },
@@ -25,7 +25,6 @@ const images = Array.from({ length: 50 }, (_, index) => ({
   sizeBytes: 100_000_000 + index,
 }));
 
-/** The name of the node of that number. */
 const nodeName = (index: number): string =>
   `ip-10-${index >> 14}-${(index >> 7) & 127}-${index & 127}.example`;
 
@@ -77,15 +76,13 @@ export function node(index: number): object {
   };
 }
 
-/** A DaemonSet by its number. */
 export const daemonSet = (which: number): object => {
   const { namespace, name } = daemonSets[which] ?? { namespace: '', name: '' };
+  const template = { hostNetwork: true, tolerations: [{ operator: 'Exists' }] };
+  const { metadata, spec } = apiDaemonSet(name, template);
   return {
-    metadata: { name, namespace, uid: uid(which + 1, 0), resourceVersion: '1', creationTimestamp: time },
-    spec: {
-      selector: { matchLabels: { app: name } },
-      template: { spec: { hostNetwork: true, tolerations: [{ operator: 'Exists' }], containers: [] } },
-    },
+    metadata: { ...metadata, namespace },
+    spec: { ...spec, selector: { matchLabels: { app: name } } },
   };
 };
 
@@ -98,53 +95,30 @@ const volumeMounts = Array.from({ length: 8 }, (_, index) => ({
 /** The pod of a DaemonSet on the node of that number, about 5 KB. */
 export function agent(which: number, index: number): object {
   const { namespace, name } = daemonSets[which] ?? { namespace: '', name: '' };
+  const containerID = `containerd://${hex(which, 2)}${hex(index, 62)}`;
+  const { metadata, spec, status } = apiAgent(nodeName(index), {
+    name: `${name}-${hex(index, 5)}`,
+    uid: uid(which + 11, index),
+    owner: name,
+    version: 2_000_000 + index,
+    containers: [containerID],
+  });
+  const imageID = `registry.example/agent@sha256:${hex(index, 64)}`;
+  const containerStatuses = (status?.containerStatuses ?? []).map((container) => ({
+    ...container,
+    ...{ image: 'example', imageID, restartCount: 0, state: { running: { startedAt: time } } },
+  }));
   return {
-    metadata: {
-      name: `${name}-${hex(index, 5)}`,
-      namespace,
-      uid: uid(which + 11, index),
-      resourceVersion: String(2_000_000 + index),
-      creationTimestamp: time,
-      labels: { app: name },
-      ownerReferences: [
-        { apiVersion: 'apps/v1', kind: 'DaemonSet', name, uid: uid(which + 1, 0), controller: true },
-      ],
-    },
-    spec: {
-      nodeName: nodeName(index),
-      hostNetwork: true,
-      containers: [{ name, image: 'example', env, volumeMounts }],
-    },
-    status: {
-      phase: 'Running',
-      startTime: time,
-      conditions: ['Initialized', 'ContainersReady', 'Ready'].map((type) => ({
-        type,
-        status: 'True',
-        lastTransitionTime: time,
-      })),
-      containerStatuses: [
-        {
-          name,
-          image: 'example',
-          imageID: `registry.example/agent@sha256:${hex(index, 64)}`,
-          containerID: `containerd://${hex(which, 2)}${hex(index, 62)}`,
-          restartCount: 0,
-          ready: true,
-          state: { running: { startedAt: time } },
-        },
-      ],
-    },
+    metadata: { ...metadata, namespace, labels: { app: name } },
+    spec: { ...spec, hostNetwork: true, containers: [{ name, image: 'example', env, volumeMounts }] },
+    status: { ...status, startTime: time, containerStatuses },
   };
 }
 
-/** The profiles of the DaemonSets, in their order. */
 const profiles = ['cilium', 'linkerd', 'istio'];
 
-/** The name of the namespace of that number. */
 export const namespaceOf = (index: number): string => `team-${index % 10}`;
 
-/** Namespaces that opted in. */
 export const namespaces = {
   size: 10,
   at: (index: number): object => ({
@@ -158,7 +132,6 @@ export const namespaces = {
   }),
 };
 
-/** How many pods wait for a node. */
 export const unscheduled = 100;
 
 /** A pod that waits for a node. @param sets how many of the profiles promise something to it */

@@ -1,33 +1,23 @@
 /** The server as the image runs it: the bundle, with the arguments that the Dockerfile gives to Node. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { imageFlags } from '../../support/command.ts';
 import { usageOf } from '../load.ts';
 
 const checkout = new URL('../../../', import.meta.url);
-const dockerfile = readFileSync(new URL('Dockerfile', checkout), 'utf8');
 
-/** What the image starts Node with. */
-export const nodeArguments: string[] = JSON.parse(
-  /^ENTRYPOINT (\[.*\/node".*\])$/m.exec(dockerfile)?.[1] ?? '[]',
-).slice(1, -1);
-
-/** What the server has taken so far. */
-export type Vitals = ReturnType<typeof usageOf>;
-
-/** A server that runs. */
 export interface Server {
   process: ChildProcess;
   port: number;
   opsPort: number;
   /** Seconds from the start of the process until it was ready. */
   ready: number;
-  vitals(): Vitals;
+  vitals(): ReturnType<typeof usageOf>;
 }
 
-/** What the API server tells of itself. */
 export interface ApiServer {
   port: number;
   ca: string;
@@ -35,10 +25,7 @@ export interface ApiServer {
   key: string;
 }
 
-/**
- * Runs a command with a service account, as in a pod: with a kubeconfig file the server would load the library that reads
- * it. Arguments: the files of token and authority, then the command.
- */
+/** Runs a command as in a pod. Arguments: the files of token and authority, then the command. */
 const asPod = `
   folder=/var/run/secrets/kubernetes.io/serviceaccount
   mount -t tmpfs tmpfs /var/run && mkdir -p "$folder" && cp "$0" "$folder/token" && cp "$1" "$folder/ca.crt" &&
@@ -62,7 +49,7 @@ export async function startServer(
     ...['--log-level', 'info'],
   ];
   const begin = performance.now();
-  const command = [process.execPath, ...nodeArguments, main, 'serve', ...flags];
+  const command = [process.execPath, ...imageFlags, main, 'serve', ...flags];
   const [token, authority] = [file('token', 'x'), file('ca.crt', ca)];
   const server = spawn(
     'unshare',

@@ -8,15 +8,9 @@ import { run } from '../../support/run.ts';
 /** The Go module that names the programs as its tools. */
 export const moduleFolder = fileURLToPath(new URL('./', import.meta.url));
 
-/** How the programs are built is part of what they are. */
 const recipe = ['go.mod', 'go.sum', 'build.sh'];
 
-/**
- * Where the programs are kept once they are built: a folder outside the checkout, whose name changes with
- * everything that decides what they are.
- *
- * @throws Error where there is no Go
- */
+/** Where the programs are kept: a folder outside the checkout, named by all that decides what they are. */
 export async function cacheFolder(): Promise<string> {
   const target = await run('go', ['-C', moduleFolder, 'env', 'GOVERSION', 'GOOS', 'GOARCH']);
   const sum = createHash('sha256').update(target);

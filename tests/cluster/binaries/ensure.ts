@@ -23,15 +23,7 @@ const builder = fileURLToPath(new URL('./build.sh', import.meta.url));
 /** `flock` ends with this where another process holds the lock. */
 const heldByAnother = 75;
 
-/**
- * Sees to it that the programs are there, and builds what is missing.
- *
- * `KUBEBUILDER_ASSETS` comes first where it is set. Envtest, whose convention it is, brings three of the programs
- * only; the others then come from the build, which has to be of the same Kubernetes minor.
- *
- * @returns folders to look in, in this order
- * @throws Error that says what to do, where a program neither is there nor can be built
- */
+/** Builds the programs that `KUBEBUILDER_ASSETS` does not have. @returns folders to look in, in order */
 export async function ensurePrograms(wanted: readonly Program[]): Promise<string[]> {
   const { KUBEBUILDER_ASSETS } = process.env;
   if (!KUBEBUILDER_ASSETS) return [await built()];
@@ -42,7 +34,6 @@ export async function ensurePrograms(wanted: readonly Program[]): Promise<string
   return [assets, await built()];
 }
 
-/** The folder that has all of them, built now if it is not there yet. */
 async function built(): Promise<string> {
   const folder = await cacheFolder().catch((error) => {
     throw new Error(
@@ -67,22 +58,14 @@ async function built(): Promise<string> {
   return folder;
 }
 
-/**
- * The path of a program in the first of the folders that has it.
- *
- * @throws Error where none has it
- */
+/** The path of a program in the first of the folders that has it. */
 export function find(folders: readonly string[], program: Program): string {
   const path = folders.map((folder) => join(folder, program)).find(existsSync);
   if (path === undefined) throw new Error(`There is no ${program} in ${folders.join(' or ')}.`);
   return path;
 }
 
-/**
- * The path of a program that the runner made sure of.
- *
- * @throws Error outside the runner, where a control plane would be the machine's own business
- */
+/** The path of a program that the runner made sure of. */
 export function programPath(program: Program): string {
   const folders = process.env.CNI_GATE_PROGRAMS;
   if (folders !== undefined) return find(folders.split(':'), program);

@@ -33,7 +33,6 @@ interface Configuration {
   webhooks: { name: string; clientConfig: { caBundle?: string } }[];
 }
 
-/** cni-gate with managed certificates in a real control plane: its rights, its Service, its configurations. */
 export class Installation {
   readonly cluster: Cluster;
   readonly access: Access;
@@ -77,7 +76,6 @@ export class Installation {
     return new Replica(host, access, [...managed, ...rest, ...flags]);
   }
 
-  /** Sets the endpoints of the Service, as the endpoints controller does. */
   async endpoints(replicas: Replica[]): Promise<void> {
     const ready = replicas.map(({ host }) => ({ addresses: [host], conditions: { ready: true } }));
     await this.cluster.api.patch(slicePath, { endpoints: ready });
@@ -89,18 +87,15 @@ export class Installation {
     return this.cluster.api.get<Secret>(secretPath);
   }
 
-  /** The Secret's data as text. */
   async data(): Promise<Record<string, string>> {
     return decoded((await this.secret()).data);
   }
 
-  /** @throws AssertionError with what is wrong with the Secret */
   async state(): Promise<State> {
     const { state, fault } = readSecret(await this.data(), new Date());
     return state ?? assert.fail(fault.message);
   }
 
-  /** Replaces the data of the Secret, as a user with kubectl would. */
   async setData(data: Record<string, string>, labelled = true): Promise<void> {
     const encoded = Object.fromEntries(
       Object.entries(data).map(([key, text]) => [key, Buffer.from(text).toString('base64')]),
@@ -117,7 +112,6 @@ export class Installation {
     }
   }
 
-  /** Waits until the Secret is whole and has a state as wanted. */
   async until(wanted: (state: State) => boolean, seconds = 60): Promise<State> {
     const list = `/api/v1/namespaces/${namespace}/secrets?fieldSelector=metadata.name%3D${secretName}`;
     const read = ({ data }: Secret): State | undefined => readSecret(decoded(data), new Date()).state;
@@ -130,7 +124,6 @@ export class Installation {
     return read(secret) ?? assert.fail('it was whole before');
   }
 
-  /** Waits until the caBundles of all our webhooks are as wanted. */
   async untilBundles(found: (bundle: string) => unknown, seconds = 60): Promise<void> {
     for (const path of [configurationPath, validatingPath]) {
       const [folder, name] = [path.slice(0, path.lastIndexOf('/')), path.slice(path.lastIndexOf('/') + 1)];

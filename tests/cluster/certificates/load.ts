@@ -5,7 +5,6 @@ import { validatorContainer } from '../../../webhook/lib/names.ts';
 import { Api } from '../harness/api.ts';
 import type { Cluster } from '../harness/cluster.ts';
 
-/** The result of a load. */
 export interface Outcome {
   created: number;
   seconds: number;
@@ -13,11 +12,8 @@ export interface Outcome {
   failures: string[];
 }
 
-/** A load in progress. */
 export interface Load {
-  /** Waits until this many more creations succeeded or failed. */
   more(count: number): Promise<void>;
-  /** Ends it, and waits for the creations in flight. */
   end(): Promise<Outcome>;
 }
 

@@ -3,12 +3,12 @@ import { spawn } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
 import { once } from 'node:events';
 import { request } from 'node:http';
-import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { connect } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { opsLimits } from '../../../webhook/lib/limits.ts';
 import { main } from '../../support/command.ts';
+import { type Answer, exchange } from '../../support/exchange.ts';
 import { mortal } from '../../support/mortal.ts';
 import type { Access } from '../harness/access.ts';
 import { eventually } from '../harness/eventually.ts';
@@ -37,14 +37,12 @@ export class Replica extends LoggingProcess {
     this.host = host;
   }
 
-  /** Sets its clock. */
   async setClock(ms: number): Promise<void> {
     const set = once(this.child, 'message');
     this.child.send(ms);
     await set;
   }
 
-  /** The certificate that it serves to a new connection. */
   async served(): Promise<X509Certificate> {
     const socket = connect({ host: this.host, port, rejectUnauthorized: false });
     await once(socket, 'secureConnect');
@@ -54,21 +52,15 @@ export class Replica extends LoggingProcess {
     return certificate;
   }
 
-  /** Waits until an authority signed what it serves. */
   async servesBy(authority: { certificate: string }, seconds = 60): Promise<void> {
     const { publicKey } = new X509Certificate(authority.certificate);
     await eventually(async () => assert.ok((await this.served()).verify(publicKey)), seconds);
   }
 
-  /** What the plain port answers. */
-  async ops(path: string): Promise<{ status: number | undefined; body: string }> {
-    const call = request({ host: this.host, port: opsPort, path, agent: false });
-    call.end();
-    const [response] = await once(call, 'response');
-    return { status: response.statusCode, body: await text(response) };
+  ops(path: string): Promise<Answer> {
+    return exchange(request({ host: this.host, port: opsPort, path, agent: false }), '');
   }
 
-  /** The sum of a metric's series that have these labels. */
   async metric(name: string, labels?: Record<string, string>): Promise<number> {
     // scrapes share a text that is younger than this
     await sleep(opsLimits.metricsAge + 100);

@@ -19,7 +19,6 @@ export const networkNamespace = 'net';
 export const optedIn = 'shop';
 export const bystander = 'plain';
 
-/** A pod as far as these tests read it. */
 export interface Pod {
   metadata: { name: string; uid: string; namespace: string };
   spec: { nodeName?: string; initContainers?: { name: string }[] };
@@ -48,26 +47,22 @@ profiles:
 
 type Steer = 'nominate' | 'off';
 
-/** A cluster in which cni-gate is registered for pods and bindings. */
 export interface Scene {
   server: GateServer;
-  /** Another replica, where one was asked for. */
   leader: GateServer | undefined;
   /** Names the DaemonSets of the profile, and waits until every replica has taken it. */
   configure(...settings: Parameters<typeof configuration>): Promise<void>;
 }
 
 export interface SceneOptions {
-  /** Where the replica listens that gets all calls. */
   host?: string;
   /** Another way to the API server than the straight one. */
   kubeconfig?: string;
-  /** Where another one listens, which holds the Lease and gets none. */
   leader?: string;
 }
 
-/** Starts cni-gate with the rights of an administrator, and registers it. Namespaces come with it. */
-export async function setTheScene(
+/** Starts cni-gate with an administrator's rights, and registers it, until the tests of the file end. */
+export async function sceneIn(
   cluster: Cluster,
   { host = '10.254.3.1', kubeconfig = cluster.admin.kubeconfig, leader: leading }: SceneOptions = {},
 ): Promise<Scene> {
@@ -94,6 +89,7 @@ export async function setTheScene(
     gateRegistration(own, authority),
   );
   const replicas = leader === undefined ? [server] : [server, leader];
+  after(() => Promise.all(replicas.map((one) => one.end())));
   return {
     server,
     leader,
@@ -105,28 +101,15 @@ export async function setTheScene(
   };
 }
 
-/** A file of the manifests. */
 export const manifest = (name: string): string =>
   fileURLToPath(new URL(`../../../manifests/base/${name}.yaml`, import.meta.url));
 
-/** Makes the namespace and service account of the manifests, with its rights. */
 export async function accountOfManifests(cluster: Cluster): Promise<Access> {
   await cluster.kubectl(['create', 'namespace', own.namespace]);
   for (const name of ['service-account', 'rights']) await cluster.kubectl(['apply', '-f', manifest(name)]);
   return await cluster.serviceAccount(own.namespace, own.name);
 }
 
-/** {@link setTheScene}, until the tests of the file end. */
-export async function sceneIn(cluster: Cluster, options?: SceneOptions): Promise<Scene> {
-  const scene = await setTheScene(cluster, options);
-  after(async () => {
-    await scene.leader?.end();
-    await scene.server.end();
-  });
-  return scene;
-}
-
-/** Waits until a server has logged a message, from some line on. */
 async function logged({ lines }: GateServer, message: string, from = 0): Promise<void> {
   await eventually(async () => {
     const found = lines.slice(from).some(({ msg }) => msg === message);
@@ -145,7 +128,6 @@ export function daemonSet(name: string, template: object = {}): object {
   return workload('DaemonSet', name, { namespace: networkNamespace, spec });
 }
 
-/** A pod of a workload. */
 export function podOn(
   name: string,
   more: { namespace?: string; spec?: object; labels?: object } = {},

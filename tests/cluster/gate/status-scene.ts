@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { TestContext } from 'node:test';
+import { parse } from 'yaml';
 import { installedConfiguration } from '../../../webhook/lib/names.ts';
 import type { Status } from '../../../webhook/report/show/status.ts';
 import { cniGate, type Ended, startCniGate } from '../../support/command.ts';
@@ -11,11 +12,9 @@ import { eventually } from '../harness/eventually.ts';
 import { addNode } from '../harness/nodes.ts';
 import type { ClusterOptions } from '../harness/options.ts';
 import { startCluster } from '../harness/start.ts';
-import { installedRegistrations } from '../installed/registration.ts';
 import { configuration, daemonSet, manifest, optedIn, sceneIn } from './scene.ts';
 import { podsOf, stepsIn } from './steps.ts';
 
-/** The list of one pod of the namespace that opted in. */
 export const named = (name: string): string => `${podsOf(optedIn)}?fieldSelector=metadata.name%3D${name}`;
 
 const stateOfN1 = ({ nodes }: Status) => nodes.find(({ node }) => node === 'n1')?.state;
@@ -23,10 +22,7 @@ const stateOfN1 = ({ nodes }: Status) => nodes.find(({ node }) => node === 'n1')
 /** Whether the agent of n1 is not Ready: `starting` while its pod is young, `broken` on a machine that took longer. */
 export const isN1Down = (seen: Status): boolean => ['starting', 'broken'].includes(stateOfN1(seen) ?? '');
 
-/**
- * A cluster on which `cni-gate status` is well: the gate's scene, all of an installation that its verdict needs, node n1
- * with a ready agent, and node `outside` without one. It ends with the tests of the file.
- */
+/** A cluster on which `cni-gate status` is well: node n1 has a ready agent, node `outside` has none. */
 export async function setStatusScene(options: ClusterOptions = {}) {
   const cluster = await startCluster(options);
   const { apply } = cluster;
@@ -35,7 +31,6 @@ export async function setStatusScene(options: ClusterOptions = {}) {
   const command = (...args: string[]): Ended =>
     cniGate(['status', '--kubeconfig', cluster.admin.kubeconfig, ...args]);
 
-  /** The status as programs get it, and the exit code that goes with it. */
   function status(...args: string[]): Status & { exit: number | null } {
     const { status: exit, stdout, stderr } = command('--output', 'json', ...args);
     assert.equal(stderr, '');
@@ -43,18 +38,15 @@ export async function setStatusScene(options: ClusterOptions = {}) {
   }
 
   const steps = stepsIn(cluster);
-  /** Makes the agent's pod on n1 read Ready or not. */
   const setReady = async (ready: boolean, containerID = 'containerd://1'): Promise<void> =>
     steps.setReady(await steps.agentOn('n1'), ready, containerID);
 
-  /** Waits until the server's metrics say so. */
   const measured = (line: RegExp): Promise<void> =>
     eventually(async () => {
       const answer = await fetch(`http://${scene.server.host}:${scene.server.opsPort}/metrics`);
       assert.match(await answer.text(), line);
     });
 
-  /** The documents of `status --watch`, one after another, and the end of it. */
   function watching(t: TestContext, ...args: string[]) {
     const child = startCniGate([
       ...['status', '--kubeconfig', cluster.admin.kubeconfig, '--watch', '--output', 'json', ...args],
@@ -72,7 +64,6 @@ export async function setStatusScene(options: ClusterOptions = {}) {
           if (isIt(seen)) return seen;
         }
       },
-      /** Waits until standard error says so. */
       reported: async (text: RegExp): Promise<void> => {
         for await (const line of reported) if (text.test(line)) return;
         assert.fail(`it ended without ${text}`);
@@ -100,4 +91,18 @@ export async function setStatusScene(options: ClusterOptions = {}) {
   await apply(daemonSet('agent', { nodeSelector: { 'kubernetes.io/hostname': 'n1' } }));
   await setReady(true);
   return { cluster, apply, command, status, setReady, measured, watching };
+}
+
+/** The webhook configurations of the manifests: `status` compares what is registered with them. */
+function installedRegistrations(authority: Buffer): object[] {
+  return ['mutating', 'validating'].map((kind) => {
+    const file = manifest(`${kind}-webhook`);
+    const configuration: { webhooks: { clientConfig: object }[] } = parse(readFileSync(file, 'utf8'));
+    const caBundle = authority.toString('base64');
+    const webhooks = configuration.webhooks.map((webhook) => ({
+      ...webhook,
+      clientConfig: { ...webhook.clientConfig, caBundle },
+    }));
+    return { ...configuration, webhooks };
+  });
 }

@@ -5,20 +5,16 @@ import { networkNamespace, onNode, optedIn, type Pod, podOn } from './scene.ts';
 
 export const podsOf = (namespace: string): string => `/api/v1/namespaces/${namespace}/pods`;
 
-/** Where the scheduler tells what it did with a pod. */
 export const scheduled = ({ status }: Pod) => status.conditions?.find(({ type }) => type === 'PodScheduled');
 
 const isRefused = (pod: Pod): boolean => scheduled(pod)?.message?.includes('denied') ?? false;
 
-/** What these tests do again and again in a cluster with the gate. */
 export function stepsIn(cluster: Cluster) {
   const { api, apply } = cluster;
 
-  /** The query for one pod. */
   const named = (namespace: string, name: string): string =>
     `${podsOf(namespace)}?fieldSelector=metadata.name%3D${name}`;
 
-  /** The agent's pod on a node, once kwok runs it. */
   const agentOn = (node: string, name = 'agent'): Promise<Pod> =>
     api.until<Pod>(
       `${podsOf(networkNamespace)}?labelSelector=app%3D${name}&fieldSelector=spec.nodeName%3D${node}`,
@@ -36,7 +32,6 @@ export function stepsIn(cluster: Cluster) {
     });
   };
 
-  /** What the scheduler writes on a pod that is made for that node and refused. */
   const refusal = async (node: string, name: string): Promise<string> => {
     await apply(podOn(name, { spec: onNode(node) }));
     const pod = await api.until<Pod>(named(optedIn, name), isRefused);
@@ -45,17 +40,12 @@ export function stepsIn(cluster: Cluster) {
     return scheduled(pod)?.message ?? '';
   };
 
-  /** Makes a pod for that node and waits until it is bound. */
   const bound = async (node: string, name: string, more: Parameters<typeof podOn>[1] = {}): Promise<void> => {
     await apply(podOn(name, { ...more, spec: { ...onNode(node), ...more.spec } }));
     await api.until<Pod>(named(more.namespace ?? optedIn, name), ({ spec }) => spec.nodeName === node);
   };
 
-  /**
-   * Makes pods for that node, one after another, until the gate says of one what it should: watches take a moment.
-   *
-   * @param seconds how long it may take
-   */
+  /** Makes pods for a node, one after another, until the gate answers with the outcome. */
   const until = async (
     outcome: 'allowed' | 'refused',
     node: string,
@@ -77,12 +67,7 @@ export function stepsIn(cluster: Cluster) {
     }
   };
 
-  /**
-   * Asks for a binding that is not made (dry run), again and again, until the gate says what it should. For when the
-   * scheduler has not found back to the API server yet.
-   *
-   * @param seconds how long it may take
-   */
+  /** Asks for a binding (dry run), without the scheduler, until the gate answers with the outcome. */
   const says = async (outcome: 'allowed' | 'refused', node: string, seconds: number): Promise<void> => {
     const name = 'asked-for';
     const pod = podOn(name, { spec: { schedulerName: 'nobody' } });

@@ -2,28 +2,21 @@ import { writeFileSync } from 'node:fs';
 import { KubeConfig, type User } from '@kubernetes/client-node';
 import type { Pair } from './pki.ts';
 
-/** Where an API server is, and how to know it. */
 export interface Server {
-  /** `https://127.0.0.1:PORT` */
   url: string;
-  /** The authority of its certificate, PEM. */
   authority: string;
 }
 
-/** What a client shows the API server. */
 export type Credentials = Pair | { token: string };
 
-/** A client's access. */
 export interface Access {
   server: Server;
   credentials: Credentials;
   /** For `kubectl` and other programs: path of a kubeconfig, everything in it. */
   kubeconfig: string;
-  /** For @kubernetes/client-node. */
   config: KubeConfig;
 }
 
-/** @param file where to write the kubeconfig */
 export function accessWith(server: Server, file: string, credentials: Credentials): Access {
   const shown: Partial<User> =
     'token' in credentials

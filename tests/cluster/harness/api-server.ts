@@ -4,7 +4,6 @@ import { Api } from './api.ts';
 import type { Start } from './component.ts';
 import { type Layout, serviceRange } from './layout.ts';
 
-/** How kube-apiserver is started. */
 export function apiServer(layout: Layout): Start {
   const { ports, files, access } = layout;
   const api = new Api(access.admin);
@@ -38,7 +37,6 @@ export function apiServer(layout: Layout): Start {
   };
 }
 
-/** The file that audited requests are added to, one JSON object a line. */
 export const auditLog = (folder: string): string => join(folder, 'audit.jsonl');
 
 function auditFlags({ folder, options }: Layout): string[] {

@@ -5,7 +5,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../../webhook/lib/errors.ts';
 import type { Access } from './access.ts';
 
-/** A refusal of the API server, with the Status object that it sent. */
 export class ApiError extends Error {
   readonly status: number;
   /** `reason` of the Status: `NotFound`, `Forbidden`. */
@@ -19,24 +18,17 @@ export class ApiError extends Error {
   }
 }
 
-/** What can be told of a request beside its path. */
 export interface RequestExtras {
-  /** An object, sent as JSON. */
   body?: unknown;
-  /** Media type of the body: which kind of patch it is. */
   type?: string;
 }
 
-/** What a watch brings. */
 export interface WatchEvent<T> {
   type: 'ADDED' | 'MODIFIED' | 'DELETED' | 'BOOKMARK' | 'ERROR';
   object: T;
 }
 
-/**
- * Talks to the API server in plain JSON. A client of generated types would leave out what it does not know, and
- * these tests are about what is stored, to the letter.
- */
+/** Talks to the API server in plain JSON: these tests are about what is stored, to the letter. */
 export class Api {
   readonly #url: string;
   readonly #headers: Record<string, string>;
@@ -76,20 +68,11 @@ export class Api {
     return textOf(await this.#answer(method, path, extras));
   }
 
-  /** @throws ApiError where the API server refuses */
   async request<T>(method: string, path: string, extras: RequestExtras = {}): Promise<T> {
     return JSON.parse(await this.text(path, method, extras));
   }
 
-  /**
-   * Looks at what a path lists, now and as it changes, until `found` says of an event that it is the one. Where the
-   * watch ends, as when the API server does, a new one is begun.
-   *
-   * @param path a collection, with selectors where they help: `/api/v1/pods?fieldSelector=metadata.name%3Dweb`
-   * @param found first asked about everything that is there, each as ADDED
-   * @param seconds how long it may take
-   * @throws Error with the last object seen, where it was not found in that time
-   */
+  /** Watches a collection until `found` accepts an event. What is there already comes as ADDED. */
   async until<T>(path: string, found: (object: T, type: string) => unknown, seconds = 60): Promise<T> {
     const timeout = AbortSignal.timeout(seconds * 1000);
     let last: unknown;
@@ -114,7 +97,6 @@ export class Api {
     throw new Error(`${path}: not what was waited for within ${seconds} s: ${found}\n${seen}${failure}`);
   }
 
-  /** The events of one watch, which begins with what is there, until it ends. */
   async *watch<T>(path: string, signal: AbortSignal): AsyncGenerator<WatchEvent<T>> {
     const url = `${path}${path.includes('?') ? '&' : '?'}watch=true`;
     const answer = await this.#answer('GET', url, {}, signal);
@@ -125,7 +107,6 @@ export class Api {
     }
   }
 
-  /** Closes the connections that are kept open. */
   close(): void {
     this.#agent.destroy();
   }

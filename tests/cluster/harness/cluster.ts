@@ -13,13 +13,24 @@ import { ClusterAuthority } from './pki.ts';
 import { planComponents } from './plans.ts';
 import { type Shared, takeShared } from './shared.ts';
 
-/**
- * A real control plane: etcd, kube-apiserver, kube-controller-manager, kube-scheduler, and kwok for nodes that are
- * none. It lives on the loopback of the runner's network, and ends with the process that started it.
- */
+/** A request as the API server records it (audit.k8s.io/v1 Event), as far as tests read it. */
+export interface Audited {
+  user: { username: string };
+  verb: string;
+  objectRef?: {
+    apiGroup?: string;
+    resource: string;
+    subresource?: string;
+    namespace?: string;
+    name?: string;
+  };
+  responseStatus?: { code: number };
+  requestReceivedTimestamp: string;
+}
+
+/** A real control plane: etcd, API server, controllers and scheduler, and kwok for simulated nodes. */
 export class Cluster {
   readonly server: Server;
-  /** Scratch: everything of this cluster is in here, and gone after the run. */
   readonly folder: string;
   /** For certificates of kubelets and of webhooks that let the API server in by certificate only. */
   readonly authority: ClusterAuthority;
@@ -53,12 +64,7 @@ export class Cluster {
     return this.#components;
   }
 
-  /**
-   * A control plane that holds what every new one does, and in which pods can be made. Without options, it is that of
-   * the suite's group if there is one; else it is started from nothing.
-   *
-   * @throws Error with the end of a component's log where one does not start
-   */
+  /** Starts a control plane. Without options, it is that of the suite's group, if there is one. */
   static async start(options: ClusterOptions = {}): Promise<Cluster> {
     const folder = mkdtempSync(join(tmpdir(), 'cluster-'));
     const shared = Object.keys(options).length === 0 ? await takeShared() : undefined;
@@ -101,31 +107,20 @@ export class Cluster {
     rmSync(join(this.folder, 'etcd'), { recursive: true, force: true });
   }
 
-  /**
-   * Runs kubectl as the administrator: its standard output.
-   *
-   * @param options.input standard input: text, or objects that are sent as one List in JSON, for `-f -`
-   * @throws Error with its arguments and standard error if it does not end with 0
-   */
+  /** Runs kubectl as the administrator: its standard output. @param options.input objects become a List */
   kubectl(args: string[], { input = '' }: { input?: string | object[] } = {}): Promise<string> {
     const text =
       typeof input === 'string' ? input : JSON.stringify({ apiVersion: 'v1', kind: 'List', items: input });
     return run(programPath('kubectl'), ['--kubeconfig', this.admin.kubeconfig, ...args], text);
   }
 
-  /** Applies objects as the administrator. */
   readonly apply = (...input: object[]): Promise<string> => this.kubectl(['apply', '-f', '-'], { input });
 
-  /** Gives a user access by a certificate. RBAC says what the user may do. */
   async user(name: string, groups: readonly string[] = []): Promise<Access> {
     return this.#access(await this.authority.client(name, groups));
   }
 
-  /**
-   * Gives access as a service account, with a token as the kubelet asks it for pods (TokenRequest).
-   *
-   * @param seconds how long the token is good for: 600 at least
-   */
+  /** Gives access as a service account, with a token as the kubelet asks it for pods (TokenRequest). */
   async serviceAccount(namespace: string, name: string, seconds = 3600): Promise<Access> {
     const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`;
     const body = {
@@ -138,7 +133,7 @@ export class Cluster {
   }
 
   /** Every request that the API server recorded; needs the option `audit`. */
-  audited<T>(): T[] {
+  audited(): Audited[] {
     const lines = readFileSync(auditLog(this.folder), 'utf8').split('\n');
     return lines.filter((line) => line !== '').map((line) => JSON.parse(line));
   }

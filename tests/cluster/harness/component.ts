@@ -4,18 +4,15 @@ import { closeSync, openSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mortal } from '../../support/mortal.ts';
 
-/** How a component is started, and how it is known to be ready. */
 export interface ComponentPlan {
   name: string;
   path: string;
   args: string[];
-  /** File that its output is added to, from start to start. */
   log: string;
   /** Whether it is ready now; may throw where it does not answer yet. */
   ready: () => Promise<boolean>;
 }
 
-/** The part of a plan that differs from program to program. */
 export type Start = Pick<ComponentPlan, 'args' | 'ready'>;
 
 /** How long a component may take to be ready, in milliseconds: with a load of 20 on two cores, a minute is too short. */
@@ -34,7 +31,6 @@ export class Component {
     return this.#plan.name;
   }
 
-  /** All that it wrote since its first start. */
   get log(): string {
     return readFileSync(this.#plan.log, 'utf8');
   }
@@ -43,11 +39,6 @@ export class Component {
     return this.#child !== undefined && this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /**
-   * Starts it, and waits until it is ready.
-   *
-   * @throws Error with the end of its log where it ends or is not ready after three minutes
-   */
   async start(): Promise<void> {
     if (this.running) throw new Error(`${this.name} runs already`);
     const log = openSync(this.#plan.log, 'a');
@@ -63,7 +54,6 @@ export class Component {
     }
   }
 
-  /** Ends it as a node would: SIGTERM, and waits for its end. */
   async stop(): Promise<void> {
     await this.#end('SIGTERM');
   }

@@ -1,19 +1,12 @@
 import type { Cluster } from './cluster.ts';
 
-/**
- * Takes all history out of etcd, so that what is asked for as it was gets 410. The API server keeps recent history of
- * its own and goes on answering from it: start it anew, which alone gives 410 to a watch that is resumed, or give it
- * `--watch-cache=false`.
- *
- * @returns the revision that is the oldest now
- */
+/** Removes the history of etcd: older versions get 410 once the API server is restarted. */
 export async function compact({ ports }: Cluster): Promise<string> {
   const { header } = await call(ports.etcd, 'range', { key: base64('\0') });
   await call(ports.etcd, 'compaction', { revision: header.revision, physical: true });
   return header.revision;
 }
 
-/** Values by keys, both in base64. */
 export type Content = Map<string, string>;
 
 /** All objects that etcd holds, but those that API servers write again and again. */
@@ -31,12 +24,7 @@ const renewed = /^\/registry\/(leases\/kube-system\/apiserver-|events\/)/;
 /** Operations in one transaction of etcd, at most (`--max-txn-ops`). */
 const most = 128;
 
-/**
- * Makes the content what it was. The API server and all that watch it see objects go and change, without finalizers
- * and without admission.
- *
- * @returns how many keys differed
- */
+/** Restores the content. The API server sees the changes, without finalizers and admission. */
 export async function restore(port: number, content: Content): Promise<number> {
   const now = await contentOf(port);
   const gone = [...now.keys()].filter((key) => !content.has(key));

@@ -1,12 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/**
- * Tries again until it does not throw: for what has no event when it happens, such as a counter that has moved or
- * an authorizer that has read a new role. What can be watched is waited for with `api.until`.
- *
- * @param seconds how long to try
- * @throws what the last try threw, such as an assertion with the difference, with the time in its message
- */
+/** Tries until it does not throw, for what has no event. What can be watched: `api.until`. */
 export async function eventually<T>(attempt: () => Promise<T>, seconds = 30): Promise<T> {
   const deadline = performance.now() + seconds * 1000;
   for (;;) {

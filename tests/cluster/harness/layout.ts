@@ -11,11 +11,9 @@ export const serviceRange = '10.96.0.0/16';
 /** The `kubernetes` Service: first of the range. */
 export const kubernetesService = '10.96.0.1';
 
-/** Everything that the components have to know of each other. */
 export interface Layout {
   folder: string;
   ports: Record<Exclude<ComponentName, 'kwok'> | 'etcdPeers', number>;
-  /** Files, PEM. */
   files: Record<
     'authority' | 'authorityKey' | 'server' | 'serverKey' | 'tokens' | 'tokensKey' | 'kubelet' | 'kubeletKey',
     string
@@ -24,7 +22,6 @@ export interface Layout {
   options: ClusterOptions;
 }
 
-/** Chooses ports, and makes keys, certificates and kubeconfigs. */
 export async function layOut(
   folder: string,
   authority: ClusterAuthority,

@@ -1,11 +1,6 @@
 import type { Api } from './api.ts';
 
-/**
- * The sum of a metric over all series that carry the labels; 0 where there is none.
- *
- * @param text as a `/metrics` answers
- * @param name with `_total`, `_count` or `_sum` where it has one
- */
+/** The sum of a metric over all series that have the labels; 0 where there is none. */
 export function sumIn(text: string, name: string, labels: Record<string, string> = {}): number {
   const wanted = Object.entries(labels).map(([key, value]) => `${key}="${value}"`);
   return text
@@ -15,11 +10,9 @@ export function sumIn(text: string, name: string, labels: Record<string, string>
     .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
 }
 
-/** {@link sumIn} of the API server's metrics. */
 export const metric = async (api: Api, name: string, labels?: Record<string, string>): Promise<number> =>
   sumIn(await api.text('/metrics'), name, labels);
 
-/** {@link sumIn} of cni-gate's metrics, over all replicas. */
 export async function ownMetric(
   replicas: readonly { ops(path: string): Promise<Response> }[],
   name: string,

@@ -2,17 +2,14 @@ import { randomUUID } from 'node:crypto';
 import type { Cluster } from './cluster.ts';
 import { fakeNode } from './plans.ts';
 
-/** What a fake node is like. */
 export interface NodeOptions {
   labels?: Record<string, string>;
   taints?: { key: string; value?: string; effect: string }[];
-  /** What it has room for. */
   capacity?: Record<string, string>;
   /** Without kwok its lease is not renewed, and nothing becomes of its pods. */
   kwok?: boolean;
 }
 
-/** Adds a node that is Ready and takes pods. */
 export async function addNode(cluster: Cluster, name: string, options: NodeOptions = {}): Promise<void> {
   const { api } = cluster;
   await api.post('/api/v1/nodes', nodeObject(name, options));
@@ -33,7 +30,7 @@ interface NodeSpec {
   taints?: { key: string }[];
 }
 
-function nodeObject(name: string, options: NodeOptions): object {
+export function nodeObject(name: string, options: NodeOptions): object {
   const { labels, taints = [], kwok = true } = options;
   const capacity = {
     cpu: '4',

@@ -1,11 +1,9 @@
-/** A namespace with these labels. */
 export const namespace = (name: string, labels: Record<string, string> = {}): object => ({
   apiVersion: 'v1',
   kind: 'Namespace',
   metadata: { name, labels },
 });
 
-/** A pod of one container, with more in its metadata and spec where that is given. */
 export const pod = (name: string, spec: object = {}, metadata: object = {}): object => ({
   apiVersion: 'v1',
   kind: 'Pod',
@@ -25,13 +23,10 @@ export const restricted = {
   ],
 };
 
-/** What a workload has beside its name. */
 export interface WorkloadParts {
   namespace?: string;
   replicas?: number;
-  /** Of its pods. */
   annotations?: Record<string, string>;
-  /** Of its pods; one container if it is not given. */
   spec?: object;
 }
 

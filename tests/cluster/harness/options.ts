@@ -9,7 +9,6 @@ export const componentNames = [
 
 export type ComponentName = (typeof componentNames)[number];
 
-/** How a control plane differs from the usual one. */
 export interface ClusterOptions {
   /** Of this file alone: for what stops components, or reads what one has done since its start. */
   own?: true;

@@ -3,7 +3,6 @@ import { certify } from '../../support/openssl.ts';
 
 const days = 2;
 
-/** A certificate and its private key, PEM. */
 export interface Pair {
   certificate: string;
   key: string;
@@ -25,15 +24,11 @@ export class ClusterAuthority {
     return this.#authority;
   }
 
-  /** A certificate for a server with these names and addresses. */
   async serving(names: string[]): Promise<Pair> {
     return issueServing(this.#authority, { names, days, now: new Date() });
   }
 
-  /**
-   * A certificate for a user: the common name is its name, organizations are its groups (kubernetes.io,
-   * Authenticating: X509 client certificates).
-   */
+  /** A certificate for a user: the common name is its name, organizations are its groups. */
   async client(user: string, groups: readonly string[] = []): Promise<Pair> {
     const subject = [...groups.map((group) => `/O=${group}`), `/CN=${user}`].join('');
     return certify({ subject, extensions: ['extendedKeyUsage=clientAuth'], signer: this.#authority, days });

@@ -18,7 +18,6 @@ const podRange = '10.253.0.0/16';
 /** The address of all fake nodes. */
 const nodeAddress = '10.254.0.1';
 
-/** How each component is started. */
 export function planComponents(layout: Layout): Record<ComponentName, ComponentPlan> {
   const plans = {
     etcd: etcd(layout),

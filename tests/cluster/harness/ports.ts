@@ -5,10 +5,7 @@ import { createServer, type Server } from 'node:net';
 const lowest = 20_000;
 const range = 10_000;
 
-/**
- * Ports of the loopback on which no program listens, all different. Several control planes can so live side by side in
- * one network.
- */
+/** Different ports of the loopback on which no program listens. */
 export async function freePorts(count: number): Promise<number[]> {
   const taken: Server[] = [];
   for (let at = Math.floor(Math.random() * range); taken.length < count; at++) {

@@ -2,10 +2,8 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 
-/** A server's process, by what it logs. */
 export class LoggingProcess {
   readonly child: ChildProcess;
-  /** Every line that it logged, parsed. */
   readonly lines: Record<string, unknown>[] = [];
   readonly #signal: (name: NodeJS.Signals) => unknown;
   readonly #waiting = new Set<() => void>();
@@ -34,12 +32,7 @@ export class LoggingProcess {
     return this.child.exitCode === null && this.child.signalCode === null;
   }
 
-  /**
-   * Waits for a line of the log.
-   *
-   * @param from index of the first line that counts
-   * @throws Error with the log, where it does not come or the process ends
-   */
+  /** Waits for a line of the log. @param from index of the first line that counts */
   async logged(what: RegExp, from = 0, seconds = 60): Promise<Record<string, unknown>> {
     const { promise, resolve, reject } = Promise.withResolvers<Record<string, unknown>>();
     const fail = (why: string): void => {
@@ -62,13 +55,11 @@ export class LoggingProcess {
     }
   }
 
-  /** Waits until it serves; its ports. */
   async serving(): Promise<{ port: number; opsPort: number }> {
     const { port, opsPort } = await this.logged(/^serving admission reviews$/);
     return { port: Number(port), opsPort: Number(opsPort) };
   }
 
-  /** Sends a signal and waits for the end; the exit code. */
   async end(name: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
     if (this.running) {
       const ended = once(this.child, 'exit');

@@ -1,6 +1,5 @@
 import { installedWebhooks, profileLabel, webhookConfiguration } from '../../../webhook/lib/names.ts';
 
-/** A webhook configuration. */
 export const configurationOf = (
   kind: 'Mutating' | 'Validating',
   name: string,
@@ -35,12 +34,7 @@ const behind = (service: Service, authority: Buffer, path: string): object => ({
   caBundle: authority.toString('base64'),
 });
 
-/**
- * A MutatingWebhookConfiguration for `/mutate` behind a Service, for pods of namespaces that opted in. The API
- * server calls it a moment after it was applied: make sure of it, with `eventually`, before something rests on it.
- *
- * @param authority of the server's certificate, PEM
- */
+/** A MutatingWebhookConfiguration for `/mutate`. The API server calls it a moment after it is applied. */
 export function registration(service: Service, authority: Buffer): object {
   const [name] = installedWebhooks.mutating;
   const clientConfig = behind(service, authority, '/mutate');
@@ -48,7 +42,6 @@ export function registration(service: Service, authority: Buffer): object {
   return configurationOf('Mutating', webhookConfiguration, [webhook]);
 }
 
-/** A ValidatingWebhookConfiguration for `/gate` behind the same Service. */
 export function gateRegistration(service: Service, authority: Buffer): object {
   const [bindings, placedPods] = installedWebhooks.validating;
   const usual = {

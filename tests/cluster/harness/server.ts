@@ -3,33 +3,18 @@ import { main } from '../../support/command.ts';
 import { mortal } from '../../support/mortal.ts';
 import { LoggingProcess } from './process.ts';
 
-/** How `cni-gate serve` is run. */
-export interface ServerOptions {
-  /** Flags after `serve`. Ports are 0 unless they say another. */
-  args: string[];
-  /** Address to listen on: one of 10.254.0.0/16, or that of a pod which it stands for. */
-  host: string;
-}
-
-/** A running `cni-gate serve`, from the sources. */
 export interface GateServer {
   host: string;
   port: number;
   opsPort: number;
-  /** Of its process. */
   pid: number | undefined;
-  /** Every line that it logged, parsed. */
   lines: Record<string, unknown>[];
-  /** Sends a signal and waits for the end; the exit code. */
   end(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/**
- * Starts `cni-gate serve` as a process of its own, and waits until it serves.
- *
- * @throws Error with what it wrote where it ends before that
- */
-export async function startServer({ args, host }: ServerOptions): Promise<GateServer> {
+/** @param args flags after `serve` @param host address to listen on, such as one of 10.254.0.0/16 */
+export async function startServer(options: { args: string[]; host: string }): Promise<GateServer> {
+  const { args, host } = options;
   // the API server keeps its idle connections for 90 s: the end of a test does not wait for them
   const drain = ['--drain-delay', '0s', '--drain-timeout', '1s'];
   const flags = ['serve', '--host', host, '--port', '0', '--ops-port', '0', ...drain, ...args];

@@ -1,14 +1,9 @@
-/** Where a server listens. */
 interface Address {
   host: string;
   port: number;
 }
 
-/**
- * A Service, and an EndpointSlice that says where it is, as objects to apply. The API server goes to these addresses
- * by itself; the controllers leave them alone, for the Service selects no pods. Older API servers, such as 1.30,
- * go to those in Endpoints.
- */
+/** A Service without a selector, its EndpointSlice, and Endpoints for API servers such as 1.30. */
 export function serviceAt(namespace: string, name: string, addresses: Address[]): object[] {
   const [first] = addresses;
   return [

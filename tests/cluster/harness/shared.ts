@@ -41,10 +41,7 @@ export async function share({ server, authority, admin, ports, folder }: Cluster
   return file;
 }
 
-/**
- * The group's control plane as it was before the first file: whatever a file left in it, also one that crashed, is
- * gone. undefined without a group, or if its control plane does not work any more.
- */
+/** The group's control plane as it was before the first file; undefined without one that works. */
 export async function takeShared(): Promise<Shared | undefined> {
   const file = process.env[sharedBy];
   if (!file) return undefined;

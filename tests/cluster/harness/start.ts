@@ -2,7 +2,6 @@ import { after } from 'node:test';
 import { Cluster } from './cluster.ts';
 import type { ClusterOptions } from './options.ts';
 
-/** A control plane that ends with the tests of the file. */
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
   const cluster = await Cluster.start(options);
   after(() => cluster.stop());

@@ -5,12 +5,7 @@ import { execFileSync } from 'node:child_process';
 const nowhere = 'nowhere';
 let ready = false;
 
-/**
- * Makes an address of a pod swallow every packet from now on, as one on a node that lost its power: connections
- * hang, and none is refused. A server that listens there goes on, and gets no connection.
- *
- * @param address one of 10.253.0.0/16
- */
+/** Makes a pod's address (10.253.0.0/16) swallow every packet, as on a node that lost its power. */
 export function cutOff(address: string): void {
   if (!ready) {
     // a bridge without ports, which asks for no link-layer address, keeps what it gets to itself

@@ -8,10 +8,8 @@ import { namespace } from '../harness/objects.ts';
 import { startCluster } from '../harness/start.ts';
 import { apply, byPolicy } from './overlay.ts';
 
-/** The policy that limits what the service account of cni-gate may write. */
 export const policy = 'service-account.cni-gate.io';
 
-/** Asserts that this policy refuses the attempt. @param what is attempted, for the failure */
 export const refused = (attempt: Promise<unknown>, what?: string): Promise<void> =>
   assert.rejects(attempt, (error: unknown) => byPolicy(error, policy), what);
 
@@ -25,10 +23,7 @@ export const metadata: Record<string, unknown> = {
   ],
 };
 
-/**
- * A cluster with overlay strict on which the service account of cni-gate has every right, so that nothing but the
- * policy can refuse. `api` speaks as that account. Both end with the tests of the file.
- */
+/** A cluster with overlay strict on which the service account of cni-gate (`api`) has every right. */
 export async function startWithTooMuch(): Promise<{ cluster: Cluster; api: Api }> {
   const cluster = await startCluster();
   await apply(cluster, 'strict');

@@ -4,12 +4,7 @@ import type { RunningPod } from './pod.ts';
 
 const path = '/api/v1/namespaces/cni-gate/configmaps/cni-gate';
 
-/**
- * Writes the volumes of the pods anew whenever the ConfigMap with the configuration changes, as their kubelets do.
- *
- * @param interval milliseconds between two looks at the ConfigMap
- * @returns what ends that
- */
+/** Writes the pods' volumes anew whenever the ConfigMap changes, as kubelets do. @returns what ends that */
 export function followConfiguration(
   cluster: { api: Pick<Cluster['api'], 'get'> },
   pods: readonly Pick<RunningPod, 'refresh'>[],

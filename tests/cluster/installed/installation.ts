@@ -12,11 +12,7 @@ interface EndpointSlice {
   endpoints: { addresses: string[]; conditions: { ready: boolean } }[] | null;
 }
 
-/**
- * Applies an overlay to a cluster of two nodes, and runs the Deployment's pods.
- *
- * @param before what is made between the overlay and the pods: for certificates that the user brings
- */
+/** Applies an overlay, and runs the Deployment's pods. @param before for certificates of the user's own */
 export async function install(
   cluster: Cluster,
   overlay: Overlay,
@@ -25,10 +21,13 @@ export async function install(
   await Promise.all([addNode(cluster, 'n1'), addNode(cluster, 'n2')]);
   await apply(cluster, overlay);
   await before();
-  return { replicas: await startReplicas(cluster) };
+  const pods = await runningPods(cluster, 2);
+  const replicas = await Promise.all(pods.map((pod) => startPod(cluster, pod)));
+  await endpoints(cluster, 2);
+  await trusted(cluster);
+  return { replicas };
 }
 
-/** A control plane with an overlay, as {@link install} does it. Both end with the tests of the file. */
 export async function installed(
   overlay: Overlay,
   options?: ClusterOptions,
@@ -39,16 +38,6 @@ export async function installed(
   return { cluster, replicas };
 }
 
-/** Runs the Deployment's pods, and waits until the API server trusts and reaches them. */
-export async function startReplicas(cluster: Cluster): Promise<RunningPod[]> {
-  const pods = await runningPods(cluster, 2);
-  const replicas = await Promise.all(pods.map((pod) => startPod(cluster, pod)));
-  await endpoints(cluster, 2);
-  await trusted(cluster);
-  return replicas;
-}
-
-/** The Deployment's pods, once that many have an address. */
 export async function runningPods(cluster: Cluster, count: number): Promise<StoredPod[]> {
   const seen = new Map<string, StoredPod>();
   await cluster.api.until<StoredPod>(`/api/v1/namespaces/cni-gate/pods?${selector}`, (pod, type) => {
@@ -60,7 +49,6 @@ export async function runningPods(cluster: Cluster, count: number): Promise<Stor
   return [...seen.values()];
 }
 
-/** Waits until the Service has that many addresses. */
 export async function endpoints(cluster: Cluster, count: number): Promise<void> {
   await cluster.api.until<EndpointSlice>(
     '/apis/discovery.k8s.io/v1/namespaces/cni-gate/endpointslices?labelSelector=kubernetes.io%2Fservice-name%3Dcni-gate',

@@ -12,18 +12,13 @@ interface Seen extends StoredPod {
 }
 
 const pods = '/api/v1/namespaces/cni-gate/pods';
-/** Milliseconds between two looks at the pods. */
 const period = 100;
 
-/**
- * Runs the pods of namespace cni-gate as processes, as they come and go: for rollouts. A pod is Ready when its
- * `/readyz` says so, and gets SIGTERM when it is deleted. A pod that is not restarted has its exit code in its status.
- */
+/** Runs the pods of namespace cni-gate as processes, as they come and go: for rollouts. */
 export class Kubelet {
   readonly #cluster: Cluster;
   readonly #running = new Map<string, Promise<RunningPod | undefined>>();
   readonly #ending: Promise<unknown>[] = [];
-  /** Why a pod could not be run. */
   readonly failures: unknown[] = [];
   #addresses = 0;
   #stopped = false;
@@ -34,7 +29,6 @@ export class Kubelet {
     this.#loop = this.#run();
   }
 
-  /** Kills every process. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#loop;

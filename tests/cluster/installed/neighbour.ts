@@ -4,7 +4,6 @@ import { json } from 'node:stream/consumers';
 import type { Cluster } from '../harness/cluster.ts';
 import { configurationOf, webhookFor } from '../harness/registration.ts';
 
-/** What is read of the pod in a review. */
 export interface ReviewedPod {
   metadata: { annotations?: Record<string, string> };
   spec: { initContainers?: { name: string }[]; containers: { name: string }[] };
@@ -12,67 +11,34 @@ export interface ReviewedPod {
 
 export type Patch = { op: 'add' | 'replace'; path: string; value: unknown }[];
 
-/** Another party's mutating webhook. */
-export interface Neighbour {
-  /** Takes its registration away, and ends it. */
-  close(): Promise<void>;
-  /** Ends it alone. */
-  end(): Promise<void>;
-}
-
-/** What a neighbour is called for, if it is not pods, and how long the API server waits for it. */
-export interface Called {
-  resources?: string[];
-  timeoutSeconds?: number;
-}
-
-/**
- * Starts and registers a mutating webhook, for namespaces with the label `neighbours: yes`.
- *
- * @param name of its configuration, by which the API server orders the calls
- */
-export async function startWebhook(
-  cluster: Cluster,
-  name: string,
-  address: string,
-  listener: RequestListener,
-  { resources = ['pods'], timeoutSeconds = 10 }: Called = {},
-): Promise<Neighbour> {
-  const { certificate, key } = await cluster.authority.serving([address]);
-  const server = createServer({ cert: certificate, key }, listener);
-  await new Promise<void>((resolve, reject) => server.on('error', reject).listen(0, address, resolve));
-  const { port } = server.address() as { port: number };
-  const caBundle = Buffer.from(cluster.authority.pair.certificate).toString('base64');
-  const webhook = webhookFor(resources, {
-    name: `${name}.example.com`,
-    clientConfig: { url: `https://${address}:${port}/`, caBundle },
-    namespaceSelector: { matchLabels: { neighbours: 'yes' } },
-    reinvocationPolicy: 'IfNeeded',
-    timeoutSeconds,
-  });
-  await cluster.apply(configurationOf('Mutating', name, [webhook]));
-  const end = async (): Promise<void> => {
-    server.closeAllConnections();
-    await server[Symbol.asyncDispose]();
-  };
-  return {
-    close: async () => {
-      await cluster.kubectl(['delete', 'mutatingwebhookconfigurations', name]);
-      await end();
-    },
-    end,
-  };
-}
-
-/** {@link startWebhook} for pods. @param change what it does to a pod; nothing where it is as it wants it */
-export const startNeighbour = (
+/** Registers a mutating webhook for pods of namespaces with the label `neighbours: yes`. */
+export async function startNeighbour(
   cluster: Cluster,
   name: string,
   address: string,
   change: (pod: ReviewedPod) => Patch,
-): Promise<Neighbour> => startWebhook(cluster, name, address, answering(change));
+): Promise<{ close(): Promise<void> }> {
+  const { certificate, key } = await cluster.authority.serving([address]);
+  const server = createServer({ cert: certificate, key }, answering(change));
+  await new Promise<void>((resolve, reject) => server.on('error', reject).listen(0, address, resolve));
+  const { port } = server.address() as { port: number };
+  const caBundle = Buffer.from(cluster.authority.pair.certificate).toString('base64');
+  const webhook = webhookFor(['pods'], {
+    name: `${name}.example.com`,
+    clientConfig: { url: `https://${address}:${port}/`, caBundle },
+    namespaceSelector: { matchLabels: { neighbours: 'yes' } },
+    reinvocationPolicy: 'IfNeeded',
+  });
+  await cluster.apply(configurationOf('Mutating', name, [webhook]));
+  return {
+    close: async () => {
+      await cluster.kubectl(['delete', 'mutatingwebhookconfigurations', name]);
+      server.closeAllConnections();
+      await server[Symbol.asyncDispose]();
+    },
+  };
+}
 
-/** Answers reviews of pods with patches. */
 export function answering(change: (pod: ReviewedPod) => Patch): RequestListener {
   return (request, response) =>
     void json(request).then((body) => {
@@ -91,7 +57,6 @@ const encoded = (patch: Patch): object => ({
   patch: Buffer.from(JSON.stringify(patch)).toString('base64'),
 });
 
-/** Puts an init container of its own before all others. */
 export const firstInit = ({ spec }: ReviewedPod): Patch => {
   const { initContainers } = spec;
   if (initContainers?.some(({ name }) => name === 'neighbour-init')) return [];

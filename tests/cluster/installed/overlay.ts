@@ -14,10 +14,8 @@ export type Overlay = 'strict' | 'permissive' | 'files' | 'cert-manager';
 
 const own = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** Where an overlay lies, as `kubectl apply -k` takes it. */
 export const overlayPath = (overlay: Overlay): string => join(own, 'manifests/overlays', overlay);
 
-/** Applies an overlay as it is. */
 export async function apply(cluster: Cluster, overlay: Overlay): Promise<void> {
   await cluster.kubectl(['apply', '--validate=strict', '-k', overlayPath(overlay)]);
 }
@@ -30,7 +28,6 @@ export async function applyOwn(cluster: Cluster, kustomization: Kustomization): 
 
 export const policyName = 'pods.cni-gate.io';
 
-/** Names more images that the policy over pods accepts, in the way of the install guide. */
 export async function acceptImages(cluster: Cluster, ...images: string[]): Promise<void> {
   const value = `[${[validatorImage, ...images].map((image) => `'${image}'`).join(', ')}]`;
   const patch = JSON.stringify([
@@ -40,18 +37,13 @@ export async function acceptImages(cluster: Cluster, ...images: string[]): Promi
   await cluster.kubectl(['patch', 'validatingadmissionpolicy', policyName, '--type=json', '-p', patch]);
 }
 
-/** Whether an error is a refusal by a policy of ours. */
 export const byPolicy = (error: unknown, name = policyName): error is ApiError =>
   error instanceof ApiError && error.message.includes(`ValidatingAdmissionPolicy '${name}'`);
 
-/** Asks the API server to make a pod, without making it. */
 export const tryPod = <T>(cluster: Cluster, where: string, object: object): Promise<T> =>
   cluster.api.post<T>(`/api/v1/namespaces/${where}/pods?dryRun=All`, object);
 
-/**
- * Takes our webhook away and waits until the policy over pods is in force. There is no event: a policy counts a moment
- * after it is stored, so the API server is asked until it refuses.
- */
+/** Takes our webhook away, and waits until the policy over pods is in force: there is no event. */
 export async function policyAlone(cluster: Cluster): Promise<void> {
   await cluster.kubectl(['delete', 'mutatingwebhookconfigurations', 'cni-gate']);
   const where = 'policy-alone';

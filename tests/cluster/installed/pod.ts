@@ -10,7 +10,6 @@ import type { Cluster } from '../harness/cluster.ts';
 import { LoggingProcess } from '../harness/process.ts';
 import { fieldOf, type Volume, writeVolume } from './volumes.ts';
 
-/** What is read of a stored pod. */
 export interface StoredPod {
   metadata: { name: string; namespace: string; uid: string };
   spec: {
@@ -36,21 +35,14 @@ interface StoredContainer {
 export interface RunningPod {
   pod: StoredPod;
   child: ChildProcess;
-  /** The id of the server's own process. */
   pid: number;
-  /** Its port for probes and metrics, without a path. */
   opsUrl: string;
-  /** Every line that it logged, parsed. */
   lines: Record<string, unknown>[];
-  /** Asks its port for probes and metrics. */
   ops(path: string): Promise<Response>;
-  /** Writes its volumes anew, as the kubelet does some time after an object changed. */
   refresh(): Promise<void>;
-  /** Sends a signal and waits for the end; the exit code. */
   end(name?: NodeJS.Signals): Promise<number | null>;
 }
 
-/** How a pod's process differs from the usual one. */
 export interface PodOptions {
   /** What is put around its command, such as a control group. */
   enclose?: (command: [string, string[]]) => [string, string[]];
@@ -63,13 +55,7 @@ const controlGroups = '/sys/fs/cgroup';
 const uid = 65_532;
 const opsPort = 8080;
 
-/**
- * Runs the container of a stored pod as the kubelet would: its arguments, environment and volumes, a root that cannot
- * be written, a user who is not root. In place of the image it has the sources of the checkout, and one flag more:
- * all pods share one network here, so that each listens on its own address.
- *
- * @throws Error with what it wrote where it ends before it serves
- */
+/** Runs a pod's container as the kubelet would, from the sources of the checkout, at the pod's address. */
 export async function startPod(
   cluster: Cluster,
   pod: StoredPod,
@@ -92,11 +78,6 @@ export async function startPod(
   };
 }
 
-/**
- * Runs the container of a stored pod to its end.
- *
- * @returns its exit code, and what it wrote
- */
 export async function runPod(cluster: Cluster, pod: StoredPod): Promise<{ code: number; output: string }> {
   const { child } = await spawnContainer(cluster, pod, []);
   let output = '';
@@ -109,7 +90,6 @@ export async function runPod(cluster: Cluster, pod: StoredPod): Promise<{ code: 
   return { code, output };
 }
 
-/** Starts the process of a pod's only container. @param more arguments behind its own */
 async function spawnContainer(
   cluster: Cluster,
   pod: StoredPod,

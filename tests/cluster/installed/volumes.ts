@@ -11,7 +11,6 @@ import { basename, join } from 'node:path';
 import type { Cluster } from '../harness/cluster.ts';
 import type { StoredPod } from './pod.ts';
 
-/** Where one key of an object becomes a file. */
 interface Item {
   key: string;
   path: string;
@@ -33,10 +32,7 @@ interface Source {
 
 type Files = [path: string, text: string][];
 
-/**
- * Writes a volume into a folder as the kubelet does: its files are links through `..data`, a link that is swapped
- * when the volume changes (kubernetes pkg/volume/util/atomic_writer.go).
- */
+/** Writes a volume as the kubelet does, by a link `..data` (kubernetes pkg/volume/util/atomic_writer.go). */
 export async function writeVolume(
   cluster: Cluster,
   pod: StoredPod,
@@ -90,7 +86,6 @@ async function keys(
   return wanted.map((item) => [item.path, text(data[item.key])]);
 }
 
-/** A token that is bound to the pod, as the kubelet asks for it. */
 async function tokenFor(cluster: Cluster, { metadata, spec }: StoredPod, seconds = 3600): Promise<string> {
   const path = `/api/v1/namespaces/${metadata.namespace}/serviceaccounts/${spec.serviceAccountName}/token`;
   const { status } = await cluster.api.post<{ status: { token: string } }>(path, {
@@ -104,7 +99,6 @@ async function tokenFor(cluster: Cluster, { metadata, spec }: StoredPod, seconds
   return status.token;
 }
 
-/** The value of a field for the downward API. */
 export function fieldOf({ metadata, status }: StoredPod, path: string): string {
   const value = {
     'metadata.namespace': metadata.namespace,

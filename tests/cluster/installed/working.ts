@@ -5,7 +5,6 @@ import type { Cluster } from '../harness/cluster.ts';
 import { metric } from '../harness/metrics.ts';
 import { namespace, pod, workload } from '../harness/objects.ts';
 
-/** What is read of a user's pod. */
 export interface UserPod {
   metadata: { name: string; annotations?: Record<string, string>; labels?: Record<string, string> };
   spec: {
@@ -17,11 +16,9 @@ export interface UserPod {
 
 const webhookCalls = 'apiserver_admission_webhook_request_total';
 
-/** How often the API server called our webhook, however that ended. */
 export const calls = (cluster: Cluster): Promise<number> =>
   metric(cluster.api, webhookCalls, { name: 'pods.cni-gate.io' });
 
-/** Makes a namespace in which pods can be made. */
 export async function makeNamespace(
   cluster: Cluster,
   name: string,
@@ -37,7 +34,6 @@ export async function bringNetwork(cluster: Cluster): Promise<void> {
   await cluster.apply(workload('DaemonSet', 'cilium', { namespace: 'kube-system', spec }));
 }
 
-/** A Deployment with an init container. */
 export const deployment = (name: string): object =>
   workload('Deployment', name, {
     spec: {
@@ -46,7 +42,6 @@ export const deployment = (name: string): object =>
     },
   });
 
-/** The pod of a Deployment once it runs. */
 export const runningPod = (cluster: Cluster, where: string, app: string): Promise<UserPod> =>
   cluster.api.until<UserPod>(
     `/api/v1/namespaces/${where}/pods?labelSelector=app%3D${app}`,
@@ -55,7 +50,6 @@ export const runningPod = (cluster: Cluster, where: string, app: string): Promis
 
 export const initNames = ({ spec }: UserPod): string[] => (spec.initContainers ?? []).map(({ name }) => name);
 
-/** Tests of what every overlay has to do in a cluster in which it was installed. */
 export function testThatItWorks(cluster: Cluster): void {
   test("a Deployment's pod in a namespace that opted in is stored with our init container first", async () => {
     await makeNamespace(cluster, 'shop', { [profileLabel]: 'cilium' });
@@ -89,7 +83,6 @@ export function testThatItWorks(cluster: Cluster): void {
   });
 }
 
-/** The pod template of our own Deployment. */
 async function ownTemplate(cluster: Cluster): Promise<{ initContainers: { image: string }[] }> {
   const found = await cluster.api.get<{
     spec: { template: { spec: { initContainers: { image: string }[] } } };

@@ -3,7 +3,6 @@ import { validatorContainer } from '../../../webhook/lib/names.ts';
 import { ApiError } from '../harness/api.ts';
 import type { Cluster } from '../harness/cluster.ts';
 
-/** A pod as far as these tests read it. */
 export interface Pod {
   metadata: {
     name: string;
@@ -81,18 +80,15 @@ const statusOf = (pod: Pod, fate: Fate): object => {
   };
 };
 
-/** Writes what becomes of a pod. */
 export const decide = (cluster: Cluster, pod: Pod, fate: Fate): Promise<unknown> =>
   cluster.api.patch(`/api/v1/namespaces/${pod.metadata.namespace}/pods/${pod.metadata.name}/status`, {
     metadata: { uid: pod.metadata.uid },
     status: statusOf(pod, fate),
   });
 
-/** The kubelet of all pods of a namespace. */
 export interface Kubelet {
   /** What becomes of new pods; undefined leaves them without a verdict. */
   fate: (pod: Pod) => Fate | undefined;
-  /** All pods on nodes that there have ever been, by UID. */
   seen: Map<string, Pod>;
   stop(): Promise<void>;
 }

@@ -6,7 +6,6 @@ import { workload } from '../harness/objects.ts';
 /** Pods of each Deployment here. */
 export const replicas = 50;
 
-/** A Deployment of many small pods, spread over hosts. */
 export function crowd(name: string, whenUnsatisfiable: 'ScheduleAnyway' | 'DoNotSchedule'): object {
   const spread = {
     maxSkew: 1,
@@ -22,13 +21,11 @@ export function crowd(name: string, whenUnsatisfiable: 'ScheduleAnyway' | 'DoNot
   return workload('Deployment', name, { namespace: optedIn, replicas, spec });
 }
 
-/** Where the pods of such a Deployment are; those that wait are not among them. */
 export async function placed({ api }: Cluster, name: string): Promise<string[]> {
   const { items } = await api.get<{ items: Pod[] }>(pathOf(name));
   return items.flatMap(({ spec }) => spec.nodeName ?? []);
 }
 
-/** Waits until all of them are bound; fails after some seconds, and tells how many were. */
 export async function bound(cluster: Cluster, name: string, seconds: number): Promise<void> {
   const seen = new Set<string>();
   const all = ({ metadata, spec }: Pod): boolean => {
@@ -60,7 +57,6 @@ export function refusals({ server }: Scene, name: string): Refused[] {
   }));
 }
 
-/** How many there are, for how many pods, and for one of them at most. */
 export function counted(all: Refused[]): { total: number; pods: number; max: number } {
   const counts = all.map(({ times }) => times.length);
   return {

@@ -14,13 +14,7 @@ import { fileURLToPath } from 'node:url';
 import { programPath, programs } from '../../cluster/binaries/ensure.ts';
 import { run } from '../../support/run.ts';
 
-/**
- * Lays the files of an image's stand-in into a folder.
- *
- * @param debian folder with a Debian root file system
- * @returns instructions of a Dockerfile that say how the image is run
- * @throws Error for an image that has no stand-in
- */
+/** Lays the files of an image's stand-in. @returns instructions of a Dockerfile that say how it is run */
 export async function layFiles(image: string, root: string, debian: string): Promise<string[]> {
   if (image.startsWith('node:')) return layNode(root, debian);
   if (image.startsWith('rust:')) return layRust(root, debian);
@@ -74,10 +68,7 @@ const npmConfig = async (name: string): Promise<string> => (await npmSays(['conf
 /** npm tells of the checkout's own .npmrc and of `npm_config_` variables as well. */
 const npmSays = (args: string[]): Promise<string> => run('npm', args);
 
-/**
- * Debian with gcc and musl's, the Rust that compiles the host on this machine, and the crates of the lock file, so that
- * no registry of crates is asked.
- */
+/** Debian with gcc and musl's, this machine's Rust, and the crates of the lock file. */
 async function layRust(root: string, debian: string): Promise<string[]> {
   await run('cp', ['-a', `${debian}/.`, root]);
   const toolchain = (await run('rustc', ['--print', 'sysroot'])).trim();

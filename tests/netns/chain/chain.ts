@@ -3,10 +3,19 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { GoProgram } from '../../support/go-program.ts';
 import { run } from '../../support/run.ts';
 import { addNamespace, inside, pathOf, removeNamespace } from '../harness/namespaces.ts';
 import type { Sandbox } from '../harness/sandbox.ts';
-import { cnitool } from './cnitool.ts';
+
+// builds with the Go of Debian 12, 1.19; v1.3.0 needs 1.21
+const program = new GoProgram('github.com/containernetworking/cni/cnitool', 'v1.1.2');
+
+/** The CNI project's own tool, which calls plugins as a container runtime does; built once. */
+export async function cnitool(): Promise<string> {
+  await program.build();
+  return program.path;
+}
 
 const debianPlugins = '/usr/lib/cni';
 const ownPlugin = fileURLToPath(new URL('./plugin.ts', import.meta.url));
@@ -18,11 +27,7 @@ const loopback = { cniVersion, name: 'lo', plugins: [{ type: 'loopback' }] };
 /** `tool` writes its cache below /var/lib: it gets a folder of this test there. */
 const withOwnState = 'mount --bind "$1" /var/lib && shift && exec "$@"';
 
-/**
- * A node with a real plugin chain: Debian's `bridge` and `host-local`, and the mesh's plugin after them while it is in
- * the configuration. Bridge and addresses are in network namespaces of this test, the plugins' state is in its own
- * folder.
- */
+/** A node with a real plugin chain: Debian's `bridge` and `host-local`, then the mesh's plugin. */
 export class PluginChain implements AsyncDisposable {
   readonly #tool: string;
   readonly #node: string;
@@ -50,7 +55,6 @@ export class PluginChain implements AsyncDisposable {
     return new PluginChain(tool, await addNamespace('chain'), folder);
   }
 
-  /** Writes the node's CNI configuration, in place as the meshes' installers do. */
   async configure(options: { withMesh: boolean }): Promise<void> {
     const bridge = {
       type: 'bridge',
@@ -67,7 +71,6 @@ export class PluginChain implements AsyncDisposable {
     await writeFile(join(this.#folder, 'net.d', '10-pods.conflist'), text);
   }
 
-  /** Creates a sandbox's network as a runtime does, and returns the pod's addresses. */
   async add(sandbox: Sandbox): Promise<string[]> {
     await sandbox.ip('pod', 'link set lo down');
     await this.#call('add', 'lo', sandbox);
@@ -75,7 +78,6 @@ export class PluginChain implements AsyncDisposable {
     return result.ips.map(({ address }) => address.replace(/\/\d+$/, ''));
   }
 
-  /** Removes it. */
   async remove(sandbox: Sandbox): Promise<void> {
     await this.#call('del', 'pods', sandbox);
   }

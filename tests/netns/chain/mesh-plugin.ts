@@ -2,7 +2,6 @@ import { run } from '../../support/run.ts';
 import { writeCommand } from '../rules/backends.ts';
 import { linkerd } from '../rules/linkerd.ts';
 
-/** The input of a plugin, including its own settings. */
 export interface Configuration {
   cniVersion: string;
   prevResult?: { ips?: { address: string }[] };

@@ -1,7 +1,6 @@
 /** The addresses that every test uses in its own namespaces. */
 
 export type Family = 'ipv4' | 'ipv6';
-/** Which addresses a pod has. */
 export type Families = Family | 'dual';
 
 export const familiesOf = (families: Families): Family[] =>

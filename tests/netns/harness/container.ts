@@ -4,12 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { pathOf } from './namespaces.ts';
-import { peakOf, programOf } from './processes.ts';
 import type { Sandbox } from './sandbox.ts';
 
 const confine = fileURLToPath(new URL('./confine.sh', import.meta.url));
 
-/** What a kubelet knows of a container when it starts it. */
 export interface ContainerStart {
   /** The program's path inside the container; default: Node. */
   program?: string;
@@ -24,25 +22,19 @@ export interface ContainerStart {
 export interface ContainerEnd {
   /** The exit code, or 128 plus the signal's number, as in a container runtime. */
   code: number;
-  /** What the program wrote to its termination message. */
   termination: string;
   /** Standard output and standard error, in order. */
   log: string;
-  /** From the program's exec to its end. */
   milliseconds: number;
   /** The peak of resident memory, sampled every 20 ms; 0 if it ended before the first sample. */
   peakKiB: number;
 }
 
 export interface RunningContainer {
-  /** Resolves when the program was started. */
   started: Promise<void>;
   ended: Promise<ContainerEnd>;
-  /** The program's process id. */
   pid(): number;
-  /** What the termination log contains now. */
   termination(): string;
-  /** Sends a signal to the program, which is process 1 of its PID namespace. */
   signal(name: NodeJS.Signals): void;
 }
 
@@ -138,4 +130,23 @@ function watch(child: ChildProcess, log: string): RunningContainer {
       process.kill(programOf(child.pid), name);
     },
   };
+}
+
+/** The only child of a process, or the process itself if it has none. */
+function programOf(pid: number | undefined): number {
+  if (pid === undefined) return 0;
+  const child = Number(read(`/proc/${pid}/task/${pid}/children`).trim().split(' ')[0]);
+  return child > 0 ? child : pid;
+}
+
+function peakOf(pid: number): number {
+  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0);
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return '';
+  }
 }

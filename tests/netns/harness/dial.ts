@@ -4,20 +4,15 @@ import type { Sandbox } from './sandbox.ts';
 
 const program = fileURLToPath(new URL('./dialer.ts', import.meta.url));
 
-/** A TCP connection to try. */
 export interface Dial {
   host: string;
   port: number;
-  /** The address to connect from. */
   from?: string;
   /** The result is `connected` as soon as it is. */
   only?: 'connect';
 }
 
-/**
- * The result of each connection that a user of the pod tried: the port of the listener that answered with a banner, the
- * error's code, or `silence` after a second.
- */
+/** The result of each connection: the port in the banner, the error's code, or `silence` (1 s). */
 export async function dial(sandbox: Sandbox, user: number, dials: Dial[]): Promise<(number | string)[]> {
   const end = await startContainer(sandbox, {
     args: ['/dialer.ts', JSON.stringify(dials)],
@@ -30,7 +25,6 @@ export async function dial(sandbox: Sandbox, user: number, dials: Dial[]): Promi
   return JSON.parse(end.log);
 }
 
-/** The same from the node: connections into the pod. */
 export async function dialFromNode(sandbox: Sandbox, dials: Dial[]): Promise<(number | string)[]> {
   return JSON.parse(await sandbox.exec('node', process.execPath, [program, JSON.stringify(dials)]));
 }

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import type { Container, Pod } from '../../../webhook/core/facts/pod.ts';
 import { nodeAddress } from './addresses.ts';
 
-/** What the kubelet knows when it starts a container: the pod, and the status of its sandbox. */
 export interface PodFacts {
   pod: Pod;
   podIPs: string[];
@@ -22,7 +21,6 @@ export function environmentOf(container: Container, facts: PodFacts): Record<str
   return Object.fromEntries(variables);
 }
 
-/** A downward API field; an absent annotation is empty. */
 export function fieldOf(path: string, { pod, podIPs }: PodFacts): string {
   const annotation = /^metadata\.annotations\['([^']*)'\]$/.exec(path)?.[1];
   if (annotation !== undefined) return pod.metadata.annotations?.[annotation] ?? '';
@@ -32,10 +30,7 @@ export function fieldOf(path: string, { pod, podIPs }: PodFacts): string {
   throw new Error(`these tests do not know the downward API field ${path}`);
 }
 
-/**
- * A downward API volume with one file, as the kubelet writes it: the file is a link into a linked folder, and a rename
- * replaces the folder's link.
- */
+/** A downward API volume with one file, as the kubelet writes it: a rename replaces a folder's link. */
 export class DownwardVolume {
   readonly #folder: string;
   readonly #file: string;

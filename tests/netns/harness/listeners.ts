@@ -7,7 +7,6 @@ const listener = fileURLToPath(new URL('./listener.ts', import.meta.url));
 const nameServer = fileURLToPath(new URL('./name-server.ts', import.meta.url));
 const talker = fileURLToPath(new URL('./talker.ts', import.meta.url));
 
-/** Ports to listen on, and the answer to a connection. */
 export interface Listening {
   host: string;
   tcp: number[];
@@ -19,12 +18,10 @@ export interface Listening {
   manner: 'silent' | 'close' | 'banner' | 'echo' | number;
 }
 
-/** Starts a program that listens in one of the sandbox's namespaces for as long as the sandbox lasts. */
 export function listen(sandbox: Sandbox, where: 'pod' | 'node', listening: Listening): Promise<void> {
   return keepRunning(sandbox, where, listener, listening);
 }
 
-/** Targets of datagrams, one to each, repeatedly. */
 export interface Talk {
   hosts: string[];
   bytes: number;
@@ -32,12 +29,10 @@ export interface Talk {
   every: number;
 }
 
-/** Starts a program of the pod that sends datagrams. */
 export function talk(sandbox: Sandbox, what: Talk): Promise<void> {
   return keepRunning(sandbox, 'pod', talker, what);
 }
 
-/** Where a name server listens, and its answer for every name. */
 export interface Naming {
   host: string;
   address: string;
@@ -45,7 +40,6 @@ export interface Naming {
   codeForOthers?: number;
 }
 
-/** Starts a name server at the node. */
 export function serveNames(sandbox: Sandbox, what: Naming): Promise<void> {
   return keepRunning(sandbox, 'node', nameServer, what);
 }

@@ -14,12 +14,7 @@ const commands = [
 
 const remedy = 'As root on Debian or Ubuntu: tests/netns/install.sh';
 
-/**
- * Makes sure that this machine can run these tests at all. A machine that cannot must not look like one where
- * they passed, so there is no skipping.
- *
- * @throws Error that says what is missing and how to get it
- */
+/** Fails where this machine cannot run these tests: there is no skipping. */
 export async function requireMachine(): Promise<void> {
   if (process.platform !== 'linux') refuse('these tests need Linux');
   if (process.getuid?.() !== 0)

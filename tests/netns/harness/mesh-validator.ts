@@ -2,10 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createConnection, createServer } from 'node:net';
 import { parseArgs } from 'node:util';
 
-/**
- * A substitute for a mesh's own validator, with the arguments and the exit code of linkerd's: one attempt to get its
- * token back through the redirect, exit code 95 if it fails.
- */
+/** Stands for linkerd's own validator: one attempt to get its token back, exit code 95 if it fails. */
 const { values } = parseArgs({
   options: {
     'connect-addr': { type: 'string', default: '' },

@@ -1,10 +1,7 @@
 import { createSocket } from 'node:dgram';
 import type { Naming } from './listeners.ts';
 
-/**
- * Answers every question for an IPv4 address with the one of its argument, and others with a code and no address, until
- * its standard input ends.
- */
+/** Answers questions for IPv4 addresses with one address, and others with a code. */
 const { host, address, codeForOthers = 0 }: Naming = JSON.parse(process.argv[2] ?? '');
 
 /** RFC 1035: a header of 12 bytes, the name, its type and class; a name in an answer may point back to the question. */

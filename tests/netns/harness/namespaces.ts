@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { run } from '../../support/run.ts';
 
-/** The folder of `ip netns`. */
 const folder = '/run/netns';
 const prefix = 'cni-gate-test';
 const named = new RegExp(`^${prefix}-(\\d+)-`);
@@ -10,7 +9,6 @@ const named = new RegExp(`^${prefix}-(\\d+)-`);
 const mine = new Set<string>();
 let made = 0;
 
-/** The path of a namespace. */
 export const pathOf = (name: string): string => `${folder}/${name}`;
 
 /** A command that runs inside a network namespace: `nsenter` and its arguments. */
@@ -19,7 +17,6 @@ export const inside = (name: string, ...command: string[]): [command: string, ar
   [`--net=${pathOf(name)}`, '--', ...command],
 ];
 
-/** Creates an empty network namespace with a name that no other process uses. */
 export async function addNamespace(kind: string): Promise<string> {
   if (mine.size === 0 && made === 0) removeLeftovers();
   made += 1;
@@ -29,7 +26,6 @@ export async function addNamespace(kind: string): Promise<string> {
   return name;
 }
 
-/** Removes a namespace with its addresses, rules and veth pairs. */
 export async function removeNamespace(name: string): Promise<void> {
   await run('ip', ['netns', 'delete', name]);
   mine.delete(name);

@@ -5,7 +5,6 @@ import type { Container, Pod } from '../../../webhook/core/facts/pod.ts';
 import { Policy } from '../../../webhook/core/profiles/policy.ts';
 import type { ProofMode } from '../../../webhook/core/profiles/types.ts';
 import { profileLabel, validatorContainer } from '../../../webhook/lib/names.ts';
-import type { Families } from './addresses.ts';
 
 /** A pod after the networks' own injectors, before cni-gate's webhook. */
 export interface PodSpecimen {
@@ -14,18 +13,13 @@ export interface PodSpecimen {
   namespaceLabels?: Record<string, string>;
   namespaceAnnotations?: Record<string, string>;
   annotations?: Record<string, string>;
-  /** Init containers that run to their end. */
   before?: string[];
-  /** Containers besides the application's. */
   sidecars?: string[];
-  /** Environment of sidecars. */
   env?: Record<string, string>;
   /** The user of `before` and sidecars. */
   runAs?: { runAsUser?: number; runAsGroup?: number };
-  /** The user of the pod. */
   runAsUser?: number;
   runAsGroup?: number;
-  /** The limits of the application's container. */
   limits?: Record<string, string>;
 }
 
@@ -72,7 +66,6 @@ export const specimens = {
 } as const satisfies Record<string, PodSpecimen>;
 
 export type NetworkName = keyof typeof specimens;
-export type { Families };
 
 /**
  * The pod after the webhook, and the injected container.

@@ -20,15 +20,11 @@ const imageUser = 64_532;
 export interface ProofOptions {
   /** The user id instead of the container's, as if a policy overwrote it. */
   user?: number;
-  /** The pod's addresses as the API server knows them. */
   podIPs?: string[];
   /** The annotation `network-status` when the container starts. */
   networkStatus?: string;
-  /** `proof.mode` of the webhook's configuration. */
   mode?: ProofMode;
-  /** The webhook's configuration; default: the built-in profiles. */
   configuration?: Configuration;
-  /** The name servers of `/etc/resolv.conf`. */
   nameServers?: string[];
   /** A file or named pipe of the machine for the termination message, instead of the container's own. */
   messageTo?: string;
@@ -44,7 +40,6 @@ export interface Proof extends ContainerEnd {
   message: Message;
 }
 
-/** The fields of the termination message that these tests use. */
 export interface Message {
   verdict: string;
   code: number;

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { run } from '../../support/run.ts';
 import { type Families, type Family, familiesOf } from './addresses.ts';
+import { requireMachine } from './machine.ts';
 import { addNamespace, inside, pathOf, removeNamespace } from './namespaces.ts';
 import { linkLines, podLines, type Shape } from './shape.ts';
 
@@ -12,10 +13,9 @@ const usual: Shape = { families: 'dual', gateway: 'on-subnet', defaultRoute: tru
 const withoutDuplicateDetection =
   'echo 0 | tee /proc/sys/net/ipv6/conf/all/accept_dad /proc/sys/net/ipv6/conf/default/accept_dad';
 
-/**
- * A pod's network and the node's end of it: two network namespaces joined by a veth pair, separate from the machine's
- * own. Nothing is routed further: what the pod sends to the outside is dropped silently.
- */
+let machine: Promise<void> | undefined;
+
+/** A pod's network and the node's end: two network namespaces joined by a veth pair, and no way out. */
 export class Sandbox implements AsyncDisposable {
   readonly pod: string;
   readonly node: string;
@@ -33,6 +33,8 @@ export class Sandbox implements AsyncDisposable {
   }
 
   static async make(wanted: Partial<Shape> = {}): Promise<Sandbox> {
+    machine ??= requireMachine();
+    await machine;
     const shape = { ...usual, ...wanted };
     const [pod, node] = await Promise.all([addNamespace('pod'), addNamespace('node')]);
     const sandbox = new Sandbox(pod, node, shape);
@@ -45,7 +47,6 @@ export class Sandbox implements AsyncDisposable {
     }
   }
 
-  /** Adds the addresses and routes of the pod's interface again, as a late plugin does. */
   async connectPod(): Promise<void> {
     await this.ip('pod', ...podLines(this.shape));
   }
@@ -63,12 +64,10 @@ export class Sandbox implements AsyncDisposable {
     return statSync(pathOf(this.pod)).ino;
   }
 
-  /** Runs lines of `ip` in one of the two namespaces. */
   ip(where: 'pod' | 'node', ...lines: string[]): Promise<string> {
     return run('ip', ['-netns', this[where], '-batch', '-'], `${lines.join('\n')}\n`);
   }
 
-  /** Runs a command as root in one of the two namespaces. */
   exec(where: 'pod' | 'node', command: string, args: string[] = [], input = ''): Promise<string> {
     return run(...inside(this[where], command, ...args), input);
   }

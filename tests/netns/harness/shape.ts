@@ -48,7 +48,6 @@ export function linkLines(shape: Shape, podNamespace: string): { node: string[];
   return { node, pod: [...pod, ...podLines(shape)] };
 }
 
-/** Sets the pod's interface up with addresses and routes. */
 export function podLines(shape: Shape): string[] {
   const lines = familiesOf(shape.families).flatMap((family) => familyLines(shape, family).pod);
   return ['link set eth0 up', ...lines];

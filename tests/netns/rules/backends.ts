@@ -1,11 +1,8 @@
 import { type Families, type Family, familiesOf } from '../harness/addresses.ts';
 import type { Sandbox } from '../harness/sandbox.ts';
 
-/** The rules of a mesh's plugin in a pod's network namespace. */
 export interface RuleSet {
-  /** As `iptables-restore` and `ip6tables-restore` read them. */
   rules(family: Family): string;
-  /** Addresses that it gives to `lo`. */
   loopbackAddresses?(family: Family): string[];
 }
 
@@ -21,7 +18,6 @@ export function restoreCommand(backend: Backend, family: Family): string {
     : `${program}-${backend.replace('iptables-', '')}-restore`;
 }
 
-/** A command that writes rules of one family, and what to give it to read. */
 export function writeCommand(
   ruleSet: RuleSet,
   backend: Backend,
@@ -35,7 +31,6 @@ export function writeCommand(
   return { command: 'sh', args: ['-c', `cat | ${program} -f /dev/stdin | ${inOrder} | nft -f -`], input };
 }
 
-/** Writes a mesh's rules into the pod, as its plugin does. */
 export async function writeRules(
   sandbox: Sandbox,
   ruleSet: RuleSet,

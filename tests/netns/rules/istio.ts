@@ -7,7 +7,6 @@ const loopback = { ipv4: '127.0.0.1', ipv6: '::1' };
 export interface IstioPorts {
   inbound?: number;
   outbound?: number;
-  /** The user of the proxy. */
   proxyUser?: number;
   /** Absent: the same number. */
   proxyGroup?: number;

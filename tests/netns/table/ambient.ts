@@ -14,10 +14,7 @@ import {
   write,
 } from './steps.ts';
 
-/**
- * The proof always checks both families, sends nothing and binds no port. The rules match a mark that only ztunnel can
- * set, not users.
- */
+/** The rules match a mark that only ztunnel can set, not users; the proof sends nothing. */
 export const ambientCells: Cells = {
   'correct rules': { before: [write(ambient()), openZtunnel] },
   'no rules': { before: [openZtunnel], fails: 'not-captured' },

@@ -51,134 +51,124 @@ const denyAll = rule(
   'ct state established,related accept',
   'iifname pod0 drop',
 );
-/** A state, how it is made, and what is said of it. */
 export interface InboundState {
   what: string;
   pod: PodSpecimen;
-  steps?: Step[];
+  steps: Step[];
+  /** The port where the kubelet's connection comes, or the reason of the failure. */
+  expected: number | string;
   shape?: Partial<Shape>;
   /** Applied while the kubelet is awaited, after so many milliseconds. */
   late?: { after: number; step: Step };
   /** The first of the kubelet's dials comes after so many milliseconds. */
   dialsFrom?: number;
-  /** The port where the kubelet's connection comes, or the reason of the failure. */
-  expected: number | string;
   /** The address of the node that dials, if it is not the usual one. */
   from?: string;
 }
 
+type More = Omit<InboundState, 'what' | 'pod' | 'steps' | 'expected'>;
+
+const state = (
+  what: string,
+  pod: PodSpecimen,
+  steps: Step[],
+  expected: number | string,
+  more: More = {},
+): InboundState => ({ what, pod, steps, expected, ...more });
+
+const ipv6: More = { shape: { families: 'ipv6' } };
+const ofLinkerd = write(linkerd());
+const ofIstio = write(istio());
+const annotated = (pod: PodSpecimen, annotations: Record<string, string>): PodSpecimen => ({
+  ...pod,
+  annotations: { ...pod.annotations, ...annotations },
+});
+const skipping = (subnets: string): PodSpecimen =>
+  annotated(linkerdPod, { 'config.linkerd.io/skip-subnets': subnets });
+/** A state, and the same without the inbound rules. */
+const withAndWithoutInbound = (
+  what: string,
+  pod: PodSpecimen,
+  steps: Step[],
+  [expected, flushed]: [number, number | string],
+): InboundState[] => [
+  state(what, pod, steps, expected),
+  state(`${what}, PREROUTING flushed`, pod, [...steps, flushInbound], flushed),
+];
+const lost = 'inbound-not-redirected';
+
 export const inboundStates: InboundState[] = [
-  { what: 'a correct pod', pod: plain, expected: 14_040 },
-  { what: 'a correct pod of IPv6', pod: plain, shape: { families: 'ipv6' }, expected: 14_040 },
-  {
-    what: 'linkerd, and a policy denies all but the node',
-    pod: linkerdPod,
-    steps: [write(linkerd()), denyAll],
-    expected: 4143,
-  },
-  {
-    what: 'linkerd',
-    pod: linkerdPod,
-    steps: [write(linkerd())],
-    expected: 4143,
-  },
-  {
-    what: 'linkerd, another inbound port than that of the proxy',
-    pod: linkerdPod,
-    steps: [write(linkerd({ inbound: 4999 }))],
-    expected: 'not-reached',
-  },
-  {
-    what: 'linkerd, a plugin with another proxy-uid than the pod',
-    pod: linkerdPod,
-    steps: [write(linkerd({ proxyUser: 1500 }))],
-    expected: 4143,
-  },
-  {
-    what: "linkerd, without the proxy's own rule",
-    pod: linkerdPod,
-    steps: [write(linkerd()), inPod('-D PROXY_INIT_OUTPUT -m owner --uid-owner 2102 -j RETURN')],
-    expected: 4143,
-  },
-  {
-    what: "linkerd, skip-outbound-ports with the probe's port",
-    pod: { ...linkerdPod, annotations: { 'config.linkerd.io/skip-outbound-ports': '1404,4000-65535' } },
-    steps: [write(linkerd({ skipped: '1404,4000:65535' }))],
-    expected: 4143,
-  },
-  ...[
-    { nodeIs: 'not in it', subnet: '172.16.0.0/12,192.168.51.0/24', expected: 4143 },
-    { nodeIs: 'in it', subnet: '192.168.50.0/24', expected: 14_040 },
-  ].flatMap(({ nodeIs, subnet, expected }): InboundState[] => {
-    const of = { pod: { ...linkerdPod, annotations: { 'config.linkerd.io/skip-subnets': subnet } } };
-    const rules = [write(linkerd()), ...subnet.split(',').map(skipSource)];
-    const what = `linkerd, skip-subnets with the node ${nodeIs}`;
-    return [
-      { ...of, what, steps: rules, expected },
-      {
-        ...of,
-        what: `${what}, PREROUTING flushed`,
-        steps: [...rules, flushInbound],
-        expected: expected === 4143 ? 'inbound-not-redirected' : expected,
-      },
-    ];
-  }),
-  {
-    // the kubelet's connection may come from either: both ways are accepted
-    what: 'linkerd, skip-subnets with the gateway in it, and not the node',
-    pod: { ...linkerdPod, annotations: { 'config.linkerd.io/skip-subnets': '10.0.0.0/8' } },
-    steps: [write(linkerd()), skipSource('10.0.0.0/8')],
-    expected: 4143,
-  },
-  {
-    what: 'linkerd, skip-subnets with the node in it, IPv6',
-    pod: { ...linkerdPod, annotations: { 'config.linkerd.io/skip-subnets': 'fd00:192:168::/48' } },
-    steps: [write(linkerd()), skipSource('fd00:192:168::/48')],
-    shape: { families: 'ipv6' },
-    expected: 14_040,
-  },
-  ...[
-    { device: 'eth0', expected: 14_040 },
-    { device: 'net1', expected: 15_006 },
-  ].flatMap(({ device, expected }): InboundState[] => {
-    const annotations = {
-      ...specimens.istio.annotations,
-      'traffic.sidecar.istio.io/excludeInterfaces': device,
-    };
-    const rules = [write(istio()), inPod(`-I PREROUTING -i ${device} -j RETURN`)];
-    const what = `Istio, excludeInterfaces ${device}`;
-    return [
-      {
-        what,
-        pod: { ...istioPod, annotations },
-        steps: rules,
-        expected,
-      },
-      {
-        what: `${what}, PREROUTING flushed`,
-        pod: { ...istioPod, annotations },
-        steps: [...rules, flushInbound],
-        expected: device === 'eth0' ? expected : 'inbound-not-redirected',
-      },
-    ];
-  }),
-  {
-    what: 'linkerd, no outbound rule',
-    pod: linkerdPod,
-    steps: [write(linkerd()), inPod('-F OUTPUT')],
-    expected: 'not-redirected',
-  },
-  {
-    what: 'Istio, no outbound rule',
-    pod: istioPod,
-    steps: [write(istio()), inPod('-D ISTIO_OUTPUT -j ISTIO_REDIRECT')],
-    expected: 15_006,
-  },
-  {
-    what: "Istio, silence where its check of the inbound rule connects to: the kubelet's connection is not taken",
-    pod: istioPod,
-    steps: [
-      write(istio()),
+  state('a correct pod', plain, [], 14_040),
+  state('a correct pod of IPv6', plain, [], 14_040, ipv6),
+  state('linkerd, and a policy denies all but the node', linkerdPod, [ofLinkerd, denyAll], 4143),
+  ...withAndWithoutInbound('linkerd', linkerdPod, [ofLinkerd], [4143, lost]),
+  ...withAndWithoutInbound('Istio', istioPod, [ofIstio], [15_006, lost]),
+  state('linkerd, IPv6', linkerdPod, [ofLinkerd], 4143, ipv6),
+  state(
+    'linkerd, another inbound port than that of the proxy',
+    linkerdPod,
+    [write(linkerd({ inbound: 4999 }))],
+    'not-reached',
+  ),
+  state(
+    'linkerd, a plugin with another proxy-uid than the pod',
+    linkerdPod,
+    [write(linkerd({ proxyUser: 1500 }))],
+    4143,
+  ),
+  state(
+    "linkerd, without the proxy's own rule",
+    linkerdPod,
+    [ofLinkerd, inPod('-D PROXY_INIT_OUTPUT -m owner --uid-owner 2102 -j RETURN')],
+    4143,
+  ),
+  state(
+    "linkerd, skip-outbound-ports with the probe's port",
+    annotated(linkerdPod, { 'config.linkerd.io/skip-outbound-ports': '1404,4000-65535' }),
+    [write(linkerd({ skipped: '1404,4000:65535' }))],
+    4143,
+  ),
+  ...withAndWithoutInbound(
+    'linkerd, skip-subnets with the node not in it',
+    skipping('172.16.0.0/12,192.168.51.0/24'),
+    [ofLinkerd, skipSource('172.16.0.0/12'), skipSource('192.168.51.0/24')],
+    [4143, lost],
+  ),
+  ...withAndWithoutInbound(
+    'linkerd, skip-subnets with the node in it',
+    skipping('192.168.50.0/24'),
+    [ofLinkerd, skipSource('192.168.50.0/24')],
+    [14_040, 14_040],
+  ),
+  // the kubelet's connection may come from either: both ways are accepted
+  state(
+    'linkerd, skip-subnets with the gateway in it, and not the node',
+    skipping('10.0.0.0/8'),
+    [ofLinkerd, skipSource('10.0.0.0/8')],
+    4143,
+  ),
+  state(
+    'linkerd, skip-subnets with the node in it, IPv6',
+    skipping('fd00:192:168::/48'),
+    [ofLinkerd, skipSource('fd00:192:168::/48')],
+    14_040,
+    ipv6,
+  ),
+  ...(['eth0', 'net1'] as const).flatMap((device) =>
+    withAndWithoutInbound(
+      `Istio, excludeInterfaces ${device}`,
+      annotated(istioPod, { 'traffic.sidecar.istio.io/excludeInterfaces': device }),
+      [ofIstio, inPod(`-I PREROUTING -i ${device} -j RETURN`)],
+      device === 'eth0' ? [14_040, 14_040] : [15_006, lost],
+    ),
+  ),
+  state('linkerd, no outbound rule', linkerdPod, [ofLinkerd, inPod('-F OUTPUT')], 'not-redirected'),
+  state('Istio, no outbound rule', istioPod, [ofIstio, inPod('-D ISTIO_OUTPUT -j ISTIO_REDIRECT')], 15_006),
+  state(
+    "Istio, silence where its check of the inbound rule connects to: the kubelet's connection is not taken",
+    istioPod,
+    [
+      ofIstio,
       inPod('-F OUTPUT'),
       rule(
         'pod',
@@ -187,96 +177,62 @@ export const inboundStates: InboundState[] = [
         'ip6 daddr ::6 drop',
       ),
     ],
-    expected: 'not-redirected',
-  },
-  ...[[], [inPod('-F PREROUTING')]].map(
-    (steps): InboundState => ({
-      what: `Istio ambient${steps.length === 0 ? '' : ', PREROUTING flushed'}`,
-      pod: { ...specimens['istio-ambient'], profile: 'istio-ambient.seen' },
-      steps: [write(ambient()), openZtunnel, ...steps, probeAddress],
-      expected: 14_040,
-      from: '169.254.7.127',
-    }),
+    'not-redirected',
   ),
-  {
-    what: 'linkerd, IPv6',
-    pod: linkerdPod,
-    steps: [write(linkerd())],
-    shape: { families: 'ipv6' },
-    expected: 4143,
-  },
-  { what: 'Istio', pod: istioPod, steps: [write(istio())], expected: 15_006 },
-  {
-    what: 'linkerd, PREROUTING flushed',
-    pod: linkerdPod,
-    steps: [write(linkerd()), flushInbound],
-    expected: 'inbound-not-redirected',
-  },
-  {
-    what: 'Istio, PREROUTING flushed',
-    pod: istioPod,
-    steps: [write(istio()), flushInbound],
-    expected: 'inbound-not-redirected',
-  },
-  {
-    what: 'linkerd, no route to the pod',
-    pod: linkerdPod,
-    steps: [write(linkerd()), noRouteBack],
-    expected: 'not-reached',
-  },
-  {
-    what: 'linkerd, inbound rules that come a moment late',
-    pod: linkerdPod,
-    steps: [write(linkerd()), flushInbound],
-    late: {
-      after: 3000,
-      step: (sandbox) => void sandbox.exec('pod', 'sh', ['-c', lateInbound]),
-    },
-    expected: 4143,
-  },
-  {
-    what: 'linkerd, a peer that dials the pod before the kubelet does',
-    pod: linkerdPod,
-    steps: [write(linkerd()), (sandbox) => dialEachSecond(sandbox, 2380)],
-    dialsFrom: 3000,
-    expected: 4143,
-  },
-  {
-    what: "linkerd, another pod that dials the probe's port before the kubelet does",
-    pod: linkerdPod,
-    steps: [write(linkerd()), hasAddress(otherPodAddress.ipv4)],
-    late: {
-      after: 1000,
-      step: async (sandbox) => {
-        const to = { host: podAddress.ipv4, port: 14_040, from: otherPodAddress.ipv4 };
-        await dialFromNode(sandbox, [{ ...to, only: 'connect' }]);
+  ...['Istio ambient', 'Istio ambient, PREROUTING flushed'].map((what, index) =>
+    state(
+      what,
+      { ...specimens['istio-ambient'], profile: 'istio-ambient.seen' },
+      [write(ambient()), openZtunnel, ...(index > 0 ? [flushInbound] : []), probeAddress],
+      14_040,
+      { from: '169.254.7.127' },
+    ),
+  ),
+  state('linkerd, no route to the pod', linkerdPod, [ofLinkerd, noRouteBack], 'not-reached'),
+  state('linkerd, inbound rules that come a moment late', linkerdPod, [ofLinkerd, flushInbound], 4143, {
+    late: { after: 3000, step: (sandbox) => void sandbox.exec('pod', 'sh', ['-c', lateInbound]) },
+  }),
+  state(
+    'linkerd, a peer that dials the pod before the kubelet does',
+    linkerdPod,
+    [ofLinkerd, (sandbox) => dialEachSecond(sandbox, 2380)],
+    4143,
+    { dialsFrom: 3000 },
+  ),
+  state(
+    "linkerd, another pod that dials the probe's port before the kubelet does",
+    linkerdPod,
+    [ofLinkerd, hasAddress(otherPodAddress.ipv4)],
+    4143,
+    {
+      late: {
+        after: 1000,
+        step: async (sandbox) => {
+          const to = { host: podAddress.ipv4, port: 14_040, from: otherPodAddress.ipv4 };
+          await dialFromNode(sandbox, [{ ...to, only: 'connect' }]);
+        },
       },
+      dialsFrom: 2000,
     },
-    dialsFrom: 2000,
-    expected: 4143,
-  },
-  {
-    what: 'linkerd, a node with an address that it has not told the API server',
-    pod: linkerdPod,
-    steps: [write(linkerd()), hasAddress('198.51.100.9')],
-    from: '198.51.100.9',
-    expected: 4143,
-  },
-  {
-    what: "a program of the pod that dials the probe's port before the kubelet does",
-    pod: plain,
-    steps: [(sandbox) => dialEachSecond(sandbox, 14_040, 'pod')],
-    dialsFrom: 3000,
-    expected: 14_040,
-  },
-  {
-    what: 'linkerd, all rules flushed before the kubelet comes',
-    pod: linkerdPod,
-    steps: [write(linkerd())],
+  ),
+  state(
+    'linkerd, a node with an address that it has not told the API server',
+    linkerdPod,
+    [ofLinkerd, hasAddress('198.51.100.9')],
+    4143,
+    { from: '198.51.100.9' },
+  ),
+  state(
+    "a program of the pod that dials the probe's port before the kubelet does",
+    plain,
+    [(sandbox) => dialEachSecond(sandbox, 14_040, 'pod')],
+    14_040,
+    { dialsFrom: 3000 },
+  ),
+  state('linkerd, all rules flushed before the kubelet comes', linkerdPod, [ofLinkerd], 'not-redirected', {
     late: { after: 1000, step: flush },
     dialsFrom: 4000,
-    expected: 'not-redirected',
-  },
+  }),
 ];
 
 const lateInbound =

@@ -22,11 +22,7 @@ const otherUser = { runAsUser: 2000, runAsGroup: 3000 };
 const otherRules = { proxyUser: 2000, proxyGroup: 3000 };
 const ipv6First = [podAddress.ipv6, podAddress.ipv4];
 
-/**
- * Half of the rules are there, break after 2 s, and come back or not; the rest appears after 3 s.
- *
- * @param listeners what else the pod has
- */
+/** Half of the rules are there, break after 2 s, and come back or not; the rest appears after 3 s. */
 export const halfBreaks = (rules: RuleSet, recovers: boolean, listeners: Step[] = []): Plan => ({
   before: [write(rules, { families: 'ipv4' }), ...listeners],
   while: [

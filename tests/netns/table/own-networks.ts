@@ -3,14 +3,11 @@ import { type Family, gatewayAddress, podAddress, withPrefix } from '../harness/
 import { addNamespace, removeNamespace } from '../harness/namespaces.ts';
 import { Sandbox } from '../harness/sandbox.ts';
 
-/*
- * The networks of docs/guides/profiles, built on the node as their plugins build them. `setting` writes to /proc/sys.
- */
+/* The networks of docs/guides/profiles, built on the node as their plugins build them. */
 
 const setting = async (sandbox: Sandbox, path: string, value: number): Promise<void> =>
   void (await sandbox.exec('node', 'sh', ['-c', `echo ${value} > /proc/sys/net/${path}`]));
 
-/** A veth pair from the node to the pod, both ends up. */
 async function link(sandbox: Sandbox, name: string, mac: string): Promise<void> {
   await sandbox.ip(
     'node',

@@ -4,34 +4,25 @@ import { type Proof, type ProofOptions, type RunningProof, startProof } from '..
 import { Sandbox } from '../harness/sandbox.ts';
 import type { Shape } from '../harness/shape.ts';
 
-/** Something that happens to a sandbox. */
 export type Step = (sandbox: Sandbox, proof?: RunningProof) => Promise<void> | void;
 
-/** How a situation is created. */
 export interface Plan {
   shape?: Partial<Shape>;
-  /** How the pod differs from the network's usual one. */
   pod?: Partial<PodSpecimen>;
-  /** Steps before the validator starts, in this order. */
   before?: Step[];
   /** A step while it runs, and its time after the start in milliseconds. */
   while?: { after: number; step: Step }[];
   options?: ProofOptions;
 }
 
-/** What the validator says of a situation. */
 export interface Cell extends Plan {
-  /**
-   * The reason of the checks that do not pass, with their families where it is not that of all of them, such as
-   * `not-redirected (IPv6)`. Absent: all pass.
-   */
+  /** The reason of the checks that do not pass, such as `not-redirected (IPv6)`. Absent: all pass. */
   fails?: string;
 }
 
 /** A cell for each situation that applies to a network; comments in its file say why others do not. */
 export type Cells = Record<string, Cell>;
 
-/** Creates the situation in its own namespaces, runs the validator, and removes everything. */
 export async function runCommand(plan: Plan, specimen: PodSpecimen): Promise<Proof> {
   await using sandbox = await Sandbox.make(plan.shape);
   for (const step of plan.before ?? []) await step(sandbox);

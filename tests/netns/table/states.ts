@@ -198,7 +198,6 @@ const correct = { works: true, roundTrip: passed } as const;
 /** Only the check of the gateway sees it. */
 const noDefaultHere = { ...correct, gateway: 'no-default-route', connects: false } as const;
 
-/** A state, how it is made, and what is said of it. */
 export interface State {
   what: string;
   /** The states of real networks that it stands for, as they were measured. */

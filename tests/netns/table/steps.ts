@@ -16,7 +16,6 @@ import { ztunnelPorts } from '../rules/ambient.ts';
 import { type Backend, flushRules, type RuleSet, writeRules } from '../rules/backends.ts';
 import type { Step } from './plan.ts';
 
-/** A mesh's plugin writes its rules. */
 export const write =
   (rules: RuleSet, options: { backend?: Backend; families?: Families } = {}): Step =>
   (sandbox) =>
@@ -28,7 +27,6 @@ export const flush: Step = flushRules;
 export const openZtunnel: Step = (sandbox) =>
   listen(sandbox, 'pod', { ...everybody(sandbox), ...ztunnelPorts, manner: 'silent' });
 
-/** A program of the pod listens. */
 export const listenInPod =
   (port: number, manner: Listening['manner'] = 'silent'): Step =>
   (sandbox) =>
@@ -52,10 +50,7 @@ export const silenceGateway: Step = async (sandbox) => {
   await sandbox.ip('node', 'addr flush dev pod0');
 };
 
-/**
- * Nothing answers for the IPv6 gateway, while the pod sends to others who do: to the IPv4 gateway, and to a neighbour
- * by IPv6 that has just been found.
- */
+/** Nothing answers for the IPv6 gateway, while the pod sends to other hosts. */
 export const silenceAmongOthers: Step = async (sandbox) => {
   const neighbour = 'fd00:10:244:1::99';
   await sandbox.exec('node', 'ip', ['-6', 'addr', 'flush', 'dev', 'pod0', 'scope', 'global']);
@@ -136,7 +131,6 @@ export const exchangeAddress: Step = async (sandbox) => {
   await sandbox.ip('pod', ...lines);
 };
 
-/** Its own addresses return. */
 export const restoreAddress: Step = async (sandbox) => {
   const lines = sandbox.familyList.map(
     (family) => `addr add ${withPrefix(family, podAddress[family], 'host')} dev eth0`,
@@ -144,7 +138,6 @@ export const restoreAddress: Step = async (sandbox) => {
   await sandbox.ip('pod', ...lines);
 };
 
-/** The second interface is set down. */
 export const downSecondInterface: Step = async (sandbox) => {
   await sandbox.ip('pod', 'link set net1 down');
 };
@@ -177,11 +170,7 @@ export const giveInterface: Step = async (sandbox) => {
   await sandbox.connectPod();
 };
 
-/**
- * The annotation `network-status` as Multus writes it for the specimen's one network.
- *
- * @param second the addresses of that network's interface; where it is not given Multus made nothing for it
- */
+/** The annotation `network-status` as Multus writes it. @param second absent if Multus made nothing */
 export function networkStatusOf(
   families: Families,
   first: Record<Family, string>,

@@ -8,7 +8,6 @@ import { linkerd } from '../rules/linkerd.ts';
 import type { Plan } from './plan.ts';
 import { addSecondInterface, networkStatusOf, openZtunnel, write } from './steps.ts';
 
-/** A run in the right network: who wrote it, and for which addresses. */
 export interface WriterCell {
   row: string;
   column: string;

@@ -1,8 +1,6 @@
-import type { Cluster } from '../../cluster/harness/cluster.ts';
+import type { Audited, Cluster } from '../../cluster/harness/cluster.ts';
 
-/** A pod that the API server agreed to delete. */
 export interface Deletion {
-  /** The user: `system:serviceaccount:cni-gate:cni-gate`. */
   by: string;
   namespace: string;
   /** Empty for a whole collection. */
@@ -11,21 +9,13 @@ export interface Deletion {
   at: number;
 }
 
-interface Audited {
-  verb: string;
-  user: { username: string };
-  objectRef?: { resource: string; subresource?: string; namespace?: string; name?: string };
-  responseStatus?: { code: number };
-  requestReceivedTimestamp: string;
-}
-
 /** cni-gate's own account. */
 export const ownAccount = 'system:serviceaccount:cni-gate:cni-gate';
 
 /** Deletions and evictions of pods, in their order; needs a cluster with the option `audit`. */
 export function deletionsIn(cluster: Cluster): Deletion[] {
   return cluster
-    .audited<Audited>()
+    .audited()
     .filter(isDeletion)
     .map(({ user, objectRef, requestReceivedTimestamp }) => ({
       by: user.username,

@@ -20,10 +20,7 @@ export class Fleet {
     this.namespace = namespace;
   }
 
-  /**
-   * @param node which its pods have to be on
-   * @param elsewhere URL that the applications ask
-   */
+  /** @param elsewhere URL that the applications ask */
   async create(node: string, elsewhere: string): Promise<void> {
     await makeNamespace(this.#cluster, this.namespace, { [profileLabel]: 'linkerd' });
     const container = {
@@ -38,28 +35,20 @@ export class Fleet {
     );
   }
 
-  /** Says how many pods there are to be; waits for nothing. */
   async scale(replicas: number): Promise<void> {
     const path = `/apis/apps/v1/namespaces/${this.namespace}/deployments/web`;
     await this.#cluster.api.patch(path, { spec: { replicas } });
   }
 
-  /** Deletes all its pods at once, as by hand; waits for nothing. */
   async deleteAll(): Promise<void> {
     await this.#cluster.api.delete(`/api/v1/namespaces/${this.namespace}/pods`);
   }
 
-  /** Its pods that are there, those being deleted included. */
   pods(): PodWrite[] {
     return [...this.#history.current.values()].filter(({ namespace }) => namespace === this.namespace);
   }
 
-  /**
-   * Waits until it has that many pods, none is being deleted, and all run with a proof.
-   *
-   * @param old ids of proofs that count no longer: those of an earlier boot
-   * @returns when the last one was seen to run, in milliseconds since 1970
-   */
+  /** Waits until that many pods run with a proof. @param old proofs of an earlier boot */
   running(replicas: number, old: ReadonlySet<string> = new Set()): Promise<number> {
     return this.#history.until(() => {
       const pods = this.pods();
@@ -68,17 +57,11 @@ export class Fleet {
     });
   }
 
-  /** Ids of all proofs that were seen. */
   proofs(): Set<string> {
     return new Set(this.#writes().flatMap(({ proof }) => proof?.id ?? []));
   }
 
-  /**
-   * How the proofs of its pods ended that were not known before.
-   *
-   * @param old ids of those that were
-   * @returns the pods with each exit code, by UID
-   */
+  /** How the proofs of its pods ended that were not known before. @param old ids of those that were */
   verdicts(old: ReadonlySet<string>): Map<number, Set<string>> {
     const found = new Map<number, Set<string>>();
     for (const { uid, proof } of this.#writes()) {

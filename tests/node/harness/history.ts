@@ -2,7 +2,6 @@ import { EventEmitter, once } from 'node:events';
 import type { Cluster } from '../../cluster/harness/cluster.ts';
 import { isReady, latestProof, type Pod } from './workload.ts';
 
-/** A write of a Node. */
 export interface NodeWrite {
   /** `metadata.resourceVersion`: writes of all kinds are counted by one counter, etcd's. */
   version: bigint;
@@ -18,17 +17,14 @@ export interface PodWrite {
   uid: string;
   namespace: string;
   name: string;
-  /** The node that it is bound to. */
   node: string | undefined;
   ready: boolean;
   phase: string;
-  /** Whether it is being deleted. */
   leaving: boolean;
   /** Where it can be reached, once it has an address. */
   address: string | undefined;
   /** The latest run of the validator that has ended. */
   proof: { id: string; exitCode: number } | undefined;
-  /** Ids of the containers that run or last ran. */
   containers: string[];
   /** What the scheduler tells of a binding that was refused. */
   refusal: string | undefined;
@@ -79,12 +75,7 @@ export class History {
     this.current.set(write.uid, write);
   }
 
-  /**
-   * Waits until the history has something.
-   *
-   * @param found looks for it; undefined where it is not there yet
-   * @param seconds how long it may take: far more than it does on a busy machine
-   */
+  /** Waits until `found` returns something. */
   async until<T>(found: (history: History) => T | undefined, seconds = 240): Promise<T> {
     const signal = AbortSignal.timeout(seconds * 1000);
     for (;;) {

@@ -5,7 +5,6 @@ import type { ClusterOptions } from '../../cluster/harness/options.ts';
 import { run } from '../../support/run.ts';
 import { nodeAddress } from './settings.ts';
 
-/** Debian's CNI plugins. */
 export const pluginFolder = '/usr/lib/cni';
 
 const bridge = 'cni0';

@@ -57,11 +57,7 @@ export class RealNode {
     mkdirSync(join(this.disk, 'run'));
   }
 
-  /**
-   * Sets up a node with an empty chain, and boots it. It is one of a kind: its address and its bridge are the run's.
-   *
-   * @param images what pods can run on it; nothing is pulled
-   */
+  /** Sets up a node with an empty chain, and boots it. @param images nothing is pulled */
   static async start(cluster: Cluster, name: string, images: Image[]): Promise<RealNode> {
     const node = new RealNode(cluster, name);
     const [user, serving] = await Promise.all([
@@ -89,12 +85,10 @@ export class RealNode {
     return this.#bootId;
   }
 
-  /** The file of its CNI configuration, on the disk. */
   get chain(): string {
     return join(this.disk, 'etc/cni/net.d', chainFile);
   }
 
-  /** Containers that were started since the last boot. */
   starts(): Start[] {
     return startsIn(join(this.disk, 'var/log', `events-${this.#bootId}`));
   }
@@ -149,7 +143,6 @@ export class RealNode {
     process.kill(this.#kubeletProcess(), 'SIGSTOP');
   }
 
-  /** Lets it go on. */
   thawKubelet(): void {
     process.kill(this.#kubeletProcess(), 'SIGCONT');
   }
@@ -184,7 +177,6 @@ function descendantsOf(pid: number): number[] {
   return childrenOf(pid).flatMap((child) => [child, ...descendantsOf(child)]);
 }
 
-/** The path that a process was started by. */
 const commandOf = (pid: number): string => ofProcess(pid, 'cmdline').split('\0')[0] ?? '';
 
 /** A file about a process; empty where the process has ended. */

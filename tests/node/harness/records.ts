@@ -1,12 +1,10 @@
 import { readFileSync } from 'node:fs';
 
-/** A container that was started. Pods' sandboxes are containers too. */
 export interface Start {
   id: string;
   image: string;
   /** In milliseconds since 1970. */
   at: number;
-  /** When it ended, where it did. */
   ended?: number;
 }
 

@@ -17,11 +17,7 @@ disabled_plugins = ["io.containerd.snapshotter.v1.btrfs", "io.containerd.snapsho
       SystemdCgroup = false
 `;
 
-/**
- * `/etc/kubernetes/kubelet.yaml`, as JSON (kubernetes.io, Kubelet Configuration v1beta1).
- *
- * @param group control group below which all that it makes has to be
- */
+/** `/etc/kubernetes/kubelet.yaml`. @param group control group of all that it makes */
 export function kubeletSettings(group: string): object {
   return {
     apiVersion: 'kubelet.config.k8s.io/v1beta1',

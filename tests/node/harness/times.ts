@@ -6,7 +6,6 @@ export class Times {
     this.#taken.set(what, [...(this.#taken.get(what) ?? []), seconds]);
   }
 
-  /** Waits for something and takes its time. */
   async take<T>(what: string, waiting: Promise<T>): Promise<T> {
     const since = performance.now();
     const result = await waiting;
@@ -14,7 +13,6 @@ export class Times {
     return result;
   }
 
-  /** @throws Error for what was never taken */
   median(what: string): number {
     const taken = this.#taken.get(what)?.toSorted((a, b) => a - b) ?? [];
     const median = taken[Math.floor(taken.length / 2)];

@@ -13,9 +13,7 @@ export interface Window {
 /** A pod that was put on a node. */
 export interface Bound {
   name: string;
-  /** The pod's first write. */
   made: bigint;
-  /** Its first write with a node. */
   bound: bigint;
 }
 
@@ -23,11 +21,7 @@ export interface Bound {
 export const openedAt = ({ nodes }: Writes, bootID: string): bigint | undefined =>
   nodes.find((node) => node.bootID === bootID)?.version;
 
-/**
- * The window of a boot, once it has closed.
- *
- * @param isAgent which pods bring the node its network
- */
+/** The window of a boot, once it has closed. @param isAgent which pods bring the node its network */
 export function windowOf(
   writes: Writes,
   bootID: string,
@@ -44,7 +38,6 @@ export function windowOf(
   return back && { opened, closed: back.version };
 }
 
-/** The pods of a namespace that were bound. */
 export function boundIn({ pods }: Writes, namespace: string): Bound[] {
   const own = Map.groupBy(
     pods.filter((pod) => pod.namespace === namespace),

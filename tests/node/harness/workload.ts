@@ -4,7 +4,6 @@ import { namespace as namespaceObject, workload } from '../../cluster/harness/ob
 import { standIn } from '../images/images.ts';
 import type { Image } from '../images/layout.ts';
 
-/** The part of a container's status that these tests read. */
 interface ContainerStatus {
   name: string;
   containerID?: string;
@@ -18,7 +17,6 @@ interface ContainerState {
   terminated?: { containerID: string; exitCode: number; message?: string };
 }
 
-/** The part of a pod that these tests read. */
 export interface Pod {
   metadata: { name: string; uid: string };
   status: {
@@ -47,10 +45,7 @@ export class Workload {
     ];
   }
 
-  /**
-   * @param elsewhere URL that the application asks
-   * @param profile what its namespace opts in to
-   */
+  /** @param elsewhere URL that the application asks */
   async create(elsewhere: string, profile?: string): Promise<void> {
     const labels = profile === undefined ? {} : { [profileLabel]: profile };
     await this.#cluster.apply(namespaceObject(this.namespace, labels), this.#deployment(elsewhere));
@@ -85,14 +80,12 @@ export class Workload {
   }
 }
 
-/** Whether the kubelet says that a pod is Ready. */
 export function isReady({ status }: Pod): boolean {
   return (status.conditions ?? []).some(
     (condition) => condition.type === 'Ready' && condition.status === 'True',
   );
 }
 
-/** The containers that a pod's status names, the init containers left out. */
 export function containersOf({ status }: Pod): { id: string | undefined; running: boolean }[] {
   return (status.containerStatuses ?? []).map(({ containerID, state }) => ({
     id: withoutScheme(containerID),
@@ -100,17 +93,14 @@ export function containersOf({ status }: Pod): { id: string | undefined; running
   }));
 }
 
-/** How a run of the validator ended. */
 export interface Proof {
   id: string | undefined;
   exitCode: number;
-  /** The termination message. */
   message: string;
   /** How often the container was started again, a reboot of the node included. */
   restarts: number;
 }
 
-/** The latest run of the validator, where it has ended. */
 export function proofOf({ status }: Pod): Proof | undefined {
   const own = status.initContainerStatuses?.find(({ name }) => name === validatorContainer);
   if (own?.state.terminated === undefined) return undefined;
@@ -131,7 +121,6 @@ const withoutScheme = (id: string | undefined): string | undefined => id?.split(
 /** What answers the calls of the pod's application to a server outside. */
 export const whoAnswers = ({ status }: Pod): Promise<string> => whoAnswersAt(status.podIP);
 
-/** @param address of the pod */
 export async function whoAnswersAt(address: string | undefined): Promise<string> {
   return (await fetch(`http://${address}:8080/who`)).text();
 }

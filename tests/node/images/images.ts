@@ -28,11 +28,7 @@ const filesOf = (exportedAs: string): string => join(inRun().images, exportedAs,
 /** Pods' sandboxes need a program that waits. */
 export const sandboxImage = (): Image => standIn(pauseImage, 'pause.ts');
 
-/**
- * An image that runs one of `programs/`.
- *
- * @param name tells containers apart in containerd's records, so images of one program may have several
- */
+/** An image that runs one of `programs/`. @param name tells containers apart in containerd's records */
 export function standIn(name: string, program: string): Image {
   return {
     name,

@@ -5,9 +5,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { run } from '../../support/run.ts';
 
-/** An image that is made by hand. */
 export interface Image {
-  /** With its registry and tag, as pods name it. */
   name: string;
   /** Folders, each a layer; what several images share is written once. */
   layers: string[];

@@ -6,7 +6,6 @@ import { chainFile } from '../harness/network.ts';
 import type { RealNode } from '../harness/node.ts';
 import { standIn } from '../images/images.ts';
 
-/** The plugin's name in the chain. */
 const plugin = 'mesh-rules';
 const program = fileURLToPath(new URL('./plugin.ts', import.meta.url));
 const own = { namespace: 'linkerd-cni', name: 'linkerd-cni' };
@@ -17,8 +16,6 @@ export const installerImage = () => standIn('localhost/linkerd-cni:test', 'insta
 /**
  * linkerd-cni as its own manifests install it, by the names that the profile `linkerd` has: a DaemonSet on the host
  * network that puts its plugin behind the node's primary network, and may look at pods.
- *
- * @param seconds how long after its start it takes to do so
  */
 export function linkerdCni({ url }: Server, seconds: number): object[] {
   return [
@@ -49,7 +46,6 @@ export function linkerdCni({ url }: Server, seconds: number): object[] {
   ];
 }
 
-/** Waits until the plugin is in the node's chain. */
 export async function chained({ chain }: RealNode): Promise<void> {
   const isIn = (): boolean => readFileSync(chain, 'utf8').includes(plugin);
   const watching = new AbortController();

@@ -29,12 +29,7 @@ export interface ActionEnded {
   summary: string;
 }
 
-/**
- * Runs a composite action as a runner of GitHub does: each step in bash with `-e` and `-o pipefail`, with inputs and
- * the action's path in expressions, and with files for outputs and the summary. A step that fails is the last.
- *
- * Source: GitHub's "Metadata syntax for GitHub Actions" and "Workflow commands for GitHub Actions".
- */
+/** Runs a composite action as GitHub's runner does (Metadata syntax for GitHub Actions). */
 export function runAction(
   path: string,
   { workspace, inputs, skip = [] }: { workspace: string; inputs: Record<string, string>; skip?: string[] },

@@ -10,12 +10,7 @@ export interface JobEnded {
   reports: Record<string, string>;
 }
 
-/**
- * Runs the only job of a GitLab component as a runner does: inputs replaced in the text, variables in the environment,
- * and the lines of the script in one shell that ends at the first that fails.
- *
- * Source: GitLab's "CI/CD inputs" and "CI/CD YAML syntax reference".
- */
+/** Runs the only job of a GitLab component as a runner does (CI/CD YAML syntax reference). */
 export function runComponent(
   file: string,
   {

@@ -75,19 +75,7 @@ const networks = fc.oneof(
       fc.constantFrom(JSON.stringify(items), JSON.stringify(items, null, 2), `${JSON.stringify(items)} `),
     ),
   fc.constantFrom(
-    '',
-    ' ',
-    ',',
-    '[',
-    '[]',
-    '{}',
-    '["a"]',
-    'a@b@c',
-    '/',
-    '"',
-    '[{"name":1}]',
-    '[null]',
-    'null',
+    ...['', ' ', ',', '[', '[]', '{}', '["a"]', 'a@b@c', '/', '"', '[{"name":1}]', '[null]', 'null'],
   ),
 );
 

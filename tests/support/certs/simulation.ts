@@ -59,11 +59,7 @@ export const bundleFaults: Record<
   'one too many': (bundle, stranger) => `${bundle ?? ''}${stranger['ca.crt']}`,
 };
 
-/**
- * Replicas, a cluster, and API servers that learn of a changed webhook configuration late: of each one separately, and
- * no later than the overlap, as the promise requires. After each event it asserts the purpose of the whole rotation:
- * every API server trusts what every replica serves.
- */
+/** After each event, every API server trusts what every replica serves, however late it learns of it. */
 export class Simulation {
   readonly world = new World();
   readonly replicas: Replica[];
@@ -93,11 +89,7 @@ export class Simulation {
     this.check();
   }
 
-  /**
-   * Lets time pass in pieces, in which replicas and API servers act when they have to. The first pieces are short, and
-   * no piece is so long that a leaf could expire between two reconciliations: it is renewed when a third of its life is
-   * left.
-   */
+  /** Lets time pass in pieces, in which replicas and API servers act; no leaf expires within a piece. */
   async pass(ms: number): Promise<void> {
     const [short, longest] = [Math.min(ms, 2_000), (this.settings.leafDays * day) / 6];
     for (let passed = 0; passed < ms; ) {
@@ -139,7 +131,6 @@ export class Simulation {
     for (const replica of this.replicas) replica.frozen = false;
   }
 
-  /** The Secret is damaged, after every replica is connected again. */
   async damage(fault: string): Promise<void> {
     await this.#settle();
     const { secret } = this.world;
@@ -212,7 +203,6 @@ export class Simulation {
     if (data && data !== this.#past.at(-1) && isWhole) this.#past.push(data);
   }
 
-  /** Whether every API server knows the current caBundles. */
   #known(): boolean {
     return this.#watches.every((watch) => watch.known === this.#historyOf(watch).length - 1);
   }

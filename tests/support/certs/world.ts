@@ -26,10 +26,7 @@ export interface Written {
   trusted: Set<string>;
 }
 
-/**
- * A cluster with a Secret, webhook configurations, and a clock that can be set, for random interleavings. Writes are
- * conditional, as in a real cluster.
- */
+/** A cluster with a Secret, webhook configurations and a clock that can be set; writes are conditional. */
 export class World {
   secret: SecretSnapshot | undefined;
   configurations = new Map<ConfigurationName, Configuration>();
@@ -44,7 +41,6 @@ export class World {
     return new Date(this.#began + this.monotonicNow + this.shift);
   }
 
-  /** Replaces the Secret without a condition. */
   setSecret(data: SecretData | undefined, { labelled = true, sameUid = true } = {}): void {
     const uid = sameUid && this.secret ? this.secret.uid : randomUUID();
     this.secret = data && { uid, version: this.#next(), labelled, data };

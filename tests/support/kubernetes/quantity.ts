@@ -1,7 +1,4 @@
-/**
- * Kubernetes quantities, exact (apimachinery `pkg/api/resource/quantity.go`): the smallest unit is a billionth,
- * and anything finer is rounded up.
- */
+/** Kubernetes quantities in billionths, rounded up (apimachinery `pkg/api/resource/quantity.go`). */
 
 const nano = 1_000_000_000n;
 

@@ -3,19 +3,18 @@ import { readdirSync } from 'node:fs';
 import { basename } from 'node:path';
 import { test } from 'node:test';
 import type { Pod } from '../../webhook/core/facts/pod.ts';
-import { profileLabel } from '../../webhook/lib/names.ts';
+import { profileLabel, statusAnnotation } from '../../webhook/lib/names.ts';
 import { beginningOf, contextOf, type GoldenCase, readCase } from '../golden/case.ts';
 import { answerTo, patched } from '../support/answers.ts';
+import { changed, injected, refused, refusedWithWitness, taken } from '../support/changed-injections.ts';
 import { policyOf } from '../support/configurations.ts';
 import { ApiError } from './harness/api.ts';
 import { namespace } from './harness/objects.ts';
 import { startCluster } from './harness/start.ts';
 import { acceptImages, apply, byPolicy, policyAlone, tryPod } from './installed/overlay.ts';
+import { makeNamespace } from './installed/working.ts';
 
-/*
- * The policy has to agree with cni-gate about every golden case: what it lets through passes, and what it would have
- * patched is refused as it came.
- */
+/* The policy agrees with cni-gate about every golden case. */
 
 const folder = new URL('../golden/cases/', import.meta.url);
 const cases = readdirSync(folder)
@@ -32,7 +31,7 @@ const builtIn = policyOf().daemonSets;
 
 const cluster = await startCluster();
 await apply(cluster, 'strict');
-await acceptImages(cluster, ...validators);
+await acceptImages(cluster, ...validators, 'example/other', 'mirror.example:5000/check:1');
 await policyAlone(cluster);
 
 const spaces = new Map<string, string>();
@@ -123,3 +122,38 @@ async function verdict(where: string, { metadata, spec }: Pod): Promise<{ said: 
     throw error;
   }
 }
+
+/* What another webhook might do to a pod after cni-gate had it. */
+
+const tampered = 'tampered';
+await makeNamespace(cluster, tampered, { [profileLabel]: 'cilium' });
+const plain = await injected('cilium.multus');
+/** With the kubelet as witness. */
+const witnessed = await injected('cilium.seen');
+
+for (const [from, cases] of [[plain, refused] as const, [witnessed, refusedWithWitness] as const]) {
+  for (const [what, change, message] of cases) {
+    test(`refused: ${what}`, async () => {
+      await assert.rejects(
+        tryPod(cluster, tampered, changed(from, change)),
+        (error: unknown) => byPolicy(error) && message.test(error.message),
+      );
+    });
+  }
+}
+
+test('taken: the kubelet as witness', () => tryPod(cluster, tampered, witnessed));
+
+test('taken: proof.mode warn, as the annotation says', async () => {
+  await tryPod(cluster, tampered, await injected('cilium.multus', { mode: 'warn' }));
+});
+
+for (const [what, change] of taken)
+  test(`taken: ${what}`, () => tryPod(cluster, tampered, changed(plain, change)));
+
+test('an update of a pod is no matter of the policy', async () => {
+  await cluster.api.post('/api/v1/namespaces/tampered/pods', plain);
+  await cluster.api.patch('/api/v1/namespaces/tampered/pods/web', {
+    metadata: { annotations: { [statusAnnotation]: null } },
+  });
+});
