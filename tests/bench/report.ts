@@ -67,16 +67,16 @@ export function report(section: keyof typeof sections, rows: readonly Row[]): vo
     );
   }
   if (page === undefined) return;
-  const cells = rows.flatMap(({ figure, conditions, measured, unit, aim }) =>
-    aim ? [[figure, conditions, textOf(measured, unit), aimText(measured, aim, unit)]] : [],
+  const lines = rows.flatMap(({ figure, conditions, measured, unit, aim }) =>
+    aim
+      ? [`- ${figure}, ${conditions}: ${textOf(measured, unit)} (aim: ${aimText(measured, aim, unit)})`]
+      : [],
   );
-  const lines = [['figure', 'conditions', 'measured', 'aim'], ['---', '---', '---', '---'], ...cells];
-  const table = lines.map((line) => `| ${line.join(' | ')} |`).join('\n');
   const text = readFileSync(page, 'utf8');
   const [begin, end] = ['begin', 'end'].map((which) => `<!-- figures of ${section}: ${which} -->`);
   const [from, to] = [text.indexOf(String(begin)), text.indexOf(String(end))];
   if (from < 0 || to < from)
     throw new Error(`expected the lines "${begin}" and "${end}" in ${page}: add them`);
-  const measured = `Measured by \`${sections[section]}\`: ${machineText()}.\n\n${table}`;
+  const measured = `Measured by \`${sections[section]}\`: ${machineText()}.\n\n${lines.join('\n')}`;
   writeFileSync(page, `${text.slice(0, from)}${begin}\n\n${measured}\n\n${text.slice(to)}`);
 }

@@ -28,10 +28,10 @@ test('the message on the page is one that the program leaves', () => {
   assert.equal(terminationMessage({ ...head, warn: false, results }), message);
 });
 
-test('the table of exit codes is complete', () => {
-  const cells = [...text.matchAll(/^\| (\d[\d, ]*) +\| `/gm)].flatMap(([, cell = '']) => cell.split(', '));
+test('the list of exit codes is complete', () => {
+  const codes = [...text.matchAll(/^- (\d[\d, ]*), `/gm)].flatMap(([, listed = '']) => listed.split(', '));
   assert.deepEqual(
-    cells.map(Number).toSorted((a, b) => a - b),
+    codes.map(Number).toSorted((a, b) => a - b),
     Object.values(exitCode).toSorted((a, b) => a - b),
   );
 });
