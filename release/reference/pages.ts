@@ -16,7 +16,6 @@ const generators: Record<string, (name: string) => string> = {
 /** The files that this folder generates, or parts of them. The rest of such a file is written by hand. */
 export const generatedFiles: Record<string, (text: string) => string> = {
   'README.md': fillBlocks,
-  'docs/guides/README.md': fillBlocks,
   'docs/reference/command-line.md': fillBlocks,
   'docs/reference/errors.md': fillErrors,
   'docs/reference/limits.md': fillBlocks,

@@ -8,8 +8,7 @@ export function profileList(guides: string): string {
   return builtInProfiles()
     .map((profile) => {
       const checks = profile.proof.checks.map((check) => `\`${checkNameOf(check)}\``);
-      const guide = `${guides.replace('./', '')}${profile.name}.md`;
-      return `- [\`${profile.name}\`](${guide}): ${titleOf(profile)}, ${appliesTo(profile)}; checks ${[...new Set(checks)].join(', ')}`;
+      return `- [\`${profile.name}\`](${guides}${profile.name}.md): ${titleOf(profile)}, ${appliesTo(profile)}; checks ${[...new Set(checks)].join(', ')}`;
     })
     .join('\n');
 }

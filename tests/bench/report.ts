@@ -77,6 +77,6 @@ export function report(section: keyof typeof sections, rows: readonly Row[]): vo
   const [from, to] = [text.indexOf(String(begin)), text.indexOf(String(end))];
   if (from < 0 || to < from)
     throw new Error(`expected the lines "${begin}" and "${end}" in ${page}: add them`);
-  const measured = `Measured by \`${sections[section]}\`: ${machineText()}.\n\n${lines.join('\n')}`;
+  const measured = `Measured: ${machineText()}.\n\n${lines.join('\n')}`;
   writeFileSync(page, `${text.slice(0, from)}${begin}\n\n${measured}\n\n${text.slice(to)}`);
 }
