@@ -18,5 +18,6 @@ folder() {
 }
 export -f folder
 
-printf '%s\n' tests/{unit/report,review,server,unit/certs,simulation,unit/admission,unit/cluster} tests/{golden,unit/*} |
-  awk '!seen[$0]++' | xargs -P "$(nproc)" -I{} bash -c 'folder {}'
+# one more than there are cores: those of the server and of the leader mostly wait
+printf '%s\n' tests/{server,unit/leader,simulation,unit/cluster,unit/report,unit/certs,unit/admission} tests/{review,golden,unit/*} |
+  awk '!seen[$0]++' | xargs -P $(($(nproc) + 1)) -I{} bash -c 'folder {}'

@@ -39,7 +39,7 @@ suite('properties of /mutate', () => {
         const { answer, after } = await call(pod, context);
         await assertSettled(after, answer, (asked) => answerTo(asked, context));
       }),
-      { numRuns: 500 },
+      { numRuns: 250 },
     );
   });
 
@@ -55,7 +55,7 @@ suite('properties of /mutate', () => {
         const last = await call(steps.reduce(changed, after), context);
         await assertSettled(last.after, last.answer, (asked) => answerTo(asked, context));
       }),
-      { numRuns: 300 },
+      { numRuns: 150 },
     );
   });
 });

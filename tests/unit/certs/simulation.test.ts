@@ -42,7 +42,7 @@ const events = fc.oneof(
 );
 
 /** The sequences are random. After a change of the plan, set the variable to some hundreds. */
-const runs = Number(process.env.SIMULATION_RUNS ?? 10);
+const runs = Number(process.env.SIMULATION_RUNS ?? 4);
 /** `SIMULATION_SEED` and `SIMULATION_PATH` repeat a failure, whose message has both. */
 const { SIMULATION_SEED: seed, SIMULATION_PATH: path } = process.env;
 const again = { ...(seed && { seed: Number(seed) }), ...(path && { path }) };
