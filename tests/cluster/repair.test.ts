@@ -418,8 +418,8 @@ suite('a new node whose plugin never comes', () => {
     );
     // the audit log comes a moment later
     await eventually(async () => assert.deepEqual(deleted('moves'), namesOf(failed)));
-    // without one, nothing would have been repaired
-    assert.ok(failed.length >= 1 && failed.length <= 3, `${failed.length} deletions`);
+    // two attempts of one owner make a node failing for it, and each of the two replicas lets one pod try at a time
+    assert.ok(failed.length >= 1 && failed.length <= 2 * 2, `${failed.length} deletions`);
   });
 
   test('another one is ready later: the pod is not sent back', async (t) => {
