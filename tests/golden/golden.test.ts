@@ -44,7 +44,7 @@ async function holds(file: URL): Promise<void> {
   if (changed) writeFileSync(file, document.toString({ lineWidth: 0 }));
 }
 
-/** Returns whether the document was changed, which needs `UPDATE_GOLDEN=1` and an answer that differs. */
+/** Returns whether the document was changed: only with `UPDATE_GOLDEN=1`, and only if the answer differs. */
 function compare(
   expected: Expectation | null | undefined,
   seen: Expectation,

@@ -30,7 +30,7 @@ for (const { kind: named, at, ...body } of tables('kinds.yaml')) {
       const first = jsonpatch.getValueByPointer(patched, `${pointer}/spec/initContainers/0/name`);
       assert.equal(first, 'cni-gate-validator');
     }
-    // the names that an operator gives to containers are used during the review, but are not in the output
+    // `review` makes up names for containers that an operator names later, but does not write them to its output
     assert.deepEqual(parse(reviewed.yaml()), patched);
   });
 }

@@ -11,7 +11,7 @@ import { startSmallServer } from '../support/small-server.ts';
 suite('connections', { concurrency: 2 }, () => {
   test('a connection that has begun a request and not sent it in time is closed; one that is silent or has had an answer stays', async (t) => {
     const server = await startSmallServer(t);
-    // the API server opens such a connection for a call, and keeps it unused if another one becomes free first
+    // like a connection that the API server opens for a call, and keeps unused because another one became free
     const silent = await open(t, server);
     const begins = await open(t, server);
     begins.write('POST /gate HTTP/1.1\r\n');

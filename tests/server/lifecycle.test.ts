@@ -146,7 +146,7 @@ test('a request that never ends is cut', async (t) => {
   await never;
 });
 
-/** A connection on which one request was answered, such as the API server keeps for 90 s. */
+/** A connection on which one request was answered. The API server keeps such a connection for 90 s. */
 async function idleConnection(
   server: TestServer,
 ): Promise<{ call(): Promise<string>; closed: Promise<unknown> }> {

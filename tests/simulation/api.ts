@@ -27,7 +27,7 @@ interface Change {
 /** The objects of a cluster, and all changes of them. A resource version is the number of changes until then. */
 export class Api {
   readonly clock: Clock;
-  /** Makes the change that a request other than GET asks for. @throws ClusterError */
+  /** Makes the change of a request that is not GET. @throws ClusterError */
   readonly write: (method: Method, path: string, body: unknown) => unknown;
   readonly #objects = new Map<string, Stored>();
   readonly #changes: Change[] = [];

@@ -20,7 +20,7 @@ export function removeGroup(group: string): void {
   for (const hierarchy of hierarchies()) removeTree(join(hierarchy, group));
 }
 
-/** Removes the groups that killed runs of this kind left behind, which their names show. */
+/** Removes the groups of killed runs of this kind. The name of a group contains the id of the run's process. */
 export function removeLeftGroups(kind: string): void {
   for (const hierarchy of hierarchies()) {
     for (const name of leftovers(hierarchy, prefixOf(kind))) removeTree(join(hierarchy, name));

@@ -144,7 +144,7 @@ const paths = [
   ...['/dev', '/proc/net', '/etc/ssl', '/var/run/secrets/../../../sys', '/var/run/secrets'],
 ];
 
-/** Changes that the policy refuses, each with the policy's message, and that a later call of the webhook undoes. */
+/** Changes that the policy refuses with these messages. A later call of the webhook undoes the changes. */
 export const refused: readonly [what: string, change: Change, message: RegExp][] = [
   [
     'the annotation is gone',
@@ -265,7 +265,7 @@ const probe = (fields: object): Change => {
 };
 const otherProbe = /has another probe/;
 
-/** More such changes, for a pod whose witness is the kubelet. */
+/** Changes that the policy refuses in a pod whose witness is the kubelet. */
 export const refusedWithWitness: typeof refused = [
   [
     'no sidecar of it',

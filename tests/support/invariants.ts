@@ -55,7 +55,7 @@ function proves({ metadata }: Pod): boolean {
 const hasOurs = (pod: Pod): boolean =>
   (pod.spec.initContainers ?? []).some(({ name }) => name === validatorContainer);
 
-/** The pod without our init container, whose QoS class is compared because others may have changed it in between. */
+/** The pod without our init container. Others may have changed its QoS class since an earlier call. */
 function withoutOurs(pod: Pod): Pod {
   const copy = copyOf(pod);
   copy.spec.initContainers = (pod.spec.initContainers ?? []).filter(

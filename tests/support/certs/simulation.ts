@@ -65,7 +65,7 @@ export class Simulation {
   readonly replicas: Replica[];
   readonly settings: Settings;
   readonly #watches: Watch[];
-  /** Set by a fault that no replica can serve through, until the fault is repaired and every API server knows that. */
+  /** While true, trust is not asserted: after a fault that stops all replicas, until API servers know its repair. */
   #excused = true;
   readonly #stranger: SecretData;
   readonly #past: SecretData[] = [];
@@ -157,7 +157,7 @@ export class Simulation {
   async jump(ms: number): Promise<void> {
     await this.#settle();
     this.world.shift += ms;
-    // for all replicas at once, valid certificates may become invalid, and forgotten ones valid again
+    // for all replicas at once, valid certificates may become invalid, and expired ones valid again
     this.#excused = true;
   }
 

@@ -18,7 +18,7 @@ export interface Container {
 /** A mount, which is read-only unless `rw` is given. */
 export type Mount = [source: string, target: string, access?: 'rw' | 'ro'];
 
-/** A command in such a container, as arguments for `spawn`. The command ends when the process that starts it ends. */
+/** A command in a container, as arguments for `spawn`. The command ends when the process that starts it ends. */
 export function contained(
   { root, uid, writable = false, mounts = [] }: Container,
   command: readonly string[],

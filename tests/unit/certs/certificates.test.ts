@@ -25,7 +25,7 @@ const later = (days: number): Date => new Date(now.getTime() + days * 86_400_000
 const host = 'cni-gate.cni-gate.svc';
 const names = [host, '192.0.2.1', '2001:db8::1'];
 const authority = createAuthority({ days: 365 * 30, now });
-// its name is that of `authority`; only its key differs
+// `stranger` has the same name as `authority`, and only its key differs
 const stranger = createAuthority({ days: 10, now });
 const serving = issueServing(authority, { names, days: 90, now });
 

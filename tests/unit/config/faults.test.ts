@@ -129,7 +129,7 @@ suite('a wrong configuration is refused with its file, line, path and what is al
   }
 });
 
-/** Lists of ten aliases each, which stand for the list before. */
+/** Lists of ten aliases each, in which every alias stands for the list before. */
 function aliases(levels: number): string {
   const lines = Array.from({ length: levels }, (_, index) => {
     const inner = index === 0 ? 'x' : `*l${index - 1}`;

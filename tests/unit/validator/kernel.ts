@@ -22,7 +22,7 @@ export const native: Record<string, unknown> = {
 Object.assign(globalThis, { native });
 const { turn } = await import('../../../validator/host/loop.ts');
 
-/** Runs turns of the loop. After each turn the promises that it settled are handled, as in the host. */
+/** Runs turns of the loop. After each turn, the callbacks of settled promises run, as in the host. */
 export async function turns(count: number): Promise<void> {
   for (let index = 0; index < count; index++) {
     turn();

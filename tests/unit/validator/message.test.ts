@@ -40,7 +40,7 @@ test('one line of JSON with verdict, sandbox, and what each check expected and s
   });
 });
 
-/** How many bytes of the file the kubelet keeps for each of twelve containers, including the final line break. */
+/** How many bytes the kubelet keeps of the message of each of twelve containers, including the final line break. */
 const kept = 1024;
 const bytesOf = (message: string): number => Buffer.byteLength(message) + 1;
 

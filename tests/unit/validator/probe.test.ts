@@ -7,7 +7,7 @@ const { after } = await import('../../../validator/host/loop.ts');
 
 const token = Uint8Array.from({ length: 32 }, (_, index) => index);
 const http = new TextEncoder().encode('HTTP/1.1 400 Bad Request\r\n');
-/** What the peer does, one after another: it sends bytes, or it ends the connection (undefined). */
+/** The steps of the peer: in each, it sends bytes, or it ends the connection (undefined). */
 type Sent = (Uint8Array | undefined)[];
 const half = token.subarray(0, 5);
 const rest = token.subarray(5);

@@ -66,7 +66,7 @@ const keyOf = ({ path, query }: Asked): string => {
 
 const optedIn = { has: (namespace: string) => namespace === 'shop', subscribe: () => () => {} };
 
-/** A gate that watches an API server, whose watches send the events that the test makes. */
+/** A gate that watches an API server. The test decides which events the API server sends. */
 async function watching(t: TestContext, ...daemonSets: string[]) {
   let policy = bringing(...daemonSets);
   const { api, watched, tell } = await startWatchedApi(t, keyOf, there);

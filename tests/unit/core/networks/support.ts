@@ -19,7 +19,7 @@ export interface Shown {
   /** The name of its ReplicaSet; if empty, the pod has no controller. */
   owner?: string;
   verdict?: Verdict;
-  /** A time in seconds after {@link start}, as is `startedAt`. */
+  /** When the verdict came, or since when the pod waits, in seconds after {@link start}. */
   at?: number;
   startedAt?: number;
   version?: number;

@@ -247,7 +247,7 @@ suite('networks of a profile are merged into those of the pod', () => {
     // the pod's namespace may be written or left out
     ['shop/a', 'a', 'shop/a'],
     ['a', 'shop/a, net/a', 'a, net/a'],
-    // each entry of the pod counts as one of the profile's entries, first of all as one with the same interface
+    // each entry of the pod replaces one entry of the profile, if possible one with the same interface
     ['a', 'a, a', 'a, a'],
     ['a@x', 'a@y, a@x', 'a@x, a@y'],
     ['a@x, a@y', 'a, a', 'a@x, a@y'],
