@@ -41,7 +41,7 @@ test('each check has its own time-out', () => {
   );
 });
 
-/** The text of one check. */
+/** The text of a list with this check. */
 const of = (check: object): string => JSON.stringify([{ profile: 'a', ...check }]);
 const changed = (change: object): string => of({ redirect: { ...redirect, ...change } });
 
