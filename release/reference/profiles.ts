@@ -20,7 +20,7 @@ function titleOf({ name }: Profile): string {
   return guide.slice(2, guide.indexOf('\n'));
 }
 
-/** What the profile's condition, or the first of its conditions, requires first. */
+/** What the profile's condition requires first; of several conditions, the first one. */
 function appliesTo({ when }: Profile): string {
   const [{ container, namespaceLabels, labels, annotations } = {} as Condition] = [when].flat();
   const key = (keys: object): string => `\`${Object.keys(keys)[0]}\``;
@@ -30,7 +30,7 @@ function appliesTo({ when }: Profile): string {
   return annotations ? `pods with the annotation ${key(annotations)}` : 'all pods';
 }
 
-/** The list of DaemonSets in a match condition of a manifest: what is before it, the indent, the list. */
+/** The list of DaemonSets in a match condition of a manifest. The groups are the text before it, and its indent. */
 export const daemonSetList = /( owner\.name in \[)(\n +)[^\]]*(?=\])/;
 
 /** Fills in the DaemonSets of the built-in profiles where a match condition of a manifest lists them. */

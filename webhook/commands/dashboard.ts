@@ -26,9 +26,9 @@ export function dashboardCommand(): Command {
     .action(run);
 }
 
-/** Serves the page until the process is asked to end. @throws CniGateError CNI_GATE_LISTEN */
+/** Serves the page until the process gets SIGINT or SIGTERM. @throws CniGateError CNI_GATE_LISTEN */
 async function run(flags: Flags): Promise<void> {
-  // loaded here: the other commands need none of it
+  // loaded here, because the other commands do not need these modules
   const [{ follow, withStatus }, { dashboardOf }, { dashboardServer }, { listen }] = await Promise.all([
     import('../report/observe/follow.ts'),
     import('../report/dashboard/data.ts'),

@@ -69,7 +69,7 @@ export interface CheckRow extends CheckResult {
 
 /**
  * The results of the checks for which there are facts. Where the facts have the caller's rights, these are the checks
- * before an installation. If cni-gate is not installed, the other checks of the installation are left out.
+ * before an installation. If cni-gate is not installed, `installed` is the only check of its group.
  *
  * @param now milliseconds since the epoch
  */

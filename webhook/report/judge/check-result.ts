@@ -16,7 +16,7 @@ export interface CheckResult {
   hint: string;
   /** The error code of a check that failed; null for other results. */
   code: ErrorCode | null;
-  /** Whether, as long as this result is not known, `check` can give no verdict about the installation. */
+  /** Whether `check` can give no verdict about the installation while this result is not known. */
   essential: boolean;
 }
 

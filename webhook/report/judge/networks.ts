@@ -67,7 +67,7 @@ export function networkRows(facts: StatusFacts, now: number) {
   }
   return {
     daemonSets,
-    // sorted by node name; the rows of one node stay in the order of the DaemonSets
+    // sorted by state, then by node name; the rows of one node stay in the order of the DaemonSets
     rows: rows.toSorted((left, right) => rank(left) - rank(right) || compare(left.node, right.node)),
     // the number of nodes where no existing pod proves a profile that is in use
     unproved: unproved.size,
@@ -119,7 +119,7 @@ function networkJudge({ configuration: { policy }, readiness, pods, namespace }:
 /** Whether a network that is in use is not ready on the row's node. */
 export const isNotReady = ({ inUse, state }: NetworkRow): boolean => inUse && !openStates.has(state);
 
-/** All states: first those that need action, then those that pass without it, `ready` and `exempt`. */
+/** All states: first those that need action, then those that pass by themselves, and last `ready` and `exempt`. */
 export const urgency = 'broken failing absent rebooted starting unproved ready exempt'.split(' ') as State[];
 
 /** The sort key of a row: networks that are not in use come last. */
