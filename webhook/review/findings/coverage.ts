@@ -12,9 +12,8 @@ type Place = Pick<NamespaceObject, 'file' | 'line'>;
 
 /**
  * Finds what a review did not check: a namespace that opted in but has no workload with a check, a namespace that is
- * not in the input, a profile that does not exist or applies to no workload, and a label of pods whose namespace did
- * not
- * opt in. If no finding is about a namespace, the input as a whole is judged.
+ * not in the input, a profile that does not exist or applies to no workload, and a label of pods in a namespace that
+ * did not opt in. If no finding is about a namespace, the input as a whole is judged.
  *
  * @param requested the value of `--profile`; undefined if labels opt namespaces in
  * @param others the findings that other functions made
