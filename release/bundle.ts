@@ -29,7 +29,7 @@ const { metafile } = await build({
   platform: 'node',
   target: 'node22',
   plugins: [compiledSchemas(checkout), withoutSideEffects('@kubernetes/client-node')],
-  // names and short lines stay, so that a stack trace can be read
+  // identifiers are kept, and lines are short, so that a stack trace can be read
   minifyWhitespace: true,
   minifySyntax: true,
   lineLimit: 120,

@@ -9,7 +9,7 @@ import { formatTarget, targetsOf } from './shared/targets.ts';
 /** A check for one address family, or for the pod as a whole. */
 export interface Step extends AskedCheck {
   family?: Family;
-  /** Families of the pod that the mesh does not redirect by design; a note names them. */
+  /** Families of the pod that the mesh does not redirect by design; a note names these families. */
   notServed?: Family[];
   /** Set if the check fails whatever the network is. */
   settled?: Failed;

@@ -59,7 +59,7 @@ export interface Device {
 /** Flags of `include/uapi/linux/if.h`. */
 const flag = { up: 0x1, pointToPoint: 0x10, running: 0x40, noArp: 0x80 };
 
-/** How long a reading of the interfaces is reused, in milliseconds, so that checks which begin together share it. */
+/** How many milliseconds a reading of the interfaces is reused, so that checks which begin together share one. */
 const moment = 5;
 
 let last: { devices: Device[]; at: number } | undefined;

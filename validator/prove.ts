@@ -20,7 +20,7 @@ const lateRule = 5000;
 
 /**
  * Runs all steps in parallel: see {@link untilAllPass}. The kubelet is awaited only when all other steps have passed,
- * because it then starts the next container. Until the kubelet connects, the other steps are repeated.
+ * because the kubelet then starts the next container. Until the kubelet connects, the other steps are repeated.
  * @param report called when a step ends; without a result when a step that had passed fails its repeat and is retried
  */
 export async function prove(

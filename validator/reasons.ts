@@ -14,7 +14,7 @@ const meaning = <Word extends string>(
     Object.entries<string>(advice).map(([word, text]) => [word, { code, advice: text }]),
   ) as Record<Word, Meaning>;
 
-/** All reasons. Their names are stable, because termination messages contain them and tools may depend on them. */
+/** All reasons. Their names are stable, because termination messages contain them, and tools may read these. */
 export const reasons = {
   ...meaning(exitCode.notPossible, {
     'no-route':

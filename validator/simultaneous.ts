@@ -81,14 +81,14 @@ export async function untilAllPass<Check extends TimedAttempt>(
   return runs;
 }
 
-/** The checks to repeat before all count as passed. None if a check failed: a repeat cannot change that. */
+/** The checks to repeat before all count as passed. None if a check failed: a repeat cannot undo the failure. */
 function outdatedOf<Check>(runs: Run<Check>[]): Run<Check>[] {
   if (!runs.every(({ finding }) => finding.passed)) return [];
   const newest = Math.max(...runs.map(({ at }) => at));
   return runs.filter(({ at }) => at < newest - moment);
 }
 
-/** Repeats a check that passed. It is retried if its finding is preliminary, and if it fails, except in the last repeat. */
+/** Repeats a check that passed. Retries it after a preliminary finding, and, except in the last repeat, a failure. */
 async function repeat<Check>(
   run: Run<Check>,
   isLast: boolean,

@@ -11,7 +11,7 @@ const images = new Map([
 const configuration =
   '⟦text mergeOverwrite (include "cni-gate.configuration" . | fromYaml) .Values.configuration | toYaml⟧';
 
-/** A copy with placeholders for images and the configuration. values/kustomization.yaml has the others. */
+/** A copy with placeholders for images and the configuration. values/kustomization.yaml has the other placeholders. */
 export function withPlaceholders(object: KubernetesObject): object {
   return JSON.parse(JSON.stringify(object), (key, value) => {
     if (key === 'config.yaml') return configuration;

@@ -83,7 +83,7 @@ export function metricList(section: string): string {
   const metrics = (made instanceof Registry ? made : given).getMetricsAsArray();
   return list(
     metrics
-      // prom-client's types of this call lack the fields
+      // prom-client's type of the result lacks these fields
       .map((metric) => metric as unknown as Metric & { name: string; help: string; labelNames: string[] })
       .filter(({ name }) => name.startsWith('cni_gate_'))
       .map(({ name, labelNames, help }) => [

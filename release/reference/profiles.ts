@@ -30,10 +30,10 @@ function appliesTo({ when }: Profile): string {
   return annotations ? `pods with the annotation ${key(annotations)}` : 'all pods';
 }
 
-/** The list of DaemonSets in a match condition of a manifest. The groups are the text before it, and its indent. */
+/** Matches the list of DaemonSets in a match condition of a manifest, with the text before the list and the indent. */
 export const daemonSetList = /( owner\.name in \[)(\n +)[^\]]*(?=\])/;
 
-/** Fills in the DaemonSets of the built-in profiles where a match condition of a manifest lists them. */
+/** Writes the DaemonSets of the built-in profiles into the match condition of a manifest that lists DaemonSets. */
 export function fillDaemonSets(manifest: string): string {
   const names = builtInProfiles().flatMap(({ daemonSets }) =>
     daemonSets.map(({ namespace, name }) => `'${namespace}/${name}'`),

@@ -8,13 +8,13 @@ export interface Route {
   gateway: Address | undefined;
 }
 
-/** An address of each regional internet registry. Most of them use the default route. Nothing is sent to them. */
+/** An address of each regional internet registry. Most take the default route. Nothing is sent to these addresses. */
 const samples: Record<Family, string[]> = {
   IPv4: ['41.0.0.1', '62.0.0.1', '63.0.0.1', '110.0.0.1', '190.0.0.1'],
   IPv6: ['2400::1', '2600::1', '2800::1', '2a00::1', '2c00::1'],
 };
 
-/** Returns the default route, or a failure if the pod's programs cannot use it, or undefined if there is none. */
+/** Returns the default route, a failure if the pod's programs cannot use it, or undefined if the pod has none. */
 export function defaultRoute(family: Family): Route | Failed | undefined {
   const routes = samples[family].map((address) => routeTo(address, family));
   const shareOf = (route: (typeof routes)[number]): number => routes.filter((it) => isSame(it, route)).length;

@@ -10,7 +10,7 @@ import { defaultRoute } from './default-route.ts';
 import { isOwn } from './probe.ts';
 
 /**
- * Checks that the pod's addresses in its status are on its interfaces. They are missing if a plugin returned an address
+ * Checks that the addresses in the pod's status are on its interfaces. An address is missing if a plugin returned it
  * without creating an interface, as Multus does for a pod that the API server does not know.
  */
 export function attemptAddress(family: Family, pod: Pod): Attempt {

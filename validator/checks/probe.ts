@@ -52,8 +52,8 @@ const said: Record<Exclude<Answer, 'own'>, string> = {
 };
 
 /**
- * The addresses of the pod, including those of `lo`, because a MASQUERADE rule may replace a connection's source by any
- * of them. A connection from outside cannot have such a source, because the answer to it would stay on `lo`.
+ * The addresses of the pod, including those of `lo`, because a MASQUERADE rule may make any of them the source of a
+ * connection. A connection from outside cannot have one of these sources, because the answer would stay on `lo`.
  */
 export const ownAddresses = (): Address[] => readDevices().flatMap(({ addresses }) => addresses);
 

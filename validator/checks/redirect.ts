@@ -15,7 +15,7 @@ const attempt = 500;
 
 /**
  * Listens on the proxy's port, connects to an address where nothing answers, and expects to receive its own token, as
- * linkerd's validator and `istio-iptables --run-validation` do. Unlike them, it distinguishes causes, and retries.
+ * linkerd's validator and `istio-iptables --run-validation` do. This check also distinguishes causes, and retries.
  */
 export function attemptRedirect(check: RedirectCheck, family: Family, pod: Pod): Attempt {
   return async (deadline) => {

@@ -26,7 +26,7 @@ interface Destination {
   host: string;
   /** Whether the hop limit is 1, so that the first router, which is the node, answers. */
   isOutside: boolean;
-  /** The payload. An answer quotes it, which distinguishes the answer from answers to earlier attempts. */
+  /** The payload. An answer quotes the payload, which shows that the answer is not to an earlier attempt. */
   token: Uint8Array;
 }
 
@@ -37,7 +37,7 @@ const running = new Map<Family, Promise<Passed | Failed>>();
 
 /**
  * Checks that a packet reaches the node and the node's answer comes back: the node refuses a datagram to a closed port,
- * or answers a datagram with hop limit 1. ARP does not show this, because Linux answers ARP for its addresses on every
+ * or answers a datagram with hop limit 1. ARP does not show a round trip: Linux answers ARP for its addresses on every
  * interface, and Cilium's program for any address. With `prefer`, silence passes with a note.
  */
 export function attemptRoundTrip({ mode }: RoundTripCheck, family: Family, pod: Pod): Attempt {

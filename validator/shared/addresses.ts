@@ -12,7 +12,7 @@ export function parseAddress(text: string): Address | undefined {
   return hex === undefined ? undefined : addressOf(hex);
 }
 
-/** Parses the address of one end of a socket, without the interface after %, which differs at the other end. */
+/** Parses a socket's address without the interface after %, because each end has its own interfaces. */
 export function parseSocketAddress(text = ''): Address | undefined {
   return parseAddress(text.split('%')[0] ?? '');
 }

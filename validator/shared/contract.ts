@@ -41,12 +41,12 @@ export interface RedirectCheck {
   notAsUser?: number | undefined;
   /** A group id that the rule exempts. */
   notAsGroup?: number | undefined;
-  /** Whether the mesh writes rules for all families of the pod, or only for that of the kernel's first address. */
+  /** Whether the mesh's rules are for all families of the pod, or only for the family of the kernel's first address. */
   families?: 'first' | 'all';
   timeout: string;
 }
 
-/** A node's proxy listens in the pod's network namespace, and a connection to the outside ends at the proxy. */
+/** Passes if the node's proxy listens in the pod's network namespace, and receives connections to the outside. */
 export interface CapturedCheck {
   listeners: number[];
   /** The proxy's port for connections that leave the pod. */
@@ -60,25 +60,25 @@ export interface TimedCheck {
   timeout: string;
 }
 
-/** Each network that the pod requests has its interface. */
+/** Passes if each network that the pod requests has its interface. */
 export interface InterfacesCheck extends TimedCheck {
   /** Set if the pod requests devices, because an interface that is driven in user space is not shown by the kernel. */
   devices?: true;
 }
 
-/** The default gateway's link-layer address is known. */
+/** Passes if the default gateway's link-layer address is known. */
 export interface GatewayCheck extends TimedCheck {
   /** Set if a pod without a default route fails. */
   required?: true;
 }
 
-/** A datagram reaches the node, and the node's answer comes back. */
+/** Passes if a datagram reaches the node, and the node's answer comes back. */
 export interface RoundTripCheck extends TimedCheck {
   /** With `prefer`, silence passes with a note, because a network policy may be the cause. */
   mode: 'require' | 'prefer';
 }
 
-/** The kubelet reaches the pod when it runs the container's startup probe, which no network policy denies. */
+/** Passes if the kubelet reaches the pod with the container's startup probe, which no network policy denies. */
 export interface WitnessCheck extends TimedCheck {
   /** The port of the startup probe. */
   port: number;
@@ -88,7 +88,7 @@ export interface WitnessCheck extends TimedCheck {
   exempt?: string[];
 }
 
-/** A TCP connect to a host and port succeeds. */
+/** Passes if a TCP connect to a host and port succeeds. */
 export interface ReachCheck {
   host: string;
   port: number;

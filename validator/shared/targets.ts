@@ -66,7 +66,7 @@ function faultOf(target: string, direction: Direction, ports: number[]): string 
   return 'never leaves the pod: an outbound rule has nothing to do with it';
 }
 
-/** Whether an address is in 127.0.0.0/8, is `::1`, or is unspecified, which connects to the same (ip(7), ipv6(7)). */
+/** Whether a connect stays on `lo`: to 127.0.0.0/8, `::1`, and also the unspecified addresses (ip(7), ipv6(7)). */
 function staysOnLo(host: string): boolean {
   const address = parseAddress(host);
   if (address === undefined) return false;

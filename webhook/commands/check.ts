@@ -23,7 +23,7 @@ const exitCodes: Record<CheckVerdict, number> = { passed: 0, failed: 1, 'not-kno
 /** Milliseconds between two attempts with `--wait`. */
 const interval = 2000;
 
-/** `cni-gate check`: whether a cluster can have cni-gate, or whether the installation is sound. Sets `process.exitCode`. */
+/** `cni-gate check` judges an installation, or a cluster before the installation. Sets `process.exitCode`. */
 export function checkCommand(): Command {
   const command = new Command('check').description(
     'check the installation, or with --pre the cluster before installing',

@@ -14,7 +14,7 @@ printed address sees what your kubeconfig may read. Ctrl-C ends it.
 Exit code: 0 ended; 2 wrong usage, no answer from the
 cluster, or a missing right.`;
 
-/** `cni-gate dashboard`: the status of a cluster as a local page. */
+/** `cni-gate dashboard` shows the status of a cluster on a local page. */
 export function dashboardCommand(): Command {
   const command = new Command('dashboard').description(
     'show the status of all nodes and pods on a local page, which follows the cluster',

@@ -37,7 +37,7 @@ export interface ReviewResult {
   messages: string;
 }
 
-/** Reviews, writes the output, and sets `process.exitCode`. */
+/** Reviews the input, writes the output, and sets `process.exitCode`. */
 export async function runReview(flags: ReviewFlags): Promise<void> {
   const { status, output, messages } = await resultOf(flags);
   process.exitCode = status;
@@ -56,7 +56,7 @@ export async function write(texts: Iterable<string>, stream: Writable): Promise<
 }
 
 /**
- * Reviews, and returns what to print.
+ * Reviews the input, and returns what to print.
  *
  * @throws CniGateError CNI_GATE_USAGE, and the errors of {@link review}
  */

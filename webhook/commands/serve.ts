@@ -27,7 +27,7 @@ interface Flags extends CertificateFlags, ClusterFlags {
   logLevel: string;
 }
 
-/** `cni-gate serve`: the admission server. */
+/** `cni-gate serve` runs the admission server. */
 export function serveCommand(): Command {
   const command = new Command('serve')
     .description('run the admission server')

@@ -23,7 +23,7 @@ const exitCodes: Record<StatusVerdict, number> = {
   'not-installed': 3,
 };
 
-/** `cni-gate status`: where networks are ready, and which pods wait or run without a proof. Sets `process.exitCode`. */
+/** `cni-gate status` shows where networks are ready, and which pods wait or lack a proof. Sets `process.exitCode`. */
 export function statusCommand(): Command {
   const command = new Command('status').description(
     'show what is in force, where networks are ready, which pods are held, and which run without a proof',

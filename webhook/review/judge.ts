@@ -57,7 +57,7 @@ export class Judge {
     return Object.hasOwn(facts.labels, profileLabel) ? undefined : 'not-opted-in';
   }
 
-  /** What admission does with a workload, and the meshes whose injector must run first. */
+  /** Returns what admission would do with a workload, and the meshes whose injectors must run first. */
   async judge(
     workload: Workload,
     assumeMeshed: boolean,
@@ -145,7 +145,7 @@ function podLabelOf(pod: Pod): Pick<ReviewDecision, 'podLabel'> {
   return label === '' || label === optOutValue || earlierCall(pod).copiedLabel ? {} : { podLabel: label };
 }
 
-/** The fault with paths in the manifest, because the error of admission has paths in the pod that was made from it. */
+/** The fault with paths in the manifest, because admission's error has paths in the pod made from the manifest. */
 function malformed(workload: Workload, error: CniGateError): Fault {
   const { document, podPath, path } = workload;
   const isInObject = error instanceof InvalidObject;

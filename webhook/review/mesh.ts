@@ -15,7 +15,7 @@ export interface MeshGap {
   profiles: string[];
 }
 
-/** The meshes that profiles describe; if two have the same name, only the last. */
+/** The meshes that profiles describe; of several with one name, only the last. */
 export function meshesOf(profiles: readonly Profile[]): Mesh[] {
   const meshes = profiles.flatMap(({ name, injector }) => (injector ? [{ name, ...injector }] : []));
   return [...new Map(meshes.map((mesh) => [mesh.name, mesh])).values()];

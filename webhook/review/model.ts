@@ -92,7 +92,7 @@ export interface Finding extends Fault {
   namespace?: string;
 }
 
-/** The data of every output. */
+/** The result of a review, from which every output is made. */
 export interface Report {
   documents: SourceDocument[];
   reviewed: Reviewed[];

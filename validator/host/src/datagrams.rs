@@ -1,4 +1,4 @@
-//! UDP, and the ICMP answers of routers and hosts from the error queue of ip(7) and ipv6(7). This needs no privilege.
+//! UDP, and the ICMP answers of routers and hosts from the error queue of ip(7) and ipv6(7). Needs no privilege.
 
 use std::os::fd::AsRawFd;
 

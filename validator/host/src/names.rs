@@ -24,7 +24,7 @@ fn look_up(ctx: Ctx, name: String) -> Result<i32> {
             Ok(addresses) => addresses.join(" "),
             Err(code) => format!("!{code}"),
         };
-        // if this fails, the reader is gone
+        // the write fails only if the reader is gone
         let _ = writer.write_all(text.as_bytes());
     };
     named(&ctx, std::thread::Builder::new().spawn(answer).map_err(errno))?;
@@ -69,7 +69,7 @@ fn addresses_of(name: &str, family: i32) -> std::result::Result<Vec<String>, &'s
     Ok(found)
 }
 
-/// The error's name. Both codes for a name without addresses have the same name.
+/// The name of an error. Both codes for a host name without addresses become `ENOTFOUND`.
 fn name_of(code: i32) -> &'static str {
     match code {
         libc::EAI_NONAME | libc::EAI_NODATA => "ENOTFOUND",

@@ -10,7 +10,7 @@ type Judge = (facts: Facts, now: number) => CheckResult | undefined;
 
 /**
  * Every check by its group: what its success means, and the function that judges it. The first failed check names the
- * cause, so a check stands before those that fail with it. `docs/reference/errors.md` has a section for each check.
+ * cause, so causes stand before consequences. `docs/reference/errors.md` has a section for each check.
  */
 const groups = {
   kubernetes: {

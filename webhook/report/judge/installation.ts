@@ -132,7 +132,7 @@ export function checkService({ installation }: Facts): CheckResult {
   return judged(service, judge, true);
 }
 
-/** Whether the service account has its rights; undefined where the facts do not include them. */
+/** Whether the service account has its rights; undefined where the facts do not include these rights. */
 export function checkServerRights({ serverRights, installation }: Facts): CheckResult | undefined {
   const { found: deployment } = installation.deployment;
   const account = `service account ${installation.namespace}/${deployment && accountIn(deployment)}`;

@@ -83,7 +83,7 @@ const comparedOf = (webhook: Webhook, found: Webhook) => ({
 
 /**
  * Requirements that the admissions enforcer of Azure Kubernetes Service adds to the namespaceSelector of every
- * webhook, and adds again when they are removed. They exclude only namespaces of AKS itself.
+ * webhook, and restores when they are removed. These requirements exclude only namespaces of AKS itself.
  * https://learn.microsoft.com/en-us/azure/aks/faq#can-admission-controller-webhooks-impact-kube-system-and-internal-aks-namespaces
  */
 const ofProvider = new Set([

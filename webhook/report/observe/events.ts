@@ -83,7 +83,7 @@ export async function podEvents(
   return last;
 }
 
-/** How long, in milliseconds, a pod may wait on its node before a status reports it: time to pull a large image. */
+/** How long, in milliseconds, a pod may wait on its node, for instance for a large image, before a status reports it. */
 const reportedAfter = 60_000;
 
 /** Whether a pod has long been on its node without a verdict. @param now milliseconds since the epoch */

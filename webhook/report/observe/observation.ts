@@ -14,7 +14,7 @@ export interface Unknown {
   why: string;
   /** Whether a right is missing; false if the cluster itself does not show the result. */
   forbidden: boolean;
-  /** The missing right, as RBAC names it; absent if the API server's answer does not name it. */
+  /** The missing right, in the words of RBAC; absent if the API server's answer does not name the right. */
   right?: string;
 }
 

@@ -145,7 +145,7 @@ async function readBase(client: ApiClient, { ownNamespace, given, namespace }: O
   return { facts, podLists, snapshots: daemonSets.found ?? [] };
 }
 
-/** Some providers append a sign to the numbers, such as `36+`; `parseInt` drops it. */
+/** `parseInt` drops the sign that some providers append to the numbers, as in `36+`. */
 const versionFacts = (version: ApiVersion) => ({
   major: Number.parseInt(version.major, 10),
   minor: Number.parseInt(version.minor, 10),

@@ -164,7 +164,7 @@ function seenIn(message: string | null | undefined): string | undefined {
   return (seen === undefined ? name : `${name}: saw ${seen}`).slice(0, texts.quoted);
 }
 
-/** Why the pod needs no proof: it may opt out and did, or admission skips it. Undefined if it needs one. */
+/** Why the pod needs no proof: it may opt out and did so, or admission skips it. Undefined if a proof is needed. */
 function whyExempt(
   pod: ApiStatusPod,
   { policy, ownNamespace }: Exempting,

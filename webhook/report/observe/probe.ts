@@ -129,7 +129,7 @@ const ours: ReadonlySet<string> = new Set([
  */
 const refuser = /^(?:admission webhook|failed calling webhook|ValidatingAdmissionPolicy) ["']([^"']+)/;
 
-/** The outcome if the API server did not create the pod: a failure if a webhook or policy of cni-gate refused it. */
+/** The outcome of a refusal or an error: a failure only if cni-gate refused the pod, or nothing answered. */
 function judgeRefusal(error: unknown): Outcome {
   if (!(error instanceof ClusterError)) throw error;
   const { status, missingRight, statusMessage, causes, message: what } = error;

@@ -49,7 +49,7 @@ function verdictOf(rows: readonly CheckRow[]): CheckVerdict {
   return rows.some(({ result, essential }) => result === 'not-known' && essential) ? 'not-known' : 'passed';
 }
 
-/** The result in one line. It names the first failed check, because the catalogue lists causes first. */
+/** The result in one line, with the first failed check, because the catalogue lists causes before consequences. */
 function headlineOf(verdict: CheckVerdict, checks: readonly Check[]): string {
   const having = (result: CheckOutcome): Check[] => checks.filter((check) => check.result === result);
   const [bad, warnings, unknown] = [having('failed'), having('warning'), having('not-known')];

@@ -20,7 +20,7 @@ const known: Record<MapName, readonly string[]> = {
 export const namespaceKeys = (object: Fields, namespace: string, position: Position): Finding[] =>
   faultsOf(object, [], position).map((fault) => ({ ...fault, subject: `Namespace ${namespace}`, namespace }));
 
-/** Such findings for a workload and its pod templates, and for a profile label of the workload that its pods lack. */
+/** As `namespaceKeys`, for a workload and its pod templates. Also finds a profile label that only the workload has. */
 export function workloadKeys(object: Fields, made: readonly Workload[]): Finding[] {
   const [first] = made;
   if (first === undefined) return [];

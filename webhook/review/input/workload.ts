@@ -64,7 +64,7 @@ export function nameIn(object: Fields, defaultNamespace: string): { namespace: s
   return { namespace, name: typeof name === 'string' ? name : generated };
 }
 
-/** The pod with its namespace. Metadata that is not an object is left unchanged, because admission rejects it. */
+/** The pod with its namespace. Metadata that is not an object is left unchanged, because admission rejects the pod. */
 const podIn = (pod: Fields, namespace: string): Fields =>
   isObject(pod.metadata) ? { ...pod, metadata: { ...pod.metadata, namespace } } : pod;
 

@@ -5,7 +5,7 @@ import { isErrorCode } from '../../lib/errors.ts';
 import { standardInputName } from '../input/files.ts';
 import { nameOf, type Report, type Reviewed } from '../model.ts';
 
-/** A problem in the input that its author may have to fix, as the reports for CI services show it. */
+/** A problem that the author of the input may have to fix. The reports for CI services consist of problems. */
 export interface Problem {
   /** `error` if the problem fails the review. */
   level: 'error' | 'warning';

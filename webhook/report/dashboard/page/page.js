@@ -94,7 +94,7 @@ function cellOf({ name, count, state, why }, network, size) {
   const text = why === '' ? told : `${told}: ${why}`;
   const words = filter.value.toLowerCase().split(/\s+/);
   const [tone, mark] = looks[state ?? ''] ?? ['none', ''];
-  // ready without a proof, so not as green as the others
+  // ready, but without a passed proof, so less green than other ready cells
   const isUnsure = state === 'ready' && size !== 'group' && why !== '';
   const attributes = {
     class: words.every((word) => text.toLowerCase().includes(word)) ? 'cell' : 'cell faint',
