@@ -23,7 +23,7 @@ export const compiledSchemas = (checkout: string): Plugin => ({
     }
     onResolve({ filter: /^compiled:/ }, ({ path }) => ({ path: path.slice(9), namespace: 'compiled' }));
     onLoad({ filter: /./, namespace: 'compiled' }, async ({ path }) => {
-      // the first `@` separates, because the file's path may contain `@` too
+      // the first `@` ends the name, because the file's path may contain `@` too
       const at = path.indexOf('@');
       const [name, file] = [path.slice(0, at), path.slice(at + 1)];
       const { [name]: validator } = await import(pathToFileURL(file).href);

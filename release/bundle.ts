@@ -14,7 +14,7 @@ const checkout = fileURLToPath(new URL('../', import.meta.url));
 const folder = join(checkout, 'dist');
 const target = join(folder, 'webhook');
 
-// npx in a checkout runs this file before its first command, which needs no new bundle if nothing has changed
+// npx in a checkout runs this file before its first command; a current bundle is not made again
 if (process.env.npm_command === 'exec' && isCurrent()) process.exit();
 
 // removes an earlier bundle

@@ -35,7 +35,7 @@ export interface Result {
   finding: Finding;
 }
 
-/** A finding that passes. @param note what was not checked, and why this is right */
+/** A finding that passes. @param note what was not checked, and why the check passes nevertheless */
 export function passed(seen: string, note?: string): Passed {
   return { passed: true, seen, ...(note !== undefined && { note }) };
 }

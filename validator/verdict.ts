@@ -35,8 +35,8 @@ export interface Report extends Verdict {
 }
 
 /**
- * Longer messages are shortened to this many bytes, which include the line break at the end. The kubelet's status
- * manager keeps 12 KiB for all containers of a pod together (`normalizeStatus`), which is 1 KiB for each of twelve.
+ * Longer messages are shortened to this many bytes, including the line break at the end. The kubelet's status manager
+ * keeps 12 KiB for all containers of a pod together (`normalizeStatus`), which is 1 KiB for each of twelve containers.
  */
 export const mostBytes = 1024;
 

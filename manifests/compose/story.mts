@@ -64,7 +64,7 @@ async function setReady(node: string, ready: boolean): Promise<void> {
 const initContainers = ({ spec }: Thing): string =>
   (spec.initContainers ?? []).map(({ name }) => name).join(', ') || 'none';
 
-/** Creates an object as soon as possible. After a second `docker compose up`, the object exists already. */
+/** Creates an object as soon as the API server accepts it. On a second `docker compose up`, the object may exist. */
 async function make(path: string, object: object): Promise<void> {
   await eventually(() =>
     ask('POST', path, object).catch((error: Error) => {

@@ -90,7 +90,7 @@ export function judgeInterfaces(
   });
 }
 
-/** Whether an entry is about a network: older releases of Multus omit the namespace, or write another name. */
+/** Whether an entry describes this network. Older releases of Multus omit the namespace, or write another name. */
 function isOf(entry: NetworkStatus, { name, interface: device, usualInterface }: AskedNetwork): boolean {
   if (device !== undefined && entry.interface !== undefined) return entry.interface === device;
   if (entry.name === name || entry.name === name.slice(name.indexOf('/') + 1)) return true;

@@ -32,7 +32,7 @@ interface Destination {
 
 const waits: Record<Family, number> = { IPv4: patience.first, IPv6: patience.first };
 
-/** Attempts in progress. All profiles share one, because several would compete for the node's limited answers. */
+/** Attempts in progress. All profiles share an attempt, because several would compete for the node's answers. */
 const running = new Map<Family, Promise<Passed | Failed>>();
 
 /**
@@ -90,7 +90,7 @@ async function ask(family: Family, pod: Pod, deadline: number): Promise<Passed |
 /** An address outside every cluster, from the ranges for documentation (RFC 5737, RFC 3849). */
 const outside: Record<Family, string> = { IPv4: '192.0.2.2', IPv6: '2001:db8::2' };
 
-/** The node's addresses, the gateway, and an address outside if the route to it is the default route. */
+/** The node's addresses, the gateway, and an address outside the cluster if packets to it take the default route. */
 function destinationsOf(family: Family, pod: Pod): Destination[] {
   const route = defaultRoute(family);
   const { gateway = undefined, device = '' } = route && 'device' in route ? route : {};
@@ -106,7 +106,7 @@ function destinationsOf(family: Family, pod: Pod): Destination[] {
   }));
 }
 
-/** ICMP messages that hosts and routers send, not filters, by type and code (RFC 792, RFC 4443). */
+/** ICMP messages by type and code (RFC 792, RFC 4443), namely those that hosts and routers send, and not filters. */
 const meaning: Record<string, string> = {
   '3/0': 'network unreachable',
   '3/1': 'host unreachable',

@@ -151,8 +151,8 @@ export function summarize(report: Report): Summary {
 }
 
 /**
- * The exit code: 2 for unreadable input, 1 for a refusal and, if strict, for a warning or a finding. A pipeline should
- * be strict, because otherwise it passes and checks nothing if a Namespace or the mesh's injector is missing.
+ * The exit code: 2 for unreadable input, 1 for a refusal and, if strict, for a warning or a finding. Without strict,
+ * a pipeline would pass and check nothing if a Namespace or the mesh's injector is missing.
  */
 export function exitCodeOf({ errors, refused, warnings, findings }: Summary, strict: boolean): number {
   if (errors > 0) return 2;

@@ -136,7 +136,7 @@ function misfits({ namespace, object, containers, hard }: LimitFacts, { requests
   return (Object.keys(limits) as (keyof typeof limits)[]).flatMap((name) => {
     const [request, limit] = [quantity(requests[name]), quantity(limits[name])];
     const [requested, limited] = [`requests.${name} ${requests[name]}`, `limits.${name} ${limits[name]}`];
-    // each field's value, whether an amount of the API object fits ours, and which of our fields are compared with it
+    // a field of the API object, its value, whether an amount fits our resources, and our resources as text
     const rules: [
       field: string,
       value: string | undefined,

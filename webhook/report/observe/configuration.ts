@@ -11,7 +11,7 @@ import { installedConfiguration } from '../../lib/names.ts';
 /** A configuration, and where it was read from. */
 export interface FoundPolicy {
   policy: Policy;
-  /** Names the source in messages for people. */
+  /** Where the policy was read from, for messages. */
   source: string;
   /** Why the installation's own configuration could not be used; absent if it is used. */
   trouble?: { code: ErrorCode; message: string; right?: string };

@@ -35,7 +35,7 @@ const mostNamespaces = 10;
 /** At most this many events of one reason are read from each namespace. */
 const mostEvents = 500;
 
-/** The fields of an event that are read. Kubelets write events of the older API, whose times have these names here. */
+/** The fields that are read. Kubelets use the older API, whose times the newer API returns with `deprecated` names. */
 interface ApiEvent {
   eventTime?: string | null;
   deprecatedLastTimestamp?: string | null;
@@ -83,7 +83,7 @@ export async function podEvents(
   return last;
 }
 
-/** How long, in milliseconds, a pod may wait on its node, for instance for a large image, before a status reports it. */
+/** How long, in milliseconds, a pod may wait on its node (for a large image) before a status reports the pod. */
 const reportedAfter = 60_000;
 
 /** Whether a pod has long been on its node without a verdict. @param now milliseconds since the epoch */

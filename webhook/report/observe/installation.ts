@@ -35,7 +35,7 @@ export async function readRegistered(client: ApiClient): Promise<Registered> {
     const source = {
       resource: `${kind}webhookconfigurations`,
       path: configurationsPath(kind),
-      // a role may allow to list only the configuration of this name
+      // RBAC may limit the caller's right to list to this name
       query: { fieldSelector: `metadata.name=${webhookConfiguration}` },
       pick: (configuration: ApiObject & { webhooks?: Webhook[] }) => configuration.webhooks ?? [],
     };

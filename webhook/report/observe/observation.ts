@@ -51,7 +51,7 @@ export const readLists = async <O extends ApiObject, T>(
 ): Promise<T[]> =>
   (await mapEach(sources, async (source) => [...(await listAll(client, source)).store.list()])).flat();
 
-/** Awaits `work` for each value, and keeps their order. Four run at a time: more would only queue at the API server. */
+/** The results of `work` for each value, in order. Four run at a time, because more would queue at the API server. */
 export async function mapEach<T, R>(values: Iterable<T>, work: (value: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
   // all workers take their values from this one iterator

@@ -181,7 +181,7 @@ const ofOne: ReadonlySet<string> = new Set(['namespace', 'name', 'since', 'node'
 const grouped = (objects: readonly object[]): object[] =>
   [...Map.groupBy(objects as Fields[], reasonOf).values()].map(merged);
 
-/** What identifies the reason of an object: all other fields, without the object's names that an event may contain. */
+/** A key for the reason of an object: the fields that are not in `ofOne`, without the object's names in their texts. */
 function reasonOf(object: Fields): string {
   const names = [object.name, object.node].filter((name) => typeof name === 'string');
   return JSON.stringify(object, (field, value) => {

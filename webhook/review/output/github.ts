@@ -15,7 +15,7 @@ export function githubOutput(report: Report, summary: Summary, strict: boolean, 
 }
 
 function annotation({ level, code, text, file, line, column }: Problem): string {
-  // without a file, GitHub would attach the line to the workflow
+  // without a file, GitHub would take the line for one of the workflow file
   const isFile = file !== standardInputName;
   const place = isFile ? { file, line, col: column } : {};
   const properties = Object.entries({ title: code, ...place })
@@ -29,6 +29,6 @@ function annotation({ level, code, text, file, line, column }: Problem): string 
 const escapeData = (text: string): string =>
   text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 
-/** Escapes a property of a command. A comma ends a property, and colons end the last one. */
+/** Escapes a property of a command. A comma ends a property, and two colons end the properties. */
 const escapeProperty = (text: string): string =>
   escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
