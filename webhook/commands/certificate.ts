@@ -72,7 +72,7 @@ export function checkCertificate(flags: CertificateFlags): void {
 }
 
 /**
- * Returns the source of the serving certificate: files, a Secret that the replicas share, or a certificate made at start.
+ * The source of the serving certificate: files, a Secret that the replicas share, or a certificate made at start.
  *
  * @param client connects to the cluster with the Secret; undefined if the server uses no cluster
  */

@@ -101,7 +101,7 @@ export async function readInstallation(client: ApiClient, registered: Registered
     certificate: await readCertificate(client, namespace, deployment, webhooks),
     policies: { pods, serviceAccount },
     lease: mapFound(lease, (found) => leaseFacts(found, client.clockSkew)),
-    // of the webhook for pods; undefined if not known
+    // the policy of the webhook for pods; undefined if not known
     failurePolicy: registered.mutating?.[0]?.failurePolicy,
   };
 }
