@@ -18,7 +18,7 @@ export function verdictOf(results: Result[]): Verdict {
   return { verdict: 'not-possible', code: exitCode.notPossible };
 }
 
-/** The exit code of the process. In warn mode the code is 0, so that the pod starts, unless a signal ended the proof. */
+/** The exit code of the process. In warn mode the code is 0, unless a signal ended the proof, so the pod starts. */
 export function exitCodeFor({ verdict, code }: Verdict, warn: boolean): number {
   return warn && verdict !== 'stopped' ? exitCode.passed : code;
 }

@@ -77,7 +77,7 @@ export function answerOn(
       forgetLate();
       resolve(answer);
     };
-    // ends early if the peer is silent, but handles pending I/O first: a starved process may not have read an answer yet
+    // ends early if the peer is silent, but handles pending I/O first, because a starved process may be behind
     const forgetEarly = after(patience, async () => {
       await sleep(0);
       await sleep(0);

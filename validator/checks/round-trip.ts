@@ -122,8 +122,8 @@ const meaningIPv6: Record<string, string> = {
 
 /**
  * Returns the finding for the first valid answer. An answer must quote our token, and must not come from a filter
- * ("prohibited"), which may be at the pod's own end. A host must answer itself that its port is closed. A datagram to the
- * address outside must be answered by a router, from an address that is neither the outside one nor one of the pod.
+ * ("prohibited"), which may be at the pod's own end. A host must itself report that its port is closed. For the
+ * address outside, a router must answer, whose address is neither the one outside nor one of the pod.
  */
 export function answerIn(
   messages: IcmpError[],
