@@ -11,7 +11,7 @@ import { type AttackedServer, startAttackedServer } from './server.ts';
 
 const MiB = 1024 * 1024;
 
-/** The control group of this process, the attacker. It gets a quarter of a server's processor time, but more than others. */
+/** The control group of the attacker, which is this process: it gets a quarter of a server's processor time. */
 let attackers: ControlGroup | undefined;
 
 /** How long an attack lasts, in milliseconds. `CNI_GATE_ATTACK_SECONDS` sets another duration. */

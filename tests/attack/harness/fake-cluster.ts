@@ -52,7 +52,7 @@ const ordinary = (): Record<string, object[]> => ({
   [`/api/v1/namespaces/shop/pods/${pendingName}`]: [pendingPod()],
 });
 
-/** Starts a fake API server with the objects of {@link ordinary}. It has no other objects, and other lists are empty. */
+/** Starts a fake API server with the objects of {@link ordinary} and no others. Other lists are empty. */
 export async function startFakeCluster(t: TestContext): Promise<HostileCluster> {
   const objects = ordinary();
   return startHostileCluster(t, (path) => objects[path] ?? []);
