@@ -10,7 +10,7 @@ const odd = [
   ...[[{ path: null }], [{ path: 0 }], { length: 1e9 }],
 ];
 
-/** Parts of a pod that cni-gate has injected before, because only then it examines the volume. */
+/** Parts of a pod that cni-gate injected earlier. Only if a pod has them does cni-gate examine the volume. */
 const ours = {
   metadata: { name: 'a', annotations: { [statusAnnotation]: '{"profiles":["cilium"],"checks":[]}' } },
   container: { name: validatorContainer, image: 'x', env: [{ name: 'CNI_GATE_CHECKS', value: '[]' }] },

@@ -186,7 +186,7 @@ for (const days of [30, -30]) {
     const lines = one.lines.length;
     const load = beginLoad(t, cluster, rate);
     for (const replica of [one, other]) await replica.setClock(days * day);
-    // a change of the Secret makes the replicas look at it, and at the clock
+    // the replicas look at the clock when the Secret changes
     await installation.setData(await installation.data());
     await one.logged(/the clock of this machine is \d+ s (behind|ahead of) the API server's/, lines);
     assert.ok(

@@ -112,7 +112,7 @@ test('a rolling restart of both replicas under load: every pod is admitted', asy
     codes.push(replica.end());
     await installation.endpoints([remaining]);
     replicas.delete(replica);
-    // another address, because the replica that ends still has connections
+    // at a new address, because the old replica still has connections at its own
     const again = start(host);
     await again.serving();
     await installation.endpoints([again, remaining]);

@@ -90,7 +90,7 @@ test('the webhooks that validate show it too', async () => {
 
 test('a new authority, both trusted meanwhile, and no creation is refused for it', async (t) => {
   const load = beginLoad(t, cluster, 20);
-  // in a folder of their own, because the API server may read the current files at any time
+  // the new files are made in another folder, because the API server may read the current ones at any time
   bash(`mkdir next && cd next && ${makeCertificates}`);
   const [old, next] = [file('clients.crt'), file('next/clients.crt')].map((path) =>
     readFileSync(path, 'utf8'),

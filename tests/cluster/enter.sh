@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The first process of the run's namespaces: it sets them up and runs the command. When it ends, the kernel ends all
-# processes that the command left behind. Process 1 has to reap orphaned processes, and a shell does that.
+# The first process of the run's namespaces: it sets them up and runs the command. When this process ends, the kernel
+# ends all that the command left behind. It is a shell, because process 1 has to reap orphaned processes.
 #
 # usage: enter.sh COMMAND [ARGUMENT ...]
 set -euo pipefail

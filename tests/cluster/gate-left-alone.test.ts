@@ -21,7 +21,7 @@ const { agentOn, apply, setReady, until } = stepsIn(cluster);
 
 const isProved = ({ spec }: Pod): boolean => spec.initContainers?.[0]?.name === validatorContainer;
 
-/** Waits until a webhook of cni-gate has logged exactly one decision about a pod: this outcome, for this reason. */
+/** Waits until a webhook of cni-gate has logged exactly one decision about a pod, with this outcome and reason. */
 const isTold = (webhook: string, pod: string, outcome: string, reason: string): Promise<void> =>
   eventually(async () => {
     const lines = scene.server.lines.filter((one) => one.webhook === webhook && `${one.pod}`.startsWith(pod));

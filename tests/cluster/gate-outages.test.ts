@@ -32,11 +32,11 @@ const container = (): string => `containerd://boot-${boot}`;
 await setReady(agent, true, container());
 await until('allowed', 'n1', 'before');
 
-/** Simulates a reboot: the node has a new boot ID, and its agent still reads Ready with the old containers. */
+/** Gives n1 a new boot ID, as a reboot does. Its agent still reads Ready with the containers from before the reboot. */
 const reboot = (): Promise<unknown> =>
   cluster.api.patch('/api/v1/nodes/n1/status', { status: { nodeInfo: { bootID: `boot-${boot + 1}` } } });
 
-/** The kubelet has updated the agent's status after the reboot: the agent has a new container. */
+/** Acts as the kubelet of n1 after a reboot: the agent is Ready with a new container. */
 async function comeBack(): Promise<void> {
   boot += 1;
   await setReady(agent, true, container());
@@ -80,7 +80,7 @@ suite('readiness after an outage', () => {
     await reboot();
     await setReady(agent, false, container());
     await comeBack();
-    // the kubelet updates its Node later than the container, as it does all the time
+    // a kubelet writes its Node regularly, so the Node's last write is later than the start of the new container
     await cluster.api.patch('/api/v1/nodes/n1', { metadata: { annotations: { written: 'later' } } });
     await components['kube-apiserver'].stop();
     await compact(cluster);

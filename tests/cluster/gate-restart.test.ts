@@ -32,11 +32,11 @@ await setReady(await agentOn('n2'), true, container());
 await setReady(agent, true, container());
 await says('allowed', 'n1', promised);
 
-/** Node n1 has a new boot ID, and its agent still reads Ready with the containers from before the reboot. */
+/** Gives n1 a new boot ID, as a reboot does. Its agent still reads Ready with the containers from before the reboot. */
 const reboot = (): Promise<unknown> =>
   cluster.api.patch('/api/v1/nodes/n1/status', { status: { nodeInfo: { bootID: `boot-${boot + 1}` } } });
 
-/** The kubelet of n1 sets the agent to not Ready; some time later the agent is Ready with a new container. */
+/** Acts as the kubelet of n1: the agent is not Ready at first, and Ready with a new container later. */
 async function recover(): Promise<void> {
   boot += 1;
   await setReady(agent, false, container());
@@ -69,7 +69,7 @@ async function askAboutReady(signal: AbortSignal): Promise<{ asked: number; refu
 }
 
 const witness = 'witness';
-// created while a replica still answers, because the webhook would be missing later
+// created while a replica still answers, because the API server refuses pods while no replica answers
 await apply(podOn(witness, { spec: { schedulerName: 'nobody' } }));
 const stop = new AbortController();
 const asking = askAboutReady(stop.signal);

@@ -5,7 +5,7 @@ import { startCluster } from './harness/start.ts';
 import { install } from './installed/installation.ts';
 import { testThatItWorks } from './installed/working.ts';
 
-/* cert-manager does not run here. Only its kinds exist, and the test does what the overlay tells cert-manager to do. */
+/* cert-manager does not run here. Only its kinds exist, and the test does its work as the overlay configures it. */
 
 interface Certificate {
   metadata: { name: string; namespace: string };

@@ -12,7 +12,7 @@ import { deployment, initNames, makeNamespace, runningPod } from './installed/wo
 
 const networks = [
   { namespace: 'kube-system', name: 'cilium' },
-  // its namespace opted in by mistake, and it is not on the host network: only its name exempts its pods
+  // the namespace opted in by mistake, and the pods are not on the host network: only the name exempts them
   { namespace: 'linkerd-cni', name: 'linkerd-cni' },
 ];
 

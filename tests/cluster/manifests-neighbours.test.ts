@@ -46,7 +46,7 @@ async function besides(
 
 const initNamesOf = (spec: UserPod['spec']): string[] => (spec.initContainers ?? []).map(({ name }) => name);
 
-/** The names of the checks that the init container gets. */
+/** The names of the checks in the init container's environment. */
 function checksOf({ spec }: UserPod): string[] {
   const text = spec.initContainers?.[0]?.env?.find(({ name }) => name === env.checks)?.value ?? '[]';
   const checks: Record<string, unknown>[] = JSON.parse(text);

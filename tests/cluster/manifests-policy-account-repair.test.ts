@@ -48,7 +48,7 @@ interface FailedPod {
 
 let count = 0;
 
-/** An existing owner, because the garbage collector deletes pods without one. Its controller does nothing. */
+/** An owner that exists, because the garbage collector would delete the pod otherwise. Its controller does nothing. */
 async function ownerIn(where: string, kind: string): Promise<{ name: string; uid: string }> {
   const paths: Record<string, string> = {
     ConfigMap: `/api/v1/namespaces/${where}/configmaps/kube-root-ca.crt`,

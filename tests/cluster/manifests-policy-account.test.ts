@@ -312,7 +312,7 @@ test('a pod may not be bound or evicted, and gets no ephemeral container', async
 
 interface HeldPod {
   labels?: Record<string, string>;
-  /** The status of the pod's condition PodScheduled. */
+  /** The status of the pod's condition `PodScheduled`. */
   status?: string;
   message?: string;
 }

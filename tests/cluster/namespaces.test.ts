@@ -182,7 +182,7 @@ test('API server away for a minute: ready all along, and right when it is back',
   await settle('shop', 'aws-vpc-cni');
 });
 
-/** The profile of the first pod that the API server sends to cni-gate: after an outage its own watch lags as well. */
+/** The profile of the first pod that the API server sends to cni-gate: after an outage, the API server lags as well. */
 async function firstProfile(where: string): Promise<string> {
   for (;;) {
     const { metadata } = await makePod(where, true);

@@ -493,7 +493,7 @@ test('with repair.mode audit, an event says what would be deleted; with recreate
     assert.equal(event?.reason, 'WouldRecreate');
   });
   assert.deepEqual([deleted('audited'), uidsOf(await podsOf('audited'))], [[], uidsOf(first)]);
-  // a later run of a proof in the same sandbox finds out nothing, as on a busy node
+  // a later run of a proof in the same sandbox gets no result (exit code 69), as on a busy node
   await Promise.all(first.map((one) => decide(cluster, one, 69)));
   await configure(`mode: recreate, ${noBudgets}`, 'recreate');
   await placed('audited', 2, uidsOf(first));

@@ -65,7 +65,7 @@ const normal = (line: string): string =>
 /** Runs the first command and feeds it all others. @returns `outputs`: what each step wrote to standard output */
 async function followed(): Promise<{ code: number | null; outputs: string[]; all: string }> {
   const programs = mkdtempSync(join(tmpdir(), 'tutorial-'));
-  // this stand-in for sudo skips -E and variable assignments, and runs the command
+  // this stand-in for sudo skips `-E` and runs the command
   writeFileSync(join(programs, 'sudo'), '#!/bin/sh\nwhile [ "$1" = -E ]; do shift; done\nexec "$@"\n');
   chmodSync(join(programs, 'sudo'), 0o755);
   const input = steps

@@ -8,7 +8,7 @@ import type { Shape } from './harness/shape.ts';
 import type { Step } from './table/plan.ts';
 import { silenceGateway } from './table/steps.ts';
 
-/** Runs a proof with the checks, for situations that the table lacks. @param step is applied once the proof runs */
+/** Runs a proof with the given checks. @param step is applied once the proof runs */
 async function prove(sandbox: Sandbox, checks: object[], step: Step = () => {}): Promise<Proof> {
   const configuration = configurationOf({ profiles: [{ name: 'own', proof: { checks } }] });
   const running = startProof(sandbox, { profile: 'own' }, { configuration });

@@ -10,7 +10,7 @@ import { validator } from './harness/proof.ts';
 import { Sandbox } from './harness/sandbox.ts';
 
 /*
- * As many pods as a node runs by default start at once. The node limits its ICMP messages, but each gets an answer.
+ * As many pods as a node runs by default start at once. The node limits its ICMP messages, but each pod gets answers.
  * A network namespace has a node's limits, and its own since Linux 6.12; before, all namespaces shared them.
  */
 

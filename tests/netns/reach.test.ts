@@ -6,7 +6,7 @@ import { listen, serveNames } from './harness/listeners.ts';
 import { startProof } from './harness/proof.ts';
 import { Sandbox } from './harness/sandbox.ts';
 
-/** Runs a proof with the check `reach`, which the table does not have because no built-in profile uses it. */
+/** Runs a proof with the check `reach`, which no built-in profile uses. */
 function reach(sandbox: Sandbox, host: string, timeout = '3s', nameServers?: string[]) {
   const check = { reach: { host, port: 5432, timeout } };
   const configuration = configurationOf({ profiles: [{ name: 'database', proof: { checks: [check] } }] });

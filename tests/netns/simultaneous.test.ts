@@ -9,7 +9,7 @@ import { flushRules, writeRules } from './rules/backends.ts';
 import { linkerd } from './rules/linkerd.ts';
 import { addSecondInterface, networkStatusOf } from './table/steps.ts';
 
-/* Checks that passed early are repeated when the last check passes. The table has the exit codes and reasons. */
+/* Checks that passed early are repeated when the last check passes. */
 const right = networkStatusOf('dual', podAddress, secondAddress);
 const joined: PodSpecimen = {
   ...specimens.linkerd,

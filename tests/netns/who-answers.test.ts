@@ -6,7 +6,7 @@ import { linkerd } from './rules/linkerd.ts';
 import { runCommand, type Step } from './table/plan.ts';
 import { answerOutside, leadBack, listenInPod, write } from './table/steps.ts';
 
-/** A connection that another program answers, and the expected text in the log. The table has the codes and reasons. */
+/** A connection that another program answers, and the text that the log has to contain about it. */
 interface Answered {
   what: string;
   network: NetworkName;

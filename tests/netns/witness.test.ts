@@ -33,7 +33,7 @@ describe('the witness, beside the truth', { concurrency: 9 }, () => {
       for (const step of steps) await step(sandbox);
       const { proof, connected } = await witnessed(sandbox, pod, { late, dialsFrom, from });
       const passes = typeof expected === 'number';
-      // the kubelet is connected only if the proof passes, because it then starts the next container
+      // the kubelet would start the next container once connected, so it may connect only if the proof passes
       assert.equal(connected, passes, proof.log);
       assert.equal(proof.code, passes ? 0 : 95, proof.log);
       if (passes) assert.match(proof.log, new RegExp(`witness IPv. passed: .* come to port ${expected}\\.`));

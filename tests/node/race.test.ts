@@ -119,7 +119,7 @@ async function race(): Promise<void> {
   );
   const started = new Set(node.starts().map(({ image }) => image));
   for (const { name } of shop.images) assert.ok(!started.has(name), `${name} was started`);
-  // the same records contain containers that did start, so they are complete
+  // the records do contain the containers that started, so a missing entry means that a container did not start
   for (const { name } of [...gateImages(), ...bare.images])
     assert.ok(started.has(name), `no record of ${name}`);
 }

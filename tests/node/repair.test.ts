@@ -87,7 +87,7 @@ for (const evidence of evidences) {
       await t.test(`boot ${count} of ${reboots}: ${name}`, async (one) => {
         await shop.scale(0);
         await shop.running(0);
-        // pods are created only when the gate knows of the boot, so none is bound before
+        // the pods are created once the gate knows of the boot, so that none is bound before
         const boot = await reboot(() => shop.scale(many));
         const running = await shop.running(many, boot.known);
         times.add(

@@ -61,7 +61,7 @@ const seenOf = ({ peak, blocked, starved }: Observed): string =>
 
 const inMiB = (bytes: number): string => `${(bytes / MiB).toFixed(0)} MiB`;
 
-/** Joins the control group of attackers, once. Servers, observers and innocents have groups of their own. */
+/** Joins the control group of attackers, once. Servers, observers and ordinary callers have groups of their own. */
 export function becomeAttacker(): void {
   if (attackers) return;
   attackers = new ControlGroup('attacker', { shares: 16 });
@@ -104,11 +104,11 @@ export class Answers {
 export interface Attacked {
   server: AttackedServer;
   cluster: HostileCluster;
-  /** Aborted when all calls of the innocents are done, so that the attack ends. */
+  /** Aborted when all ordinary calls are done, so that the attack ends. */
   signal: AbortSignal;
 }
 
-/** Attacks a server while innocents call it, and asserts that the server holds. @param attack has to end on abort */
+/** Attacks a server while ordinary callers (innocents) call it, and asserts the bounds. @param attack ends on abort */
 export async function underAttack(
   t: TestContext,
   attack: (attacked: Attacked) => Promise<void>,

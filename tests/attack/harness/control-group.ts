@@ -21,7 +21,7 @@ export const containerMemory = 512 * MiB;
 export interface GroupOptions {
   /** Memory limit in bytes, without swap; no limit if absent. */
   memory?: number;
-  /** Processor time relative to ordinary processes: as much as this many of them that never rest (default 64). */
+  /** Share of processor time, as the number of busy ordinary processes that together get as much (default 64). */
   shares?: number;
 }
 

@@ -14,13 +14,13 @@ const inNamespace = <T extends { metadata: object }>(namespace: string, object: 
   metadata: { ...object.metadata, namespace, labels: { app: 'cilium' } },
 });
 
-/** Cilium's pod on a node. @param reason the reason in the kubelet's container status if the pod is not ready */
+/** Cilium's pod on a node. @param reason why its container waits; if absent, the pod is ready */
 export const agentOn = (node: string, reason?: string) => {
   const waiting = reason === undefined ? {} : { ready: false, waiting: reason };
   return inNamespace('kube-system', apiAgent(node, { name: `cilium-${node}`, owner: 'cilium', ...waiting }));
 };
 
-/** The pod that the innocents' bindings are for. It has no node yet. */
+/** The pod that is bound in the reviews of ordinary callers. It has no node yet. */
 const { name: pendingName = '', uid } = recorded('binding-deployment-web').request.object.metadata;
 
 function pendingPod(): object {

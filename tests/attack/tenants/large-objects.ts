@@ -9,7 +9,7 @@ import type { Stage } from './stage.ts';
 const sideBySide = 4;
 /** Size of a large pod's filler in bytes. The whole pod has to fit into 1.5 MiB, which is etcd's limit. */
 const podBytes = 1_300_000;
-/** How many large pods each node gets: together they exceed what steering once read of a node. */
+/** How many large pods each node gets: more than steering could once read from a node. */
 const podsOnNode = 14;
 /** How many seconds a steered pod may wait for its node. The scheduler pauses for ten after some refusals. */
 const patience = 60;

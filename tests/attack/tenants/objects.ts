@@ -56,9 +56,9 @@ interface Expression {
 const required = (matchExpressions: Expression[]): object => requiring({ matchExpressions });
 
 /**
- * Requires one node with `count` expressions. Every node matches all expressions but the last, so a comparison in order
- * has to go to the end. The keys differ between pods, so that no two pods have the same requirement. They are short,
- * because requirements of more than 16 KiB are not compared at all.
+ * A node affinity that requires one node with `count` expressions. Every node matches all expressions but the last, so
+ * a comparison in order has to go to the end. The keys differ between pods, so that no two pods have equal expressions.
+ * The keys are short, because requirements of more than 16 KiB are not compared at all.
  */
 export const inExpressions = (node: string, count: number, pod: number): object =>
   required([
@@ -97,7 +97,7 @@ export function daemonSetWith(name: string, tolerations: number): object {
   });
 }
 
-/** The label of the nodes that the network's DaemonSet selects. All other nodes only add to what has to be compared. */
+/** The label of the nodes that the network's DaemonSet selects. All other nodes only enlarge the cluster. */
 export const networkLabel = 'tenant.example.com/network';
 
 export const networkDaemonSet: object = workload('DaemonSet', network.name, {

@@ -14,7 +14,7 @@ const sizes =
     ? { pods: 271, daemonSets: 100, pending: [400, 1300], expressions: [280, 95], lasts: 60 }
     : { pods: 20, daemonSets: 10, pending: [400], expressions: [95], lasts: 5 };
 
-/** How many pods wait, and their number of expressions. Pods with 95 are compared, those with 280 are not. */
+/** How many pods wait, and their number of expressions: cni-gate compares 95 with the nodes, but not 280. */
 const waiting = sizes.pending.flatMap((count) =>
   sizes.expressions.map((expressions) => ({ count, expressions, lasts: sizes.lasts })),
 );

@@ -6,7 +6,7 @@ import { messageOf } from '../../../webhook/lib/errors.ts';
 import { mortal } from '../../support/mortal.ts';
 import { cacheFolder } from './cache.ts';
 
-/** The programs of a control plane, and the kubelet, under the names that they have in Kubernetes' own releases. */
+/** The programs of a control plane, and the kubelet, under the names that they have in releases of Kubernetes. */
 export const programs = [
   'etcd',
   'kube-apiserver',

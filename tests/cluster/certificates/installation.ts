@@ -21,7 +21,7 @@ export const validatingPath =
 const slicePath = `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices/cni-gate`;
 const endpointsPath = `/api/v1/namespaces/${namespace}/endpoints/cni-gate`;
 
-/** For how long replicas distribute a new authority before they sign with it. The API server here needs no longer. */
+/** How long a new authority is trusted before replicas sign with it. This is the shortest time that works here. */
 export const overlap = '5s';
 
 interface Secret {

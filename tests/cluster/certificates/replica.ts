@@ -62,7 +62,7 @@ export class Replica extends LoggingProcess {
   }
 
   async metric(name: string, labels?: Record<string, string>): Promise<number> {
-    // the server returns the same text to all scrapes within `metricsAge`
+    // the server caches the text of its metrics for `metricsAge`, so this waits until the cache has expired
     await sleep(opsLimits.metricsAge + 100);
     return sumIn((await this.ops('/metrics')).body, name, labels);
   }

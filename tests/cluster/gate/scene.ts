@@ -14,7 +14,7 @@ import { serviceAt } from '../harness/service.ts';
 
 const own = { namespace: 'cni-gate', name: 'cni-gate' };
 
-/** The namespaces of the network's DaemonSets, of pods that opted in, and of pods that did not. */
+/** The namespaces of the network's DaemonSets, of pods that opted in, and of pods that did not opt in. */
 export const networkNamespace = 'net';
 export const optedIn = 'shop';
 export const bystander = 'plain';

@@ -58,7 +58,7 @@ export class Cluster {
     this.#components = components;
   }
 
-  /** @throws Error if the control plane is shared, because other test files use its components too: set an option */
+  /** @throws Error if the control plane is shared with other test files: start it with the option `own` instead */
   get components(): Record<ComponentName, Component> {
     if (this.#components === undefined) throw new Error('start the control plane with { own: true }');
     return this.#components;

@@ -63,7 +63,7 @@ export class Component {
     await this.#end('SIGKILL');
   }
 
-  /** Suspends the process: its connections stay open, and it answers nothing. */
+  /** Suspends the process: its connections stay open, but it answers no request. */
   freeze(): void {
     this.#child?.kill('SIGSTOP');
   }

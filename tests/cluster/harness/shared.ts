@@ -62,7 +62,7 @@ export async function takeShared(): Promise<Shared | undefined> {
 async function clear({ ports, fresh }: Shared): Promise<void> {
   let removed = 0;
   for (let round = 0; round < 40; round++) {
-    // controllers may create or delete other objects when an object is removed
+    // when an object is removed, a controller may in turn create or delete others
     const changed = await restore(ports.etcd, fresh);
     if (changed === 0 && round > 0) {
       // the API server reads policies once a second (kubernetes pkg/admission/plugin/policy/generic/policy_source.go)

@@ -8,7 +8,7 @@ import type { Cluster } from '../harness/cluster.ts';
 
 const checkout = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** Runs a command in a shell, by default in the checkout. @param path folders of programs, searched first */
+/** Runs a command in a shell, by default in the checkout. @param path more folders to search for programs */
 export function shell(
   cluster: Cluster,
   command: string,

@@ -41,9 +41,9 @@ const hasAddress =
   (address: string): Step =>
   async (sandbox) =>
     void (await sandbox.ip('node', `addr add ${address}/32 dev lo`));
-/** Istio's node agent translates the source address of the kubelet's probes to this address. */
+/** Gives the node the address to which Istio's node agent translates the source of the kubelet's probes. */
 const probeAddress = hasAddress('169.254.7.127');
-/** Only connections that the node begins work, because the kubelet is always let through. */
+/** Drops what the pod sends, except answers: as under a NetworkPolicy that denies all, only the node can connect. */
 const denyAll = rule(
   'node',
   'chain in { type filter hook prerouting priority -100;',

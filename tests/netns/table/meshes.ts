@@ -22,7 +22,7 @@ const otherUser = { runAsUser: 2000, runAsGroup: 3000 };
 const otherRules = { proxyUser: 2000, proxyGroup: 3000 };
 const ipv6First = [podAddress.ipv6, podAddress.ipv4];
 
-/** At first only IPv4 has rules. They are removed at 2 s and come back at 5 s or never. The IPv6 rules come at 3 s. */
+/** Only the IPv4 rules exist at first. They go at 2 s, and come back at 5 s or never. The IPv6 rules come at 3 s. */
 export const halfBreaks = (rules: RuleSet, recovers: boolean, listeners: Step[] = []): Plan => ({
   before: [write(rules, { families: 'ipv4' }), ...listeners],
   while: [

@@ -20,7 +20,7 @@ export interface Cell extends Plan {
   fails?: string;
 }
 
-/** A cell for each situation that applies to a network. Comments next to a network's cells say why others do not. */
+/** A cell for each situation that applies to a network. Comments in the network's file explain missing cells. */
 export type Cells = Record<string, Cell>;
 
 export async function runCommand(plan: Plan, specimen: PodSpecimen): Promise<Proof> {

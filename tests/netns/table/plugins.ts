@@ -33,7 +33,7 @@ const lateInterface = (shape: Partial<Shape>, before: Step[]): Plan => ({
 
 const exchanged: Plan['while'] = [
   { after: 2000, step: exchangeAddress },
-  // not between the kernel's two attempts to resolve the gateway: such an answer would count as known before
+  // not between two attempts of the kernel to resolve the gateway: the answer would then count as known before
   { after: 2700, step: attach },
 ];
 const linkRoute = { gateway: 'by-link-route' } as const;

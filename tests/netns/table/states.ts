@@ -139,7 +139,7 @@ const sourceOfDefault = pod(
   'route add local 10.77.0.9 dev lo table local',
   `route replace default via ${gatewayAddress.ipv4} dev eth0 src 10.77.0.9`,
 );
-/** The default route leads to nobody, and routes for the validator's outside addresses lead to the node. */
+/** The default route leads to an address that nobody has; routes for the validator's outside addresses lead to the node. */
 const deadDefault: Step = pod(
   `route add 192.0.2.0/24 via ${gatewayAddress.ipv4} dev eth0`,
   `route add 2001:db8::/32 via ${gatewayAddress.ipv6} dev eth0`,
@@ -195,7 +195,7 @@ const lost = { ...broken, address: 'address-missing', gateway: 'address-missing'
 const silent = { ...broken, gateway: 'gateway-silent' } as const;
 const noDefault = { ...broken, gateway: 'no-default-route' } as const;
 const correct = { works: true, roundTrip: passed } as const;
-/** The node reaches the pod, and only the check `gateway` finds that the default route is missing. */
+/** The node reaches the pod. Only the check `gateway` finds that the pod's default route is missing. */
 const noDefaultHere = { ...correct, gateway: 'no-default-route', connects: false } as const;
 
 export interface State {
@@ -204,7 +204,7 @@ export interface State {
   real?: string;
   shape: Partial<Shape>;
   step: Step;
-  /** The truth: whether connections between node and pod work. */
+  /** The truth: whether a connection from the node to the pod works. */
   works: boolean;
   /** The result of the check for each family; by default `passed`. */
   address?: string;

@@ -27,7 +27,7 @@ interface NodeObject {
 
 /**
  * A node that runs real pods, with the kubelet, containerd, runc, and a chain of CNI plugins. The node is a mount and a
- * PID namespace, and uses the run's network. A power cut kills its process 1, and the kernel then ends all others.
+ * PID namespace, and uses the run's network. A power cut kills its process 1; the kernel then ends the other processes.
  * `/run` is new at each boot, and `disk` stays.
  */
 export class RealNode {

@@ -17,7 +17,7 @@ disabled_plugins = ["io.containerd.snapshotter.v1.btrfs", "io.containerd.snapsho
       SystemdCgroup = false
 `;
 
-/** `/etc/kubernetes/kubelet.yaml`. @param group the control group in which the kubelet makes all others */
+/** `/etc/kubernetes/kubelet.yaml`. @param group the control group below which the kubelet creates its groups */
 export function kubeletSettings(group: string): object {
   return {
     apiVersion: 'kubelet.config.k8s.io/v1beta1',
