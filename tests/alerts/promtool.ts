@@ -35,7 +35,7 @@ export const cases: Record<string, AlertCase[]> = parse(
   readFileSync(new URL('cases.yaml', import.meta.url), 'utf8'),
 );
 
-/** Evaluates an alert in a situation with promtool. @throws Error if the alert does not fire or not fire as expected */
+/** Evaluates an alert in a situation with promtool. @throws Error if the result is not the expected one */
 export async function evaluate(rule: Alert, { series, at, fires }: AlertCase): Promise<void> {
   const { labels, ...annotations } = fires ?? {};
   const expected = fires && {

@@ -16,7 +16,7 @@ import { installerImage, linkerdCni } from './mesh/daemon-set.ts';
 const reboots = Math.min(5, Number(process.env.CNI_GATE_REBOOTS ?? 5));
 /** Milliseconds between two pods in each namespace. */
 const pace = 200;
-/** How many pods each namespace gets: at most, before the node reports its boot, and afterwards. All fit on it. */
+/** Pods per namespace: at most `before` until the node reports its boot, then `since` more. All fit on the node. */
 const pods = { before: 30, since: 10 };
 
 /** The namespaces differ only in their name and in the label with which `shop` opted in. */

@@ -139,7 +139,7 @@ const sourceOfDefault = pod(
   'route add local 10.77.0.9 dev lo table local',
   `route replace default via ${gatewayAddress.ipv4} dev eth0 src 10.77.0.9`,
 );
-/** The default route leads to an address that nobody has; routes for the validator's outside addresses lead to the node. */
+/** The default route leads to an unused address. Routes for the validator's outside addresses lead to the node. */
 const deadDefault: Step = pod(
   `route add 192.0.2.0/24 via ${gatewayAddress.ipv4} dev eth0`,
   `route add 2001:db8::/32 via ${gatewayAddress.ipv6} dev eth0`,
