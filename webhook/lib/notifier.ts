@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Lets a loop sleep until something happens, or for a time. */
+/** Lets a loop sleep until it is notified, or until a time has passed. */
 export class Notifier {
   #notified = Promise.withResolvers<void>();
 
-  /** Ends the wait, or the next {@link wait} where there is none. */
+  /** Ends the current {@link wait}; if nothing waits now, the next one ends at once. */
   notify(): void {
     this.#notified.resolve();
   }
