@@ -41,14 +41,14 @@ export interface RequestOptions {
   signal?: AbortSignal | undefined;
   /** The longest time without a byte, in milliseconds (default 10 s). */
   timeout?: number;
-  /** The maximum bytes of the answer (default {@link objectBytes}). A larger answer fails with the cause `TooLarge`. */
+  /** The maximum answer size in bytes (default {@link objectBytes}). A larger answer fails: the cause is `TooLarge`. */
   maxBytes?: number;
 }
 
 /** Options of a stream. By default, its answer may have any number of bytes. */
 export interface StreamOptions extends Omit<RequestOptions, 'body' | 'contentType'> {
   layout: Layout;
-  /** The maximum bytes of an object that is read whole (default {@link objectBytes}). */
+  /** The maximum size, in bytes, of an object that is read whole (default {@link objectBytes}). */
   maxObject?: number | undefined;
 }
 

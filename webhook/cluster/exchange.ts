@@ -34,7 +34,7 @@ export function exchange(url: URL, call: Call): Promise<IncomingMessage> {
   const timer = setTimeout(() => request.destroy(silence(timeout)), timeout);
   request.on('response', (response) => {
     clearTimeout(timer);
-    // after an abort before the body is read, nothing else handles the error; the reader sees an ended body
+    // if the request is aborted before its answer is read, nothing else handles this error; the reader sees the end
     response.on('error', () => {});
     resolve(response);
   });

@@ -9,7 +9,7 @@ export interface ObjectText {
   isCut: boolean;
 }
 
-/** Depth of braces and brackets at which an object begins. */
+/** The nesting depth of braces and brackets at which an object begins. */
 const levels = { events: 1, list: 3 };
 
 export type Layout = keyof typeof levels;
@@ -31,14 +31,14 @@ export class ObjectSplitter {
   #inString = false;
   #isEscaped = false;
 
-  /** @param max the maximum bytes of an object that is kept whole */
+  /** @param max the maximum size, in bytes, of an object that is kept whole */
   constructor(layout: Layout, max: number) {
     this.#level = levels[layout];
     this.#max = max;
   }
 
   /**
-   * Returns the objects that end in the chunk. Other text in a watch is also returned, and its reader rejects it.
+   * Returns the objects that end in the chunk. Other text in a watch is also returned; the watch's reader rejects it.
    * @throws Error if a list has too many bytes besides its items
    */
   write(chunk: Buffer): ObjectText[] {

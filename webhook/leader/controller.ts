@@ -32,7 +32,7 @@ export interface ControllerOptions extends Pick<LeaderDeps<unknown>, 'leader' | 
   queue: Omit<WorkQueueOptions, 'failed'>;
   /** Called when this process starts or stops leading. The returned work has no memory of earlier terms. */
   begin(): Work;
-  /** What has failed, for the log, such as `refused pods cannot be steered`. */
+  /** The beginning of the log's text about a failure, such as `refused pods cannot be steered`. */
   failure: string;
 }
 

@@ -72,7 +72,7 @@ export class DuplicateWatch {
   }
 }
 
-/** Who can cause a duplicate. Duplicates are limited for each source, so that no source displaces those of others. */
+/** Who can cause a duplicate. The limit applies to each source, so that one source cannot use up another's limit. */
 function sourceOf({ network, older, younger }: DuplicateAddress): string {
   if (network === '') return 'kubelets';
   return older.namespace === younger.namespace ? `namespace ${older.namespace}` : 'any namespace';

@@ -23,7 +23,7 @@ export interface LeadInputs {
 }
 
 /**
- * While this process leads, it steers refused pods, repairs failed ones and writes events.
+ * While this process leads, it steers refused pods, repairs failed pods and writes events.
  * @returns a function that stops this work and then releases the Lease
  */
 export function startLeading(

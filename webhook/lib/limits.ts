@@ -76,7 +76,7 @@ export const opsLimits = {
   metricsAge: time(1_000, 'age of shared metrics'),
 };
 
-/** The maximum of connections to the admission server. An idle connection costs about 50 KiB. @param memory in bytes */
+/** How many connections the admission server keeps. An idle connection costs about 50 KiB. @param memory in bytes */
 export const mostConnections = (memory = availableMemory()): number =>
   Math.min(Math.max(Math.floor(memory / (512 * KiB)), 128), 4096);
 
@@ -141,7 +141,7 @@ export const listBytes = 8 * MiB;
 /** At most this many entries of one object are kept. The largest network DaemonSets have fewer than ten containers. */
 export const listItems = count(64, 'containers, addresses or requested resources of one object');
 
-/** The maximum bytes of a list without its items, namely of its version and the token of the next page. */
+/** The maximum size, in bytes, of a list's fields beside its items, such as the token of the next page. */
 export const listEnvelopeBytes = 64 * KiB;
 
 section('Pods that wait for a node');
@@ -154,7 +154,7 @@ export const pendingPods = {
   requiredCharacters: count(16 * KiB, "characters of one pod's requirements"),
 };
 
-/** How many refused pods are remembered. When another pod's hold began is computed from the pod's status. */
+/** How many refused pods are remembered. For other pods, the start of the hold is estimated from the pod's status. */
 export const heldPods = count(10_000, 'pods whose first refusal is remembered', 'the hold can begin anew');
 
 section('Verdicts of pods');
@@ -164,25 +164,25 @@ export const evidencePods = {
     count: count(120_000, 'verdicts, of all namespaces'),
     bytes: bytes(96 * MiB, 'estimated memory of these'),
   },
-  /** The maximum of different texts, and of different lists of texts, that pods share in memory. */
+  /** At most this many different texts, and lists of texts, are shared in memory by all pods. */
   sharedTexts: 50_000,
-  /** Of the requirements as JSON. Ordinary pods have about 400 characters. */
+  /** Counted in the requirements as JSON, which have about 400 characters for an ordinary pod. */
   requiredCharacters: count(
     4 * KiB,
     "characters of a failed pod's requirements",
     'the pod waits for its own node',
   ),
-  /** The maximum of different requirements that failed pods share in memory. */
+  /** At most this many different requirements are shared in memory by all failed pods. */
   sharedKinds: 1000,
 };
 
-/** Limits of the evidence about profiles on nodes, which is remembered longer than the pods that provided it exist. */
+/** Limits of the evidence about profiles on nodes, which is kept after the pods that provided it are gone. */
 export const nodeEvidence = {
-  /** Two controllers with failed pods are enough to judge a node, and a remembered controller waits longer. */
+  /** Two controllers with failed pods are enough to judge a node. New pods of a remembered controller wait longer. */
   owners: count(64, 'controllers with failed pods, for each node and profile'),
   /** Pods can name nodes that do not exist. */
   nodes: count(20_000, 'remembered nodes, for each profile'),
-  /** Their pods may try a node that has to be proved sooner than pods of other controllers. */
+  /** On a node that has to be proved, pods of these controllers may try sooner than other pods. */
   passedOwners: count(20_000, 'controllers with a pod that has passed', 'older ones are forgotten'),
 };
 
@@ -236,7 +236,7 @@ export const relist = { first: 200, next: 5000 };
 section('Quoted texts');
 /** Limits of texts that users and kubelets write: labels, annotations, reasons, conditions. */
 export const texts = {
-  /** Kubernetes cuts event notes at 1,024 bytes. */
+  /** Kubernetes accepts at most 1,024 bytes in the note of an event. */
   quoted: count(512, 'characters of a quoted text', 'cut'),
   /** An object may have 256 KiB of annotations (`TotalAnnotationSizeLimitB`); 100 networks as JSON have 10 KiB. */
   annotation: count(

@@ -4,7 +4,7 @@ import { CniGateError, messageOf } from './errors.ts';
 /** Milliseconds until a failure of the same kind is logged again. */
 const again = 600_000;
 
-/** Logs failures, but not the same kind again and again within ten minutes. @param every that time in milliseconds */
+/** Logs failures, but one of the same kind as the last only after a time. @param every that time in milliseconds */
 export function logOnce(log: Log, every = again) {
   let last: { kind: string; at: number } | undefined;
   return {

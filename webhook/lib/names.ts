@@ -18,7 +18,7 @@ export const releasedAnnotation = 'cni-gate.io/released-from';
 /** Label and annotation keys with this prefix belong to cni-gate. */
 export const ownPrefix = 'cni-gate.io/';
 
-/** Name of the validating webhook for bindings. The scheduler writes it into the pod's condition with each refusal. */
+/** Name of the validating webhook for bindings. The scheduler writes this name into the condition of a refused pod. */
 export const bindingsWebhook = 'bindings.cni-gate.io';
 
 /** Webhooks of the gate: one for bindings, and one for pods that are created with a node name. */

@@ -34,7 +34,7 @@ export class YamlError extends Error {
   }
 }
 
-/** Keys and indexes from a value to one inside it. */
+/** The keys and indexes that lead from a value to a value inside it. */
 type Path = readonly (string | number)[];
 
 /** A document of a YAML text. */
@@ -102,7 +102,7 @@ function* tokensOf(text: string, lines: LineCounter): ReturnType<Parser['parse']
   lines.addNewLine(0);
   for (const lexeme of new KubernetesLexer().lex(text)) {
     yield* parser.next(lexeme);
-    // the lexer marks scalars with this character; an asterisk that begins a block scalar is no alias
+    // the lexer marks scalars with `\u001f`; an asterisk that begins a block scalar is no alias
     if (lexeme.startsWith('*') && before !== '\u001f') aliases += 1;
     // the package would read a template's action, such as "{{ .Values.name }}", as a map
     if (before === '{' && lexeme === '{') fail('a map cannot be a key', false);

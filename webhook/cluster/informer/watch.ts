@@ -19,7 +19,7 @@ export type WatchEvent<T> =
   | { type: 'removed'; metadata: Metadata }
   | { type: 'bookmark'; resourceVersion: string };
 
-/** @throws ClusterError for an ERROR event; Error if the text is not an event, so earlier events may be wrong too */
+/** @throws ClusterError for an ERROR event; Error if the text is not an event; earlier events may be wrong then */
 function readEvent<O extends ApiObject, T>({ text, isCut }: ObjectText, source: Source<O, T>): WatchEvent<T> {
   if (isCut) {
     const metadata = identityIn(text);

@@ -45,7 +45,7 @@ export function mayHold({ lease, since }: Observation, identity: string, now: nu
   return !holderIdentity || holderIdentity === identity || now - since > duration;
 }
 
-/** @param duration milliseconds */
+/** The spec with which a process creates, takes or renews a Lease. @param duration milliseconds */
 export function heldBy(
   lease: Lease | undefined,
   { identity, duration, time }: { identity: string; duration: number; time: Date },

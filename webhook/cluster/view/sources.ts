@@ -31,7 +31,7 @@ function weightOf(value: unknown): number {
 /** The memory of a pod's evidence without its texts, in bytes: measured and rounded up. */
 const ofEvidence = 704;
 
-/** The memory of an ordinary pod's requirements, in bytes. Only the part of requirements above it is counted. */
+/** The memory of an ordinary pod's requirements, in bytes. Requirements are counted only above this size. */
 const ofRequired = 2048;
 
 /** The memory of a pod's evidence, in bytes. Texts that pods share are not counted. */

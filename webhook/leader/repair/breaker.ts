@@ -9,7 +9,7 @@ const { pause } = repairLimits.breaker;
  */
 export class Breaker {
   #until = Number.NEGATIVE_INFINITY;
-  /** When a namespace may next try a pod. It has an entry if its pods failed again or a pod of it was tried. */
+  /** When a namespace may next try a pod. Only namespaces whose pods failed again or were tried have an entry. */
   readonly #next = new Map<string, number>();
 
   isOpen(now: number): boolean {
@@ -20,7 +20,7 @@ export class Breaker {
     return !this.isOpen(now) || now >= (this.#next.get(namespace) ?? now);
   }
 
-  /** Stops repair. If no pod is tried, repair resumes after two pauses. @param namespaces those that take turns */
+  /** Stops repair. If no pod is tried, repair resumes after two pauses. @param namespaces that take turns */
   open(namespaces: ReadonlySet<string>, now: number): void {
     this.#until = now + 2 * pause;
     this.#next.clear();

@@ -5,7 +5,7 @@ import type { DeletionMethod, NodeForProfile, Recreation, Skipped } from './type
 
 export interface RepairFacts {
   owners: RepairSettings['owners'];
-  /** Whether repair deletes pods, but leaves pods that failed in warn mode to their owners, because these pods run. */
+  /** Whether repair deletes pods. It then leaves a pod that failed in warn mode to its owner, because that pod runs. */
   enforces: boolean;
   node(node: string, profile: string): NodeForProfile;
   /** Whether a node other than the pod's own is suitable and has a ready network. */

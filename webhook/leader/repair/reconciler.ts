@@ -30,7 +30,7 @@ export class Reconciler implements Work {
   #reporter: Reporter;
   #state: RepairState | undefined;
   #others: { isOpenTo: OtherNodes; until: number } | undefined;
-  /** UIDs of failed pods that were deleted, or would have been without audit. The watch may still report them. */
+  /** UIDs of failed pods that were deleted, or in audit mode reported. The watch may still show them as failed. */
   readonly #done = new Set<string>();
   readonly #statefulSets: StatefulSets;
 

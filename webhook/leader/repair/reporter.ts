@@ -9,11 +9,11 @@ import { type Recreation, type SkippedPod, type SkipReason, skipTexts } from './
 /** How many slots of the event queue are kept free for other events. */
 const reserve = 100;
 
-/** How many milliseconds a pod is skipped before an event reports that. A booting node is mostly ready sooner. */
+/** How many milliseconds a pod is skipped before an event is written. A booting node is mostly ready sooner. */
 const long = 45_000;
 
 /**
- * A pod that ended longer ago than these milliseconds gets no event: pods of finished Jobs stay for days, and each new
+ * Milliseconds. A pod that ended longer ago gets no event, because pods of finished Jobs stay for days, and each new
  * leader would report them again.
  */
 const recent = 600_000;

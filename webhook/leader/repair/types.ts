@@ -35,7 +35,7 @@ export interface Recreation {
 
 const look = 'look at what the proofs saw: "cni-gate status"';
 
-/** Texts for people: why a failed pod is not recreated now, and what to do. From `under-way` on, the reasons pass. */
+/** For people: why a failed pod is not recreated now, and what to do. Reasons from `under-way` on end by themselves. */
 export const skipTexts = {
   leaving: 'it is being deleted',
   ended:

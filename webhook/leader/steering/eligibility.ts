@@ -21,7 +21,7 @@ export function usesNominations({ major, minor }: Pick<ApiVersion, 'major' | 'mi
 /** Milliseconds until the version is read again, because the API server may be upgraded. */
 const askAgain = 600_000;
 
-/** Makes the function that returns the state of steering. It throws a ClusterError if the version cannot be read. */
+/** Makes a function that returns the state of steering, or throws a ClusterError if the version cannot be read. */
 export function eligibility(
   client: ApiClient,
   { leader, policy }: Pick<LeaderDeps<unknown>, 'leader' | 'policy'>,

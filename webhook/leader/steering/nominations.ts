@@ -52,7 +52,7 @@ export class Nominations {
 
   /**
    * Compares the nominations of a key with the waiting pods of the key.
-   * @returns `backOff`: whether a nomination was ignored, and none has succeeded since the one ignored before it
+   * @returns `backOff`: whether a nomination was ignored, and none has succeeded since the previous ignored one
    */
   settle(
     key: string,

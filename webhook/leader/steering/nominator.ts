@@ -169,7 +169,7 @@ export class Nominator implements Work {
     );
   }
 
-  /** Adds an event that explains a held pod. @param after how many milliseconds the pod has to be held before */
+  /** Adds an event that explains a held pod. @param after how many milliseconds of the hold it is added */
   #explain(pod: PendingPod, why: string, after = quiet): void {
     const { events } = this.#options;
     const isLong = Date.now() - (pod.heldSince ?? 0) >= after;
