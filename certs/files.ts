@@ -22,7 +22,7 @@ export interface CertificateEvents {
   onReload: (pair: CertificatePair) => void;
   /** Called when a new certificate cannot be used; the last good certificate stays in use. */
   onError: (error: unknown) => void;
-  /** Adds a check to `/readyz`, which returns why there is no valid certificate; undefined if there is one. */
+  /** Adds a check to `/readyz`. The check returns why no certificate is valid; undefined if a certificate is valid. */
   addReadyCheck: (check: () => string | undefined) => void;
 }
 

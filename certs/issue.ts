@@ -30,7 +30,7 @@ interface Validity {
 export const allowedSkewMs = 5 * 60_000;
 const dayMs = 24 * 60 * 60_000;
 
-/** Creates an authority that signs servers' certificates only (RFC 5280, 4.2.1.2, 4.2.1.3 and 4.2.1.9). */
+/** Creates an authority that may not sign further authorities (RFC 5280, 4.2.1.2, 4.2.1.3 and 4.2.1.9). */
 export function createAuthority({ days, now }: Validity): Authority {
   const { key, publicKey } = generateKey();
   const extensions = [

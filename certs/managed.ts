@@ -24,11 +24,11 @@ const interval = 15_000;
 /** Milliseconds to wait after the first failure; the wait doubles up to the interval. */
 const firstWait = 500;
 
-/** Milliseconds. Each replica waits a random time up to this before it reacts to a change, so that one is first. */
+/** Milliseconds. A replica waits a random time up to this before reacting to a change, so that one replica is first. */
 const longestDelay = 200;
 
 /**
- * The serving certificate that this replica signs with the authority in the shared Secret. Waits until there is one.
+ * The serving certificate that this replica signs with the authority in the shared Secret. Waits for that certificate.
  * @throws the reason of the signal, if the signal is aborted first
  */
 export async function managedCertificate(

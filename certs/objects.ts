@@ -42,9 +42,9 @@ export interface ConfigurationSnapshot {
 }
 
 export interface Configurations {
-  /** In the order of {@link ManagedObjects.configurations}. */
+  /** The configurations that were read, in the order of {@link ManagedObjects.configurations}. */
   found: ConfigurationSnapshot[];
-  /** Why other configurations are not found. CNI_GATE_CA_BUNDLE: one is missing, or does not call our Service. */
+  /** Why other configurations are not found. CNI_GATE_CA_BUNDLE: missing, or no webhook calls our Service. */
   faults: Map<ConfigurationName, CniGateError>;
 }
 

@@ -40,8 +40,8 @@ export interface ReconcilerOptions {
 }
 
 /**
- * One replica's part in maintaining the certificates. All replicas do the same; the first to write wins, and the
- * others read again.
+ * One replica's part in maintaining the certificates. All replicas do the same; the first replica to write wins,
+ * and the other replicas read again.
  */
 export class Reconciler {
   readonly #options: ReconcilerOptions;
@@ -112,7 +112,7 @@ export class Reconciler {
     const { names, leafDays } = this.#options;
     const { fingerprint, notAfter } = authority;
     const leaf = this.#leaf;
-    // a certificate that ends with its authority is not renewed, because a new one would end at the same moment
+    // a certificate that ends with its authority is not renewed, because a new certificate would end at the same time
     const due = leaf && renewalDue(leaf, now) && leaf.notAfter < notAfter;
     if (leaf?.signedBy === fingerprint && inForce(leaf, now) && !due) return;
     this.#leaf = { ...issueServing(authority, { names, days: leafDays, now }), signedBy: fingerprint };

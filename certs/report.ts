@@ -52,7 +52,7 @@ export function reporter(log: Log, registry: Registry, client: Pick<ApiClient, '
     },
     repaired(configuration: string, reason: FaultReason): void {
       metrics.repairs.inc({ object: 'webhook-configuration', reason });
-      // an empty caBundle is no fault, because the manifests have none
+      // only an info line for an empty caBundle, because the manifests have no caBundle
       const level = reason === 'empty' ? 'info' : 'warn';
       log[level]({ configuration, reason }, `the caBundle of ${configuration} was ${reason}; written`);
     },

@@ -72,7 +72,7 @@ export function readSecret(data: SecretData | undefined, now: Date): Reading {
       previous: previous ? readTrusted(previous) : [],
     };
     const { notBefore, notAfter, fingerprint } = state.authority;
-    // the next authority is not checked, because one that a user adds by hand is not in ca.crt yet
+    // the next authority is not checked, because ca.crt lacks a next authority that a user added by hand
     if (!fingerprintsIn(data['ca.crt']).has(fingerprint))
       return faulty('inconsistent', 'ca.crt does not contain the authority of the Secret');
     if (inForce(state.authority, now)) return { state };
@@ -173,8 +173,8 @@ export function planStep(observation: Observation): Plan {
 }
 
 /**
- * Restores the remembered state if the Secret has an older authority that did not follow from it, such as one from a
- * backup. Every replica prefers the newer authority, so replicas that remember different states agree.
+ * Restores the remembered state if the Secret has an older authority that did not follow from it, such as an authority
+ * from a backup. Every replica prefers the newer authority, so replicas that remember different states agree.
  */
 function rolledBack({ authority, previous = [] }: State, remembered: State): Plan | undefined {
   const own = remembered.authority;
@@ -201,9 +201,9 @@ function dueStep(state: State, { now, authorityDays, trustedFor = -1, overlap }:
   return { step: 'none', state };
 }
 
-/** Since when a replica has observed an authority in every caBundle, without interruption. */
+/** Records since when a replica has observed an authority in every caBundle, without interruption. */
 export interface TrustedSince {
-  /** The authority and the versions of the configurations. If one of these changes, the time starts again. */
+  /** The authority and the versions of the configurations. If any of them changes, the measurement starts again. */
   what: string;
   /** Milliseconds of a monotonic clock. */
   since: number;

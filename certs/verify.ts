@@ -73,7 +73,7 @@ export function checkPair(
 }
 
 /**
- * Why a TLS client that trusts only `bundle` rejects a server's certificate; undefined if accepted. As in Go's
+ * Why a TLS client that trusts only `bundle` rejects a server's certificate; undefined if it does not. As in Go's
  * `crypto/x509`, every certificate of the bundle is trusted, even one that is not an authority's.
  * @param chain certificates in PEM, beginning with the server's
  * @param host the name that the certificate has to be for; undefined for any name

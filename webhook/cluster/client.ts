@@ -15,7 +15,7 @@ export interface Connection {
   headers: Record<string, string>;
   /** `servername` is the name in the server's certificate, if that name differs from the host in the URL. */
   tls: Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'servername' | 'rejectUnauthorized'>;
-  /** Set if a proxy is used. */
+  /** The agent for a proxy; undefined if no proxy is used. */
   agent?: Agent;
 }
 
@@ -33,10 +33,10 @@ export interface Access {
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export interface RequestOptions {
-  /** Undefined values are left out. */
+  /** The query of the URL. Undefined values are left out. */
   query?: Record<string, string | number | boolean | undefined>;
   body?: unknown;
-  /** By default `application/json`. */
+  /** The content type of the body (default `application/json`). */
   contentType?: string;
   signal?: AbortSignal | undefined;
   /** The longest time without a byte, in milliseconds (default 10 s). */
@@ -160,7 +160,7 @@ export class ApiClient {
     };
   }
 
-  /** Makes further requests use new connections, because all open ones may be broken in the same way. */
+  /** Makes further requests use new connections, because all open connections may be broken in the same way. */
   dropConnections(): void {
     this.#agent = undefined;
   }

@@ -11,7 +11,7 @@ export class ClusterError extends CniGateError {
   readonly status: number | undefined;
   /** The reason in the answer's Status, such as `AlreadyExists` or `Expired`. */
   readonly reason: string | undefined;
-  /** Set if RBAC refused the request, for example `verb "list" on resource "nodes" of API group ""`. */
+  /** The right that RBAC refused, such as `verb "list" on resource "nodes" of API group ""`; otherwise undefined. */
   readonly missingRight: string | undefined;
   /** The message in the answer's Status; empty if there is none. */
   readonly statusMessage: string;

@@ -10,8 +10,8 @@ import { eventReasons, nameOf } from '../lib/names.ts';
 import type { LeaderDeps } from './controller.ts';
 
 /**
- * Milliseconds between two searches. Only a duplicate that both searches find counts, because the end of a pod and the
- * status of the next pod with its address may come from two kubelets, in any order.
+ * Milliseconds between two searches. A duplicate counts only if two searches in a row find it, because the end of a pod
+ * and the status of the next pod with the same address may come from two kubelets, in any order.
  */
 const interval = 5000;
 
@@ -72,7 +72,7 @@ export class DuplicateWatch {
   }
 }
 
-/** Who can cause a duplicate. The limit applies to each source, so that one source cannot use up another's limit. */
+/** Who can cause a duplicate. Each source has its own limit, so that no source uses up the limit of another source. */
 function sourceOf({ network, older, younger }: DuplicateAddress): string {
   if (network === '') return 'kubelets';
   return older.namespace === younger.namespace ? `namespace ${older.namespace}` : 'any namespace';

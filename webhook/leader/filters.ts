@@ -14,7 +14,7 @@ import { type Amounts, fits } from '../core/scheduling/requests.ts';
 export type Gate = (profiles: readonly string[], node: string) => NetworkStatus;
 
 /**
- * Makes the function that predicts the gate's decision from what the leader knows.
+ * Makes a function that computes the gate's decision from the leader's data.
  * @param now milliseconds since the epoch
  * @param asking the pod that would be bound; undefined for no particular pod
  */

@@ -5,7 +5,7 @@ import type { PodEvidence } from '../core/facts/pod-evidence.ts';
 import { foreign, releasedAnnotation } from '../lib/names.ts';
 import type { Recreation } from './repair/types.ts';
 
-/** `conflict`: the pod has another version or UID than the one that was read; `gone`: it does not exist. */
+/** `conflict`: the pod's version or UID is no longer what was read; `gone`: the pod does not exist. */
 export type Written =
   | { result: 'made'; version: string }
   | { result: 'conflict' | 'gone' }
@@ -18,7 +18,7 @@ interface Stored {
   metadata?: { uid?: string; resourceVersion?: string; deletionTimestamp?: string | null };
 }
 
-/** Milliseconds. */
+/** The timeout of each request, in milliseconds. */
 const timeout = 5000;
 
 /** Nominates a node for a pod. The result is `conflict` if the pod has changed since it was read. */

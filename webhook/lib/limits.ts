@@ -14,7 +14,7 @@ const bodyLimits = {
   smallBody: bytes(64 * KiB, 'body that waits for no other; a thread reads larger ones in turn'),
   /** Each of these bodies stays in memory until it is answered. */
   largeBodies: count(8, 'larger bodies at a time; others wait'),
-  /** Longer than {@link bodyLimits.largeBodyArrival}, so that a place becomes free in time; below `timeoutSeconds`. */
+  /** Exceeds {@link bodyLimits.largeBodyArrival}, so that a place becomes free in time; below `timeoutSeconds`. */
   largeBodyWait: time(3_000, 'wait of a larger body for its place', '`CNI_GATE_BUSY`; limit `bodies`'),
   /** An API server sends a body without pauses. */
   largeBodyArrival: time(2_000, 'arrival of a larger body', '`CNI_GATE_BUSY`; limit `slow-body`'),
@@ -24,7 +24,7 @@ const bodyLimits = {
     'lists, objects and strings of a larger body',
     '`CNI_GATE_REVIEW_TOO_LARGE`; limit `cost`',
   ),
-  /** Includes the start of the thread. The API server waits equally long (`timeoutSeconds` of the webhook). */
+  /** This time includes the start of the thread. The API server waits equally long (`timeoutSeconds`). */
   largeBodyTime: time(10_000, 'time to decide on it', '`CNI_GATE_REVIEW_TOO_LARGE`; limit `cost`'),
   /** The thread's heap. If V8 reached it while parsing, the process would end; `largeBodyParts` need less than half. */
   largeBodyHeap: bytes(128 * MiB, 'memory to decide on it', '`CNI_GATE_REVIEW_TOO_LARGE`; limit `cost`'),
@@ -63,7 +63,7 @@ export const handshakesOfTurn = 4;
 
 /** Limits of the port for probes and metrics, in bytes and milliseconds. */
 export const opsLimits = {
-  /** Enough for the kubelet's probes and a few scrapers. */
+  /** Enough connections for the kubelet's probes and a few scrapers. */
   connections: count(
     64,
     'connections to the ops port',
@@ -112,7 +112,7 @@ export const repairLimits = {
   breaker: {
     least: count(10, 'controllers with outcomes before repair may stop'),
     within: time(300_000, 'period of these outcomes'),
-    /** Limited, so that one namespace cannot stop the repair of other namespaces. */
+    /** This count is limited, so that one namespace cannot stop the repair of other namespaces. */
     ofNamespace: count(5, 'failures of one namespace that count'),
     pause: time(300_000, 'stop of repair, and then from one pod that is tried to the next'),
   },
@@ -220,7 +220,7 @@ section('Free capacity of nodes');
 /** Limits of the lists of single nodes' pods, from which free capacity is computed. */
 export const placedPods = {
   listBytes: bytes(512 * MiB, "list of one node's pods", 'the node counts as full'),
-  /** Every 4 MiB of such a list count as one more request against the rate. */
+  /** Every 4 MiB of a list count as one more request against the rate below. */
   bytesOfAQuestion: 4 * MiB,
   /** Lists per second; after a pause, `burst` lists at once. */
   perSecond: 10,

@@ -4,7 +4,7 @@ import { CniGateError, messageOf } from './errors.ts';
 /** Milliseconds until a failure of the same kind is logged again. */
 const again = 600_000;
 
-/** Logs failures, but one of the same kind as the last only after a time. @param every that time in milliseconds */
+/** Logs failures. A failure of the same kind as the last one is logged only after a pause. @param every milliseconds */
 export function logOnce(log: Log, every = again) {
   let last: { kind: string; at: number } | undefined;
   return {

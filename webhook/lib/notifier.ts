@@ -9,7 +9,7 @@ export class Notifier {
     this.#notified.resolve();
   }
 
-  /** @param max milliseconds */
+  /** Waits until it is notified, or aborted, or the time has passed. @param max milliseconds */
   async wait(max: number, signal: AbortSignal): Promise<void> {
     const over = new AbortController();
     const timer = sleep(max, undefined, { signal: AbortSignal.any([signal, over.signal]) }).catch(() => {});

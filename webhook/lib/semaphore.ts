@@ -13,7 +13,7 @@ export class Semaphore {
    * Takes a place, and waits until one is free.
    *
    * @param time the longest wait in milliseconds
-   * @param isFirst whether the caller goes before all callers for which this is false
+   * @param isFirst whether the caller goes before all callers without this priority
    * @returns whether a place was free in time
    */
   async take(time: number, isFirst = false): Promise<boolean> {

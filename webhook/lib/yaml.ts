@@ -136,7 +136,7 @@ function toValue(document: Document.Parsed, lines: LineCounter): unknown {
   }
 }
 
-/** The pair of a map with this key. If the map has several, the last one counts. */
+/** The pair of a map with this key. If the map has several such pairs, the last pair counts. */
 function pairAt(node: unknown, key: string | number): Pair<Node, Node | null> | undefined {
   if (!isMap<Node, Node | null>(node)) return undefined;
   return node.items.findLast((pair) => isScalar(pair.key) && String(pair.key.value) === String(key));

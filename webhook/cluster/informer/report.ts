@@ -9,7 +9,7 @@ export interface InformerDeps {
   log: Log;
 }
 
-/** Milliseconds between two log lines about objects that are not kept: any user may create many such objects. */
+/** Milliseconds between two log lines about objects that are not kept, of which any user may create many. */
 const logInterval = 60_000;
 
 const leftOutText: Record<Exclude<LeftOut, 'not-wanted'>, string> = {

@@ -66,7 +66,7 @@ export class Store<T> {
     return [...(before === undefined ? [] : [before]), ...dropped.slice(0, -1)].map(deleted);
   }
 
-  /** @param uid of the deleted object; an object with the same name and another UID stays */
+  /** @param uid the UID of the deleted object; an object with the same name and another UID stays */
   remove(key: string, uid?: string): Change<T>[] {
     if (uid !== undefined && this.#entry(key)?.uid !== uid) return [];
     const before = this.#delete(key);

@@ -25,7 +25,7 @@ const defaultTimes = {
 export interface LeaderElectorOptions {
   namespace: string;
   name: string;
-  /** Unique for each process. */
+  /** The name of this process in the Lease, which is unique for each process. */
   identity: string;
   log: Log;
   times?: typeof defaultTimes;

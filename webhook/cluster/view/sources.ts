@@ -52,8 +52,8 @@ export const isOptedIn = (facts: NamespaceFacts | undefined): facts is Namespace
   facts !== undefined && Object.hasOwn(facts.labels, profileLabel);
 
 /**
- * Only namespaces with the profile label, because any number of other namespaces may exist. A watch reports a namespace
- * that loses the label as deleted.
+ * Only namespaces with the profile label, because any number of other namespaces may exist. When a namespace loses the
+ * label, the watch reports the namespace as deleted.
  */
 export const namespaceSource: Source<ApiObject, NamespaceFacts> = {
   resource: 'namespaces',
@@ -63,7 +63,7 @@ export const namespaceSource: Source<ApiObject, NamespaceFacts> = {
   retention: { ...namespaces, weigh: weightOf },
 };
 
-/** All nodes. The kubelet writes the status and most labels of its node, so they have a limited size. */
+/** All nodes. The kubelet writes the status and most labels of its node, which limits the size of nodes. */
 export const nodeSource: Source<ApiNode, NodeFacts> = {
   resource: 'nodes',
   path: '/api/v1/nodes',

@@ -27,7 +27,7 @@ export class Breaker {
     for (const namespace of namespaces) this.#next.set(namespace, now + pause);
   }
 
-  /** Call it when a pod is tried. All other namespaces that take turns then come before this namespace. */
+  /** Call it when a pod is tried. Then all other namespaces have their turn before this namespace's next turn. */
   tried(namespace: string, now: number): void {
     if (!this.isOpen(now)) return;
     const turns = this.#next.has(namespace) ? this.#next.size : 0;

@@ -74,7 +74,7 @@ export class Reconciler implements Work {
     return this.#options.view.evidence.subscribe((changes) => add(this.#observe(changes)));
   }
 
-  /** @returns the keys of changed pods, and of all pods of a controller one of whose pods has passed */
+  /** @returns the keys of changed pods, and, after a pod has passed, of all pods of its controller */
   #observe(changes: readonly EvidenceChange[]): string[] {
     const { evidence } = this.#options.view;
     return changes.flatMap((change) => {

@@ -114,7 +114,7 @@ const podEvent = ({ pod, why }: Recreation, action: RepairAction): Event => ({
   ),
 });
 
-/** An event on the workload about one of its pods. At most one such event is written per minute. */
+/** An event on the workload about one of its pods. A workload gets at most one of these events per minute. */
 const onWorkload = ({ apiVersion, kind, name, uid }: Controller, event: Event, now: number): Event => ({
   ...event,
   regarding: { apiVersion, kind, namespace: event.regarding.namespace, name, uid },
@@ -128,7 +128,7 @@ const isReportedAtOnce = (reason: SkipReason): boolean =>
 /** Reasons to wait for a turn. These reasons follow each other, so they share one event. */
 const turns: ReadonlySet<SkipReason> = new Set(['under-way', 'node-to-prove', 'owner-turn', 'budget']);
 
-/** Undefined for a pod that is being deleted. */
+/** The event about a skipped pod; undefined for a pod that is being deleted. */
 function skippedPodEvent({ pod, reason, why = '' }: SkippedPod): Event | undefined {
   if (reason === 'leaving') return undefined;
   const more = why === '' ? '' : ` (${why})`;

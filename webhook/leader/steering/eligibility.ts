@@ -8,7 +8,7 @@ export const leastVersion = least.join('.');
 
 export interface ApiVersion {
   major: string;
-  /** May end in `+`, such as `30+`. */
+  /** The minor version, which may end in `+`, such as `30+`. */
   minor: string;
   gitVersion: string;
 }

@@ -68,7 +68,7 @@ export class NodeSearch {
     return { why: filterText(counts, pod) };
   }
 
-  /** All nodes, starting at a node that depends on the key, the time and the number of placed pods. */
+  /** Yields all nodes. The first node depends on the key, the time and the number of placed pods. */
   *#inOrder(nodes: readonly NodeFacts[], key: string): Generator<NodeFacts> {
     const ofKey = Buffer.from(key.slice(-8), 'base64url').readUInt16BE();
     const start = ofKey + Math.floor(Date.now() / turn) * stride + (this.#placed % spread);
