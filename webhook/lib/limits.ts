@@ -9,25 +9,33 @@ section('Bodies of admission calls');
 /** Limits of a body, which are the same on every machine. Bytes and milliseconds. */
 const bodyLimits = {
   /** etcd takes 1.5 MiB of protobuf (`--max-request-bytes`), which are up to 4.5 MiB of JSON. */
-  body: bytes(5 * MiB, 'body', '`CNI_GATE_REVIEW_TOO_LARGE`'),
+  body: bytes(5 * MiB, 'body of an admission call', '`CNI_GATE_REVIEW_TOO_LARGE`'),
   /** The main thread parses the costliest one in about 10 ms; an ordinary pod has 3 to 20 KiB. */
-  smallBody: bytes(64 * KiB, 'body that waits for no other; a thread reads larger ones in turn'),
+  smallBody: bytes(64 * KiB, 'body that waits for no other; a thread reads larger bodies one by one'),
   /** Each keeps its bytes in memory until its answer. */
-  largeBodies: count(8, 'larger bodies at a time; others wait'),
+  largeBodies: count(8, 'bodies above 64 KiB at a time; further bodies wait'),
   /** Longer than {@link bodyLimits.largeBodyArrival}, so that an API server finds a place. Below `timeoutSeconds`. */
-  largeBodyWait: time(3_000, 'wait of a larger body for its place', '`CNI_GATE_BUSY`; limit `bodies`'),
+  largeBodyWait: time(3_000, 'time that a body above 64 KiB waits', '`CNI_GATE_BUSY`, limit `bodies`'),
   /** An API server sends its body at once. */
-  largeBodyArrival: time(2_000, 'arrival of a larger body', '`CNI_GATE_BUSY`; limit `slow-body`'),
+  largeBodyArrival: time(2_000, 'time to receive a body above 64 KiB', '`CNI_GATE_BUSY`, limit `slow-body`'),
   /** 30,000 tolerations have 270,000. V8 takes up to 50 MiB and 1 s for as many of the costliest kind. */
   largeBodyParts: count(
     300_000,
-    'lists, objects and strings of a larger body',
-    '`CNI_GATE_REVIEW_TOO_LARGE`; limit `cost`',
+    'lists, objects and strings in a body above 64 KiB',
+    '`CNI_GATE_REVIEW_TOO_LARGE`, limit `cost`',
   ),
   /** With the start of the thread. The API server waits as long (`timeoutSeconds`). */
-  largeBodyTime: time(10_000, 'time to decide on it', '`CNI_GATE_REVIEW_TOO_LARGE`; limit `cost`'),
+  largeBodyTime: time(
+    10_000,
+    'time to decide on a body above 64 KiB',
+    '`CNI_GATE_REVIEW_TOO_LARGE`, limit `cost`',
+  ),
   /** The thread's heap. To reach it while V8 parses would end the process; `largeBodyParts` take less than half. */
-  largeBodyHeap: bytes(128 * MiB, 'memory to decide on it', '`CNI_GATE_REVIEW_TOO_LARGE`; limit `cost`'),
+  largeBodyHeap: bytes(
+    128 * MiB,
+    'memory to decide on a body above 64 KiB',
+    '`CNI_GATE_REVIEW_TOO_LARGE`, limit `cost`',
+  ),
 };
 
 /** Small bodies that are read in one turn of the event loop: together they take less than 0.1 s. */
@@ -36,14 +44,14 @@ export const bodiesOfTurn = 8;
 section('Connections');
 /** Times of a connection to the admission port. Milliseconds. */
 const connectionLimits = {
-  handshakeTimeout: time(5_000, 'TLS handshake, from connecting'),
-  headersTimeout: time(10_000, 'headers, from the first byte'),
+  handshakeTimeout: time(5_000, 'TLS handshake, from the start of the connection'),
+  headersTimeout: time(10_000, 'headers of a request, from its first byte'),
   /** The API server sends a request at once. */
-  requestTimeout: time(15_000, 'request, from the first byte'),
+  requestTimeout: time(15_000, 'whole request, from its first byte'),
   /** How often these times are compared with the clock. */
   timeoutCheck: 1_000,
   /** Go's HTTP client keeps idle connections, used before or not, for 90 s: the server must not close them first. */
-  keepAliveTimeout: time(95_000, 'idle connection'),
+  keepAliveTimeout: time(95_000, 'time that an idle connection stays open'),
 };
 
 /** Limits of the admission server that are the same on every machine. Bytes and milliseconds. */
@@ -53,10 +61,10 @@ export const serverLimits = { ...bodyLimits, ...connectionLimits };
 export const mostPipelined = count(
   2,
   'unanswered requests of one connection',
-  'closes the connection; limit `pipelined`',
+  'the connection is closed, limit `pipelined`',
 );
 /** A control plane has a few API servers. */
-export const knownAddresses = count(256, 'known callers');
+export const knownAddresses = count(256, 'remembered known callers');
 
 /** TLS handshakes that begin in one turn of the event loop: each takes 0.8 ms of CPU time (docs/decisions/certificates.md). */
 export const handshakesOfTurn = 4;
@@ -67,13 +75,13 @@ export const opsLimits = {
   connections: count(
     64,
     'connections to the ops port',
-    'replaces the longest idle one; limit `ops-connections`',
+    'a new connection replaces the longest idle one, limit `ops-connections`',
   ),
   /** No request to this port has a body. */
   body: 1 * KiB,
-  requestTimeout: time(5_000, 'request to the ops port, from connecting'),
-  keepAliveTimeout: time(75_000, 'idle connection to the ops port'),
-  metricsAge: time(1_000, 'age of shared metrics'),
+  requestTimeout: time(5_000, 'request to the ops port, from the start of the connection'),
+  keepAliveTimeout: time(75_000, 'time that an idle connection to the ops port stays open'),
+  metricsAge: time(1_000, 'time for which all scrapes get the same metrics'),
 };
 
 /** The most connections of the admission server. An idle one costs about 50 KiB. @param memory bytes for the container */
@@ -129,7 +137,7 @@ export const objectBytes = bytes(512 * KiB, 'JSON of an object');
 /** The same of objects that tenants do not write, or that only count: a kubelet may write reasons of 700 KB. */
 export const trustedObjectBytes = bytes(
   3 * MiB,
-  "JSON of a pod of a network's DaemonSet, and of a pod on a node that steering may name",
+  "JSON of a pod of a network's DaemonSet, or on a node that steering may nominate",
 );
 
 /** Bytes of an answer other than 2xx that are read. A Status has less than 4 KiB. */
@@ -148,21 +156,21 @@ section('Pods that wait for a node');
 /** Pods that wait for a node and are kept here. The gate asks the API server for those that are not. */
 export const pendingPods = {
   max: {
-    count: count(10_000, 'pods, of all namespaces'),
-    bytes: bytes(32 * MiB, 'estimated memory of these'),
+    count: count(10_000, 'waiting pods, in all namespaces'),
+    bytes: bytes(32 * MiB, 'estimated memory of the waiting pods'),
   },
-  requiredCharacters: count(16 * KiB, "characters of one pod's requirements"),
+  requiredCharacters: count(16 * KiB, "characters of one pod's scheduling requirements"),
 };
 
 /** Pods whose first refusal is remembered, the latest ones: of others, the condition tells since when they are held. */
-export const heldPods = count(10_000, 'pods whose first refusal is remembered', 'the hold can begin anew');
+export const heldPods = count(10_000, 'pods whose first refusal is remembered', 'the hold of an older pod can begin anew');
 
 section('Verdicts of pods');
 /** Pods on nodes of which the verdict is kept. Kubernetes supports 150,000 pods. */
 export const evidencePods = {
   max: {
-    count: count(120_000, 'verdicts, of all namespaces'),
-    bytes: bytes(96 * MiB, 'estimated memory of these'),
+    count: count(120_000, 'verdicts, in all namespaces'),
+    bytes: bytes(96 * MiB, 'estimated memory of the verdicts'),
   },
   /** Different texts that are kept once for all pods, of each kind. */
   sharedTexts: 50_000,
@@ -197,20 +205,20 @@ section('Nodes and namespaces');
 export const namespaces = {
   max: {
     count: count(10_000, 'namespaces that opted in'),
-    bytes: bytes(16 * MiB, 'estimated memory of these'),
+    bytes: bytes(16 * MiB, 'estimated memory of these namespaces'),
   },
   each: bytes(
     128 * KiB,
-    'labels and numeric annotations of a namespace: about 600 labels',
+    'labels and numeric annotations of a namespace (about 600 labels)',
     '[`CNI_GATE_CLUSTER_TOO_LARGE`](errors.md#cni_gate_cluster_too_large)',
   ),
 };
 
 /** Kubernetes supports 5,000 nodes; one with 40 labels takes about 9 KiB. The gate lets pods through to others. */
 export const nodes = {
-  max: { count: count(15_000, 'nodes'), bytes: bytes(64 * MiB, 'estimated memory of these') },
+  max: { count: count(15_000, 'nodes'), bytes: bytes(64 * MiB, 'estimated memory of the nodes') },
   /** About 1,200 labels. Feature discovery creates up to 200. */
-  each: bytes(256 * KiB, 'labels, taints and resources of a node'),
+  each: bytes(256 * KiB, 'labels, taints and resources of one node'),
 };
 
 /** Characters of a name, UID or word of an object or a call: Kubernetes allows 253 for a DNS subdomain. */
@@ -254,8 +262,8 @@ section('Requests to the API server');
  */
 export const lookups = {
   perSecond: count(100, 'requests a second'),
-  burst: count(200, 'requests at once, after a pause'),
-  inFlight: count(16, 'requests in flight; others wait'),
+  burst: count(200, 'requests in a burst, after a pause'),
+  inFlight: count(16, 'requests in flight; further requests wait'),
 };
 
 section('Dashboard');
