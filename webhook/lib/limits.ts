@@ -11,13 +11,13 @@ const bodyLimits = {
   /** etcd takes 1.5 MiB of protobuf (`--max-request-bytes`), which are up to 4.5 MiB of JSON. */
   body: bytes(5 * MiB, 'body of an admission call', '`CNI_GATE_REVIEW_TOO_LARGE`'),
   /** The main thread parses the costliest one in about 10 ms; an ordinary pod has 3 to 20 KiB. */
-  smallBody: bytes(64 * KiB, 'body that waits for no other; a thread reads larger bodies one by one'),
+  smallBody: bytes(64 * KiB, 'body that never waits for other bodies'),
   /** Each keeps its bytes in memory until its answer. */
-  largeBodies: count(8, 'bodies above 64 KiB at a time; further bodies wait'),
+  largeBodies: count(8, 'bodies above 64 KiB at a time; further ones wait'),
   /** Longer than {@link bodyLimits.largeBodyArrival}, so that an API server finds a place. Below `timeoutSeconds`. */
-  largeBodyWait: time(3_000, 'time that a body above 64 KiB waits', '`CNI_GATE_BUSY`, limit `bodies`'),
+  largeBodyWait: time(3_000, 'time that a body above 64 KiB may wait', '`CNI_GATE_BUSY`, limit `bodies`'),
   /** An API server sends its body at once. */
-  largeBodyArrival: time(2_000, 'time to receive a body above 64 KiB', '`CNI_GATE_BUSY`, limit `slow-body`'),
+  largeBodyArrival: time(2_000, 'time for a body above 64 KiB to arrive', '`CNI_GATE_BUSY`, limit `slow-body`'),
   /** 30,000 tolerations have 270,000. V8 takes up to 50 MiB and 1 s for as many of the costliest kind. */
   largeBodyParts: count(
     300_000,
@@ -44,14 +44,14 @@ export const bodiesOfTurn = 8;
 section('Connections');
 /** Times of a connection to the admission port. Milliseconds. */
 const connectionLimits = {
-  handshakeTimeout: time(5_000, 'TLS handshake, from the start of the connection'),
+  handshakeTimeout: time(5_000, 'TLS handshake, since the connection began'),
   headersTimeout: time(10_000, 'headers of a request, from its first byte'),
   /** The API server sends a request at once. */
   requestTimeout: time(15_000, 'whole request, from its first byte'),
   /** How often these times are compared with the clock. */
   timeoutCheck: 1_000,
   /** Go's HTTP client keeps idle connections, used before or not, for 90 s: the server must not close them first. */
-  keepAliveTimeout: time(95_000, 'time that an idle connection stays open'),
+  keepAliveTimeout: time(95_000, 'idle time of a connection'),
 };
 
 /** Limits of the admission server that are the same on every machine. Bytes and milliseconds. */
@@ -61,7 +61,7 @@ export const serverLimits = { ...bodyLimits, ...connectionLimits };
 export const mostPipelined = count(
   2,
   'unanswered requests of one connection',
-  'the connection is closed, limit `pipelined`',
+  'connection closed, limit `pipelined`',
 );
 /** A control plane has a few API servers. */
 export const knownAddresses = count(256, 'remembered known callers');
@@ -75,13 +75,13 @@ export const opsLimits = {
   connections: count(
     64,
     'connections to the ops port',
-    'a new connection replaces the longest idle one, limit `ops-connections`',
+    'new connections replace idle ones, limit `ops-connections`',
   ),
   /** No request to this port has a body. */
   body: 1 * KiB,
-  requestTimeout: time(5_000, 'request to the ops port, from the start of the connection'),
-  keepAliveTimeout: time(75_000, 'time that an idle connection to the ops port stays open'),
-  metricsAge: time(1_000, 'time for which all scrapes get the same metrics'),
+  requestTimeout: time(5_000, 'request to the ops port, since the connection began'),
+  keepAliveTimeout: time(75_000, 'idle time of a connection to the ops port'),
+  metricsAge: time(1_000, 'time in which scrapes get the same metrics'),
 };
 
 /** The most connections of the admission server. An idle one costs about 50 KiB. @param memory bytes for the container */
@@ -156,14 +156,14 @@ section('Pods that wait for a node');
 /** Pods that wait for a node and are kept here. The gate asks the API server for those that are not. */
 export const pendingPods = {
   max: {
-    count: count(10_000, 'waiting pods, in all namespaces'),
-    bytes: bytes(32 * MiB, 'estimated memory of the waiting pods'),
+    count: count(10_000, 'waiting pods'),
+    bytes: bytes(32 * MiB, 'estimated memory of waiting pods'),
   },
   requiredCharacters: count(16 * KiB, "characters of one pod's scheduling requirements"),
 };
 
 /** Pods whose first refusal is remembered, the latest ones: of others, the condition tells since when they are held. */
-export const heldPods = count(10_000, 'pods whose first refusal is remembered', 'the hold of an older pod can begin anew');
+export const heldPods = count(10_000, 'pods whose first refusal is remembered', 'older holds can begin anew');
 
 section('Verdicts of pods');
 /** Pods on nodes of which the verdict is kept. Kubernetes supports 150,000 pods. */
@@ -216,7 +216,7 @@ export const namespaces = {
 
 /** Kubernetes supports 5,000 nodes; one with 40 labels takes about 9 KiB. The gate lets pods through to others. */
 export const nodes = {
-  max: { count: count(15_000, 'nodes'), bytes: bytes(64 * MiB, 'estimated memory of the nodes') },
+  max: { count: count(15_000, 'nodes'), bytes: bytes(64 * MiB, 'estimated memory of nodes') },
   /** About 1,200 labels. Feature discovery creates up to 200. */
   each: bytes(256 * KiB, 'labels, taints and resources of one node'),
 };
@@ -262,7 +262,7 @@ section('Requests to the API server');
  */
 export const lookups = {
   perSecond: count(100, 'requests a second'),
-  burst: count(200, 'requests in a burst, after a pause'),
+  burst: count(200, 'requests at once, after a pause'),
   inFlight: count(16, 'requests in flight; further requests wait'),
 };
 
