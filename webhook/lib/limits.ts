@@ -13,7 +13,7 @@ const bodyLimits = {
   /** The main thread parses the costliest one in about 10 ms; an ordinary pod has 3 to 20 KiB. */
   smallBody: bytes(64 * KiB, 'body that never waits for other bodies'),
   /** Each keeps its bytes in memory until its answer. */
-  largeBodies: count(8, 'bodies above 64 KiB at a time; further ones wait'),
+  largeBodies: count(8, 'bodies above 64 KiB that are read at a time; further ones wait'),
   /** Longer than {@link bodyLimits.largeBodyArrival}, so that an API server finds a place. Below `timeoutSeconds`. */
   largeBodyWait: time(3_000, 'time that a body above 64 KiB may wait', '`CNI_GATE_BUSY`, limit `bodies`'),
   /** An API server sends its body at once. */
@@ -137,7 +137,7 @@ export const objectBytes = bytes(512 * KiB, 'JSON of an object');
 /** The same of objects that tenants do not write, or that only count: a kubelet may write reasons of 700 KB. */
 export const trustedObjectBytes = bytes(
   3 * MiB,
-  "JSON of a pod of a network's DaemonSet, or on a node that steering may nominate",
+  "JSON of a pod of a network's DaemonSet, or of a pod on a node that steering may nominate",
 );
 
 /** Bytes of an answer other than 2xx that are read. A Status has less than 4 KiB. */
