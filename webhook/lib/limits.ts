@@ -17,7 +17,11 @@ const bodyLimits = {
   /** Longer than {@link bodyLimits.largeBodyArrival}, so that an API server finds a place. Below `timeoutSeconds`. */
   largeBodyWait: time(3_000, 'time that a body above 64 KiB may wait', '`CNI_GATE_BUSY`, limit `bodies`'),
   /** An API server sends its body at once. */
-  largeBodyArrival: time(2_000, 'time for a body above 64 KiB to arrive', '`CNI_GATE_BUSY`, limit `slow-body`'),
+  largeBodyArrival: time(
+    2_000,
+    'time for a body above 64 KiB to arrive',
+    '`CNI_GATE_BUSY`, limit `slow-body`',
+  ),
   /** 30,000 tolerations have 270,000. V8 takes up to 50 MiB and 1 s for as many of the costliest kind. */
   largeBodyParts: count(
     300_000,
