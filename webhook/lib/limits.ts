@@ -9,25 +9,37 @@ section('Bodies of admission calls');
 /** Limits of a request body, in bytes and milliseconds. They are the same on every machine. */
 const bodyLimits = {
   /** etcd accepts 1.5 MiB of protobuf (`--max-request-bytes`), which become up to 4.5 MiB of JSON. */
-  body: bytes(5 * MiB, 'body', '`CNI_GATE_REVIEW_TOO_LARGE`'),
+  body: bytes(5 * MiB, 'body of an admission call', '`CNI_GATE_REVIEW_TOO_LARGE`'),
   /** The main thread parses the costliest body of this size in about 10 ms; an ordinary pod has 3 to 20 KiB. */
-  smallBody: bytes(64 * KiB, 'body that waits for no other; a thread reads larger ones in turn'),
+  smallBody: bytes(64 * KiB, 'body that never waits for other bodies'),
   /** Each of these bodies stays in memory until it is answered. */
-  largeBodies: count(8, 'larger bodies at a time; others wait'),
+  largeBodies: count(8, 'bodies above 64 KiB that are read at a time; further ones wait'),
   /** Exceeds {@link bodyLimits.largeBodyArrival}, so that a place becomes free in time; below `timeoutSeconds`. */
-  largeBodyWait: time(3_000, 'wait of a larger body for its place', '`CNI_GATE_BUSY`; limit `bodies`'),
+  largeBodyWait: time(3_000, 'time that a body above 64 KiB may wait', '`CNI_GATE_BUSY`, limit `bodies`'),
   /** An API server sends a body without pauses. */
-  largeBodyArrival: time(2_000, 'arrival of a larger body', '`CNI_GATE_BUSY`; limit `slow-body`'),
+  largeBodyArrival: time(
+    2_000,
+    'time for a body above 64 KiB to arrive',
+    '`CNI_GATE_BUSY`, limit `slow-body`',
+  ),
   /** 30,000 tolerations have 270,000 parts. V8 takes up to 50 MiB and 1 s for 300,000 parts of the costliest kind. */
   largeBodyParts: count(
     300_000,
-    'lists, objects and strings of a larger body',
-    '`CNI_GATE_REVIEW_TOO_LARGE`; limit `cost`',
+    'lists, objects and strings in a body above 64 KiB',
+    '`CNI_GATE_REVIEW_TOO_LARGE`, limit `cost`',
   ),
   /** This time includes the start of the thread. The API server waits equally long (`timeoutSeconds`). */
-  largeBodyTime: time(10_000, 'time to decide on it', '`CNI_GATE_REVIEW_TOO_LARGE`; limit `cost`'),
+  largeBodyTime: time(
+    10_000,
+    'time to decide on a body above 64 KiB',
+    '`CNI_GATE_REVIEW_TOO_LARGE`, limit `cost`',
+  ),
   /** The thread's heap. If V8 reached it while parsing, the process would end; `largeBodyParts` need less than half. */
-  largeBodyHeap: bytes(128 * MiB, 'memory to decide on it', '`CNI_GATE_REVIEW_TOO_LARGE`; limit `cost`'),
+  largeBodyHeap: bytes(
+    128 * MiB,
+    'memory to decide on a body above 64 KiB',
+    '`CNI_GATE_REVIEW_TOO_LARGE`, limit `cost`',
+  ),
 };
 
 /** How many small bodies are read in one turn of the event loop. Together they take less than 0.1 s. */
@@ -36,14 +48,14 @@ export const bodiesOfTurn = 8;
 section('Connections');
 /** Time limits of a connection to the admission port, in milliseconds. */
 const connectionLimits = {
-  handshakeTimeout: time(5_000, 'TLS handshake, from connecting'),
-  headersTimeout: time(10_000, 'headers, from the first byte'),
+  handshakeTimeout: time(5_000, 'TLS handshake, since the connection began'),
+  headersTimeout: time(10_000, 'headers of a request, from its first byte'),
   /** The API server sends a request without pauses. */
-  requestTimeout: time(15_000, 'request, from the first byte'),
+  requestTimeout: time(15_000, 'whole request, from its first byte'),
   /** The interval at which the server looks for requests that exceed a time limit. */
   timeoutCheck: 1_000,
   /** Go's HTTP client keeps idle connections, used before or not, for 90 s. The server must not close them sooner. */
-  keepAliveTimeout: time(95_000, 'idle connection'),
+  keepAliveTimeout: time(95_000, 'idle time of a connection'),
 };
 
 /** Limits of the admission server that are the same on every machine, in bytes and milliseconds. */
@@ -53,10 +65,10 @@ export const serverLimits = { ...bodyLimits, ...connectionLimits };
 export const mostPipelined = count(
   2,
   'unanswered requests of one connection',
-  'closes the connection; limit `pipelined`',
+  'connection closed, limit `pipelined`',
 );
 /** How many client addresses with a valid answer are remembered. A control plane has only a few API servers. */
-export const knownAddresses = count(256, 'known callers');
+export const knownAddresses = count(256, 'remembered known callers');
 
 /** How many TLS handshakes begin in one turn of the event loop. Each takes 0.8 ms (docs/decisions/certificates.md). */
 export const handshakesOfTurn = 4;
@@ -67,13 +79,13 @@ export const opsLimits = {
   connections: count(
     64,
     'connections to the ops port',
-    'replaces the longest idle one; limit `ops-connections`',
+    'new connections replace idle ones, limit `ops-connections`',
   ),
   /** No request to this port has a body. */
   body: 1 * KiB,
-  requestTimeout: time(5_000, 'request to the ops port, from connecting'),
-  keepAliveTimeout: time(75_000, 'idle connection to the ops port'),
-  metricsAge: time(1_000, 'age of shared metrics'),
+  requestTimeout: time(5_000, 'request to the ops port, since the connection began'),
+  keepAliveTimeout: time(75_000, 'idle time of a connection to the ops port'),
+  metricsAge: time(1_000, 'time in which scrapes get the same metrics'),
 };
 
 /** How many connections the admission server keeps. An idle connection costs about 50 KiB. @param memory in bytes */
@@ -129,7 +141,7 @@ export const objectBytes = bytes(512 * KiB, 'JSON of an object');
 /** The limit for pods of network DaemonSets, and for pods whose requests are summed: a status may have 700 KB. */
 export const trustedObjectBytes = bytes(
   3 * MiB,
-  "JSON of a pod of a network's DaemonSet, and of a pod on a node that steering may name",
+  "JSON of a pod of a network's DaemonSet, or of a pod on a node that steering may nominate",
 );
 
 /** At most this many bytes of an answer other than 2xx are read. A Kubernetes Status has less than 4 KiB. */
@@ -148,21 +160,21 @@ section('Pods that wait for a node');
 /** Pods that wait for a node and are kept in memory. The gate requests other waiting pods from the API server. */
 export const pendingPods = {
   max: {
-    count: count(10_000, 'pods, of all namespaces'),
-    bytes: bytes(32 * MiB, 'estimated memory of these'),
+    count: count(10_000, 'waiting pods'),
+    bytes: bytes(32 * MiB, 'estimated memory of waiting pods'),
   },
-  requiredCharacters: count(16 * KiB, "characters of one pod's requirements"),
+  requiredCharacters: count(16 * KiB, "characters of one pod's scheduling requirements"),
 };
 
 /** How many refused pods are remembered. For other pods, the start of the hold is estimated from the pod's status. */
-export const heldPods = count(10_000, 'pods whose first refusal is remembered', 'the hold can begin anew');
+export const heldPods = count(10_000, 'pods whose first refusal is remembered', 'older holds can begin anew');
 
 section('Verdicts of pods');
 /** Pods on nodes whose verdicts are kept. Kubernetes supports 150,000 pods. */
 export const evidencePods = {
   max: {
-    count: count(120_000, 'verdicts, of all namespaces'),
-    bytes: bytes(96 * MiB, 'estimated memory of these'),
+    count: count(120_000, 'verdicts, in all namespaces'),
+    bytes: bytes(96 * MiB, 'estimated memory of the verdicts'),
   },
   /** At most this many different texts, and lists of texts, are shared in memory by all pods. */
   sharedTexts: 50_000,
@@ -197,20 +209,20 @@ section('Nodes and namespaces');
 export const namespaces = {
   max: {
     count: count(10_000, 'namespaces that opted in'),
-    bytes: bytes(16 * MiB, 'estimated memory of these'),
+    bytes: bytes(16 * MiB, 'estimated memory of these namespaces'),
   },
   each: bytes(
     128 * KiB,
-    'labels and numeric annotations of a namespace: about 600 labels',
+    'labels and numeric annotations of a namespace (about 600 labels)',
     '[`CNI_GATE_CLUSTER_TOO_LARGE`](errors.md#cni_gate_cluster_too_large)',
   ),
 };
 
 /** Kubernetes supports 5,000 nodes; a node with 40 labels takes about 9 KiB. The gate allows pods on unknown nodes. */
 export const nodes = {
-  max: { count: count(15_000, 'nodes'), bytes: bytes(64 * MiB, 'estimated memory of these') },
+  max: { count: count(15_000, 'nodes'), bytes: bytes(64 * MiB, 'estimated memory of nodes') },
   /** Enough for about 1,200 labels. Node Feature Discovery creates up to 200. */
-  each: bytes(256 * KiB, 'labels, taints and resources of a node'),
+  each: bytes(256 * KiB, 'labels, taints and resources of one node'),
 };
 
 /** The maximum length of a name, UID or keyword in an object or call. Kubernetes allows 253 for a DNS subdomain. */
@@ -255,7 +267,7 @@ section('Requests to the API server');
 export const lookups = {
   perSecond: count(100, 'requests a second'),
   burst: count(200, 'requests at once, after a pause'),
-  inFlight: count(16, 'requests in flight; others wait'),
+  inFlight: count(16, 'requests in flight; further requests wait'),
 };
 
 section('Dashboard');
