@@ -1,4 +1,13 @@
-import { chmodSync, cpSync, globSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  cpSync,
+  globSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -14,8 +23,15 @@ const checkout = fileURLToPath(new URL('../', import.meta.url));
 const folder = join(checkout, 'dist');
 const target = join(folder, 'webhook');
 
-// npx in a checkout runs this before its first command
-if (process.env.npm_command === 'exec' && isCurrent()) process.exit();
+// npx in a checkout runs this before its first command, and shows only its spinner
+if (process.env.npm_command === 'exec') {
+  if (isCurrent()) process.exit();
+  try {
+    appendFileSync('/dev/tty', '\rcni-gate: building dist/, which takes up to half a minute\n');
+  } catch {
+    // there is no terminal
+  }
+}
 
 // no part of an earlier bundle
 rmSync(target, { recursive: true, force: true });
