@@ -2,7 +2,7 @@ import { type Check, type CheckName, env, type ProfileCheck, validateCommand } f
 import { parseDuration } from './shared/duration.ts';
 import { unfitTargets } from './shared/targets.ts';
 
-/** Wrong usage: of the command line, or of what the injector set. */
+/** An error in the command line, or in the environment that the webhook set. */
 export class UsageError extends Error {}
 
 /** The file from which the kubelet reads the message by default (`terminationMessagePath`). */
@@ -19,7 +19,7 @@ Runs the checks of CNI_GATE_CHECKS, which the webhook sets, in the pod that it r
 
 Exit codes: 0 all checks passed, 95 the network is wrong, 69 a check could not run, 64 wrong usage.`;
 
-/** Returns the help if the command line requests it and nothing else. */
+/** Returns the help text if the command line requests help and nothing else. */
 export function helpFor(args: string[]): string | undefined {
   return args.length === 2 && (args[1] === '--help' || args[1] === '-h') ? help : undefined;
 }
@@ -36,7 +36,7 @@ export function readArguments(args: string[]): { terminationLog: string } {
   return { terminationLog: path };
 }
 
-/** A requested check, with its time-out in milliseconds. */
+/** A check that the environment requests, with its time-out in milliseconds. */
 export interface AskedCheck {
   profile: string;
   name: CheckName;
@@ -62,7 +62,7 @@ const knownSettings: Record<CheckName, [required: string[], optional: string[]]>
   reach: [['host', 'port'], []],
 };
 
-/** The values of some settings. The webhook's schema checks the others, which only have to be there. */
+/** The allowed values of some settings. The webhook's schema checks the values of the others. */
 const knownValues: Record<string, unknown[]> = {
   direction: ['outbound', 'inbound'],
   families: ['first', 'all'],
@@ -70,8 +70,8 @@ const knownValues: Record<string, unknown[]> = {
 };
 
 /**
- * Reads the checks that the injector requested. Refuses what it does not understand: a proof that omits a requested
- * check, or makes it with an empty list, would pass for the wrong reason.
+ * Reads the checks that the webhook requested. Refuses unknown checks, and settings that are unknown, missing or empty,
+ * because a proof that omits a requested check could pass although the network is wrong.
  * @throws UsageError
  */
 export function readChecks(text: string | undefined): AskedCheck[] {
@@ -102,7 +102,7 @@ function readCheck(item: unknown, at: string): AskedCheck {
   if (!isObject(settings)) throw new UsageError(`${at}.${name} is not an object`);
   checkSettings(settings, knownSettings[name as CheckName], `${at}.${name}`);
   const known = item as ProfileCheck;
-  // such a target would pass for the wrong reason
+  // a connection to such a target may succeed without the mesh's rule
   const [unfit] = unfitTargets(known);
   if (unfit !== undefined) throw new UsageError(`${at}.${name}.connect[${unfit.place}]: ${unfit.text}`);
   const timeout = parseDuration(String(settings.timeout)) ?? 0;
