@@ -37,9 +37,7 @@ const longestVerdict = 30_000;
 const longSandbox = 60_000;
 /** The pause after a failed attempt. */
 const pause = 2000;
-/**
- * The pause for owners that let others try first. kube-scheduler pauses up to 11 s, so it has retried each pod by then.
- */
+/** The pause for owners that let others try first. kube-scheduler retries each pod within 11 s, its longest pause. */
 const givesWay = 12_000;
 /** An owner's pause after its first failed attempt. Each further failed attempt doubles it, up to the longest. */
 const ownPause = 4000;

@@ -20,8 +20,7 @@ export type PodChange = { type: 'put'; pod: PodEvidence; listed: boolean } | { t
 
 /**
  * What the proofs of pods showed about networks, computed from watch events alone. After a restart, the first lists
- * show all of it again, except failures of deleted pods, earlier failures of pods that failed again, and boots of
- * nodes.
+ * show all of it again, except failures of deleted pods, first failures of pods that failed again, and node boots.
  */
 export class Evidence {
   readonly #known = new Map<string, PodEvidence>();

@@ -9,9 +9,7 @@ function lastPassOf(pod: PodEvidence): ShownPass | undefined {
   return pod.passedBefore ?? (run === undefined ? undefined : { run, sandbox: pod.sandboxSince });
 }
 
-/**
- * Whether the pod shows a pass of a new run in a new sandbox. In the old sandbox, a mesh's proxy answers later probes.
- */
+/** Whether a new run passed in a new sandbox. In the old sandbox, a mesh's proxy answers the probes of later runs. */
 export function isNewPass(pod: PodEvidence, before: PodEvidence | undefined): boolean {
   const run = runOf(pod);
   if (pod.verdict !== 'passed' || run === undefined) return false;
