@@ -6,9 +6,7 @@ export type * from './configuration.ts';
 /** The name of a check, which is its only key. The schema guarantees exactly one. */
 export const checkNameOf = (check: CheckOfProfile): CheckName => Object.keys(check)[0] as CheckName;
 
-/**
- * The user and group of a proof. If `asUser` comes from containers, so does the group id; else it equals the user id.
- */
+/** The user and group of a proof. If `asUser` comes from containers, so does the group; else the two ids are equal. */
 export type Identity = Pick<ProofContainer, 'asUser' | 'notAsUser' | 'notAsGroup'>;
 
 /** The configuration's section `proof`, with the image of this release if the file names no image. */

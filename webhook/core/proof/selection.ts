@@ -27,9 +27,7 @@ export interface AskedPod {
   subResource: string;
 }
 
-/**
- * The namespaces of Kubernetes' own components. A webhook that delays their pods can keep a cluster from recovering.
- */
+/** Namespaces of Kubernetes' own components. A webhook that delays their pods can keep a cluster from recovering. */
 const systemNamespaces = new Set(['kube-system']);
 
 /** Whether all pods of a namespace are exempt, whatever its labels are. `ownNamespace` is the namespace of cni-gate. */

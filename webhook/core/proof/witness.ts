@@ -9,9 +9,7 @@ import { portsOf, textAt } from './skipped-ports.ts';
 /** How long the check waits for the kubelet, which dials once a second, but sees a container late on a busy node. */
 const timeout = '30s';
 
-/**
- * The search for the probe's port starts at the first, then at the second. It skips ports of the pod: peers dial them.
- */
+/** Where the search for the probe's port starts, first and second. It skips ports of the pod, which peers may dial. */
 const usualPort = 14_040;
 const leastPort = 1024;
 

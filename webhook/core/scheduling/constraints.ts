@@ -132,5 +132,5 @@ export function countTerms({ constraints, tolerations }: Required): number {
 export const hasClaims = (volumes: PodSpec['volumes']): boolean =>
   (volumes ?? []).some(({ persistentVolumeClaim, ephemeral }) => Boolean(persistentVolumeClaim || ephemeral));
 
-/** The label with the zone of a node, outside of which most volumes cannot be used. Source: Kubernetes. */
+/** The label with a node's zone. Most volumes that are not usable everywhere are usable in one zone only. */
 export const zoneLabel = 'topology.kubernetes.io/zone';
