@@ -40,7 +40,7 @@ export function decodePlacement(body: unknown): Placement {
     given === ''
       ? quoted(`${metadata.generateName ?? ''}*`)
       : objectName('request.object.metadata.name', 'a pod', given);
-  // a static pod already runs, and its manifest may be copied from a pod that has a status annotation
+  // a static pod already runs, and its manifest may be copied from a pod with a status annotation, which does not count
   const profiles = isMirrorPod(pod) ? [] : requiredProfiles(pod);
   return { ...request, name, podUid: '', node, profiles };
 }

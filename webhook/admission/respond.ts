@@ -7,7 +7,7 @@ import { type AdmissionResponse, type AdmissionReview, reviewApiVersion, reviewK
 export interface AdmissionDecision<Outcome extends string = string, Reason extends string = string> {
   /** Any value other than `refused` means that the request is allowed. */
   outcome: Outcome;
-  /** Why, as a word or an error code. */
+  /** The reason of the outcome, as a word or an error code. */
   reason: Reason;
   /** A profile of the configuration, or several combined with dots. It becomes the label of a metric. */
   profile?: string;
@@ -34,7 +34,7 @@ export function decision<const Outcome extends string, const Reason extends stri
 
 /**
  * The longest text of a refusal in bytes. The scheduler writes it into an event after 97 bytes of its own, and cuts off
- * the event at 1,024 (Kubernetes `NoteLengthLimit`; `truncateMessage` of pkg/scheduler). The final code must stay.
+ * the event at 1,024 (Kubernetes `NoteLengthLimit`; `truncateMessage` of pkg/scheduler). The code at its end must stay.
  */
 const longestMessage = 900;
 

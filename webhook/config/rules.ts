@@ -47,7 +47,7 @@ export function resourceFaults({ requests, limits }: ProofResources): Fault[] {
 const wholeCpus =
   'is a whole number: in a Guaranteed pod, the static CPU manager would give the init container CPUs of its own';
 
-/** Conditions must not use keys that the injection sets: the results of two calls for one pod would differ. */
+/** Conditions must not use keys that the injection sets, because two calls for one pod could then differ. */
 function whenFaults({ when }: Profile, path: (string | number)[]): Fault[] {
   return [when].flat().flatMap((condition, index) => {
     const at = [...path, ...(Array.isArray(when) ? [index] : [])];

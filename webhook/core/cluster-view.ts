@@ -19,7 +19,7 @@ export interface ClusterView<Pod extends GatePod = GatePod> extends Doubts {
   readonly namespaces: Namespaces;
   /** The nodes, and the state of each DaemonSet on each node. */
   readonly readiness: Readiness;
-  /** What the init containers of pods found out about the networks of their nodes. */
+  /** What the init containers of pods showed about the networks of their nodes. */
   readonly evidence: EvidenceView;
   /** Looks up a single pod that waits for a node, by its name. */
   readonly pods: PendingPods;

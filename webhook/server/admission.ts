@@ -40,7 +40,7 @@ export function addWebhooks(app: App, context: AdmissionContext, { metrics, cloc
   metrics.measureBodies(() => bodies.inFlight);
   const largeBodies = new LargeBodies(overload);
   app.addHook('onClose', () => largeBodies.close());
-  // `bodies` reads the bodies: a pod can have any key, even `__proto__`, and Fastify would copy keys by assignment
+  // `bodies` reads the bodies, as a pod can have any key, even `__proto__`, and Fastify would copy keys by assignment
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', (_request, _payload, done) => done(null));
   answerErrors(app, metrics);

@@ -19,9 +19,9 @@ interface Connection {
 }
 
 /**
- * Limits the connections of a server, and the unanswered requests of each, of which Go's HTTP client, and so the API
- * server, has one. At the limit, a new connection replaces an open one. TLS handshakes begin with the client's first
- * bytes, a few in each turn of the event loop.
+ * Limits the connections of a server, and the unanswered requests of each connection: Go's HTTP client, and so the API
+ * server, sends one at a time. At the limit, a new connection replaces an open one. A TLS handshake begins with the
+ * client's first bytes, and a few begin in each turn of the event loop.
  */
 export class Connections {
   readonly #max: number;
@@ -97,9 +97,7 @@ export class Connections {
     socket.destroy();
   }
 
-  /**
-   * The connection to drop at the limit: an idle one if possible, first of unknown addresses, then the longest unused.
-   */
+  /** The connection to drop at the limit: preferably idle, then of an unknown address, then the least recently used. */
   #evictionCandidate(): Connection {
     const connections = [...this.#open.values()];
     const idle = connections.filter((connection) => !isBusy(connection));

@@ -22,7 +22,7 @@ export interface DepsOptions {
   log: FastifyBaseLogger;
   /** By default, the clock of the machine. */
   clock?: Clock;
-  /** Aborts the start of the server while the start still waits. */
+  /** Aborts a start of the server that still waits. */
   signal?: AbortSignal;
   /** Milliseconds between two reads of watched files; by default, that of `LiveFiles`. */
   interval?: number;

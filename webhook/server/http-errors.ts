@@ -29,7 +29,7 @@ const statusOf: Partial<Record<ErrorCode, number>> = {
 type Request = FastifyRequest<RouteGenericInterface, Server>;
 type Reply = FastifyReply<RouteGenericInterface, Server>;
 
-/** Translates Fastify's errors before a handler runs into ours: https://fastify.dev/docs/latest/Reference/Errors/ */
+/** Turns errors of Fastify itself into ours. Their list: https://fastify.dev/docs/latest/Reference/Errors/ */
 function translate(error: FastifyError, request: Request): CniGateError {
   if (error instanceof CniGateError) return error;
   switch (error.code) {
@@ -94,7 +94,7 @@ function refuseHttp({ code = '' }: NodeJS.ErrnoException, socket: Socket, metric
     socket.destroy();
     return;
   }
-  // no bytes have arrived: Go keeps such a connection if it did not need it after all (`queueForDial` in `net/http`)
+  // the connection is idle, not late: Go keeps connections that it did not need (`queueForDial` in `net/http`)
   if (isLate && socket.bytesRead === 0) return;
   metrics.badRequests.inc({ code: 'CNI_GATE_HTTP' });
   const status = isLate ? 408 : code === 'HPE_HEADER_OVERFLOW' ? 431 : 400;

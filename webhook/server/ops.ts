@@ -9,7 +9,7 @@ export interface OpsOptions {
   host?: string | undefined;
   /** Port for probes and metrics, plain HTTP. */
   opsPort: number;
-  /** For how many milliseconds scrapes of the metrics share one text. */
+  /** For how many milliseconds the text of the metrics is reused for later scrapes. */
   metricsAge?: number;
 }
 
@@ -39,7 +39,7 @@ export async function openOps(
     requestTimeout: opsLimits.requestTimeout,
     http: {
       connectionsCheckingInterval: opsLimits.requestTimeout,
-      // By default, Node itself answers requests without a Host header, and queues pipelined ones without limit.
+      // By default, Node itself answers requests without a Host header, so that no limit applies to pipelined ones.
       requireHostHeader: false,
     },
   });

@@ -73,14 +73,14 @@ function createApp({ log, metrics }: ServerDeps, requestCert: boolean): App {
       highWaterMark: 1,
       headersTimeout: serverLimits.headersTimeout,
       connectionsCheckingInterval: serverLimits.timeoutCheck,
-      // By default, Node itself answers requests without a Host header, and queues pipelined ones without limit.
+      // By default, Node itself answers requests without a Host header, so that no limit applies to pipelined ones.
       requireHostHeader: false,
       ...(requestCert && { requestCert: true, rejectUnauthorized: false }),
     },
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     keepAliveTimeout: serverLimits.keepAliveTimeout,
-    // the time without any bytes, such as on a connection whose client reads no answer
+    // closes a connection without traffic, such as one whose client does not read its answer
     connectionTimeout: serverLimits.keepAliveTimeout,
     requestTimeout: serverLimits.requestTimeout,
     // by default, a start or a drain of more than ten seconds would end the process

@@ -41,7 +41,7 @@ export function toGatePod(pod: ApiPod): GatePod {
   };
 }
 
-/** When a pod's status was last written. `lastTransitionTime` is when the pod began to wait, for whatever reason. */
+/** When a pod's status was last written. The condition's `lastTransitionTime` is when the pod began to wait at all. */
 function statusWrittenAt({ metadata }: ApiPod): number | undefined {
   const ofStatus = metadata.managedFields?.filter(({ subresource }) => subresource === 'status') ?? [];
   const times = ofStatus.flatMap(({ time }) => timeOf(time) ?? []);

@@ -84,7 +84,7 @@ export function toDaemonSetFacts({ metadata, spec }: ApiDaemonSet): DaemonSetFac
   };
 }
 
-/** Returns what is kept of a DaemonSet's pod. Texts that others can write are bounded. */
+/** Returns what is kept of a DaemonSet's pod. Texts that others can write are limited in length. */
 export function toAgentFacts({ metadata, spec, status }: ApiPod): AgentFacts {
   const ready = conditionOf(status ?? {}, 'Ready');
   const phase = status?.phase ?? '';

@@ -73,7 +73,7 @@ function isUnverifiable(spec: PodSpec): boolean {
 /** An upper estimate of the bytes that a pod takes in memory without its requirements. */
 const ownWeight = 1024;
 
-/** The memory that a pod's requirements take, in bytes. They are kept as text and as objects. */
+/** The memory that a pod's requirements take, in bytes. The requirements are kept as text and as objects. */
 export function weightOfKind(kind: string): number {
   // an empty object takes 40 to 60 bytes (measured)
   const values = kind.match(/[{[,]/g)?.length ?? 0;

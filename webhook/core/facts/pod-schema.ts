@@ -46,7 +46,7 @@ const podSchema = {
       type: 'object',
       required: ['containers'],
       properties: {
-        // null is allowed: after the webhooks, the API server rejects a pod without containers in a known text
+        // null is allowed, because after the webhooks the API server itself rejects a pod without containers
         containers: list(container),
         initContainers: list(container),
         volumes: list(named),

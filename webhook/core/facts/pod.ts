@@ -87,7 +87,7 @@ export function variableOf({ env }: Pick<Container, 'env'>, name: string): strin
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Whether cni-gate injected the container. Every version sets such a variable, and any user can write a status. */
+/** Whether cni-gate injected the container, which then has such a variable. Any user can set the status annotation. */
 export const isOurContainer = ({ name, env }: Pick<Container, 'name' | 'env'>): boolean =>
   name === validatorContainer && (env ?? []).some((variable) => variable.name.startsWith('CNI_GATE_'));
 

@@ -14,7 +14,7 @@ export interface ProofContext {
   sidecar: boolean;
 }
 
-/** A run's verdict, and how the run ended. `ended` is undefined for `waiting`, or if the status lost the run. */
+/** A verdict, and how its run ended. `ended` is undefined for `waiting`, or if the status no longer has the run. */
 export interface ProofResult {
   verdict: Verdict;
   ended: Terminated | undefined;
@@ -47,8 +47,8 @@ export const validatorStatus = ({ initContainerStatuses }: PodStatus): Container
 const isValidator = ({ name }: ContainerStatus): boolean => name === validatorContainer;
 
 /**
- * Whether a container other than ours has started in the pod's current sandbox, so after the sandbox was created and
- * after our latest start. The phase does not show this: after a reboot, it still is `Running` (Kubernetes 1.36).
+ * Whether a container other than ours has started in the pod's current sandbox, so after the sandbox and after the
+ * latest run of ours began. The phase does not show this: after a reboot, it still is `Running` (Kubernetes 1.36).
  */
 export function hasStarted(status: PodStatus): boolean {
   const { initContainerStatuses, containerStatuses } = status;

@@ -38,7 +38,7 @@ export class Boots {
     // a Node without a boot id has no status from its kubelet yet, so the kubelet has started nothing
     if (bootID === '') return;
     const isSame = before?.bootID === bootID;
-    // the latest node is the last in the map, so that existing nodes are not evicted
+    // the node moves to the end of the map, so that existing nodes are not evicted first
     this.#boots.delete(name);
     this.#boots.set(name, isSame ? before : { bootID, changed: before && { version, at: now } });
     evictOldest(this.#boots, most);

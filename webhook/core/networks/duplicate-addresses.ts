@@ -40,6 +40,6 @@ export function duplicateAddresses(pods: Iterable<PodEvidence>): DuplicateAddres
 const holdsAddresses = ({ ended, leaving, hasSandbox }: Addressed): boolean =>
   !ended && !leaving && hasSandbox !== false;
 
-/** Oldest first; the UID decides between pods of the same second, so that every replica has the same order. */
+/** Oldest first. The UID decides between pods created in the same second, so that every replica has the same order. */
 const byAge = (left: Addressed, right: Addressed): number =>
   left.createdAt - right.createdAt || (left.uid < right.uid ? -1 : 1);

@@ -27,7 +27,7 @@ export class Evidence {
   readonly #owners = new Map<string, Set<string>>();
   /** The records by profile, then by node. */
   readonly #records = new Map<string, Map<string, ProofRecord>>();
-  /** `metadata.resourceVersion` of each Node when it was last seen to boot. */
+  /** `metadata.resourceVersion` of each Node when the Node was last seen to boot. */
   readonly #boots = new Map<string, string>();
   /** Owners with a pod that has passed on any node. The owner that passed last is at the end. */
   readonly #passedOwners = new Set<string>();
@@ -140,7 +140,7 @@ export class Evidence {
   #drop(before: PodEvidence, after: PodEvidence | undefined, now: number): void {
     const { uid, owner, node, profiles, failedProfiles } = before;
     if (after === undefined) this.#known.delete(uid);
-    // users may give a pod another controller any number of times, so no old one is kept
+    // users may give a pod another controller any number of times, so the old one's entry is removed
     if (after?.owner !== owner) {
       const owned = this.#owners.get(owner);
       owned?.delete(uid);
@@ -148,7 +148,7 @@ export class Evidence {
     }
     if (after?.node !== node) for (const profile of profiles) this.of(profile, node)?.forget(uid);
     if (after !== undefined && (before.leaving || !after.leaving)) return;
-    // only after an owner's first failed attempt, so that one owner cannot take every attempt
+    // the owner's next pod gets the node only after a first failure, so that one owner cannot take every attempt
     for (const profile of owner === uid ? [] : failedProfiles)
       if (this.of(profile, node)?.failures.get(owner)?.attempts === 1)
         this.reservations.reserve(profile, node, owner, now);

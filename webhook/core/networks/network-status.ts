@@ -91,7 +91,7 @@ export function networkStatus(
   return { kind: 'try', ...problem };
 }
 
-/** The status that decides for a pod with several networks: of the kinds below, the first that one of them has. */
+/** The status that decides for a pod with several networks: of the kinds below, the first that occurs. */
 export function decisiveStatus(statuses: readonly NetworkStatus[]): NetworkStatus {
   for (const kind of ['blocked', 'unknown', 'try', 'ready', 'exempt']) {
     const status = statuses.find((candidate) => candidate.kind === kind);
@@ -169,7 +169,7 @@ export interface ProofStatus {
   reason: string;
   /** When the state began, in milliseconds since the epoch: with the node, a container of the network or a failure. */
   since: number;
-  /** Whether the asking pod may be bound, because the node is proved or it is the pod's turn to try. */
+  /** Whether the asking pod may be bound: if the node is proved, or if it is the pod's turn to try. */
   mayProbe: boolean;
 }
 

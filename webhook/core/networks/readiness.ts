@@ -66,7 +66,7 @@ export class Readiness {
     return this.#daemonSets.has(nameOf(daemonSet));
   }
 
-  /** The status of a DaemonSet on a node; undefined if either is unknown. */
+  /** The status of a DaemonSet on a node; undefined if the DaemonSet or the node is unknown. */
   status(daemonSet: DaemonSetRef, nodeName: string, now: number, grace: number): DaemonSetStatus | undefined {
     const found = this.#daemonSets.get(nameOf(daemonSet));
     const node = this.#nodes.get(nodeName);

@@ -48,7 +48,7 @@ export class Policy {
     this.configuration = configuration;
     this.proof = configuration.proof;
     const { startupGrace, maxHold, evidence = 'ready', mode } = configuration.gate;
-    // the schema guarantees that both are durations
+    // the schema guarantees that both texts are durations
     this.gate = {
       mode,
       startupGrace: parseDuration(startupGrace) ?? 0,

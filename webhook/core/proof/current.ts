@@ -13,12 +13,12 @@ const decisiveVariables =
 /** Paths where the API server's plugins and webhooks mount credentials. The validator reads no credentials. */
 const credentials = /^\/var\/run\/secrets(\/(?!\.\.?(\/|$))[^/]+)+\/?$/;
 
-/** Fields that others may add. `resizePolicy`, which the API server sets, does not change what the container does. */
+/** Fields that others may add. The API server sets `resizePolicy`, which does not change what the container does. */
 const mayBeAdded = new Set(['env', 'resources', 'securityContext', 'volumeMounts', 'resizePolicy']);
 
 /**
- * Whether the pod's init container still does what is required. Others may add to it, but may not change its command,
- * checks, user or privileges. The policy over the final pod (manifests/base/policy-pods.yaml) has the same rules.
+ * Whether the pod's init container still does what is required. Other webhooks may add to it, but not change its
+ * command, checks, user or privileges. manifests/base/policy-pods.yaml has the same rules for the final pod.
  */
 export function isCurrent(actual: Container, wanted: Container, ids: ProofIds, pod: Pod): boolean {
   const { env: variables, resources, securityContext, volumeMounts, imagePullPolicy, ...rest } = wanted;

@@ -32,7 +32,7 @@ import { resourcesFor } from './resources.ts';
 import { targetsIn } from './skipped-ports.ts';
 import { witnessFor } from './witness.ts';
 
-/** How one pod proves its networks: all that the init container and the patch need to know of the pod. */
+/** How one pod proves its networks: all that the init container and the patch need to know about the pod. */
 export interface ProofPlan {
   profiles: readonly Profile[];
   /** The checks of our validator, in the order of the profiles. */

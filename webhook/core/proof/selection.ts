@@ -144,7 +144,7 @@ function choose(
   return { profile: [...missing, ofPod].join('.'), chosenBy: 'pod', forbidden: ofPod };
 }
 
-/** The profiles that apply now, or once other profiles' annotations are set: a later call must decide the same. */
+/** The profiles that apply now, or once other profiles' annotations are set, as a later call must decide the same. */
 export function applying(
   chosen: readonly Profile[],
   pod: Pod,
