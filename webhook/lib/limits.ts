@@ -213,7 +213,7 @@ export const namespaces = {
   },
   each: bytes(
     128 * KiB,
-    'labels and numeric annotations of a namespace (about 600 labels)',
+    'labels and annotations of a namespace with ids, ports or subnets (about 600 labels)',
     '[`CNI_GATE_CLUSTER_TOO_LARGE`](errors.md#cni_gate_cluster_too_large)',
   ),
 };

@@ -20,15 +20,17 @@ export function optedInTo(namespaceLabels: Record<string, string>): string | und
 
 const mostAnnotations = 64;
 
-/** The annotations whose value is a number: an `IdSource` of a profile, now or after a reload, reads no others. */
+/** Ids, lists of ports and lists of subnets. Profiles read no other annotations of a namespace, now or after a reload. */
+const readable = /^[+\d][\d\s,.:/a-fA-F-]{0,511}$/;
+
 export function annotationsOf(
   all: Record<string, unknown> | null | undefined,
 ): Pick<NamespaceFacts, 'annotations'> {
-  const numbers = Object.entries(all ?? {}).filter(
-    (entry): entry is [string, string] => typeof entry[1] === 'string' && /^\+?\d{1,20}$/.test(entry[1]),
+  const kept = Object.entries(all ?? {}).filter(
+    (entry): entry is [string, string] => typeof entry[1] === 'string' && readable.test(entry[1]),
   );
-  if (numbers.length === 0) return {};
-  return { annotations: Object.fromEntries(numbers.slice(0, mostAnnotations)) };
+  if (kept.length === 0) return {};
+  return { annotations: Object.fromEntries(kept.slice(0, mostAnnotations)) };
 }
 
 /** A source of namespaces' labels and annotations. An implementation that sends a request returns a promise. */
