@@ -12,7 +12,7 @@ import { kustomize } from './kustomize.ts';
 const root = new URL('../', import.meta.url);
 const [folder = 'dist-release'] = process.argv.slice(2);
 const { version } = JSON.parse(readFileSync(new URL('package.json', root), 'utf8'));
-/** The files that install cni-gate by one command, and the overlay of each. */
+/** The files with which one command installs cni-gate, and the overlay of each file. */
 const overlays = { 'install.yaml': 'permissive', 'install-strict.yaml': 'strict' };
 
 mkdirSync(folder, { recursive: true });

@@ -4,10 +4,10 @@ import { Ajv } from 'ajv';
 import standalone from 'ajv/dist/standalone/index.js';
 import type { Plugin } from 'esbuild';
 
-/** The modules that compile JSON schemas and export the validators, and nothing else. */
+/** The modules that compile JSON schemas and export only the validators. */
 export const schemaModules = ['webhook/core/facts/pod-schema.ts', 'webhook/config/schema.ts'];
 
-/** Compiles JSON schemas when the bundle is built: at each start, it would take a third of the server's start. */
+/** Compiles JSON schemas when the bundle is built, because this would take a third of the server's start. */
 export const compiledSchemas = (checkout: string): Plugin => ({
   name: 'compiled-schemas',
   setup({ onLoad, onResolve }) {
@@ -23,11 +23,11 @@ export const compiledSchemas = (checkout: string): Plugin => ({
     }
     onResolve({ filter: /^compiled:/ }, ({ path }) => ({ path: path.slice(9), namespace: 'compiled' }));
     onLoad({ filter: /./, namespace: 'compiled' }, async ({ path }) => {
-      // the folder of the checkout may have the sign in its name too
+      // the first `@` ends the name, because the file's path may contain `@` too
       const at = path.indexOf('@');
       const [name, file] = [path.slice(0, at), path.slice(at + 1)];
       const { [name]: validator } = await import(pathToFileURL(file).href);
-      // of ajv's options only `code` matters here: the validator is compiled
+      // only ajv's option `code` matters, because the validator is compiled already
       const contents = standalone.default(new Ajv({ code: { source: true, esm: true } }), validator);
       return { contents, loader: 'js', resolveDir: join(checkout, 'release') };
     });

@@ -1,4 +1,13 @@
-import { chmodSync, cpSync, globSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  chmodSync,
+  cpSync,
+  globSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
@@ -14,27 +23,34 @@ const checkout = fileURLToPath(new URL('../', import.meta.url));
 const folder = join(checkout, 'dist');
 const target = join(folder, 'webhook');
 
-// npx in a checkout runs this before its first command
-if (process.env.npm_command === 'exec' && isCurrent()) process.exit();
+// npx in a checkout runs this file before its first command, and shows only a spinner
+if (process.env.npm_command === 'exec') {
+  if (isCurrent()) process.exit();
+  try {
+    appendFileSync('/dev/tty', '\rcni-gate: building dist/, which takes up to half a minute\n');
+  } catch {
+    // there is no terminal
+  }
+}
 
-// no part of an earlier bundle
+// removes an earlier bundle
 rmSync(target, { recursive: true, force: true });
 const { metafile } = await build({
   absWorkingDir: checkout,
   entryPoints: { main: 'webhook/main.ts', 'body-worker': 'webhook/server/body-worker.ts' },
   outdir: target,
   bundle: true,
-  // in one file all of it would be kept in memory, also the package that reads kubeconfig files
+  // a single file would be kept in memory as a whole, including the package that reads kubeconfig files
   splitting: true,
   platform: 'node',
   target: 'node22',
   plugins: [compiledSchemas(checkout), withoutSideEffects('@kubernetes/client-node')],
-  // names and short lines stay, so that a stack trace can be read
+  // identifiers are kept, and lines are short, so that a stack trace can be read
   minifyWhitespace: true,
   minifySyntax: true,
   lineLimit: 120,
   format: 'esm',
-  // for packages in CommonJS
+  // packages in CommonJS call `require`
   banner: {
     js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
   },
@@ -42,7 +58,7 @@ const { metafile } = await build({
   logLevel: 'warning',
   metafile: true,
 });
-// read at run time, relative to the module
+// files that are read at run time, by a path relative to the module
 for (const path of ['config/profiles', 'config/kinds.yaml', 'report/dashboard/page']) {
   cpSync(join(checkout, 'webhook', path), join(target, basename(path)), { recursive: true });
 }
@@ -62,7 +78,7 @@ const texts = [...packages].sort().map((path) => {
 chmodSync(join(target, 'main.js'), 0o755);
 writeFileSync(join(folder, 'LICENSES'), `${texts.join(`\n\n${'-'.repeat(80)}\n\n`)}\n`);
 
-/** Whether the bundle is younger than all that it is made of. */
+/** Whether the bundle is newer than all files from which it is made. */
 function isCurrent(): boolean {
   const made = statSync(join(target, 'main.js'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
   const sources = '{webhook,validator,certs,manifests/base,release}/**/*';

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 const checkout = fileURLToPath(new URL('../', import.meta.url));
 
-/** Writes what krew installs `kubectl cni-gate` from: an archive with the bundled command line, and its manifest. */
+/** Writes what krew needs to install `kubectl cni-gate`: an archive with the bundled command line, and its manifest. */
 export function writePlugin(folder: string, version: string): void {
   const archive = join(folder, `kubectl-cni_gate-${version}.tgz`);
   const content = mkdtempSync(join(tmpdir(), 'kubectl-cni_gate-'));

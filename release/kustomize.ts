@@ -52,5 +52,5 @@ export function objectsOf(yaml: string): KubernetesObject[] {
     .filter((object) => object !== null);
 }
 
-/** The key of an object: no two of ours have the same kind and name. */
+/** The key of an object: no two objects of cni-gate have the same kind and name. */
 export const idOf = ({ kind, metadata }: KubernetesObject): string => `${kind}/${metadata.name}`;

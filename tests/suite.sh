@@ -7,9 +7,9 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 name=${1-}
 size=${2-}
-# SECONDS FILE ...: one test file after the other; a file may take so many seconds
+# SECONDS FILE ...: runs the test files one after another, each for at most SECONDS
 in_turn() { local seconds=$1 && shift && exec node --test --test-concurrency=1 "--test-timeout=${seconds}000" "$@"; }
-# the same beside a control plane
+# does the same with a control plane
 in_cluster() {
   local seconds=$1 && shift
   exec node tests/cluster/run.ts node --test --test-concurrency=1 "--test-timeout=${seconds}000" "$@"
@@ -35,7 +35,7 @@ case $name in
   cluster) shift && exec node tests/cluster/suite/main.ts "$@" ;;
   dashboard) in_turn 180 tests/dashboard/*.test.ts ;;
   image)
-    # builds the control plane on a new machine: minutes that are no test's
+    # on a new machine, builds the control plane first, because that takes minutes and would exceed a test's time
     node tests/cluster/run.ts true
     exec setpriv --pdeathsig=TERM node tests/image/run.ts node --test --test-concurrency=1 --test-timeout=600000 \
       tests/image/validator.test.ts tests/image/image.test.ts tests/image/compose.test.ts
@@ -43,7 +43,7 @@ case $name in
   netns)
     node tests/netns/harness/check-machine.ts
     npm run build:host
-    # alone, because it measures; the others mostly wait for time-outs, in namespaces of their own
+    # runs alone, because it measures; the other files mostly wait for time-outs, in their own namespaces
     code=0
     node --test --test-timeout=300000 tests/netns/many-pods.test.ts || code=1
     files=$(ls tests/netns/*.test.ts | grep -v many-pods)

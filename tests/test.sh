@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # usage: npm test
 #
-# The tests that need no root and no network. A folder is one process, which loads the sources once; those of the
-# validator replace its host before they load it, so each of its files has a process. The longest folders come first.
+# Runs the tests that need neither root nor a network. Each folder runs in one process, which loads the sources once;
+# each file of tests/unit/validator has its own, because it replaces the validator's host first. Longest folders first.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export NODE_COMPILE_CACHE=node_modules/.cache/node
 
-# prints what a folder's tests say when they end
+# prints the output of a folder's tests when they have ended
 folder() {
   local isolation=none code=0 output
   [ "$1" = tests/unit/validator ] && isolation=process
@@ -18,6 +18,6 @@ folder() {
 }
 export -f folder
 
-# one more than there are cores: those of the server and of the leader mostly wait
+# one process more than there are cores, because the tests of server and leader mostly wait
 printf '%s\n' tests/{server,unit/leader,simulation,unit/cluster,unit/report,unit/certs,unit/admission} tests/{review,golden,unit/*} |
   awk '!seen[$0]++' | xargs -P $(($(nproc) + 1)) -I{} bash -c 'folder {}'

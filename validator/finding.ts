@@ -2,7 +2,7 @@ import type { Reason } from './reasons.ts';
 import type { Family } from './shared/addresses.ts';
 import type { CheckName } from './shared/contract.ts';
 
-/** The result of one attempt. `seen` is the text after "saw". */
+/** The result of one attempt at a check. `seen` is the text after "saw" in messages. */
 export type Finding = Passed | Failed;
 
 /** The network is as expected. */
@@ -11,9 +11,9 @@ export interface Passed {
   seen: string;
   /** What was not checked, and why. */
   note?: string;
-  /** `roundTrip` got no answer, and the profile does not require one. */
+  /** `roundTrip` got no answer from the node, and the profile does not require one. */
   wayNotShown?: true;
-  /** Another attempt may find more. It counts when the time of the check is over. */
+  /** Another attempt may find more, so this finding counts only when the time of the check is over. */
   preliminary?: true;
 }
 
@@ -22,11 +22,11 @@ export interface Failed {
   passed: false;
   reason: Reason;
   seen: string;
-  /** No further attempt can change it. */
+  /** No further attempt can change the finding. */
   final?: true;
 }
 
-/** How a check ended, for one address family if it has one. */
+/** The last finding of a check, for one address family if the check depends on the family. */
 export interface Result {
   profile: string;
   check: CheckName;
@@ -35,7 +35,7 @@ export interface Result {
   finding: Finding;
 }
 
-/** A finding that passes. The note says what was not checked, and why that is right. */
+/** A finding that passes. @param note what was not checked, and why the check passes nevertheless */
 export function passed(seen: string, note?: string): Passed {
   return { passed: true, seen, ...(note !== undefined && { note }) };
 }
@@ -44,5 +44,5 @@ export function failed(reason: Reason, seen: string): Failed {
   return { passed: false, reason, seen };
 }
 
-/** What the kernel shows of the network cannot be read. */
+/** The kernel's view of the network cannot be read. */
 export class NotReadable extends Error {}

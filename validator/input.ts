@@ -2,7 +2,7 @@ import { type Check, type CheckName, env, type ProfileCheck, validateCommand } f
 import { parseDuration } from './shared/duration.ts';
 import { unfitTargets } from './shared/targets.ts';
 
-/** Wrong usage: of the command line, or of what the injector set. */
+/** An error in the command line, or in the environment that the webhook set. */
 export class UsageError extends Error {}
 
 /** The file from which the kubelet reads the message by default (`terminationMessagePath`). */
@@ -19,7 +19,7 @@ Runs the checks of CNI_GATE_CHECKS, which the webhook sets, in the pod that it r
 
 Exit codes: 0 all checks passed, 95 the network is wrong, 69 a check could not run, 64 wrong usage.`;
 
-/** Returns the help if the command line requests it and nothing else. */
+/** Returns the help text if the command line requests help and nothing else. */
 export function helpFor(args: string[]): string | undefined {
   return args.length === 2 && (args[1] === '--help' || args[1] === '-h') ? help : undefined;
 }
@@ -36,7 +36,7 @@ export function readArguments(args: string[]): { terminationLog: string } {
   return { terminationLog: path };
 }
 
-/** A requested check, with its time-out in milliseconds. */
+/** A check that the environment requests, with its time-out in milliseconds. */
 export interface AskedCheck {
   profile: string;
   name: CheckName;
@@ -47,19 +47,22 @@ export interface AskedCheck {
 /** The bounds of a time-out, in milliseconds, as in webhook/config/configuration.schema.json. */
 const timeouts = { least: 100, most: 600_000 };
 
-/** The settings of each check, as in `contract.ts`. */
-const knownSettings: Record<CheckName, string[]> = {
-  redirect: ['direction', 'listen', 'connect', 'families', 'asUser', 'asGroup', 'notAsUser', 'notAsGroup'],
-  captured: ['listeners', 'outbound', 'connect'],
-  interfaces: ['devices'],
-  address: [],
-  gateway: ['required'],
-  roundTrip: ['mode'],
-  witness: ['port', 'inbound', 'exempt'],
-  reach: ['host', 'port'],
+/** The settings of each check, as in `contract.ts`: those that it must have, and those that it may have. */
+const knownSettings: Record<CheckName, [required: string[], optional: string[]]> = {
+  redirect: [
+    ['direction', 'listen', 'connect'],
+    ['families', 'asUser', 'asGroup', 'notAsUser', 'notAsGroup'],
+  ],
+  captured: [['listeners', 'outbound', 'connect'], []],
+  interfaces: [[], ['devices']],
+  address: [[], []],
+  gateway: [[], ['required']],
+  roundTrip: [['mode'], []],
+  witness: [['port'], ['inbound', 'exempt']],
+  reach: [['host', 'port'], []],
 };
 
-/** The values of some settings; the webhook's schema checks the others. */
+/** The allowed values of some settings. The webhook's schema checks the values of the others. */
 const knownValues: Record<string, unknown[]> = {
   direction: ['outbound', 'inbound'],
   families: ['first', 'all'],
@@ -67,8 +70,8 @@ const knownValues: Record<string, unknown[]> = {
 };
 
 /**
- * Reads the checks that the injector requested. Refuses what it does not understand: a proof that omits a requested
- * check would pass for the wrong reason. The webhook's configuration has checked the values.
+ * Reads the checks that the webhook requested. Refuses unknown checks, and settings that are unknown, missing or empty,
+ * because a proof that omits a requested check could pass although the network is wrong.
  * @throws UsageError
  */
 export function readChecks(text: string | undefined): AskedCheck[] {
@@ -97,9 +100,9 @@ function readCheck(item: unknown, at: string): AskedCheck {
     throw new UsageError(`${at}: unknown check ${name} (this program may be older than its injector)`);
   const settings = rest[name];
   if (!isObject(settings)) throw new UsageError(`${at}.${name} is not an object`);
-  checkSettings(settings, [...knownSettings[name as CheckName], 'timeout'], `${at}.${name}`);
+  checkSettings(settings, knownSettings[name as CheckName], `${at}.${name}`);
   const known = item as ProfileCheck;
-  // such a target would pass for the wrong reason
+  // a connection to such a target may succeed without the mesh's rule
   const [unfit] = unfitTargets(known);
   if (unfit !== undefined) throw new UsageError(`${at}.${name}.connect[${unfit.place}]: ${unfit.text}`);
   const timeout = parseDuration(String(settings.timeout)) ?? 0;
@@ -108,14 +111,24 @@ function readCheck(item: unknown, at: string): AskedCheck {
   return { profile, name: name as CheckName, check: known, timeout };
 }
 
-function checkSettings(settings: Record<string, unknown>, known: string[], at: string): void {
-  for (const [name, value] of Object.entries(settings)) {
-    if (!known.includes(name))
+function checkSettings(
+  settings: Record<string, unknown>,
+  [required, optional]: [string[], string[]],
+  at: string,
+): void {
+  for (const name of Object.keys(settings))
+    if (!['timeout', ...required, ...optional].includes(name))
       throw new UsageError(`${at}: unknown setting ${name} (this program may be older than its injector)`);
-    if (knownValues[name]?.includes(value) === false)
-      throw new UsageError(`${at}.${name} is not understood: ${JSON.stringify(value)}`);
+  for (const name of [...required, ...Object.keys(settings)]) {
+    const value = settings[name];
+    if (!isPresent(value) || knownValues[name]?.includes(value) === false)
+      throw new UsageError(`${at}.${name} is not understood: ${JSON.stringify(value) ?? 'missing'}`);
   }
 }
+
+/** Whether a setting has a value: none has null, an empty text, zero or an empty list. */
+const isPresent = (value: unknown): boolean =>
+  Array.isArray(value) ? value.length > 0 && value.every(isPresent) : Boolean(value);
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

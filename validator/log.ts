@@ -4,10 +4,10 @@ import { reasons } from './reasons.ts';
 import { exitCode } from './shared/contract.ts';
 import { exitCodeFor, type Report } from './verdict.ts';
 
-/** A line for the container's log. */
+/** Writes a line to the container's log. */
 export const log = (text: string): void => native.write(1, `${text}\n`.toWellFormed());
 
-/** Writes the message for the kubelet. A failure to write says nothing about the network. */
+/** Writes the termination message. An error is only reported, because it shows nothing about the network. */
 export function leaveMessage(path: string, message: string): void {
   try {
     native.writeFile(path, `${message}\n`.toWellFormed());
@@ -16,7 +16,7 @@ export function leaveMessage(path: string, message: string): void {
   }
 }
 
-/** Escapes what could end the line, or overwrite it in a terminal. */
+/** Escapes characters that could end the line, or overwrite it in a terminal. */
 const inOneLine = (text: string): string =>
   text.replace(
     /[\p{Cc}\p{Zl}\p{Zp}]/gu,

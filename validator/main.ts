@@ -2,5 +2,5 @@ import { turn } from './host/loop.ts';
 import { run } from './run.ts';
 
 run();
-// the host calls it until the checks end the process
+// the host program calls `turn` until the checks end the process
 Object.assign(globalThis, { turn });

@@ -1,25 +1,25 @@
 import type { Device } from './pod.ts';
 import { type Address, parseAddress } from './shared/addresses.ts';
 
-/** A network that the pod requests. */
+/** A secondary network that the pod requests. */
 export interface AskedNetwork {
   /** `namespace/name`, as `network-status` names it. */
   name: string;
-  /** The interface name that the pod requests, if any. */
+  /** The interface name that the pod requests; absent if the pod leaves the name to Multus. */
   interface?: string;
-  /** The name that Multus uses otherwise. */
+  /** The interface name that Multus uses if the pod requests none. */
   usualInterface: string;
-  /** The pod requests addresses on it. */
+  /** Whether the pod requests addresses on the network. */
   asksAddress?: true;
 }
 
-/** Of thousands, reading alone would take longer than the check may. */
+/** More networks than this are not read, because reading thousands would take longer than the check's time-out. */
 const mostNetworks = 100;
 
 /**
- * The networks in `k8s.v1.cni.cncf.io/networks`, a comma list or a JSON list (Multus, `parsePodNetworkAnnotation`), or
- * undefined if it is neither, or names too many.
- * @param podNamespace the namespace of entries that name none
+ * The networks in `k8s.v1.cni.cncf.io/networks`, a comma-separated or a JSON list (Multus,
+ * `parsePodNetworkAnnotation`). Undefined if the text is neither, or has too many networks.
+ * @param podNamespace the namespace of entries without a namespace
  */
 export function readNetworks(text: string, podNamespace: string): AskedNetwork[] | undefined {
   const isJson = /[[{"]/.test(text);
@@ -32,7 +32,7 @@ export function readNetworks(text: string, podNamespace: string): AskedNetwork[]
   return entries.map(({ namespace, name, interface: device, asksAddress }, index) => ({
     name: `${namespace || podNamespace}/${name}`,
     ...(device && { interface: device }),
-    // by its position in the list, in which the cluster's own network is the first: Multus, `getIfname`
+    // numbered by the position in the list of networks, after the cluster's own (Multus, `getIfname`)
     usualInterface: `net${index + 1}`,
     ...(asksAddress && { asksAddress: true }),
   }));
@@ -44,7 +44,7 @@ function fromText(text: string) {
 }
 
 function fromJson(item: unknown) {
-  // Multus before 3.2 called the interface `interfaceRequest`, which Multus still accepts
+  // `interfaceRequest` is the name of the field before Multus 3.2, which later releases still accept
   const { namespace, name, interface: device, interfaceRequest, ips } = objectOf(item);
   return {
     namespace: textOf(namespace),
@@ -66,25 +66,25 @@ function parseList(text: string): unknown[] | undefined {
   }
 }
 
-/** An entry of `k8s.v1.cni.cncf.io/network-status`: the result for one network. */
+/** An entry of `k8s.v1.cni.cncf.io/network-status`, which describes one network of the pod. */
 export interface NetworkStatus {
   name: string;
   /** Absent if the plugin created no interface in the pod. */
   interface?: string;
   addresses: Address[];
-  /** The link-layer address of that interface. */
+  /** The link-layer address of the interface. */
   mac?: string;
-  /** The cluster's own network. */
+  /** Whether this is the cluster's own network. */
   default: boolean;
-  /** It has a device of the node (`device-info`), which need not be a network interface. */
+  /** Whether the network has a device of the node (`device-info`), which may not be a network interface. */
   device: boolean;
 }
 
 /**
- * Returns what Multus wrote when it created this sandbox, or undefined if that is unknown. The file is empty at first,
- * and after a reboot it may have the status of the previous sandbox. So it must have an address of this pod or, if the
- * cluster's own network has none in it, the link-layer address of one of its interfaces. An address can repeat by
- * chance, so the link-layer address of the first interface must match as well, if the status has it.
+ * Returns what Multus wrote when it created this sandbox; undefined if that is not known. The file is empty at first,
+ * and after a reboot may describe the previous sandbox. The file counts if it has an address of this pod or, if the
+ * cluster's own network has no address there, the link-layer address of one of the pod's interfaces. As addresses can
+ * repeat by chance, the link-layer address of the cluster's own network, if the file has one, must match too.
  */
 export function readNetworkStatus(
   text: string,
@@ -103,10 +103,10 @@ export function readNetworkStatus(
   return believed && !contradicts(own, devices) ? entries : undefined;
 }
 
-/** The link-layer address of a device without one: netkit and ipvlan in their L3 modes. */
+/** The link-layer address that is shown for a device without any, such as netkit and ipvlan in their L3 modes. */
 const noMac = '00:00:00:00:00:00';
 
-/** Compares only the cluster's own network: a bond gives the interfaces of other networks one link-layer address. */
+/** Compares only the cluster's own network, because a bond gives all its interfaces one link-layer address. */
 function contradicts({ interface: name, mac }: NetworkStatus, devices: Device[]): boolean {
   if (!mac) return false;
   return devices.some((it) => it.name === name && it.mac !== '' && it.mac !== noMac && it.mac !== mac);

@@ -9,15 +9,15 @@ import { formatTarget, targetsOf } from './shared/targets.ts';
 /** A check for one address family, or for the pod as a whole. */
 export interface Step extends AskedCheck {
   family?: Family;
-  /** Families of the pod that the mesh leaves alone by design: the verdict names them. */
+  /** Families of the pod that the mesh does not redirect by design; a note names these families. */
   notServed?: Family[];
-  /** The failure, if the check cannot pass whatever the network is. */
+  /** Set if the check fails whatever the network is. */
   settled?: Failed;
 }
 
 /**
- * Returns the steps to run in parallel. A check without a family of the pod becomes a step that fails, so that none is
- * lost. `devices` is called only if a mesh chooses one family by them.
+ * Returns the steps to run in parallel. A check that fits no family of the pod becomes a failed step, so that no check
+ * is lost. `devices` is called only if a mesh serves one family, because that family depends on the devices.
  */
 export function plan(
   asked: AskedCheck[],
@@ -27,9 +27,9 @@ export function plan(
   return asked.flatMap((asking): Step[] => {
     const { check } = asking;
     if ('interfaces' in check || 'reach' in check) return [asking];
-    // a profile without a target of a family does not check that family
+    // a profile without a target of some family does not check that family
     const connect = connectOf(check);
-    // the kubelet dials the primary address
+    // the kubelet connects to the pod's primary address
     const families = 'witness' in check ? pod.families.slice(0, 1) : pod.families;
     const fitting = families.filter((family) => !connect || targetsOf(connect, family).length > 0);
     if (fitting.length === 0) return [{ ...asking, settled: noFamily(pod.families) }];
@@ -55,13 +55,13 @@ function noFamily(families: Family[]): Failed {
   return failed('no-target', `a pod that has ${families.join(' and ')} only`);
 }
 
-/** The family of istio-cni's rules (`getLocalIP`): the kernel lists all IPv4 addresses first (`rtnl_dump_all`). */
+/** The family for which istio-cni writes rules (`getLocalIP`): IPv4 if there is any, as the kernel lists IPv4 first. */
 function firstFamily(addresses: Address[]): Family | undefined {
   const counted = addresses.filter((address) => !isLoopback(address) && !isLinkLocal(address));
   return counted.some(({ family }) => family === 'IPv4') ? 'IPv4' : counted[0]?.family;
 }
 
-/** What a check expects, as the text after "expected". */
+/** What a step expects, as the text after "expected" in messages. */
 export function expectedOf({ check, family }: Step, pod: Pod): string {
   const toTargets = (connect: string[]): string => {
     const targets = family === undefined ? connect : targetsOf(connect, family).map(formatTarget);

@@ -7,12 +7,12 @@ export interface Pod {
   addresses: Address[];
   /** `status.hostIPs`. */
   nodeAddresses: Address[];
-  /** Families that the pod has, the primary one first. */
+  /** The address families of the pod, the primary one first. */
   families: Family[];
   namespace: string;
   networks: string;
   networkStatusFile: string | undefined;
-  /** The API server's service address, which every container gets. */
+  /** The service address of the API server, from a variable that the kubelet sets in every container. */
   apiServer: string | undefined;
   userId: number;
   groupId: number;
@@ -20,7 +20,7 @@ export interface Pod {
 
 type Environment = Record<string, string | undefined>;
 
-/** @param devices called only if the environment does not contain the pod's addresses */
+/** @param devices called only if the environment has no addresses of the pod */
 export function readPod(
   environment: Environment,
   userId: number,
@@ -47,19 +47,19 @@ export function readPod(
 /** A network interface of this network namespace. */
 export interface Device {
   name: string;
-  /** It is up, and its link works: many devices never say more (https://docs.kernel.org/networking/operstates.html). */
+  /** Up and running. Many devices report no more than this (https://docs.kernel.org/networking/operstates.html). */
   up: boolean;
-  /** It has neighbours to resolve: `tun`, IPVLAN and netkit in their L3 modes have none. */
+  /** Whether the device resolves link-layer addresses; `tun`, and IPVLAN and netkit in their L3 modes, do not. */
   neighbours: boolean;
   addresses: Address[];
   /** The link-layer address, six bytes separated by colons, or an empty text. */
   mac: string;
 }
 
-/** `include/uapi/linux/if.h` */
+/** Flags of `include/uapi/linux/if.h`. */
 const flag = { up: 0x1, pointToPoint: 0x10, running: 0x40, noArp: 0x80 };
 
-/** How long what was read counts, in milliseconds: checks that begin together share it. */
+/** How many milliseconds a reading of the interfaces is reused, so that checks which begin together share one. */
 const moment = 5;
 
 let last: { devices: Device[]; at: number } | undefined;
@@ -87,7 +87,7 @@ function listDevices(): Device[] {
   return [...devices.values()];
 }
 
-/** The addresses of all interfaces that work, except those of `lo`. */
+/** The addresses of all interfaces that are up and running, except those of `lo`. */
 export function addressesOf(devices: Device[]): Address[] {
   return devices.filter(({ name, up }) => name !== 'lo' && up).flatMap(({ addresses }) => addresses);
 }

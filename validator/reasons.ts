@@ -1,6 +1,6 @@
 import { exitCode, type FailureCode } from './shared/contract.ts';
 
-/** Why a check did not pass: how the program ends for it, and what a person checks next. */
+/** What a reason means: the exit code of the program, and advice for a person. */
 interface Meaning {
   code: FailureCode;
   advice: string;
@@ -14,7 +14,7 @@ const meaning = <Word extends string>(
     Object.entries<string>(advice).map(([word, text]) => [word, { code, advice: text }]),
   ) as Record<Word, Meaning>;
 
-/** Every reason. The words are stable: termination messages contain them, and tools may depend on them. */
+/** All reasons. Their names are stable, because termination messages contain them, and tools may read these. */
 export const reasons = {
   ...meaning(exitCode.notPossible, {
     'no-route':

@@ -15,17 +15,17 @@ import { readSockets } from './sockets.ts';
 import { exitCodeFor, terminationMessage, type Verdict, verdictOf } from './verdict.ts';
 
 interface Progress {
-  /** The file of the termination message, once the command line was read. */
+  /** The path of the termination message; absent until the command line has been read. */
   terminationLog?: string;
-  /** The steps of the plan, in its order. */
+  /** The steps in the order of the plan. */
   steps: readonly Step[];
-  /** The result of each step that ended. */
+  /** The results of the steps that have ended. */
   results: Map<Step, Result>;
-  /** Whether a run before it has passed in this sandbox. */
+  /** Whether an earlier run passed in this sandbox. */
   isLater?: boolean;
 }
 
-/** Runs the checks of the environment, and ends the process with the verdict. */
+/** Runs the checks that the environment requests, and ends the process with the verdict. */
 export function run(): void {
   const help = helpFor(native.arguments());
   if (help !== undefined) {
@@ -33,7 +33,7 @@ export function run(): void {
     native.exit(exitCode.passed);
   }
   const progress: Progress = { steps: [], results: new Map() };
-  // the pod is being deleted
+  // a signal means that the pod is being deleted
   const signals = native.signals();
   const stop = (): never => {
     const signal = native.readSignal(signals) as 'SIGTERM' | 'SIGINT' | 'SIGHUP';
@@ -73,7 +73,7 @@ async function proveAll(progress: Progress): Promise<never> {
   return finish(progress, verdictOf([...progress.results.values()]));
 }
 
-/** A run in a sandbox in which an earlier run passed: the other containers run, and the proxy answers the probe. */
+/** A run in a sandbox where an earlier run passed, so the other containers run and a proxy may answer the probe. */
 async function waitAgain(witness: Witness, progress: Progress): Promise<never> {
   progress.isLater = true;
   const { inbound, exempt, family } = witness;
@@ -96,7 +96,7 @@ function stopped(signal: string, { steps, results }: Progress): string {
 }
 
 function finish({ results, terminationLog }: Progress, verdict: Verdict, problem?: string): never {
-  // only `warn` lets a pod start: an unknown mode counts as absent
+  // only the mode `warn` lets the pod start; an unknown mode has no effect
   const warn = native.environment()[env.mode] === 'warn';
   const report = {
     ...verdict,
@@ -111,13 +111,13 @@ function finish({ results, terminationLog }: Progress, verdict: Verdict, problem
   const witness = witnessIn([...results.keys()]);
   if (verdict.code === exitCode.passed && witness) {
     rememberPass(true);
-    // the kubelet runs the container for as long as the pod
+    // the container is a sidecar, which runs as long as the pod
     native.waitForSignal(addressAtRest(witness));
   }
-  // open connections must not delay the exit
+  // exits at once, even if connections are open
   native.exit(exitCodeFor(verdict, warn));
 }
 
-/** Where the program listens after a pass: kubelets before Kubernetes 1.35 dial startup probes again when they restart. */
+/** Where the program listens after it passed: a restarted kubelet before Kubernetes 1.35 repeats startup probes. */
 const addressAtRest = ({ port, inbound, exempt, family }: Witness): string =>
   inbound === undefined || exempt ? `${family === 'IPv6' ? '[::]' : '0.0.0.0'}:${port}` : '';

@@ -1,18 +1,18 @@
 import { type Finding, failed, NotReadable } from './finding.ts';
 import { now, sleep, stallSince } from './host/loop.ts';
 
-/** Milliseconds between two attempts: short compared with a late plugin, long compared with the cost of an attempt. */
+/** The pause between two attempts, in milliseconds: shorter than a plugin's delay, longer than an attempt. */
 const pause = 100;
 
-/** The least time for an attempt, in milliseconds: a shorter one would find less than the one before it. */
+/** The shortest useful attempt, in milliseconds: an attempt with less time would find less than the one before. */
 const shortest = 100;
 
-/** One attempt at a check, independent of others. @param deadline when it should end (see {@link now}) */
+/** One attempt at a check, independent of other attempts. @param deadline when it should end (see {@link now}) */
 export type Attempt = (deadline: number) => Promise<Finding>;
 
 /**
- * Repeats the attempt until it passes, until nothing can change the finding, or until the deadline: a plugin may be
- * late, and Istio's repair writes rules into running sandboxes. The last attempt of a starved program shows nothing.
+ * Repeats the attempt until it passes, until its finding is final, or until the deadline, because a plugin may be late,
+ * and Istio's repair writes rules into running sandboxes. A failure without processor time becomes `starved`.
  */
 export async function untilPassed(deadline: number, attempt: Attempt): Promise<Finding> {
   for (let since = now(); ; since = now(), await sleep(pause)) {
@@ -27,20 +27,20 @@ export async function untilPassed(deadline: number, attempt: Attempt): Promise<F
   }
 }
 
-/** A check that must pass together with others. */
+/** A check that must pass at the same time as others. */
 export interface TimedAttempt {
   attempt: Attempt;
-  /** How long it is retried, in milliseconds from the start. */
+  /** How long the attempt is repeated, in milliseconds from the start. */
   timeout: number;
 }
 
-/** Findings that are at most this much older than the newest one count as of the same moment, in milliseconds. */
+/** Findings count as simultaneous if they are at most this many milliseconds older than the newest one. */
 const moment = 250;
 
-/** The least time that a repeated check gets, in milliseconds: one lost packet must not fail a pod. */
+/** A repeated check gets at least this many milliseconds, because one lost packet must not fail a pod. */
 const grace = 1000;
 
-/** How often checks are repeated: only a starved machine, or a network that changes all the time, gets that far. */
+/** How often checks are repeated at most. Only a starved machine or a network that keeps changing needs as many. */
 const mostRepeats = 5;
 
 interface Run<Check> {
@@ -48,15 +48,15 @@ interface Run<Check> {
   attempt: Attempt;
   deadline: number;
   finding: Finding;
-  /** When the finding was made. */
+  /** The time of the finding. */
   at: number;
 }
 
 /**
- * Runs the checks in parallel, each until it passes or its time is over. When the last one passes, those that passed
- * earlier are repeated. A check that fails its repeat is retried until its own time is over; then the others are
- * repeated. In the last repeat nothing is retried: checks that pass in turns, and never together, fail.
- * @param report called when a check ends, and without a finding when one that passed is retried
+ * Runs the checks in parallel, each until it passes or its time is over. When all have passed, the checks that passed
+ * earlier than the last are repeated. A check that fails its repeat is retried until its time is over, and then the
+ * others are repeated. The last repeat has no retries, so checks that pass alternately but never together fail.
+ * @param report called when a check ends, and without a finding when a check that had passed is retried
  */
 export async function untilAllPass<Check extends TimedAttempt>(
   checks: Check[],
@@ -81,14 +81,14 @@ export async function untilAllPass<Check extends TimedAttempt>(
   return runs;
 }
 
-/** The checks to repeat before the pod is proved. None if a check failed: no repeat changes that. */
+/** The checks to repeat before all count as passed. None if a check failed: a repeat cannot undo the failure. */
 function outdatedOf<Check>(runs: Run<Check>[]): Run<Check>[] {
   if (!runs.every(({ finding }) => finding.passed)) return [];
   const newest = Math.max(...runs.map(({ at }) => at));
   return runs.filter(({ at }) => at < newest - moment);
 }
 
-/** Repeats a check that passed. If it no longer passes, or may find more, it is retried, except in the last repeat. */
+/** Repeats a check that passed. Retries it after a preliminary finding, and, except in the last repeat, a failure. */
 async function repeat<Check>(
   run: Run<Check>,
   isLast: boolean,
@@ -110,7 +110,7 @@ async function repeat<Check>(
   run.at = now();
 }
 
-/** An error says nothing about the network and must not end the other checks. */
+/** Turns an error into a finding, because an error shows nothing about the network and must not end other checks. */
 function withoutThrowing(attempt: Attempt): Attempt {
   return async (deadline) => {
     try {

@@ -2,17 +2,17 @@ import { NotReadable } from './finding.ts';
 import { codeOf, native } from './host/native.ts';
 import { type Address, addressOf } from './shared/addresses.ts';
 
-/** A row of `/proc/net/tcp` or `tcp6`, which show the network namespace of the process that reads them. */
+/** A row of `/proc/net/tcp` or `tcp6`, which list the sockets of the reader's network namespace. */
 export interface TcpSocket {
   local: Address;
   localPort: number;
   remote: Address;
   remotePort: number;
-  /** One of {@link tcpState}, or another. */
+  /** A state of `include/net/tcp_states.h`, such as those of {@link tcpState}. */
   state: number;
 }
 
-/** Those of `include/net/tcp_states.h` that matter here. */
+/** The states of `include/net/tcp_states.h` that matter here. */
 export const tcpState = {
   established: 0x01,
   synReceived: 0x03,
@@ -26,7 +26,7 @@ export function readSockets(): TcpSocket[] {
   return ['/proc/net/tcp', '/proc/net/tcp6'].map(readTable).flatMap(parseTcp);
 }
 
-/** The rows of `/proc/net/tcp` or `tcp6`: https://docs.kernel.org/networking/proc_net_tcp.html */
+/** Parses the rows of `/proc/net/tcp` or `tcp6`: https://docs.kernel.org/networking/proc_net_tcp.html */
 export function parseTcp(text: string): TcpSocket[] {
   const end = '([0-9A-F]{8}|[0-9A-F]{32}):([0-9A-F]{4})';
   const row = new RegExp(`^\\s*\\d+: ${end} ${end} ([0-9A-F]{2})\\s`, 'gim');
@@ -41,13 +41,13 @@ export function parseTcp(text: string): TcpSocket[] {
   }));
 }
 
-/** The states of the other end of an open connection. Others are left from one with the same port before. */
+/** The states of the other end of an open connection. Other states are left from an earlier connection of the port. */
 const live = [tcpState.established, tcpState.synReceived, tcpState.finWait1, tcpState.finWait2];
 
-/** The same if the other end may have closed first: enough to say who answered, but not for a proof. */
+/** As `live`, and the state of an end that closed first: enough to find who answered, but not for a proof. */
 export const liveOrClosed: number[] = [...live, tcpState.timeWait];
 
-/** The port of the other end of a connection, if it is in this network namespace. @param from its possible sources */
+/** The port of a connection's other end, if that is in this network namespace. @param from its possible sources */
 export function endedAt(
   from: Address[],
   fromPort: number,
@@ -59,7 +59,7 @@ export function endedAt(
   return sockets.find(isOther)?.localPort;
 }
 
-/** The text of a kernel table. One that cannot be read is no empty one; a kernel without IPv6 has no table of it. */
+/** The text of a kernel table. An unreadable one is an error, except an IPv6 table of a kernel without IPv6. */
 export function readTable(path: string): string {
   try {
     return native.readFile(path);
@@ -69,7 +69,7 @@ export function readTable(path: string): string {
   }
 }
 
-/** The bytes of an address in `/proc/net/tcp` or `route`: 32-bit words, little-endian on amd64 and arm64. */
+/** The bytes of an address in `/proc/net/tcp` or `route`, whose 32-bit words are little-endian on amd64 and arm64. */
 export function bytesOfWords(words: string): string {
   return (words.match(/.{8}/g) ?? [])
     .map((word) => (word.match(/../g) ?? []).reverse().join(''))

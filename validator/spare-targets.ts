@@ -12,16 +12,16 @@ import {
 import { type Target, targetsOf } from './shared/targets.ts';
 import { bytesOfWords, readTable } from './sockets.ts';
 
-/** How many are tried: the most likely ones come first. */
+/** At most this many spare addresses are tried, the most likely ones first. */
 const mostSpares = 8;
 
-/** How many routes are looked at: a pod may have thousands. */
+/** At most this many lines of the routing table are read, because a pod may have thousands of routes. */
 const mostRoutes = 100;
 
-/** Connects to a target, and returns what that shows of the rules. */
+/** Connects to a target, and returns what the connection shows about the mesh's rules. */
 export type Ask = (target: Target) => Promise<Finding>;
 
-/** Asks the addresses of a profile, or others if there is no route. Not the pod's own, to which no rule applies. */
+/** Tries the profile's addresses, or others if none has a route, but not the pod's own, to which no rule applies. */
 export async function askOutside(
   connect: string[],
   family: Family,
@@ -40,8 +40,8 @@ export async function askOutside(
 }
 
 /**
- * The API server, and addresses to which the pod has a route. A redirect happens after routing and before neighbour
- * resolution, so any of them will do. The profile's port stays, because the mesh does not exclude it.
+ * The API server's address, and addresses to which the pod has a route. Any of them suffices, because a redirect
+ * happens after routing and before neighbour resolution. The port is the profile's, which the mesh does not exclude.
  */
 export function spareHosts(family: Family, own: Address[], apiServer = ''): string[] {
   const api = parseAddress(apiServer);
@@ -55,7 +55,7 @@ export function spareHosts(family: Family, own: Address[], apiServer = ''): stri
   return [...new Set(hosts)].slice(0, mostSpares);
 }
 
-/** The destinations of `/proc/net/route` or `ipv6_route` but the default, and the addresses after each. */
+/** The destinations in `/proc/net/route` or `ipv6_route`, without the default route, and the addresses after each. */
 function routedAddresses(family: Family): { device: string; address: Address }[] {
   const isIPv4 = family === 'IPv4';
   const lines = readTable(isIPv4 ? '/proc/net/route' : '/proc/net/ipv6_route').split('\n', mostRoutes);
@@ -71,10 +71,10 @@ function routedAddresses(family: Family): { device: string; address: Address }[]
   });
 }
 
-/** The most informative reason comes first. */
+/** Reasons of failures, the most informative first. */
 const telling: Reason[] = ['answered-by-someone-else', 'not-redirected', 'not-captured', 'no-route'];
 
-/** Asks all targets, and returns the first finding that passes, or else the most informative failure. */
+/** Tries all targets, and returns the first finding that passes, otherwise the most informative failure. */
 export async function askAll(targets: Target[], ask: Ask): Promise<Finding> {
   const some = Promise.any(
     targets.map(async (target) => {

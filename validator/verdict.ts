@@ -4,13 +4,13 @@ import { exitCode } from './shared/contract.ts';
 import { fitText, inBytes } from './shared/fit-text.ts';
 import type { CheckResult, Sandbox, TerminationMessage, VerdictWord } from './shared/message.ts';
 
-/** The result of a proof, and the exit code that stands for it. */
+/** The verdict of a proof, and its exit code. */
 export interface Verdict {
   verdict: VerdictWord;
   code: number;
 }
 
-/** A failed check takes precedence over one that could not be made. */
+/** The verdict for these results. A failed check takes precedence over a check that could not be made. */
 export function verdictOf(results: Result[]): Verdict {
   const codes = results.flatMap(({ finding }) => (finding.passed ? [] : [reasons[finding.reason].code]));
   if (codes.length === 0) return { verdict: 'passed', code: exitCode.passed };
@@ -18,16 +18,16 @@ export function verdictOf(results: Result[]): Verdict {
   return { verdict: 'not-possible', code: exitCode.notPossible };
 }
 
-/** In warn mode the pod starts whatever the result is; the code of a signal stays. */
+/** The exit code of the process. In warn mode the code is 0, unless a signal ended the proof, so the pod starts. */
 export function exitCodeFor({ verdict, code }: Verdict, warn: boolean): number {
   return warn && verdict !== 'stopped' ? exitCode.passed : code;
 }
 
-/** The result of a run. */
+/** The verdict of a run, with the details for messages. */
 export interface Report extends Verdict {
   warn: boolean;
   sandbox: Sandbox;
-  /** From the start of the process to the verdict. */
+  /** Seconds from the start of the process to the verdict. */
   seconds: number;
   results: Result[];
   /** A problem other than a failed check: wrong usage, or a signal. */
@@ -35,17 +35,17 @@ export interface Report extends Verdict {
 }
 
 /**
- * A longer message is shortened. The kubelet's status manager keeps 12 KiB, shared evenly among all containers of the
- * pod (`normalizeStatus`): 1 KiB each if there are twelve. The line break at the end counts.
+ * Longer messages are shortened to this many bytes, including the line break at the end. The kubelet's status manager
+ * keeps 12 KiB for all containers of a pod together (`normalizeStatus`), which is 1 KiB for each of twelve containers.
  */
 export const mostBytes = 1024;
 
-/** Cuts a text so that it has at most this many bytes as JSON: an escape has up to six. */
+/** Shortens a text to at most this many bytes in JSON, where an escaped character has up to six. */
 const cut = (text: string, bytes: number): string => fitText(text, bytes, inJson);
 
 const inJson = (character: string): number => inBytes(JSON.stringify(character)) - 2;
 
-/** Applied in this order until the message fits: which check failed, and why, stays longest. */
+/** Shortens a message, one step at a time until it fits: the names and reasons of failed checks are kept longest. */
 const cuts: { field: 'expected' | 'seen' | 'note'; bytes: number; ofPassed?: true }[] = [
   { field: 'expected', bytes: 0, ofPassed: true },
   { field: 'seen', bytes: 0, ofPassed: true },
@@ -56,7 +56,7 @@ const cuts: { field: 'expected' | 'seen' | 'note'; bytes: number; ofPassed?: tru
   { field: 'seen', bytes: 0 },
 ];
 
-/** One line of JSON for the termination log. */
+/** The termination message: one line of JSON. */
 export function terminationMessage(report: Report): string {
   const { verdict, code, warn, sandbox, seconds, problem, results } = report;
   const head: Omit<TerminationMessage, 'checks'> = {

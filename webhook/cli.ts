@@ -2,13 +2,13 @@ import { CommanderError } from 'commander';
 import { createProgram } from './commands/program.ts';
 import { CniGateError } from './lib/errors.ts';
 
-/** Wrong usage or input that cannot be read; 1 is left to what was found in good input. */
+/** The exit code for wrong usage and unreadable input; 1 is for problems that were found in readable input. */
 const wrongUsage = 2;
 
-/** A defect in cni-gate itself: `EX_SOFTWARE` of sysexits.h, so that it never looks like a finding. */
+/** The exit code for a defect in cni-gate: `EX_SOFTWARE` of sysexits.h, so that it is never taken for a finding. */
 const defect = 70;
 
-// a reader such as `head` closes the pipe when it has enough: that is no error
+// a reader such as `head` closes the pipe when it has read enough, which is no error
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') return;
   console.error(`cni-gate: cannot write the output: ${error.message}`);
@@ -32,7 +32,7 @@ try {
   await program.parseAsync();
 } catch (error) {
   if (error instanceof CommanderError) {
-    // commander has printed what is wrong; a request for help is no error
+    // commander has already printed what is wrong; a request for help is no error
     process.exitCode = error.exitCode === 0 ? 0 : wrongUsage;
   } else if (error instanceof CniGateError) {
     console.error(`cni-gate: ${error.message} (${error.code})`);

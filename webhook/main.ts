@@ -1,7 +1,7 @@
 #!/usr/bin/env node
-/** The entry of `cni-gate`. It imports nothing at first: a Node that is too old would fail with an error of its own. */
+/** The entry point of `cni-gate`, without static imports, because an old Node would fail on them before the check. */
 
-/** What the published package asks for in `engines`, which the script `prepack` sets. */
+/** The oldest Node version that `engines` of the published package allows, which the script `prepack` sets. */
 const leastNode: [major: number, minor: number] = [22, 19];
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { setDefaultCACertificates } from 'node:tls';
 
-/** The API server of the compose file, called as its administrator. */
+/** The address of the API server in the compose file. Requests are made as its administrator. */
 const server = 'https://172.30.36.2:6443';
 /** The API server writes this file while it starts. */
 const serverCertificate = '/pki/apiserver.crt';
 const authorization = 'Bearer for-trying-out-admin';
 
-/** What is read of the objects here. */
+/** The fields that are read of the API's objects. */
 export interface Thing {
   items?: Thing[];
   metadata: { name: string };
@@ -18,7 +18,7 @@ export interface Thing {
 /**
  * Sends one request.
  *
- * @throws Error if the API server has not started yet, or with its message if it refuses
+ * @throws Error if the API server has not started yet, or with the API server's message if it refuses the request
  */
 export async function ask(method: string, path: string, body?: object): Promise<Thing> {
   const type = method === 'PATCH' ? 'application/merge-patch+json' : 'application/json';
@@ -30,7 +30,7 @@ export async function ask(method: string, path: string, body?: object): Promise<
   return text.startsWith('{') ? JSON.parse(text) : { metadata: { name: '' }, spec: {}, status: {} };
 }
 
-/** Tries again, every half second, until an attempt gives something. It throws the last error after two minutes. */
+/** Repeats an attempt every half second until it returns a value. Throws the last error after two minutes. */
 export async function eventually<T>(attempt: () => Promise<T | undefined>): Promise<T> {
   const deadline = Date.now() + 120_000;
   let last: unknown = 'nothing yet';

@@ -23,7 +23,7 @@ const deployment = {
   },
 };
 
-/** The DaemonSet of the network, by the name that profile `cilium` has for it. kwok simulates its pods. */
+/** The network's DaemonSet, named as in the profile `cilium`. kwok simulates its pods. */
 const cilium = {
   apiVersion: 'apps/v1',
   kind: 'DaemonSet',
@@ -41,7 +41,7 @@ const cilium = {
   },
 };
 
-/** Makes Cilium's pod on a node read as Ready or not, and waits until cni-gate knows it. */
+/** Sets the Ready condition of Cilium's pod on a node, and waits until cni-gate has seen the change. */
 async function setReady(node: string, ready: boolean): Promise<void> {
   const agent = await eventually(async () => {
     const { items } = await ask(
@@ -53,7 +53,7 @@ async function setReady(node: string, ready: boolean): Promise<void> {
   const lastTransitionTime = new Date().toISOString();
   const conditions = [{ type: 'Ready', status: ready ? 'True' : 'False', lastTransitionTime }];
   await ask('PATCH', `${agents}/${agent.metadata.name}/status`, { status: { conditions } });
-  // the watch reports this after a moment
+  // cni-gate's watch reports the change after a moment
   await eventually(async () => {
     const metrics = await (await fetch('http://cni-gate:8080/metrics')).text();
     const notReady = /^cni_gate_nodes\{profile="cilium",.*,state="(starting|broken)"\} [1-9]/m.test(metrics);
@@ -64,7 +64,7 @@ async function setReady(node: string, ready: boolean): Promise<void> {
 const initContainers = ({ spec }: Thing): string =>
   (spec.initContainers ?? []).map(({ name }) => name).join(', ') || 'none';
 
-/** Makes something once, as soon as it can be made; a second `docker compose up` finds it there. */
+/** Creates an object as soon as the API server accepts it. On a second `docker compose up`, the object may exist. */
 async function make(path: string, object: object): Promise<void> {
   await eventually(() =>
     ask('POST', path, object).catch((error: Error) => {

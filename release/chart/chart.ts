@@ -19,7 +19,7 @@ const component = (name: string, condition: string): Option => ({
   kustomization: { overlay: 'strict', components: [name] },
 });
 
-/** Every option of the chart. Each is rendered on its own; the chart combines them. */
+/** Every option of the chart. Each option is rendered alone; the chart combines them. */
 const options: Option[] = [
   { condition: 'eq .Values.mode "permissive"', kustomization: { overlay: 'permissive' } },
   component('files', 'ne .Values.certificates "secret"'),
@@ -46,7 +46,7 @@ export async function templates(kubectl?: string): Promise<File[]> {
   const [base = [], ...chosen] = await Promise.all(
     [defaults, ...options.map(({ kustomization }) => kustomization)].map(render),
   );
-  /** The template of an object, or of a part of one, that each rendering has in its way. */
+  /** Makes the template of an object, or of a part of an object, from all renderings. */
   const template = (find: (objects: KubernetesObject[]) => object | undefined): string => {
     const variations = options.map(({ condition }, at) => ({ condition, object: find(chosen[at] ?? []) }));
     return header + objectTemplate(find(base), variations);
@@ -72,8 +72,8 @@ function configurationIn(objects: KubernetesObject[]): object {
 }
 
 /**
- * The JSON Schema of the chart's values, with that of the configuration in it. Values have only what differs from the
- * defaults, so no field is required. Helm's regular expressions have no lookahead, so patterns with one are left out.
+ * The JSON Schema of the chart's values, including that of the configuration. Values contain only what differs from the
+ * defaults, so no field is required. Patterns with lookahead, which Helm's regular expressions lack, are left out.
  */
 export function valuesSchema(): string {
   const { $schema: _schema, $id: _id, required: _required, definitions, ...part } = configurationSchema;

@@ -2,7 +2,7 @@ import { structuredPatch } from 'diff';
 import { stringify } from 'yaml';
 import { templateLines } from './values.ts';
 
-/** An object as an option of the chart leaves it; the condition is the Go template expression of the option. */
+/** An object as the chart renders it with one option. `condition` is the option's Go template expression. */
 export interface Variation {
   condition: string;
   object: object | undefined;
@@ -17,9 +17,9 @@ interface Change {
 }
 
 /**
- * Writes an object as a Go template: the lines that an option changes stand in `if` and `else`.
+ * Writes an object as a Go template, in which `if` and `else` surround the lines that an option changes.
  *
- * @param object as it is if no option is chosen
+ * @param object the object without any option
  * @throws Error if two options change the same lines in different ways
  */
 export function objectTemplate(object: object | undefined, variations: readonly Variation[]): string {

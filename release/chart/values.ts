@@ -7,11 +7,11 @@ const images = new Map([
   [validatorImage, 'cni-gate.validatorImage'],
 ]);
 
-/** The chart's configuration: the values' over the manifests'. */
+/** The configuration of the chart: that of the manifests, overridden by the values. */
 const configuration =
   '⟦text mergeOverwrite (include "cni-gate.configuration" . | fromYaml) .Values.configuration | toYaml⟧';
 
-/** A copy with a placeholder for each image, and for the configuration. values/kustomization.yaml has the others. */
+/** A copy with placeholders for images and the configuration. values/kustomization.yaml has the other placeholders. */
 export function withPlaceholders(object: KubernetesObject): object {
   return JSON.parse(JSON.stringify(object), (key, value) => {
     if (key === 'config.yaml') return configuration;
@@ -20,7 +20,7 @@ export function withPlaceholders(object: KubernetesObject): object {
   });
 }
 
-/** A line of YAML as lines of a Go template: a placeholder becomes an action, and the braces of alerts stay. */
+/** A line of YAML as lines of a Go template: a placeholder becomes an action, and other double braces are escaped. */
 export function templateLines(line: string): string[] {
   const [, indent = '', key = '', form, expression] = /^( *)(.*?)⟦(\w+) (.*)⟧/.exec(line) ?? [];
   if (form === undefined) return [line.replaceAll('{{', '{{ "{{" }}')];

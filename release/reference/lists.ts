@@ -13,7 +13,7 @@ import '../../webhook/lib/limits.ts';
 import { measureCluster } from '../../webhook/server/cluster-metrics.ts';
 import { Metrics } from '../../webhook/server/metrics.ts';
 
-/** What docs/reference/command-line.md says once for several commands, which declare these together. */
+/** The flags that several commands have in common, which docs/reference/command-line.md describes once. */
 const common = ['--kubeconfig', '--context'];
 const installation = ['--config', '--own-namespace'];
 const shared: Record<string, readonly string[]> = {
@@ -22,7 +22,7 @@ const shared: Record<string, readonly string[]> = {
   dashboard: installation,
 };
 
-/** The flags of a command, as Markdown, without those that many commands have. */
+/** The flags of a command, as Markdown, without the flags that it has in common with other commands. */
 export function flagList(name: string): string {
   const elsewhere = [...common, ...(shared[name] ?? [])];
   return list(
@@ -38,7 +38,7 @@ function commandOf(name: string): Command {
   return command;
 }
 
-/** As in the output of `--help`: the description has a default in brackets, or the option has one. */
+/** The meaning of an option as in the output of `--help`: the description with the choices and the default. */
 function meaningOf({
   description,
   argChoices,
@@ -54,11 +54,11 @@ function meaningOf({
   return `${description}${choices ?? ''}${otherwise.length > 0 ? ` (default: ${otherwise.join(', ')})` : ''}`;
 }
 
-/* Metrics are registered and never collected, so nothing reads these. */
+/* The metrics are registered but never collected, so nothing reads these values. */
 const policy = {} as Policy;
 const view = {} as ClusterView;
 
-/** What registers the metrics of each section of docs/reference/metrics.md, in a registry or in its own. */
+/** Registers the metrics of each section of docs/reference/metrics.md, in the argument or a returned registry. */
 const sections: Record<string, (registry: Registry) => unknown> = {
   server: () => {
     const metrics = new Metrics();
@@ -83,7 +83,7 @@ export function metricList(section: string): string {
   const metrics = (made instanceof Registry ? made : given).getMetricsAsArray();
   return list(
     metrics
-      // prom-client's types of this call lack the fields
+      // prom-client's type of the result lacks these fields
       .map((metric) => metric as unknown as Metric & { name: string; help: string; labelNames: string[] })
       .filter(({ name }) => name.startsWith('cni_gate_'))
       .map(({ name, labelNames, help }) => [

@@ -5,7 +5,7 @@ import { flagList, limitList, metricList } from './lists.ts';
 import { fillDaemonSets, profileList } from './profiles.ts';
 import { configurationTypes } from './types.ts';
 
-/** What a block of a page can have, by its first word: `<!-- generated: limits Connections -->`. */
+/** What a block of a page can contain, by the first word of its marker: `<!-- generated: limits Connections -->`. */
 const generators: Record<string, (name: string) => string> = {
   flags: flagList,
   limits: limitList,
@@ -13,7 +13,7 @@ const generators: Record<string, (name: string) => string> = {
   profiles: profileList,
 };
 
-/** The files that this folder generates, or parts of them. The rest of such a file is written by hand. */
+/** The files that this folder generates in whole or in part. The rest of each file is written by hand. */
 export const generatedFiles: Record<string, (text: string) => string> = {
   'README.md': fillBlocks,
   'docs/reference/command-line.md': fillBlocks,
@@ -25,7 +25,7 @@ export const generatedFiles: Record<string, (text: string) => string> = {
   'webhook/core/profiles/configuration.ts': configurationTypes,
 };
 
-/** @throws Error if a block asks for something that is not declared */
+/** @throws Error if a block names something that does not exist */
 function fillBlocks(page: string): string {
   return page.replace(
     /(<!-- generated: (\w+) ([^\n]+) -->\n).*?(<!-- end -->)/gs,
@@ -37,7 +37,7 @@ function fillBlocks(page: string): string {
   );
 }
 
-/** Writes the sentence of `errorCodes` below the heading of each code. What to do is written by hand. */
+/** Writes the sentence of `errorCodes` below the heading of each code. The advice after it is written by hand. */
 function fillErrors(page: string): string {
   const missing = new Set(Object.keys(errorCodes));
   const filled = page.replace(/^(### (CNI_GATE_\w+)\n\n).*$/gm, (_, heading: string, code: string) => {

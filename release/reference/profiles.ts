@@ -19,7 +19,7 @@ function titleOf({ name }: Profile): string {
   return guide.slice(2, guide.indexOf('\n'));
 }
 
-/** What the profile's condition, or the first of its conditions, requires first. */
+/** What the profile's condition requires first; of several conditions, the first one. */
 function appliesTo({ when }: Profile): string {
   const [{ container, namespaceLabels, labels, annotations } = {} as Condition] = [when].flat();
   const key = (keys: object): string => `\`${Object.keys(keys)[0]}\``;
@@ -29,10 +29,10 @@ function appliesTo({ when }: Profile): string {
   return annotations ? `pods with the annotation ${key(annotations)}` : 'all pods';
 }
 
-/** The list of DaemonSets in a match condition of a manifest: what is before it, the indent, the list. */
+/** Matches the list of DaemonSets in a match condition of a manifest, with the text before the list and the indent. */
 export const daemonSetList = /( owner\.name in \[)(\n +)[^\]]*(?=\])/;
 
-/** Fills in the DaemonSets of the built-in profiles where a match condition of a manifest lists them. */
+/** Writes the DaemonSets of the built-in profiles into the match condition of a manifest that lists DaemonSets. */
 export function fillDaemonSets(manifest: string): string {
   const names = builtInProfiles().flatMap(({ daemonSets }) =>
     daemonSets.map(({ namespace, name }) => `'${namespace}/${name}'`),

@@ -18,7 +18,7 @@ interface Schema {
 
 const definitions: Record<string, Schema> = schema.definitions;
 
-/** TypeScript's types of a configuration after its defaults, named by the schema's title, definition or field. */
+/** The TypeScript types of a configuration after its defaults, each named by its title, definition or field. */
 export function configurationTypes(): string {
   const types = new Map<string, string>();
   const described = new Map<string, Schema['properties']>();
@@ -72,7 +72,7 @@ export function configurationTypes(): string {
 
   const declare = (name: string, text: () => string): string => {
     if (types.has(name)) return name;
-    // it holds the type's place, also for types that contain themselves
+    // the empty text keeps the type's place in the output, and ends the recursion of a type that contains itself
     types.set(name, '');
     types.set(name, `export ${text()}`);
     return name;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Puts `promtool`, which `npm run suite alerts` needs, into the cache: the program alone, from the package `prometheus` of
-# Debian or Ubuntu. The package is not installed, as it starts a server. Does nothing where it is there.
+# Puts `promtool`, which `npm run suite alerts` needs, into the cache. Only this program is taken from the package
+# `prometheus` of Debian or Ubuntu: installed, the package would start a server. Does nothing if promtool is there.
 #
 # usage: install.sh
 set -euo pipefail
@@ -16,7 +16,7 @@ mkdir -p "$cache"
 unfinished=$(mktemp -d "$cache/promtool.new-XXXXXX")
 trap 'rm -rf "$unfinished"' EXIT
 download() { (cd "$unfinished" && apt-get download -qq prometheus); }
-# without lists of packages there is nothing to download; only root may fetch them
+# apt-get cannot download a package without package lists, and only root may update the lists
 if ! download 2>"$unfinished/log" && [ "$(id -u)" -eq 0 ]; then
   apt-get -o DPkg::Lock::Timeout=300 update -qq
   download 2>"$unfinished/log" || true

@@ -5,7 +5,7 @@ import { parse, stringify } from 'yaml';
 import { cacheHome } from '../cluster/binaries/cache.ts';
 import { run } from '../support/run.ts';
 
-/** An alert of the component `monitoring`, as Prometheus reads it. */
+/** An alert of the component `monitoring`, as in Prometheus' rule file. */
 export interface Alert {
   alert: string;
   expr: string;
@@ -22,7 +22,7 @@ const { spec }: { spec: { groups: { name: string; rules: Alert[] }[] } } = parse
 /** All alerts, in the order of the manifest. */
 export const alerts: readonly Alert[] = spec.groups.flatMap(({ rules }) => rules);
 
-/** A situation of `cases.yaml`. */
+/** A situation in `cases.yaml`. */
 export interface AlertCase {
   when: string;
   series: Record<string, string>;
@@ -30,12 +30,12 @@ export interface AlertCase {
   fires?: { labels?: Record<string, string>; summary?: string };
 }
 
-/** By alert. */
+/** The situations in `cases.yaml`, by the name of their alert. */
 export const cases: Record<string, AlertCase[]> = parse(
   readFileSync(new URL('cases.yaml', import.meta.url), 'utf8'),
 );
 
-/** Evaluates an alert with promtool. */
+/** Evaluates an alert in a situation with promtool. @throws Error if the result is not the expected one */
 export async function evaluate(rule: Alert, { series, at, fires }: AlertCase): Promise<void> {
   const { labels, ...annotations } = fires ?? {};
   const expected = fires && {
@@ -60,11 +60,11 @@ export async function evaluate(rule: Alert, { series, at, fires }: AlertCase): P
   });
 }
 
-/** Has promtool check the syntax of all rules. @throws Error with what it found */
+/** Checks the syntax of all rules with promtool. @throws Error with promtool's findings */
 export const checkRules = (): Promise<string> =>
   inFolder((folder) => promtool('check', 'rules', '--lint-fatal', join(folder, 'rules.yaml')));
 
-/** Has promtool parse queries: each is the expression of a rule. @throws Error with what it cannot parse */
+/** Parses queries with promtool, each as the expression of a rule. @throws Error with those that are not valid */
 export const checkQueries = (queries: readonly string[]): Promise<string> =>
   inFolder((folder) => {
     const rules = queries.map((expr, index) => ({ record: `query${index}`, expr }));
@@ -73,7 +73,7 @@ export const checkQueries = (queries: readonly string[]): Promise<string> =>
     return promtool('check', 'rules', file);
   });
 
-/** Works in a folder with the rules without their Kubernetes object, which promtool does not read. */
+/** Calls `work` with a folder that has the rules without their Kubernetes object, which promtool cannot read. */
 async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'cni-gate-alerts-'));
   try {

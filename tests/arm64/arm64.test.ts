@@ -8,12 +8,12 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { env, exitCode } from '../../validator/shared/contract.ts';
 
-/* The validator for arm64, cross-compiled; on another machine QEMU runs it. */
+/* The cross-compiled validator for arm64. On a machine with another architecture, QEMU runs it. */
 
 const file = readFileSync(new URL('../../dist/host-arm64/cni-gate-validator', import.meta.url));
 const command = fileURLToPath(new URL('./command.sh', import.meta.url));
 
-/** Runs the checks: the exit code, and the log. */
+/** Runs the checks and returns the validator's exit code and log. */
 async function validate(...checks: object[]): Promise<{ code: number | null; log: string }> {
   const child = spawn('bash', ['-c', `exec $('${command}') validate --termination-log /dev/null`], {
     env: { PATH: process.env.PATH, [env.checks]: JSON.stringify(checks), [env.podIPs]: '203.0.113.9' },
@@ -27,7 +27,7 @@ async function validate(...checks: object[]): Promise<{ code: number | null; log
   return { code, log };
 }
 
-/** The types of the program headers, and the machine of an ELF file with 64 bits: elf(5). */
+/** The machine, and the types of the program headers, of a 64-bit ELF file: elf(5). */
 function elf(): { machine: number; headers: number[] } {
   const offset = Number(file.readBigUInt64LE(32));
   const [size, count] = [file.readUInt16LE(54), file.readUInt16LE(56)];
@@ -40,12 +40,12 @@ test('the program is for arm64, and static: no loader is named', () => {
   assert.equal(file.toString('latin1', 0, 4), '\x7fELF');
   // EM_AARCH64
   assert.equal(machine, 183);
-  // PT_LOAD is there, PT_INTERP is not
+  // the file has PT_LOAD and no PT_INTERP, so it is statically linked
   assert.ok(headers.includes(1));
   assert.ok(!headers.includes(3));
 });
 
-// containers often have no IPv6
+// the loopback of a container often has no IPv6 address
 const loopback = networkInterfaces().lo?.map(({ address }) => address) ?? [];
 for (const [host, address] of [
   ['127.0.0.1', '127.0.0.1'],

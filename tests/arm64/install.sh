@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what `npm run suite arm64` needs besides Rust and Node, on Debian, as root; says nothing and is done at once if
-# it is there.
+# Installs the packages that `npm run suite arm64` needs besides Rust and Node, on Debian, as root. If all of them are
+# installed, does and prints nothing.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 "$here/../../validator/host/install.sh" arm64

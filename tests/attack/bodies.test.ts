@@ -21,7 +21,7 @@ for (const [count, size] of [
         if (!signal.aborted) answers.add(answer);
       });
     });
-    // one that is cut was still sending when it got its answer
+    // status 0 stands for a connection that the server closed while the client was still sending
     answers.onlyOf(t, [0, 400, 413, 429]);
   });
 }
@@ -35,7 +35,7 @@ function podWith(list: Record<string, unknown[]>): Buffer {
 const many = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
-/** Pods as large as their cost allows, each with many of something that admission reads. */
+/** Pods as large as the server's cost limit allows. Each has many items of one kind that admission reads. */
 const large = [
   podWith({ tolerations: many(15_000, (i) => ({ key: `example.com/k${i}`, operator: 'Exists' })) }),
   podWith({ volumes: many(20_000, (i) => ({ name: `v${i}`, emptyDir: {} })) }),

@@ -13,7 +13,7 @@ test('100 connections that hold back the last byte of 3 MiB', async (t) => {
   const max = Buffer.alloc(3 * MiB - 1, ' ');
   await underAttack(t, async ({ server, signal }) => {
     const connections = new Connections(server);
-    // who loses a connection opens another
+    // an attacker whose connection is closed opens another one
     await hammer(100, signal, async () => {
       const socket = await connections.tls();
       socket.write(head('/gate', 3 * MiB));
@@ -28,7 +28,7 @@ test('600 connections that hold back the last byte of small bodies', async (t) =
   const { innocent } = await underAttack(t, async ({ server, signal }) => {
     const connections = new Connections(server);
     await hammer(600, signal, async (index) => {
-      // the large ones take all memory in steps that leave some, and the small ones take that
+      // large bodies fill the memory for bodies in large steps, and small bodies fill the rest
       const size = index % 2 === 0 ? 5000 : 52_000;
       const socket = await connections.tls();
       socket.once('data', () => socket.destroy());
@@ -41,7 +41,7 @@ test('600 connections that hold back the last byte of small bodies', async (t) =
   assert.equal(innocent.retries, 0);
 });
 
-/** The server has room for 1,024 in 512 MiB. It takes a minute to open 8,500 on two busy cores. */
+/** How many connections are opened. The server has room for 1,024; opening 8,500 takes a minute on two busy cores. */
 const idle = Number(process.env.CNI_GATE_ATTACK_CONNECTIONS ?? 1500);
 
 test(`${idle.toLocaleString('en')} idle TLS connections`, async (t) => {
@@ -91,7 +91,7 @@ test('300 slow clients, that send a byte now and then or read no answer', async 
     const connections = new Connections(server);
     await hammer(300, signal, async (index) => {
       const socket = (await connections.tls()).pause();
-      // some send their bytes one by one, some stop in the headers, some ask for much and read nothing
+      // one in three sends byte by byte, one stops within the headers, and one sends many requests and reads nothing
       if (index % 3 === 0) {
         for (let sent = 0; sent < bytes.length && !socket.destroyed && !signal.aborted; sent++) {
           socket.write(bytes.subarray(sent, sent + 1));

@@ -10,13 +10,13 @@ const odd = [
   ...[[{ path: null }], [{ path: 0 }], { length: 1e9 }],
 ];
 
-/** What an earlier injection looks like, so that the volume is looked at. */
+/** Parts of a pod that cni-gate injected earlier. Only if a pod has them does cni-gate examine the volume. */
 const ours = {
   metadata: { name: 'a', annotations: { [statusAnnotation]: '{"profiles":["cilium"],"checks":[]}' } },
   container: { name: validatorContainer, image: 'x', env: [{ name: 'CNI_GATE_CHECKS', value: '[]' }] },
 };
 
-/** Pods with a volume or a container of ours that is odd in one place. */
+/** Reviews of pods whose volume or container from cni-gate has one malformed part. */
 const bodies = odd.flatMap((items) =>
   [
     { volumes: [{ name: podInfoVolume, downwardAPI: { items } }] },
@@ -48,7 +48,7 @@ test('pods with odd items of the downward API', async (t) => {
         bodies[(index + 10 * round) % bodies.length] ?? '',
         signal,
       );
-      // the end of the attack cuts the last ones
+      // the end of the attack cuts the last requests off
       if (!signal.aborted) answers.add(answer);
     });
   });

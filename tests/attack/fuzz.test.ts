@@ -25,7 +25,7 @@ test(`${count.toLocaleString('en')} fuzzed requests over ${connections} connecti
   const answers = new Answers();
   const observation = await observe(server);
   const random = numbersOf(seed);
-  /** A request for each answer of 500. */
+  /** How many requests have begun. */
   let sent = 0;
   const caller = async (): Promise<void> => {
     while (sent < count) {
@@ -33,7 +33,7 @@ test(`${count.toLocaleString('en')} fuzzed requests over ${connections} connecti
       const { path, body } = fuzzed(random);
       const answer = await send(server, path, body, undefined, agent);
       answers.add(answer);
-      // what the fake API server was asked is not looked at here
+      // requests to the fake API server do not matter here, so their record is emptied
       if (number % 1000 === 0) cluster.asked.length = 0;
       if (answer.status >= 500)
         assert.fail(`${path}: ${answer.status} ${answer.body} for ${body.toString()}`);
@@ -45,10 +45,10 @@ test(`${count.toLocaleString('en')} fuzzed requests over ${connections} connecti
   const observed = await observation.stop();
   t.diagnostic(`${(count / seconds).toFixed(0)} requests a second for ${seconds.toFixed(0)} s`);
   assertUnharmed(t, observed);
-  // one that is cut was still sending when it got its answer
+  // status 0 stands for a connection that the server closed while the client was still sending
   answers.onlyOf(t, [0, 200, 400, 413, 429]);
   assert.ok(answers.count(0) < count / 1000, `${answers.count(0)} connections were cut`);
-  // the last half, in halves
+  // compares the third quarter of the run with the fourth
   const { memory } = observed;
   const half = memory.slice(memory.length / 2);
   const [before, after] = [half.slice(0, half.length / 2), half.slice(half.length / 2)].map(mean) as [

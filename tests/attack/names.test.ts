@@ -17,7 +17,7 @@ function bindingOf(namespace: string, name: string, node = 'n2'): string {
   return JSON.stringify(review);
 }
 
-/** Questions about single objects, and lists of pods or namespaces that no watch asks for. */
+/** Requests for single objects, and lists of pods or namespaces that are not the start of a watch. */
 const questions = ({ asked }: HostileCluster) =>
   asked.filter(({ method, path, query }) => {
     if (method !== 'GET' || query.watch !== undefined || path === '/version') return false;

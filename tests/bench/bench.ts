@@ -1,4 +1,4 @@
-/** `npm run bench`: a decision beside parsing its review, and the server beside a bare one. */
+/** `npm run bench`: compares a decision with parsing its review, and the server with a bare `node:https` server. */
 import { admit } from '../../webhook/admission/mutate.ts';
 import { decodePodRequest } from '../../webhook/admission/review.ts';
 import { parseConfiguration } from '../../webhook/config/load.ts';
@@ -9,7 +9,7 @@ import { servers } from './servers.ts';
 
 const body = JSON.stringify(recorded('pod-statefulset-db'), null, 2);
 
-/** Microseconds per call, the median of several batches. */
+/** Microseconds per call: the median of several batches. */
 function time(call: () => void): number {
   const batch = 2000;
   for (let warm = 0; warm < batch; warm++) call();

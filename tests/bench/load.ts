@@ -1,4 +1,4 @@
-/** The load that all servers get that are compared, and what they take for it. */
+/** Puts the same load on each compared server, and measures the processor time and memory that the server uses. */
 import { readFileSync } from 'node:fs';
 import { type Agent, request } from 'node:https';
 import { exchange } from '../support/exchange.ts';
@@ -7,7 +7,7 @@ export const connections = 20;
 
 export interface Usage {
   seconds: number;
-  /** The most resident memory, in MiB. */
+  /** Peak of resident memory, in MiB. */
   peak: number;
 }
 
@@ -18,15 +18,15 @@ export interface Target {
 }
 
 export interface Figures {
-  /** Requests for each second of processor time that the server took. */
+  /** Requests per second of processor time that the server used. */
   rate: number;
-  /** How long the slowest percent took, in milliseconds. */
+  /** The 99th percentile of the requests' durations, in milliseconds. */
   p99: number;
-  /** The most resident memory so far, in MiB. */
+  /** Peak of resident memory so far, in MiB. */
   peak: number;
 }
 
-/** Sends one body, as the API server does. @throws Error where the answer is not 200 */
+/** Sends one body, as the API server does. @throws Error if the status of the answer is not 200 */
 async function post({ agent, port }: Target, body: string): Promise<void> {
   const headers = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) };
   const to = { agent, host: '127.0.0.1', port, path: '/mutate?timeout=10s', method: 'POST' };
@@ -34,7 +34,7 @@ async function post({ agent, port }: Target, body: string): Promise<void> {
   if (status !== 200) throw new Error(`status ${status}`);
 }
 
-/** Sends one body over all connections for some seconds. @throws Error where an answer is not 200 */
+/** Sends one body over all connections for `seconds`. @throws Error if the status of an answer is not 200 */
 export async function load(server: Target, body: string, seconds: number): Promise<Figures> {
   const took: number[] = [];
   const before = await server.usage();
@@ -57,16 +57,16 @@ export async function load(server: Target, body: string, seconds: number): Promi
   };
 }
 
-/** What a process has taken, by the kernel's count: proc_pid_stat(5), proc_pid_status(5). */
+/** Processor time and memory of a process, from the kernel: proc_pid_stat(5), proc_pid_status(5). */
 export function usageOf(pid: number | undefined): Usage & { memory: number } {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const mebibytes = (name: string): number =>
     Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) / 1024;
-  // the name of the process, in parentheses, may have spaces
+  // the process name in parentheses may contain spaces, so everything up to it is cut off
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
     .replace(/^.*\) /, '')
     .split(' ');
-  // fields 14 and 15, in hundredths
+  // fields 14 and 15 (user and system time), in hundredths of a second
   const seconds = (Number(fields[11]) + Number(fields[12])) / 100;
   return { seconds, peak: mebibytes('VmHWM'), memory: mebibytes('VmRSS') };
 }

@@ -1,4 +1,4 @@
-/** Where benches write what they measured: to the terminal, and with `--report PAGE` into the documentation. */
+/** Writes the results of benches to the terminal, and with `--report PAGE` into the documentation. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cpus, release, type as system } from 'node:os';
 
@@ -14,39 +14,39 @@ type Aim = { atMost: number } | { atLeast: number };
 export interface Row {
   /** What was measured, such as `resident memory`. */
   figure: string;
-  /** Under which conditions, such as `5,000 nodes`. */
+  /** The conditions, such as `5,000 nodes`. */
   conditions: string;
   measured: number;
-  /** Such as `ms`, `MiB` or `/s`. A ratio says of what: `× bare node:https`. */
+  /** The unit, such as `ms`, `MiB` or `/s`. For a ratio, it names the reference: `× bare node:https`. */
   unit: string;
   aim?: Aim;
 }
 
 const at = process.argv.indexOf('--report');
 const page = at < 0 ? undefined : process.argv[at + 1];
-// a bench takes minutes: a page that does not exist fails before
+// fails now if the page does not exist, not after the minutes that a bench takes
 if (page !== undefined) readFileSync(page);
 
 const digits = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 
-/** A figure with its unit: three significant digits, and no fraction from 1,000 on. */
+/** A figure with its unit: three significant digits, but no fraction from 1,000 on. */
 function textOf(value: number, unit: string): string {
   const number = Math.abs(value) < 1000 ? digits.format(value) : whole.format(value);
   return unit === '' || unit.startsWith('/') ? `${number}${unit}` : `${number} ${unit}`;
 }
 
-/** Such as `≤ 150 MiB: met`. */
+/** An aim and whether it was met, such as `≤ 150 MiB: met`. */
 function aimText(measured: number, aim: Aim, unit: string): string {
   const [sign, limit, met] =
     'atMost' in aim ? ['≤', aim.atMost, measured <= aim.atMost] : ['≥', aim.atLeast, measured >= aim.atLeast];
   return `${sign} ${textOf(limit, unit)}: ${met ? 'met' : '**missed**'}`;
 }
 
-/** Such as `2026-01-31, AMD EPYC, 2 cores, Linux 6.12.1, Node v24.1.0`, of this machine and day. */
+/** Today's date and this machine, such as `2026-01-31, AMD EPYC, 2 cores, Linux 6.12.1, Node v24.1.0`. */
 function machineText(): string {
   const [first] = cpus();
-  // without what distributions and clouds append
+  // the version without suffixes that distributions and clouds append
   const kernel = /^[\d.]+/.exec(release())?.[0] ?? release();
   return [
     new Date().toISOString().slice(0, 10),
@@ -57,7 +57,7 @@ function machineText(): string {
   ].join(', ');
 }
 
-/** Prints the figures with the machine. `--report PAGE` replaces the bench's section of that page. */
+/** Prints the figures and the machine. With `--report PAGE`, replaces the bench's section of that page. */
 export function report(section: keyof typeof sections, rows: readonly Row[]): void {
   console.log(`\n${sections[section]}: ${machineText()}`);
   for (const { figure, conditions, measured, unit, aim } of rows) {

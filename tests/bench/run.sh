@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # usage: npm run bench [requests|scale|validator] [-- OPTIONS]
 #
-# Builds what a bench needs, and runs it: by default requests.
+# Builds what the bench needs, and runs the bench. The default is `requests`.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 name=requests

@@ -1,6 +1,6 @@
 /**
- * `npm run bench scale`: what `cni-gate serve` needs in clusters of many nodes, with one or three DaemonSets on each. It
- * starts the bundle as the image does. The cluster is an API server of our own: see `scale/api.ts`.
+ * `npm run bench scale`: memory and start time of `cni-gate serve` in clusters of many nodes, with one or three
+ * DaemonSets on each node. It starts the bundle as the image does. The API server is a fake one: see `scale/api.ts`.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,17 +15,17 @@ import { type Row, report } from './report.ts';
 import { namespaceOf } from './scale/objects.ts';
 import { type Server, startServer } from './scale/server.ts';
 
-/** Nodes, DaemonSets on each, and the most resident memory in MiB. */
+/** The number of nodes, the number of DaemonSets on each, and the aim for resident memory in MiB. */
 const sizes = [
   [5, 1, 90],
   [5000, 1, 140],
   [15_000, 3, 300],
 ] as const;
 
-/** Milliseconds until V8 has given back what it does not need. */
+/** After this many milliseconds, V8 has returned the memory that it no longer needs. */
 const settle = 5000;
 
-/** @param loaded whether the server then gets full load */
+/** @param loaded whether the server also gets full load after its start */
 async function measure([nodes, sets, memory]: (typeof sizes)[number], loaded: boolean): Promise<Row[]> {
   const conditions = `${nodes.toLocaleString('en')} nodes × ${sets} ${sets === 1 ? 'DaemonSet' : 'DaemonSets'}`;
   const row = (figure: string, measured: number, unit: string, atMost?: number): Row => {
@@ -56,13 +56,13 @@ async function measure([nodes, sets, memory]: (typeof sizes)[number], loaded: bo
   }
 }
 
-/** Sends reviews of one pod to `/mutate` for a minute, over each connection the next as soon as the last is answered. */
+/** Sends reviews of one pod to `/mutate` for a minute. Each connection sends the next when the last is answered. */
 async function fullLoad({ port, vitals }: Server): Promise<Figures> {
   const review = recorded('pod-statefulset-db');
   const namespace = namespaceOf(0);
   review.request.namespace = namespace;
   review.request.object.metadata.namespace = namespace;
-  // its certificate is made for the bench
+  // the server's certificate is made for the bench, so it is not verified
   const agent = new Agent({ keepAlive: true, maxSockets: connections, rejectUnauthorized: false });
   try {
     return await load({ port, agent, usage: async () => vitals() }, JSON.stringify(review), 60);

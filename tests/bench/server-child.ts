@@ -1,4 +1,4 @@
-/** A server in a process of its own: `cni-gate`, or `bare`, which parses the body. */
+/** A server in a separate process: `cni-gate`, or `bare`, which only parses the body. */
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
@@ -10,10 +10,10 @@ const now = new Date();
 const authority = createAuthority({ days: 1, now });
 const pair = issueServing(authority, { names: ['localhost'], days: 1, now });
 
-/** Characters of cni-gate's patch for the review that is sent, in base64: all servers answer as many. */
+/** A patch as long as that of cni-gate in base64, so that all servers answer with the same number of bytes. */
 const patch = 'x'.repeat(1600);
 
-/** The least that any admission server has to do: read the body, parse it, answer. */
+/** A server that does the least that any admission server has to do: it reads and parses the body, and answers. */
 function bare(): Promise<number> {
   const server = createServer({ cert: pair.certificate, key: pair.key }, (request, response) => {
     const chunks: Buffer[] = [];
@@ -38,7 +38,7 @@ function bare(): Promise<number> {
 
 async function cniGate(): Promise<number> {
   const server = await serve({
-    // decisions are logged as in production, to nowhere
+    // decisions are logged as in production, but the log is discarded
     log: openLog('info', pino.destination('/dev/null')),
     profile: 'cilium.linkerd',
     host: '127.0.0.1',

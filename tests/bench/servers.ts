@@ -1,10 +1,10 @@
-/** What the server costs beside a bare `node:https` that parses the body and answers as many bytes. */
+/** Compares cni-gate with a bare `node:https` server that parses the body and answers with the same number of bytes. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { Agent } from 'node:https';
 import { connections, type Figures, load, median, type Target, usageOf } from './load.ts';
 import type { Row } from './report.ts';
 
-/** Seconds of one server in one round, and of each before the first: V8 compiles what runs often. */
+/** Seconds of load per server and round, seconds of warm-up, in which V8 compiles hot code, and number of rounds. */
 const [seconds, warmUp, rounds] = [1, 4, 9];
 
 type Rounds = ReadonlyMap<string, Figures[]>;
@@ -27,7 +27,7 @@ async function start(kind: string): Promise<Started> {
   };
 }
 
-/** Loads servers in turns, each for some seconds of a round. */
+/** Loads the servers in turns, each for `seconds` of a round. */
 async function inTurns(started: ReadonlyMap<string, Target>, body: string): Promise<Rounds> {
   const all = new Map([...started.keys()].map((name): [string, Figures[]] => [name, []]));
   for (const server of started.values()) await load(server, body, warmUp);
@@ -46,14 +46,14 @@ async function inTurns(started: ReadonlyMap<string, Target>, body: string): Prom
 
 const rates = (all: Rounds, name: string): number[] => all.get(name)?.map(({ rate }) => rate) ?? [];
 
-/** The median, over the rounds, of one server's rate beside that of another. */
+/** The median over the rounds of the ratio between the rates of two servers. */
 const ratio = (all: Rounds, name: string, other: string): number =>
   median(rates(all, name).map((rate, round) => rate / (rates(all, other)[round] ?? Number.NaN)));
 
 const bare = 'bare node:https';
 const gate = 'cni-gate';
 
-/** What the servers answer for each second of processor time. @param body of each request */
+/** Compares how many requests the servers answer per second of processor time. @param body of each request */
 export async function servers(body: string): Promise<Row[]> {
   const started = new Map([
     [bare, await start('bare')],

@@ -1,4 +1,4 @@
-/** `npm run bench validator`: time to the verdict, memory and size, and 110 pods at once. */
+/** `npm run bench validator`: the validator's time to the verdict, memory and file size, and 110 pods at once. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -19,12 +19,12 @@ import { median } from './load.ts';
 import { type Row, report } from './report.ts';
 
 const rounds = Number(process.env.CNI_GATE_BENCH_ROUNDS ?? 25);
-/** The most pods of a node: https://kubernetes.io/docs/setup/best-practices/cluster-large/ */
+/** The recommended maximum of pods on a node: https://kubernetes.io/docs/setup/best-practices/cluster-large/ */
 const pods = Number(process.env.CNI_GATE_BENCH_PODS ?? 110);
-/** All checks of two profiles: `address`, `gateway`, `roundTrip` and `redirect`. */
+/** A pod with all checks of two profiles: `address`, `gateway`, `roundTrip` and `redirect`. */
 const specimen = { ...specimens.linkerd, profile: 'cilium.linkerd' };
 
-/** Runs the proof. @param message a pipe for the termination message: its reader comes when the peak was read */
+/** Runs the proof. @param message a pipe for the termination message: it is read only after the peak was measured */
 async function prove(sandbox: Sandbox, message?: string): Promise<ContainerEnd> {
   const { ended, started } = startProof(
     sandbox,
@@ -43,7 +43,7 @@ function sound(ended: ContainerEnd): ContainerEnd {
   return ended;
 }
 
-/** Seconds of processor time of all ended children: proc_pid_stat(5), `cutime` and `cstime`. */
+/** Processor time of all ended child processes, in seconds: proc_pid_stat(5), `cutime` and `cstime`. */
 function childrenSeconds(): number {
   const fields = readFileSync('/proc/self/stat', 'utf8')
     .replace(/^.*\) /, '')
@@ -51,7 +51,7 @@ function childrenSeconds(): number {
   return (Number(fields[13]) + Number(fields[14])) / 100;
 }
 
-/** Starts a command in every sandbox at once. @returns seconds of processor time */
+/** Runs a command in all sandboxes at the same time. @returns the processor time in seconds */
 async function atOnce(sandboxes: Sandbox[], command: string[]): Promise<number> {
   const { pod, container } = injected(specimen);
   const env = environmentOf(container, { pod, podIPs: ['10.244.1.7'] });
@@ -70,7 +70,7 @@ await using dual = await Sandbox.make();
 await using ipv4 = await Sandbox.make({ families: 'ipv4' });
 for (const sandbox of [dual, ipv4]) {
   await writeRules(sandbox, linkerd());
-  // a pod asks its node once, not in every round
+  // without ICMP limits, which repeated rounds would exceed: a real pod needs only one answer from its node
   await sandbox.exec('node', 'sh', [
     '-c',
     'echo 0 | tee /proc/sys/net/ipv4/icmp_ratelimit /proc/sys/net/ipv6/icmp/ratelimit',

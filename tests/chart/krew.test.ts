@@ -12,7 +12,7 @@ import { version } from '../../webhook/lib/version.ts';
 import { programPath } from '../cluster/binaries/ensure.ts';
 import { run } from '../support/run.ts';
 
-/* The plugin `kubectl cni-gate` as a release has it, installed as krew installs it. */
+/* The plugin `kubectl cni-gate` as released, installed as krew would install it. */
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 let folder: string;

@@ -18,9 +18,9 @@ import { bringNetwork, makeNamespace, type UserPod } from '../cluster/installed/
 import { blocks, pages } from '../support/pages.ts';
 import { chart, helm, helmProgram } from './programs.ts';
 
-/* What happens to a release of the chart, in a real control plane, with Helm itself. */
+/* Installs, upgrades, rolls back and removes a release of the chart with Helm, in a real control plane. */
 
-/** Pods a second. */
+/** Pods per second. */
 const rate = 50;
 
 const cluster = await startCluster();
@@ -35,14 +35,14 @@ after(() => kubelet.stop());
 const release = ['--namespace', 'cni-gate', '--kubeconfig', cluster.admin.kubeconfig];
 const values = JSON.stringify({ mode: 'strict', podAnnotations: held });
 
-/** Installs or upgrades, and waits until the new replicas are ready. */
+/** Installs or upgrades the release, and waits until the new replicas are ready. */
 const deploy = (command: string, from: string, more: string[] = []): Promise<string> =>
   helm(
     [command, 'cni-gate', from, ...release, '--values', '-', '--wait', '--timeout', '60s', ...more],
     values,
   );
 
-/** The chart as the release before this one had it: another version, which names another image. */
+/** A copy of the chart that stands for the previous release: it has another version, and so another image tag. */
 function previousChart(): string {
   const copy = join(mkdtempSync(join(tmpdir(), 'chart-')), 'cni-gate');
   cpSync(chart, copy, { recursive: true });
@@ -55,7 +55,7 @@ interface Deployment {
   spec: { template: { spec: { containers: { image: string }[] } } };
 }
 
-/** The tag of the image that the Deployment has. */
+/** The tag of the image in the Deployment. */
 async function tag(): Promise<string> {
   const { spec } = await cluster.api.get<Deployment>(
     '/apis/apps/v1/namespaces/cni-gate/deployments/cni-gate',
@@ -63,7 +63,7 @@ async function tag(): Promise<string> {
   return spec.template.spec.containers[0]?.image.split(':').at(-1) ?? '';
 }
 
-/** Kind and name of every object that is not an event or a heartbeat. */
+/** Kind, namespace and name of every object in the cluster except events. */
 async function everything(): Promise<string[]> {
   const resources = await cluster.kubectl(['api-resources', '--verbs=list', '-o', 'name']);
   const kinds = resources.split('\n').filter((kind) => kind !== '' && !/^events(\.|$)/.test(kind));
@@ -133,7 +133,7 @@ test('to uninstall as the guide says refuses no pod, and leaves nothing', async 
 
 test('installed again, with images of another registry: a pod gets its proof from there', async () => {
   await cluster.kubectl(['label', 'namespace', 'shop', `${profileLabel}=cilium`]);
-  // the API server has seen that no binding of ours is there: kubernetes#130887
+  // retried until the API server knows that our policy binding is gone: kubernetes#130887
   await eventually(() => tryPod(cluster, 'shop', pod('free')));
   const images = ['image.repository=mirror.example/cni-gate', 'validatorImage.repository=mirror.example/v'];
   const more = ['--create-namespace', ...images.flatMap((value) => ['--set', value])];

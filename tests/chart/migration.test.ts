@@ -18,9 +18,9 @@ import { bringNetwork, initNames, makeNamespace, type UserPod } from '../cluster
 import { blocks, pages } from '../support/pages.ts';
 import { helmProgram } from './programs.ts';
 
-/* From kustomize to Helm and back, by the commands of the guide, in a real control plane. */
+/* Migrates from kustomize to Helm and back, with the commands of the guide, in a real control plane. */
 
-/** Pods a second. */
+/** Pods per second. */
 const rate = 20;
 
 const checkout = fileURLToPath(new URL('../../', import.meta.url));
@@ -31,10 +31,10 @@ await makeNamespace(cluster, 'shop', { [profileLabel]: 'cilium' });
 const kubelet = new Kubelet(cluster);
 after(() => kubelet.stop());
 
-/** A folder with the checkout's manifests and chart, and the user's values. */
+/** A folder with links to the checkout's manifests and chart, and with the user's values. */
 const folder = mkdtempSync(join(tmpdir(), 'migration-'));
 for (const name of ['charts', 'manifests']) symlinkSync(join(checkout, name), join(folder, name));
-/** Writes the user's values. */
+/** Writes the file with the user's values. */
 const setValues = (more: object): void =>
   writeFileSync(join(folder, 'cni-gate-values.yaml'), JSON.stringify({ podAnnotations: held, ...more }));
 
@@ -42,7 +42,7 @@ const [guide] = pages('docs/guides/install.md');
 const section = guide?.text.split(/^### /m).find((text) => text.startsWith('From kustomize to Helm')) ?? '';
 const [toHelm = '', fromHelm = ''] = blocks(section, 'console');
 
-/** Runs a command of the guide. */
+/** Runs a command of the guide in that folder. */
 const shell = (command: string): Promise<string> =>
   shellOf(cluster, command, { folder, path: [dirname(helmProgram.path)] });
 
@@ -67,7 +67,7 @@ const applyOverlay = (overlay: 'permissive' | 'strict'): Promise<void> =>
 const ready = (): Promise<string> =>
   cluster.kubectl(['-n', 'cni-gate', 'rollout', 'status', 'deployment/cni-gate', '--timeout=60s']);
 
-/** The versions of what is registered and run. */
+/** Names, generations and labels of the installation's Deployment, webhook configuration and policies. */
 const versions = (): Promise<string> => {
   const kinds = ['deployments', 'mutatingwebhookconfigurations', 'validatingadmissionpolicies'].join(',');
   const columns =
@@ -86,7 +86,7 @@ const versions = (): Promise<string> => {
 
 const releases = async (): Promise<unknown[]> => JSON.parse(await shell('helm list -n cni-gate -o json'));
 
-/** What an installation enforces: its configuration, and what its webhook and policy do with pods. */
+/** What an installation enforces: its configuration, the policy's binding, and the webhooks' failure policies. */
 async function modes(): Promise<unknown> {
   const read = <T>(path: string): Promise<T> => cluster.api.get<T>(path);
   const admission = '/apis/admissionregistration.k8s.io/v1';
@@ -142,7 +142,7 @@ test('back to kustomize as the guide says: no pod is refused, and Helm knows no 
   assert.deepEqual(kubelet.failures, []);
 });
 
-// last: what Helm wrote on the objects stays, and lets a later install begin
+// the last test, because Helm's metadata stays on the objects and would let a later `helm install` succeed
 test('from kustomize to Helm and back, with the defaults of both', async () => {
   setValues({});
   await applyOverlay('permissive');

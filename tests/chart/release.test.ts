@@ -10,7 +10,7 @@ import { version } from '../../webhook/lib/version.ts';
 import { run } from '../support/run.ts';
 import { chart, helm, helmProgram } from './programs.ts';
 
-/* The steps of the release workflow that need neither GitHub nor a network. */
+/* Runs the steps of the release workflow that need neither GitHub nor a network. */
 
 const checkout = fileURLToPath(new URL('../../', import.meta.url));
 const workflow = join(checkout, '.github/workflows/release.yml');
@@ -21,7 +21,7 @@ interface Workflow {
 
 const folders = ['certs', 'charts', 'integrations', 'manifests', 'release', 'webhook', 'validator'];
 
-/** What the workflow needs of a checkout whose changelog has a section of this version. */
+/** A copy of the files that the workflow needs. Its changelog has a section for this version. */
 function releasedCheckout(): string {
   const copy = mkdtempSync(join(tmpdir(), 'checkout-'));
   for (const path of [...folders, 'LICENSE', 'package.json'])
@@ -35,7 +35,7 @@ function releasedCheckout(): string {
 const { jobs }: Workflow = parse(readFileSync(workflow, 'utf8'));
 const path = [dirname(process.execPath), dirname(helmProgram.path), process.env.PATH].join(':');
 
-/** Runs the named steps of the job `files`, as a runner does. */
+/** Runs the named steps of the job `files` as a runner of GitHub Actions does. */
 async function runSteps(folder: string, tag: string): Promise<void> {
   const env = { ...process.env, PATH: path, GITHUB_REF_NAME: tag };
   const named = (jobs.files?.steps ?? []).filter(({ name }) => name !== undefined);

@@ -14,11 +14,11 @@ import {
 import { messageOf } from '../../webhook/lib/errors.ts';
 import { chart, helm } from './programs.ts';
 
-/* The chart, rendered by Helm, has the objects that kubectl renders from the kustomize manifests. */
+/* Helm renders the same objects from the chart as kubectl from the kustomize manifests. */
 
 const namespace = ['--namespace', 'cni-gate'];
 
-/** @param values of the chart, as JSON: YAML, too */
+/** Renders the chart with Helm. @param values values of the chart; they are passed as JSON, which is also YAML */
 const template = (values: object, more: string[] = []): Promise<string> =>
   helm(
     ['template', 'cni-gate', chart, ...namespace, '--skip-tests', '--values', '-', ...more],
@@ -31,7 +31,7 @@ interface Variant {
   kustomization: Kustomization;
 }
 
-/** A kustomization with an overlay's own configuration and more in its sections, as a user's patch has it. */
+/** A kustomization that patches the overlay's configuration with `more`, as a user's patch would. */
 async function withConfiguration(kustomization: Kustomization, more: object): Promise<Kustomization> {
   if (Object.keys(more).length === 0) return kustomization;
   const own = comparable(await kustomize({ overlay: kustomization.overlay }))['ConfigMap/cni-gate'];
@@ -58,7 +58,7 @@ const profiles = [
     proof: { container: { image: 'example/validator:1' } },
   },
 ];
-/** Names the images that the policy over pods accepts, as the guide does. */
+/** A patch that sets the images that the policy over pods accepts, as in the guide. */
 const imagesOfPolicy = (value: string): object => ({
   target: { kind: 'ValidatingAdmissionPolicy', name: 'pods.cni-gate.io' },
   patch: JSON.stringify([{ op: 'replace', path: '/spec/variables/0/expression', value }]),
@@ -172,7 +172,7 @@ const variants: Variant[] = [
   },
 ];
 
-/** By kind and name, with the configuration as an object: its text may differ. Helm makes the namespace itself. */
+/** The objects by kind and name. The configuration is parsed, as its text may differ. Helm creates the namespace. */
 function comparable(yaml: string): Record<string, KubernetesObject> {
   const objects = objectsOf(yaml).filter(({ kind }) => kind !== 'Namespace');
   for (const object of objects) {
@@ -243,13 +243,13 @@ suite('refused, with a message that says why', () => {
       [...namespace, '--set', 'configuration.proof.mod=warn'],
       /configuration\/proof|configuration\.proof/,
     ],
-    // Helm removes what is null, and would render an empty image, or mount a Secret that does not exist
+    // Helm drops values that are null, so it would render an empty image or mount a Secret that does not exist
     ['an image of null', [...namespace, '--set', 'image=null'], /missing property 'image'/],
     ['an image without a name', [...namespace, '--set', 'image.repository=null'], /'repository'/],
     ['an image with a blank', [...namespace, '--set', 'image.repository=a b'], /image\/repository/],
     ['no certificates', [...namespace, '--set', 'certificates=null'], /missing property 'certificates'/],
     ['no monitoring', [...namespace, '--set', 'monitoring=null'], /missing property 'monitoring'/],
-    // the template has them already: the object would have the key twice
+    // the template already sets these keys, so the object would have a key twice
     [
       'another operating system',
       [...namespace, '--set-string', 'nodeSelector.kubernetes\\.io/os=windows'],

@@ -29,7 +29,7 @@ const installation = await Installation.make(cluster);
 let [one, other] = [installation.replica('10.254.1.1'), installation.replica('10.254.1.2')];
 after(() => Promise.all([one, other].map((replica) => replica.end())));
 
-/** The Secret of another installation. */
+/** The data of a Secret that another installation would have. */
 const stranger = made(0);
 
 function made(age: number): SecretData {
@@ -60,7 +60,7 @@ test('a Secret of another owner stays unchanged and is logged; once it is delete
     metadata: { namespace, name: secretName },
     data: { password: 'c2VjcmV0' },
   };
-  // one of the two may have created the Secret
+  // one of the two replicas may already have created the Secret
   await cluster.api.delete(secretPath).catch((error) => {
     if (!(error instanceof ApiError && error.status === 404)) throw error;
   });
@@ -186,13 +186,13 @@ for (const days of [30, -30]) {
     const lines = one.lines.length;
     const load = beginLoad(t, cluster, rate);
     for (const replica of [one, other]) await replica.setClock(days * day);
-    // wakes them
+    // the replicas look at the clock when the Secret changes
     await installation.setData(await installation.data());
     await one.logged(/the clock of this machine is \d+ s (behind|ahead of) the API server's/, lines);
     assert.ok(
       Math.abs((await one.metric('cni_gate_api_server_clock_skew_seconds')) + (days * day) / 1000) < 60,
     );
-    // what is issued under a wrong clock is valid by the API server's
+    // a certificate that a replica with a wrong clock issues is valid by the API server's clock
     const late = installation.replica('10.254.1.3');
     await late.setClock(days * day);
     await late.serving();

@@ -68,7 +68,7 @@ test('the authority, and with it every serving certificate, is rotated under loa
     return authority.fingerprint !== before.authority.fingerprint;
   });
   assert.ok(promoted.previous?.some(({ fingerprint }) => fingerprint === before.authority.fingerprint));
-  // versions of one etcd are in the order of the writes, whatever they are of
+  // the resource versions of all objects in one etcd follow the order of the writes
   const { metadata: secret } = await installation.secret();
   for (const path of [configurationPath, validatingPath]) {
     const { metadata } = await cluster.api.get<{ metadata: { resourceVersion: string } }>(path);
@@ -86,7 +86,7 @@ test('the authority, and with it every serving certificate, is rotated under loa
 test('by the calendar: an authority at two thirds of its life, then the end of the one before it', async (t) => {
   const load = beginLoad(t, cluster, rate);
   const before = await installation.state();
-  // it begins five minutes before it is created: of eight minutes two thirds are over twenty seconds later
+  // its validity began five minutes ago and ends in three, so two thirds of the eight minutes are over in 20 s
   const brief = newAuthority(180 / 86_400, new Date());
   await installation.setData(secretData({ ...before, next: brief }));
   const short = await installation.until(({ authority }) => authority.fingerprint === brief.fingerprint);
@@ -108,11 +108,11 @@ test('a rolling restart of both replicas under load: every pod is admitted', asy
   const load = beginLoad(t, cluster, rate);
   const codes: Promise<number | null>[] = [];
   const restart = async (replica: Replica, remaining: Replica, host: string): Promise<Replica> => {
-    // as the endpoints controller does for a pod that is being deleted, at the time of its SIGTERM
+    // the endpoints controller removes a pod's address when the pod is deleted, which is when it gets SIGTERM
     codes.push(replica.end());
     await installation.endpoints([remaining]);
     replicas.delete(replica);
-    // the one before it still has connections
+    // at a new address, because the old replica still has connections at its own
     const again = start(host);
     await again.serving();
     await installation.endpoints([again, remaining]);

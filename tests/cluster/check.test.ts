@@ -17,7 +17,7 @@ import { tryPod } from './installed/overlay.ts';
 import type { RunningPod } from './installed/pod.ts';
 import { bringNetwork, makeNamespace } from './installed/working.ts';
 
-/* `cni-gate check` on a bare control plane, on a good installation, and on a broken one. */
+/* `cni-gate check` on a control plane without cni-gate, on a good installation, and on a broken one. */
 
 const cluster = await startCluster();
 const { api } = cluster;
@@ -49,7 +49,7 @@ async function probeOf(args: string[] = [], access?: Pick<Access, 'kubeconfig'>)
   return probe;
 }
 
-/** Waits until the first check that fails is that one, and the first line of the text names it. */
+/** Waits until `id` is the first failed check and the first line of the output names it. */
 async function names(id: Check['id'], what: RegExp, access?: Pick<Access, 'kubeconfig'>): Promise<void> {
   await eventually(async () => {
     const { exit, headline, checks } = await report([], access);
@@ -165,7 +165,7 @@ suite('installed', () => {
     assert.ok(child.stderr);
     const [chunk] = await once(child.stderr, 'data');
     assert.match(String(chunk), /^cni-gate: waiting: \d+ of \d+ checks failed\. service: /);
-    // what comes later is read as well: a full pipe would stop the command
+    // the rest is read as well, because a full pipe would block the command
     child.stderr.resume();
     child.stdout?.resume();
     await select('cni-gate');
@@ -292,7 +292,7 @@ suite('installed', () => {
     });
   });
 
-  // the replicas would mend some of these; their pods stay Ready, as nothing looks after them here
+  // Replicas would correct some of these faults. After they end, their pods still read Ready: nothing probes them here.
   test('faults of every kind at once, with no replica to correct them', async () => {
     const admission = '/apis/admissionregistration.k8s.io/v1';
     await setProof({ allowOptOut: false });

@@ -20,7 +20,7 @@ import { applyOwn, tryPod } from './installed/overlay.ts';
 import { startPod } from './installed/pod.ts';
 import { initNames, makeNamespace, type UserPod } from './installed/working.ts';
 
-/* docs/guides/certificates.md, "Only the API server may call": its commands, and the component's files. */
+/* Runs the commands of docs/guides/certificates.md, "Only the API server may call", with the component's files. */
 
 const checkout = fileURLToPath(new URL('../../', import.meta.url));
 const guide = readFileSync(join(checkout, 'docs/guides/certificates.md'), 'utf8');
@@ -69,7 +69,7 @@ test('an API server that shows its certificate is answered', async () => {
     const stored = await tryPod<UserPod>(cluster, 'shop', pod('web'));
     assert.deepEqual(initNames(stored), [validatorContainer]);
   });
-  // without the last command, which reads the log of pods that have none here
+  // the last command is left out: it reads the log of pods, and pods have no log here
   const [label = '', create = ''] = lookAtIt.split('\n');
   assert.match(bash(`${label}\n${create}`, kubectl), /namespace\/shop .*labeled\n.*cni-gate-validator/);
 });
@@ -90,18 +90,18 @@ test('the webhooks that validate show it too', async () => {
 
 test('a new authority, both trusted meanwhile, and no creation is refused for it', async (t) => {
   const load = beginLoad(t, cluster, 20);
-  // made aside, as the API server may read them at any time
+  // the new files are made in another folder, because the API server may read the current ones at any time
   bash(`mkdir next && cd next && ${makeCertificates}`);
   const [old, next] = [file('clients.crt'), file('next/clients.crt')].map((path) =>
     readFileSync(path, 'utf8'),
   );
   await trust(`${old}${next}`);
   bash('mv next/apiserver.key next/apiserver.crt .');
-  // client-go may use a pair for a second after it was read (k8s.io/client-go/transport, `isStale`)
+  // client-go may use a certificate for a second after it read the file (k8s.io/client-go/transport, `isStale`)
   await sleep(2000);
   await trust(`${next}`);
   await load.more(10);
-  // client-go closes the connections of the old pair, and calls that are under way on them
+  // client-go closes the connections that use the old certificate, together with the calls in flight on them
   const { failures } = await load.end();
   assert.deepEqual(
     failures.filter((text) => !/use of closed network connection/.test(text)),
@@ -110,7 +110,7 @@ test('a new authority, both trusted meanwhile, and no creation is refused for it
 });
 
 test('an API server that shows none is refused: its user is told of credentials, and our log why', async () => {
-  // its kubeconfig has a user for port 443 alone
+  // the kubeconfig that the API server uses for webhooks has a user for port 443 only
   const ports = [443, 8443].map((port) => ({ name: `https-${port}`, port, targetPort: 'https' }));
   await cluster.api.patch('/api/v1/namespaces/cni-gate/services/cni-gate', { spec: { ports } });
   await cluster.api.request('PATCH', `${webhooks}/cni-gate`, {

@@ -6,8 +6,8 @@ import { addNode } from './harness/nodes.ts';
 import { startCluster } from './harness/start.ts';
 
 /*
- * Heartbeats that lapse, with a controller that acts on it: the node is NotReady and its pods too, without a reboot.
- * The kubelet then gives a pod its Ready back with the time of before; kwok does not, so the test does.
+ * A node's heartbeats stop, and the node-lifecycle controller marks the node NotReady and its pods not Ready, although
+ * there was no reboot. A real kubelet would restore the pods' Ready condition with its old time; here the test does it.
  */
 
 const cluster = await startCluster({ nodeLifecycle: 5 });

@@ -21,7 +21,7 @@ const { agentOn, apply, setReady, until } = stepsIn(cluster);
 
 const isProved = ({ spec }: Pod): boolean => spec.initContainers?.[0]?.name === validatorContainer;
 
-/** Waits until cni-gate has logged what it said of a pod, which it should say once: of either webhook. */
+/** Waits until a webhook of cni-gate has logged exactly one decision about a pod, with this outcome and reason. */
 const isTold = (webhook: string, pod: string, outcome: string, reason: string): Promise<void> =>
   eventually(async () => {
     const lines = scene.server.lines.filter((one) => one.webhook === webhook && `${one.pod}`.startsWith(pod));
@@ -36,9 +36,9 @@ function withMetadata(pod: object, more: object): object {
 }
 
 await addNode(cluster, 'n1');
-// on the pods' network, or they would be left alone for that
+// not on the host network, because cni-gate exempts all pods on the host network
 const onPodNetwork = { hostNetwork: false };
-// the second wants no node yet: it has to be known before its pod comes
+// no node matches `datapath` yet, because cni-gate has to know the DaemonSet before its first pod is created
 await apply(
   daemonSet('agent'),
   daemonSet('datapath', { ...onPodNetwork, nodeSelector: { datapath: 'here' } }),
@@ -100,7 +100,7 @@ suite("the network's own DaemonSet, in a namespace that opted in, on a node that
 
 suite('static pods, in a namespace that opted in, on a node that is not ready', () => {
   const mirror = { 'kubernetes.io/config.source': 'file', [foreign.mirrorPod]: 'hash' };
-  /** As the kubelet makes it: without a service account, owned by its node. */
+  /** A mirror pod as the kubelet creates it: without a service account, and owned by its node. */
   const asKubeletDoes = (name: string, annotations: object): object =>
     withMetadata(podOn(name, { spec: { ...placed, enableServiceLinks: false } }), {
       annotations,
@@ -110,7 +110,7 @@ suite('static pods, in a namespace that opted in, on a node that is not ready', 
     });
 
   test('the mirror pod that their kubelet makes is let through, and not touched', async () => {
-    // with the rights of a kubelet: Node authorizer, and the admission plugin NodeRestriction
+    // the user has the rights of a kubelet: those of the Node authorizer and of the admission plugin NodeRestriction
     const kubelet = new Api(await cluster.user('system:node:n1', ['system:nodes']));
     after(() => kubelet.close());
     const copied = { ...mirror, [statusAnnotation]: '{"profile":"mesh","profiles":["mesh"],"checks":[]}' };
@@ -139,7 +139,7 @@ suite('static pods, in a namespace that opted in, on a node that is not ready', 
     );
     const forged = withMetadata(podOn('forged-mirror', { spec: placed }), { annotations: mirror });
     assert.equal(isProved(await api.post<Pod>(podsOf(optedIn), forged)), false);
-    // and it stays one: an ordinary pod without a proof cannot be made of it
+    // the annotation cannot be removed, so nobody can turn a mirror pod into an ordinary pod without a proof
     const path = `${podsOf(optedIn)}/forged-mirror`;
     const unmarked = { metadata: { annotations: { [foreign.mirrorPod]: null } } };
     await assert.rejects(api.patch(path, unmarked), /may not remove or update mirror pod annotation/);
@@ -162,7 +162,7 @@ test('whoever takes what the webhook wrote from a pod that waits gets it past th
   const answer = await eventually(async () => {
     const before = await lookups();
     const said = await api.post(`${path}/binding?dryRun=All`, binding).then(() => 'allowed', String);
-    // without the label it is not watched any more, so the pod is asked for as it is now
+    // cni-gate does not watch pods without the label, so it has to get this pod from the API server
     assert.ok((await lookups()) > before, 'the watch has not told of it yet');
     return said;
   });

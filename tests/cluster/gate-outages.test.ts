@@ -11,7 +11,7 @@ import { addNode } from './harness/nodes.ts';
 import { startCluster } from './harness/start.ts';
 import { SwallowingProxy } from './harness/swallowing-proxy.ts';
 
-/** What is promised: readiness is right so many seconds after recovery. */
+/** After an outage, the gate has to know again within this many seconds which nodes are ready. */
 const promised = 30;
 
 const cluster = await startCluster({ own: true });
@@ -32,11 +32,11 @@ const container = (): string => `containerd://boot-${boot}`;
 await setReady(agent, true, container());
 await until('allowed', 'n1', 'before');
 
-/** Reboots the node: a new boot id, and its agent still reads Ready with the containers of before. */
+/** Gives n1 a new boot ID, as a reboot does. Its agent still reads Ready with the containers from before the reboot. */
 const reboot = (): Promise<unknown> =>
   cluster.api.patch('/api/v1/nodes/n1/status', { status: { nodeInfo: { bootID: `boot-${boot + 1}` } } });
 
-/** The kubelet has looked: the agent has a new container. */
+/** Acts as the kubelet of n1 after a reboot: the agent is Ready with a new container. */
 async function comeBack(): Promise<void> {
   boot += 1;
   await setReady(agent, true, container());
@@ -80,7 +80,7 @@ suite('readiness after an outage', () => {
     await reboot();
     await setReady(agent, false, container());
     await comeBack();
-    // the kubelet goes on writing its Node, which then is younger than the container
+    // a kubelet writes its Node regularly, so the Node's last write is later than the start of the new container
     await cluster.api.patch('/api/v1/nodes/n1', { metadata: { annotations: { written: 'later' } } });
     await components['kube-apiserver'].stop();
     await compact(cluster);
@@ -91,13 +91,13 @@ suite('readiness after an outage', () => {
 
   test('a node that came during the outage gets pods once it is known, and none is refused before', async () => {
     const { lines } = scene.server;
-    // after two restarts of the API server its watches may rest for half a minute each, and n2 waits for them
+    // after two restarts of the API server, kwok may pause its watches for half a minute, and n2 would wait for them
     await components.kwok.stop();
     await components.kwok.start();
     proxy.swallow();
     await addNode(cluster, 'n2');
     await setReady(await agentOn('n2'), true);
-    // by then some of the watches are known to be dead, and come back each for itself
+    // after 20 s cni-gate has detected that some of its watches are dead; it restarts each separately
     await sleep(20_000);
     proxy.recover();
     const from = lines.length;

@@ -20,7 +20,7 @@ await apply(daemonSet('agent'));
 await agentOn('n1');
 await scene.configure(['agent'], 'nominate', 'proof');
 
-/** kwok leaves such pods alone: the test plays the kubelet. */
+/** kwok does not change pods with this annotation: the test writes their status, as a kubelet would. */
 const heldIn = { namespace: optedIn, annotations: { 'cni-gate.test/held': '' } };
 
 const make = (names: string[]): Promise<string> =>
@@ -40,7 +40,7 @@ const areBound = (prefix: string, count: number, seconds = 30): Promise<string[]
     return names;
   }, seconds);
 
-/** Writes the state of a pod's proof, as its kubelet does: without a startup probe, a container has started. */
+/** Writes the state of a pod's proof as a kubelet would: a container without a startup probe counts as started. */
 async function proofIs(
   name: string,
   state: object,
@@ -119,7 +119,7 @@ suite('the gate that goes by proofs, on a real control plane', () => {
   });
 
   test('a container of the DaemonSet that starts asks for a proof again; a failure lets the next one try', async () => {
-    // times of containers have a precision of a second
+    // Kubernetes stores the times of containers in whole seconds
     await sleep(1100);
     await agentStarts();
     await make(['again-1', 'again-2']);
@@ -155,7 +155,7 @@ suite('the gate that goes by proofs, on a real control plane', () => {
     await scene.configure(['agent'], 'nominate', 'ready');
     await make(['fails-1', 'fails-2']);
     await areBound('fails-', 2);
-    // times of containers have a precision of a second, and a pod has passed a moment ago
+    // Kubernetes stores the times of containers in whole seconds, and a pod has just passed
     await sleep(1100);
     await Promise.all([ends('fails-1', 95), ends('fails-2', 95)]);
     await eventually(isFailing);
@@ -222,14 +222,14 @@ suite('the gate that goes by proofs, on a real control plane', () => {
     await addNode(cluster, 'late');
     const added = Date.now();
     await agentOn('late');
-    // what another replica, or one that starts, reads of the hold: not since when the pod waits
+    // other replicas, and new ones, read from the pod since when it is held, not since when it is Pending
     await eventually(async () => {
       const { items } = await api.get<{ items: ApiPod[] }>(podsOf(optedIn));
       const held = items.map(toGatePod).find(({ refused }) => refused === 'late');
       assert.ok((held?.heldSince ?? 0) >= added - 1000, 'none is refused yet');
     });
     await areBound('early-', 3, 60);
-    // what a process logs is read a moment later
+    // the log lines of the process arrive a moment later
     await eventually(async () => {
       const released = names.filter((name) => {
         const answers = scene.server.lines.filter((line) => line.webhook === 'gate' && line.pod === name);
@@ -241,7 +241,7 @@ suite('the gate that goes by proofs, on a real control plane', () => {
         if (last?.outcome === 'released') assert.ok(refused.length > 1 && held > seconds * 1000, told);
         return last?.outcome === 'released';
       });
-      // one finds out about the network
+      // one of the three pods is allowed to find out whether the network works, and the others are released
       assert.equal(released.length, 2);
     });
     await deleteAll();

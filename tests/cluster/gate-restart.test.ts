@@ -9,7 +9,7 @@ import { install } from './installed/installation.ts';
 import { type RunningPod, startPod } from './installed/pod.ts';
 import { makeNamespace } from './installed/working.ts';
 
-/** What is promised: readiness is right so many seconds after recovery. */
+/** After a restart, the gate has to know again within this many seconds which nodes are ready. */
 const promised = 30;
 
 const cluster = await startCluster();
@@ -32,11 +32,11 @@ await setReady(await agentOn('n2'), true, container());
 await setReady(agent, true, container());
 await says('allowed', 'n1', promised);
 
-/** n1 comes up with a new boot id, and its agent still reads Ready with the containers of before. */
+/** Gives n1 a new boot ID, as a reboot does. Its agent still reads Ready with the containers from before the reboot. */
 const reboot = (): Promise<unknown> =>
   cluster.api.patch('/api/v1/nodes/n1/status', { status: { nodeInfo: { bootID: `boot-${boot + 1}` } } });
 
-/** The kubelet of n1 has looked, and some time later the agent has a new container. */
+/** Acts as the kubelet of n1: the agent is not Ready at first, and Ready with a new container later. */
 async function recover(): Promise<void> {
   boot += 1;
   await setReady(agent, false, container());
@@ -52,7 +52,7 @@ async function startAgain(): Promise<void> {
   all.push(...replicas);
 }
 
-/** Asks for a binding to n2, which is always ready, again and again. It is not made (dry run). */
+/** Requests a binding to n2, which is always ready, until the signal. Each is a dry run, so the pod is never bound. */
 async function askAboutReady(signal: AbortSignal): Promise<{ asked: number; refused: string[] }> {
   const target = { apiVersion: 'v1', kind: 'Node', name: 'n2' };
   const body = { apiVersion: 'v1', kind: 'Binding', metadata: { name: witness, namespace: optedIn }, target };
@@ -62,14 +62,14 @@ async function askAboutReady(signal: AbortSignal): Promise<{ asked: number; refu
       .post(`${podsOf(optedIn)}/${witness}/binding?dryRun=All`, body)
       .catch((error) => found.refused.push(String(error)));
     found.asked += 1;
-    // about fifty a second
+    // about 50 requests per second
     await sleep(20);
   }
   return found;
 }
 
 const witness = 'witness';
-// made while a replica answers
+// created while a replica still answers, because the API server refuses pods while no replica answers
 await apply(podOn(witness, { spec: { schedulerName: 'nobody' } }));
 const stop = new AbortController();
 const asking = askAboutReady(stop.signal);
@@ -108,7 +108,7 @@ suite('both replicas restarted while a node is rebooted', () => {
     t.diagnostic(
       `${asked} asked, ${answers.length} answered, not known then: ${unknown.join(', ') || 'none'}`,
     );
-    // the API server lets bindings pass that get no answer
+    // the API server allows a binding if the gate does not answer
     assert.ok(
       answers.filter(({ node }) => node === 'n2').length < asked,
       'no pod was bound while they were away',

@@ -68,12 +68,12 @@ suite('the gate on a real control plane', () => {
   });
 
   test('a node that comes without its DaemonSet pod gets pods when it has one', async () => {
-    // the agent's pod is there at once, and stays Pending where kwok does not run it
+    // the agent's pod exists at once, but stays Pending because kwok does not run this node
     await apply(daemonSet('slow', { nodeSelector: { slow: 'yes' } }));
     await scene.configure(['agent', 'slow']);
     await addNode(cluster, 'n2', { labels: { slow: 'yes' }, kwok: false });
     assert.match(await refusal('n2', 'too-early'), /DaemonSet net\/(agent|slow) is (absent|starting) there/);
-    // two DaemonSets in a profile: one that does not want n1 does not block it there
+    // the profile has two DaemonSets: the one that does not select n1 blocks no pod on n1
     await bound('n1', 'one-of-two');
     await scene.configure(['agent']);
   });
@@ -122,7 +122,7 @@ suite('the gate on a real control plane', () => {
     await bound('n1', 'bystander', { namespace: bystander });
     await bound('n1', 'own-network', { spec: { hostNetwork: true } });
     await bound('n1', 'opted-out', { labels: { [profileLabel]: 'none' } });
-    // made anew by its DaemonSet, on the node that waits for it
+    // the DaemonSet recreates its pod, on a node that is not ready without that pod
     await api.delete(`${podsOf(networkNamespace)}/${pod.metadata.name}`);
     await agentOn('n1');
     await until('allowed', 'n1', 'after');
@@ -150,7 +150,7 @@ suite('the gate on a real control plane', () => {
           /bindings\.cni-gate\.io" denied the request: node n1/,
         );
       }
-      // the gate is not asked what else a name could be of
+      // the API server rejects any other kind before it calls the gate
       await assert.rejects(api.post(path, binding('Pod')), /target\.kind: Unsupported value: "Pod"/);
     }
     await setReady(pod, true);
@@ -161,7 +161,7 @@ suite('the gate on a real control plane', () => {
   test('a DaemonSet that does not exist holds no pod, and a warning says so', async () => {
     await scene.configure(['agent', 'nobody']);
     await bound('n1', 'fault');
-    // what a process logs is read a moment later
+    // the log lines of the process arrive a moment later
     await eventually(async () => {
       const reported = scene.server.lines.filter(({ pod, webhook }) => pod === 'fault' && webhook === 'gate');
       assert.deepEqual(

@@ -15,7 +15,7 @@ import { namespace, pod } from './harness/objects.ts';
 import { startCluster } from './harness/start.ts';
 import { tryPod } from './installed/overlay.ts';
 
-/* The API server judges patches of random pods, and `qosClass`, by which unit tests judge more. */
+/* The API server checks random pods that cni-gate patched, and the function `qosClass`, which unit tests rely on. */
 
 type Stored = Pod & { status: { qosClass: string } };
 
@@ -31,7 +31,7 @@ await cluster.api.until(
   ({ metadata }: { metadata: { name: string } }) => metadata.name === 'default',
 );
 
-/** The pod as the API server would store it; its words where it refuses the pod. */
+/** The pod as the API server would store it, or the API server's message if it refuses the pod. */
 async function stored({ metadata, spec }: Pod): Promise<Stored | string> {
   try {
     return await tryPod<Stored>(cluster, where, { apiVersion: 'v1', kind: 'Pod', metadata, spec });
@@ -67,7 +67,7 @@ test('the scheduler counts no more for a pod than before, also when it is made s
     policy: policyOf(),
     namespaces: new FixedNamespaces(new Map([[where, { [profileLabel]: 'cilium' }]])),
   };
-  // without statuses of containers, which a kubelet without support for resize would write
+  // without kwok, which would write container statuses like a kubelet that does not support resize
   await addNode(cluster, 'n1', { kwok: false });
   const sizes = (cpu: string) => ({ requests: { cpu, memory: '1Gi' }, limits: { cpu, memory: '1Gi' } });
   const bind = async (name: string, cpu: string): Promise<Stored> => {
@@ -81,7 +81,7 @@ test('the scheduler counts no more for a pod than before, also when it is made s
       Boolean(spec.nodeName),
     );
   };
-  // the node has 4 CPUs
+  // four pods of 1 CPU would fill the node, which has 4; `large` fits because each of them is resized to 0.4
   for (const name of ['a', 'b', 'c', 'd']) {
     const { spec, status } = await bind(name, '1');
     assert.equal(status.qosClass, 'Guaranteed');

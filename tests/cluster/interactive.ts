@@ -7,12 +7,12 @@ import { followConfiguration } from './installed/follow-configuration.ts';
 import { install } from './installed/installation.ts';
 
 /**
- * The tests' control plane, with two simulated nodes, for people.
+ * Starts the tests' control plane with two simulated nodes, for interactive use.
  *
  * usage: interactive.ts [--installed] [COMMAND [ARGUMENT ...]]   inside the runner: see `npm run cluster`
  *
- * With --installed, cni-gate is installed by the overlay `strict`, and its two replicas run as processes. With a
- * command the cluster lasts as long as the command, otherwise until Ctrl-C.
+ * With --installed, the overlay `strict` installs cni-gate, and its two replicas run as processes. With a COMMAND,
+ * the cluster lasts until the command ends, otherwise until Ctrl-C.
  */
 const given = process.argv.slice(2);
 const installed = given[0] === '--installed';
@@ -37,7 +37,7 @@ Enter it from another terminal, as root:
     env --chdir=${process.cwd()} KUBECONFIG=${kubeconfig} PATH=${folders}:${dirname(process.execPath)}:"$PATH" bash
 
 Addresses to listen on for webhooks: 10.254.0.0/16. Logs: ${cluster.folder}/log`);
-  // the runner ends all of this
+  // the runner ends the cluster with this process
   await new Promise(() => setInterval(() => {}, 2 ** 30));
 } else {
   const child = spawn(command, args, { stdio: 'inherit', env: { ...process.env, KUBECONFIG: kubeconfig } });

@@ -13,15 +13,15 @@ const path = '/apis/coordination.k8s.io/v1/namespaces/default/leases';
 interface Contender {
   identity: string;
   election: LeaderElector;
-  /** Ends it in order: the Lease is let go of. */
+  /** Stops the contender in an orderly way: it releases the Lease. */
   end(): Promise<void>;
-  /** Cuts it off from the cluster, as a network would. */
+  /** Makes all of the contender's requests fail, as an outage of the network would. */
   cut(): void;
 }
 
 const running = new Set<Contender>();
 after(() => Promise.all([...running].map((one) => one.end())));
-/** Every moment at which two led at once. */
+/** The identities of the leaders at each moment at which more than one contender led. */
 const clashes: string[][] = [];
 
 async function contend(name: string, identity: string): Promise<Contender> {

@@ -8,7 +8,7 @@ import { installed } from './installed/installation.ts';
 import { tryPod } from './installed/overlay.ts';
 import { deployment, initNames, makeNamespace, runningPod, type UserPod } from './installed/working.ts';
 
-/* The commands of the guides, word by word. Images stay those of the overlay: no kubelet runs here. */
+/* Runs the commands of the guides verbatim. Images stay those of the overlay, because no kubelet runs here. */
 
 const { cluster, replicas } = await installed('strict');
 await makeNamespace(cluster, 'shop', { [profileLabel]: 'cilium' });

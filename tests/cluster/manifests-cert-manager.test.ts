@@ -5,7 +5,7 @@ import { startCluster } from './harness/start.ts';
 import { install } from './installed/installation.ts';
 import { testThatItWorks } from './installed/working.ts';
 
-/* cert-manager itself is not there: its kinds are, and this test does what it would do by what the overlay says. */
+/* cert-manager does not run here. Only its kinds exist, and the test does its work as the overlay configures it. */
 
 interface Certificate {
   metadata: { name: string; namespace: string };
@@ -20,7 +20,7 @@ for (const name of ['certificates', 'issuers']) {
 
 const configurations = '/apis/admissionregistration.k8s.io/v1';
 
-/** Issues the certificate that the annotation names, into its Secret, and tells the API server whom to trust. */
+/** Issues the certificate that the annotation names, stores it in its Secret, and sets the webhooks' caBundle. */
 async function certManager(): Promise<void> {
   const registration = await cluster.api.get<{ metadata: { annotations: Record<string, string> } }>(
     `${configurations}/mutatingwebhookconfigurations/cni-gate`,

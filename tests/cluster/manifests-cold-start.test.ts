@@ -8,11 +8,11 @@ import { install, runningPods } from './installed/installation.ts';
 import { startPod } from './installed/pod.ts';
 import { deployment, initNames, makeNamespace, runningPod } from './installed/working.ts';
 
-/* The whole cluster was off. What brings the network must not wait for cni-gate, which waits for it. */
+/* The whole cluster was off. The networks' DaemonSets must not wait for cni-gate, because cni-gate waits for them. */
 
 const networks = [
   { namespace: 'kube-system', name: 'cilium' },
-  // opted in by mistake, and not on the host network: only its name keeps it from waiting for itself
+  // the namespace opted in by mistake, and the pods are not on the host network: only the name exempts them
   { namespace: 'linkerd-cni', name: 'linkerd-cni' },
 ];
 
@@ -43,7 +43,7 @@ test('after a cold start the networks come, then cni-gate, then the pods that op
     [...new Set(pods.map(({ spec }) => spec.nodeName))].map((name) => name?.slice(0, 4)),
     ['new-', 'new-'],
   );
-  // no replica answers yet, so nothing that opted in is there
+  // no replica answers yet, so no pod of a namespace that opted in can be created
   assert.deepEqual(await podsOf('shop'), []);
   await cluster.api.until<{ message: string }>('/api/v1/namespaces/shop/events', ({ message }) =>
     /failed calling webhook "pods.cni-gate.io"/.test(message),
@@ -51,11 +51,11 @@ test('after a cold start the networks come, then cni-gate, then the pods that op
 
   const replicas = await Promise.all(pods.map((pod) => startPod(cluster, pod)));
   after(() => Promise.all(replicas.map((replica) => replica.end('SIGKILL'))));
-  // the controller's tries come ever more seldom
+  // the controller retries with increasing delays
   assert.deepEqual(initNames(await runningPod(cluster, 'shop', 'web')), [validatorContainer, 'migrate']);
 });
 
-/** Everything that lives in memory or on a node is gone. */
+/** Deletes everything that is lost when all machines are off: processes, nodes and pods. */
 async function turnOff(): Promise<void> {
   for (const replica of before.replicas) await replica.end('SIGKILL');
   await cluster.kubectl(['delete', 'nodes', '--all']);

@@ -25,11 +25,11 @@ interface NetworkPolicy {
   };
 }
 
-/* A kustomization of a user's own, as the guide has it, with every component that needs nothing else in the cluster. */
+/* A user's kustomization, as in the guide, with every component that needs no further software in the cluster. */
 
 const mirror = 'mirror.example:5000/tools/validator';
 
-/** The patch of the guide that says where the API server calls from. */
+/** The guide's patch that names the addresses from which the API server calls. */
 const narrow = blocks(readFileSync(new URL('../../docs/guides/install.md', import.meta.url), 'utf8'), 'yaml')
   .flatMap((block): Patch[] => parse(block).patches ?? [])
   .find(({ target }) => target?.kind === 'NetworkPolicy');
@@ -48,7 +48,7 @@ await applyOwn(cluster, {
 });
 const pods = await runningPods(cluster, 2);
 assert.ok(pods[0]);
-// both nodes have one address here, and its ports are there once
+// both nodes have the same address here, so only one replica can listen on the ports of its node
 const replica = await startPod(cluster, pods[0]);
 after(() => replica.end('SIGKILL'));
 await trusted(cluster);
@@ -72,7 +72,7 @@ test('the network policy selects the replicas and their ports, and has the sourc
     ['https'],
   );
   assert.deepEqual(calls?.from, parse(narrow.patch)[0].value);
-  // probes stay possible
+  // the kubelet's probes are still allowed
   assert.deepEqual(ops, { ports: [{ port: 'ops', protocol: 'TCP' }] });
 });
 

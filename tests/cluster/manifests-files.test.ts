@@ -9,7 +9,7 @@ import { shell } from './installed/guide.ts';
 import { install } from './installed/installation.ts';
 import { testThatItWorks } from './installed/working.ts';
 
-/* A certificate of one's own, by the commands of the guide. */
+/* A user's own certificate, created with the commands of the guide. */
 
 const [guide] = pages('docs/guides/install.md');
 const [, section = ''] = guide?.text.split('\n## Certificates of your own\n') ?? [];
@@ -28,7 +28,7 @@ test('it has no right to Secrets or to webhook configurations, and asks for none
   const own = cluster
     .audited()
     .filter(({ user }) => user.username === 'system:serviceaccount:cni-gate:cni-gate');
-  // besides these only /version, which is no resource
+  // cni-gate also requests /version, but that is not a resource
   const asked = new Set(own.flatMap(({ objectRef }) => objectRef?.resource ?? []));
   assert.deepEqual([...asked].sort(), ['daemonsets', 'leases', 'namespaces', 'nodes', 'pods']);
   const refused = own.filter(({ responseStatus }) => [401, 403].includes(responseStatus?.code ?? 0));

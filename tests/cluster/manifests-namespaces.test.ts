@@ -9,7 +9,7 @@ import { metric } from './harness/metrics.ts';
 import { namespace } from './harness/objects.ts';
 import { installed } from './installed/installation.ts';
 
-/* The warning that whoever labels a namespace reads, and that it never keeps a namespace from anybody. */
+/* Whoever labels a namespace with an unknown profile reads a warning, but the label is always set. */
 
 const { cluster, replicas } = await installed('strict');
 
@@ -22,7 +22,7 @@ interface Namespace {
   metadata: { name: string; labels: Record<string, string> };
 }
 
-/** What kubectl warns of, beside doing what it is told. */
+/** The warnings that kubectl prints: with `--warnings-as-errors` it fails after it has done its work. */
 async function warningsOf(args: string[], input?: object): Promise<string> {
   try {
     await cluster.kubectl(
@@ -85,7 +85,7 @@ test('with every replica hanging a namespace waits for a second, and is labelled
   const start = performance.now();
   assert.equal(await label('shop', 'likerd'), '');
   const took = performance.now() - start;
-  // far from the ten seconds that a webhook has by default
+  // far below ten seconds, the default timeout of a webhook
   assert.ok(took < 8000, `${Math.round(took)} ms`);
   assert.equal(await labelOf('shop'), 'likerd');
 });

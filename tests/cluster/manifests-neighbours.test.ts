@@ -13,7 +13,7 @@ import { firstInit, meshProxy, type ReviewedPod, startNeighbour } from './instal
 import { byPolicy, tryPod } from './installed/overlay.ts';
 import { calls, initNames, makeNamespace, type UserPod } from './installed/working.ts';
 
-/* Webhooks are called in the order of their configurations' names: `a…` before ours, `z…` behind it. */
+/* The API server calls webhooks in the order of their configurations' names: `a…` before cni-gate's, `z…` after. */
 
 const address = '10.254.2.1';
 const profile = 'cilium.linkerd';
@@ -31,7 +31,7 @@ async function besides(
   );
   try {
     const added = Object.values(neighbours).includes(meshProxy) ? 'linkerd-proxy' : 'web';
-    // the API server takes up a registration a moment after it is stored
+    // the API server begins to call a webhook a moment after its configuration is stored
     await eventually(async () => {
       const { spec } = await tryPod<UserPod>(cluster, where, pod('probe'));
       assert.ok(spec.containers.some(({ name }) => name === added));
@@ -46,14 +46,14 @@ async function besides(
 
 const initNamesOf = (spec: UserPod['spec']): string[] => (spec.initContainers ?? []).map(({ name }) => name);
 
-/** The words of the checks, as the init container gets them. */
+/** The names of the checks in the init container's environment. */
 function checksOf({ spec }: UserPod): string[] {
   const text = spec.initContainers?.[0]?.env?.find(({ name }) => name === env.checks)?.value ?? '[]';
   const checks: Record<string, unknown>[] = JSON.parse(text);
   return checks.flatMap((check) => Object.keys(check).filter((key) => key !== 'profile'));
 }
 
-/** What cni-gate would still change of a pod as it is stored. */
+/** The patch that cni-gate would still make to the pod as stored. */
 async function changesLeft(stored: UserPod, label: string): Promise<unknown[]> {
   const labels = { 'kubernetes.io/metadata.name': 'shop', [profileLabel]: label };
   const context = { policy: policyOf(), namespaces: new FixedNamespaces(new Map([['shop', labels]])) };
@@ -116,7 +116,7 @@ test('in a namespace with a LimitRange, cni-gate is called once for a pod', asyn
     metadata: { name: 'defaults' },
     spec: { limits },
   });
-  // the plugin reads LimitRanges by a watch
+  // the admission plugin reads LimitRanges through a watch
   await eventually(async () => {
     const { status } = await tryPod<UserPod>(cluster, 'limited', pod('probe'));
     assert.equal(status.qosClass, 'Burstable');

@@ -8,10 +8,10 @@ import { cutOff, restoreAll } from './harness/unreachable.ts';
 import { installed } from './installed/installation.ts';
 import { deployment, makeNamespace, runningPod } from './installed/working.ts';
 
-/* A node with one of two replicas loses its power: docs/decisions/server.md has the figures. */
+/* The node of one of the two replicas loses power. docs/decisions/server.md has the measured times. */
 
 interface Creation {
-  /** Milliseconds from the node's death to the request, and to the answer. */
+  /** When the pod was requested, in milliseconds after the node's death. `to` is when the answer came. */
   from: number;
   to: number;
   ok: boolean;
@@ -28,7 +28,7 @@ await runningPod(cluster, 'shop', 'web');
 
 const creations: Creation[] = [];
 let death = 0;
-/** Since the node's death, in ms. */
+/** Milliseconds since the node's death. */
 const now = (): number => performance.now() - death;
 
 async function create(): Promise<void> {
@@ -40,23 +40,23 @@ async function create(): Promise<void> {
   creations.push({ from, to: now(), ok });
 }
 
-// no process would stand behind the pod that takes the dead replica's place
+// cordoned, because no process would run for a new pod in place of the dead replica
 const alive = replicas[1]?.pod.spec.nodeName ?? '';
 await cluster.kubectl(['cordon', alive]);
 
-/** The other node's heartbeats, as kwok has one process for both nodes. Milliseconds. */
+/** Renews the lease of the living node every 5 s, because kwok stops and with it the heartbeats of both nodes. */
 const heartbeats = setInterval(() => {
   const renewTime = new Date().toISOString().replace('Z', '000Z');
   const path = `/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases/${alive}`;
-  // one that fails is made up for by the next
+  // a failed renewal does not matter: the next one comes in time
   cluster.api.patch(path, { spec: { renewTime } }).catch(() => {});
 }, 5000);
 after(() => clearInterval(heartbeats));
 
-/** Seconds: Kubernetes' own 50, and what a busy machine adds. */
+/** How many seconds a step may take: 50 by Kubernetes' default, and more on a busy machine. */
 const patience = 150;
 
-/** How many calls at a time there were before: each leaves a connection that the API server keeps for 90 s. */
+/** How many calls run at once before the death: the API server keeps a connection for each, for 90 s. */
 const atOnce = 8;
 for (let round = 0; round < 5; round += 1) await Promise.all(Array.from({ length: atOnce }, create));
 
@@ -98,7 +98,7 @@ test('most pods are admitted while the node is dead and not yet known to be, all
 const seconds = (milliseconds: number): string => (milliseconds / 1000).toFixed(1);
 const list = (some: Creation[]): string => some.map(({ from }) => seconds(from)).join(' ') || '-';
 
-/** A pod each second, until the endpoint has been away for ten; when it went. */
+/** Creates a pod each second until ten seconds after the Service lost the dead endpoint. @returns when, in ms */
 async function creating(): Promise<number> {
   const going = endpointGone();
   const running: Promise<void>[] = [];
@@ -119,7 +119,7 @@ async function creating(): Promise<number> {
   return going;
 }
 
-/** When the dead replica stopped being one of those that the Service names. */
+/** When the dead replica's address was no longer a ready endpoint of the Service, in ms after the node's death. */
 async function endpointGone(): Promise<number> {
   await cluster.api.until<EndpointSlice>(
     '/apis/discovery.k8s.io/v1/namespaces/cni-gate/endpointslices?labelSelector=kubernetes.io%2Fservice-name%3Dcni-gate',
@@ -130,7 +130,7 @@ async function endpointGone(): Promise<number> {
   return now();
 }
 
-/** When a Deployment that was scaled to four pods had them. */
+/** When the Deployment that was scaled to four pods had four, in ms after the node's death. */
 async function madeByController(): Promise<number> {
   await cluster.api.until<{ status: { replicas?: number } }>(
     '/apis/apps/v1/namespaces/shop/deployments?fieldSelector=metadata.name%3Dweb',

@@ -57,7 +57,7 @@ test('after the change to strict, pods from before are in warn mode until they a
     const shown = run('status').stdout.replaceAll(/\s+/g, ' ');
     assert.match(shown, /2 pods in warn mode/);
     assert.ok(shown.includes(recreate), shown);
-    // of the leader's event
+    // `status` shows the text of the event that the leader wrote
     assert.match(shown, /not recreated: it was created while proof\.mode was warn/);
   });
   const { first, status } = run('check');
@@ -65,7 +65,7 @@ test('after the change to strict, pods from before are in warn mode until they a
   assert.equal(status, 0);
   await cluster.kubectl(recreate.split(' ').slice(1));
   await eventually(async () => {
-    // without a kubelet the old pod never ends
+    // the old pod has to be deleted by hand, because no kubelet runs that would end it
     await cluster.kubectl(['-n', 'shop', 'delete', 'pod', bad.metadata.name, '--now', '--ignore-not-found']);
     assert.match(run('check').first, /^All \d+ checks passed\.$/);
   });
@@ -74,7 +74,7 @@ test('after the change to strict, pods from before are in warn mode until they a
   await Promise.all(replicas.map((replica) => replica.refresh()));
 });
 
-/** What the kubelet writes on a pod whose proof failed in warn mode: it runs. */
+/** The status that the kubelet writes for a pod whose proof failed in warn mode: the pod runs. */
 function failedInWarnMode(): object {
   const at = new Date().toISOString();
   const ended = { exitCode: 0, startedAt: at, finishedAt: at, message: '{"code":95,"mode":"warn"}' };
@@ -125,7 +125,7 @@ test('with cni-gate away a pod is admitted, with a warning', async () => {
   assert.deepEqual(initNames(await tryPod<UserPod>(cluster, 'shop', pod('late'))), []);
 });
 
-/** What kubectl says when it makes a pod. It is told to take a warning for an error: nothing else says it. */
+/** kubectl's warnings for the object (dry run). `--warnings-as-errors` puts them into the error's text. */
 async function warningsFor(where: string, object: object): Promise<string> {
   try {
     const args = ['-n', where, 'create', '--dry-run=server', '--warnings-as-errors', '-f', '-'];

@@ -7,11 +7,11 @@ import { addNode } from './harness/nodes.ts';
 import { pod, restricted } from './harness/objects.ts';
 import { refused, startWithTooMuch } from './installed/account.ts';
 
-/* The policy has to hold our service account, with every right there is, to the repair of pods whose proof failed. */
+/* Our service account has every right here, and the policy alone limits it to repair pods whose proof failed. */
 
 const { cluster, api } = await startWithTooMuch();
 await addNode(cluster, 'n1', { kwok: false });
-// no replica answers, and the policy over pods wants the proof: pods on a node would be refused
+// no replica answers, and the policy over pods would refuse pods without a proof, so both are removed
 await cluster.kubectl(['delete', 'validatingadmissionpolicybindings', 'pods.cni-gate.io']);
 for (const kind of ['mutating', 'validating'])
   await cluster.kubectl(['delete', `${kind}webhookconfigurations`, 'cni-gate']);
@@ -36,19 +36,19 @@ interface Stored {
 interface FailedPod {
   where?: string;
   status?: object;
-  /** Whether its other containers have started. */
+  /** Whether the pod's other containers have started. */
   runs?: boolean;
   container?: string;
   annotation?: string;
   annotations?: Record<string, string>;
   labels?: Record<string, string>;
-  /** Its controller: `apiVersion Kind`; empty for none. */
+  /** The pod's controller as `apiVersion kind`, or an empty string for none. */
   owner?: string;
 }
 
 let count = 0;
 
-/** An owner that exists, as the garbage collector deletes other pods, and whose controller does nothing. */
+/** An owner that exists, because the garbage collector would delete the pod otherwise. Its controller does nothing. */
 async function ownerIn(where: string, kind: string): Promise<{ name: string; uid: string }> {
   const paths: Record<string, string> = {
     ConfigMap: `/api/v1/namespaces/${where}/configmaps/kube-root-ca.crt`,
@@ -88,7 +88,7 @@ async function failed({
     ...(ownerReferences && { ownerReferences }),
     finalizers: ['cni-gate.test/kept'],
   };
-  // what was deleted above counts for a moment more
+  // the objects that were deleted above stay in force for a moment
   await eventually(() => cluster.api.post(pods, pod(name, { nodeName: 'n1', ...restricted }, metadata)));
   const statuses = [{ name: container, image: 'i', imageID: '', ready: false, restartCount: 0, ...status }];
   const containers = [{ name: 'web', image: 'i', imageID: '', ready: runs, restartCount: 0, started: runs }];
@@ -105,7 +105,7 @@ const remove = (
     body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid, resourceVersion }, ...more },
   });
 
-/** States of the validator: an exit code, or another state; before it the one of its last run. */
+/** The validator's state, and the state of its previous run. A number is an exit code. */
 const proof = (state: number | object, lastState?: number | object, restartCount = 0): FailedPod => ({
   status: {
     state: stateOf(state),

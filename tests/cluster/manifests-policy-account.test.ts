@@ -14,7 +14,7 @@ import { eventually } from './harness/eventually.ts';
 import { namespace, pod } from './harness/objects.ts';
 import { metadata, policy, refused, startWithTooMuch } from './installed/account.ts';
 
-/* The policy limits our service account, though it has every right. Repair has a file of its own. */
+/* The policy limits our service account, although it has every right. Repair has its own test file. */
 
 const webhooks = '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations';
 const secrets = (where: string): string => `/api/v1/namespaces/${where}/secrets`;
@@ -34,7 +34,7 @@ interface Registration {
   webhooks: Webhook[];
 }
 
-/** A webhook configuration of ours, written back by our service account with one thing changed. */
+/** Reads one of our webhook configurations, changes it, and writes it back as our service account. */
 async function change(
   to: (registration: Registration, webhook: Webhook) => unknown,
   at = webhooks,
@@ -46,11 +46,11 @@ async function change(
   return api.put(`${at}/cni-gate`, registration);
 }
 
-/** The same with other fields of all its webhooks. */
+/** Writes one of our webhook configurations back with other fields in each webhook. */
 const changeFields = (fields: object, at?: string): Promise<unknown> =>
   change(({ webhooks: all }) => all.map((webhook) => Object.assign(webhook, fields)), at);
 
-/** The same with other fields of who is called. */
+/** Writes one of our webhook configurations back with other fields in each webhook's `clientConfig`. */
 const changeClient = (fields: object, at?: string): Promise<unknown> =>
   change(({ webhooks: all }) => all.map(({ clientConfig }) => Object.assign(clientConfig, fields)), at);
 
@@ -69,7 +69,7 @@ test('the caBundle may change', async () => {
   assert.equal(stored[0]?.clientConfig.caBundle, caBundle);
 });
 
-/** For each field of a webhook another value that the API server would take. */
+/** For each field of a webhook, a value other than ours that the API server would accept. */
 const others: Record<string, unknown> = {
   admissionReviewVersions: ['v1', 'v1beta1'],
   clientConfig: { url: 'https://elsewhere.example/mutate' },
@@ -207,7 +207,7 @@ test('the API server finds no fault in the expressions of both policies', async 
   }
 });
 
-/* Nominations, and events of held pods. */
+/* Nominations of nodes for held pods, and events about held pods. */
 
 test('a node may be nominated for a pod, and no other field of the pod may change', async () => {
   const pods = '/api/v1/namespaces/shop/pods';
@@ -233,7 +233,7 @@ test('a node may be nominated for a pod, and no other field of the pod may chang
     if (await changesNothing(`${pods}/held/status`, other)) unknown.push(other);
     else await refused(api.patch(`${pods}/held/status`, other), JSON.stringify(other));
   }
-  // fields that came after 1.30, the oldest version that is supported
+  // up to three fields do not exist in older API servers; 1.30 is the oldest version that is supported
   const { minor } = await cluster.api.get<{ minor: string }>('/version');
   assert.ok(unknown.length <= (Number.parseInt(minor, 10) < 35 ? 3 : 0), JSON.stringify(unknown));
   await refused(api.patch(`${pods}/held`, { metadata: { labels: { a: 'b' } } }));
@@ -290,7 +290,7 @@ test('field ownership of a pod cannot be changed: the API server ignores managed
       before.filter((entry) => !now.includes(entry)),
       [],
     );
-    // and that of the account itself
+    // the one new entry is that of the service account itself
     assert.equal(now.length, before.length + 1);
   }
 });
@@ -312,7 +312,7 @@ test('a pod may not be bound or evicted, and gets no ephemeral container', async
 
 interface HeldPod {
   labels?: Record<string, string>;
-  /** Of its condition PodScheduled. */
+  /** The status of the pod's condition `PodScheduled`. */
   status?: string;
   message?: string;
 }
@@ -324,7 +324,7 @@ async function hold(
 ): Promise<void> {
   const pods = `/api/v1/namespaces/${where}/pods`;
   const metadata = { labels: labels ?? { [profileLabel]: 'cilium' } };
-  // the policy over pods wants the proof, which is not injected here
+  // on the host network, because the policy over pods requires a proof elsewhere, and no replica injects it here
   await eventually(() =>
     cluster.api.post(pods, pod(name, { schedulerName: 'nobody', hostNetwork: true }, metadata)),
   );
@@ -333,7 +333,7 @@ async function hold(
   await cluster.api.patch(`${pods}/${name}/status`, { status: { conditions: [condition] } });
 }
 
-/** Whether a patch by an administrator leaves the pod as it is: an older API server does not know the field. */
+/** Whether an administrator's patch changes nothing, as when an older API server does not know the patched field. */
 async function changesNothing(path: string, patch: object): Promise<boolean> {
   const { metadata: _, ...before } = await cluster.api.get<{ metadata: object }>(path);
   const after = await cluster.api.patch<{ metadata: object }>(`${path}?dryRun=All`, patch);

@@ -14,19 +14,19 @@ import { startCluster } from './harness/start.ts';
 import { acceptImages, apply, byPolicy, policyAlone, tryPod } from './installed/overlay.ts';
 import { makeNamespace } from './installed/working.ts';
 
-/* The policy agrees with cni-gate about every golden case. */
+/* For every golden case, the policy allows and refuses the same pods as cni-gate. */
 
 const folder = new URL('../golden/cases/', import.meta.url);
 const cases = readdirSync(folder)
   .sort()
   .map((file) => ({ name: basename(file, '.yaml'), golden: readCase(new URL(file, folder)).golden }));
 
-/** Images of networks' own validators: the policy has to name them. */
+/** The images of networks' own validators, which the policy has to name. */
 const validators = cases
   .flatMap(({ golden }) => [...contextOf(golden).policy.profiles.values()])
   .flatMap(({ proof }) => proof?.container?.image ?? []);
 
-/** DaemonSets of the built-in profiles: the policy names them. */
+/** The DaemonSets of the built-in profiles, which the policy names. */
 const builtIn = policyOf().daemonSets;
 
 const cluster = await startCluster();
@@ -35,7 +35,7 @@ await acceptImages(cluster, ...validators, 'example/other', 'mirror.example:5000
 await policyAlone(cluster);
 
 const spaces = new Map<string, string>();
-/** Cases whose pods the API server refuses by itself, before it asks a policy. */
+/** The cases whose pods the API server rejects before it evaluates policies. */
 const noPods: string[] = [];
 
 for (const { name, golden } of cases) {
@@ -43,7 +43,7 @@ for (const { name, golden } of cases) {
     const { pod, request } = beginningOf(golden);
     const { decision, patch } = await answerTo(pod, contextOf(golden), request);
     const { outcome, reason } = decision;
-    // only the component no-opt-out forbids to opt out
+    // opting out is forbidden only by the component no-opt-out, which is not installed here
     if (
       !contextOf(golden).policy.proof.allowOptOut ||
       reason === 'operation' ||
@@ -65,7 +65,7 @@ for (const { name, golden } of cases) {
       const again = await answerTo(asItLeft.stored, contextOf(golden), request);
       assert.deepEqual(again.patch, [], 'it is patched again as the API server stores it');
     }
-    // a pod of a DaemonSet of one's own profile passes by the annotation that it left with
+    // a pod of a DaemonSet in a user's own profile passes the policy only with the annotation that cni-gate adds
     const leftAlone =
       reason === 'network-daemonset'
         ? isOfBuiltIn(where, pod)
@@ -95,7 +95,7 @@ function isOfBuiltIn(where: string, { metadata }: Pod): boolean {
   );
 }
 
-/** A namespace for a case: its own where that is free, since some names matter. */
+/** A namespace for a case. It has the case's own name if that is free, because some names matter. */
 async function spaceFor({ namespace: { name = 'shop', profile, labels } = {} }: GoldenCase): Promise<string> {
   const all = { ...labels, ...(profile !== undefined && { [profileLabel]: profile }) };
   const key = JSON.stringify([name, all]);
@@ -108,10 +108,10 @@ async function spaceFor({ namespace: { name = 'shop', profile, labels } = {} }: 
   return free;
 }
 
-/** What the API server says to the making of a pod: `stored`, the policy's words, or `no pod`; and what it stores. */
+/** `said` is `stored`, the policy's message, or `no pod` if the API server rejects the pod itself. */
 async function verdict(where: string, { metadata, spec }: Pod): Promise<{ said: string; stored?: Pod }> {
   const { namespace: _, ...own } = metadata;
-  // neither is there, nor does it matter here
+  // the service account does not exist here, and the policy does not look at it
   const { serviceAccountName, serviceAccount, ...rest } = spec as Pod['spec'] & Record<string, unknown>;
   try {
     const object = { apiVersion: 'v1', kind: 'Pod', metadata: own, spec: rest };
@@ -123,12 +123,12 @@ async function verdict(where: string, { metadata, spec }: Pod): Promise<{ said: 
   }
 }
 
-/* What another webhook might do to a pod after cni-gate had it. */
+/* Changes that another webhook could make to a pod after cni-gate. */
 
 const tampered = 'tampered';
 await makeNamespace(cluster, tampered, { [profileLabel]: 'cilium' });
 const plain = await injected('cilium.multus');
-/** With the kubelet as witness. */
+/** A pod of a profile whose witness is the kubelet. */
 const witnessed = await injected('cilium.seen');
 
 for (const [from, cases] of [[plain, refused] as const, [witnessed, refusedWithWitness] as const]) {

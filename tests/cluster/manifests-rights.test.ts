@@ -28,7 +28,7 @@ test('every right of the manifests is used, and no more is asked for', async () 
   await emptySecret();
   await useRepair();
   await useTheGate();
-  // what is asked last is recorded last
+  // the API server writes the audit record of the last request a moment later
   await eventually(async () => assert.deepEqual(used(), await granted()));
   const failed = own().filter(({ responseStatus }) => [401, 403].includes(responseStatus?.code ?? 0));
   assert.deepEqual(failed, []);
@@ -62,7 +62,7 @@ function used(): string[] {
   return [...new Set(rights)].sort();
 }
 
-/** A namespace of which the watch has not told costs one GET. Here one that is not there: the API server asks never. */
+/** Calls cni-gate for a namespace that does not exist, as the API server never does. cni-gate then sends a GET. */
 async function askAboutUnknownNamespace(): Promise<void> {
   const review = reviewOf(
     { metadata: { name: 'x' }, spec: { containers: [{ name: 'c', image: 'i' }] } },
@@ -77,7 +77,7 @@ async function askAboutUnknownNamespace(): Promise<void> {
   await exchange(call, JSON.stringify(review));
 }
 
-/** An update repairs it. */
+/** Empties the Secret of the certificate. cni-gate repairs it with an update. */
 async function emptySecret(): Promise<void> {
   const path = '/api/v1/namespaces/cni-gate/secrets';
   await cluster.api.patch(`${path}/cni-gate-tls`, { data: { 'tls.crt': '', 'tls.key': '' } });
@@ -87,7 +87,7 @@ async function emptySecret(): Promise<void> {
   );
 }
 
-/** Makes a workload of each kind, lets the proofs of their pods fail, and waits until all are replaced. */
+/** Creates workloads of each kind, fails the proofs of their pods, and waits until all of the pods are replaced. */
 async function useRepair(): Promise<void> {
   const namespace = 'shop';
   const spec = { restartPolicy: 'OnFailure', containers: [{ name: 'web', image: 'example/web' }] };
@@ -121,7 +121,7 @@ interface Pod {
 
 const network = 'kube-system';
 
-/** A pod that prefers the unready n1 is steered away from it, and one without a promise is bound. */
+/** A pod that prefers n1, which is not ready, is steered away from n1. A pod to which no profile applies is bound. */
 async function useTheGate(): Promise<void> {
   const { api } = cluster;
   const containers = [{ name: 'cilium-agent', image: 'example/cilium' }];

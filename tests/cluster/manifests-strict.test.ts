@@ -76,7 +76,7 @@ test('a quota for pods of no class admits an injected one, which has none either
   await makeQuota('spare', { hard: { pods: '1' }, scopes: ['BestEffort'] });
   const stored = await cluster.api.post<UserPod>('/api/v1/namespaces/spare/pods', pod('web'));
   assert.equal(stored.status.qosClass, 'BestEffort');
-  // it was counted as such
+  // the quota counted the injected pod as BestEffort
   await assert.rejects(cluster.api.post('/api/v1/namespaces/spare/pods', pod('more')), /exceeded quota/);
 });
 
@@ -88,7 +88,7 @@ test('with cni-gate away no pod is made in a namespace that opted in', async () 
 
 test('with its registration gone the policy refuses the pod', async () => {
   await cluster.kubectl(['delete', 'mutatingwebhookconfigurations', 'cni-gate']);
-  // the API server goes on calling for a moment
+  // the API server still calls the webhook for a moment
   await eventually(() =>
     assert.rejects(tryPod(cluster, 'shop', pod('late')), (error: unknown) => byPolicy(error)),
   );

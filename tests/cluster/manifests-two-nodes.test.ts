@@ -5,10 +5,10 @@ import { addNode } from './harness/nodes.ts';
 import { startCluster } from './harness/start.ts';
 import { apply } from './installed/overlay.ts';
 
-/* Which nodes the Deployment's pods run on. No process stands for them: only the scheduler's choice matters here. */
+/* Tests on which nodes the scheduler places the Deployment's pods, so the pods need no processes. */
 
 const cluster = await startCluster();
-// n1 is the emptier one by far: without a rule it gets both
+// n1 has far more free resources, so without a spread rule both pods would run there
 await addNode(cluster, 'n1', { capacity: { cpu: '64', memory: '256Gi' } });
 await addNode(cluster, 'n2', { capacity: { cpu: '1', memory: '1Gi' } });
 await apply(cluster, 'strict');
@@ -37,7 +37,7 @@ test('a rolling restart keeps one replica on each', async () => {
 
 test('a node that is unreachable is left within seconds, for the other one', async (t) => {
   const start = performance.now();
-  // what node-lifecycle sets once the heartbeats of a node stop
+  // the taints that the node-lifecycle controller sets when a node's heartbeats stop
   const taints = ['NoSchedule', 'NoExecute'].map((effect) => `node.kubernetes.io/unreachable:${effect}`);
   await cluster.kubectl(['taint', 'nodes', 'n2', ...taints]);
   await eventually(async () => assert.deepEqual(await nodes(), ['n1', 'n1']), 60);
@@ -52,6 +52,6 @@ test('on a single node both replicas run, and a rolling restart goes through', a
 async function restart(): Promise<void> {
   await cluster.kubectl(['-n', 'cni-gate', 'rollout', 'restart', 'deployment/cni-gate']);
   await cluster.kubectl(['-n', 'cni-gate', 'rollout', 'status', 'deployment/cni-gate', '--timeout=60s']);
-  // the last of the old pods may still be going
+  // the last of the old pods may still be terminating
   await eventually(async () => assert.equal((await nodes()).length, 2));
 }

@@ -17,7 +17,7 @@ import { startCluster } from './harness/start.ts';
 import { SwallowingProxy } from './harness/swallowing-proxy.ts';
 
 const own = { namespace: 'cni-gate', name: 'cni-gate' };
-/** What is promised: labels are right so many seconds after recovery. */
+/** After an outage, cni-gate has to follow the namespaces' labels again within this many seconds. */
 const promised = 30;
 
 interface Pod {
@@ -36,7 +36,7 @@ const { credentials } = await cluster.serviceAccount(own.namespace, own.name);
 const through = { url: proxy.url, authority: cluster.server.authority };
 const { kubeconfig } = accessWith(through, join(cluster.folder, 'gate.kubeconfig'), credentials);
 const authorityFile = join(cluster.folder, 'webhook-authority.pem');
-// started before it may do anything, and by the way that can be broken
+// cni-gate starts before its account has any right, and reaches the API server through the proxy
 const gate = await startServer({
   host: '10.254.2.1',
   args: ['--kubeconfig', kubeconfig, '--own-namespace', own.namespace, '--tls-ca-out', authorityFile],
@@ -56,7 +56,7 @@ function namespace(name: string, profile?: string): object {
   return namespaceObject(name, profile === undefined ? {} : { [profileLabel]: profile });
 }
 
-/** Makes a namespace in which pods can be made at once: the controllers would make its service account later. */
+/** Makes a namespace and its service account. Until a controller made the account, no pod could be created. */
 async function makeNamespace(name: string, profile: string): Promise<void> {
   await api.post('/api/v1/namespaces', namespace(name, profile));
   const account = { metadata: { name: 'default' } };
@@ -144,7 +144,7 @@ test('the watch follows annotations that say whom a mesh exempts', async () => {
     api.patch('/api/v1/namespaces/meshed', {
       metadata: { annotations: { 'config.linkerd.io/proxy-gid': value, note: 'of no interest' } },
     });
-  // the group of our own image
+  // 64532 is the group of our own image, so the init container has to run with another group
   await annotate('64532');
   await eventually(async () => assert.equal(await groupSet(), 65_534), promised);
   await annotate(null);
@@ -174,7 +174,7 @@ test('API server away for a minute: ready all along, and right when it is back',
   await sleep(60_000);
   assert.equal((await ops('/readyz')).status, 200);
   await components['kube-apiserver'].start();
-  // neither a namespace that is new nor one that was labelled just now waits for the watch
+  // after the outage, neither a new namespace nor a new label has to wait for cni-gate's watch
   await makeNamespace('after-outage', 'cilium');
   assert.equal(await firstProfile('after-outage'), 'cilium');
   await label('plain', 'cilium');
@@ -182,7 +182,7 @@ test('API server away for a minute: ready all along, and right when it is back',
   await settle('shop', 'aws-vpc-cni');
 });
 
-/** The profile by which the first pod is injected that the API server sends here at all: its own watch lags as well. */
+/** The profile of the first pod that the API server sends to cni-gate: after an outage, the API server lags as well. */
 async function firstProfile(where: string): Promise<string> {
   for (;;) {
     const { metadata } = await makePod(where, true);
@@ -201,9 +201,9 @@ test('a connection that loses all bytes: the server detects it, and follows the 
   proxy.swallow();
   try {
     await label('shop', 'cilium');
-    // what is known is served on, by the last labels
+    // namespaces that cni-gate knows are served by their last known labels
     assert.equal(await profileIn('shop'), 'aws-vpc-cni');
-    // what is not known cannot be asked for: refused, and not let through without a proof
+    // an unknown namespace cannot be looked up now, so its pods are refused instead of admitted without a proof
     await makeNamespace('in-the-hole', 'cilium');
     await assert.rejects(makePod('in-the-hole'), {
       message: /cannot get namespaces in-the-hole: .*CNI_GATE_CLUSTER_UNREACHABLE/,
@@ -231,7 +231,7 @@ test('410 after a compaction: everything is listed anew', async () => {
   const expired = await ends('expired');
   await api.post('/api/v1/namespaces', namespace('gone', 'cilium'));
   await eventually(async () => assert.equal(await known(), await optedIn()));
-  // while nothing comes through, its version gets too old
+  // while no byte arrives, the resource version of cni-gate's watch becomes too old
   proxy.swallow();
   try {
     await api.delete('/api/v1/namespaces/gone');
@@ -248,7 +248,7 @@ test('410 after a compaction: everything is listed anew', async () => {
 });
 
 const known = (): Promise<number> => metricOf('cni_gate_cluster_objects');
-// the server reads no others
+// cni-gate lists and watches only namespaces with the label
 const optedIn = async (): Promise<number> =>
   (await api.get<{ items: object[] }>(`/api/v1/namespaces?labelSelector=${profileLabel}`)).items.length;
 
@@ -277,7 +277,7 @@ async function withoutDatabase(act: () => void): Promise<void> {
 test('a token that is replaced is used, and one that is not accepted any more ends nothing', async () => {
   const path = `/api/v1/namespaces/${own.namespace}/serviceaccounts`;
   await api.delete(`${path}/${own.name}`);
-  // tokens are good for one service account, not for its name; the API server remembers accepted ones for 10 s
+  // a token belongs to the UID of a service account, not to its name; the API server caches accepted tokens for 10 s
   await eventually(async () => {
     assert.ok(gate.lines.some(({ msg }) => /CNI_GATE_CLUSTER_UNAUTHORIZED|Unauthorized/.test(String(msg))));
   }, 60);

@@ -32,7 +32,7 @@ function withVolume(name: string, ...nodes: string[]): object[] {
 
 suite('pods with volumes', () => {
   test('of two nodes: it is steered to the other one in the zone; of one node: it waits for that one', async () => {
-    // the scheduler takes the emptiest, n1, and would take n3 next
+    // the scheduler prefers the node with the most free CPU: n1, and then n3
     const usage = { n1: ['40', 'a'], n2: ['10', 'a'], n3: ['20', 'b'] } as const;
     for (const [name, [cpu, zone]] of Object.entries(usage)) {
       await addNode(cluster, name, { capacity: { cpu }, labels: { 'topology.kubernetes.io/zone': zone } });
@@ -49,7 +49,7 @@ suite('pods with volumes', () => {
       nominations('goes').map(({ node }) => node),
       ['n2'],
     );
-    // n2 is the only other node in the zone, and is tried once, twice if that raced with an attempt
+    // n2 is the only other node in the zone: it is tried once, or twice if a nomination raced with scheduling
     const tried = nominations('stays').map(({ node }) => node);
     assert.ok(tried.length <= 2 && tried.every((node) => node === 'n2'), `nominated for ${tried}`);
     const faults = scene.server.lines.filter(({ msg }) => String(msg).includes('RBAC'));

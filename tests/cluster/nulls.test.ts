@@ -9,7 +9,7 @@ import { eventually } from './harness/eventually.ts';
 import { pod } from './harness/objects.ts';
 import { type ReviewedPod, startNeighbour } from './installed/neighbour.ts';
 
-/* What the API server makes of null before it calls a webhook, beside what our decoder makes of it. */
+/* What the API server makes of null before it calls a webhook, compared with what our decoder makes of null. */
 
 const cluster = await Cluster.start();
 after(async () => {
@@ -74,7 +74,7 @@ function create(object: object): Promise<unknown> {
   return cluster.api.post('/api/v1/namespaces/default/pods?dryRun=All&fieldValidation=Strict', object);
 }
 
-/** Of a pod, what admission reads and the API server fills nothing else into; what is empty is absent. */
+/** The fields of a pod that admission reads and that the API server does not default. Empty values count as absent. */
 function readParts({ metadata, spec }: Pod): object {
   const { name, generateName, labels, annotations } = metadata;
   const { nodeSelector, imagePullSecrets } = spec;

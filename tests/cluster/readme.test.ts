@@ -26,7 +26,7 @@ import { runningPods, trusted } from './installed/installation.ts';
 import { type RunningPod, startPod } from './installed/pod.ts';
 import { deployment, initNames, makeNamespace, runningPod, type UserPod } from './installed/working.ts';
 
-/* The commands of README.md from top to bottom. `docker`, `helm` and the kubelet are stand-ins. */
+/* Runs the commands of README.md from top to bottom. `docker`, `helm` and the kubelet are stand-ins. */
 
 const checkout = fileURLToPath(new URL('../../', import.meta.url));
 const found = blocks(readFileSync(join(checkout, 'README.md'), 'utf8'), 'console');
@@ -57,7 +57,7 @@ await run('ip', ['-n', 'laptop', 'link', 'set', 'lo', 'up']);
 
 suite('the commands of README.md, from top to bottom', () => {
   let next = 0;
-  /** Takes the next block, which has to be the one that the test is about. */
+  /** Returns the next block of README.md, which has to match `about`. */
   const block = (about: RegExp): string => {
     const text = found[next] ?? '';
     assert.match(text, about, `block ${next + 1} of README.md is another one: tell this test about it`);
@@ -161,14 +161,14 @@ async function notOptedIn(): Promise<void> {
   assert.equal(metadata.labels?.[profileLabel], undefined);
 }
 
-/** What the API server does with a pod while no replica answers. */
+/** What the API server does with a pod while no replica answers: `Fail` or `Ignore`. */
 async function failurePolicy(): Promise<string> {
   const path = '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/cni-gate';
   const { webhooks } = await cluster.api.get<{ webhooks: { failurePolicy: string }[] }>(path);
   return webhooks[0]?.failurePolicy ?? '';
 }
 
-/** A folder of stand-ins for programs, and one that looks like the checkout and can be written to. */
+/** Makes a folder of stand-ins for programs, and a writable folder that looks like the checkout. */
 function scratch(): { bin: string; work: string } {
   const [programs, copy] = [join(folder, 'bin'), join(folder, 'work')];
   for (const path of [programs, copy]) mkdirSync(path);
@@ -178,7 +178,7 @@ function scratch(): { bin: string; work: string } {
   const standIns = {
     docker: '[ -z "$DOCKER_FAILS" ]',
     helm: `cat ${folder}/chart.json`,
-    // pods that run are Ready here at once; a kubelet waits for the readiness probe
+    // here a pod reads Ready as soon as it runs, whereas a kubelet waits for the readiness probe
     kubectl: `if [ "$3 $4" = "rollout status" ] && [ "$5" = deployment/cni-gate ]; then
   [ -z "$ROLLOUT_FAILS" ] || exit 1
   until [ -e ${folder}/serving ]; do sleep 0.1; done
@@ -199,10 +199,10 @@ async function runReplicas(): Promise<void> {
   writeFileSync(join(folder, 'serving'), '');
 }
 
-/** Where a command runs, and with what. */
+/** The environment and the network in which a command runs. */
 interface Terminal {
   env?: Record<string, string>;
-  /** In the network in which the user's servers are, not in the cluster's. */
+  /** Whether the command runs in the network namespace of the user's machine instead of the cluster's. */
   local?: boolean;
 }
 
@@ -239,7 +239,7 @@ async function bash(
 }
 
 async function serve(command: string, opsPort: number): Promise<void> {
-  // they end with the runner's namespaces
+  // the servers end with the runner's namespaces
   start(`exec ${command}`, { local: true }, 'ignore').unref();
   await eventually(async () => {
     const { output } = await bash(`curl -s http://localhost:${opsPort}/readyz`, { local: true });

@@ -11,7 +11,7 @@ import { type RunningPod, startPod } from './installed/pod.ts';
 import { makeNamespace } from './installed/working.ts';
 import { decide, type Fate, type Kubelet, ours, type Pod, startKubelet } from './repair/kubelet.ts';
 
-/* Repair as installed, with the rights and the policy of the manifests. The test is the kubelet of users' pods. */
+/* Repair with the rights and the policy of the manifests. The test plays the kubelet for users' pods. */
 
 const account = 'system:serviceaccount:cni-gate:cni-gate';
 const where = 'shop';
@@ -23,7 +23,7 @@ await makeNamespace(cluster, where, { [profileLabel]: 'cilium' });
 const kubelet = startKubelet(cluster, where);
 after(() => kubelet.stop());
 
-/** Whether a replica was the last one that said so. */
+/** Whether this replica runs and its last log line about leading says that it leads. */
 const isLeader = ({ lines, child }: RunningPod): boolean =>
   child.exitCode === null &&
   child.signalCode === null &&
@@ -93,7 +93,7 @@ const eventsOn = async (kind: string, name: string): Promise<Event[]> =>
     ({ regarding, reason }) => regarding.kind === kind && regarding.name === name && /Recreate/.test(reason),
   );
 
-/** Fails the proof of every new pod whose name begins so, until its first pods have failed. */
+/** Fails the proofs of the first `count` new pods whose names begin with `name-`. `others` decides about other pods. */
 const failFirst = (name: string, count: number, others: Kubelet['fate'] = () => 'passed'): void => {
   let left = count;
   kubelet.fate = (one) => {
@@ -103,19 +103,19 @@ const failFirst = (name: string, count: number, others: Kubelet['fate'] = () => 
   };
 };
 
-/** Makes a Deployment, of which the proofs of all pods fail at once; those of later pods pass. */
+/** Makes a Deployment and fails the proofs of all of its pods at once. The proofs of later pods pass. */
 async function allFail(name: string, count: number): Promise<Pod[]> {
   kubelet.fate = () => undefined;
   await apply(ourWorkload('Deployment', name, count));
   const first = await placed(name, count);
-  // its watch may be behind, and a pod that it sees later would pass
+  // the simulated kubelet may see a pod late, and would let it pass after the next line
   await eventually(async () => assert.ok(uidsOf(first).every((uid) => kubelet.seen.has(uid))));
   kubelet.fate = () => 'passed';
   await Promise.all(first.map((one) => decide(cluster, one, 95)));
   return first;
 }
 
-/** Sets sections of the configuration, and waits until the leader goes by it. */
+/** Sets sections of the configuration, and waits until the leader has loaded them. */
 async function configure(repair: string, state: string, gate = ''): Promise<void> {
   const sections = `gate: {${gate}}\nrepair: {${repair}}\n`;
   const config = `apiVersion: cni-gate.io/v1alpha1\nkind: Configuration\n${sections}`;
@@ -183,7 +183,7 @@ test('a failed pod of a ReplicationController is recreated, and an event on it s
 });
 
 suite('a node boots, and pods of a StatefulSet fail', () => {
-  /** Makes a StatefulSet of three. @returns what its pods become, by ordinal */
+  /** Makes a StatefulSet of three pods. @returns the pods, and a function that sets the fate of one by its ordinal */
   async function three(
     name: string,
     podManagementPolicy: string,
@@ -192,7 +192,7 @@ suite('a node boots, and pods of a StatefulSet fail', () => {
     const set = ourWorkload('StatefulSet', name, 3) as { spec: object };
     await apply({ ...set, spec: { ...set.spec, podManagementPolicy } });
     const first = await placed(name, 3);
-    // its watch may be behind, and would overwrite what becomes of them
+    // the simulated kubelet may see a pod late, and would overwrite the fate that the test sets
     await eventually(async () => assert.ok(uidsOf(first).every((uid) => kubelet.seen.has(uid))));
     const becomes = (ordinal: number, fate: Fate): Promise<unknown> => {
       const one = first.find(({ metadata }) => metadata.name === `${name}-${ordinal}`);
@@ -212,7 +212,7 @@ suite('a node boots, and pods of a StatefulSet fail', () => {
     });
     assert.deepEqual(deleted('ordered'), []);
     for (const ordinal of [0, 2]) await becomes(ordinal, 95);
-    // one that waited for another one waited for a minute
+    // a pod that waits for a lower ordinal would wait for a minute, which is longer than these 40 s
     await placed('ordered', 3, uidsOf(first), 40);
     const names = [...kubelet.seen.values()].map(({ metadata }) => metadata.name);
     const order = names.filter((name) => name.startsWith('ordered-'));
@@ -229,7 +229,7 @@ suite('a node boots, and pods of a StatefulSet fail', () => {
 });
 
 test('a pod in another namespace that claims the ReplicaSet as its owner, under another kind, and a restart: failed pods are recreated', async () => {
-  // lists are in the order of namespaces
+  // lists are ordered by namespace, so the forged pod comes first
   const other = 'aaa';
   await makeNamespace(cluster, other, { [profileLabel]: 'cilium' });
   kubelet.fate = () => undefined;
@@ -238,7 +238,7 @@ test('a pod in another namespace that claims the ReplicaSet as its owner, under 
   const owner = first[0]?.metadata.ownerReferences?.[0];
   assert.equal(owner?.kind, 'ReplicaSet');
   const forged = { ...owner, apiVersion: 'example.com/v1', kind: 'Foo' };
-  // the garbage collector cannot remove it
+  // the finalizer keeps the garbage collector from removing the forged pod
   const metadata = { namespace: other, finalizers: ['example.com/stay'], ownerReferences: [forged], ...ours };
   await apply(pod('forged', {}, metadata));
   await api.until<Pod>(`/api/v1/namespaces/${other}/pods`, ({ spec }) => spec.nodeName !== undefined);
@@ -344,7 +344,7 @@ test('nothing is deleted on a node that does not report, and an event says so wi
   t.after(() => taint(null));
   const taints = [{ key: 'node.kubernetes.io/unreachable', effect: 'NoSchedule' }];
   await taint(taints);
-  // a watch has the order of the changes: a leader that knows the node that comes last knows the taints
+  // a watch delivers changes in order, so a leader that knows the new node knows the taints as well
   await addNode(cluster, 'last', { taints, kwok: false });
   t.after(() => api.delete('/api/v1/nodes/last'));
   await eventually(async () => {
@@ -374,7 +374,7 @@ test('nothing is deleted on a node that does not report, and an event says so wi
   assert.ok(lines.some(({ pod: name }) => name === `${where}/silent-0`));
 });
 
-/** Adds a node whose plugin never comes. Until the test ends, those that are cordoned take no pods. */
+/** Adds a node on which every proof fails. Until the test ends, no pods are scheduled to the `cordoned` nodes. */
 async function addBroken(t: TestContext, name: string, cordoned: string[]): Promise<void> {
   const cordon = (unschedulable: boolean): Promise<unknown> =>
     Promise.all(cordoned.map((one) => api.patch(`/api/v1/nodes/${one}`, { spec: { unschedulable } })));
@@ -393,7 +393,7 @@ const triedOn = (node: string, name: string): Pod[] =>
 suite('a new node whose plugin never comes', () => {
   before(async () => {
     await configure('mode: recreate', 'recreate', 'evidence: proof');
-    // pods move only to a node where one has passed
+    // with `evidence: proof`, repair moves pods only to a node where a proof has passed
     kubelet.fate = () => 'passed';
     const nodeSelector = { 'kubernetes.io/hostname': 'n2' };
     const containers = [{ name: 'web', image: 'example/web' }];
@@ -416,7 +416,7 @@ suite('a new node whose plugin never comes', () => {
     t.diagnostic(
       `all run after ${((performance.now() - began) / 1000).toFixed(1)} s; ${failed.length} were tried on the other node`,
     );
-    // the audit log comes a moment later
+    // the API server writes its audit log a moment later
     await eventually(async () => assert.deepEqual(deleted('moves'), namesOf(failed)));
     // two attempts of one owner make a node failing for it, and each of the two replicas lets one pod try at a time
     assert.ok(failed.length >= 1 && failed.length <= 2 * 2, `${failed.length} deletions`);
@@ -431,7 +431,7 @@ suite('a new node whose plugin never comes', () => {
     const affinity = { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution } };
     const containers = [{ name: 'web', image: 'example/web' }];
     await apply(ourWorkload('Deployment', 'later', 1, { affinity, containers }));
-    // its next pause is ten seconds long
+    // the pause after the third try is ten seconds long
     await eventually(async () => assert.equal(triedOn('broken', 'later').length, 3), 60);
     await api.patch('/api/v1/nodes/n2', { spec: { unschedulable: false } });
     await eventually(async () => assert.equal((await podsOf('later'))[0]?.status.phase, 'Running'), 60);
@@ -440,7 +440,7 @@ suite('a new node whose plugin never comes', () => {
 });
 
 test('the API server is restarted in the middle of a repair: no pod is deleted twice', async (t) => {
-  // a new leader counts all pods of the last minute, and here it is the test that made them
+  // without budgets, because a new leader counts all pods that were created in the last minute, here by the test
   await configure(`mode: recreate, ${noBudgets}`, 'recreate');
   const first = await allFail('again', 20);
   await eventually(async () => assert.ok(deleted('again').length > 0));
@@ -448,11 +448,11 @@ test('the API server is restarted in the middle of a repair: no pod is deleted t
   await cluster.components['kube-apiserver'].start();
   const back = performance.now();
   const isFirst = ({ metadata }: Pod): boolean => uidsOf(first).includes(metadata.uid);
-  // until controllers and scheduler work again, no verdict comes: the leader waits a minute for one, then pauses
+  // no verdict comes until the controllers and the scheduler work again: the leader waits a minute for one, then pauses
   await eventually(async () => assert.deepEqual((await podsOf('again')).filter(isFirst), []), 180);
   t.diagnostic(`the last was deleted ${((performance.now() - back) / 1000).toFixed(1)} s after the start`);
   await placed('again', 20, uidsOf(first), 90);
-  // the API server that was killed may not have recorded its last request
+  // the killed API server may not have written the audit record of its last request
   const recorded = deleted('again');
   assert.deepEqual(recorded, [...new Set(recorded)]);
   assert.deepEqual(
@@ -471,7 +471,7 @@ test('the leader is killed in the middle of a repair of 50 pods: the next one go
   t.diagnostic(
     `${before} were deleted before, all ${((performance.now() - killed) / 1000).toFixed(1)} s after`,
   );
-  // the audit log comes a moment later, and without a status of the five requests whose client was killed
+  // audit records come a moment later, and those of five requests whose client was killed may lack a status
   await eventually(async () => assert.ok(deleted('many').length >= 45));
   const recorded = deleted('many');
   assert.deepEqual(recorded, [...new Set(recorded)]);
@@ -493,7 +493,7 @@ test('with repair.mode audit, an event says what would be deleted; with recreate
     assert.equal(event?.reason, 'WouldRecreate');
   });
   assert.deepEqual([deleted('audited'), uidsOf(await podsOf('audited'))], [[], uidsOf(first)]);
-  // a later run in the same sandbox finds out nothing, as on a busy node
+  // a later run of a proof in the same sandbox gets no result (exit code 69), as on a busy node
   await Promise.all(first.map((one) => decide(cluster, one, 69)));
   await configure(`mode: recreate, ${noBudgets}`, 'recreate');
   await placed('audited', 2, uidsOf(first));

@@ -9,13 +9,13 @@ import { mortal } from '../support/mortal.ts';
 import { ensurePrograms, programs } from './binaries/ensure.ts';
 
 /**
- * Runs a command, and everything that it starts, in network, mount and PID namespaces of its own, with the
- * programs of a control plane at hand.
+ * Runs a command, and everything that it starts, in its own network, mount and PID namespaces. `PATH` includes the
+ * programs of a control plane.
  *
  * usage: npx node tests/cluster/run.ts COMMAND [ARGUMENT ...]
  *
- * The first process in there ends everything when it ends, and it cannot outlive this one. Its network has a
- * loopback and nothing else. `/run`, and temporary files in it, are a file system of its own.
+ * When the first process of these namespaces ends, the kernel ends all others in them. It cannot outlive this runner.
+ * The network has only a loopback. `/run` is a file system of its own, which also holds temporary files.
  */
 const command = process.argv.slice(2);
 const enter = fileURLToPath(new URL('./enter.sh', import.meta.url));
@@ -24,7 +24,7 @@ const namespaces = ['--net', '--mount', '--pid', '--fork', '--kill-child', '--mo
 try {
   if (command.length === 0) throw new Error('usage: npx node tests/cluster/run.ts COMMAND [ARGUMENT ...]');
   checkMachine();
-  // outside, because the build needs the network
+  // built before the namespaces exist, because the build needs the machine's network
   const folders = await ensurePrograms(programs.filter((program) => program !== 'kubelet'));
   runInside(folders);
 } catch (error) {
@@ -47,10 +47,10 @@ function checkMachine(): void {
 
 function runInside(folders: string[]): void {
   const logs = join(tmpdir(), `cni-gate-logs-${Date.now()}-${process.pid}`);
-  // a runner that is killed takes unshare with it, which takes the first process inside with it
+  // if this runner is killed, unshare ends too, and with unshare the first process of the namespaces
   const unshare = [
     '-c',
-    // the machine's network stays open for a command that builds itself a way out of its own
+    // descriptor 9 refers to the machine's network, for a command that sets up its own way out of the namespace
     'CNI_GATE_UNSHARE=$$ CNI_GATE_OUTER_NET=9 exec unshare "$@" 9</proc/self/ns/net',
     'unshare',
     ...namespaces,
@@ -71,7 +71,7 @@ function runInside(folders: string[]): void {
     });
   }
   child.on('close', async (code, signal) => {
-    // enter.sh puts them there after a failure
+    // enter.sh copies logs to this folder after a failure
     if (existsSync(logs)) console.error(`Logs of the components: ${logs}`);
     process.exitCode = code ?? 1;
     if (stopped === undefined) {
@@ -87,8 +87,8 @@ function runInside(folders: string[]): void {
 async function end(unshare: ChildProcess): Promise<void> {
   const children = readFileSync(`/proc/${unshare.pid}/task/${unshare.pid}/children`, 'utf8').trim();
   unshare.kill('SIGKILL');
-  // the kernel lets the first process go when all the others in its namespace are gone; no signal tells a process that
-  // is not its parent
+  // The first process is gone only when all others in its namespace are gone. This runner is not its parent, so it
+  // gets no signal and has to poll.
   while (children !== '' && isAlive(children)) await sleep(10);
 }
 

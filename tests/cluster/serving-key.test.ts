@@ -12,7 +12,7 @@ import { answering, type Patch } from './installed/neighbour.ts';
 import { byPolicy, tryPod } from './installed/overlay.ts';
 import { initNames, makeNamespace, type UserPod } from './installed/working.ts';
 
-/* An attacker has the authority's key and the addresses of cni-gate: docs/threat-model.md. */
+/* An attacker has the certificate authority's key and the addresses of cni-gate: docs/threat-model.md. */
 
 const cluster = await startCluster();
 const { replicas } = await install(cluster, 'strict');
@@ -37,14 +37,14 @@ const stolen = issueServing(authority, { names: ['cni-gate.cni-gate.svc'], days:
 await Promise.all(replicas.map((replica) => replica.end('SIGKILL')));
 let calls = 0;
 const privileged = { name: 'x', image: 'example/x', securityContext: { privileged: true } };
-/** What the impostor does to a pod. */
+/** The patch that the impostor makes to each pod. */
 let change: Patch = [];
 for (const { pod: replica } of replicas) {
   const impostor = createServer(
     { cert: stolen.certificate, key: stolen.key },
     answering(({ spec }) => {
       calls += 1;
-      // called again, it has changed the pod already
+      // if the API server calls the impostor again, the pod already has the patch
       return spec.containers.some(({ name }) => name === privileged.name) ? [] : change;
     }),
   );
@@ -57,11 +57,11 @@ for (const { pod: replica } of replicas) {
 }
 
 const [stored] = proved.spec.initContainers ?? [];
-// the API server adds its own
+// the API server adds the volume mounts itself
 const validator = { ...stored, volumeMounts: [] };
 const { annotations = {}, labels = {} } = proved.metadata;
 
-/** What cni-gate would have added, with a change, and something more of the impostor's. */
+/** The patch that cni-gate would make, with changes to the init container, and then the impostor's own operations. */
 const answer = (changed: object, ...more: Patch): Patch => [
   { op: 'add', path: '/metadata/annotations', value: annotations },
   { op: 'add', path: '/metadata/labels', value: labels },
@@ -77,7 +77,7 @@ async function containersIn(where: string): Promise<(string | undefined)[]> {
 
 test('it can add any container to a pod of a namespace that opted in: no policy sees who added it', async () => {
   change = answer({}, oneMore);
-  // the first calls may still go to connections of the replicas
+  // the API server may send the first calls over connections to the old replicas
   await eventually(async () => assert.deepEqual(await containersIn('shop'), ['web', 'x']));
   assert.ok(calls > 0);
 });

@@ -11,7 +11,7 @@ import { podsOf } from './gate/steps.ts';
 import { namespace } from './harness/objects.ts';
 import { ours as held } from './repair/kubelet.ts';
 
-/* What `cni-gate status` tells of a real control plane, once and with `--watch`. */
+/* What `cni-gate status` reports about a real control plane, once and with `--watch`. */
 
 const { cluster, apply, command, status, setReady, measured, watching } = await setStatusScene({
   own: true,
@@ -30,7 +30,7 @@ test('all is well: exit code 0, by the configuration in the ConfigMap', async ()
     [
       ['prove', 'enforce', true],
       ['gate', 'enforce', true],
-      // by the configuration of this file
+      // the configuration in this file switches steering off
       ['steer', 'off', false],
       ['repair', 'audit', false],
     ],
@@ -59,7 +59,7 @@ test('a node that is not ready is listed, with the pod held for it and a pod sen
     pod.status.conditions?.some(({ message }) => message?.includes('denied')),
   );
   await measured(/^cni_gate_held_pods 1$/m);
-  // no scheduler takes this one, so that what is written on it stays
+  // no scheduler takes this pod, so the status that the test writes stays
   await api.post(podsOf(optedIn), podOn('sent', { spec: { schedulerName: 'nobody' } }));
   await api.patch(`${podsOf(optedIn)}/sent/status`, {
     status: { conditions: waits.status.conditions, nominatedNodeName: 'outside' },
@@ -85,7 +85,7 @@ test('a node that is not ready is listed, with the pod held for it and a pod sen
     heldPods.map(({ name, refused, nominated, notNominated }) => [name, refused, nominated, notNominated]),
     [
       ['sent', 'n1', 'outside', null],
-      // by the configuration of the ConfigMap
+      // the ConfigMap switches steering off
       ['waits', 'n1', null, 'steering is not in force: pods that are refused wait'],
     ],
   );
@@ -106,7 +106,7 @@ test('after a reboot, pods of which nothing runs are failed or waiting, whatever
   const steps: Rebooted[] = ['failed', 'back-off', 'not run again', 'started'];
   const boot = Date.now() - 30_000;
   const names = steps.map((step) => step.replaceAll(' ', '-'));
-  // kwok leaves them alone: the test is their kubelet. No pod gets to a node on which two have failed
+  // the test plays the kubelet; the pods name their node, because the gate binds no pod there after two have failed
   for (const name of names)
     await api.post(podsOf(optedIn), {
       ...podOn(name, { spec: { nodeName: 'n1' } }),
@@ -185,11 +185,11 @@ test('--watch ends when its reader closes, and redraws on a terminal', async (t)
   const over = once(unread, 'exit');
   assert.ok(unread.stdout);
   const [first] = await once(unread.stdout, 'data');
-  // an empty line ends each, where nothing is drawn over
+  // without a terminal, nothing is overwritten, and an empty line ends each report
   assert.match(String(first), /^All is well.*\n\n$/s);
   unread.stdout.destroy();
 
-  // exec: a shell that stays in between may take Ctrl-C for its own, and end with 130
+  // exec, because a shell in between could handle Ctrl-C itself and end with 130
   const commandLine = ['exec', process.execPath, main, ...args].join(' ');
   const terminal = spawn('script', ['-qec', commandLine, '/dev/null'], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -208,7 +208,7 @@ test('--watch ends when its reader closes, and redraws on a terminal', async (t)
   t.after(() => setReady(true));
   await setReady(false);
   await until(/\[H\S*\[J\S*Not all is well/s);
-  // it is drawn again where only time went on, as it tells ages
+  // the report shows ages, so it is redrawn even if only time has passed
   await until((seen) => {
     const frames = seen.split('\u001b[H').filter((frame) => /ll is well/.test(frame));
     const timeless = frames.map((frame) => frame.replaceAll(/Status at \S+|\b\d+[smhd]\b/g, ''));

@@ -11,13 +11,13 @@ const cluster = await startCluster();
 const scene = await sceneIn(cluster, { host: '10.254.4.5', leader: '10.254.4.6' });
 const { agentOn, apply, setReady } = stepsIn(cluster);
 
-/** How long they may take then, in seconds. After some refusals, the scheduler retries a pod every 11 s. */
+/** How many seconds binding may take after the failover. The scheduler retries a refused pod every 11 s by then. */
 const patience = 30;
 
 for (const name of ['n1', 'n2']) await addNode(cluster, name, { capacity: { cpu: '20' } });
 await apply(daemonSet('agent'));
 for (const name of ['n1', 'n2']) await setReady(await agentOn(name), false);
-// 85 % of n2: the scheduler keeps to n1
+// uses 85 % of the CPU of n2, so that the scheduler prefers n1
 const max = [{ name: 'filler', image: 'none', resources: { requests: { cpu: '17' } } }];
 await apply(podOn('filler', { namespace: 'default', spec: { nodeName: 'n2', containers: max } }));
 
@@ -31,7 +31,7 @@ test('the leader is killed while pods are held: the other replica leads and stee
   const killed = performance.now();
   await setReady(await agentOn('n2'), true);
   const leads = ({ msg }: Record<string, unknown>): boolean => msg === 'this replica leads';
-  // the Lease of a killed leader expires
+  // the other replica leads once the Lease of the killed leader has expired
   await eventually(async () => assert.ok(scene.server.lines.some(leads), 'there is no leader'), 60);
   const led = performance.now();
   await eventually(async () => assert.ok(nominations(scene.server.lines).length > 0, 'no nomination'), 10);

@@ -8,11 +8,11 @@ import { startCluster } from './harness/start.ts';
 import { bound, counted, crowd, placed, type Refused, refusals, replicas } from './steer/crowd.ts';
 
 const cluster = await startCluster();
-// the replica that leads gets no admission call: it knows only what the cluster tells
+// the replica that leads gets no admission calls, so it knows only what it reads from the API server
 const scene = await sceneIn(cluster, { host: '10.254.4.1', leader: '10.254.4.2' });
 const { agentOn, apply, setReady } = stepsIn(cluster);
 
-/** The promise, in seconds: pods that fit a ready node are bound that long after they were created. */
+/** Pods that fit a ready node have to be bound within this many seconds after their creation. */
 const promised = 15;
 const minute = 60_000;
 
@@ -21,7 +21,7 @@ await apply(daemonSet('agent'));
 await agentOn('n2');
 const agent = await agentOn('n1');
 await setReady(agent, false);
-// 85 % of n2, by a pod that is not steered
+// uses 85 % of the CPU of n2, with a pod that is not steered
 const max = [{ name: 'filler', image: 'none', resources: { requests: { cpu: '17' } } }];
 await apply(podOn('filler', { namespace: 'default', spec: { nodeName: 'n2', containers: max } }));
 
@@ -45,7 +45,7 @@ suite('refused pods', () => {
   test('starve beside a ready node if steering is off', async (t) => {
     await scene.configure(['agent'], 'off');
     await apply(crowd('starving', 'ScheduleAnyway'));
-    // by then the scheduler has tried for about 20 s
+    // five refusals of one pod take the scheduler about 20 s
     await eventually(async () => assert.ok(counted(refusals(scene, 'starving')).max >= 5), 90);
     const waiting = replicas - (await placed(cluster, 'starving')).length;
     const found = counted(refusals(scene, 'starving'));
@@ -72,9 +72,9 @@ test('refused pods that fit nowhere else are not tried more often, and are bound
   const nominated = counted(inAMinute.filter(isNominated));
   const others = counted(inAMinute.filter((one) => !isNominated(one)));
   t.diagnostic(`${made.length} nominations; ${JSON.stringify({ nominated, others })}`);
-  // one try, then pauses of 10, 20 and 40 s. Each may be repeated once if it raced with an attempt
+  // one try, then pauses of 10, 20 and 40 s. Each try may be repeated once if it raced with a scheduling attempt
   assert.ok(made.length <= 10, `${made.length} nominations that come to nothing`);
-  // those beside them, which nothing is done to, are tried by the scheduler's back-off alone, in the same minute
+  // pods without a nomination are retried by the scheduler's back-off alone, and serve as the comparison
   assert.ok(nominated.max <= others.max + 1, `${nominated.max} refusals of one, ${others.max} of others`);
   const each = (one: ReturnType<typeof counted>): number => one.total / one.pods;
   const all = each(counted(inAMinute));

@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { suite, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-/* The commands of the tutorial, in one shell, and the output that it shows. */
+/* Runs the commands of the tutorial in one shell, and compares the output with the one in the tutorial. */
 
 const checkout = fileURLToPath(new URL('../../', import.meta.url));
 const page = readFileSync(join(checkout, 'docs/guides/tutorial.md'), 'utf8');
@@ -29,13 +29,13 @@ function stepsOf(markdown: string): [string, ...Step[]] {
   return [first?.commands ?? '', ...others];
 }
 
-/** Tries a command until it succeeds; if it never does, the next step shows what is missing. */
+/** A shell loop that repeats a command until it succeeds. If it never does, the next step shows what is missing. */
 const isThere = (command: string): string =>
   `for attempt in $(seq 300); do ${command} >&2 && break; sleep 0.2; done`;
 
-/** What the reader sees before a step, by a part of its commands. */
+/** What the tutorial's reader waits for before a step. `part` identifies the step by its commands. */
 const seenBefore: [part: RegExp, wait: string][] = [
-  // pods are created in different seconds, so that one is the older
+  // a second passes, so that the pods' creation times differ and one is the older
   [/^agent=/, 'sleep 1.1'],
   [
     /^npx cni-gate status$/,
@@ -54,7 +54,7 @@ const waitBefore = (commands: string): string => seenBefore.find(([part]) => par
 
 const mark = '== the next step';
 
-/** A line without what differs each time: names of pods, times, widths of columns. */
+/** Removes from a line what differs in each run: names of pods, times, and widths of columns. */
 const normal = (line: string): string =>
   line
     .replace(/\b(web|cilium)(-[a-z0-9]{1,10})?-[a-z0-9]{5}\b/g, '$1-POD')
@@ -62,10 +62,10 @@ const normal = (line: string): string =>
     .replace(/ +/g, ' ')
     .trimEnd();
 
-/** Runs the first command with all others as its input, and gives what each step wrote to standard output. */
+/** Runs the first command and feeds it all others. @returns `outputs`: what each step wrote to standard output */
 async function followed(): Promise<{ code: number | null; outputs: string[]; all: string }> {
   const programs = mkdtempSync(join(tmpdir(), 'tutorial-'));
-  // -E and variables, then the command
+  // this stand-in for sudo skips `-E` and runs the command
   writeFileSync(join(programs, 'sudo'), '#!/bin/sh\nwhile [ "$1" = -E ]; do shift; done\nexec "$@"\n');
   chmodSync(join(programs, 'sudo'), 0o755);
   const input = steps

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Runs the tests that a version of Kubernetes could break against that version: injection, policies, rights, gate,
-# certificates and status. Linux, root, Go.
+# Tests against another version of Kubernetes, with those test files that its changes could break: injection, policies,
+# rights, gate, certificates and status. Needs Linux, root and Go.
 #
 # usage: tests/cluster/versions.sh VERSION [TEST ...]      such as v1.30.14; TEST is a file of tests/cluster/
 #
-# It builds the control plane's programs of that version from their Go modules, once: four minutes on two cores. They
-# are kept in ~/.cache/cni-gate (CNI_GATE_CACHE). etcd and kwok are those of the other tests.
-# The results stand in docs/reference/support.md.
+# Builds the control plane's programs of that version from their Go modules, once: four minutes on two cores. The
+# programs are kept in ~/.cache/cni-gate (or CNI_GATE_CACHE). etcd and kwok are those of the other tests.
+# docs/reference/support.md lists the results.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -34,15 +34,15 @@ build() {
   mkdir -p "$cache"
   module=$(mktemp -d "$cache/module.XXXXXX")
   new=$(mktemp -d "$folder.new-XXXXXX")
-  # $module and $new are local: expand them now
+  # $module and $new are local to the function, so the trap expands them now
   # shellcheck disable=SC2064
   trap "rm -rf '$module' '$new'" EXIT
   {
     printf 'module versions\n\ngo 1.26.0\n\nrequire k8s.io/kubernetes %s\n\ntool (\n' "$version"
     printf '\tk8s.io/kubernetes/cmd/%s\n' "${programs[@]}"
     printf ')\n'
-    # What Kubernetes publishes from its staging folder has the same minor and patch. Its go.mod requires each at
-    # v0.0.0, and replaces it by the folder, which counts for Kubernetes itself only.
+    # The modules that Kubernetes publishes from its staging folder have the same minor and patch version. Its go.mod
+    # requires each at v0.0.0 and replaces it by the folder, but Go applies replacements only in the main module.
     sed -nE 's#^[[:space:]]*(k8s\.io/[a-z-]+) (v0\.0\.0|=> \./staging).*#\1#p' \
       "$(cd "$module" && go mod download -json "k8s.io/kubernetes@$version" | sed -n 's/.*"GoMod": "\(.*\)".*/\1/p')" |
       sort -u | while read -r name; do printf 'replace %s => %s v0.%s\n' "$name" "$name" "$minor"; done

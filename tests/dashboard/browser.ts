@@ -6,31 +6,31 @@ import { dashboardServer } from '../../webhook/report/dashboard/server.ts';
 
 const program = '/usr/bin/chromium';
 
-/** Milliseconds after which the browser has failed, not only been slow. */
+/** After this many milliseconds, the browser counts as failed, not just as slow. */
 const pageTimeout = 90_000;
 
-/** Debian's Chromium, without a window. @throws Error where it is not there: no test is skipped */
+/** Starts Debian's Chromium without a window. @throws Error if it is not installed, because no test is skipped */
 export async function startBrowser(): Promise<Browser> {
   if (!existsSync(program))
     throw new Error(`NOT RUN: there is no ${program}. To get it: tests/dashboard/install.sh`);
-  // in a container or as root it has no sandbox of its own, and it opens this machine's pages alone
+  // Chromium's own sandbox does not work in a container or as root; it opens only pages of this machine
   return chromium.launch({ executablePath: program, args: ['--no-sandbox'], timeout: pageTimeout });
 }
 
-/** A page that is open. */
+/** A page that is open in the browser. */
 export interface Opened {
   page: Page;
-  /** Everything that the browser complained about: errors, refused scripts, dialogs. */
+  /** Everything that the browser reports as wrong: errors, refused scripts, dialogs. */
   complaints: string[];
   /** Requests to other machines. */
   elsewhere: string[];
-  /** Replaces what the server sends. */
+  /** Replaces the dashboard that the server sends. */
   set: (dashboard: Dashboard) => void;
   /** Ends the server. */
   stop: () => Promise<void>;
 }
 
-/** Serves a dashboard and opens it. */
+/** Serves a dashboard and opens it in the browser. */
 export async function openDashboard(
   t: TestContext,
   browser: Browser,
@@ -50,7 +50,7 @@ export async function openDashboard(
   return { ...watched, set, stop };
 }
 
-/** An empty page. */
+/** Opens an empty page. */
 async function newPage(
   t: TestContext,
   browser: Browser,
@@ -71,7 +71,7 @@ async function newPage(
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('dialog', (dialog) => complaints.push(`a dialog: ${dialog.message()}`));
   page.on('console', (message) => {
-    // the browser reports each 401 and a server that is gone as an error as well
+    // the browser also reports each 401, and a server that is gone, as an error
     if (message.type() === 'error' && !/Failed to load resource/.test(message.text()))
       complaints.push(message.text());
   });
@@ -81,7 +81,7 @@ async function newPage(
   return { page, complaints, elsewhere };
 }
 
-/** Waits until the picture is drawn. */
+/** Waits until the dashboard is drawn. */
 export async function drawn(page: Page): Promise<void> {
   await page.locator('#bands .cell').first().waitFor();
 }

@@ -62,7 +62,7 @@ for (const count of [3, 60, 1000])
       await page.setViewportSize({ width, height: 900 });
       assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
     }
-    // one stop of Tab for the whole picture, and arrow keys within it
+    // Tab stops only once in the whole picture, and arrow keys move within it
     assert.equal(await page.locator('#bands [tabindex="0"]').count(), 1);
     await page.keyboard.press('Tab');
     const focused = (): Promise<string> => page.locator(':focus').getAttribute('aria-label').then(String);
@@ -134,7 +134,7 @@ test('a server that is gone, old data and a wrong token are shown, and what was 
 const attack =
   '"><img src=x onerror=alert(1)><script>alert(2)</script>\'; </script>{{1}} javascript:alert(3)';
 
-/** The dashboard with the attack as every text of the cluster. */
+/** The dashboard with every text from the cluster replaced by the attack. */
 function hostile(): Dashboard {
   const kept = new Set(['time', 'result']);
   const spoilt = (value: unknown, key = ''): unknown => {
@@ -165,7 +165,7 @@ test('the policy of the page refuses a script that is put into it', async (t) =>
       script.textContent = 'window.ran = true';
       document.body.append(script);
     } catch {
-      // trusted types refuse it before
+      // the page's trusted types refuse the text before it can run
     }
     return 'ran' in window;
   });

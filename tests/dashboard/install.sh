@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what `npm run suite dashboard` needs on Debian, as root: Chromium, and the font of the screenshots. Says nothing
-# and is done at once where both are there.
+# Installs what `npm run suite dashboard` needs on Debian, as root: Chromium, and the font of the screenshots. If both
+# are installed, does and prints nothing.
 set -euo pipefail
 
 if command -v chromium >/dev/null && [ -e /usr/share/doc/fonts-inter ]; then exit 0; fi

@@ -2,10 +2,10 @@ import { request } from 'node:https';
 import type { AdmissionReview } from '../../webhook/admission/review.ts';
 import { exchange } from '../support/exchange.ts';
 
-/** Sends an AdmissionReview as an API server does. */
+/** Sends an AdmissionReview to the server, as an API server does. */
 export type Ask = (review: object) => Promise<AdmissionReview>;
 
-/** The way to a path of the server. @param ca the authority of its certificate */
+/** Returns a function that sends reviews to the URL. @param ca the authority that signed the server's certificate */
 export const clientOf =
   (url: string, ca: string): Ask =>
   async (review) => {

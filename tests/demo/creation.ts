@@ -4,7 +4,7 @@ import jsonpatch from 'fast-json-patch';
 import { validatorContainer } from '../../webhook/lib/names.ts';
 import type { Ask } from './client.ts';
 
-/** What the demo shows of a pod. */
+/** The parts of a pod that the demo shows. */
 interface Pod {
   metadata: { name: string; labels: Record<string, string> };
   spec: {
@@ -13,7 +13,7 @@ interface Pod {
   };
 }
 
-/** Shows a pod that linkerd injected before and after `/mutate`, as a list with `+` for additions. */
+/** Prints a pod with linkerd's proxy before and after `/mutate`, as a list with `+` for additions. */
 export async function showCreation(mutate: Ask): Promise<boolean> {
   const review = JSON.parse(readFileSync(new URL('../reviews/pod-meshed.json', import.meta.url), 'utf8'));
   const before: Pod = review.request.object;
@@ -46,7 +46,7 @@ function excerpt({ metadata, spec }: Pod): string[] {
   ];
 }
 
-/** What the validator proves, as a comment; empty for another container. */
+/** The validator's checks as a YAML comment; empty for another container. */
 function proves(env: Pod['spec']['initContainers'][0]['env'] = []): string {
   const value = env.find(({ name }) => name === 'CNI_GATE_CHECKS')?.value;
   if (value === undefined) return '';

@@ -1,7 +1,7 @@
 /**
- * `npm run demo`: starts the real server on loopback with a certificate made for the occasion, and without a cluster:
- * `tests/demo/cluster.yaml` stands for one. Sends reviews that a real API server once sent, over TLS as it would; shows
- * a pod before and after, a binding that is refused, and the same binding admitted; and stops.
+ * `npm run demo`: starts the real server on the loopback with a certificate of its own, and without a cluster: the
+ * objects come from `tests/demo/cluster.yaml`. Sends recorded reviews of a real API server over TLS. Shows a pod before
+ * and after, a binding that is refused, and the same binding when it is allowed. Then stops the server.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
 const clusterState = join(folder, 'cluster.yaml');
 writeFileSync(clusterState, cluster);
 const reloaded = Promise.withResolvers<void>();
-// the log is read for this only
+// the log is read only to notice the reload
 const write = (line: string): void => {
   const { msg, source } = JSON.parse(line);
   if (msg === 'reloaded' && source === 'cluster-state') reloaded.resolve();
@@ -41,7 +41,7 @@ try {
   const ca = server.certificate.authority ?? '';
   const injected = await showCreation(clientOf(`${origin}/mutate`, ca));
   const held = await showHold(clientOf(`${origin}/gate`, ca), clusterState, reloaded.promise);
-  // CI runs the demo too: it must not end well when nothing was shown
+  // CI also runs the demo, which must fail if it did not show what it should
   if (!injected || !held) process.exitCode = 1;
 } finally {
   await server.drain();

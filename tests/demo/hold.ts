@@ -8,7 +8,7 @@ const file = (path: string): string => readFileSync(new URL(path, import.meta.ur
 /** The cluster of the demo: its node is not ready. */
 export const cluster = file('cluster.yaml');
 
-/** The same, once the DaemonSet's pod is. */
+/** The demo's cluster once the DaemonSet's pod is Ready. */
 const later = cluster.replace('status: "False"', 'status: "True"').replace('ready: false', 'ready: true');
 
 /** Shows a binding that is refused, and the same binding allowed once the DaemonSet's pod is Ready. */

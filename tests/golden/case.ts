@@ -9,30 +9,30 @@ import { version } from '../../webhook/lib/version.ts';
 import { policyOf } from '../support/configurations.ts';
 import { recorded } from '../support/reviews.ts';
 
-/** The expected answer. */
+/** The answer that a case expects. */
 export interface Expectation {
   outcome: string;
   reason: string;
-  /** The profiles that promise something to the pod. The audit annotations say all three. */
+  /** The profiles that apply to the pod. Outcome, reason and profiles are also the audit annotations of the answer. */
   profiles?: string;
   warnings?: string[];
   message?: string;
-  /** A JSON Patch: `OP PATH` with its value, in which what is injected has its short form (injected.ts). */
+  /** The JSON Patch: each operation is `OP PATH` with its value, and injected values are abbreviated (injected.ts). */
   patch: unknown;
 }
 
-/** A later call: the changes of others since the last answer, and the expected answer. */
+/** A later call for the same pod: what others changed since the last answer, and the expected answer. */
 export interface LaterCall {
   others?: Operation[];
   expect?: Expectation | null;
 }
 
-/** A file of `cases/`. */
+/** The content of a file in `cases/`. */
 export interface GoldenCase {
   title: string;
   /** A configuration file without apiVersion and kind. */
   config?: object;
-  /** `profile` is short for the label that opts in; `known: false` means that the labels are unknown. */
+  /** `profile` stands for the label that opts in; `known: false` means that cni-gate does not know the namespace. */
   namespace?: {
     name?: string;
     profile?: string;
@@ -41,7 +41,7 @@ export interface GoldenCase {
     known?: boolean;
   };
   ownNamespace?: string;
-  /** Fields of the AdmissionReview's request that differ from a pod's creation. */
+  /** Fields of the AdmissionReview's request that differ from those of a pod's creation. */
   request?: Record<string, unknown>;
   pod?: Pod;
   /** The name of a recorded review, instead of a pod. */
@@ -54,7 +54,7 @@ const fields = new Set([
   ...['title', 'config', 'namespace', 'ownNamespace', 'request', 'pod', 'review', 'expect', 'calls'],
 ]);
 
-/** Reads a case. `<version>` in it means the version of cni-gate, so that a release changes no case. */
+/** Reads a case. `<version>` in the file stands for the version of cni-gate, so that a release changes no case. */
 export function readCase(file: URL): { golden: GoldenCase; document: Document } {
   const document = parseDocument(readFileSync(file, 'utf8'));
   const [fault] = document.errors;
@@ -65,7 +65,7 @@ export function readCase(file: URL): { golden: GoldenCase; document: Document } 
   return { golden, document };
 }
 
-/** The pod and the rest of the first request of a case. */
+/** The pod of a case, and the other fields of its first request. */
 export function beginningOf(golden: GoldenCase): { pod: Pod; request: Record<string, unknown> } {
   const { object, ...request } =
     golden.review === undefined ? { object: undefined } : requestOf(golden.review);

@@ -5,7 +5,7 @@ import type { Answer } from '../support/answers.ts';
 import type { Expectation } from './case.ts';
 import { abbreviated } from './injected.ts';
 
-/** An answer in the form of a case. */
+/** An answer in the form in which cases expect it. */
 export function expectationOf({ decision, response, patch }: Answer): Expectation {
   const { outcome, reason } = decision;
   const { profiles, ...audit } = response.auditAnnotations ?? {};
@@ -22,7 +22,7 @@ export function expectationOf({ decision, response, patch }: Answer): Expectatio
   return { ...rest, patch: operations.map(shortOperation) };
 }
 
-/** `OP PATH` with its value, or without one: `remove PATH`, `move FROM PATH`. */
+/** An operation as `OP PATH` with its value; `remove PATH` and `move FROM PATH` have no value. */
 function shortOperation(operation: Operation): unknown {
   const { op, path, ...rest } = operation;
   if ('value' in rest) return { [`${op} ${path}`]: abbreviated(rest.value) };
@@ -30,8 +30,8 @@ function shortOperation(operation: Operation): unknown {
 }
 
 /**
- * Without what changes with a release, and with a new profile. Only where an injection has the version: a user's text may
- * contain the same digits.
+ * Replaces what changes with a release or with a new profile by placeholders. The version is replaced only where an
+ * injection writes the version, because a user's text may contain the same digits.
  */
 function withPlaceholders<T>(value: T): T {
   const text = JSON.stringify(value)

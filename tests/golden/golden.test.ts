@@ -11,8 +11,8 @@ import { beginningOf, contextOf, type Expectation, readCase } from './case.ts';
 import { expectationOf } from './expectation.ts';
 
 /*
- * Each file of `cases/` is a pod and the answer it must get: the folder is the specification of `/mutate`.
- * `UPDATE_GOLDEN=1` writes the answers of today into the files; read the difference before you keep it.
+ * Each file in `cases/` is a pod and the answer that the pod must get, so the folder is the specification of `/mutate`.
+ * `UPDATE_GOLDEN=1` writes the current answers into the files; read the difference before you keep the files.
  */
 
 const folder = new URL('./cases/', import.meta.url);
@@ -44,7 +44,7 @@ async function holds(file: URL): Promise<void> {
   if (changed) writeFileSync(file, document.toString({ lineWidth: 0 }));
 }
 
-/** Whether the document was changed: only with `UPDATE_GOLDEN=1`, and only if the answer differs. */
+/** Returns whether the document was changed: only with `UPDATE_GOLDEN=1`, and only if the answer differs. */
 function compare(
   expected: Expectation | null | undefined,
   seen: Expectation,

@@ -9,10 +9,10 @@ const ordinary: { container: Fields; variables: Fields[]; volume: Fields } = par
 );
 
 /**
- * A value of a patch with what is injected in its short form. `injected` has the container's checks, and the fields that
- * differ from those in `injected.yaml`: a field that the container lacks is null, and a variable with the value of that
- * file is its name. Two containers have the same short form only if they are equal. The volume of that file is
- * `injected: volume`.
+ * A value of a patch in which injected values are abbreviated. The init container becomes `injected` with its checks
+ * and the fields that differ from those in `injected.yaml`: a field that the container lacks is null, and a variable
+ * with the value of that file is only its name. Only equal containers are abbreviated alike. The volume of that file
+ * becomes `injected: volume`.
  */
 export function abbreviated(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(abbreviated);
@@ -30,7 +30,7 @@ export function abbreviated(value: unknown): unknown {
 const nameOrVariable = (variable: Fields): unknown =>
   ordinary.variables.some((usual) => same(usual, variable)) ? variable.name : variable;
 
-/** The fields of `actual` that differ in `base`, and null for those that only `base` has. */
+/** The fields of `actual` that differ from those of `base`, and null for fields that only `base` has. */
 function difference(actual: Fields, base: Fields): Fields {
   const result: Fields = {};
   for (const key of new Set([...Object.keys(base), ...Object.keys(actual)])) {

@@ -17,7 +17,7 @@ after(() => up?.signal('SIGKILL'));
 class Up {
   readonly #child: ChildProcess;
   readonly lines: string[] = [];
-  /** Code or signal with which it ended, and all that it wrote. */
+  /** Resolves when the command has ended, with its exit code or signal. */
   readonly ended: Promise<unknown[]>;
   readonly #storyEnded = Promise.withResolvers<void>();
 
@@ -36,13 +36,13 @@ class Up {
     }
   }
 
-  /** Sends a signal as a terminal does: to `docker` and to the plugin, which a Docker of 2022 does not pass it on to. */
+  /** Signals `docker` and its compose plugin, as a terminal does: a Docker of 2022 does not forward signals to it. */
   signal(name: NodeJS.Signals): void {
     const { pid, exitCode, signalCode } = this.#child;
     if (pid !== undefined && exitCode === null && signalCode === null) process.kill(-pid, name);
   }
 
-  /** @returns what `story` wrote, when it has ended */
+  /** Waits for the end of the service `story`. @returns what it wrote */
   async story(): Promise<string> {
     await Promise.race([this.#storyEnded.promise, this.ended]);
     const reported = this.lines.flatMap((line) => /^story-1 +\| (.*)$/.exec(line)?.[1] ?? []);
@@ -50,11 +50,11 @@ class Up {
   }
 }
 
-/** Without what is another each time: times, and what controllers put behind names. */
+/** Removes what differs in each run: times, and suffixes that controllers append to names. */
 const comparable = (text: string): string =>
   text.replace(/\d{4}-\d\d-\d\dT[\d:]+Z/g, 'TIME').replace(/\b(held|cilium)-[a-z0-9]{5}\b/g, '$1-NAME');
 
-/** `docker compose ps` writes one JSON object a line. */
+/** The containers that `docker compose ps` lists, as one JSON object per line. */
 async function containers(): Promise<{ Service: string; State: string; ExitCode: number }[]> {
   const lines = (await compose('ps', '--all', '--format', 'json')).trim().split('\n');
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line));
@@ -104,7 +104,7 @@ test("the guide's commands do what it says", async () => {
   const last = others.pop();
   assert.equal(first, 'docker compose up');
   assert.equal(last, 'docker compose down --volumes');
-  // an alias is for a terminal
+  // outside of a terminal, bash has to be told to expand aliases
   const script = ['shopt -s expand_aliases', 'set -ex', ...others].join('\n');
   const said = await run('bash', ['-c', `cd "$1"\n${script}`, 'bash', checkout]);
   assert.match(said, /^shop +web-.* Running /m);

@@ -3,32 +3,32 @@ import { fileURLToPath } from 'node:url';
 import { run } from '../support/run.ts';
 import { baseImages } from './dockerfile.ts';
 
-/** The checkout: the build context, and where docker-compose.yml is. */
+/** The checkout, which is the build context and contains docker-compose.yml. */
 export const checkout = fileURLToPath(new URL('../../', import.meta.url));
 
-/** The name that docker-compose.yml gives to the image that it builds. */
+/** The name of the image that docker-compose.yml builds. */
 export const ownImage = 'cni-gate';
 
-/** The name that validator.yaml gives to the validator's image. */
+/** The name of the validator's image in validator.yaml. */
 export const validatorImage = 'cni-gate-validator';
 
-/** Runs `docker` to its end and returns what it wrote to its standard output. */
+/** Runs `docker` and returns its standard output. */
 export const docker = (...args: string[]): Promise<string> => run('docker', args, '', inRun());
 
 export const tryDocker = (...args: string[]) => spawnSync('docker', args, { encoding: 'utf8', env: inRun() });
 
-/** As the manifests run it: no capability, nothing to write to. */
+/** Restrictions as in the manifests: no capability, and no writable file system. */
 export const restricted = ['--read-only', '--cap-drop=ALL', '--security-opt=no-new-privileges'];
 
-/** `docker run` to the container's end, restricted as the manifests do. */
+/** Runs a container with these restrictions until it ends. */
 export const runImage = (...args: string[]) => tryDocker('run', '--rm', ...restricted, ...args);
 
-/** `docker compose` for the project's own file, as a user runs it in the checkout. */
+/** Runs `docker compose` with the project's own file, as a user does in the checkout. */
 export const compose = (...args: string[]): Promise<string> => docker(...composeArgs, ...args);
 
 export const composeArgs = ['compose', '--project-directory', checkout];
 
-/** Images by the services of docker-compose.yml. */
+/** The images of the services in docker-compose.yml. */
 export async function serviceImages(): Promise<string[]> {
   const { services }: { services: Record<string, { image: string }> } = JSON.parse(
     await compose('config', '--format', 'json'),
@@ -36,7 +36,7 @@ export async function serviceImages(): Promise<string[]> {
   return Object.values(services).map(({ image }) => image);
 }
 
-/** What a registry would be asked for: each image that the Dockerfile and docker-compose.yml name. */
+/** The images that the Dockerfile and docker-compose.yml name and that would be pulled from a registry. */
 export async function namedImages(): Promise<string[]> {
   const images = new Set([...baseImages(), ...(await serviceImages())]);
   images.delete(ownImage);
@@ -54,7 +54,7 @@ export const buildValidator = (): Promise<string> =>
     '--quiet',
   );
 
-/** @throws Error outside the runner, where the engine would be the machine's own */
+/** @throws Error outside the runner, because `docker` would use the machine's own engine */
 function inRun(): NodeJS.ProcessEnv {
   if (process.env.CNI_GATE_ENGINE_GROUP !== undefined) return process.env;
   throw new Error(

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 export const dockerfileText = (): string =>
   readFileSync(new URL('../../Dockerfile', import.meta.url), 'utf8');
 
-/** The image of each FROM that a registry is asked for, in order: not an earlier stage, not `scratch`. */
+/** The images in FROM lines that come from a registry, in order: without earlier stages and `scratch`. */
 export function baseImages(): string[] {
   const stages = new Set(['scratch']);
   return [...dockerfileText().matchAll(/^FROM (?:--\S+ )*(\S+)(?: AS (\S+))?/gm)].flatMap(

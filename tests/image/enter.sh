@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Starts a Docker engine in the namespaces that tests/cluster/run.ts has made, gives it the images that cannot be pulled, and
-# runs a command. Everything that the engine writes is below /run, a file system of these namespaces, and the engine and
-# its containers end with them.
+# Starts a Docker engine in the namespaces of tests/cluster/run.ts, loads the images that cannot be pulled, and runs
+# a command. The engine writes only below /run, a file system of these namespaces. The engine and its containers end
+# with the namespaces.
 #
 # usage: enter.sh COMMAND [ARGUMENT ...]
 set -euo pipefail
@@ -10,18 +10,18 @@ source "$here/cache.sh"
 engine=$TMPDIR/engine
 mkdir -p "$engine/log"
 
-# The way out, to npm's registry: a network device that a process outside serves, as for rootless engines. It needs
-# neither an address nor a rule on the machine, and does not lead to the machine's own loopback.
+# The connection to npm's registry: a process outside serves a network device, as for rootless engines. The device
+# needs neither an address nor a rule on the machine, and cannot reach the machine's loopback.
 mkfifo "$engine/network-is-ready"
 nsenter --net="/proc/self/fd/$CNI_GATE_OUTER_NET" \
   slirp4netns --configure --mtu=65520 --disable-host-loopback --netns-type=path --ready-fd=3 /proc/$$/ns/net tap0 \
   3>"$engine/network-is-ready" >"$engine/log/slirp4netns" 2>&1 &
 read -r -n 1 <"$engine/network-is-ready" || { cat "$engine/log/slirp4netns" >&2; exit 1; }
-# the name server of slirp4netns
+# the name server that slirp4netns provides
 echo 'nameserver 10.0.2.3' >"$engine/resolv.conf"
 mount --bind "$engine/resolv.conf" /etc/resolv.conf
 
-# nothing of the machine's own Docker: configuration, data, runtime files, socket, containerd
+# the engine shares nothing with the machine's own Docker: no configuration, data, runtime files, socket or containerd
 echo '{}' >"$engine/daemon.json"
 mkdir -p "$engine/config/cli-plugins"
 ln -s "$compose_plugin" "$engine/config/cli-plugins/docker-compose"

@@ -16,12 +16,12 @@ export interface ImageConfig {
   Healthcheck?: object;
 }
 
-/** @returns what the engine knows of the image; `Size` in bytes, of all layers unpacked */
+/** Inspects an image. @returns among others `Size`, in bytes, of all layers unpacked */
 export async function inspectImage(image: string): Promise<{ Config: ImageConfig; Size: number }> {
   return JSON.parse(await docker('image', 'inspect', image))[0];
 }
 
-/** @throws AssertionError if the image's labels do not tell its title, this release's version, license and source */
+/** @throws AssertionError if the image's labels are not its title, this release's version, the license and a source */
 export function assertLabels({ Labels: labels }: ImageConfig, title: string): void {
   const { license } = JSON.parse(readFileSync(join(checkout, 'package.json'), 'utf8'));
   const label = (name: string): string | undefined => labels[`org.opencontainers.image.${name}`];
@@ -38,11 +38,11 @@ export async function exportFiles(image: string, folder: string): Promise<void> 
   await docker('export', '--output', archive, container);
   await docker('rm', container);
   await run('tar', ['-C', folder, '-xf', archive]);
-  // the engine's, in every container
+  // the engine puts this file into every container
   await Promise.all([archive, join(folder, '.dockerenv')].map((path) => rm(path)));
 }
 
-// node tests/image/run.ts node tests/image/exported.ts FOLDER: for tests that run the images without this engine
+// usage: node tests/image/run.ts node tests/image/exported.ts FOLDER, for tests that run the images without Docker
 if (import.meta.main) {
   await Promise.all([buildServer(), buildValidator()]);
   for (const image of [ownImage, validatorImage]) {

@@ -118,7 +118,7 @@ test('the engine is sent what the Dockerfile copies, and nothing else of the che
     [],
   );
   assert.deepEqual(
-    // a folder on the way to a source is listed too
+    // the parent folders of a source are listed too
     sent.filter((path) => !sources.some((source) => under(path, source) || source.startsWith(path))),
     [],
   );

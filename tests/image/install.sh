@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Installs what `npm run suite image` needs on Debian or Ubuntu, as root: a Docker engine with its command line, a user-mode
-# network and debootstrap from the distribution, the compose plugin from its Go module, and a Debian root file system that
-# the stand-ins for images are made from. The last two are kept in the cache. Does nothing where all of it is there.
+# Installs what `npm run suite image` needs, on Debian or Ubuntu, as root: a Docker engine with its command line, a
+# user-mode network and debootstrap from the distribution, the compose plugin from its Go module, and a Debian root
+# file system for the stand-ins of images. The last two are stored in the cache. Does nothing if all of it is there.
 #
 # usage: install.sh [--check]
 #
-# --check installs nothing, and fails with what is missing.
+# With --check, installs nothing, and fails with a list of what is missing.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 source "$here/cache.sh"
@@ -13,7 +13,7 @@ source "$here/cache.sh"
 join() { local text; printf -v text '%s, ' "$@"; printf '%s' "${text%, }"; }
 
 missing=()
-# the packages of what is missing, and no other: Debian's Docker would take the place of Docker's own
+# only the packages of missing commands: installing Debian's Docker would remove Docker's own packages
 packages=()
 need() {
   command -v "$1" >/dev/null && return
@@ -26,7 +26,7 @@ need slirp4netns slirp4netns
 need debootstrap debootstrap debian-archive-keyring
 need iptables iptables
 need ip iproute2
-# for the stand-in of Rust's image; not from a distribution, whose Rust may be too old
+# the stand-in of Rust's image needs this target; rustup adds it, because a distribution's Rust may be too old
 target="$(uname -m)-unknown-linux-musl"
 has_target() { [ -d "$(rustc --print target-libdir --target "$target" 2>/dev/null)" ]; }
 [ "${1:-}" = --check ] || has_target || { command -v rustup >/dev/null && rustup target add "$target" >&2; } || true
@@ -56,12 +56,12 @@ if [ ${#missing[@]} -gt 0 ]; then
 fi
 
 mkdir -p "$cache"
-# one installation at a time; the files appear under their names when they are complete
+# one installation at a time; files get their final names when they are complete
 exec {lock}>"$cache/image.lock"
 flock "$lock"
 clean_up() { rm -rf "$cache"/docker-compose.new-* "$cache"/debian.new-*; }
 trap clean_up EXIT
-# of an installation that was killed
+# removes what a killed installation left behind
 clean_up
 
 if ! [ -x "$compose_plugin" ]; then
@@ -77,7 +77,7 @@ fi
 if ! [ -e "$debian" ]; then
   echo 'tests/image: unpacking Debian, once: about 20 seconds'
   unfinished=$(mktemp -d "$cache/debian.new-XXXXXX")
-  # the compiler is for the stand-in of Rust's image
+  # the stand-in of Rust's image needs the compiler
   debootstrap --variant=minbase --include=gcc,libc6-dev,musl-tools bookworm "$unfinished/tree" >"$unfinished/log" 2>&1 ||
     { tail -n 20 "$unfinished/log" >&2; exit 1; }
   rm -rf "$unfinished/tree/var/cache/apt" "$unfinished/tree/var/lib/apt/lists"

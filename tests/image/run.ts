@@ -4,13 +4,13 @@ import { groupOf, makeGroup, removeGroup, removeLeftGroups } from '../support/cg
 import { mortal } from '../support/mortal.ts';
 
 /**
- * Runs a command beside a Docker engine of its own, in the namespaces of tests/cluster/run.ts, which sees to it that
- * everything ends with the command. The engine's files are in memory.
+ * Runs a command next to a Docker engine of its own, in the namespaces of tests/cluster/run.ts, so that everything
+ * ends with the command. The engine's files are in memory.
  *
  * usage: npx node tests/image/run.ts COMMAND [ARGUMENT ...]
  *
- * `CNI_GATE_PULL_IMAGES=1` lets the engine pull the images that the Dockerfile and docker-compose.yml name; without it
- * they are made from Debian and from the programs of tests/cluster/binaries.
+ * With `CNI_GATE_PULL_IMAGES=1` the engine pulls the images that the Dockerfile and docker-compose.yml name. Otherwise
+ * stand-ins are made from Debian and the programs of tests/cluster/binaries.
  */
 const command = process.argv.slice(2);
 const path = (file: string): string => fileURLToPath(new URL(file, import.meta.url));

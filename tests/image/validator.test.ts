@@ -33,7 +33,7 @@ test('it proves the address that the engine gave to the container, and leaves it
   const address = '172.31.36.9';
   const message = join(folder, 'termination-log');
   writeFileSync(message, '');
-  // as the kubelet makes it
+  // the kubelet makes the file writable for everybody
   chmodSync(message, 0o666);
   tryDocker('network', 'create', '--subnet=172.31.36.0/24', 'proved');
   const { stdout, status } = runImage(
@@ -76,7 +76,7 @@ test('the entrypoint is the program, so that the arguments of the container are 
 test('labels say what it is, and of which version', () => assertLabels(config, 'cni-gate-validator'));
 
 test('it holds the program, its license and those of what is compiled in, and nothing else', () => {
-  // the engine's, in every container
+  // the engine puts some files into every container
   const own = globSync('**', { cwd: files, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name).slice(files.length + 1))

@@ -8,10 +8,10 @@ import { Sandbox } from './harness/sandbox.ts';
 import { writeRules } from './rules/backends.ts';
 import { linkerd } from './rules/linkerd.ts';
 
-/** A real plugin chain, called by the CNI project's own tool, with and without the mesh's plugin. */
+/* Runs a real plugin chain with the CNI project's own tool, with and without the mesh's plugin. */
 before(cnitool);
 
-/** An empty namespace, as a runtime passes it to the plugins. */
+/** An empty network namespace, as a runtime passes it to the plugins. */
 const bare = { gateway: 'none' } as const;
 
 describe('a chain of bridge, host-local and the mesh', { concurrency: 3 }, () => {
@@ -39,7 +39,7 @@ describe('a chain of bridge, host-local and the mesh', { concurrency: 3 }, () =>
     const failed = await early.ended;
     assert.equal(failed.code, 95, failed.log);
     assert.ok(failed.milliseconds > 5000, 'it went on trying after the plugin was back');
-    // plugins run when a sandbox is created: this one does not change, and only the next gets the rules
+    // plugins run only when a sandbox is created, so this sandbox does not change, and the next one gets the rules
     await using next = await Sandbox.make(bare);
     const made = await startProof(next, specimens.linkerd, { podIPs: await chain.add(next) }).ended;
     assert.equal(made.code, 0, made.log);

@@ -8,7 +8,7 @@ import type { Shape } from './harness/shape.ts';
 import type { Step } from './table/plan.ts';
 import { silenceGateway } from './table/steps.ts';
 
-/** The message of the check `gateway` if the table has no row. */
+/** Runs a proof with the given checks. @param step is applied once the proof runs */
 async function prove(sandbox: Sandbox, checks: object[], step: Step = () => {}): Promise<Proof> {
   const configuration = configurationOf({ profiles: [{ name: 'own', proof: { checks } }] });
   const running = startProof(sandbox, { profile: 'own' }, { configuration });
@@ -54,7 +54,7 @@ describe('a pod without a network: no gateway does not pass', { concurrency: 3 }
   });
 });
 
-/** The default route is two routes for half of all addresses each. */
+/** Replaces the default route by two routes, each for half of all addresses. */
 const splitDefault: Step = async (sandbox) => {
   await sandbox.ip(
     'pod',
@@ -90,7 +90,7 @@ test('a device without neighbours: passes with a note', async () => {
   assert.match(log, /saw a default route by eth0, which has no neighbours\. Note: nothing was asked/);
 });
 
-/** Takes the addresses of an end of the link, and sets that a new one is tentative for two seconds. */
+/** Removes the addresses of one end of the link, and makes new addresses tentative for two seconds. */
 const prepareDetection = async (sandbox: Sandbox, device: 'eth0' | 'pod0'): Promise<void> => {
   const settings = Object.entries({ accept_dad: 1, dad_transmits: 2, router_solicitation_delay: 0 }).map(
     ([name, value]) => `echo ${value} > /proc/sys/net/ipv6/conf/${device}/${name}`,
@@ -99,7 +99,7 @@ const prepareDetection = async (sandbox: Sandbox, device: 'eth0' | 'pod0'): Prom
   await sandbox.exec(device === 'eth0' ? 'pod' : 'node', 'sh', ['-c', lines.join('; ')]);
 };
 
-/** During the detection, the kernel sends nothing from a new address. */
+/** Gives the pod a new address, from which the kernel sends nothing during the detection. */
 const ofPod: Step = async (sandbox) => {
   const route = `route replace default via ${gatewayAddress.ipv6} dev eth0`;
   await sandbox.ip('pod', `addr add ${podAddress.ipv6}/64 dev eth0`, route);

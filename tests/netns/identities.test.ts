@@ -7,13 +7,13 @@ import { type RuleSet, writeRules } from './rules/backends.ts';
 import { istio } from './rules/istio.ts';
 import { linkerd } from './rules/linkerd.ts';
 
-/* Whom a mesh's rule is for, or whom it exempts, depends on the pod. */
+/* Which user and group a mesh's rules redirect or exempt depends on the pod. */
 
 const proxyUid = 'config.linkerd.io/proxy-uid';
 const proxyGid = 'config.linkerd.io/proxy-gid';
-/** The last id of a namespace's range on OpenShift. */
+/** The last ID of a namespace's range on OpenShift. */
 const ofRange = 1_000_629_999;
-/** User and group of our image. */
+/** The user and the group of our image. */
 const ours = 64_532;
 
 const cases: [title: string, rules: RuleSet, pod: PodSpecimen, code: number][] = [

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what `npm run suite netns` needs on Debian or Ubuntu, as root; says nothing and is done at once where all
-# of it is there. Go, for the CNI project's own tool, comes from wherever the machine has it, or from Debian.
+# Installs what `npm run suite netns` needs on Debian or Ubuntu, as root. If everything is installed, does and prints
+# nothing. Uses the machine's Go, or Debian's, to build the CNI project's own tool.
 set -euo pipefail
 
 commands=(ip iptables-nft iptables-legacy nft nsenter unshare setpriv)

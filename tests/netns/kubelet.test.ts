@@ -10,7 +10,7 @@ import { linkerd } from './rules/linkerd.ts';
 import { type Plan, runCommand, type Step } from './table/plan.ts';
 import { addSecondInterface, downLo, networkStatusOf, write } from './table/steps.ts';
 
-/** The validator as a kubelet starts it: users, combined profiles, modes, signals, and its message. */
+/* The validator as a kubelet starts it: users, combined profiles, modes, signals, and its termination message. */
 describe('started as by a kubelet', { concurrency: 3 }, () => {
   const users: [who: string, runAsUser: number, runs: number][] = [
     ['a user of an OpenShift range', 1_000_680_000, 1_000_680_000],

@@ -10,14 +10,14 @@ import { validator } from './harness/proof.ts';
 import { Sandbox } from './harness/sandbox.ts';
 
 /*
- * As many pods as a node has by default start at once: the node limits its ICMP messages, and all get their answer. A
- * namespace has the limits of a node, and these are its own since Linux 6.12; before, all namespaces shared them.
+ * As many pods as a node runs by default start at once. The node limits its ICMP messages, but each pod gets answers.
+ * A network namespace has a node's limits, and its own since Linux 6.12; before, all namespaces shared them.
  */
 
 const count = 110;
 const checks = [{ profile: 'cilium', roundTrip: { mode: 'require', timeout: '10s' } }];
 
-/** A pod of the node, as Cilium connects it. Returns its namespace and addresses. */
+/** Adds a pod to the node, connected as by Cilium. @returns the pod's namespace and addresses */
 async function addPod(node: Sandbox, index: number): Promise<{ name: string; addresses: string[] }> {
   const name = await addNamespace('pod');
   node.onRemoval(() => removeNamespace(name));
@@ -57,7 +57,7 @@ test(`${count} validators at once on one node, with roundTrip required: all pass
     };
     const ids = ['--reuid=64532', '--regid=64532', '--clear-groups', '--bounding-set=-all'];
     const command = ['nsenter', `--net=${pathOf(name)}`, 'setpriv', ...ids, validator, 'validate'];
-    // all wait for the end of their input
+    // each waits until its standard input ends, so that all start together
     return spawn('sh', ['-c', `read _; exec ${command.join(' ')}`], {
       env: { ...process.env, ...environment },
     });

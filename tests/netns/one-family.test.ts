@@ -6,7 +6,7 @@ import { linkerd } from './rules/linkerd.ts';
 import { type Plan, runCommand, type Step } from './table/plan.ts';
 import { listenInPod, write } from './table/steps.ts';
 
-/** The same results in a pod of one family. */
+/** Switches IPv6 off in the pod. */
 const withoutIPv6: Step = async (sandbox) => {
   await sandbox.exec('pod', 'sh', ['-c', 'echo 1 | tee /proc/sys/net/ipv6/conf/*/disable_ipv6']);
 };

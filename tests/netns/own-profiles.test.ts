@@ -8,7 +8,7 @@ import type { Sandbox } from './harness/sandbox.ts';
 import { calico, flannel, ovnKubernetes } from './table/own-networks.ts';
 import type { Step } from './table/plan.ts';
 
-/** The profiles of docs/guides/profiles: what their checks can prove, and what not. */
+/* What the checks of the profiles in docs/guides/profiles can prove, and what they cannot. */
 const node =
   (...lines: string[]): Step =>
   async (sandbox) =>
@@ -19,7 +19,7 @@ const inNode =
     void (await sandbox.exec('node', 'sh', ['-c', script]));
 const correct: Step = () => {};
 
-/** What happens to the node's end of the network, and what the proof then says: its reasons, or `passed`. */
+/** A situation, the step that creates it, and the expected result of the proof: `passed`, or reasons of failures. */
 type Case = [what: string, step: Step, expected: string, podIPs?: string[]];
 
 const otherAddress: Case = [
@@ -57,7 +57,7 @@ const networks: [profile: string, make: () => Promise<Sandbox>, cases: Case[]][]
     flannel,
     [
       ['correct', correct, 'passed'],
-      // Linux answers ARP for its own addresses on every interface
+      // with IPv4 the check passes, because Linux answers ARP for its own addresses on every interface
       [
         "seen with IPv6 only: the node's end of the link is not in cni0",
         node('link set veth0 nomaster'),
@@ -100,7 +100,7 @@ for (const [profile, make, cases] of networks) {
       test(`${what}: ${expected}`, async () => {
         await using sandbox = await make();
         await step(sandbox);
-        // a failing check takes its whole time-out
+        // a failing check takes its whole time-out, so the time-out is shortened
         const configuration = parseConfiguration(text.replaceAll('10s', '2s'), profile);
         const { message, log } = await startProof(
           sandbox,

@@ -10,7 +10,7 @@ import { Sandbox } from './harness/sandbox.ts';
 import { writeRules } from './rules/backends.ts';
 import { linkerd } from './rules/linkerd.ts';
 
-/** The path of the substitute in the mesh's image, and in this checkout. */
+/** The path of the stand-in for the validator in the mesh's image, and its path in this checkout. */
 const program = '/app/linkerd2-network-validator.ts';
 const standIn = fileURLToPath(new URL('./harness/mesh-validator.ts', import.meta.url));
 
@@ -18,7 +18,7 @@ const proxyUid = 'config.linkerd.io/proxy-uid';
 const proxyGid = 'config.linkerd.io/proxy-gid';
 const args = ['--connect-addr', '192.0.2.2:1404', '--listen-addr', '0.0.0.0:4140', '--timeout', '2s'];
 const usual = { pod: specimens.linkerd, ids: { asUser: 65_534 }, rules: linkerd() };
-/** A pod whose proxy has the ids 1000, as the pod itself. */
+/** A pod whose proxy has the same user and group as the pod itself, 1000. */
 const own = {
   pod: {
     ...specimens.linkerd,

@@ -9,9 +9,9 @@ import { after, describe, suite, test } from 'node:test';
 import { env } from '../../validator/shared/contract.ts';
 import { validator } from './harness/proof.ts';
 
-/* The program on what comes from the command line, the environment and signals. Nothing here sends a packet outside. */
+/* How the program handles its command line, its environment and signals. No test sends packets out of the machine. */
 
-/** `npm run suite arm64` names the program for another architecture, behind the emulator that runs it. */
+/** `npm run suite arm64` sets the program for another architecture, preceded by an emulator. */
 const [program = validator, ...emulated] = process.env.CNI_GATE_TEST_HOST?.split(' ') ?? [];
 const folder = mkdtempSync(join(tmpdir(), 'cni-gate-program-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -54,7 +54,7 @@ const checks = (...list: object[]): Record<string, string | undefined> => ({
   [env.checks]: JSON.stringify(list),
 });
 const missing = { [env.networks]: 'nowhere@no-such-if0', [env.podNamespace]: 'apps' };
-/** Settled at once, without a look at the network. */
+/** A check that fails at once, without a look at the network. */
 const wrongUser = {
   profile: 'istio',
   redirect: { direction: 'inbound', listen: 15006, connect: ['127.0.0.6:15002'], asUser: 1, timeout: '1s' },
@@ -64,7 +64,7 @@ const unwritable = (path: string): Start => ({
   environment: checks(interfaces('1s')),
   args: ['validate', '--termination-log', path],
 });
-/** The kernel takes no longer variable: `MAX_ARG_STRLEN`, 32 pages. */
+/** How many bytes the value of this variable may have: the kernel's limit is `MAX_ARG_STRLEN`, 32 pages. */
 const longest = 131_071 - `${env.checks}=`.length;
 const forged = 'a\n\r\u001b[2K\u2028verdict: passed (0) after 0.050 s.';
 
@@ -196,7 +196,7 @@ describe('the program', { concurrency: 2 }, () => {
   }
 });
 
-/* A container of another release. Names are written out, as that release does not follow ours. */
+/* A container from a server of another release. Names are literals, because that release does not use our constants. */
 suite('a server of another release', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -10,7 +10,7 @@ import { type Cell, type Cells, runCommand } from './table/plan.ts';
 import { awsCells, ciliumCells } from './table/plugins.ts';
 import { writerCells } from './table/writers.ts';
 
-/* Every situation of every built-in profile: docs/reference/proof-table.md sums it up. */
+/* All situations of all built-in profiles. docs/reference/proof-table.md summarizes the results. */
 const networks: Record<NetworkName, Cells> = {
   linkerd: linkerdCells,
   istio: istioCells,
@@ -43,7 +43,7 @@ const runs: Run[] = [
 
 const isQuick = ({ cell }: Run): boolean => cell.fails === undefined && cell.while === undefined;
 
-/** `passed`, or the reasons of the failed checks, with families where not all of them failed. */
+/** `passed`, or the reasons of the failed checks. Families are listed if only some of them failed. */
 function outcomeOf({ checks, verdict }: Message): string {
   const failed = checks.filter((check) => !check.passed);
   if (failed.length === 0) return verdict;
@@ -67,10 +67,10 @@ function testRun({ title, network, cell }: Run): void {
   });
 }
 
-// few at a time: these take the processor
+// few at the same time, because these use the processor
 describe('situations that pass at once', { concurrency: 2 }, () => runs.filter(isQuick).forEach(testRun));
 
-// many at a time: these wait for a time-out or a late event
+// many at the same time, because these mostly wait for a time-out or a late event
 describe('situations that wait', { concurrency: 10 }, () =>
   runs.filter((run) => !isQuick(run)).forEach(testRun),
 );

@@ -6,7 +6,7 @@ import { listen, serveNames } from './harness/listeners.ts';
 import { startProof } from './harness/proof.ts';
 import { Sandbox } from './harness/sandbox.ts';
 
-/** `reach`, which no built-in profile has, so it is not in the table. */
+/** Runs a proof with the check `reach`, which no built-in profile uses. */
 function reach(sandbox: Sandbox, host: string, timeout = '3s', nameServers?: string[]) {
   const check = { reach: { host, port: 5432, timeout } };
   const configuration = configurationOf({ profiles: [{ name: 'database', proof: { checks: [check] } }] });
@@ -52,7 +52,7 @@ describe('reach', { concurrency: 4 }, () => {
     assert.equal(proof.code, 0, proof.log);
   });
 
-  // 2 SERVFAIL, 3 NXDOMAIN: some name servers answer so if a name has no IPv6 address
+  // some name servers answer with 2 (SERVFAIL) or 3 (NXDOMAIN) if a name has no IPv6 address
   for (const codeForOthers of [2, 3]) {
     test(`a name whose IPv6 address is refused with code ${codeForOthers}, in upper case`, async () => {
       await using sandbox = await Sandbox.make();

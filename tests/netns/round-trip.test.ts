@@ -8,7 +8,7 @@ import { startProof } from './harness/proof.ts';
 import { Sandbox } from './harness/sandbox.ts';
 import { noted, states } from './table/states.ts';
 
-/* What each check says of a state, beside the truth: whether a connection from the node arrives. */
+/* The results of all checks in a state, compared with the truth: whether a connection from the node arrives. */
 
 const timeout = '2500ms';
 const configuration = configurationOf({
@@ -40,7 +40,7 @@ describe('the round trip, beside the truth', { concurrency: 6 }, () => {
         ].map((line) => `${line} ${family}`),
       );
       assert.deepEqual(said(proof.log), expected.toSorted(), proof.log);
-      // from the node's own address, as the kubelet dials
+      // in a broken state, the connection must fail even from the node's own address, from which the kubelet dials
       const from = sandbox.familyList.map((family) => ({
         host: podAddress[family],
         port: 80,
@@ -65,7 +65,7 @@ describe('the round trip, beside the truth', { concurrency: 6 }, () => {
   }
 });
 
-/** What the log says of each check: passed, with a note or without, or its reason. */
+/** The result of each check in the log: `passed`, passed with a note, or the reason of the failure. */
 function said(log: string): string[] {
   const line = /^(\w+): (\w+) IPv([46]) (?:passed|(?:failed|could not be proved) \((\S+)\)): (.*)$/gm;
   const last = new Map(

@@ -11,7 +11,7 @@ import { linkerd } from './rules/linkerd.ts';
 
 const inbound = familiesOf('dual').map((family) => ({ host: podAddress[family], port: 80 }));
 
-/** The rule sets alone behave as those of `linkerd2-proxy-init` and `istio-iptables`. */
+/* The rule sets themselves behave like those of `linkerd2-proxy-init` and `istio-iptables`. */
 const otherUser = 65_534;
 const everywhere = { host: '::', manner: 'banner' } as const;
 const passthrough = { ipv4: '127.0.0.6', ipv6: '::6' } as const;

@@ -12,7 +12,7 @@ import { Sandbox } from './harness/sandbox.ts';
 import { writeRules } from './rules/backends.ts';
 import { istio } from './rules/istio.ts';
 
-/** The harness: its namespaces are separate from the machine, confined as a container, and removed afterwards. */
+/* The harness's namespaces are separate from the machine's, confined like containers, and removed afterwards. */
 const fixture = (name: string): string => fileURLToPath(new URL(`./harness/${name}`, import.meta.url));
 
 test("a sandbox leaves nothing in the machine's network namespace", async () => {

@@ -12,7 +12,7 @@ import { pathOf } from './harness/namespaces.ts';
 import { validator } from './harness/proof.ts';
 import { Sandbox } from './harness/sandbox.ts';
 
-/* The program without processor time, and without the tables of the kernel: no correct pod fails. */
+/* The program without processor time, and without the kernel's tables in /proc: no correct pod fails. */
 
 const way = (timeout: string): object[] => [
   { profile: 'way', address: { timeout } },

@@ -9,7 +9,7 @@ import { flushRules, writeRules } from './rules/backends.ts';
 import { linkerd } from './rules/linkerd.ts';
 import { addSecondInterface, networkStatusOf } from './table/steps.ts';
 
-/** Checks that passed early are repeated when the last one passes. Codes and reasons are in the table. */
+/* Checks that passed early are repeated when the last check passes. */
 const right = networkStatusOf('dual', podAddress, secondAddress);
 const joined: PodSpecimen = {
   ...specimens.linkerd,

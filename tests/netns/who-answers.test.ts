@@ -6,7 +6,7 @@ import { linkerd } from './rules/linkerd.ts';
 import { runCommand, type Step } from './table/plan.ts';
 import { answerOutside, leadBack, listenInPod, write } from './table/steps.ts';
 
-/** What the log says about a connection that another program answered. Codes and reasons are in the table. */
+/** A connection that another program answers, and the text that the log has to contain about it. */
 interface Answered {
   what: string;
   network: NetworkName;

@@ -23,7 +23,7 @@ import {
 import { states as ways } from './table/states.ts';
 import { write } from './table/steps.ts';
 
-/* The kubelet as a witness: a loop that dials the startup probe from the node, once a second. */
+/* The kubelet as a witness. A loop dials the startup probe's port from the node once a second. */
 
 const configuration = configurationOf({ profiles: [{ name: 'seen', proof: { witness: 'kubelet' } }] });
 describe('the witness, beside the truth', { concurrency: 9 }, () => {
@@ -33,7 +33,7 @@ describe('the witness, beside the truth', { concurrency: 9 }, () => {
       for (const step of steps) await step(sandbox);
       const { proof, connected } = await witnessed(sandbox, pod, { late, dialsFrom, from });
       const passes = typeof expected === 'number';
-      // the kubelet starts the next container as soon as it is connected
+      // the kubelet would start the next container once connected, so it may connect only if the proof passes
       assert.equal(connected, passes, proof.log);
       assert.equal(proof.code, passes ? 0 : 95, proof.log);
       if (passes) assert.match(proof.log, new RegExp(`witness IPv. passed: .* come to port ${expected}\\.`));
@@ -45,7 +45,7 @@ describe('the witness, beside the truth', { concurrency: 9 }, () => {
     });
   }
 
-  // the page says so of each
+  // the documentation states these results for each state
   for (const { what, shape, step, works } of ways) {
     test(`${what}: ${works ? 'passed' : 'not-reached'}`, async () => {
       await using sandbox = await Sandbox.make(shape);
@@ -72,7 +72,7 @@ describe('the witness, beside the truth', { concurrency: 9 }, () => {
     await sleep(1200);
     running.signal('SIGCONT');
     await sleep(500);
-    // at rest, it ends with 0
+    // after its proof, the validator waits for a signal and ends with 0
     running.signal('SIGTERM');
     const { code, log } = await running.ended;
     assert.equal(code, 0, log);
@@ -105,7 +105,7 @@ test('at rest: less than 1 MB of memory of its own, the end comes at once, and a
   await running.started;
   await kubelet(sandbox, running, portOf(plain));
   await sleep(500);
-  // a kubelet that restarted dials again
+  // a restarted kubelet dials again
   assert.ok(await kubelet(sandbox, running, portOf(plain)));
   const memory = readFileSync(`/proc/${running.pid()}/smaps_rollup`, 'utf8');
   const own = [...memory.matchAll(/^Private_(?:Clean|Dirty):\s+(\d+) kB$/gm)].map(([, kB]) => Number(kB));
@@ -117,13 +117,13 @@ test('at rest: less than 1 MB of memory of its own, the end comes at once, and a
   const sum = own.reduce((a, b) => a + b, 0);
   console.log(`${sum} kB of memory at rest`);
   assert.ok(own.length === 2 && sum < 1000, memory);
-  // a connection of before may be in TIME_WAIT
+  // an earlier connection may still be in TIME_WAIT
   const again = await witnessed(sandbox, plain, {});
   assert.deepEqual([again.connected, again.proof.code], [true, 0], again.proof.log);
 });
 
 describe('a run that follows in the same sandbox', { concurrency: 3 }, () => {
-  /** A sandbox of linkerd in which a first run was reached and killed, or failed. */
+  /** A sandbox with linkerd's rules in which a first run was either reached and then killed, or failed. */
   async function afterFirst(passes: boolean): Promise<Sandbox> {
     const sandbox = await Sandbox.make({ families: 'ipv4' });
     await write(linkerd())(sandbox);
@@ -169,7 +169,7 @@ describe('a run that follows in the same sandbox', { concurrency: 3 }, () => {
   test('after a pass without a proxy: the kubelet stops it, and the run after it proves', async () => {
     await using sandbox = await afterFirst(true);
     const again = startProof(sandbox, linkerdPod, { configuration });
-    // it does not get a signal that comes before it has begun
+    // a signal before its beginning would be lost, so this waits until it has begun
     while (again.termination() === '') await sleep(20);
     again.signal('SIGTERM');
     const { code, message, log } = await again.ended;
@@ -194,7 +194,7 @@ describe('a run that follows in the same sandbox', { concurrency: 3 }, () => {
   });
 });
 
-/** Waits until a validator has become the program that waits for a signal. */
+/** Waits until a validator has replaced itself by the program that only waits for a signal. */
 async function atRest(running: RunningProof): Promise<void> {
   let ended = false;
   void running.ended.then(() => {
@@ -216,7 +216,7 @@ interface Dialling {
   from?: string | undefined;
 }
 
-/** Runs the validator with a kubelet that dials it, until it fails, or ends it a moment after it was reached. */
+/** Runs the validator while a kubelet dials it, until the validator fails. If reached, ends it a moment later. */
 async function witnessed(
   sandbox: Sandbox,
   pod: PodSpecimen,
@@ -229,14 +229,14 @@ async function witnessed(
   const connected = await kubelet(sandbox, running, portOf(pod), from);
   await changed;
   if (connected) {
-    // a source that may be another pod's
+    // longer if the source address may be another pod's
     await sleep(from === undefined ? 500 : 10_500);
     running.signal('SIGTERM');
   }
   return { proof: await running.ended, connected };
 }
 
-/** Dials once a second until a connect succeeds or the validator ends. Returns whether one did. */
+/** Dials once a second until a connect succeeds or the validator ends. @returns whether a connect succeeded */
 async function kubelet(
   sandbox: Sandbox,
   running: RunningProof,
@@ -247,12 +247,12 @@ async function kubelet(
   void running.ended.then(() => {
     ended = true;
   });
-  // a test may take the node's own address
+  // a test may have removed the node's own address
   const hasAddress = (await sandbox.exec('node', 'ip', ['address', 'show', 'lo'])).includes(nodeAddress.ipv4);
   const family: Family = sandbox.families === 'ipv6' ? 'ipv6' : 'ipv4';
   const latest = performance.now() + 60_000;
   while (!ended) {
-    // a proof without a witness
+    // gives up after a minute, because a proof without a witness would wait forever
     if (performance.now() > latest) running.signal('SIGTERM');
     const host = podAddress[family];
     const [result] = await dialFromNode(sandbox, [

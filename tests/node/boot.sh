@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
-# Process 1 of a node: mounts what is the node's own, starts containerd and the kubelet, and ends with containerd.
-# It is a shell because process 1 has to collect processes whose parents are gone: shims leave some.
+# Process 1 of a node: mounts the node's own folders, starts containerd and the kubelet, and ends with containerd.
+# Process 1 has to reap orphaned processes, which containerd's shims leave behind, and a shell does that.
 #
-# Runs as root in mount and PID namespaces of its own. What the machine has in /etc, /opt and /var is seen, and what
-# is written there is gone with this boot, but for the folders that are kept on the node's disk.
+# Runs as root in its own mount and PID namespaces. The node sees the machine's /etc, /opt and /var. Changes there are
+# lost at the end of this boot, except in the folders that are on the node's disk.
 #
 # usage: boot.sh DISK KUBELET [ARGUMENT ...]
 set -euo pipefail
 disk=$1
 shift
 
-# /run of a node is new at each boot; the disk has to be seen from there, because its own path may be below /run
+# /run is new at each boot. The disk is mounted inside it, because the disk's own path may be below /run
 mount -t tmpfs -o mode=0755 tmpfs "$disk/run"
 mkdir "$disk"/run/{disk,written}
 mount --bind "$disk" "$disk/run/disk"
@@ -26,8 +26,8 @@ for folder in etc/cni etc/kubernetes opt/cni var/lib/cni var/lib/containerd var/
   mount --bind "$disk/$folder" "/$folder"
 done
 
-# The kernel is the machine's. A boot of the node has an id of its own, and the kubelet finds the settings that it
-# would make for the whole machine made already.
+# The node uses the machine's kernel. Bind mounts give it a boot ID of its own, and show the kubelet that the settings
+# which it would change for the whole machine are already made.
 setting() {
   mkdir -p /run/kernel
   printf '%s\n' "$2" >"/run/kernel/${1//\//.}"
@@ -41,7 +41,7 @@ setting kernel/panic_on_oops 1
 setting kernel/keys/root_maxkeys 1000000
 setting kernel/keys/root_maxbytes 25000000
 
-# mounts that the kubelet makes are seen in pods, and the other way round
+# mounts propagate between the node and its pods, in both directions
 mount --make-rshared /
 
 containerd --config /etc/kubernetes/containerd.toml >>/var/log/containerd.log 2>&1 &
@@ -53,11 +53,11 @@ if [ -d "$disk/images" ]; then
   tar -C "$disk/images" -c . | ctr --namespace k8s.io images import --snapshotter overlayfs - >>/var/log/images.log 2>&1
   rm -r "$disk/images"
 fi
-# all that containerd does from here on, each pod's first container included
+# records all events of containerd from now on, including those of each pod's first container
 ctr --namespace k8s.io events >"/var/log/events-$(<"$disk/boot_id")" &
 
-# containerd answers a little before its part for the kubelet does, and then the kubelet ends: systemd would start it
-# again, too
+# the kubelet exits if containerd answers but its CRI plugin is not ready yet; systemd would restart the kubelet
+# as well
 until "$@" >>/var/log/kubelet.log 2>&1; do sleep 0.2; done &
 
 wait -n || true

@@ -14,17 +14,17 @@ import { gateImages, sandboxImage, standIn } from './images/images.ts';
 import { installerImage, linkerdCni } from './mesh/daemon-set.ts';
 
 const reboots = Math.min(5, Number(process.env.CNI_GATE_REBOOTS ?? 5));
-/** How often a pod is made in each namespace, in milliseconds. */
+/** Milliseconds between two pods in each namespace. */
 const pace = 200;
-/** How many are made in each: at most, until the node tells of its boot; and from then on. All fit on the node. */
+/** Pods per namespace: at most `before` until the node reports its boot, then `since` more. All fit on the node. */
 const pods = { before: 30, since: 10 };
 
-/** They differ in their name and in one label: who opted in. */
+/** The namespaces differ only in their name and in the label with which `shop` opted in. */
 const namespaces = ['shop', 'bare'];
 
 const cluster = await Cluster.start(forNodes);
 after(() => cluster.stop());
-// on two nodes that are none: on the one that reboots cni-gate would be away when it is asked
+// cni-gate runs on two simulated nodes, because it would be away if it ran on the node that reboots
 const { replicas } = await install(cluster, 'strict');
 after(() => Promise.all(replicas.map((replica) => replica.end('SIGKILL'))));
 const image = standIn('localhost/waits:test', 'pause.ts');
@@ -50,17 +50,17 @@ test('a node reboots while pods are made for it', async (t) => {
   }
 });
 
-/** @returns what was seen, for people */
+/** @returns a summary for the test's output */
 async function reboot(prefix: string): Promise<string> {
   await node.powerCut();
-  // no kubelet runs on the node to end them, and a grace of 0 needs none
+  // no kubelet runs on the node that would end the pods, and with a grace period of 0 none is needed
   for (const where of namespaces) await cluster.api.delete(podsOf(where));
   const [made, window] = await Promise.all([
     makePods(prefix, node.boot()),
     history.until((seen) => windowOf(seen, node.bootId, isAgent)),
   ]);
   const bound = (where: string) => boundIn(history, where).filter(({ name }) => name.startsWith(prefix));
-  // held, and not for ever
+  // the pods are held, but not forever
   await history.until(() => (bound('shop').length === made ? true : undefined));
 
   const refusals = refusalsIn(history, window);
@@ -69,9 +69,9 @@ async function reboot(prefix: string): Promise<string> {
   const shop = boundWhile(window, first.version, bound('shop'));
   const bare = boundWhile(window, first.version, bound('bare'));
   assert.deepEqual(shop.known, []);
-  // the agent still read Ready when the first were refused
+  // the agent's status was still Ready when the gate refused the first pods
   assert.match(first.refusal ?? '', /is rebooted there/);
-  // the same pods, at the same time, without the gate
+  // the same pods at the same time in the namespace that did not opt in, which the gate does not hold
   assert.notDeepEqual(bare.known, [], 'no pod was bound without the gate either: this shows nothing');
   assert.deepEqual([...new Set(refusals.map(({ namespace }) => namespace))], ['shop']);
   const held = new Set(refusals.map(({ uid }) => uid)).size;
@@ -83,7 +83,7 @@ async function reboot(prefix: string): Promise<string> {
 
 const podsOf = (where: string): string => `/api/v1/namespaces/${where}/pods`;
 
-/** Makes pods for the node in both namespaces while it boots, and some more afterwards. */
+/** Makes pods for the node in both namespaces while the node boots, and some more afterwards. */
 async function makePods(prefix: string, booting: Promise<void>): Promise<number> {
   let made = 0;
   const some = async (enough: () => boolean): Promise<void> => {
@@ -102,7 +102,7 @@ async function makePods(prefix: string, booting: Promise<void>): Promise<number>
   return made;
 }
 
-/** A pod of the mesh for the node that reboots. */
+/** A pod with the mesh's proxy for the node that reboots. */
 function waiting(name: string): object {
   return pod(name, {
     nodeSelector: { 'kubernetes.io/hostname': node.name },

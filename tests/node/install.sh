@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Installs what `npm run suite node` needs on Debian or Ubuntu, as root; says nothing and is done at once where all
-# of it is there. The kubelet and the control plane are built from Go modules: see tests/README.md.
+# Installs what `npm run suite node` needs on Debian or Ubuntu, as root. If everything is installed, does and prints
+# nothing. The kubelet and the control plane are built from Go modules: see tests/README.md.
 set -euo pipefail
-# an engine builds the image
+# a Docker engine builds the images
 "$(dirname "$0")/../image/install.sh"
 
 commands=(containerd ctr runc ip iptables-nft iptables-nft-restore mount nsenter setpriv tar unshare)

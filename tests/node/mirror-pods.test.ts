@@ -35,7 +35,7 @@ const placed = (name: string, image: string, annotations = {}): object =>
   );
 
 test('a mirror pod that no static pod stands behind is deleted by the kubelet, and never run', async () => {
-  // cni-gate leaves mirror pods alone: docs/decisions/final-pod-policy.md#forged-exemptions rests on this
+  // cni-gate exempts mirror pods for this reason: docs/decisions/final-pod-policy.md#forged-exemptions
   await api.post(pods, placed('forged', forged.name, { [foreign.mirrorPod]: 'hash' }));
   await api.post(pods, placed('ordinary', ordinary.name));
   await api.until<Pod>(

@@ -15,24 +15,24 @@ import { chained, installerImage, linkerdCni } from './mesh/daemon-set.ts';
 
 const reboots = Number(process.env.CNI_GATE_REBOOTS ?? 20);
 const repairedReboots = Number(process.env.CNI_GATE_REPAIR_REBOOTS ?? 1);
-/** How long after its start linkerd-cni puts its plugin into the chain, in seconds. */
+/** How many seconds after its start linkerd-cni adds its plugin to the chain. */
 const late = 5;
 
-/** The network namespace in which the first proof after the latest reboot was made. */
+/** The network namespace of the first proof after the latest reboot. */
 let netnsOfHeld = '';
 const times = new Times();
 const cluster = await times.take('control plane', Cluster.start(forNodes));
 after(() => cluster.stop());
 const elsewhere = await startElsewhere();
 after(() => elsewhere.close());
-// they differ in their namespace only: one opted in
+// the two workloads differ only in their namespace: `shop` opted in
 const shop = new Workload(cluster, 'shop');
 const bare = new Workload(cluster, 'bare');
 const images = [...gateImages(), sandboxImage(), installerImage(), ...shop.images, ...bare.images];
 const node = await times.take('first boot, images unpacked', RealNode.start(cluster, 'node-1', images));
 after(() => node.powerCut());
 await cluster.apply(...linkerdCni(cluster.server, late));
-// what is held is looked at until the last test
+// without repair, so that tests can look at the held pod until the last one
 await applyWith(cluster, { repair: { mode: 'off' } });
 await times.take('cni-gate installed', Promise.all([trusted(cluster), rolledOut(), chained(node)]));
 
@@ -41,7 +41,7 @@ test('with the plugin in the chain a pod is proved, becomes Ready, and what it s
   const pod = await shop.until(isReady);
   assert.equal(verdictOf(pod).verdict, 'passed');
   assert.equal(await whoAnswers(pod), 'the proxy');
-  // the only pod that was made since the plugin is there
+  // the last containers are those of this pod, because no other pod was made since the plugin was added
   const [sandbox, validator] = node.starts().slice(-4);
   assert.equal(validator?.id, proofOf(pod)?.id);
   times.add('sandbox to verdict, proved', (Number(validator?.ended) - Number(sandbox?.at)) / 1000);
@@ -57,7 +57,7 @@ test('the race: the node reboots, and its plugin is back late', async (t) => {
 });
 
 test('what is held stays held in its sandbox, and kubectl shows what the guide shows', async () => {
-  // the plugin is in the chain by now, and the kubelet starts the proof again in the same sandbox
+  // by now the plugin is in the chain, and the kubelet repeats the proof in the same sandbox
   const again = await shop.until((pod) => proofOf(pod)?.restarts === 2);
   assert.deepEqual(reasonsOf(again), ['not-redirected']);
   assert.equal(verdictOf(again).sandbox.netns, netnsOfHeld);
@@ -92,7 +92,7 @@ test('with repair, and cni-gate itself on the node, the pod comes back into the 
 });
 
 async function race(): Promise<void> {
-  // those of the race before: deleting by hand is what helps
+  // the pods of an earlier race are deleted, which is the remedy for a held pod
   const before = await times.take('pods recreated', Promise.all([shop.remake(), bare.remake()]));
   for (const pod of before) assert.equal(await whoAnswers(pod), 'the proxy');
   await times.take('power cut', node.powerCut());
@@ -119,23 +119,23 @@ async function race(): Promise<void> {
   );
   const started = new Set(node.starts().map(({ image }) => image));
   for (const { name } of shop.images) assert.ok(!started.has(name), `${name} was started`);
-  // the same records tell of containers that did start
+  // the records do contain the containers that started, so a missing entry means that a container did not start
   for (const { name } of [...gateImages(), ...bare.images])
     assert.ok(started.has(name), `no record of ${name}`);
 }
 
-/** cni-gate's own pods run on the node, from its images. */
+/** Waits until cni-gate's own pods run on the node, from its images. */
 function rolledOut(): Promise<string> {
   return cluster.kubectl(['-n', 'cni-gate', 'rollout', 'status', 'deployment/cni-gate', '--timeout=60s']);
 }
 
-/** Waits until the kubelet has drawn its conclusion from how the proof ended: to wait, and make it again. */
+/** Waits until the kubelet has recorded that it will repeat the failed proof after a pause. */
 async function backedOff({ metadata }: Pod): Promise<void> {
   const selector = encodeURIComponent(`involvedObject.uid=${metadata.uid},reason=BackOff`);
   await cluster.api.until(`/api/v1/namespaces/shop/events?fieldSelector=${selector}`, () => true);
 }
 
-/** What containerd recorded of a container in this boot of the node. */
+/** What containerd recorded about a container in this boot of the node. */
 function startOf(id: string | undefined) {
   return node.starts().find((start) => start.id === id);
 }

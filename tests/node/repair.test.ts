@@ -22,18 +22,18 @@ import { chained, installerImage, linkerdCni } from './mesh/daemon-set.ts';
 
 const reboots = Number(process.env.CNI_GATE_REPAIR_REBOOTS ?? 1);
 const many = Number(process.env.CNI_GATE_REPAIR_PODS ?? 20);
-/** How long after its start linkerd-cni puts its plugin into the chain, in seconds. It reads Ready from its start. */
+/** How many seconds after its start linkerd-cni adds its plugin to the chain. Its pod reads Ready from its start. */
 const late = 5;
-/** How long the plugin is out of the chain while the node runs, in seconds, and how many pods are replaced meanwhile. */
+/** For how many seconds a running node's chain lacks the plugin, and how many pods are replaced meanwhile. */
 const [fault, few] = [15, 10];
-/** How many rounds a median needs. */
+/** How many rounds are needed for a median. */
 const enough = 3;
-/** How long the kubelet is frozen, in seconds. The node counts as gone after 40. */
+/** How many seconds the kubelet is suspended. After 40 the node becomes NotReady. */
 const frozen = 60;
 
 const evidences = ['ready', 'proof'] as const;
 type Evidence = (typeof evidences)[number];
-/** Twice the default: boots follow each other within a minute, and what is deleted by hand counts for a new leader. */
+/** Twice the default, because boots follow within a minute, and a new leader also counts deletions by the test. */
 const budgets = { perNodePerMinute: 120, perOwnerPerMinute: 120, perMinute: 240 };
 const settings = (evidence: Evidence, mode: 'off' | 'recreate'): object => ({
   gate: { evidence },
@@ -45,10 +45,10 @@ const cluster = await times.take('control plane', Cluster.start({ ...forNodes, a
 after(() => cluster.stop());
 const elsewhere = await startElsewhere();
 after(() => elsewhere.close());
-// on two nodes that are none: what repairs must not wait for its own node
+// cni-gate runs on two simulated nodes, so that repair does not have to wait for the node that reboots
 const { replicas } = await times.take('cni-gate installed', install(cluster, 'strict'));
 after(() => Promise.all(replicas.map((replica) => replica.end('SIGKILL'))));
-// as in a cluster whose other nodes are full: what fails has nowhere else to go
+// the other nodes take no pods, as in a cluster whose other nodes are full
 for (const other of ['n1', 'n2']) {
   await cluster.api.patch(`/api/v1/nodes/${other}`, { spec: { unschedulable: true } });
 }
@@ -66,7 +66,7 @@ await shop.scale(many);
 await times.take('first pods', shop.running(many));
 
 test('a node reboots, and its plugin is back late', async (t) => {
-  // by turns, because the machine is not equally busy all the time
+  // the cases take turns in each round, because the load of the machine changes
   for (let count = 1; count <= reboots; count++) {
     const turn = `round ${count} of ${reboots}`;
     await t.test(`${turn}: all pods are deleted by hand as soon as the plugin is there`, async (one) => {
@@ -87,7 +87,7 @@ for (const evidence of evidences) {
       await t.test(`boot ${count} of ${reboots}: ${name}`, async (one) => {
         await shop.scale(0);
         await shop.running(0);
-        // no pod is bound before the gate knows of the boot
+        // the pods are created once the gate knows of the boot, so that none is bound before
         const boot = await reboot(() => shop.scale(many));
         const running = await shop.running(many, boot.known);
         times.add(
@@ -147,7 +147,7 @@ test('a kubelet is frozen and thawed, its node is not ready and back: no pod is 
   node.thawKubelet();
   await nodeIs(true);
   await history.until(() => shop.pods().every(({ ready }) => ready) || undefined);
-  // a pod made by hand passes last: what there was to decide is decided
+  // once an additional pod has passed, cni-gate has no pending decisions
   await shop.scale(many + 1);
   await shop.running(many + 1);
   assert.deepEqual(deletionsSince(since), []);
@@ -185,7 +185,7 @@ async function deletedByRepair(evidence: Evidence): Promise<string> {
 const faultBy = (mode: 'off' | 'recreate'): string =>
   `${fault} s without the plugin, ${mode === 'off' ? 'by hand' : 'repair'}: back to the last pod Running`;
 
-/** Takes the plugin out of the chain while all pods are replaced. @param mode `off`: deleted by hand */
+/** Removes the plugin from the chain while all pods are replaced. @param mode `off`: the test deletes failed pods */
 async function withoutPlugin(mode: 'off' | 'recreate'): Promise<string> {
   const known = shop.proofs();
   const chain = readFileSync(node.chain, 'utf8');
@@ -213,7 +213,7 @@ async function withoutPlugin(mode: 'off' | 'recreate'): Promise<string> {
 interface Boot {
   /** Ids of the proofs of earlier boots. */
   known: Set<string>;
-  /** How many bindings the gate had refused before. */
+  /** How many bindings the gate had refused before this boot. */
   refused: number;
   power: number;
   window: Window;
@@ -247,7 +247,7 @@ const refusals = (): Promise<number> =>
     outcome: 'refused',
   });
 
-/** Deletions in the Deployment's namespace, the kubelet's and the garbage collector's last word left out. */
+/** Successful deletions of pods in the Deployment's namespace since a time, without those by kubelets. */
 function deletionsSince(since: number): Deletion[] {
   return deletionsIn(cluster).filter(
     ({ by, namespace, at }) => at >= since && namespace === shop.namespace && !by.startsWith('system:node:'),
@@ -256,11 +256,11 @@ function deletionsSince(since: number): Deletion[] {
 
 const failedIn = ({ known }: Boot): Set<string> => shop.verdicts(known).get(exitCode.failed) ?? new Set();
 
-/** The first write since a boot that says of a pod that it is being deleted. */
+/** The first version of a pod since the boot that shows that the pod is being deleted. */
 const firstDeletion = ({ window }: Boot): PodWrite | undefined =>
   history.pods.find((one) => one.namespace === shop.namespace && one.leaving && one.version > window.opened);
 
-/** What cni-gate deleted in a boot. Asserts that all of it had failed, none twice, and that nothing else deleted pods. */
+/** The deletions since a boot. Asserts that only cni-gate deleted pods, only failed ones, and none twice. */
 function onlyFailed(boot: Boot): Deletion[] {
   const deletions = deletionsSince(boot.power);
   const names = deletions.map(({ name }) => name);
@@ -275,16 +275,16 @@ function onlyFailed(boot: Boot): Deletion[] {
   return deletions;
 }
 
-/** Each application's calls to a server outside are answered by its proxy. */
+/** Asserts that the proxy answers each application's calls to a server outside of its pod. */
 async function allInMesh(): Promise<void> {
   for (const { address } of shop.pods()) {
-    // it runs, and may not listen yet
+    // the application runs, but may not listen yet
     const answer = await eventually(() => whoAnswersAt(address));
     assert.equal(answer, 'the proxy');
   }
 }
 
-/** A boot for people: times since power on. */
+/** A summary of a boot for the test's output. Times count from power on. */
 async function tell(boot: Boot, running: number): Promise<string> {
   const since = (at: number): string => `${((at - boot.power) / 1000).toFixed(1)} s`;
   const verdicts = [...shop.verdicts(boot.known)].map(([code, { size }]) => `${size} with ${code}`);

@@ -12,7 +12,7 @@ import { pluginFolder } from './harness/network.ts';
 import { type Setup, setupVariable } from './setup.ts';
 
 /**
- * Runs a command where a control plane and a node can be started: see tests/cluster/run.ts, which does most of it.
+ * Runs a command where it can start a control plane and a node. Most of the work is done by tests/cluster/run.ts.
  *
  * usage: npx node tests/node/run.ts COMMAND [ARGUMENT ...]
  */
@@ -31,7 +31,7 @@ try {
   removeLeftGroups('node');
   for (const name of leftovers(tmpdir(), imagePrefix)) rmSync(join(tmpdir(), name), { recursive: true });
   setup.kubelet = find(await ensurePrograms(['kubelet']), 'kubelet');
-  // outside, because it needs the network
+  // before the namespaces are made, because the build needs the machine's network
   buildImages();
   makeGroup(setup.group);
   runInside();
@@ -41,7 +41,7 @@ try {
   process.exitCode = 1;
 }
 
-/** @throws Error that says what is missing; the runner of the control plane looks for the rest */
+/** @throws Error with the missing programs; the runner of the control plane checks all other requirements */
 function checkMachine(): void {
   const commands = [
     'containerd',
@@ -63,7 +63,7 @@ function checkMachine(): void {
   );
 }
 
-/** Builds the images as tests/image does, and takes them out of that engine. */
+/** Builds the images as tests/image does, and exports their files from that Docker engine. */
 function buildImages(): void {
   mkdirSync(setup.images);
   const image = (file: string): string => fileURLToPath(new URL(`../image/${file}`, import.meta.url));

@@ -1,15 +1,15 @@
-/** What the runner hands to the tests: see run.ts. */
+/** What the runner passes to the tests: see run.ts. */
 export interface Setup {
   kubelet: string;
-  /** Control group of this run. */
+  /** The control group of this run. */
   group: string;
-  /** Folder with `root` and `config.json` for each image (tests/image/exported.ts). */
+  /** The folder with `root` and `config.json` for each image (tests/image/exported.ts). */
   images: string;
 }
 
 export const setupVariable = 'CNI_GATE_NODE_SETUP';
 
-/** @throws Error outside the runner, where a node would be the machine's own business */
+/** @throws Error outside the runner, because a node would change the machine itself */
 export function inRun(): Setup {
   const text = process.env[setupVariable];
   if (text !== undefined) return JSON.parse(text);

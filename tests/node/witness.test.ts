@@ -16,8 +16,8 @@ import { gateImages, sandboxImage, standIn } from './images/images.ts';
 import { chained, installerImage, linkerdCni } from './mesh/daemon-set.ts';
 
 /*
- * The kubelet as a witness. A NetworkPolicy cannot be enforced on this node: tests/netns/witness.test.ts has one that
- * lets only the node through.
+ * The kubelet as a witness. This node cannot enforce a NetworkPolicy; tests/netns/witness.test.ts has a policy that
+ * allows connections only from the node.
  */
 
 const many = 30;
@@ -48,9 +48,9 @@ await makeNamespace(cluster, 'mesh', { [profileLabel]: 'linkerd.seen' });
 await makeNamespace(cluster, 'plain', { [profileLabel]: 'seen' });
 await makeNamespace(cluster, 'unseen', { [profileLabel]: 'unseen' });
 
-/** A container that ends at once with 0: the validator's help. */
+/** A container that ends at once with exit code 0, because it only prints the validator's help. */
 const ends = [{ name: 'app', image: validatorImage, imagePullPolicy: 'Never', args: ['validate', '--help'] }];
-/** Other nodes have no kubelet. */
+/** Selects the only node that has a kubelet. */
 const here = { nodeSelector: { 'kubernetes.io/hostname': node.name } };
 const meshed = {
   ...here,
@@ -140,7 +140,7 @@ test('Jobs and CronJobs complete', async () => {
 });
 
 test(`${many} pods at once: when the next container starts`, async (t) => {
-  // the same with a validator that ends before it
+  // pods with a witness, and for comparison pods whose validator ends before the next container starts
   for (const namespace of ['unseen', 'plain']) {
     const names = Array.from({ length: many }, (_, index) => `at-once-${index}`);
     const spec = { ...here, restartPolicy: 'Never', containers: ends };
@@ -178,7 +178,7 @@ test('after a reboot each pod is witnessed anew, or fails and is recreated by re
   }, 180);
 });
 
-/** The validators of this node that wait for the end of their pods. */
+/** The process IDs of validators on this node that wait for the end of their pods. */
 const waiting = (): string[] =>
   readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && read(pid, 'cmdline').includes('wait-for-signal'));
 

@@ -16,9 +16,9 @@ import { chained, installerImage, linkerdCni } from './mesh/daemon-set.ts';
 
 /** `gate.maxHold`, in seconds. */
 const maxHold = 30;
-/** After a refusal the scheduler waits for at most 10 s, and the binding takes its time on a busy machine. */
+/** Seconds on top of `maxHold`: the scheduler retries after at most 10 s, and a busy machine binds slowly. */
 const slack = 20;
-/** How often pods of others come at once, after how many seconds without a pass, and how many. */
+/** How often other pods are created, how many seconds pass before each time, and how many are created each time. */
 const [rounds, quiet, others] = [4, 45, 10];
 
 const cluster = await Cluster.start(forNodes);

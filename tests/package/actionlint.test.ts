@@ -26,15 +26,15 @@ before(() => {
 });
 after(() => rmSync(folder, { recursive: true }));
 
-/** What actionlint finds in the workflows of this checkout, and in the action that they use. */
+/** What actionlint reports about the workflows of this checkout and the action that they use. */
 function lint(): string {
   const copy = join(folder, 'checkout');
   rmSync(copy, { recursive: true, force: true });
-  // it looks for the root of a repository
+  // actionlint looks for the root of a repository
   mkdirSync(join(copy, '.git'), { recursive: true });
   cpSync(join(root, '.github'), join(copy, '.github'), { recursive: true });
   cpSync(join(root, 'action.yml'), join(copy, 'action.yml'));
-  // without the programs that it calls if they are there: the result would depend on the machine
+  // without shellcheck and pyflakes, because the result would depend on whether the machine has them
   const { stdout, stderr } = spawnSync(
     join(folder, 'actionlint'),
     ['-shellcheck=', '-pyflakes=', '-no-color'],

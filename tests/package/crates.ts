@@ -1,12 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-/* Fails where a crate is not from crates.io, or has a license that a program of Apache-2.0 cannot carry. */
+/* Fails if a crate is not from crates.io, or has a license that does not fit into a program under Apache-2.0. */
 
-/** Licenses that ask for no more than to be named. */
+/** Licenses that only require to be named. */
 const allowed = ['Apache-2.0', 'MIT', 'Unicode-3.0', 'Zlib'];
 
-/** Whether one license of each part that AND joins is allowed. @param expression SPDX */
+/** Whether each part that AND joins has at least one allowed license. @param expression SPDX expression */
 const isAllowed = (expression: string | null): boolean =>
   (expression ?? '')
     .replace(/[()]/g, '')
@@ -17,7 +17,7 @@ const metadata = execFileSync('cargo', ['metadata', '--locked', '--format-versio
   cwd: fileURLToPath(new URL('../../validator/host', import.meta.url)),
   maxBuffer: 1 << 28,
 });
-/** The source of a package of this checkout is null. */
+/** `source` is null for a package of this checkout. */
 const { packages }: { packages: { name: string; license: string | null; source: string | null }[] } =
   JSON.parse(metadata.toString());
 const wrong = packages.filter(

@@ -24,7 +24,7 @@ import { runComponent } from './support/component.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** The files of this checkout, without what is built: what a runner gets. */
+/** The files of this checkout as a runner gets them, without build results. */
 let checkout: string;
 
 function run(command: string, args: string[], cwd: string): string {
@@ -54,7 +54,7 @@ const manifests = {
 
 suite('GitHub action', () => {
   const review = (workspace: string, inputs: Record<string, string>): ActionEnded =>
-    // installed by the first test
+    // the first test has already installed cni-gate
     runAction(checkout, { workspace, inputs, skip: ['Install cni-gate'] });
 
   test('a fresh checkout: installs cni-gate, reviews, and writes output and summary', (t) => {
@@ -132,7 +132,7 @@ suite('GitHub action', () => {
 suite('GitLab component', () => {
   test('a job: log, Code Quality and JUnit reports, and the exit code of the review', (t) => {
     const { folder } = repositoryWith(t, { ...manifests, 'deploy/bad.yaml': misspelled });
-    // the real git clones this checkout; npm ci, which the action's test runs, is a link to what it made
+    // git really clones this checkout, but `npm ci` is replaced: it links what the action's test has installed
     const source = repositoryWith(t, {});
     run(
       'cp',

@@ -13,7 +13,7 @@ import { startSmallServer } from '../support/small-server.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Runs a command to its end. */
+/** Runs a command until it ends. */
 function run(
   cwd: string,
   command: string,
@@ -51,7 +51,7 @@ test('the packed file runs where it is installed, without the checkout', async (
     [],
   );
 
-  // the checkout has none: there, npm itself may run on Node 20
+  // the checkout's own package.json has no `engines`, because npm may run on Node 20 there
   const packedManifest = JSON.parse(run(folder, 'tar', ['xOf', file, 'package/package.json']).stdout);
   assert.deepEqual(packedManifest.engines, { node: '>=22.19' });
 

@@ -6,7 +6,7 @@ import { readPolicy } from '../../webhook/config/load.ts';
 import { expandInputs } from '../../webhook/review/input/files.ts';
 import { folderWith, pod, type Reviewed, reviewNames, reviewText } from './support.ts';
 
-/** Inputs with the folder cut off; of faults the message. */
+/** The expanded inputs, relative to the folder; a fault is shown as its message. */
 const found = (folder: string, names: string[]): string[] =>
   expandInputs(names.map((name) => join(folder, name))).map((one) =>
     typeof one === 'string'
@@ -113,7 +113,7 @@ test('unreadable documents are errors with lines, and the others are reviewed', 
     assert.equal(faults.length, 1, text.slice(0, 40));
     assert.match(faults[0] ?? '', message);
     const [where] = /^\d+/.exec(faults[0] ?? '') ?? [];
-    // the aliases that stand for too much are some lines further down
+    // the fault of the aliases is reported some lines further down than the others
     assert.ok(Number(where) >= 13 && Number(where) <= 22, faults[0]);
     assert.deepEqual(reported, [
       'injected profile-applies Pod shop/before',

@@ -8,7 +8,7 @@ const labelled = (name: string, profile: string): string =>
 
 const strictConfig = 'apiVersion: cni-gate.io/v1alpha1\nkind: Configuration\nproof: {allowOptOut: false}\n';
 
-/** One of each: injected, warned of, refused, in a namespace that is not given, unreadable, no workload. */
+/** One document of each kind: injected, with a warning, refused, without a Namespace, unreadable, not a workload. */
 const files = {
   'a.yaml': [
     pod('good'),

@@ -30,7 +30,7 @@ for (const { kind: named, at, ...body } of tables('kinds.yaml')) {
       const first = jsonpatch.getValueByPointer(patched, `${pointer}/spec/initContainers/0/name`);
       assert.equal(first, 'cni-gate-validator');
     }
-    // the operator's own names for containers are made up for the review alone
+    // `review` makes up names for containers that an operator names later, but does not write them to its output
     assert.deepEqual(parse(reviewed.yaml()), patched);
   });
 }
@@ -64,7 +64,7 @@ test('items of a YAML List have their lines, and stay in the List', async (t) =>
   const patched = reviewed.yaml();
   assert.equal(parse(patched).items[1].spec.initContainers[0].name, 'cni-gate-validator');
   assert.match(patched, /\n# between\n- apiVersion: v1\n/);
-  // each diff is about its own item
+  // each diff is relative to its own item
   const diffs = reviewed.text().split(/^injected /m);
   assert.match(diffs[1] ?? '', /@@ -7,/);
   assert.doesNotMatch(diffs[1] ?? '', /name: b$/m);

@@ -4,24 +4,24 @@ import type { Flags } from './support.ts';
 
 type Fields = Record<string, unknown>;
 
-/** A case of a table: manifests in short forms, and what review says of them. */
+/** A case of a table: manifests in short forms, and the results that `review` must report. */
 export interface TableCase {
   title: string;
   in: (string | Fields)[];
   profile?: string;
   config?: object;
-  /** Code and subject of each finding. */
+  /** The code and the subject of each finding. */
   finds?: string[];
   /** A part of the message of the first finding. */
   says?: string;
-  /** Outcome, reason, kind and name of each workload. */
+  /** The outcome, reason, kind and name of each workload. */
   reported?: string[];
 }
 
-/** The tables in a YAML file of this folder. */
+/** The tables of cases in a YAML file of this folder. */
 export const tables = (file: string) => parse(readFileSync(new URL(file, import.meta.url), 'utf8'));
 
-/** The flags that a case sets. */
+/** The flags for the profile and the configuration of a case. */
 export const flagsOf = ({ profile, config }: TableCase): Flags => ({
   ...(profile !== undefined && { profile }),
   ...(config !== undefined && {
@@ -30,9 +30,9 @@ export const flagsOf = ({ profile, config }: TableCase): Flags => ({
 });
 
 /**
- * YAML documents of short forms: `Namespace NAME [PROFILE]`, `Pod NAME [NAMESPACE]`, `Host NAME [NAMESPACE]` for a pod
- * on the host network; an object with `namespace` for a Namespace, with `apiVersion` for itself, and any other for a
- * workload.
+ * YAML documents from short forms. A text is `Namespace NAME [PROFILE]`, `Pod NAME [NAMESPACE]`, or `Host NAME
+ * [NAMESPACE]` for a pod on the host network. An object with `namespace` stands for a Namespace, an object with
+ * `apiVersion` is used as it is, and any other object stands for a workload.
  */
 export const manifests = (forms: TableCase['in']): string =>
   forms.map((form) => stringify(typeof form === 'string' ? ofWords(form) : ofFields(form))).join('---\n');
@@ -68,7 +68,7 @@ const namespaceObject = ({ namespace, profile, labels = {}, ...others }: Fields)
   },
 });
 
-/** A Deployment `web`, or another kind: `labels` and `annotations` are of its pods, `own` is its own metadata. */
+/** A Deployment `web`, or another kind. `labels` and `annotations` are those of the pods, `own` is for the workload. */
 function workload(form: Fields): object {
   const { kind = 'Deployment', name = 'web', namespace_: namespace = 'shop' } = form;
   const { own = {}, labels, annotations, containers = [], pod: more = {}, job = {} } = form;

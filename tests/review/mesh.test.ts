@@ -5,19 +5,19 @@ import { parse, stringify } from 'yaml';
 import { manifests, tables } from './manifests.ts';
 import { type Flags, type Reviewed, reviewText } from './support.ts';
 
-/** What a case says of its namespace and of its pod, in the forms of manifests.ts. */
+/** A case: its Namespace and its workload, in the short forms of manifests.ts. */
 interface Case {
   title: string;
   profile: string;
   namespace?: Record<string, unknown>;
   pod?: Record<string, unknown>;
-  /** The pod after the mesh's injector. */
+  /** The workload as the mesh's injector changes it. */
   injected?: Record<string, unknown>;
-  /** The injector's command, which the finding names. */
+  /** The command of the injector, which the message of the finding must contain. */
   command?: string;
 }
 
-/** The cases of every mesh: a file for each. */
+/** The cases of all meshes; each mesh has a file. */
 const cases: Record<string, Case[]>[] = globSync('mesh-*.yaml', { cwd: import.meta.dirname }).map(tables);
 const casesOf = (outcome: string): Case[] => cases.flatMap((table) => table[outcome] ?? []);
 
@@ -53,7 +53,7 @@ suite('no finding, and --assume-meshed changes nothing', () => {
   }
 });
 
-/** The template of the workload, as the YAML output has it. */
+/** The pod template of the workload in the YAML output. */
 // biome-ignore lint/suspicious/noExplicitAny: any of its fields
 const templateOf = (one: Reviewed): any => parse(one.yaml().split('---\n')[1] ?? '').spec.template;
 

@@ -10,7 +10,7 @@ import { command, folderWith, namespaceOf, pod, reviewFiles, reviewText } from '
 const profile = 'cilium.linkerd.multus';
 const json = (name: string): string => JSON.stringify(recorded(name));
 
-/** The answers of the server's code, one on each line. */
+/** The answers of the server's own code to recorded reviews, one on each line. */
 async function expected(
   of: readonly string[],
   namespaces = new FixedNamespaces(new Map(), profile),

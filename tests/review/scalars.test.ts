@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { writeYaml } from '../../webhook/lib/yaml.ts';
 import { readYaml } from './support.ts';
 
-/** What sigs.k8s.io/yaml makes of plain scalars. */
+/** Plain scalars, and the values that sigs.k8s.io/yaml reads from them. */
 const cases: [text: string, value: unknown][] = [
   ['0644', 420],
   ['0o644', 420],

@@ -15,7 +15,7 @@ import { command, folderWith, namespaceOf, pod, reviewFiles } from './support.ts
 
 const root = '/repository';
 
-/** A refusal, an unknown key, a document that is no YAML, and a pod in which all is well. */
+/** A refusal, an unknown key, a document that is not YAML, and a pod without any finding. */
 const files = {
   'a.yaml': [
     namespaceOf('shop', 'cilium'),
@@ -26,7 +26,7 @@ const files = {
   'b.yaml': 'a: b: c\n',
 };
 
-/** The same report, whose files are in the repository. */
+/** The report on {@link files}, changed as if the files were in the repository. */
 async function report(t: Parameters<typeof folderWith>[0]): Promise<Report> {
   const { report: read } = await reviewFiles(t, files);
   for (const place of [...read.documents, ...read.faults, ...read.findings]) {
@@ -42,7 +42,7 @@ interface SarifResult {
   locations: { physicalLocation: Record<string, Record<string, unknown>> }[];
 }
 
-/** The published schema of SARIF 2.1.0, in which only the name of its own address is of an older draft. */
+/** The published schema of SARIF 2.1.0 without `$schema` and `id`, the only fields of an older JSON Schema draft. */
 const validateSarif = (() => {
   const schema = createRequire(import.meta.url)('@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json');
   const { $schema, id, ...rest } = schema;
@@ -133,7 +133,7 @@ suite('GitHub annotations', () => {
         assert.equal(command?.name, 'error');
         assert.deepEqual(Object.keys(command?.properties ?? {}), ['title', 'file', 'line', 'col']);
         assert.equal(others.length, 2);
-        // where nothing had to be cleaned, everything is there again
+        // a message without characters that must be removed comes back unchanged
         if (!/[\p{Cc}\p{Cf}\ud800-\udfff]/u.test(message)) assert.equal(command?.text, message);
       }),
       { numRuns: 500 },
@@ -192,7 +192,7 @@ test('the command: each form, with the exit codes of a review', async (t) => {
   assert.equal(JSON.parse(gitlab.output)[0].location.path, join(folder, 'a.yaml'));
   const github = await command(join(folder, 'b.yaml'), '-o', 'github');
   assert.equal(github.status, 2);
-  // both streams are one log, in which everything is once
+  // standard output and standard error are one log in CI, so each problem must be in only one of the two
   assert.equal(github.messages, '');
   assert.equal(commandsIn(github.output).commands.length, 1);
 });

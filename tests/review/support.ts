@@ -13,7 +13,7 @@ import { textOutput } from '../../webhook/review/output/text.ts';
 import { yamlOutput } from '../../webhook/review/output/yaml.ts';
 import { type ReviewOptions, review } from '../../webhook/review/run.ts';
 
-/** A folder with files in it, gone when the test ends. */
+/** A folder with these files, which is removed when the test ends. */
 export function folderWith(t: TestContext, files: Record<string, string>): string {
   const folder = mkdtempSync(join(tmpdir(), 'cni-gate-review-'));
   t.after(() => rmSync(folder, { recursive: true }));
@@ -74,7 +74,7 @@ export interface Flags {
   ownNamespace?: string;
 }
 
-/** Reviews texts as files in a folder, in the order of their names, in this process. */
+/** Reviews texts as the files of a folder, in the order of their names. No other process is started. */
 export async function reviewFiles(
   t: TestContext,
   files: Record<string, string>,
@@ -92,7 +92,7 @@ export async function reviewFiles(
   });
 }
 
-/** Reviews one text. */
+/** Reviews one text as a file. */
 export const reviewText = (t: TestContext, text: string, flags: Flags = {}): Promise<Reviewed> =>
   reviewFiles(t, { 'input.yaml': text }, flags);
 
@@ -122,9 +122,9 @@ export async function reviewNames(options: ReviewOptions): Promise<Reviewed> {
 }
 
 /**
- * What `cni-gate review` with these arguments prints, and its exit code, without a process of its own.
+ * Runs `cni-gate review` with these arguments in this process, and returns what it prints and its exit code.
  *
- * @throws CniGateError for what the program reports as an error
+ * @throws CniGateError where the program would report an error
  */
 export async function command(...args: string[]): Promise<ReviewResult & { output: string }> {
   const results: ReviewResult[] = [];
@@ -140,13 +140,13 @@ export async function command(...args: string[]): Promise<ReviewResult & { outpu
   return { ...result, output: joined(result.output) };
 }
 
-/** A Namespace that opts in. */
+/** The manifest of a Namespace that opts in. */
 export const namespaceOf = (name: string, profile: string): string =>
   `apiVersion: v1\nkind: Namespace\nmetadata:\n  name: ${name}\n  labels:\n    cni-gate.io/profile: ${profile}\n`;
 
-/** A pod that everything can be injected into. */
+/** The manifest of a pod into which the proof of every profile can be injected. */
 export const pod = (name: string, namespace = 'shop'): string =>
   `apiVersion: v1\nkind: Pod\nmetadata:\n  name: ${name}\n  namespace: ${namespace}\nspec:\n  containers:\n    - name: app\n      image: app:1\n`;
 
-/** The value of a YAML document, as review reads it. */
+/** The value of the first YAML document, as `review` reads it. */
 export const readYaml = (text: string): unknown => yaml.readYaml(text)[0]?.value;

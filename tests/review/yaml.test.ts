@@ -7,7 +7,7 @@ import { namespaceOf, pod, type Reviewed, readYaml, reviewFiles, reviewText } fr
 
 const texts: Record<string, string> = tables('patched.yaml');
 
-/** The value of a text with the patches of its workloads. Aliases share values, and are copies here. */
+/** The value of a text after the patches of its workloads. Each alias becomes a copy of the value that it shares. */
 function patchedValue(text: string, { report }: Reviewed): unknown {
   const value = JSON.parse(JSON.stringify(readYaml(text)));
   for (const { workload, decision } of report.reviewed) {
@@ -25,7 +25,7 @@ suite('the YAML output', () => {
       assert.deepEqual(reviewed.faults, []);
       const output = reviewed.yaml();
       assert.deepEqual(readYaml(output), patchedValue(text, reviewed));
-      // a map with a merge key is written from its values
+      // `review` writes a map with a merge key anew from its values
       const kept = text.includes('<<') ? [] : (text.match(/#.*|\b0x\d+|\b1e1|\b0644|"quoted"|'b'/g) ?? []);
       for (const part of kept) assert.ok(output.includes(part), part);
       const again = await reviewText(t, output, { profile: 'cilium' });
@@ -116,7 +116,7 @@ test('JSON stays JSON, in one line or in many; removing the injection restores i
     );
     assert.equal(output, `${JSON.stringify(JSON.parse(output), null, indent)}\n`);
   }
-  // a layout that YAML does not read
+  // this layout is JSON that a YAML parser does not accept
   const lines = JSON.stringify(object).replace('"metadata":', '"metadata"\n:');
   const output = (await reviewText(t, lines, { profile: 'cilium' })).yaml();
   assert.equal((await reviewText(t, output, { profile: 'cilium' })).summary.current, 1);

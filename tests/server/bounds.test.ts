@@ -1,4 +1,4 @@
-/** Ordinary load, which no limit stops. Floods are in tests/attack. */
+/** Ordinary load, which no limit may stop. The tests in tests/attack flood the server. */
 import assert from 'node:assert/strict';
 import { Agent } from 'node:https';
 import { test } from 'node:test';

@@ -13,7 +13,7 @@ import { startServer, type TestServer } from '../support/running-server.ts';
 const body = JSON.stringify(recorded('pod-deployment-web'));
 const [trusted, stranger] = await Promise.all([ClusterAuthority.create(), ClusterAuthority.create()]);
 
-/** A server that asks for certificates of `trusted`. */
+/** Starts a server that requires client certificates of the authority `trusted`. */
 async function start(t: TestContext, clientName?: string[]): Promise<{ server: TestServer; file: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
   t.after(() => rmSync(folder, { recursive: true }));
@@ -22,7 +22,7 @@ async function start(t: TestContext, clientName?: string[]): Promise<{ server: T
   return { server: await startServer(t, { clientCa: file, clientName }), file };
 }
 
-/** A call with a certificate, or without one. */
+/** Makes a call with a client certificate, or without any. */
 function call(server: TestServer, shown?: { certificate: string; key: string }): Promise<Answer> {
   return server.post('/mutate', body, {
     agent: false,
@@ -39,7 +39,7 @@ test('a call with a certificate of the authority is answered, others are refused
   const foreign = await call(server, await stranger.client('kube-apiserver'));
   assert.equal(foreign.status, 401);
   assert.match(foreign.body, /got one that is refused/);
-  // a certificate for servers is none for clients, whoever signed it
+  // a serving certificate is not accepted from a client, whoever signed it
   assert.equal((await call(server, await trusted.serving(['kube-apiserver']))).status, 401);
   assert.match(
     (await server.ops('/metrics')).body,

@@ -56,7 +56,7 @@ test('serve writes its authority, answers, and ends with 0 when it is told to st
   assert.deepEqual([status, signal], [0, null]);
 });
 
-/** Arguments that serve cannot start with, and its error. */
+/** Arguments with which `serve` cannot start, and the error that it reports. */
 const wrong: [args: string[], error: RegExp][] = [
   [[], /no cluster to ask: .*config does not exist\. Give --kubeconfig.*\(CNI_GATE_CLUSTER_CONFIG\)/],
   [['--kubeconfig', '/nowhere'], /cannot use kubeconfig \/nowhere: ENOENT.*\(CNI_GATE_CLUSTER_CONFIG\)/],

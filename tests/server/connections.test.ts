@@ -1,4 +1,4 @@
-/** Limits of connections. Floods of them are in tests/attack. */
+/** Limits of connections. tests/attack floods the server with connections. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
@@ -7,11 +7,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { binding, during, head, open, sum } from '../support/attacked-server.ts';
 import { startSmallServer } from '../support/small-server.ts';
 
-// the first one only waits, for 20 s: the others run beside it, one after another
+// the first test only waits, for 20 s, so the others run beside it, one after another
 suite('connections', { concurrency: 2 }, () => {
   test('a connection that has begun a request and not sent it in time is closed; one that is silent or has had an answer stays', async (t) => {
     const server = await startSmallServer(t);
-    // as the API server dials for a call, and keeps the connection because another one is free first
+    // like a connection that the API server opens for a call, and keeps unused because another one became free
     const silent = await open(t, server);
     const begins = await open(t, server);
     begins.write('POST /gate HTTP/1.1\r\n');
@@ -51,7 +51,7 @@ suite('connections', { concurrency: 2 }, () => {
     socket.setEncoding('utf8').on('data', (chunk: string) => {
       answers += chunk;
     });
-    // with or without an error: the server closes while it has bytes that it has not read
+    // the socket may end with an error, because the server closes it before it has read all bytes
     const closed = new Promise((resolve) => socket.once('close', resolve));
     socket.write(request.repeat(50));
     await closed;
@@ -66,7 +66,7 @@ suite('connections', { concurrency: 2 }, () => {
     test(`thousands of ${what} in one piece end their connection, and others are answered`, async (t) => {
       const { server, metrics } = await during(t, async (attacked) => {
         assert.match(await answerTo(await open(t, attacked), request), /^HTTP\/1.1 404 /);
-        // few, and one after another: on a busy machine the server would close a handshake that takes 5 s
+        // few sockets, opened one after another, because a busy server would close a handshake that takes 5 s
         const sockets: Socket[] = [];
         while (sockets.length < 8) sockets.push(await open(t, attacked));
         const closed = sockets.map(

@@ -10,10 +10,10 @@ import { type SmallServer, startSmallServer } from '../support/small-server.ts';
 
 const request = head('/mutate', Buffer.byteLength(pod)) + pod;
 
-/** The server's bound. */
+/** The number of connections to which the server is limited. */
 const mostConnections = 1024;
 
-/** A connection without a handshake, which goes away with the test. */
+/** A TCP connection without a TLS handshake, which is closed when the test ends. */
 async function tcp(t: TestContext, { port }: SmallServer, localAddress: string): Promise<Socket> {
   const socket = connectTcp({ port, host: '127.0.0.1', localAddress }).on('error', () => {});
   t.after(() => socket.destroy());
@@ -21,7 +21,7 @@ async function tcp(t: TestContext, { port }: SmallServer, localAddress: string):
   return socket;
 }
 
-/** Connections that send nothing, one from each of so many addresses. */
+/** Opens connections that send nothing, each from an address of its own. */
 async function flood(t: TestContext, server: SmallServer, addresses: number): Promise<void> {
   for (let first = 0; first < addresses; first += 100) {
     const indices = Array.from({ length: 100 }, (_, index) => first + index);
@@ -55,7 +55,7 @@ test('a ClientHello in single bytes is a handshake as any other', async (t) => {
   }
   socket.write(hello.subarray(20));
   const [answer] = (await once(socket, 'data')) as [Buffer];
-  // a record of a handshake, in which there is a ServerHello
+  // the answer is a TLS handshake record (22) with a ServerHello (2)
   assert.deepEqual([answer[0], answer[5]], [22, 2]);
 });
 

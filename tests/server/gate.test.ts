@@ -13,7 +13,7 @@ kind: Configuration
 profiles: [{name: mesh, daemonSets: [{namespace: net, name: agent}]}]
 `;
 
-/** A cluster with the node n1, whose agent is as the options say, and a pod that waits for a node. */
+/** The manifests of a cluster in which the agent on node n1 has these options, and a pod waits for a node. */
 function state(agent: AgentOptions): string {
   const pending = {
     kind: 'Pod',

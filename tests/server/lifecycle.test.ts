@@ -19,7 +19,7 @@ function folder(t: TestContext): string {
   return path;
 }
 
-/** Waits for something that a reload brings, and fails with what was logged when it does not come. */
+/** Waits for the effect of a reload. Fails with the server's log if the effect does not come. */
 async function eventually(server: TestServer, check: () => Promise<boolean> | boolean): Promise<void> {
   for (let tries = 0; tries < 200; tries++) {
     if (await check()) return;
@@ -146,7 +146,7 @@ test('a request that never ends is cut', async (t) => {
   await never;
 });
 
-/** A connection with one answered request, as the API server keeps them for 90 s. */
+/** A connection on which one request was answered. The API server keeps such a connection for 90 s. */
 async function idleConnection(
   server: TestServer,
 ): Promise<{ call(): Promise<string>; closed: Promise<unknown> }> {
@@ -172,7 +172,7 @@ async function idleConnection(
   return { call, closed };
 }
 
-/** Waits until the port refuses connections, as it does after the delay of a drain. */
+/** Waits until the port refuses connections, which a draining server does after a delay. */
 async function portClosed(server: TestServer): Promise<void> {
   await eventually(server, async () => {
     const socket = connectPlain({ host: '127.0.0.1', port: server.port });

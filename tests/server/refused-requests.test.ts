@@ -1,4 +1,4 @@
-/** Requests that are refused before a handler runs: each gets our own text, and an ordinary client reads it. */
+/** Requests that are refused before a handler runs. The server answers with its own text, which any client can read. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
@@ -15,7 +15,7 @@ async function open(t: TestContext, { port, certificate }: TestServer): Promise<
   return socket.on('error', () => {});
 }
 
-/** Sends bytes, and reads what comes until the server closes. */
+/** Sends bytes, and returns everything that the server sends until it closes the connection. */
 async function exchange(t: TestContext, server: TestServer, bytes: string): Promise<string> {
   const socket = await open(t, server);
   let text = '';

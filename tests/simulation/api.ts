@@ -24,10 +24,10 @@ interface Change {
   after: Stored | undefined;
 }
 
-/** The objects of a cluster, and every change of them. A resource version is a number of changes. */
+/** The objects of a cluster, and all changes of them. A resource version is the number of changes until then. */
 export class Api {
   readonly clock: Clock;
-  /** What the model does with a request that is not GET. @throws ClusterError */
+  /** Makes the change of a request that is not GET. @throws ClusterError */
   readonly write: (method: Method, path: string, body: unknown) => unknown;
   readonly #objects = new Map<string, Stored>();
   readonly #changes: Change[] = [];
@@ -44,7 +44,7 @@ export class Api {
 
   list = (selects: Selects): Stored[] => [...this.#objects.values()].filter(selects);
 
-  /** Adds, replaces or removes an object. @returns its new version */
+  /** Adds, replaces or removes an object. @returns the object's new resource version */
   put(object: Stored, isGone = false): string {
     const key = `${object.kind}/${object.metadata.namespace}/${object.metadata.name}`;
     const resourceVersion = `${this.version + 1}`;
@@ -56,7 +56,7 @@ export class Api {
     return resourceVersion;
   }
 
-  /** The change after that version, as soon as there is one; undefined if there is none in time. */
+  /** The change after `version`, as soon as there is one; undefined if none comes within `most` milliseconds. */
   async change(version: number, most: number, signal?: AbortSignal): Promise<Change | undefined> {
     if (version >= this.version) {
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -74,9 +74,9 @@ export class Api {
   }
 }
 
-/** The client of one replica. Its watches are late, and keep the order of their events. */
+/** The client of one replica. Its watches deliver events late, but in their order. */
 export class ModelClient extends ApiClient {
-  /** How late the next event is, in milliseconds. */
+  /** Returns how late the next event is, in milliseconds. */
   delay: () => number;
   readonly #api: Api;
 
@@ -119,7 +119,7 @@ export class ModelClient extends ApiClient {
       const due = Math.max(clock.now, at + this.delay());
       await clock.sleep(Math.min(due, until) - clock.now, signal);
       if (due >= until) {
-        // what is late comes with the next watch
+        // the next watch delivers the event, because this watch ends before the event is due
         yield textOf({ type: 'BOOKMARK', object: { metadata: { resourceVersion: `${version}` } } });
         return;
       }
@@ -129,7 +129,7 @@ export class ModelClient extends ApiClient {
     }
   }
 
-  /** A request takes some time. */
+  /** Waits for as long as a request takes. */
   #way = (signal: AbortSignal | undefined): Promise<void> =>
     this.#api.clock.sleep(this.#api.clock.between(2, 20), signal);
 }
@@ -145,7 +145,7 @@ const textOf = (value: object): ObjectText => ({ text: JSON.stringify(value), is
 type Query = NonNullable<RequestOptions['query']>;
 type Selects = (object: Stored) => boolean;
 
-/** Which objects a path and its selectors mean. Of labels only the key is looked at, and of fields the node of a pod. */
+/** A filter for the objects of a path. It compares only the keys of labels, and of the fields only `spec.nodeName`. */
 function selectorOf(path: string, { labelSelector = '', fieldSelector }: Query = {}): Selects {
   const [, namespace, resource, name] =
     /^\/apis?\/(?:apps\/)?v1\/(?:namespaces\/([^/]+)\/)?(\w+)(?:\/([^/]+))?$/.exec(path) ?? [];

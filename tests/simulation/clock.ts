@@ -2,7 +2,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import timers from 'node:timers/promises';
 import { numbersOf } from '../attack/harness/fuzzed.ts';
 
-/** When every simulation begins, in milliseconds since the epoch. */
+/** The time at which every simulation begins, in milliseconds since the epoch. */
 export const start = Date.parse('2026-11-22T12:00:00Z');
 
 const realTurn = setImmediate;
@@ -12,12 +12,12 @@ interface Timer {
   call: () => void;
 }
 
-/** A clock that only {@link Clock.run} moves, from one timer to the next. Times are milliseconds since {@link start}. */
+/** A clock that only {@link Clock.run} moves, from timer to timer. Times are milliseconds since {@link start}. */
 export class Clock {
   now = 0;
-  /** Numbers from 0 up to 1, by the seed. */
+  /** Returns random numbers from 0 up to 1, which depend on the seed. */
   readonly random: () => number;
-  /** By time; of the same time, in the order in which they were set. */
+  /** Sorted by time; timers of the same time are in the order in which they were set. */
   readonly #timers: Timer[] = [];
 
   constructor(seed: number) {
@@ -38,7 +38,7 @@ export class Clock {
     if (place >= 0) this.#timers.splice(place, 1);
   }
 
-  /** As `setTimeout` of `node:timers/promises`. */
+  /** Works as `setTimeout` of `node:timers/promises` does. */
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const abort = (): void => {
@@ -60,14 +60,14 @@ export class Clock {
       this.#timers.shift();
       this.now = next.at;
       next.call();
-      // all promises that can settle do so within a turn of the real event loop
+      // within one turn of the real event loop, all promises settle that can settle
       await new Promise((resolve) => realTurn(resolve));
     }
     this.now = end;
   }
 }
 
-/** Replaces the clocks, the timers and the random numbers of the process, whoever imported them. */
+/** Replaces the clocks, timers and random numbers of the process, also in modules that imported them before. */
 export function startClock(seed: number): Clock {
   const clock = new Clock(seed);
   Object.assign(Date, { now: () => start + clock.now });

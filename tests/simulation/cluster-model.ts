@@ -18,40 +18,40 @@ import { Api, ModelClient } from './api.ts';
 import { type Clock, startClock } from './clock.ts';
 import { daemonSet, Node, nodeObjects, Owner, ownerObject, Pod, podObject } from './objects.ts';
 
-/** Pauses of kube-scheduler 1.36 between attempts to bind a pod, in milliseconds; the last one repeats. */
+/** How long kube-scheduler 1.36 pauses between attempts to bind a pod, in milliseconds; the last pause repeats. */
 const retries = [1100, 3000, 5000, 9000, 11_000];
-/** How long a proof takes, and the kubelet's pause before a container is started again, in milliseconds. */
+/** How long proofs take, and how long the kubelet waits before it restarts a container, in milliseconds. */
 const [toPass, toFail, firstPause, longestPause] = [2000, 10_000, 10_000, 300_000];
 
 export interface Options {
   seed?: number;
-  /** Replicas of cni-gate. The first one leads. */
+  /** The number of replicas of cni-gate, of which the first is the leader. */
   replicas?: number;
   evidence?: 'ready' | 'proof';
   maxHold?: string;
 }
 
-/** A model of scheduler, controllers, kubelets and API server, with replicas of the real program. */
+/** A model of scheduler, controllers, kubelets and API server, in which replicas of the real program run. */
 export class Cluster {
   readonly clock: Clock;
   readonly nodes: Node[] = [];
   readonly owners: Owner[] = [];
   readonly pods = new Set<Pod>();
   readonly replicas: { client: ModelClient; view: NodesView; lead: (now: boolean) => void }[] = [];
-  /** The pods that repair deleted, and how many failed of those that took their places. */
+  /** The pods that repair deleted, and how many of their replacements failed. */
   readonly deleted: Pod[] = [];
   inVain = 0;
-  /** The events that were written, and how many writes fail before. */
+  /** The events that were written, and how many of the next writes of events fail. */
   readonly events: Event[] = [];
   failingEvents = 0;
   /**
-   * Each binding: for how many seconds the scheduler could not make it, and how many other pods were bound to the node in
-   * the 30 s before and have no verdict.
+   * For each binding, how many seconds had passed since the scheduler first failed to bind the pod, and how many other
+   * pods that were bound to the node in the last 30 s had no verdict yet.
    */
   readonly bound: { node: Node; waited: number; trying: number }[] = [];
   readonly #api: Api;
   readonly #policy: Policy;
-  /** Those of {@link deleted} that are not replaced yet. */
+  /** The pods of {@link deleted} that have no replacement yet. */
   readonly #unreplaced = new Set<Pod>();
   #made = 0;
 
@@ -83,9 +83,9 @@ export class Cluster {
     this.replicas.push({ client, view, lead });
   }
 
-  // what scenarios do
+  // called by scenarios
 
-  /** Adds a node, or changes it. */
+  /** Adds a node, or changes a known one. */
   node(name: string, more: Partial<Node> = {}): Node {
     const known = this.nodes.find((node) => node.name === name);
     const node = Object.assign(known ?? new Node(), { name, ...more });
@@ -103,7 +103,7 @@ export class Cluster {
 
   seconds = (seconds: number): Promise<void> => this.clock.run(seconds * 1000);
 
-  /** @returns after how many seconds all pods run that can pass; infinity where they do not in time */
+  /** @returns after how many seconds all pods that can pass have passed; infinity if that takes over `seconds` */
   async untilAllRun(seconds: number): Promise<number> {
     const running = (of: Owner): number =>
       [...this.pods].filter(({ owner, leaving, verdict }) => owner === of && !leaving && verdict === 'passed')
@@ -115,7 +115,7 @@ export class Cluster {
     return Number.POSITIVE_INFINITY;
   }
 
-  /** All sandboxes end. The kubelet is back 5 s later, and the plugin after some seconds more. */
+  /** Ends all sandboxes. The kubelet runs again 5 s later, and the plugin works another `late` seconds later. */
   async reboot(node: Node, late = 5): Promise<void> {
     const boot = node.boot + 1;
     Object.assign(node, { boot, isUp: false, works: false, ready: false });
@@ -128,11 +128,11 @@ export class Cluster {
     if (node.boot === boot) this.startAgent(node, { works: true });
   }
 
-  /** The agent has a new container, and is Ready. */
+  /** Starts a new container of the agent, which is Ready. */
   startAgent = (node: Node, more: Partial<Node> = {}): Node =>
     this.node(node.name, { ready: true, agentStarted: Date.now() + node.ahead, ...more });
 
-  /** The kubelet shows sidecars as not started until it has asked them again. */
+  /** Restarts the kubelet, which then reports sidecars as not started until it has run their startup probes again. */
   async restartKubelet(node: Node): Promise<void> {
     const there = this.#on(node).filter(({ verdict }) => verdict === 'passed');
     for (const started of [false, true]) {
@@ -141,7 +141,7 @@ export class Cluster {
     }
   }
 
-  /** Somebody deletes a pod, or repair does. */
+  /** Deletes a pod, as a user or repair does. */
   remove(pod: Pod): void {
     this.#show(pod, { leaving: true });
     if (pod.owner.kind === 'ReplicaSet') this.#control(pod.owner);
@@ -150,7 +150,7 @@ export class Cluster {
 
   // controllers
 
-  /** A ReplicaSet replaces a pod that leaves at once. A StatefulSet makes the next pod when all before are Ready. */
+  /** A ReplicaSet replaces a deleted pod at once. A StatefulSet creates a pod once all lower ordinals have passed. */
   #control(owner: Owner): void {
     const isOrdered = owner.kind === 'StatefulSet';
     const own = [...this.pods].filter((pod) => pod.owner === owner && (isOrdered || !pod.leaving));
@@ -189,7 +189,7 @@ export class Cluster {
     }
   }
 
-  /** The nominated node, or the one with the fewest pods: it does not matter which one was refused before. */
+  /** The nominated node, or the node with the fewest pods, even if the gate refused the pod on that node before. */
   #nodeFor({ nominated }: Pod): Node | undefined {
     const pods = (node: Node): number => this.#on(node).length;
     const open = this.nodes.filter((node) => pods(node) < node.room);
@@ -263,7 +263,7 @@ export class Cluster {
     if (!pod.gone) pod.version = this.#api.put(podObject(pod));
   }
 
-  /** A request of repair or of steering. */
+  /** Handles a write request of repair or of steering. */
   #write(method: string, path: string, body: unknown): unknown {
     if (path.endsWith('/events')) {
       this.failingEvents -= 1;

@@ -4,34 +4,34 @@ import { timeText } from '../../webhook/lib/time-text.ts';
 import type { Stored } from './api.ts';
 import { start } from './clock.ts';
 
-/** A node with the pod of the network's DaemonSet, its agent. Times are milliseconds since the epoch. */
+/** A node with its agent, the pod of the network's DaemonSet. Times are milliseconds since the epoch. */
 export class Node {
   name = '';
-  /** Whether the plugin works. A sandbox that is made without it stays broken. */
+  /** Whether the CNI plugin works. A sandbox that is made while the plugin does not work stays broken. */
   works = true;
-  /** How far the node's clock is ahead, in milliseconds. */
+  /** By how many milliseconds the node's clock is ahead. */
   ahead = 0;
-  /** Whether the processor is so busy that a second run of a proof finds out nothing (exit code 69). */
+  /** Whether the processor is so busy that, after a first failed run, a proof cannot be made (exit code 69). */
   busy = false;
-  /** How many pods it takes. */
+  /** How many pods fit on the node. */
   room = 110;
-  /** Whether the kubelet runs, and in which boot. */
+  /** Whether the kubelet runs, and the number of the current boot. */
   isUp = true;
   boot = 1;
-  /** Whether the agent is Ready, and when its container started, by the node's clock. */
+  /** Whether the agent is Ready, and when its container started by the node's clock. */
   ready = true;
   agentStarted = start - 3_600_000;
 }
 
-/** A controller of pods. */
+/** A controller of pods: a ReplicaSet or a StatefulSet. */
 export class Owner {
   name = '';
   replicas = 1;
   kind: 'ReplicaSet' | 'StatefulSet' = 'ReplicaSet';
   namespace = 'shop';
-  /** Whether its pods can pass a proof at all. */
+  /** Whether the controller's pods can pass a proof at all. */
   passes = true;
-  /** Whether the proof goes on as a sidecar once it has passed. */
+  /** Whether the init container keeps running as a sidecar after the proof has passed. */
   witness = false;
   /** How long the scheduler waits for volumes before it binds a pod, in milliseconds. */
   volumes = 0;
@@ -42,20 +42,20 @@ export class Pod {
   uid = '';
   owner = new Owner();
   createdAt = Date.now();
-  /** Whether repair deleted a pod for it. */
+  /** Whether the pod replaces one that repair deleted. */
   repaired = false;
   version = '';
   node: Node | undefined;
   boundAt = 0;
-  /** Since when the scheduler cannot bind it, and why it cannot now. */
+  /** Since when the scheduler has failed to bind the pod, and the current reason. */
   waits: { since: number; message: string } | undefined;
   nominated = '';
   leaving = false;
   gone = false;
-  /** What its proof found in the current sandbox, and when that was made, by the node's clock. */
+  /** The result of the proof in the current sandbox, and when the sandbox was made by the node's clock. */
   verdict: 'passed' | 'failed' | undefined;
   sandboxAt: number | undefined;
-  /** The status of our init container. */
+  /** The status of our init container, without its name. */
   proof: object = {};
 }
 
@@ -72,12 +72,12 @@ const condition = (type: string, is: boolean, since: number, message = '') => ({
   ...{ type, status: is ? 'True' : 'False', lastTransitionTime: timeText(since), message },
 });
 
-/** The DaemonSet of the network. */
+/** The network's DaemonSet. */
 export const daemonSet = object('DaemonSet', 'agent', 'net', {
   spec: { selector: { matchLabels: { app: 'agent' } }, template: { spec: {} } },
 });
 
-/** A node and its agent, as the API shows them. */
+/** A node and its agent as objects of the API. */
 export function nodeObjects({ name, boot, ready, agentStarted }: Node): Stored[] {
   const startedAt = timeText(agentStarted);
   const container = { name: 'cni', ready, containerID: startedAt, state: { running: { startedAt } } };
@@ -94,7 +94,7 @@ export function nodeObjects({ name, boot, ready, agentStarted }: Node): Stored[]
 
 export const ownerObject = ({ kind, name, namespace }: Owner): Stored => object(kind, name, namespace);
 
-/** A pod as the API shows it. */
+/** A pod as an object of the API. */
 export function podObject(pod: Pod): Stored {
   const { name, uid, owner, node, waits, sandboxAt, nominated, leaving, verdict, proof } = pod;
   const { kind } = owner;

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { Cluster, type Options } from './cluster-model.ts';
 import type { Node } from './objects.ts';
 
-/** Runs a scenario with other delays each time. What it asserts holds with all of them. */
+/** Runs a scenario once for each seed, with other delays each time. Its assertions must hold with every seed. */
 function scenario(
   title: string,
   seeds: number,
@@ -19,12 +19,12 @@ function scenario(
   });
 }
 
-/** Whether a time in seconds is within a factor of the best that is possible. */
+/** Asserts that a time in seconds is at most `factor` times the best possible time. */
 function assertNear(took: number, best: number, factor: number): void {
   assert.ok(took <= factor * best, `took ${took} s, and the best possible are ${best} s`);
 }
 
-/** The node boots, and its plugin never comes although its agent is Ready. */
+/** Reboots the node. Its CNI plugin never works again, although its agent becomes Ready. */
 async function loseThePlugin(cluster: Cluster, node: Node): Promise<void> {
   void cluster.reboot(node, Number.POSITIVE_INFINITY);
   await cluster.seconds(7);
@@ -50,7 +50,7 @@ for (const [volumes, best] of [
       const before = cluster.bound.length;
       assertNear(await cluster.untilAllRun(600), best, 3);
       assert.ok(cluster.inVain <= 5, `${cluster.inVain} replacements failed`);
-      // the scheduler tries a refused pod again after 1.1 and 3 s
+      // the scheduler tries a refused pod again after 1.1 s, and then after another 3 s
       const waited = Math.max(...cluster.bound.slice(before).map((one) => one.waited));
       assert.ok(waited <= 6, `a pod waited for ${waited} s although n2 was ready`);
     },
@@ -66,7 +66,7 @@ scenario(
     cluster.owner('db', 6, { volumes: 62_000 });
     await cluster.seconds(82);
     cluster.node('n1', { works: true });
-    // one pod goes first
+    // one pod is tried first, and the others follow after it has passed
     assertNear(await cluster.untilAllRun(3600), 2 * 65, 1.5);
   },
 );
@@ -189,7 +189,7 @@ scenario('owners that never pass do not move from node to node for ever', 1, asy
   for (const name of healthy.slice(0, 3)) cluster.owner(name, 4);
   for (let index = 0; index < 4; index += 1) cluster.owner(`broken${index}`, 1, { passes: false });
   for (let minute = 0; minute < 20; minute += 1) {
-    // a pod that passes opens its node, so that there is a node to move to
+    // the replacement of a deleted pod of `a` passes, which opens its node for the failed pods
     const pod = [...cluster.pods].find(({ owner, leaving }) => owner.name === 'a' && !leaving);
     if (pod) cluster.remove(pod);
     await cluster.seconds(60);
@@ -204,7 +204,7 @@ scenario('a StatefulSet comes back in its order, whichever pod fails first', 4, 
   await cluster.untilAllRun(60);
   void cluster.reboot(node);
   await cluster.seconds(7);
-  // the first proofs fail after 11 s, and each of four pods takes 4 s
+  // the first proofs fail after 11 s; then the four pods need 4 s each, one after another
   assertNear(await cluster.untilAllRun(600), 25, 1.5);
 });
 
@@ -216,11 +216,11 @@ scenario('a pod that waited for capacity before is held for maxHold, and no long
   cluster.node('n1', { room: 1 });
   await cluster.seconds(120);
   const held = (cluster.bound[0]?.waited ?? Number.POSITIVE_INFINITY) - 900;
-  // the scheduler tries again after 11 s
+  // the scheduler tries again only every 11 s
   assert.ok(held >= 60 && held <= 60 + 13, `it was held for ${held} s`);
 });
 
-/** What can happen to a cluster, with a node of it. */
+/** The faults that can happen to a cluster, or to one of its nodes. */
 const faults: Record<string, (cluster: Cluster, node: Node) => unknown> = {
   reboot: (cluster, node) => cluster.reboot(node),
   'reboot, and the plugin is late': (cluster, node) => cluster.reboot(node, 40),
@@ -261,7 +261,7 @@ const plans = fc.record({
   ),
 });
 
-/** Other plans each time. `SIMULATION_SEED` and `SIMULATION_PATH` repeat a failure, which says both. */
+/** Plans are random. `SIMULATION_SEED` and `SIMULATION_PATH` repeat a failure, whose message contains both. */
 const { SIMULATION_RUNS: runs = 5, SIMULATION_SEED: seed, SIMULATION_PATH: path } = process.env;
 const again = { ...(seed && { seed: Number(seed) }), ...(path && { path }) };
 
@@ -277,9 +277,9 @@ test('whatever happens, all pods that can pass run in the end, and few are delet
         void faults[fault]?.(cluster, nodes[node] as Node);
       }
       await cluster.seconds(60);
-      // one stays broken
+      // n1 stays as the faults left it
       for (const { name } of nodes.slice(1)) cluster.node(name, { works: true, busy: false });
-      // four pods one after the other with volumes of 70 s take 5 min, and the longest pauses are 5 and 10 min
+      // four pods with volumes of 70 s take 5 min one after another, and the longest pauses are 5 and 10 min
       assert.ok((await cluster.untilAllRun(900)) <= 900, 'pods that can pass do not run');
       assert.ok(cluster.inVain <= 15 * plan.owners.length, `${cluster.inVain} replacements failed`);
     }),

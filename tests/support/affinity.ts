@@ -1,4 +1,4 @@
-/** The affinity of a pod that requires one of these terms of its node. */
+/** The affinity of a pod that must run on a node that matches one of these terms. */
 export const requiring = <Term>(...nodeSelectorTerms: Term[]) => ({
   nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } },
 });

@@ -8,16 +8,16 @@ import { patchOf, reviewOf } from './reviews.ts';
 export interface Answer {
   decision: Decision;
   response: AdmissionResponse;
-  /** Decoded from the response, as the API server reads it. */
+  /** The patch, decoded from the response as the API server decodes it. */
   patch: Operation[];
 }
 
-/** A copy by way of JSON, as a pod crosses the wire. Keys such as `__proto__` stay keys. */
+/** A copy by way of JSON, because pods are JSON on the wire. Keys such as `__proto__` stay ordinary keys. */
 export function copyOf<T>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T;
 }
 
-/** Asks `mutate()` about a pod. @param request fields that differ from a creation in namespace `shop` */
+/** Calls `mutate()` for a pod. @param request fields that differ from those of a creation in namespace `shop` */
 export async function answerTo(
   pod: Pod,
   context: MutateContext,
@@ -28,7 +28,7 @@ export async function answerTo(
   return { decision, response: answer.response, patch: patchOf(answer.response) };
 }
 
-/** The pod as the API server has it after a patch; the pod given stays as it is. Throws where it does not apply. */
+/** The pod after a patch; the given pod is not changed. @throws if the patch does not apply */
 export function patched(pod: Pod, patch: Operation[]): Pod {
   return jsonpatch.applyPatch(copyOf(pod), copyOf(patch), true, true).newDocument;
 }

@@ -1,4 +1,4 @@
-/** What the tests of bounds share: a server with the memory of its container, and ordinary calls during an attack. */
+/** Shared by tests of the server's limits: a server with the memory of its container, and calls during an attack. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
@@ -14,7 +14,7 @@ export const mostMemory = 410;
 export const pod = JSON.stringify(recorded('pod-deployment-web'));
 export const binding = JSON.stringify(recorded('binding-deployment-web'));
 
-/** Ordinary calls, one after another, until told to stop. Fails if one of them is not answered with 200. */
+/** Makes ordinary calls until the returned function is called. Fails if a call is not answered with 200. */
 function ordinaryCalls(server: SmallServer): () => Promise<number> {
   let stopped = false;
   const calls = (async () => {
@@ -38,7 +38,7 @@ function ordinaryCalls(server: SmallServer): () => Promise<number> {
   };
 }
 
-/** Attacks a server of its own, which has to answer ordinary calls meanwhile, and to keep within its memory. */
+/** Attacks a new server, which must answer ordinary calls during the attack and stay within its memory. */
 export async function during(
   t: TestContext,
   attack: (server: SmallServer) => Promise<void>,
@@ -46,7 +46,7 @@ export async function during(
   const server = await startSmallServer(t);
   const stop = ordinaryCalls(server);
   await attack(server);
-  // those who were told to wait are gone by then
+  // by then, the callers that the server made wait have ended
   await sleep(200);
   const answered = await stop();
   assert.ok(answered >= 2, `${answered} ordinary calls`);
@@ -58,7 +58,7 @@ export async function during(
   return { server, metrics };
 }
 
-/** The value of a metric that has this label; 0 where there is none. */
+/** The value of the metric with this label; 0 if there is none. */
 export const sum = (metrics: string, name: string, label: string): number =>
   Number(new RegExp(`^${name}\\{[^}]*${label}[^}]*\\} (\\d+)$`, 'm').exec(metrics)?.[1] ?? 0);
 

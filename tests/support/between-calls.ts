@@ -3,10 +3,10 @@ import { validatorContainer } from '../../webhook/lib/names.ts';
 
 /* Changes that plugins of the API server and other webhooks make to a pod between two calls. */
 
-/** In place. Makes no difference the second time. */
+/** Changes a pod in place. Changing the pod a second time has no effect. */
 export type Change = (pod: Pod) => void;
 
-/** A container as a mesh or a secrets agent adds it, with the resources of ours: it takes none of them away. */
+/** A container as a mesh or a secrets agent adds it, with the same resources as our init container. */
 function guest(pod: Pod, name: string): Container {
   const ours = allContainers(pod).find((container) => container.name === validatorContainer);
   return { name, image: 'registry.example/agent:3', resources: structuredClone(ours?.resources ?? {}) };
@@ -34,7 +34,7 @@ function addVariable(pod: Pod): void {
 }
 
 /**
- * The ServiceAccount plugin: a token's volume, and its mount in each container that mounts nothing there.
+ * The ServiceAccount plugin, which adds a token volume and mounts it in each container without a mount at that path:
  * Kubernetes `plugin/pkg/admission/serviceaccount/admission.go`, `mountServiceAccountToken`.
  */
 export function mountServiceAccount({ spec, ...pod }: Pod): void {
@@ -57,7 +57,7 @@ function alwaysPullImages(pod: Pod): void {
   for (const container of allContainers(pod)) container.imagePullPolicy = 'Always';
 }
 
-/** The LimitRanger plugin: what a LimitRange gives to containers that set nothing. */
+/** The LimitRanger plugin, which gives the defaults of a LimitRange to containers without any requests and limits. */
 function limitRange(pod: Pod): void {
   for (const container of allContainers(pod)) {
     const { limits, requests } = container.resources ?? {};

@@ -2,12 +2,12 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileS
 import { join } from 'node:path';
 import { leftovers } from './leftovers.ts';
 
-/** A control group of a run: its name has the id of the run's process. @param kind what it is for */
+/** The control group of a test run, whose name ends with the id of the run's process. @param kind its purpose */
 export const groupOf = (kind: string, pid: number): string => `/${prefixOf(kind)}${pid}`;
 
 const prefixOf = (kind: string): string => `cni-gate-${kind}-`;
 
-/** Makes a group in each hierarchy: the kubelet wants the one that it is told to be there. */
+/** Makes a group in each hierarchy, because the kubelet requires that its configured group exists. */
 export function makeGroup(group: string): void {
   for (const hierarchy of hierarchies()) {
     handOn(hierarchy);
@@ -15,19 +15,19 @@ export function makeGroup(group: string): void {
   }
 }
 
-/** Takes a group away with all that is below it. No process may be left in any. */
+/** Removes a group and all groups below it. None of them may have a process. */
 export function removeGroup(group: string): void {
   for (const hierarchy of hierarchies()) removeTree(join(hierarchy, group));
 }
 
-/** Takes away what runs of this kind left behind that were killed: their names tell whose they were. */
+/** Removes the groups of killed runs of this kind. The name of a group contains the id of the run's process. */
 export function removeLeftGroups(kind: string): void {
   for (const hierarchy of hierarchies()) {
     for (const name of leftovers(hierarchy, prefixOf(kind))) removeTree(join(hierarchy, name));
   }
 }
 
-/** Where control groups are mounted: one place with cgroup v2, one for each set of controllers with v1. */
+/** The mount points of control groups: a single one with cgroup v2, one for each set of controllers with v1. */
 function hierarchies(): string[] {
   return readFileSync('/proc/self/mounts', 'utf8')
     .split('\n')
@@ -36,7 +36,7 @@ function hierarchies(): string[] {
     .map(([, path = '']) => path);
 }
 
-/** Where a controller's groups are. */
+/** The mount point of a controller's groups, and the version of cgroup. */
 export function hierarchyOf(controller: string): { path: string; version: 1 | 2 } {
   for (const path of hierarchies()) {
     const available = join(path, 'cgroup.controllers');
@@ -44,7 +44,7 @@ export function hierarchyOf(controller: string): { path: string; version: 1 | 2 
       if (readFileSync(available, 'utf8').trim().split(/\s+/).includes(controller))
         return { path, version: 2 };
     }
-    // with cgroup v1 each is mounted at a folder of its name, several at one such as `cpu,cpuacct`
+    // with cgroup v1, a hierarchy is mounted at a folder that is named after its controllers, such as `cpu,cpuacct`
     else if (path.split('/').at(-1)?.split(',').includes(controller)) return { path, version: 1 };
   }
   throw new Error(
@@ -52,7 +52,7 @@ export function hierarchyOf(controller: string): { path: string; version: 1 | 2 
   );
 }
 
-/** With cgroup v2 a group has the controllers that the one above it hands on. */
+/** Enables all controllers in the groups below. With cgroup v2, a group has only those that its parent enables. */
 function handOn(hierarchy: string): void {
   const available = join(hierarchy, 'cgroup.controllers');
   if (!existsSync(available)) return;
@@ -61,7 +61,7 @@ function handOn(hierarchy: string): void {
   }
 }
 
-/** The files in a group go with it, and cannot be removed otherwise. */
+/** Removes the folders of a group. The files in them go with their folders, and cannot be removed otherwise. */
 function removeTree(path: string): void {
   if (!existsSync(path)) return;
   for (const entry of readdirSync(path, { withFileTypes: true })) {

@@ -6,7 +6,7 @@ import { podInfoVolume, profileLabel, statusAnnotation } from '../../webhook/lib
 import { answerTo, copyOf, patched } from './answers.ts';
 import { policyOf } from './configurations.ts';
 
-/* What another webhook, or the author of a pod, may do to an injected pod. */
+/* Changes that another webhook, or the author of a pod, may make to an injected pod. */
 
 type Validator = Container & Record<string, unknown>;
 
@@ -21,7 +21,7 @@ export const contextFor = (profile: string, proof: object = {}) => ({
   ),
 });
 
-/** A pod with the proof of a profile; it requests a network. */
+/** A pod that requests a network, after the proof of a profile was injected. */
 export async function injected(profile: string, proof: object = {}): Promise<Pod> {
   const bare: Pod & { apiVersion: string; kind: string } = {
     apiVersion: 'v1',
@@ -35,7 +35,7 @@ export async function injected(profile: string, proof: object = {}): Promise<Pod
   return patched(bare, (await answerTo(bare, contextFor(profile, proof))).patch);
 }
 
-/** The pod with a change, and two volumes for mounts. */
+/** A copy of a pod with a change. Two more volumes are in the copy, so that changes can mount them. */
 export function changed(from: Pod, change: Change): Pod {
   const copy = copyOf(from);
   copy.spec.volumes = [
@@ -56,7 +56,7 @@ const status = (change: (text: string) => string): Change => {
   };
 };
 
-/** Another end of the annotation, from its profiles on. */
+/** Replaces the end of the status annotation, from its profiles on. */
 const endOfStatus = (text: string): Change => status((old) => old.replace(/"profiles":.*/, `${text}}`));
 
 const checks = (change: (text: string) => string): Change => {
@@ -81,7 +81,7 @@ const adds = (name: string, value = 'x'): Change => {
   return (_, { env: variables }) => variables?.push({ name, value });
 };
 
-/** Another source of a variable. */
+/** Lets a variable take its value from another field of the pod. */
 const takesFrom = (name: string, fieldPath: string): Change => {
   return (_, { env: variables }) =>
     Object.assign(variables?.find((variable) => variable.name === name) ?? {}, {
@@ -95,7 +95,7 @@ const mounts = (mountPath: string, more: object = {}): Change => {
   };
 };
 
-/** As with `proof.container`: another image and command. */
+/** Replaces image and command of the init container, as a profile with `proof.container` does. */
 function ownValidator(image: string): Change {
   return (own, it) => {
     status((text) => text.replace(/"checks":.*/, '"checks":["container"]}'))(own, it);
@@ -136,7 +136,7 @@ const noLoader = [
   ...['LD_BIND_NOW', 'GLIBC_TUNABLES', 'GCONV_PATH', 'OPENSSL_CONF', 'OPENSSL_MODULES'],
 ];
 
-/** Paths of the program, its inputs, and paths that come to one of them. */
+/** Paths where a volume could replace the program or its inputs, also in unusual spellings. */
 const paths = [
   ...['/', '/app', '/app/', '/app/dist', '//app', '/./app', '/x/../app', '/x/..', '/app/.'],
   ...['app', '/usr/lib'],
@@ -144,7 +144,7 @@ const paths = [
   ...['/dev', '/proc/net', '/etc/ssl', '/var/run/secrets/../../../sys', '/var/run/secrets'],
 ];
 
-/** Changes that the policy refuses, with its message, and that a later call takes back. */
+/** Changes that the policy refuses with these messages. A later call of the webhook undoes the changes. */
 export const refused: readonly [what: string, change: Change, message: RegExp][] = [
   [
     'the annotation is gone',
@@ -265,7 +265,7 @@ const probe = (fields: object): Change => {
 };
 const otherProbe = /has another probe/;
 
-/** The same with the kubelet as witness. */
+/** Changes that the policy refuses in a pod whose witness is the kubelet. */
 export const refusedWithWitness: typeof refused = [
   [
     'no sidecar of it',
@@ -282,7 +282,7 @@ export const refusedWithWitness: typeof refused = [
   ['a readiness probe', sets({ readinessProbe: { tcpSocket: { port: 80 } } }), otherWay],
 ];
 
-/** Changes that the policy takes. @param restored whether a later call takes them back */
+/** Changes that the policy accepts. @param restored set if a later call of the webhook undoes the change */
 export const taken: readonly [what: string, change: Change, restored?: 'restored'][] = [
   ['nothing changed', () => {}],
   ...[

@@ -13,7 +13,7 @@ export interface Ended {
   stderr: string;
 }
 
-/** Runs `cni-gate` to its end as a process of its own. */
+/** Runs `cni-gate` in another process until it ends. */
 export function cniGate(
   args: string[],
   options: { input?: string; cwd?: string; env?: NodeJS.ProcessEnv } = {},
@@ -29,7 +29,7 @@ export function startCniGate(args: string[]): ChildProcess {
   return spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
 }
 
-/** The error of a command that cannot start, with its code. It runs in this process, without a cluster. */
+/** The error, with its code, of a command that cannot start. The command runs in this process. */
 export async function errorOf(t: TestContext, command: Command, args: string[]): Promise<string> {
   const { env } = process;
   t.after(() => {
@@ -51,7 +51,7 @@ export async function errorOf(t: TestContext, command: Command, args: string[]):
 
 const dockerfile = readFileSync(new URL('../../Dockerfile', import.meta.url), 'utf8');
 
-/** The image's arguments of Node, which bound its memory and with it the pauses of the garbage collector. */
+/** The arguments for Node in the image, which limit memory, and thereby the pauses of the garbage collector. */
 export const imageFlags = (JSON.parse(String(/^ENTRYPOINT (.*)$/m.exec(dockerfile)?.[1])) as string[]).slice(
   1,
   -1,

@@ -12,17 +12,17 @@ export const head = 'apiVersion: cni-gate.io/v1alpha1\nkind: Configuration\n';
 /** The names of the built-in profiles, in their order. */
 export const builtInNames = builtInProfiles().map(({ name }) => name);
 
-/** What an error about an unknown profile ends with. */
+/** The end of an error about an unknown profile. */
 export const configuredProfiles = `the configuration has: ${builtInNames.join(', ')}`;
 
-/** A configuration file with these fields, read as a server reads it. */
+/** A configuration with these fields, read as a server reads its file. */
 export const configurationOf = (fields: object): Configuration =>
   parseConfiguration(stringify({ ...parse(head), ...fields }, { version: '1.1' }), 'config');
 
-/** The policy of such a file. */
+/** The policy of a configuration with these fields. */
 export const policyOf = (fields: object = {}): Policy => new Policy(configurationOf(fields));
 
-/** Code and text that a file is refused with. What is given stands behind {@link head}, unless it is the whole. */
+/** The code and the text with which a file is refused. {@link head} stands before `text` unless `whole` is set. */
 export function refusal(text: string, whole = false): string {
   try {
     parseConfiguration(whole ? text : head + text, 'cni-gate.yaml');
@@ -33,5 +33,5 @@ export function refusal(text: string, whole = false): string {
   return 'accepted';
 }
 
-/** The refusal of a file that is YAML, line by line. */
+/** The refusal of a file that is YAML but has these faults, one on each line. */
 export const invalid = (...lines: string[]): string => ['CNI_GATE_CONFIG_INVALID', ...lines].join('\n');

@@ -1,18 +1,18 @@
-/* Lists of objects that V8 takes long to parse for their size, as it makes a shape for each sequence of keys. */
+/* Lists of objects that V8 parses slowly for their size, because it makes a shape for each sequence of keys. */
 
 const many = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
 const escapes = ['\\n', '\\t', '\\b', '\\f', '\\r', '\\\\'];
 
-/** A list of so many objects, of 23 keys out of 1,380 in ever different order. */
+/** A list of objects with 23 keys each, which are taken from 1,380 keys in ever different order. */
 export const inChangingOrder = (objects: number): string => {
   const keys = (index: number): string =>
     many(23, (place) => `"k${(place * (1 + (index % 22)) + index) % 23}-${index % 60}":1`).join();
   return `[${many(objects, (index) => `{${keys(index)}}`).join()}]`;
 };
 
-/** A list of objects of 64 keys each, all different, and written by escaped characters alone. */
+/** A list of objects with 64 keys each. All keys are different, and consist of escaped characters only. */
 export const withEscapedKeys = (objects: number): string => {
   const key = (index: number): string =>
     many(8, (place) => escapes[Math.floor(index / 6 ** place) % 6]).join('');

@@ -26,7 +26,7 @@ const timeText = (time: number): string => new Date(time).toISOString();
 export const nodeName = (index: number): string =>
   `ip-10-${Math.floor(index / 250) + 20}-${index % 250}-17.eu-west-1`;
 
-/** A cluster with some of everything that a dashboard shows. @param count how many nodes it has */
+/** A cluster with an example of everything that a dashboard shows. @param count the number of nodes */
 export function clusterFacts(count: number): StatusFacts {
   const readiness = new Readiness();
   for (const name of networks) readiness.setDaemonSet(toDaemonSetFacts(apiDaemonSet(name)));
@@ -35,7 +35,7 @@ export function clusterFacts(count: number): StatusFacts {
   const passed = Array.from({ length: count * 4 }, (_, index): PodFacts => {
     const name = `web-${(index * 7919).toString(36)}`;
     const node = nodes(index);
-    // most of a rollout in the last hours, in waves
+    // most of the proofs are from the last hours, as in a rollout that comes in waves
     const age = ((index * 37) % 330) * 60_000 * (index % 3 === 0 ? 0.25 : 1);
     const evidence = evidenceOf(name, {
       namespace: 'shop',
@@ -117,7 +117,7 @@ export function clusterFacts(count: number): StatusFacts {
   });
 }
 
-/** What is wrong with a network on a node, by the node's number; undefined where nothing is. */
+/** What is wrong with a network on a node, by the node's number; undefined if nothing is wrong. */
 function troubleOf(
   index: number,
   count: number,
@@ -155,5 +155,5 @@ function addNode(readiness: Readiness, index: number, count: number): void {
   }
 }
 
-/** The dashboard of facts, as the command composes it. */
+/** The dashboard of these facts, made as the command makes it. */
 export const dashboardFrom = (facts: StatusFacts): Dashboard => dashboardOf(facts, now, null);

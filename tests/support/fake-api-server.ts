@@ -11,7 +11,7 @@ export interface Asked {
   query: Record<string, string>;
   headers: IncomingMessage['headers'];
   body: string;
-  /** How many came before, over all paths. */
+  /** How many requests came before this one, over all paths. */
   index: number;
 }
 
@@ -20,9 +20,9 @@ export interface FakeApiServer {
   client: ApiClient;
   asked: Asked[];
   open: Set<ServerResponse>;
-  /** Closes all connections, as the end of the process does. */
+  /** Closes all connections, as the end of an API server's process does. */
   closeConnections(): void;
-  /** Resolves with the request of that index once it came. */
+  /** Resolves with the request of that index as soon as the request has come. */
   nth(index: number): Promise<Asked>;
 }
 
@@ -40,7 +40,7 @@ export function json(response: ServerResponse, code: number, value: unknown, hea
   response.writeHead(code, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(value));
 }
 
-/** An API server for faults that the real one cannot have. @param access replaces the plain way to it */
+/** An API server for faults that a real one cannot produce. @param access replaces the default connection to it */
 export async function startFakeApi(
   t: TestContext,
   answer: (asked: Asked, response: ServerResponse) => void,

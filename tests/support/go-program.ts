@@ -5,18 +5,18 @@ import { cacheHome } from '../cluster/binaries/cache.ts';
 import { run } from './run.ts';
 
 export class GoProgram {
-  /** Where it is once it is built: in the user's cache. */
+  /** The path of the built program, in the user's cache. */
   readonly path: string;
   readonly #source: string;
 
-  /** @param packagePath of the program's main package */
+  /** @param packagePath the import path of the program's main package */
   constructor(packagePath: string, version: string) {
     const name = basename(packagePath);
     this.#source = `${packagePath}@${version}`;
     this.path = join(cacheHome(), `${name}-${version}`, name);
   }
 
-  /** Builds it unless that was done before. Needs the network. */
+  /** Builds the program unless it is there already. A build needs the network. */
   async build(): Promise<void> {
     if (existsSync(this.path)) return;
     console.error(`Building ${this.#source}, once: up to 3 minutes on two cores.`);
@@ -25,7 +25,7 @@ export class GoProgram {
     try {
       const env = { ...process.env, GOBIN: folder, CGO_ENABLED: '0' };
       await run('go', ['install', '-trimpath', '-ldflags=-s -w', this.#source], '', env);
-      // another run may do the same: a rename leaves one of two equal files
+      // if another run builds the same program, the rename replaces a file by an equal one
       await rename(join(folder, basename(this.path)), this.path);
     } catch (error) {
       throw new Error(
@@ -36,7 +36,6 @@ export class GoProgram {
     }
   }
 
-  /** Runs it. */
   async run(args: string[], input = ''): Promise<string> {
     if (!existsSync(this.path)) throw new Error(`NOT RUN: ${this.path} was not built.`);
     return run(this.path, args, input);

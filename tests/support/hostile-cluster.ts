@@ -4,7 +4,7 @@ import { apiDaemonSet } from '../unit/core/networks/objects.ts';
 import { type Asked, type FakeApiServer, json, startFakeApi } from './fake-api-server.ts';
 import { event } from './informing.ts';
 
-/** A pod that waits for a node, refused by the gate for node n1 unless told otherwise. */
+/** A pod that waits for a node; with `refusedAt`, because the gate refused node n1 at that time. */
 export function pendingPod(
   namespace: string,
   name: string,
@@ -47,19 +47,19 @@ export const agentWith = (tolerations: number): object => {
   return { metadata, spec: { ...spec, selector: { matchLabels: { app: 'agent' } } } };
 };
 
-/** Stands for the path of pods where only those on nodes are asked for. */
+/** The key, in place of a path, for lists and watches of only those pods that are on nodes. */
 export const podsOnNodes = '/api/v1/pods on nodes';
 
-/** Whether a path is one of a collection: those of single objects have a name behind it. */
+/** Whether a path is that of a collection; the path of a single object ends with its name. */
 const isCollection = (path: string): boolean =>
   /\/(pods|nodes|namespaces|daemonsets|leases|events)$/.test(path);
 
 export interface HostileCluster extends FakeApiServer {
-  /** Sends an event to the watch of a path, which is waited for. */
+  /** Sends an event to the watch of a path, and waits for the watch to begin if there is none. */
   send(path: string, type: string, object: object): Promise<void>;
 }
 
-/** An API server whose objects a test makes up, in pages. @param there objects by path, or their JSON */
+/** An API server that lists made-up objects in pages. @param there returns the objects of a path, or their JSON */
 export async function startHostileCluster(
   t: TestContext,
   there: (path: string) => Iterable<object | string>,
@@ -74,7 +74,7 @@ export async function startHostileCluster(
       waiting.get(key)?.();
       return;
     }
-    // who lists does not watch any more
+    // a client that lists has ended its watch
     watches.delete(key);
     const all = asked.method === 'GET' ? [...there(key)] : [];
     if (!isCollection(asked.path)) {

@@ -27,13 +27,13 @@ export interface Informing {
   informer: Informer<ApiObject, Labels>;
   ends: Ended[];
   changes: string[];
-  /** Resolves when a change of that kind and key was told. */
+  /** Resolves as soon as this change, a kind and a key, has been reported. */
   reported(change: string): Promise<void>;
-  /** Resolves when so many lists and watches came to an end. */
+  /** Resolves as soon as `count` lists and watches have ended. */
   ended(count: number): Promise<Ended[]>;
 }
 
-/** An informer of namespaces on a fake API server. @param answer lists have no `asked.query.watch` */
+/** An informer of namespaces with a fake API server. @param answer gets lists without `asked.query.watch` */
 export async function informing(
   t: TestContext,
   answer: (asked: Asked, response: ServerResponse) => void,
@@ -96,7 +96,7 @@ export async function informing(
   };
 }
 
-/** Answers lists with `list`, and hands watches on. */
+/** Answers lists with `list`, and lets `watch` answer watches. */
 export const listing =
   (list: object, watch: (asked: Asked, response: ServerResponse, nth: number) => void) =>
   (asked: Asked, response: ServerResponse): void => {

@@ -10,7 +10,7 @@ import { assertUntouched } from './untouched.ts';
 
 const places = new Set(['injected', 'updated', 'current']);
 
-/** What has to be true of every answer, whatever was decided. Returns the pod that the answer makes. */
+/** Asserts what must be true of every answer, whatever was decided. Returns the pod after the patch. */
 export function assertSound(pod: Pod, { decision, response, patch }: Answer): Pod {
   const { outcome, reason } = decision;
   assert.equal(response.allowed, outcome !== 'refused');
@@ -32,7 +32,7 @@ export function assertSound(pod: Pod, { decision, response, patch }: Answer): Po
   return after;
 }
 
-/** What has to be true when the pod is reviewed again: the answer is nothing, whatever happened in between. */
+/** Asserts that another review of the pod changes nothing, or only moves our init container back to the first place. */
 export async function assertSettled(
   after: Pod,
   last: Answer,
@@ -55,7 +55,7 @@ function proves({ metadata }: Pod): boolean {
 const hasOurs = (pod: Pod): boolean =>
   (pod.spec.initContainers ?? []).some(({ name }) => name === validatorContainer);
 
-/** What the class is measured by: what others did since an earlier call may have changed it. */
+/** The pod without our init container. Others may have changed its QoS class since an earlier call. */
 function withoutOurs(pod: Pod): Pod {
   const copy = copyOf(pod);
   copy.spec.initContainers = (pod.spec.initContainers ?? []).filter(
@@ -64,7 +64,7 @@ function withoutOurs(pod: Pod): Pod {
   return copy;
 }
 
-/** Whether the ServiceAccount plugin leaves the pod as it is, and not because of a volume of the pod's own. */
+/** Whether the ServiceAccount plugin leaves the containers as they are, because they have a token or need none. */
 function hasTokenOrNone(pod: Pod): boolean {
   const copy = copyOf(pod);
   mountServiceAccount(copy);
@@ -74,7 +74,7 @@ function hasTokenOrNone(pod: Pod): boolean {
 
 const isToken = ({ name }: { name: string }): boolean => name.startsWith('kube-api-access-');
 
-/** The API server's limits: see `webhook/admission/respond.ts`. */
+/** Asserts the API server's limits for warnings: see `webhook/admission/respond.ts`. */
 function assertWarnings(warnings: string[]): void {
   for (const text of warnings) assert.ok([...text].length <= 120, `a long warning: ${text}`);
   const bytes = warnings.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
@@ -82,7 +82,7 @@ function assertWarnings(warnings: string[]): void {
   assert.equal(new Set(warnings).size, warnings.length, 'a warning is told twice');
 }
 
-/** No operation leaves things as they are, and no two work on one place (several may be put behind a list). */
+/** Asserts that each operation changes something, and that no two have the same path, except additions at an end. */
 function assertLeast(pod: Pod, patch: Operation[]): void {
   const paths = patch.map(({ path }) => path).filter((path) => !path.endsWith('/-'));
   assert.equal(new Set(paths).size, paths.length, 'two operations on one path');

@@ -36,7 +36,7 @@ const container = (name: string): object => ({
   volumeMounts: [{ mountPath: '/etc/settings', name: 'settings', readOnly: true }],
 });
 
-/** A Deployment as an API server gives it back, of about 7,000 characters of YAML; NAME stands for its name. */
+/** A Deployment as an API server returns it, about 7,000 characters of YAML; NAME stands for its name. */
 const deployment = {
   apiVersion: 'apps/v1',
   kind: 'Deployment',

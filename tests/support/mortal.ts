@@ -1,4 +1,4 @@
-/** A command for `spawn` that the kernel kills when the process that starts it is gone. */
+/** Wraps a command for `spawn`, so that the kernel kills the command when the process that started it ends. */
 export function mortal(command: string, args: readonly string[]): [command: string, args: string[]] {
   return ['setpriv', ['--pdeathsig=KILL', '--', command, ...args]];
 }

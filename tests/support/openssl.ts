@@ -6,16 +6,16 @@ import type { Authority } from '../../certs/issue.ts';
 
 const extensionsOfAuthority = ['basicConstraints=critical,CA:true', 'keyUsage=critical,keyCertSign'];
 
-/** What {@link certify} makes. */
+/** The properties of a certificate that {@link certify} makes. */
 export interface CertificateRequest {
-  /** As openssl writes a name: `/O=system:masters/CN=admin`. */
+  /** The name in openssl's form, such as `/O=system:masters/CN=admin`. */
   subject: string;
-  /** Lines of openssl's configuration; without any the certificate is that of an authority. */
+  /** Lines of openssl's configuration. Without them, the certificate is that of an authority. */
   extensions?: string[];
-  /** The authority that signs; without one the certificate signs itself. */
+  /** The authority that signs. Without it, the certificate is self-signed. */
   signer?: Authority;
   days?: number;
-  /** Arguments of `-newkey`; an EC key without any. */
+  /** Arguments of `-newkey`. The default is an EC key. */
   key?: string[];
 }
 

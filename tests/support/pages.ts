@@ -3,7 +3,7 @@ import { globSync, readFileSync } from 'node:fs';
 const root = new URL('../../', import.meta.url);
 
 export interface Page {
-  /** From the root of the project. */
+  /** The path, relative to the root of the project. */
   path: string;
   text: string;
 }
@@ -14,7 +14,7 @@ export function pages(...globs: string[]): Page[] {
     .map((path) => ({ path, text: readFileSync(new URL(path, root), 'utf8') }));
 }
 
-/** The code blocks of a language; one that stands in a list is moved to the left. */
+/** The code blocks of a language. A block within a list loses its indentation. */
 export function blocks(text: string, language: string): string[] {
   const found = text.matchAll(new RegExp(`^( *)\`\`\`${language}\\n([\\s\\S]*?)\\n *\`\`\`$`, 'gm'));
   return [...found].map(([, indent = '', body = '']) =>

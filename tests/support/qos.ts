@@ -6,9 +6,9 @@ export type QosClass = 'Guaranteed' | 'Burstable' | 'BestEffort';
 const counted = ['cpu', 'memory'];
 
 /**
- * A pod's class as Kubernetes computes it: `pkg/apis/core/v1/helper/qos/qos.go`, `ComputePodQOS`. Only cpu and
- * memory count, a zero counts as not set, init containers count as containers do, ephemeral containers do not,
- * and where the pod has resources of its own (1.34 and later) only those count.
+ * A pod's QoS class as Kubernetes computes it: `pkg/apis/core/v1/helper/qos/qos.go`, `ComputePodQOS`. Only cpu and
+ * memory count, and a zero counts as absent. Init containers count as containers do, ephemeral containers do not. If
+ * the pod has resources of its own (1.34 and later), only those count.
  */
 export function qosClass(pod: Pod): QosClass {
   const own = pod.spec.resources ?? undefined;
@@ -17,13 +17,13 @@ export function qosClass(pod: Pod): QosClass {
   const requests = sum(all.map((resources) => resources.requests));
   const limits = sum(all.map((resources) => resources.limits));
   if (requests.size === 0 && limits.size === 0) return 'BestEffort';
-  // with resources of the pod's own, no limits at all are not looked at one by one, but differ from the requests
+  // each container, or the pod if it has resources of its own, must have a limit for both cpu and memory
   const limited = all.every((resources) => sum([resources.limits]).size === counted.length);
   const equal = requests.size === limits.size && [...requests].every(([name, n]) => limits.get(name) === n);
   return limited && equal ? 'Guaranteed' : 'Burstable';
 }
 
-/** The sum of each counted resource, without those that come to nothing. */
+/** The sum of each counted resource; sums of zero are left out. */
 function sum(maps: (Quantities | null | undefined)[]): Map<string, bigint> {
   const totals = new Map<string, bigint>();
   for (const map of maps) {

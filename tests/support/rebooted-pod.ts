@@ -1,9 +1,9 @@
 import { timeText } from '../../webhook/lib/time-text.ts';
 
-/** What the kubelet says of a pod after a power cut, one status after another. */
+/** The steps after a power cut at which the kubelet writes the pod's status, in their order. */
 export type Rebooted = 'not run again' | 'failed' | 'back-off' | 'started';
 
-/** What the kubelet of Kubernetes 1.36 wrote after a power cut. @param boot its start, in milliseconds */
+/** The pod's status as the kubelet of Kubernetes 1.36 wrote it. @param boot when the node booted, in milliseconds */
 export function rebootedPod(boot: number, step: Rebooted): object {
   const at = (seconds: number): string => timeText(boot + seconds * 1000);
   const ended = (exitCode: number, reason: string, from: number, to: number) => ({

@@ -11,7 +11,7 @@ export interface Repository {
   commit(): string;
 }
 
-/** An environment in which no configuration of git counts. */
+/** An environment in which git ignores the configuration of the user and of the machine. */
 export const gitEnvironment: NodeJS.ProcessEnv = {
   ...process.env,
   GIT_CONFIG_GLOBAL: '/dev/null',
@@ -22,7 +22,7 @@ export const gitEnvironment: NodeJS.ProcessEnv = {
   GIT_COMMITTER_EMAIL: 'a@example.com',
 };
 
-/** A repository whose first commit has some files; it is gone when the test ends. */
+/** A git repository whose first commit has these files. The repository is removed when the test ends. */
 export function repositoryWith(
   t: TestContext,
   files: Record<string, string>,

@@ -15,7 +15,7 @@ const { defaults: _, ...differing } = parse(text('reviews.yaml'), { merge: true 
 /** The names of the recorded reviews of pods. */
 export const recordedPods: readonly string[] = ['pod-meshed', ...Object.keys(differing)];
 
-/** A review that a real API server sent: of `tests/reviews`, or of `reviews.yaml`. */
+/** A review that a real API server sent, from `tests/reviews` or from `reviews.yaml`. */
 export function recorded(name: string): Recorded {
   if (!(name in differing)) return whole(name);
   const review = whole('pod-meshed');

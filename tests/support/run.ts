@@ -12,7 +12,7 @@ export function run(command: string, args: string[], input = '', env?: NodeJS.Pr
     child.stderr.setEncoding('utf8').on('data', (text) => {
       stderr += text;
     });
-    // a command that ends without reading closes the pipe: its exit code tells more than EPIPE
+    // a command that ends without reading its input causes EPIPE, but its exit code explains more
     child.stdin.on('error', () => {});
     child.stdin.end(input);
     child.on('error', reject);

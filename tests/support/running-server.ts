@@ -10,15 +10,15 @@ export type Line = Record<string, unknown>;
 
 export interface TestServer extends RunningServer {
   lines: Line[];
-  /** Resolves with the next line that is as asked for. */
+  /** Resolves with the next line of the log for which `isIt` returns true. */
   logged(isIt: (line: Line) => boolean): Promise<Line>;
-  /** Sends a body over TLS as the API server does: HTTP/1.1, verified against the authority, keep-alive. */
+  /** Sends a body as the API server does: over TLS with a verified certificate, HTTP/1.1 and keep-alive. */
   post(path: string, body: string | Buffer, options?: RequestOptions): Promise<Answer>;
   ops(path: string): Promise<Answer>;
   agent: Agent;
 }
 
-/** Starts the real server on loopback ports that the system chooses; it is drained when the test ends. */
+/** Starts the real server on loopback ports that the system chooses. The server is drained when the test ends. */
 export async function startServer(t: TestContext, options: Partial<ServeOptions> = {}): Promise<TestServer> {
   const lines: Line[] = [];
   const waiting = new Set<(line: Line) => void>();

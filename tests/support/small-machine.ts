@@ -1,2 +1,2 @@
-/** Loaded before the server (`--import`): the process sees a container of 512 MiB, as that of the manifests. */
+/** Loaded before the server (`--import`), so that the process sees the memory limit of the manifests, 512 MiB. */
 process.constrainedMemory = () => 512 * 1024 * 1024;

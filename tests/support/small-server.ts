@@ -17,15 +17,15 @@ export interface SmallServer {
   port: number;
   opsPort: number;
   ca: string;
-  /** An ordinary call, on a connection of its own unless an agent is given. */
+  /** Makes an ordinary call, over a new connection unless an agent is given. */
   call(path: string, body: string | Buffer, agent?: Agent | false): Promise<{ status: number; body: string }>;
   metrics(): Promise<string>;
-  /** The most memory that the process ever had, in MiB. */
+  /** The highest memory use of the process so far, in MiB. */
   peak(): number;
   alive(): boolean;
 }
 
-/** Starts `cni-gate serve` with the heap of a container of 512 MiB. @param program default: the sources */
+/** Starts `cni-gate serve` with the heap for a container of 512 MiB. @param program by default the sources */
 export async function startSmallServer(t: TestContext, program = main): Promise<SmallServer> {
   const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
   const authority = join(folder, 'ca.crt');

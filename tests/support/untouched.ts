@@ -9,7 +9,7 @@ import {
 } from '../../webhook/lib/names.ts';
 import { copyOf } from './answers.ts';
 
-/** Asserts that nothing of a pod changed but what is cni-gate's, and that what was added stands behind the user's. */
+/** Asserts that only what belongs to cni-gate changed in a pod, and that additions stand after the user's entries. */
 export function assertUntouched(before: Pod, after: Pod): void {
   const [then, now] = [usersPart(before), usersPart(after)];
   assertKept(then.metadata.labels, now.metadata.labels, 'label');
@@ -28,7 +28,7 @@ export function assertUntouched(before: Pod, after: Pod): void {
   assert.deepEqual(now, then);
 }
 
-/** Without lists and maps that are null or empty, which Kubernetes takes for absent. */
+/** Removes lists and maps that are null or empty, because Kubernetes treats them as absent. */
 function dropEmpty(pod: Pod): void {
   const all = [...allContainers(pod), pod.spec];
   for (const object of [pod.metadata, ...all, ...all.map(({ resources }) => resources ?? {})]) {
@@ -65,7 +65,7 @@ function assertPrefix(before: unknown[], after: unknown[]): void {
   assert.deepEqual(after.slice(0, before.length), before);
 }
 
-/** The entries of a networks annotation, in either form; a text that is neither is one entry of its own. */
+/** The entries of a networks annotation in either form. A text in neither form is a single entry. */
 function networksOf(text: string | undefined): unknown[] {
   if (text === undefined || text.trim() === '') return [];
   if (!/[[{"]/.test(text)) return text.split(',').map(entryOf);

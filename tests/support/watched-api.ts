@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test';
 import { type Asked, json, startFakeApi } from './fake-api-server.ts';
 import { event } from './informing.ts';
 
-/** An API server with lists by key, whose watches a test tells of changes. */
+/** An API server that lists objects by key, and whose watches send the changes that a test makes. */
 export async function startWatchedApi(
   t: TestContext,
   keyOf: (asked: Asked) => string,
@@ -21,7 +21,7 @@ export async function startWatchedApi(
     response.flushHeaders();
     for (const poll of waiters) poll();
   });
-  /** Resolves once a watch is asked for: what came before it was taken. */
+  /** Resolves as soon as a watch is requested; by then the client has processed all earlier answers. */
   const watched = (key: string): Promise<ServerResponse> =>
     new Promise((resolve) => {
       const poll = (): void => {
@@ -36,7 +36,7 @@ export async function startWatchedApi(
   return {
     api,
     watched,
-    /** Resolves once the watch took the event. */
+    /** Sends an event, and resolves once the client has processed it. */
     tell: async (key: string, type: string, object: object): Promise<void> => {
       const watch = await watched(key);
       watches.delete(key);

@@ -6,8 +6,8 @@ export interface WorkflowCommand {
 }
 
 /**
- * Reads a line as the runner does: `::name key=value,key=value::text`. Its second form, `##[name]text`, is found anywhere
- * in a line.
+ * Reads a line as the runner does. A command is `::name key=value,key=value::text`, or `##[name]text` anywhere in a
+ * line.
  *
  * Source: `ActionCommand.cs` of actions/runner, and the escapes of the toolkit.
  */

@@ -1,4 +1,4 @@
-/** Texts that `review` reads as kubectl does, by name: each is a stream of one or more documents. */
+/** Texts that `review` and kubectl read in the same way, by name. Each is a stream of one or more documents. */
 export const cases: Record<string, string> = {
   // quotes
   'quoted keys without space behind the colon': '{"a":1,"b":"c"}\n',
@@ -87,7 +87,7 @@ export const cases: Record<string, string> = {
   'plain with quotes inside': 'a: it\'s "so"\n',
   'plain with brackets behind text': 'a: x [y] {z}\n',
 
-  // what plain scalars stand for
+  // values of plain scalars
   booleans:
     'a: [y, Y, yes, Yes, YES, n, N, no, No, NO, on, On, ON, off, Off, OFF, true, True, TRUE, false, False, FALSE]\n',
   nulls: 'a: [~, null, Null, NULL, nULL, nil]\nb:\n',
@@ -128,7 +128,7 @@ export const cases: Record<string, string> = {
   'two manifests without a marker': 'kind: A\nmetadata: {name: a}\nkind: B\nmetadata: {name: b}\n',
 };
 
-/** Texts that `review` refuses and kubectl reads, or reads otherwise, and why. */
+/** Texts that `review` and kubectl read differently, or that only one of them accepts, with the reason. */
 export const deliberate: Record<string, [why: string, text: string]> = {
   'merge behind': ['a key beside it counts, wherever it is', 'x: &x {a: 1, b: 2}\ny:\n  b: 3\n  <<: *x\n'],
   'comment right behind a comma': ['each version of YAML asks for a space', 'a: [1,#x\n2]\n'],

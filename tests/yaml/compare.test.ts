@@ -8,11 +8,11 @@ import { cases, deliberate } from './cases.ts';
 import { flowDocuments } from './flow.ts';
 import { type Read, readByKubernetes, readByUs } from './readers.ts';
 
-/** What differs; undefined where both refuse a text, or both read the same values from it. */
+/** The difference between two results; undefined if both reject the text or both read the same values. */
 function difference(text: string, kubernetes: Read, ours: Read): string | undefined {
   const refused = kubernetes.error !== undefined;
   if (refused && ours.error !== undefined) return undefined;
-  // -0 is 0 in JSON
+  // JSON turns -0 into 0
   const values = JSON.parse(JSON.stringify(kubernetes.values));
   if (!refused && ours.error === undefined && same(values, ours.values)) return undefined;
   const show = ({ values, error }: Read): string => error ?? JSON.stringify(values).slice(0, 2000);
@@ -51,7 +51,7 @@ test('what both read of quotes, brackets and braces whose lines have any indenta
 
 const checkout = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Everything that a user applies, reviews or copies. */
+/** All files that users apply, review or copy. */
 const manifests = [
   'examples/*.yaml',
   'manifests/**/*.yaml',

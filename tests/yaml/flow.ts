@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 
-/** What separates words and values inside of quotes, brackets and braces: lines at any indentation, some with tabs. */
+/** Separators between words and values in quotes, brackets and braces: spaces, or a new line with any indentation. */
 const gap = fc.oneof(
   { weight: 2, arbitrary: fc.constantFrom(' ', '  ') },
   fc
@@ -37,12 +37,12 @@ const { flow } = fc.letrec<{ value: string; flow: string }>((tie) => ({
   ),
 }));
 
-/** How a list may end. */
+/** How a map in braces may end. */
 function last() {
   return fc.tuple(fc.constantFrom('', ', ', ' # c\n'), gap).map((parts) => parts.join(''));
 }
 
-/** Documents whose values in quotes, brackets and braces have lines at any indentation. */
+/** Documents with values in quotes, brackets and braces whose lines have any indentation. */
 export const flowDocuments = fc
   .array(
     fc.tuple(

@@ -9,11 +9,11 @@ import { suite, type TestContext, test } from 'node:test';
 import { main } from '../support/command.ts';
 import { jsonListOfDeployments } from '../support/large-inputs.ts';
 
-/** Says at the end how much memory the process had at its most, in KiB. */
+/** A module that prints the peak of the process's resident memory, in KiB, at its end. */
 const tellMemory =
   "data:text/javascript,process.on('exit',()=>process.stderr.write('maxRSS '+process.resourceUsage().maxRSS))";
 
-/** Reviews the list as a process of its own. */
+/** Reviews a list of Deployments in a separate process. */
 async function reviewed(t: TestContext, workloads: number, output: string, options = '') {
   const folder = mkdtempSync(join(tmpdir(), 'cni-gate-large-'));
   t.after(() => rmSync(folder, { recursive: true }));

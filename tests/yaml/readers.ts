@@ -8,7 +8,7 @@ import { parsed, readStream } from '../../webhook/review/input/documents.ts';
 
 const module = fileURLToPath(new URL('./reader', import.meta.url));
 
-/** What a reader makes of a stream: the values of its documents, and the first error. */
+/** The result of reading a stream: the values of its documents, and the first error. */
 export interface Read {
   values: unknown[];
   error?: string | undefined;
@@ -19,7 +19,7 @@ const program = join(folder, 'reader');
 runOrThrow('go', ['build', '-C', module, '-o', program, '.']);
 after(() => rmSync(folder, { recursive: true }));
 
-/** Reads texts as kubectl does, by a Go program that is built from Kubernetes' own modules. */
+/** Reads texts as kubectl does, with a Go program that is built from Kubernetes' own modules. */
 export const readByKubernetes = (texts: readonly string[]): Read[] =>
   JSON.parse(runOrThrow(program, [], JSON.stringify(texts)));
 
@@ -34,10 +34,10 @@ function runOrThrow(command: string, args: string[], input = ''): string {
   return stdout;
 }
 
-/** Reads a text as review does. Values are as they would arrive over the wire, and blank documents left out. */
+/** Reads a text as `review` does. Values are as JSON would transmit them, and blank documents are left out. */
 export function readByUs(text: string): Read {
   const read: Read = { values: [] };
-  // readInput takes the byte order mark off
+  // in `review`, readInput removes the byte order mark
   for (const found of readStream('input', text.replace(/^\uFEFF/, ''))) {
     if ('code' in found) read.error ??= `${found.line}: ${found.message} (${found.code})`;
     else if (!found.blank && parsed(found).value !== null) {

@@ -12,7 +12,7 @@ import { ownAddresses } from './probe.ts';
 
 const attempt = 500;
 
-/** In Istio's ambient mode, ztunnel listens in the pod's network namespace: the check never binds its ports. */
+/** Checks Istio's ambient mode, where ztunnel listens in the pod's network namespace. Binds none of its ports. */
 export function attemptCaptured(check: CapturedCheck, family: Family, pod: Pod): Attempt {
   return async (deadline) => {
     const missing = withoutListener(check.listeners, family, readSockets());
@@ -32,7 +32,7 @@ async function connectTo(target: Target, outbound: number, limit: number): Promi
   if (dialled.as === 'refused') return failed('not-captured', `${at} refused (${dialled.code})`);
   if (dialled.as === 'silent') return failed('not-captured', `no answer from ${at}`);
   const { source, port: from } = dialled.socket;
-  // immediately: the other end may close it
+  // read at once, because the other end may close the connection
   const sockets = readSockets();
   const port = endedAt(source, from, sockets) ?? endedAt(ownAddresses(), from, sockets);
   dialled.socket.close();
@@ -42,7 +42,7 @@ async function connectTo(target: Target, outbound: number, limit: number): Promi
   return failed('not-captured', `a connection to ${at} that left the pod and was answered`);
 }
 
-/** Returns the ports on which nothing listens for connections of that family. */
+/** Returns the ports on which nothing listens for connections of this family. */
 export function withoutListener(ports: number[], family: Family, sockets: TcpSocket[]): number[] {
   // a listener on `::` serves IPv4 too (ipv6(7), `IPV6_V6ONLY` is off by default)
   const listening = sockets.filter(

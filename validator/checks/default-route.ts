@@ -8,13 +8,13 @@ export interface Route {
   gateway: Address | undefined;
 }
 
-/** An address of each regional internet registry: the default route is that of most of these. Nothing is sent. */
+/** An address of each regional internet registry. Most take the default route. Nothing is sent to these addresses. */
 const samples: Record<Family, string[]> = {
   IPv4: ['41.0.0.1', '62.0.0.1', '63.0.0.1', '110.0.0.1', '190.0.0.1'],
   IPv6: ['2400::1', '2600::1', '2800::1', '2a00::1', '2c00::1'],
 };
 
-/** Returns the default route, why programs of the pod cannot use it, or undefined if there is none. */
+/** Returns the default route, a failure if the pod's programs cannot use it, or undefined if the pod has none. */
 export function defaultRoute(family: Family): Route | Failed | undefined {
   const routes = samples[family].map((address) => routeTo(address, family));
   const shareOf = (route: (typeof routes)[number]): number => routes.filter((it) => isSame(it, route)).length;
@@ -30,7 +30,7 @@ const discarding: Record<string, string> = {
   EACCES: 'prohibit',
 };
 
-/** The route of a program that leaves the source to the kernel: connect(2) of a datagram socket sends nothing. */
+/** The route of a program that lets the kernel choose the source. Connecting a datagram socket sends nothing. */
 export function routeTo(address: string, family: Family): Route | Failed | undefined {
   const socket = native.datagrams(family === 'IPv4' ? 4 : 6);
   try {
@@ -52,7 +52,7 @@ function refusal(code: string, address: string): Failed | undefined {
     native.route(address, undefined);
     return fromNowhere('another address');
   } catch {
-    // there is none for any source
+    // no source address has a route
   }
   if (code === 'ENETUNREACH') return undefined;
   if (!Object.hasOwn(discarding, code)) throw new NotReadable(`the kernel's routes cannot be read: ${code}`);

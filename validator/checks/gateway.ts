@@ -10,8 +10,8 @@ import { defaultRoute } from './default-route.ts';
 import { isOwn } from './probe.ts';
 
 /**
- * Checks that the addresses by which the cluster knows the pod are on its interfaces. They are missing if a plugin
- * returned an address and no interface, as Multus does for a pod that the API server does not know.
+ * Checks that the addresses in the pod's status are on its interfaces. An address is missing if a plugin returned it
+ * without creating an interface, as Multus does for a pod that the API server does not know.
  */
 export function attemptAddress(family: Family, pod: Pod): Attempt {
   const wanted = pod.addresses.filter((address) => address.family === family);
@@ -36,28 +36,28 @@ export function judgeAddresses(wanted: Address[], devices: Device[]): Finding {
   );
 }
 
-/** How long the routes of a late address may be missing, in milliseconds: plugins write them after the address. */
+/** How many milliseconds routes may be missing after an address appeared, because plugins write routes later. */
 const settling = 1000;
 
-/** Time for one attempt, and the least time, in milliseconds. The kernel asks for a neighbour each second. */
+/** The usual and the least time for one attempt, in milliseconds. The kernel asks for a neighbour once a second. */
 const round = { usual: 1000, least: 300 };
 
-/** A datagram to a known neighbour leaves within microseconds; one to an unknown neighbour waits for seconds. */
+/** A datagram that leaves within this many milliseconds has a known neighbour; others wait for seconds. */
 const prompt = 200;
 
-/** How many datagrams must leave in a row: when the kernel gives up on a neighbour, it drops the queued ones. */
+/** How many datagrams in a row must leave: when the kernel gives up on a neighbour, it drops the queued ones. */
 const enough = 3;
 
 /**
- * Checks that the default gateway's link-layer address is known, so that the pod is attached to something. It is
- * independent of policies. An absent gateway passes only in a pod that has its address, because an interface may be
+ * Checks that the default gateway's link-layer address is known, so that the pod is attached to a network. Network
+ * policies do not affect this. A pod without a gateway passes only if it has its address, because an interface may be
  * late, and only if the profile does not require a default route.
  */
 export function attemptGateway({ required }: GatewayCheck, family: Family, pod: Pod): Attempt {
   const wanted = pod.addresses.filter((address) => address.family === family);
   let missing: { at: number; finding: Finding } | undefined;
   const withoutGateway = (reported: Finding): Finding => {
-    // without an address, the family is that of an interface which existed at the start
+    // without addresses in the environment, the family is that of an interface which existed at the start
     const finding = wanted.length === 0 ? passed('it') : judgeAddresses(wanted, readDevices());
     if (!finding.passed) missing = { at: now(), finding };
     return missing !== undefined && now() - missing.at < settling ? missing.finding : reported;
@@ -84,7 +84,7 @@ export function attemptGateway({ required }: GatewayCheck, family: Family, pod: 
 const noGateway = (seen: string): Finding =>
   passed(seen, 'nothing was asked, because there is no gateway at the link layer');
 
-/** Sends datagrams. Those to an unknown neighbour are queued and count for their socket (`net/core/neighbour.c`). */
+/** Sends datagrams. While the neighbour is unknown, the kernel queues them for the socket (`net/core/neighbour.c`). */
 async function askFor(host: string, family: Family, pod: Pod, time: number): Promise<Finding> {
   const datagrams = new Datagrams(family, sourceOf(family, pod));
   const end = now() + time;
@@ -101,7 +101,7 @@ async function askFor(host: string, family: Family, pod: Pod, time: number): Pro
         if (error !== undefined) return failed(reasonFor(error), `${error} on sending to ${host}`);
         return failed('gateway-silent', `no answer from ${host} at the link layer`);
       }
-      // an error lasts for a while: addresses are tentative for a second
+      // waits, because an error lasts: an address is tentative for about a second
       if (error !== undefined) await sleep(prompt);
     }
   } finally {
@@ -111,7 +111,7 @@ async function askFor(host: string, family: Family, pod: Pod, time: number): Pro
 
 const reasonFor = (code: string): Reason => (code === 'EADDRNOTAVAIL' ? 'address-unusable' : 'send-refused');
 
-/** The pod's address if an interface has it: there is no route from another one. */
+/** The pod's address, if an interface has it: the kernel does not send from other addresses. */
 function sourceOf(family: Family, { addresses }: Pod): Address | undefined {
   return addresses.find((it) => it.family === family && isOwn(it));
 }

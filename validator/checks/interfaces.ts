@@ -9,19 +9,19 @@ import type { InterfacesCheck } from '../shared/contract.ts';
 import type { Attempt } from '../simultaneous.ts';
 
 /**
- * How long the check waits for `network-status` if everything else is right, in milliseconds. In a test, the kubelet
- * wrote it within 0.15 s.
+ * How long the check waits for `network-status` if nothing else is wrong, in milliseconds. In a test, the kubelet wrote
+ * the file within 0.15 s.
  */
 const patience = 5000;
 
 const unconfirmed = 'network-status of this sandbox was not there, so addresses were not compared';
 
 /**
- * Checks that each network that the pod requests has its interface. Multus can report success without an interface.
+ * Checks that each network that the pod requests has its interface, because Multus can report success without one.
  *
- * For an interface without an address, the check waits until its end: a network may have no addresses, and only
- * `network-status` says so. Without `network-status`, it then passes with a note: the interface shows that Multus ran
- * here, and Multus creates none if the network's IPAM fails.
+ * If an interface has no address, the check waits until its time is over, because only `network-status` shows whether
+ * the network has addresses. Without `network-status`, the check then passes with a note: the interface shows that
+ * Multus ran in this sandbox, and Multus creates no interface if the network's IPAM fails.
  */
 export function attemptInterfaces({ devices: inUserSpace }: InterfacesCheck, pod: Pod): Attempt {
   const networks = readNetworks(pod.networks, pod.namespace);
@@ -51,7 +51,7 @@ const telling: Reason[] = [
   'address-differs',
 ];
 
-/** All problems, under the most informative reason. */
+/** One failure with all problems; its reason is the most informative one. */
 export function worstFailure(results: InterfaceResult[]): Failed | undefined {
   const problems = results.flatMap(({ problem }) => problem ?? []);
   const reason = telling.find((it) => problems.some((problem) => problem.reason === it));
@@ -65,13 +65,13 @@ export interface InterfaceResult {
   seen: string;
   /** What was not checked, and why. */
   note?: string;
-  /** `network-status` cannot change it any more. */
+  /** Whether `network-status` can no longer change the result. */
   confirmed: boolean;
-  /** It has no address, and only `network-status` shows whether it should have one. */
+  /** Set if the interface has no address, and only `network-status` shows whether it should have one. */
   addressless?: true;
 }
 
-/** Checks that each network's interface exists, is up, and has the addresses of `status`, if that is known. */
+/** Checks that each network's interface exists, is up, and has the addresses in `status`, if `status` is known. */
 export function judgeInterfaces(
   asked: AskedNetwork[],
   status: NetworkStatus[] | undefined,
@@ -90,14 +90,14 @@ export function judgeInterfaces(
   });
 }
 
-/** Older releases of Multus omit the namespace, or write the name of the plugin's own configuration. */
+/** Whether an entry describes this network. Older releases of Multus omit the namespace, or write another name. */
 function isOf(entry: NetworkStatus, { name, interface: device, usualInterface }: AskedNetwork): boolean {
   if (device !== undefined && entry.interface !== undefined) return entry.interface === device;
   if (entry.name === name || entry.name === name.slice(name.indexOf('/') + 1)) return true;
   return !entry.name.includes('/') && entry.interface === usualInterface;
 }
 
-/** Judges a network that `network-status` lists: what was created must exist. */
+/** Judges a network that `network-status` lists: its interface must exist, with the listed addresses. */
 function judgeEntry(
   network: AskedNetwork,
   entry: NetworkStatus,
@@ -122,9 +122,9 @@ function judgeEntry(
 }
 
 /**
- * Judges a network without an entry in the status of this sandbox. With a status, Multus ran and every plugin succeeded
- * (Multus, `CmdAdd`), but it lists only interfaces that a plugin reported: Istio's creates none, and those of CNI 0.2.0
- * cannot. So a missing one is noted. Without a status, the interface must exist.
+ * Judges a network that `network-status` does not list. With a status of this sandbox, all plugins succeeded (Multus,
+ * `CmdAdd`), but Istio's plugin creates no interface, and plugins of CNI 0.2.0 cannot report theirs, so a missing
+ * interface is only noted. Without a status, the interface must exist.
  */
 function judgeUnlisted(
   network: AskedNetwork,
@@ -146,7 +146,7 @@ function judgeUnlisted(
     const result = { seen: found(network, device), confirmed: false };
     return isAddressless(device) ? { ...result, addressless: true } : result;
   }
-  // a pod that requests an address requests an interface
+  // a pod that requests an address needs an interface
   if (!status || network.asksAddress) return absent(network, name);
   const seen = other
     ? `no interface for ${network.name}: ${name} is that of ${other.name}`

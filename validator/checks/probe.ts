@@ -15,13 +15,13 @@ export interface ProbeOptions {
   from: string | undefined;
 }
 
-/** How long our listener may take to see a connection that the kernel accepted, in milliseconds. */
+/** How long our listener may take to accept a connection that the kernel has established, in milliseconds. */
 const patience = 250;
 
-/** Who answered: our own listener, something that got the token from it, something else, or nothing so far. */
+/** Who answered: our listener, a relay that got the token from our listener, another program, or nobody so far. */
 export type Answer = 'own' | 'relayed' | 'other' | 'silence';
 
-/** Connects once, and returns whether the connection came back to us. */
+/** Connects once, and returns whether the connection was redirected to our listener. */
 export async function probe(target: Target, options: ProbeOptions): Promise<Finding> {
   const { token, accepted, limit, from } = options;
   const at = formatTarget(target);
@@ -52,8 +52,8 @@ const said: Record<Exclude<Answer, 'own'>, string> = {
 };
 
 /**
- * The addresses of the pod, including those of `lo`: a MASQUERADE rule may replace a socket's source address by one of
- * them. No connection from outside can have one as source, because its answer would stay on `lo`.
+ * The addresses of the pod, including those of `lo`, because a MASQUERADE rule may make any of them the source of a
+ * connection. A connection from outside cannot have one of these sources, because the answer would stay on `lo`.
  */
 export const ownAddresses = (): Address[] => readDevices().flatMap(({ addresses }) => addresses);
 
@@ -61,7 +61,7 @@ export const isOwn = (address: Address | undefined): boolean =>
   ownAddresses().some(({ hex }) => hex === address?.hex);
 
 /**
- * Waits on a connection for our token, which alone proves nothing: a node may send the pod's packets back to it.
+ * Waits for our token on a connection. The token alone proves nothing, because a node may send the pod's packets back.
  * @param limit milliseconds after which an accepted connection counts as unanswered
  */
 export function answerOn(
@@ -77,7 +77,7 @@ export function answerOn(
       forgetLate();
       resolve(answer);
     };
-    // a silent peer does not cost the time-out; a timer of a starved process decides nothing before pending I/O
+    // ends early if the peer is silent, but handles pending I/O first, because a starved process may be behind
     const forgetEarly = after(patience, async () => {
       await sleep(0);
       await sleep(0);

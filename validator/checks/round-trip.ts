@@ -10,35 +10,35 @@ import { defaultRoute, isSame, routeTo } from './default-route.ts';
 import { isOwn, ownAddresses } from './probe.ts';
 
 /**
- * How long an attempt waits for an answer, in milliseconds. It doubles with each: a node limits its ICMP messages
- * (`net.ipv4.icmp_msgs_per_sec`, `icmp_ratelimit`), so pods that start together must not ask again together.
+ * How long an attempt waits for an answer, in milliseconds. The time doubles with each attempt: a node limits its ICMP
+ * messages (`net.ipv4.icmp_msgs_per_sec`, `icmp_ratelimit`), so pods that started together must not retry together.
  */
 const patience = { first: 100, longest: 1000 };
 
-/** How long an attempt waits for duplicate address detection, in milliseconds: it takes 1 to 2 s (RFC 4862, 5.4.2). */
+/** How long an attempt waits for duplicate address detection, which takes 1 to 2 s (RFC 4862, 5.4.2); milliseconds. */
 const detection = 3000;
 
-/** Milliseconds from one datagram of an attempt to the next: an answer of the node takes less, and saves the others. */
+/** The pause between the datagrams of an attempt, in milliseconds; an answer during the pause ends the attempt. */
 const pause = 5;
 
-/** Where a datagram goes. */
+/** An address to which a datagram is sent. */
 interface Destination {
   host: string;
-  /** One hop only: the first router, which is the node, answers. */
+  /** Whether the hop limit is 1, so that the first router, which is the node, answers. */
   isOutside: boolean;
-  /** What it sends: an answer to it quotes that, one to an earlier attempt does not. */
+  /** The payload. An answer quotes the payload, which shows that the answer is not to an earlier attempt. */
   token: Uint8Array;
 }
 
 const waits: Record<Family, number> = { IPv4: patience.first, IPv6: patience.first };
 
-/** Attempts that did not end: one serves the checks of all profiles, which would compete for the node's answers. */
+/** Attempts in progress. All profiles share an attempt, because several would compete for the node's answers. */
 const running = new Map<Family, Promise<Passed | Failed>>();
 
 /**
- * Checks that a packet gets to the node and its answer comes back: the node refuses a datagram to a closed port, or
- * answers one with hop limit 1. An answer at the link layer does not show that: Linux answers ARP for its addresses on
- * every interface, and Cilium's program for any address. With `prefer`, silence passes with a note.
+ * Checks that a packet reaches the node and the node's answer comes back: the node refuses a datagram to a closed port,
+ * or answers a datagram with hop limit 1. ARP does not show a round trip: Linux answers ARP for its addresses on every
+ * interface, and Cilium's program for any address. With `prefer`, silence passes with a note.
  */
 export function attemptRoundTrip({ mode }: RoundTripCheck, family: Family, pod: Pod): Attempt {
   return async (deadline) => {
@@ -50,7 +50,7 @@ export function attemptRoundTrip({ mode }: RoundTripCheck, family: Family, pod: 
     return isSilence && mode === 'prefer' ? withoutAnswer(finding) : finding;
   };
 }
-/** Asks again while the kernel does not let programs use the pod's address yet. */
+/** Repeats the attempt as long as the kernel does not let programs use the pod's address yet. */
 async function askWhenUsable(family: Family, pod: Pod, deadline: number): Promise<Passed | Failed> {
   for (const latest = now() + detection; ; await sleep(100)) {
     const finding = await ask(family, pod, deadline);
@@ -60,7 +60,7 @@ async function askWhenUsable(family: Family, pod: Pod, deadline: number): Promis
 
 async function ask(family: Family, pod: Pod, deadline: number): Promise<Passed | Failed> {
   const destinations = destinationsOf(family, pod);
-  // the answer is to come back to the pod's address, which another interface's does not show
+  // sent from the pod's address, because an answer to another address does not show that the pod is reached
   const source = pod.addresses.find((address) => address.family === family);
   const datagrams = new Datagrams(family, source);
   const time = Math.min(waits[family] * (0.5 + Math.random()), Math.max(deadline - now(), patience.first));
@@ -87,10 +87,10 @@ async function ask(family: Family, pod: Pod, deadline: number): Promise<Passed |
   }
 }
 
-/** An address outside of every cluster: those are for documentation (RFC 5737, RFC 3849). */
+/** An address outside every cluster, from the ranges for documentation (RFC 5737, RFC 3849). */
 const outside: Record<Family, string> = { IPv4: '192.0.2.2', IPv6: '2001:db8::2' };
 
-/** The node's addresses, the gateway, and an address outside if packets take the default route there. */
+/** The node's addresses, the gateway, and an address outside the cluster if packets to it take the default route. */
 function destinationsOf(family: Family, pod: Pod): Destination[] {
   const route = defaultRoute(family);
   const { gateway = undefined, device = '' } = route && 'device' in route ? route : {};
@@ -106,7 +106,7 @@ function destinationsOf(family: Family, pod: Pod): Destination[] {
   }));
 }
 
-/** ICMP messages of RFC 792 and RFC 4443, by type and code, that the network stack of a host or router writes. */
+/** ICMP messages by type and code (RFC 792, RFC 4443), namely those that hosts and routers send, and not filters. */
 const meaning: Record<string, string> = {
   '3/0': 'network unreachable',
   '3/1': 'host unreachable',
@@ -121,9 +121,9 @@ const meaningIPv6: Record<string, string> = {
 };
 
 /**
- * Returns the finding for an answer, if there is one. It must quote our token and be a host's word, not that of a
- * filter ("prohibited"), which may sit at the pod's own end. A host that was asked refuses its port itself; for the
- * address outside, a router answers, which has neither that address nor one of the pod.
+ * Returns the finding for the first valid answer. An answer must quote our token, and must not come from a filter
+ * ("prohibited"), which may be at the pod's own end. A host must itself report that its port is closed. For the
+ * address outside, a router must answer, whose address is neither the one outside nor one of the pod.
  */
 export function answerIn(
   messages: IcmpError[],
@@ -154,7 +154,7 @@ function silenceOf(destinations: Destination[], errors: (string | undefined)[]):
   return failed(isRefused ? 'send-refused' : 'node-silent', `no answer to datagrams to ${asked.join(', ')}`);
 }
 
-/** Silence where an answer is not required: it counts when the time is over. */
+/** The finding for silence with mode `prefer`, which counts only when the time of the check is over. */
 function withoutAnswer({ seen }: Failed): Passed {
   const note = 'the way to the node and back is not shown: it is broken, or a network policy denies it';
   return { ...passed(seen, note), wayNotShown: true, preliminary: true };

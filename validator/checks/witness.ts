@@ -9,14 +9,14 @@ import { defaultRoute } from './default-route.ts';
 import { ownAddresses } from './probe.ts';
 import { cannotListen } from './redirect.ts';
 
-/** What the kubelet has to show, and the family by which it dials. */
+/** The settings of the check, and the address family by which the kubelet connects. */
 export type Witness = WitnessCheck & { family: Family };
 
 /**
- * Waits for the connection of the kubelet's startup probe, and finds how it arrived. Nothing listens where it arrives
- * if the mesh's rule is missing: a socket there only counts the packets that it drops. A connection from an address
- * that is not known to be the node's leaves the port open for ten seconds, because another pod may dial first.
- * @returns the finding of a check with these settings, or of one without `inbound`
+ * Waits for the connection of the kubelet's startup probe, and finds out how it arrived. Without the mesh's rule, it
+ * arrives at `port`, where a socket only counts the packets that it drops. After a connection from an address that is
+ * not known to be the node's, the port stays open for ten seconds, because another pod may have connected first.
+ * @returns a function that gives the finding for a check's settings, with or without `inbound`
  */
 export async function awaitKubelet(
   { port, inbound, exempt = [], family }: Witness,
@@ -28,14 +28,14 @@ export async function awaitKubelet(
   const own = ownAddresses().map(formatAddress);
   const route = defaultRoute(family);
   const gateway = route && 'gateway' in route ? route.gateway : undefined;
-  // the gateway is usually the node
+  // the gateway's address usually belongs to the node
   const node = [...pod.nodeAddresses, ...(gateway ? [gateway] : [])];
   let seen: string | undefined;
   const accept = (at: number): number | string =>
     accepting(at, family, (connection) => {
       try {
         const source = native.otherEnd(connection).address;
-        // another port is a peer's, which waits for this pod
+        // a connection to another port comes from a peer that waits for this pod
         if (own.includes(source) || native.originalPort(connection) !== port) return;
         const isEnough = inbound === undefined || node.some((address) => formatAddress(address) === source);
         if (seen !== undefined && !isEnough) return;
@@ -54,7 +54,7 @@ export async function awaitKubelet(
     if (typeof listener === 'string') return () => cannotListen(inbound ?? port, family, listener);
     if (typeof second === 'string') return () => cannotListen(port, family, second);
     await promise;
-    // what connected since the last poll counts, and nothing more connects
+    // connections since the last poll count; later ones are dropped
     native.dropAll(listener);
     if (second !== undefined && isExempt) native.dropAll(second);
     await sleep(0);

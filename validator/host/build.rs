@@ -1,4 +1,4 @@
-//! Compiles the bundle of checks to QuickJS' bytecode, with the engine's version that the program has.
+//! Compiles the bundle of checks to QuickJS bytecode, with the engine version that the program contains.
 
 use std::{env, fs, path::Path};
 
@@ -11,7 +11,7 @@ fn main() {
     let source = fs::read(&bundle).expect("the bundle: npm run build:host");
     let context = Context::full(&Runtime::new().unwrap()).unwrap();
     let options = WriteOptions {
-        // amd64 and arm64; the engine's own byte order is that of the machine that builds
+        // of amd64 and arm64; by default the engine would use the byte order of the machine that builds
         endianness: WriteOptionsEndianness::Little,
         allow_shared_array_buffer: false,
         object_reference: false,

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Compiles the host with the bundle in it, as one static program: FOLDER/cni-gate-validator. What cargo makes on the way
-# is kept beside the other caches, outside the checkout.
+# Compiles the host program with the bundle of checks in it, as one static program: FOLDER/cni-gate-validator. Cargo's
+# intermediate files are kept beside the other caches, outside the checkout.
 #
 # usage: build.sh FOLDER [amd64|arm64]
 #
-# The second argument is the architecture that the program is for, by default this machine's.
+# The second argument is the program's architecture, by default that of this machine.
 set -euo pipefail
 to=$(cd "$1" && pwd)
 cd "$(dirname "$0")"
@@ -18,7 +18,7 @@ esac
 target=$cpu-unknown-linux-musl
 compiler=musl-gcc
 if [ "$cpu" != "$(uname -m)" ]; then
-  # Debian's wrapper, which knows where the headers are; musl itself comes with Rust
+  # Debian's wrapper for musl, which has the paths of the headers; Rust's library contains musl itself
   compiler=$cpu-linux-musl-gcc
   export "CC_${target//-/_}=$compiler" "CARGO_TARGET_${cpu^^}_UNKNOWN_LINUX_MUSL_LINKER=$cpu-linux-gnu-gcc"
 fi

@@ -2,23 +2,23 @@ import { type Address, type Family, formatAddress, parseSocketAddress } from '..
 import { close, eventOf } from './loop.ts';
 import { codeOf, native } from './native.ts';
 
-/** The discard service (RFC 863): where something listens, it ignores datagrams. */
+/** The port of the discard service (RFC 863). If a program listens there, it ignores datagrams. */
 const port = 9;
 
-/** The default of Linux (`net.ipv4.ip_default_ttl`, `net.ipv6.conf.*.hop_limit`). */
+/** Linux's default hop limit (`net.ipv4.ip_default_ttl`, `net.ipv6.conf.*.hop_limit`). */
 const usualHops = 64;
 
-/** An ICMP message about a datagram of ours. */
+/** An ICMP message about one of our datagrams. */
 export interface IcmpError {
   type: number;
   code: number;
-  /** Who sent it; undefined if the kernel does not say. */
+  /** The sender of the message; undefined if the kernel does not report it. */
   from: Address | undefined;
-  /** What it quotes of the datagram's payload. */
+  /** The part of the datagram's payload that the message quotes. */
   quoted: Uint8Array;
 }
 
-/** Datagrams, and what routers and hosts answer to them by ICMP. They need no right, and no mesh redirects them. */
+/** Sends datagrams, and reads the ICMP answers of routers and hosts. Needs no privilege, and no mesh redirects it. */
 export class Datagrams {
   readonly #socket: number;
   #source: string | undefined;
@@ -37,26 +37,26 @@ export class Datagrams {
       return undefined;
     } catch (error) {
       const code = codeOf(error);
-      // without room in a queue, the next one will do
+      // a full queue is no failure, because the next datagram is sent soon
       return code === 'EAGAIN' || code === 'ENOBUFS' ? undefined : code;
     }
   }
 
-  /** Whether datagrams wait in this machine, as they do until their neighbour's link-layer address is known. */
+  /** Whether datagrams wait in this machine, which they do until the neighbour's link-layer address is known. */
   get isWaiting(): boolean {
     return native.queued(this.#socket) > 0;
   }
 
-  /** What arrived since the last call. */
+  /** The ICMP messages that arrived since the last call. */
   errors(): IcmpError[] {
     return native
       .icmpErrors(this.#socket)
       .map(({ from, ...message }) => ({ ...message, from: parseSocketAddress(from) }));
   }
 
-  /** Resolves when an answer is there, or after a number of milliseconds. */
+  /** Resolves when an answer has arrived, or after this many milliseconds. */
   async answer(milliseconds: number): Promise<void> {
-    // a poll reports errors in any case
+    // `poll` reports errors even if no event is requested
     await eventOf(this.#socket, 0, milliseconds);
   }
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Installs what validator/host/build.sh needs besides Rust, as root; says nothing and is done at once if it is there.
+# Installs, as root, what validator/host/build.sh needs besides Rust. Exits at once, without output, if it is there.
 #
 # usage: install.sh [amd64|arm64]
 #
-# The argument is the architecture that the program is for, by default this machine's. For this machine's, Debian and
-# Ubuntu have the packages; for the other one only Debian has them on one mirror: musl's headers are packages of that
-# architecture, which is added to dpkg's.
+# The argument is the architecture for which to build, by default that of this machine, for which Debian and Ubuntu have
+# packages. For the other architecture only Debian has them on one mirror, because musl's headers are packages of that
+# architecture, which is added to dpkg's architectures.
 set -euo pipefail
 machine() { case $(uname -m) in x86_64) echo amd64 ;; aarch64) echo arm64 ;; *) uname -m ;; esac; }
 architecture=${1:-$(machine)}

@@ -1,10 +1,10 @@
 import { native } from './native.ts';
 
-/** What the program waits for: each turn handles one event. */
+/** A descriptor for whose events the program waits. */
 interface Watch {
   wanted: number;
   act: () => void;
-  /** It does not keep the program from ending. */
+  /** Whether the watch alone does not keep the program running. */
   idle: boolean;
 }
 
@@ -15,12 +15,12 @@ interface Timer {
 
 const watches = new Map<number, Watch>();
 const timers = new Set<Timer>();
-/** What happened, and was not handled yet. */
+/** Actions for events that have happened and are not handled yet. */
 const ready: (() => void)[] = [];
-/** A program that stood still for so long, in milliseconds, may have missed what it waited for. */
+/** If the program stood still for this many milliseconds, it may have missed the events that it waits for. */
 const longestStall = 1000;
 
-/** The last such time: the program took so long from one poll to the next, or slept too long. */
+/** The last long stall: the program needed too long between two polls, or slept longer than requested. */
 let stall = { length: 0, end: 0 };
 let resumed = 0;
 let onDefect = (error: unknown): void => {
@@ -31,12 +31,12 @@ export function handleDefects(act: (error: unknown) => void): void {
   onDefect = act;
 }
 
-/** Calls a function each time when something happens to a descriptor. @param wanted see `pollEvent` */
+/** Calls a function whenever an event happens on a descriptor. @param wanted the events, see `pollEvent` */
 export function watch(descriptor: number, wanted: number, act: () => void, idle = false): void {
   watches.set(descriptor, { wanted, act, idle });
 }
 
-/** Whether something happens to a descriptor within a number of milliseconds. */
+/** Whether one of the wanted events happens on a descriptor within this many milliseconds. */
 export function eventOf(descriptor: number, wanted: number, milliseconds: number): Promise<boolean> {
   return new Promise((resolve) => {
     const settle = (result: boolean): void => {
@@ -49,18 +49,18 @@ export function eventOf(descriptor: number, wanted: number, milliseconds: number
   });
 }
 
-/** Forgets a descriptor, which stays open. */
+/** Stops watching a descriptor, which stays open. */
 export function unwatch(descriptor: number): void {
   watches.delete(descriptor);
 }
 
-/** Forgets a descriptor, and closes it. */
+/** Stops watching a descriptor, and closes it. */
 export function close(descriptor: number): void {
   unwatch(descriptor);
   native.close(descriptor);
 }
 
-/** Calls a function after a number of milliseconds. Returns a function that prevents it. */
+/** Calls a function after this many milliseconds. Returns a function that cancels the call. */
 export function after(milliseconds: number, act: () => void): () => void {
   const timer = { at: native.now() + milliseconds, act };
   timers.add(timer);
@@ -72,13 +72,13 @@ export function after(milliseconds: number, act: () => void): () => void {
 /** Milliseconds since the process started, on a monotonic clock. */
 export const now = (): number => native.now();
 
-/** Resolves after a number of milliseconds; with 0, after what the kernel has ready was handled. */
+/** Resolves after this many milliseconds; with 0, after the events that the kernel already has are handled. */
 export const sleep = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => {
     after(milliseconds, resolve);
   });
 
-/** How long the program stood still since a time; 0 if for less than {@link longestStall}. */
+/** How long the program stood still since a time, in milliseconds; 0 if less than {@link longestStall}. */
 export function stallSince(start: number): number {
   const lengths = [stall, { length: native.now() - resumed, end: native.now() }].map(({ length, end }) =>
     Math.min(length, end - start),
@@ -87,7 +87,7 @@ export function stallSince(start: number): number {
   return longest < longestStall ? 0 : longest;
 }
 
-/** Handles one event; waits for one if there is none. */
+/** Handles one event, and first waits if there is none. */
 export function turn(): void {
   try {
     if (ready.length === 0) gather();
@@ -97,7 +97,7 @@ export function turn(): void {
   }
 }
 
-/** Makes ready what a poll returns, then due timers: an answer precedes the time-out that it came in. */
+/** Queues the events that a poll returns, then the due timers, so that an answer is handled before its time-out. */
 function gather(): void {
   const descriptors = [...watches.keys()];
   const busy = timers.size > 0 || [...watches.values()].some(({ idle }) => !idle);
@@ -129,7 +129,7 @@ function gather(): void {
 /** How long a poll may wait, in milliseconds. */
 function patience(): number {
   const next = Math.min(...[...timers].map(({ at }) => at));
-  // a whole number, not earlier than the timer
+  // rounded up, so that the poll does not end before the timer is due
   return next === Infinity ? -1 : Math.max(Math.ceil(next - native.now()), 0);
 }
 

@@ -2,23 +2,23 @@ import { type Address, type Family, parseSocketAddress } from '../shared/address
 import { after, close, eventOf, unwatch, watch } from './loop.ts';
 import { codeOf, native, pollEvent } from './native.ts';
 
-/** How long one of several addresses of a name is tried before the next: RFC 8305, "Connection Attempt Delay". */
+/** How many milliseconds an address of a name is tried before the next (RFC 8305, "Connection Attempt Delay"). */
 const attemptDelay = 250;
 
 /** How a TCP connect ended. */
 export type Dialled =
   | { as: 'connected'; socket: Connection }
-  /** This machine's own routes refused it: no packet was sent. */
+  /** This machine has no usable route, so no packet was sent. */
   | { as: 'no-route'; code: string }
   | { as: 'refused'; code: string }
-  /** `resolved` is false if the name has no address yet. */
+  /** No answer in time. `resolved` is false if the name was not resolved in time. */
   | { as: 'silent'; resolved: boolean };
 
 export interface DialOptions {
   /** A name or an address; an IPv6 address may have its interface after %. */
   host: string;
   port: number;
-  /** The address to connect from, if it matters. */
+  /** The source address; absent if the kernel may choose it. */
   from?: string | undefined;
   /** Milliseconds after which the connect counts as unanswered. */
   limit: number;
@@ -67,7 +67,7 @@ async function connect(
     const code = codeOf(error);
     if (code !== 'EINPROGRESS') {
       close(socket);
-      // a refusal is an answer, even if the kernel has it at once
+      // ECONNREFUSED is an answer, even if the kernel returns it at once
       return { as: code === 'ECONNREFUSED' ? 'refused' : failed, code };
     }
   }
@@ -84,10 +84,10 @@ async function connect(
   }
 }
 
-/** A connection. The kernel keeps what arrives before something receives it. */
+/** A TCP connection. The kernel buffers what arrives before `receive` is called. */
 export class Connection {
   readonly #socket: number;
-  /** The own address, as the other end sees it where nothing translates it. */
+  /** Our own address, which the other end sees unless the address is translated on the way. */
   readonly source: Address[];
   readonly port: number;
 
@@ -98,7 +98,7 @@ export class Connection {
     this.port = port;
   }
 
-  /** Calls a function with what arrives, and with nothing at the end. */
+  /** Calls a function with the bytes that arrive, and with undefined at the end. */
   receive(act: (bytes: Uint8Array | undefined) => void): void {
     watch(this.#socket, pollEvent.in, () => {
       try {
@@ -120,8 +120,8 @@ export class Connection {
 const running = new Map<string, Promise<string[]>>();
 
 /**
- * The addresses of a name, by the system's resolver. A look-up in progress serves the next caller too: the C library
- * waits 5 s for each name server that does not answer, and would never reach the second one (resolv.conf(5)).
+ * Resolves a name by the system's resolver. Concurrent calls for a name share one look-up: the C library waits 5 s for
+ * each name server that does not answer, so repeated look-ups would never reach the second server (resolv.conf(5)).
  */
 export function lookUp(name: string): Promise<string[]> {
   const found = running.get(name) ?? begin(name).finally(() => running.delete(name));
@@ -131,7 +131,7 @@ export function lookUp(name: string): Promise<string[]> {
 
 function begin(name: string): Promise<string[]> {
   return new Promise((resolve, reject) => {
-    // names in /etc/hosts are in lower case (Kubernetes, `hostAliases`), and musl compares them as they are
+    // names in /etc/hosts are in lower case (Kubernetes, `hostAliases`), and musl compares them case-sensitively
     const pipe = native.lookUp(name.toWellFormed().toLowerCase());
     let answer = '';
     watch(pipe, pollEvent.in, () => {
@@ -145,14 +145,14 @@ function begin(name: string): Promise<string[]> {
   });
 }
 
-/** A server that sends a token to everyone who connects. */
+/** A server that sends a token to every client. */
 export interface Listener {
-  /** Whether it accepted a connection that came from one of these addresses and from this port. */
+  /** Whether the server accepted a connection from this port and one of these addresses. */
   accepted(from: Address[], port: number): boolean;
   close(): void;
 }
 
-/** Listens on a port of one family, on all addresses of the pod or on one, or returns the error's code. */
+/** Listens on a port for one family, on all addresses or only on `at`. Returns the error's code if this fails. */
 export function listen(port: number, family: Family, token: Uint8Array, at?: string): Listener | string {
   const ends = new Set<string>();
   const socket = accepting(port, family, (connection) => greet(connection, token, ends), undefined, at);
@@ -163,7 +163,7 @@ export function listen(port: number, family: Family, token: Uint8Array, at?: str
   };
 }
 
-/** Listens as {@link listen} does. Returns the socket, or the error's code. @param prepare called before it listens */
+/** Calls `act` for each connection. Returns the socket, or an error's code. @param prepare called before it listens */
 export function accepting(
   port: number,
   family: Family,
@@ -185,13 +185,13 @@ export function accepting(
     try {
       for (;;) act(native.accept(socket));
     } catch {
-      // none is left, or the other end is closed already
+      // no connection is waiting, or the other end is closed already
     }
   });
   return socket;
 }
 
-/** Notes the other end, sends it the token and its end, and waits until it closes. */
+/** Records the other end, sends the token and the end of the data, and waits until the other end closes. */
 function greet(connection: number, token: Uint8Array, ends: Set<string>): void {
   watch(connection, pollEvent.in, () => {
     try {

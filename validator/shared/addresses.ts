@@ -1,6 +1,6 @@
 export type Family = 'IPv4' | 'IPv6';
 
-/** An address in one spelling: its bytes as hexadecimal digits, 8 of IPv4 and 32 of IPv6. */
+/** An address in a canonical form: its bytes as hexadecimal digits, 8 for IPv4 and 32 for IPv6. */
 export interface Address {
   family: Family;
   hex: string;
@@ -12,12 +12,12 @@ export function parseAddress(text: string): Address | undefined {
   return hex === undefined ? undefined : addressOf(hex);
 }
 
-/** The address of one end of a socket, without the interface after %, which differs at the other end. */
+/** Parses a socket's address without the interface after %, because each end has its own interfaces. */
 export function parseSocketAddress(text = ''): Address | undefined {
   return parseAddress(text.split('%')[0] ?? '');
 }
 
-/** The address of those bytes. IPv4 mapped into IPv6 (RFC 4291, 2.5.5.2) becomes IPv4. */
+/** The address with these bytes. An IPv4 address mapped into IPv6 (RFC 4291, 2.5.5.2) becomes IPv4. */
 export function addressOf(hex: string): Address {
   const lower = hex.toLowerCase();
   if (lower.length === 32 && lower.startsWith('00000000000000000000ffff'))
@@ -25,7 +25,7 @@ export function addressOf(hex: string): Address {
   return { family: lower.length === 8 ? 'IPv4' : 'IPv6', hex: lower };
 }
 
-/** The address as RFC 5952 writes it: without the longest run of zeros, or the first of equal ones. */
+/** The address as RFC 5952 writes it, with `::` for the longest run of zeros, or for the first of equal runs. */
 export function formatAddress({ family, hex }: Address): string {
   if (family === 'IPv4') return (hex.match(/../g) ?? []).map((byte) => Number.parseInt(byte, 16)).join('.');
   const text = (hex.match(/.{4}/g) ?? []).map((group) => group.replace(/^0{1,3}/, '')).join(':');
@@ -34,18 +34,18 @@ export function formatAddress({ family, hex }: Address): string {
   return longest === '' ? text : text.replace(new RegExp(`(^|:)${longest}(:|$)`), '::');
 }
 
-/** The address as a connect takes it: a link-local one of IPv6 with its interface. */
+/** The address as `connect` expects it: a link-local IPv6 address is followed by its interface. */
 export function hostOf(address: Address, device: string): string {
   const text = formatAddress(address);
   return address.family === 'IPv6' && isLinkLocal(address) ? `${text}%${device}` : text;
 }
 
-/** 127.0.0.0/8 and `::1`. */
+/** Whether an address is in 127.0.0.0/8, or is `::1`. */
 export function isLoopback({ family, hex }: Address): boolean {
   return family === 'IPv4' ? hex.startsWith('7f') : /^0{31}1$/.test(hex);
 }
 
-/** 169.254.0.0/16 and fe80::/10. */
+/** Whether an address is in 169.254.0.0/16 or fe80::/10. */
 export function isLinkLocal({ family, hex }: Address): boolean {
   return family === 'IPv4' ? hex.startsWith('a9fe') : /^fe[89ab]/.test(hex);
 }

@@ -1,101 +1,101 @@
 /**
- * What the injector writes into the init container and the validator reads there. It has no imports, so that the
- * program in users' pods contains nothing of the webhook.
+ * What the webhook writes into the init container, and the validator reads there. This file has no imports, so that the
+ * program in users' pods contains no code of the webhook.
  */
 
 export const validateCommand = 'validate';
 
-/** Names of the environment variables of the init container. */
+/** The names of the init container's environment variables. */
 export const env = {
-  /** JSON: a list of {@link ProfileCheck}, all of which must pass. */
+  /** A JSON list of {@link ProfileCheck}, all of which must pass. */
   checks: 'CNI_GATE_CHECKS',
-  /** `warn` if a failure is only reported and the pod starts; absent otherwise. */
+  /** `warn` if a failure is only reported and the pod starts; otherwise absent. */
   mode: 'CNI_GATE_MODE',
   /** Comma-separated addresses of the pod (`status.podIPs`). */
   podIPs: 'CNI_GATE_POD_IPS',
   /** Comma-separated addresses of the node (`status.hostIPs`). */
   nodeIPs: 'CNI_GATE_NODE_IPS',
-  /** The pod's namespace, for networks that name none. */
+  /** The pod's namespace, which applies to networks without a namespace. */
   podNamespace: 'CNI_GATE_POD_NAMESPACE',
-  /** The pod's `k8s.v1.cni.cncf.io/networks` annotation as it is when the pod starts. */
+  /** The pod's annotation `k8s.v1.cni.cncf.io/networks`, as it is when the pod starts. */
   networks: 'CNI_GATE_NETWORKS',
-  /** Path of the file with `k8s.v1.cni.cncf.io/network-status`, once Multus wrote it. */
+  /** The path of the file with `k8s.v1.cni.cncf.io/network-status`, which has content once Multus has written it. */
   networkStatusFile: 'CNI_GATE_NETWORK_STATUS_FILE',
 } as const;
 
-/** Which of a mesh's two rules a redirect goes through. */
+/** Which of a mesh's two redirect rules a check uses. */
 export type Direction = 'outbound' | 'inbound';
 
-/** Bind `listen`, connect to each address of a family of the pod, and get our token back. */
+/** Listens on `listen`, connects to each address of a family of the pod, and expects to receive its own token. */
 export interface RedirectCheck {
   direction: Direction;
-  /** The port that the rule redirects to: the proxy's, free until the proxy starts. */
+  /** The port to which the rule redirects: the proxy's, which is free until the proxy starts. */
   listen: number;
-  /** `address:port` or `[address]:port` where nothing answers. */
+  /** `address:port` or `[address]:port`, where nothing answers. */
   connect: string[];
-  /** The user id that the proof must run as (a rule may exclude others). */
+  /** The user id as which the proof must run, because the rule may not apply to others. */
   asUser?: number | undefined;
-  /** The group id that the proof must run as. */
+  /** The group id as which the proof must run. */
   asGroup?: number | undefined;
-  /** A user id that the rule exempts: the proxy's own. */
+  /** A user id that the rule exempts, such as the proxy's. */
   notAsUser?: number | undefined;
   /** A group id that the rule exempts. */
   notAsGroup?: number | undefined;
-  /** Whether the mesh writes rules for all families of the pod, or for that of the kernel's first address. */
+  /** Whether the mesh's rules are for all families of the pod, or only for the family of the kernel's first address. */
   families?: 'first' | 'all';
   timeout: string;
 }
 
-/** The listeners of a node's proxy are in this network namespace, and a connect to the outside reaches its own. */
+/** Passes if the node's proxy listens in the pod's network namespace, and receives connections to the outside. */
 export interface CapturedCheck {
   listeners: number[];
-  /** The port for connections that leave the pod. */
+  /** The proxy's port for connections that leave the pod. */
   outbound: number;
   connect: string[];
   timeout: string;
 }
 
-/** A check with no setting but its time-out. */
+/** A check whose only setting is its time-out. */
 export interface TimedCheck {
   timeout: string;
 }
 
-/** Each network that the pod requests has its interface. */
+/** Passes if each network that the pod requests has its interface. */
 export interface InterfacesCheck extends TimedCheck {
-  /** The pod requests devices: a program may drive an interface in user space, where the kernel does not show it. */
+  /** Set if the pod requests devices, because an interface that is driven in user space is not shown by the kernel. */
   devices?: true;
 }
 
-/** The default gateway's link-layer address is known. */
+/** Passes if the default gateway's link-layer address is known. */
 export interface GatewayCheck extends TimedCheck {
-  /** A pod without a default route fails. */
+  /** Set if a pod without a default route fails. */
   required?: true;
 }
 
-/** A datagram gets to the node, and its answer comes back. */
+/** Passes if a datagram reaches the node, and the node's answer comes back. */
 export interface RoundTripCheck extends TimedCheck {
-  /** `prefer`: silence passes with a note, because a network policy may be its cause. */
+  /** With `prefer`, silence passes with a note, because a network policy may be the cause. */
   mode: 'require' | 'prefer';
 }
 
-/** The kubelet, which dials the container's startup probe, reaches the pod: no policy denies that. */
+/** Passes if the kubelet reaches the pod with the container's startup probe, which no network policy denies. */
 export interface WitnessCheck extends TimedCheck {
   /** The port of the startup probe. */
   port: number;
-  /** The port to which the mesh redirects connections from outside: the proxy's, free until the proxy starts. */
+  /** The proxy's port, to which the mesh redirects connections from outside; free until the proxy starts. */
   inbound?: number;
-  /** Subnets whose connections the mesh does not redirect: those come to `port`. */
+  /** Subnets whose connections the mesh does not redirect, so that they arrive at `port`. */
   exempt?: string[];
 }
 
-/** A TCP connect to a host and port succeeds. */
+/** Passes if a TCP connect to a host and port succeeds. */
 export interface ReachCheck {
   host: string;
   port: number;
   timeout: string;
 }
 
-/** The names of checks, each with its settings. A check is an object with exactly one of them. */
+/** The names of the checks, and the settings of each. A check is an object with exactly one of these fields. */
 export interface CheckSettings {
   redirect: RedirectCheck;
   captured: CapturedCheck;
@@ -111,10 +111,10 @@ export type CheckName = keyof CheckSettings;
 /** One check: an object whose only key is its name. */
 export type Check = { [Name in CheckName]: Record<Name, CheckSettings[Name]> }[CheckName];
 
-/** A check as the validator gets it: name, settings, and the profile that requests it. */
+/** A check as the validator receives it: name, settings, and the profile that requests the check. */
 export type ProfileCheck = { profile: string } & Check;
 
-/** How the program ends. Its exit code is what the kubelet reports. */
+/** The exit codes of the program, which the kubelet reports. */
 export const exitCode = {
   /** Every check passed, or `proof.mode` is `warn` and failures were reported. */
   passed: 0,
@@ -122,9 +122,9 @@ export const exitCode = {
   wrongUsage: 64,
   /** A check could not be made, which says nothing about the network: `EX_UNAVAILABLE` of sysexits.h. */
   notPossible: 69,
-  /** The network is not what it should be: the number of linkerd's own validator, so that its tools understand it. */
+  /** The network is wrong. The number is that of linkerd's own validator, so that linkerd's tools understand it. */
   failed: 95,
-  /** 128 + the signal's number, as in a shell: the pod was deleted before the verdict. */
+  /** 128 + the signal's number, as in a shell. The pod was deleted before the verdict. */
   SIGHUP: 129,
   SIGINT: 130,
   SIGTERM: 143,

@@ -1,11 +1,11 @@
-/** An error code at the end of a text, with the fields of a tag that a program reads (core/networks/refusal.ts). */
+/** An error code at the end of a text, with the fields of a tag for programs (webhook/core/facts/refusal-tag.ts). */
 const lastCode = / \(CNI_GATE_[A-Z_]{1,40}(?: [a-z]{1,20}=[\w.-]{1,253}){0,3}\)$/;
 
 const ellipsis = '…';
 
 export type SizeOf = (character: string) => number;
 
-/** Bytes of UTF-8 of a text of any length, as Kubernetes counts the note of an event. */
+/** The size of a text in bytes of UTF-8, as Kubernetes counts the note of an event. */
 export const inBytes: SizeOf = (text) => {
   let size = 0;
   for (const character of text) {
@@ -16,9 +16,9 @@ export const inBytes: SizeOf = (text) => {
 };
 
 /**
- * Shortens a text to a limit: it is cut after a word, and an error code at its end stays.
- * @param max the limit, at least 60 if the text may end with a code, 900 if with a tag
- * @param sizeOf 1 by default
+ * Shortens a text to a limit. The text is cut after a word, and an error code at its end is kept.
+ * @param max the limit, at least 60 if the text may end with an error code, and 900 if the code may have a tag
+ * @param sizeOf the size of a character; by default 1
  */
 export function fitText(text: string, max: number, sizeOf: SizeOf = () => 1): string {
   if (fitting(text, max, sizeOf) === text.length) return text;
@@ -26,13 +26,13 @@ export function fitText(text: string, max: number, sizeOf: SizeOf = () => 1): st
   const body = text.slice(0, text.length - code.length);
   const end = fitting(body, max - sizeIn(ellipsis + code, sizeOf), sizeOf);
   const head = body.slice(0, end);
-  // before a blank, every word is complete
+  // if the next character is a blank, the last word is complete
   const words = end === body.length || /\s/.test(body.charAt(end)) ? head : head.replace(/\S+$/, '');
   const kept = sizeIn(words, sizeOf) >= sizeIn(head, sizeOf) / 2 ? words : head;
   return kept.replace(/[\s,;:]+$/, '') + ellipsis + code;
 }
 
-/** Returns how much of a text fits, as an index, without reading further: a text may have any length. */
+/** Returns the index up to which a text fits. Reads no further, because the text may have any length. */
 function fitting(text: string, max: number, sizeOf: SizeOf): number {
   let left = max;
   let end = 0;

@@ -1,22 +1,22 @@
 /** The termination message of the init container: the validator writes it, and the webhook reads it. */
 
-/** The verdict in one word. The words are as stable as the exit codes. */
+/** The verdict as one word. The words are as stable as the exit codes. */
 export type VerdictWord = 'passed' | 'failed' | 'not-possible' | 'wrong-usage' | 'stopped';
 
-/** The network namespace and boot of a verdict: a proof is valid for a sandbox, not for a pod. */
+/** The network namespace and boot for which a verdict is valid: a proof is of a sandbox, not of a pod. */
 export interface Sandbox {
-  /** Inode of the network namespace; numbers repeat after a reboot. */
+  /** The inode of the network namespace. Numbers may repeat after a reboot. */
   netns: string;
   bootId: string;
 }
 
-/** How a check ended. Texts of a long message are cut or left out. */
+/** The result of a check. If the message is too long, texts are shortened or left out. */
 export interface CheckResult {
   profile?: string;
   check?: string;
   family?: string;
   passed: boolean;
-  /** Of a check that did not pass. */
+  /** The reason why a check did not pass. */
   reason?: string;
   expected?: string;
   seen?: string;
@@ -24,36 +24,36 @@ export interface CheckResult {
   note?: string;
 }
 
-/** One line of JSON. */
+/** The termination message, which is one line of JSON. */
 export interface TerminationMessage {
   verdict: VerdictWord;
-  /** The exit code of the verdict, also where `mode` lets the program end with 0. */
+  /** The exit code that belongs to the verdict, even if `mode` lets the process exit with 0. */
   code: number;
   mode?: 'warn';
   sandbox: Sandbox;
-  /** From the start of the process to the verdict. */
+  /** Seconds from the start of the process to the verdict. */
   seconds: number;
-  /** A check passed although no answer of the node came (`roundTrip` with `mode: prefer`). */
+  /** Set if a check passed although the node did not answer (`roundTrip` with `mode: prefer`). */
   wayNotShown?: true;
   /** A problem other than a failed check: wrong usage, or a signal. */
   problem?: string;
   checks: CheckResult[];
-  /** How many checks are left out. */
+  /** The number of checks that are left out. */
   more?: number;
 }
 
-/** What the message of a run says that has no verdict, because one has passed in its sandbox before. */
+/** The message of a run without a verdict, because an earlier run has passed in this sandbox. */
 export type LaterMessage = Pick<TerminationMessage, 'sandbox' | 'problem'>;
 
-/** Characters that are read. The kubelet reads 4096 bytes, and who may write a pod's status may write more. */
+/** Longer messages are not read. The kubelet reads 4096 bytes, but others may write longer ones into a pod's status. */
 const longest = 65_536;
 
 export type ReadMessage = Pick<TerminationMessage, 'wayNotShown' | 'problem' | 'checks'> & {
-  /** NaN where it is no number. */
+  /** NaN if the message has a code that is no number. */
   code?: number;
 };
 
-/** Reads a message that may be any text: one that is no JSON says nothing, nor does a field of another type. */
+/** Reads a message, which may be any text: only JSON has fields, and fields of other types are ignored. */
 export function readMessage(text: string | null | undefined): ReadMessage {
   const { code, wayNotShown, problem, checks } = objectIn(text ?? '');
   return {

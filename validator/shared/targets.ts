@@ -26,10 +26,10 @@ export function formatTarget({ family, host, port }: Target): string {
   return family === 'IPv6' ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** A target of a check, by its index in `connect`, that can prove nothing about a rule. */
+/** A target of a check that cannot prove anything about a rule. `place` is the target's index in `connect`. */
 export interface UnfitTarget {
   place: number;
-  /** What is wrong with it, as a sentence that begins with the target. */
+  /** A sentence that begins with the target, and explains what is wrong. */
   text: string;
 }
 
@@ -38,7 +38,7 @@ type CheckWithTargets =
   | { captured: Pick<CapturedCheck, 'connect' | 'listeners' | 'outbound'> }
   | object;
 
-/** Returns the unfit targets of a check, for the injector's configuration and for the program. */
+/** Returns the unfit targets of a check. The webhook's configuration and the validator both use this function. */
 export function unfitTargets(check: CheckWithTargets): UnfitTarget[] {
   if ('redirect' in check) {
     const { connect, direction, listen } = check.redirect;
@@ -49,7 +49,7 @@ export function unfitTargets(check: CheckWithTargets): UnfitTarget[] {
   return unfit(connect, 'outbound', [...listeners, outbound]);
 }
 
-/** @param ports ports on which something listens: connections to them arrive without a rule */
+/** @param ports ports with a listener: a connection to them arrives even without a rule */
 function unfit(connect: string[], direction: Direction, ports: number[]): UnfitTarget[] {
   return connect.flatMap((target, place) => {
     const fault = faultOf(target, direction, ports);
@@ -66,7 +66,7 @@ function faultOf(target: string, direction: Direction, ports: number[]): string 
   return 'never leaves the pod: an outbound rule has nothing to do with it';
 }
 
-/** 127.0.0.0/8, `::1`, and the unspecified addresses, which mean the same in a connect (ip(7), ipv6(7)). */
+/** Whether a connect stays on `lo`: to 127.0.0.0/8, `::1`, and also the unspecified addresses (ip(7), ipv6(7)). */
 function staysOnLo(host: string): boolean {
   const address = parseAddress(host);
   if (address === undefined) return false;

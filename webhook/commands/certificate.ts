@@ -6,7 +6,7 @@ import { CniGateError, errnoOf, messageOf } from '../lib/errors.ts';
 import type { ServeOptions } from '../server/serve.ts';
 import { days, milliseconds, usageError } from './options.ts';
 
-/** What the flags of `serve` say about its certificate. */
+/** The flags of `serve` that concern its certificate. */
 export interface CertificateFlags {
   ownNamespace?: string;
   tlsCert?: string;
@@ -48,13 +48,13 @@ export function addManagedOptions(command: Command): Command {
     );
 }
 
-/** The names under which the API server and people on the same machine call the Service. */
+/** The names by which the API server, and clients on the server's own machine, reach the server. */
 function namesOf(service: string, namespace: string): string[] {
   const name = `${service}.${namespace}.svc`;
   return [name, `${name}.cluster.local`, 'localhost', '127.0.0.1', '::1'];
 }
 
-/** @throws CniGateError CNI_GATE_USAGE if the flags do not go together */
+/** @throws CniGateError CNI_GATE_USAGE if the flags cannot be combined */
 export function checkCertificate(flags: CertificateFlags): void {
   if ((flags.tlsCert === undefined) !== (flags.tlsKey === undefined))
     throw usageError('--tls-cert and --tls-key go together');
@@ -72,9 +72,9 @@ export function checkCertificate(flags: CertificateFlags): void {
 }
 
 /**
- * Where the serving certificate comes from: files, a Secret that the replicas share, or made at start.
+ * The source of the serving certificate: files, a Secret that the replicas share, or a certificate made at start.
  *
- * @param client the cluster with the Secret
+ * @param client connects to the cluster with the Secret; undefined if the server uses no cluster
  */
 export function certificateFor(
   flags: CertificateFlags,
@@ -108,7 +108,7 @@ function writeAuthority(file: string, pem: string): void {
   }
 }
 
-/** `mutating/NAME` or `validating/NAME`, several of them by commas, for commander. */
+/** Parses `mutating/NAME` and `validating/NAME`, separated by commas, for commander. */
 function configurations(text: string, before: ConfigurationName[]): ConfigurationName[] {
   const named = text.split(',').map((name) => name.trim());
   if (!named.every((name) => /^(mutating|validating)\/[a-z0-9][a-z0-9.-]*$/.test(name)))

@@ -20,10 +20,10 @@ not installed.`;
 
 const exitCodes: Record<CheckVerdict, number> = { passed: 0, failed: 1, 'not-known': 2, 'not-installed': 3 };
 
-/** Milliseconds between two reports while `--wait` waits. */
+/** Milliseconds between two attempts with `--wait`. */
 const interval = 2000;
 
-/** `cni-gate check`: whether a cluster can have cni-gate, or whether the installation is sound. Sets `process.exitCode`. */
+/** `cni-gate check` judges an installation, or a cluster before the installation. Sets `process.exitCode`. */
 export function checkCommand(): Command {
   const command = new Command('check').description(
     'check the installation, or with --pre the cluster before installing',
@@ -39,7 +39,7 @@ export function checkCommand(): Command {
 
 async function run(flags: Flags): Promise<void> {
   const { config, ownNamespace, probe, pre, output } = flags;
-  // loaded here: the other commands need none of it
+  // loaded here, because the other commands do not need these modules
   const [
     { openCluster },
     { givenPolicy },
@@ -66,10 +66,10 @@ async function run(flags: Flags): Promise<void> {
 }
 
 /**
- * The last report: the first one in which no check fails, or the one at the end of the time. Standard error says what
- * is waited for.
+ * Makes reports until no check fails or the time is over, and returns the last report. Standard error shows what the
+ * command waits for.
  *
- * @param wait milliseconds
+ * @param wait how long to repeat, in milliseconds
  */
 async function waitFor(make: () => Promise<CheckReport>, wait: number): Promise<CheckReport> {
   const end = performance.now() + wait;

@@ -14,7 +14,7 @@ printed address sees what your kubeconfig may read. Ctrl-C ends it.
 Exit code: 0 ended; 2 wrong usage, no answer from the
 cluster, or a missing right.`;
 
-/** `cni-gate dashboard`: the status of a cluster as a local page. */
+/** `cni-gate dashboard` shows the status of a cluster on a local page. */
 export function dashboardCommand(): Command {
   const command = new Command('dashboard').description(
     'show the status of all nodes and pods on a local page, which follows the cluster',
@@ -26,9 +26,9 @@ export function dashboardCommand(): Command {
     .action(run);
 }
 
-/** Serves the page until the process is asked to end. @throws CniGateError CNI_GATE_LISTEN */
+/** Serves the page until the process gets SIGINT or SIGTERM. @throws CniGateError CNI_GATE_LISTEN */
 async function run(flags: Flags): Promise<void> {
-  // loaded here: the other commands need none of it
+  // loaded here, because the other commands do not need these modules
   const [{ follow, withStatus }, { dashboardOf }, { dashboardServer }, { listen }] = await Promise.all([
     import('../report/observe/follow.ts'),
     import('../report/dashboard/data.ts'),

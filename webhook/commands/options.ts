@@ -4,13 +4,13 @@ import { parseDuration } from '../../validator/shared/duration.ts';
 import { CniGateError } from '../lib/errors.ts';
 import type { TextOptions } from '../report/show/table.ts';
 
-/** The forms of the output of `review`. */
+/** The output formats of `review`. */
 export const reviewForms = ['text', 'json', 'yaml', 'junit', 'sarif', 'github', 'gitlab'] as const;
 
-/** Flags that do not go together. */
+/** An error about flags or arguments. */
 export const usageError = (message: string): CniGateError => new CniGateError('CNI_GATE_USAGE', message);
 
-/** Values of the flags that name a cluster. */
+/** The flags that name a cluster. */
 export interface ClusterFlags {
   kubeconfig?: string;
   context?: string;
@@ -29,7 +29,7 @@ export const addClusterOptions = (command: Command): Command =>
       given('the name of a context'),
     );
 
-/** Adds the flags that name a cluster, and say where cni-gate is installed in it and how it is configured. */
+/** Adds the flags that name a cluster, the namespace of cni-gate in the cluster, and the configuration. */
 export function addInstallationOptions(command: Command): Command {
   return addClusterOptions(command)
     .option(
@@ -52,7 +52,7 @@ const given =
     return text;
   };
 
-/** Parses the name of a namespace. An empty one does not mean all. */
+/** Parses the name of a namespace. An empty text is an error; it does not mean all namespaces. */
 export const namespaceName = given('the name of a namespace');
 
 /** A parser of whole numbers within bounds. */
@@ -65,7 +65,7 @@ const whole =
     return value;
   };
 
-/** A port; 0 lets the system choose. */
+/** Parses a port; 0 lets the system choose a port. */
 export const port = whole('a port', 0, 65_535);
 
 export const days = whole('days', 1, 9999);
@@ -78,15 +78,15 @@ export function milliseconds(text: string): number {
 }
 
 /**
- * How text is to look on standard output: as wide as COLUMNS or the terminal says, 100 columns in a file or a pipe, and in
- * colour where it has colours. `styleText` looks at the stream, NO_COLOR, NODE_DISABLE_COLORS and FORCE_COLOR.
+ * The width and the colours of text on standard output. The width is that of COLUMNS or the terminal, and 100 in a file
+ * or a pipe. `styleText` decides on colours by the stream, NO_COLOR, NODE_DISABLE_COLORS and FORCE_COLOR.
  */
 export function terminal(): Required<TextOptions> {
   const { stdout, env } = process;
-  // some terminals do not tell how wide they are, and read as 0
+  // some terminals do not report their width, and `columns` is 0
   const width = Number(env.COLUMNS) || (stdout.isTTY && stdout.columns) || 100;
   return {
-    // a narrower one breaks lines by itself
+    // a narrower terminal breaks the lines by itself
     width: Math.max(width, 60),
     paint: (style, text) => styleText(style, text, { stream: stdout }),
   };

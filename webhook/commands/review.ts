@@ -20,7 +20,7 @@ Exit code: 0 nothing is wrong; 1 a refusal, or with --strict a warning: a key
 like cni-gate's without effect, no pod that is checked, a namespace that is not
 in the input, a pod without its mesh's proxy; 2 wrong usage or unreadable input.`;
 
-/** `cni-gate review`: what admission would do to manifests, without a cluster. Sets `process.exitCode`. */
+/** `cni-gate review` shows what admission would do to manifests, without a cluster. Sets `process.exitCode`. */
 export function reviewCommand(): Command {
   const command = new Command('review');
   command.addHelpText('after', more);
@@ -37,7 +37,7 @@ export function reviewCommand(): Command {
       .option('--strict', 'exit with 1 for warnings too')
       .addOption(new Option('--summary', 'one line for each workload, no diff'))
       .option('--assume-meshed', "assume that the mesh's injector has run")
-      // loaded here, because the other commands do not need it
+      // loaded here, because the other commands do not need this module
       .action(async (paths: string[], flags: ReviewFlags) =>
         (await import('./run-review.ts')).runReview({ ...flags, filename: [...paths, ...flags.filename] }),
       )

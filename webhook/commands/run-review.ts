@@ -14,9 +14,9 @@ import { yamlOutput } from '../review/output/yaml.ts';
 import { review } from '../review/run.ts';
 import { type reviewForms, terminal, usageError } from './options.ts';
 
-/** The flags of the command. */
+/** The flags of `cni-gate review`. */
 export interface ReviewFlags {
-  /** What the arguments and `-f` name. */
+  /** The paths that the arguments and `-f` name. */
   filename: string[];
   profile?: string;
   namespace: string;
@@ -31,22 +31,22 @@ export interface ReviewFlags {
 /** What the command prints, and its exit code. */
 export interface ReviewResult {
   status: number;
-  /** For standard output: texts, which may be made as they are read. */
+  /** The text for standard output, in parts, which may be made only when they are read. */
   output: Iterable<string>;
-  /** For standard error. */
+  /** The text for standard error. */
   messages: string;
 }
 
-/** Reviews, writes the output, and sets `process.exitCode`. */
+/** Reviews the input, writes the output, and sets `process.exitCode`. */
 export async function runReview(flags: ReviewFlags): Promise<void> {
   const { status, output, messages } = await resultOf(flags);
   process.exitCode = status;
-  // messages first: a reader of the output may stop in the middle of it
+  // messages are written first, because a reader of the output may stop early
   process.stderr.write(messages);
   await write(output, process.stdout);
 }
 
-/** Writes texts as long as somebody reads them. Who has read enough, such as `head`, is no error. */
+/** Writes texts as long as the stream is read. A reader that stops early, such as `head`, causes no error. */
 export async function write(texts: Iterable<string>, stream: Writable): Promise<void> {
   try {
     await pipeline(Readable.from(texts), stream, { end: false });
@@ -56,7 +56,7 @@ export async function write(texts: Iterable<string>, stream: Writable): Promise<
 }
 
 /**
- * Reviews, and returns what to print.
+ * Reviews the input, and returns what to print.
  *
  * @throws CniGateError CNI_GATE_USAGE, and the errors of {@link review}
  */
@@ -66,7 +66,7 @@ export async function resultOf(flags: ReviewFlags): Promise<ReviewResult> {
   if (flags.summary && output !== 'text')
     throw usageError(`--summary is text: it does not go with --output ${output}`);
   const policy = readPolicy(config);
-  // one that does not exist is one error, instead of a refusal of every pod
+  // a profile that does not exist is reported once, instead of as a refusal of every pod
   if (profile !== undefined) policy.combineProfiles(profile);
   const report = await review({
     names,
@@ -103,9 +103,9 @@ function outputOf(report: Report, summary: Summary, flags: ReviewFlags): Iterabl
   }
 }
 
-/** What belongs on standard error: unreadable input, and all problems if the output is manifests or answers. */
+/** The text for standard error: unreadable input, and all problems if the output is manifests or answers. */
 function messagesFor(report: Report, { output, strict }: ReviewFlags): string {
-  // a step of GitHub Actions shows both streams in one log, where the annotations say it
+  // a step of GitHub Actions shows both streams in one log, where the annotations report the problems already
   if (output === 'github') return '';
   const all = output === 'yaml' || (output === 'json' && isRecorded(report));
   const shown = all ? report : { ...report, reviewed: [], findings: [] };

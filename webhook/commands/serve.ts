@@ -27,7 +27,7 @@ interface Flags extends CertificateFlags, ClusterFlags {
   logLevel: string;
 }
 
-/** `cni-gate serve`: the admission server. */
+/** `cni-gate serve` runs the admission server. */
 export function serveCommand(): Command {
   const command = new Command('serve')
     .description('run the admission server')
@@ -120,11 +120,11 @@ async function run(flags: Flags): Promise<void> {
 
 const signals = ['SIGTERM', 'SIGINT'];
 
-/** Whether namespaces come from a cluster, and not from a file or a flag. */
+/** Whether namespaces come from a cluster, instead of a file or a flag. */
 const labelsFromCluster = ({ clusterState, profile }: Flags): boolean =>
   clusterState === undefined && profile === undefined;
 
-/** Opens the cluster, whose code is loaded only here. @returns its client, and the view for the server */
+/** Opens the cluster, and loads its code only now. @returns the cluster's client, and the view for the server */
 async function openCluster({ kubeconfig, context, ownNamespace }: Flags) {
   const [cluster, { watchCluster }] = await Promise.all([
     import('../cluster/open.ts'),
@@ -135,7 +135,7 @@ async function openCluster({ kubeconfig, context, ownNamespace }: Flags) {
   return { client, view };
 }
 
-/** @returns whether the server needs a cluster */
+/** @returns whether the server needs a cluster @throws CniGateError CNI_GATE_USAGE */
 function checkFlags(flags: Flags): boolean {
   const needsCluster = labelsFromCluster(flags) || flags.tlsSecret !== undefined;
   for (const flag of ['kubeconfig', 'context'] as const) {

@@ -23,7 +23,7 @@ const exitCodes: Record<StatusVerdict, number> = {
   'not-installed': 3,
 };
 
-/** `cni-gate status`: where networks are ready, and which pods wait or run without a proof. Sets `process.exitCode`. */
+/** `cni-gate status` shows where networks are ready, and which pods wait or lack a proof. Sets `process.exitCode`. */
 export function statusCommand(): Command {
   const command = new Command('status').description(
     'show what is in force, where networks are ready, which pods are held, and which run without a proof',
@@ -43,7 +43,7 @@ export function statusCommand(): Command {
 async function run(flags: Flags): Promise<void> {
   const { probe, watch, output, all = false } = flags;
   if (probe && watch) throw usageError('--probe asks once, and --watch goes on: give one of the two');
-  // loaded here: the other commands need none of it
+  // loaded here, because the other commands do not need these modules
   const [{ follow, withStatus }, { statusOf }, { statusText }] = await Promise.all([
     import('../report/observe/follow.ts'),
     import('../report/show/status.ts'),
@@ -54,15 +54,15 @@ async function run(flags: Flags): Promise<void> {
     if (output === 'json') return `${JSON.stringify(status, null, watch ? undefined : 2)}\n`;
     const { width, ...look } = terminal();
     const text = statusText(status, all, { ...look, ...(output !== 'wide' && { width }) });
-    // an empty line shows where the next one begins, in a file
+    // in a file, an empty line separates a status from the next one
     return watch && !isTTY ? `${text}\n` : text;
   };
   let shown = '';
-  /** Prints a status where it differs from the last one, and sets the exit code. */
+  /** Prints a status that differs from the last one, and sets the exit code. */
   const show = (facts: StatusFacts): void => {
     const status = statusOf(facts, Date.now(), all);
     const text = form(status);
-    // on a terminal ages go on; elsewhere another time alone is no change
+    // on a terminal, ages are kept current; elsewhere, a status that differs only in `time` is not printed again
     const content = isTTY && output !== 'json' ? text : JSON.stringify({ ...status, time: '' });
     if (content === shown) return;
     shown = content;
@@ -70,7 +70,7 @@ async function run(flags: Flags): Promise<void> {
     process.exitCode = exitCodes[status.result];
   };
   await withStatus(flags, async (read) => {
-    // also before watching: what is missing to reach the cluster is an error at the start, and an outage later
+    // one reading before watching, because an unreachable cluster is an error at the start, and an outage later
     show(await read());
     if (!watch) return;
     const stop = new AbortController();

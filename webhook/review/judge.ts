@@ -16,19 +16,19 @@ import { asIfInjected, type Mesh, type MeshGap, meshesOf, meshGaps } from './mes
 import { type Fault, faultAt, nameOf, type ReviewDecision, type Workload } from './model.ts';
 import { parts, relocate, valueAt } from './values.ts';
 
-/** How the server is configured. */
+/** The options of the server whose admission is simulated. */
 export interface AdmissionOptions {
   policy: Policy;
-  /** The profile of every namespace, instead of its label. */
+  /** The profile that every namespace gets, whatever its label is. */
   profile?: string | undefined;
   /** The namespace of cni-gate, whose pods are exempt. */
   ownNamespace?: string | undefined;
 }
 
-/** Why the API server does not call the webhook. */
+/** Why the API server would not call the webhook for pods. */
 export type Uncalled = 'exempt-namespace' | 'not-opted-in' | 'namespace-not-given';
 
-/** Judges workloads by the code of the server's `/mutate`. */
+/** Judges workloads with the code that the server runs for `/mutate`. */
 export class Judge {
   readonly #options: AdmissionOptions;
   readonly #known: ReadonlyMap<string, NamespaceObject>;
@@ -39,7 +39,7 @@ export class Judge {
   constructor(options: AdmissionOptions, known: ReadonlyMap<string, NamespaceObject>) {
     this.#options = options;
     this.#known = known;
-    // a profile of the file that replaces a built-in one need not describe the injector again
+    // a configured profile that replaces a built-in one need not describe the injector again
     this.#meshes = meshesOf([...builtInProfiles(), ...options.policy.profiles.values()]);
     this.#namespaces = new FixedNamespaces(
       new Map([...known].map(([name, { labels }]) => [name, labels])),
@@ -48,23 +48,23 @@ export class Judge {
     );
   }
 
-  /** Why the API server would not call for a pod of this namespace, or undefined if it would. */
+  /** Why the API server would not call the webhook for a pod of this namespace; undefined if it would. */
   uncalled(namespace: string): Uncalled | undefined {
-    // the webhook configuration excludes namespaces by name, and selects them by this label
+    // the webhook configuration excludes some namespaces by name, and selects the others by the profile label
     if (isExemptNamespace(namespace, this.#options.ownNamespace)) return 'exempt-namespace';
     const facts = this.#namespaces.facts(namespace);
     if (facts === undefined) return 'namespace-not-given';
     return Object.hasOwn(facts.labels, profileLabel) ? undefined : 'not-opted-in';
   }
 
-  /** What admission does with a workload, and the meshes whose injector must run first. */
+  /** Returns what admission would do with a workload, and the meshes whose injectors must run first. */
   async judge(
     workload: Workload,
     assumeMeshed: boolean,
   ): Promise<{ decision: ReviewDecision; gaps: MeshGap[] } | Fault> {
     const body = workload.body();
     try {
-      // an invalid pod is reported in any namespace: no cluster would accept it
+      // an invalid pod is reported whatever its namespace is, because no cluster would accept the pod
       const request = decodePodRequest(body);
       if (workload.recorded) return { decision: await this.#decisionOn(workload, body, []), gaps: [] };
       const label = podLabelOf(request.pod);
@@ -123,7 +123,7 @@ export class Judge {
       if (typeof selection === 'string') return [];
       return meshGaps(request.pod, { labels: facts.labels, annotations }, selection.chosen, this.#meshes);
     } catch (error) {
-      // the pod is refused for it
+      // admission refuses the pod because of this error
       if (error instanceof CniGateError) return [];
       throw error;
     }
@@ -139,13 +139,13 @@ const notCalled = (reason: Uncalled): ReviewDecision => ({
   operations: [],
 });
 
-/** The profile that the label of the pod names, unless an earlier call copied it from the namespace. */
+/** The profile that the pod's label names, unless an earlier call copied the label from the namespace. */
 function podLabelOf(pod: Pod): Pick<ReviewDecision, 'podLabel'> {
   const label = getOwn(pod.metadata.labels, profileLabel) ?? '';
   return label === '' || label === optOutValue || earlierCall(pod).copiedLabel ? {} : { podLabel: label };
 }
 
-/** The fault with paths of the manifest: admission knows only the pod that was made from it. */
+/** The fault with paths in the manifest, because admission's error has paths in the pod made from the manifest. */
 function malformed(workload: Workload, error: CniGateError): Fault {
   const { document, podPath, path } = workload;
   const isInObject = error instanceof InvalidObject;
@@ -157,7 +157,7 @@ function malformed(workload: Workload, error: CniGateError): Fault {
   return faultAt({ file: document.file, line: lineOf(document, full) }, code, message);
 }
 
-/** YAML reads `1.10` as a number and `yes` as a boolean, the most common mistake in labels. */
+/** Describes a number or boolean where text was expected: YAML reads `1.10` as a number and `yes` as a boolean. */
 function seenInstead(what: string, seen: unknown): string {
   if (typeof seen !== 'number' && typeof seen !== 'boolean') return '';
   return what.endsWith('must be string') ? `, is ${seen}: put it in quotes` : `, is ${seen}`;

@@ -3,19 +3,19 @@ import type { Condition, Injector, Profile } from '../core/profiles/types.ts';
 import { allMatch, applies } from '../core/proof/selection.ts';
 import { type Finding, nameOf, type Workload } from './model.ts';
 
-/** A mesh whose injector runs in the cluster, and not on manifests. Its name is that of the profile. */
+/** A mesh whose injector changes pods in the cluster, but not manifests. `name` is the profile's name. */
 export type Mesh = Injector & { name: string };
 
 type MeshNamespace = Record<'labels' | 'annotations', Record<string, string>>;
 
-/** A mesh that a pod requests and whose proxy it lacks, and the profiles that require the proxy. */
+/** A mesh that a pod requests although the pod has no proxy yet, and the profiles that require the proxy. */
 export interface MeshGap {
   mesh: Mesh;
   /** Names of profiles that would apply after the injector has run. */
   profiles: string[];
 }
 
-/** The meshes that profiles describe; of two with one name, the last. */
+/** The meshes that profiles describe; of several with one name, only the last. */
 export function meshesOf(profiles: readonly Profile[]): Mesh[] {
   const meshes = profiles.flatMap(({ name, injector }) => (injector ? [{ name, ...injector }] : []));
   return [...new Map(meshes.map((mesh) => [mesh.name, mesh])).values()];
@@ -41,7 +41,7 @@ export function meshGaps(
     .filter(({ profiles: waiting }) => waiting.length > 0);
 }
 
-/** Whether the injector has run. A proxy with image `auto` is a user's template that the injector completes. */
+/** Whether the injector has run. A proxy with image `auto` is a user's template, which the injector completes. */
 const carriesProxy = (pod: Pod, { proxy }: Mesh): boolean =>
   allContainers(pod).some(({ name, image }) => name === proxy && image !== 'auto');
 
@@ -66,7 +66,7 @@ export function asIfInjected(profile: Profile, mesh: Mesh): Profile {
   return {
     ...profile,
     when: conditions.map((condition) => (asksForProxy(condition, mesh) ? relax(condition, mesh) : condition)),
-    // the container whose image it uses does not exist yet, and its image is unknown
+    // the container that `imageOf` names does not exist yet, so its image is unknown
     ...(imageOf?.startsWith(mesh.containerPrefix) && {
       proof: { ...profile.proof, container: { ...container, image: `image-of-${imageOf}` } },
     }),
@@ -76,7 +76,7 @@ export function asIfInjected(profile: Profile, mesh: Mesh): Profile {
 const asksForProxy = ({ container }: Condition, mesh: Mesh): boolean =>
   container?.startsWith(mesh.containerPrefix) === true;
 
-/** The condition without the container, and without annotations of the mesh that must be there. */
+/** The condition without its container, and without those annotations of the mesh that a pod must have. */
 function relax({ container: _, annotations = {}, ...rest }: Condition, { domain }: Mesh): Condition {
   const left = Object.entries(annotations).filter(([key, matcher]) => {
     const prefix = key.slice(0, key.indexOf('/'));
@@ -86,7 +86,7 @@ function relax({ container: _, annotations = {}, ...rest }: Condition, { domain 
   return { ...rest, annotations: Object.fromEntries(left) };
 }
 
-/** A pod that requests a mesh, and that a profile checks only after the mesh's injector has run. */
+/** The finding for a pod that requests a mesh and can be checked only after the mesh's injector has run. */
 export function proxyMissing(workload: Workload, { mesh, profiles }: MeshGap): Finding {
   const { document, line } = workload;
   const names = `profile${profiles.length === 1 ? '' : 's'} ${profiles.join(', ')}`;

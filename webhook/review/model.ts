@@ -3,26 +3,26 @@ import type { Outcome } from '../admission/mutate.ts';
 import type { AdmissionReview } from '../admission/review.ts';
 import type { ErrorCode } from '../lib/errors.ts';
 
-/** Keys and indexes from a value to one inside it. */
+/** The keys and indexes that lead from a value to another value inside it. */
 export type Path = readonly (string | number)[];
 
-/** One document of the input: the text between two `---`, or one of several JSON values. */
+/** One document of the input: the text between two `---` lines, or one of several JSON values. */
 export interface SourceDocument {
   file: string;
   /** The line of the file on which `text` begins, from 1. */
   start: number;
-  /** The exact text in the input, with its `---`. */
+  /** The exact text of the document in the input, with its `---`. */
   text: string;
-  /** Whether it is JSON, which has no comments. */
+  /** Whether the document is JSON, which has no comments. */
   json: boolean;
-  /** Whether it has no object to read, because its text was reported. */
+  /** Whether the document has no object to read, because a fault in its text was reported. */
   blank: boolean;
 }
 
-/** Where an object of the input is. */
+/** Where an object is in the input. */
 export interface Position {
   document: SourceDocument;
-  /** The path of the object in its document; empty if it is the document. */
+  /** The path of the object in its document; empty if the object is the whole document. */
   path: Path;
   line: number;
 }
@@ -33,17 +33,17 @@ export interface Workload extends Position {
   kind: string;
   namespace: string;
   name: string;
-  /** Names one of several pod templates of the object. */
+  /** Names the pod template; absent if the object has only one. */
   part?: string;
   /** The path of the pod or its template in the object. */
   podPath: Path;
-  /** Why the Job may fail for its network although repair runs, and the line that says so. */
+  /** Why the Job may fail because of its network although repair runs, and the line with the cause. */
   jobFault?: Pick<Finding, 'message' | 'line'> & { never: boolean };
-  /** Parses the body of the admission call: objects use several times the memory of their text. */
+  /** Parses the body of the admission call: kept as text, because objects need several times its memory. */
   body: () => unknown;
-  /** Operations to apply before the patch: the template may lack the metadata of a pod. */
+  /** Operations to apply before the patch, because a template may lack the metadata that every pod has. */
   prelude: Operation[];
-  /** Whether it is a recorded AdmissionReview, which is answered whatever its namespace is. */
+  /** Whether the workload is a recorded AdmissionReview, which is judged whatever its namespace is. */
   recorded?: true;
 }
 
@@ -55,16 +55,16 @@ export interface ReviewDecision {
   profiles: string[];
   /** The names of the init container's checks; empty if the pod gets none. */
   checks: string[];
-  /** The profile that the pod's own label names, and that was not copied from its namespace. */
+  /** The profile that the pod's own label names; absent if the label was copied from the namespace. */
   podLabel?: string;
   /** Meshes whose injectors were assumed to have run. */
   assumed?: string[];
   warnings: string[];
-  /** The text of a refusal. */
+  /** The message of a refusal. */
   message?: string;
-  /** The patch, with paths from the workload's object. */
+  /** The patch; its paths begin at the workload's object. */
   operations: Operation[];
-  /** What the server would send, for a recorded AdmissionReview. */
+  /** The answer of the server to a recorded AdmissionReview. */
   answer?: AdmissionReview;
 }
 
@@ -73,7 +73,7 @@ export interface Reviewed {
   decision: ReviewDecision;
 }
 
-/** A part of the input that could not be read; the rest is reviewed. */
+/** A part of the input that could not be read; the rest of the input is reviewed. */
 export interface Fault {
   code: ErrorCode;
   message: string;
@@ -84,44 +84,44 @@ export interface Fault {
 
 /** A part of the input that probably does not do what its author intends. */
 export interface Finding extends Fault {
-  /** What it is about, such as `Namespace shop`. */
+  /** The object that the finding is about, such as `Namespace shop`. */
   subject: string;
-  /** Its position, if it is about one workload. */
+  /** The workload that the finding is about, if there is exactly one. */
   workload?: Workload;
-  /** The namespace that it is about, if it is about a namespace or an object in it. */
+  /** The namespace that the finding is about, or that contains the object that the finding is about. */
   namespace?: string;
 }
 
-/** The data of every output. */
+/** The result of a review, from which every output is made. */
 export interface Report {
   documents: SourceDocument[];
   reviewed: Reviewed[];
   faults: Fault[];
   findings: Finding[];
-  /** Numbers of objects that are neither workload nor Namespace, by kind. */
+  /** The number of objects of each kind that is neither a workload nor a Namespace. */
   otherObjects: Map<string, number>;
   namespaces: number;
 }
 
-/** Whether all input is AdmissionReviews: the JSON output is then their answers. */
+/** Whether all objects of the input are AdmissionReviews; the JSON output then consists of their answers. */
 export const isRecorded = ({ reviewed }: Report): boolean =>
   reviewed.length > 0 && reviewed.every(({ workload }) => workload.recorded);
 
-/** The number of workloads with an outcome; `skipped` is counted by reason. */
+/** The number of workloads with each outcome except `skipped`, which is counted by reason. */
 type Outcomes = Record<Exclude<Outcome, 'skipped'>, number>;
 
 /** The totals of a report. */
 export interface Summary extends Outcomes {
   workloads: number;
-  /** By reason. */
+  /** The number of skipped workloads for each reason. */
   skipped: Record<string, number>;
-  /** Objects that create no pods, by kind. */
+  /** The number of objects of each kind that creates no pods. */
   otherObjects: Record<string, number>;
   namespaces: number;
-  /** Warnings of the cluster. */
+  /** The number of warnings that admission returns. */
   warnings: number;
   findings: number;
-  /** Unreadable parts of the input. */
+  /** The number of parts of the input that could not be read. */
   errors: number;
 }
 
@@ -151,8 +151,8 @@ export function summarize(report: Report): Summary {
 }
 
 /**
- * The exit code: 2 for unreadable input, 1 for a refusal and, if strict, for a warning or a finding. Otherwise a
- * pipeline without the Namespace, or without the mesh's injector, would pass and check nothing.
+ * The exit code: 2 for unreadable input, 1 for a refusal and, if strict, for a warning or a finding. Without strict,
+ * a pipeline would pass and check nothing if a Namespace or the mesh's injector is missing.
  */
 export function exitCodeOf({ errors, refused, warnings, findings }: Summary, strict: boolean): number {
   if (errors > 0) return 2;
@@ -161,7 +161,7 @@ export function exitCodeOf({ errors, refused, warnings, findings }: Summary, str
 
 type Place = { file: string; line?: number | undefined; column?: number | undefined };
 
-/** `file:line:column`, as far as known. */
+/** `file:line:column`, without the parts that are not known. */
 export const placeOf = ({ file, line, column }: Place): string =>
   [file, line, column].filter((part) => part !== undefined).join(':');
 
@@ -172,7 +172,7 @@ export const faultAt = (place: Omit<Fault, 'code' | 'message'>, code: ErrorCode,
   ...place,
 });
 
-/** `Deployment shop/web`, or `PyTorchJob shop/train pytorchReplicaSpecs.Worker` for one of several templates. */
+/** `Deployment shop/web`, or `PyTorchJob shop/train pytorchReplicaSpecs.Worker` if the kind has several templates. */
 export const nameOf = ({ kind, namespace, name, part }: Named): string =>
   `${kind} ${namespace}/${name}${part === undefined ? '' : ` ${part}`}`;
 

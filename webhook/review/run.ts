@@ -7,18 +7,18 @@ import { type AdmissionOptions, Judge } from './judge.ts';
 import { proxyMissing } from './mesh.ts';
 import { faultAt, type Report, type Reviewed } from './model.ts';
 
-/** What to review. */
+/** What to review, and how. */
 export interface ReviewOptions {
   /** Files, folders, globs, and `-` for standard input. */
   names: readonly string[];
-  /** The namespace of objects that name none. */
+  /** The namespace of objects that name no namespace. */
   namespace: string;
   admission: AdmissionOptions;
   /** Whether a pod that requests a mesh is reviewed as if the mesh's injector had run. */
   assumeMeshed?: boolean;
 }
 
-/** Reads everything, then judges each workload as the server's `/mutate` does. */
+/** Reads all input, then judges each workload as the server's `/mutate` does. */
 export async function review(options: ReviewOptions): Promise<Report> {
   const { admission, namespace } = options;
   const { policy, profile } = admission;
@@ -32,7 +32,7 @@ export async function review(options: ReviewOptions): Promise<Report> {
   const findings = [
     ...reader.findings,
     ...reader.unknownObjects.filter((finding) => isExpected(finding.namespace)),
-    // in this mode a proof that fails ends with 0
+    // with `proof.mode: warn`, our init container exits with 0 even if its proof fails
     ...(policy.proof.mode === 'warn' ? [] : jobFindings(reviewed)),
   ];
   findings.push(...coverageFindings(manifests, reader.namespaces, policy, profile, findings));
@@ -57,7 +57,7 @@ async function readAll(names: readonly string[], reader: ManifestReader): Promis
   }
   const nothing = reader.workloads.length + reader.namespaces.size + reader.otherObjects.size === 0;
   if (nothing && reader.faults.length === 0) {
-    // an empty pipe means that the command before it failed
+    // an empty pipe usually means that the command before it failed
     const [only = standardInput, ...others] = names;
     const file = others.length === 0 && only !== standardInput ? only : standardInputName;
     reader.faults.push(faultAt({ file }, 'CNI_GATE_INPUT_UNREADABLE', 'there are no objects in the input'));
@@ -68,7 +68,7 @@ async function judgeAll(reader: ManifestReader, judge: Judge, assumeMeshed: bool
   const reviewed: Reviewed[] = [];
   for (const workload of reader.workloads) {
     const result = await judge.judge(workload, assumeMeshed);
-    // it is not needed again, and is as large as the input
+    // the body is not needed again, and is as large as the input
     workload.body = () => undefined;
     if ('code' in result) reader.faults.push(result);
     else {

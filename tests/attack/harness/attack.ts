@@ -11,16 +11,16 @@ import { type AttackedServer, startAttackedServer } from './server.ts';
 
 const MiB = 1024 * 1024;
 
-/** This process attacks, with a quarter of what the server gets of the processor, and more than others on the machine. */
+/** The control group of the attacker, which is this process: it gets a quarter of a server's processor time. */
 let attackers: ControlGroup | undefined;
 
-/** Milliseconds that an attack lasts: longer where `CNI_GATE_ATTACK_SECONDS` says so. */
+/** How long an attack lasts, in milliseconds. `CNI_GATE_ATTACK_SECONDS` sets another duration. */
 export const duration = 1000 * Number(process.env.CNI_GATE_ATTACK_SECONDS ?? 4);
 
 export const bounds = {
-  /** Bytes in memory: 80 % of the container. */
+  /** Bytes of memory at most: 80 % of the container's limit. */
   memory: 0.8 * containerMemory,
-  /** Milliseconds without any answer. */
+  /** Milliseconds for which the server may be blocked at most. */
   blocked: 200,
   innocents: 500,
 };
@@ -61,14 +61,14 @@ const seenOf = ({ peak, blocked, starved }: Observed): string =>
 
 const inMiB = (bytes: number): string => `${(bytes / MiB).toFixed(0)} MiB`;
 
-/** Joins a control group once: see {@link attackers}. Servers, observers and innocents are in groups of their own. */
+/** Joins the control group of attackers, once. Servers, observers and ordinary callers have groups of their own. */
 export function becomeAttacker(): void {
   if (attackers) return;
   attackers = new ControlGroup('attacker', { shares: 16 });
   attackers.join();
 }
 
-/** Each kind of failure once, and not too much of it. */
+/** The first three kinds of failures with their counts, each cut to 200 characters. */
 function shortened(failed: string[]): string {
   const counts = new Map<string, number>();
   for (const text of failed) counts.set(text.slice(0, 200), (counts.get(text.slice(0, 200)) ?? 0) + 1);
@@ -78,7 +78,7 @@ function shortened(failed: string[]): string {
     .join('; ');
 }
 
-/** How often there was each status among hostile calls; 0 is a connection that was cut. */
+/** Counts the statuses of answers to hostile calls. Status 0 is a connection that was cut. */
 export class Answers {
   readonly #counts = new Map<number, number>();
 
@@ -104,11 +104,11 @@ export class Answers {
 export interface Attacked {
   server: AttackedServer;
   cluster: HostileCluster;
-  /** Aborted when the innocents are done: the attack may end. */
+  /** Aborted when all ordinary calls are done, so that the attack ends. */
   signal: AbortSignal;
 }
 
-/** Attacks a server while innocents call it, and asserts what must hold. @param attack ends on abort */
+/** Attacks a server while ordinary callers (innocents) call it, and asserts the bounds. @param attack ends on abort */
 export async function underAttack(
   t: TestContext,
   attack: (attacked: Attacked) => Promise<void>,

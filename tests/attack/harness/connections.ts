@@ -4,13 +4,13 @@ import { type ConnectionOptions, connect } from 'node:tls';
 import { type Answer as Exchanged, exchange } from '../../support/exchange.ts';
 import type { Endpoint } from './direct-innocents.ts';
 
-/** Attackers call from another address than the API server. */
+/** The address from which attackers call; the API server calls from another one. */
 const localAddress = '127.0.0.2';
 
-/** What came back from a hostile call. An attacker expects anything, so no answer is one as well. */
+/** The answer to a hostile call. Without an answer, the status is 0. */
 export type Answer = Pick<Exchanged, 'status' | 'body'>;
 
-/** Sends a whole body, on a connection of its own unless an agent is given. */
+/** Sends a whole body, on a new connection unless an agent is given. */
 export function send(
   { host, port, ca }: Endpoint,
   path: string,
@@ -26,7 +26,7 @@ export function send(
   }));
 }
 
-/** Goes on with something until the signal is aborted, so many times at once. */
+/** Runs `one` again and again until the signal is aborted, with `atOnce` attackers at the same time. */
 export async function hammer(
   atOnce: number,
   signal: AbortSignal,
@@ -38,7 +38,7 @@ export async function hammer(
   await Promise.all(Array.from({ length: atOnce }, (_, index) => attacker(index)));
 }
 
-/** Opens connections to a server that are closed by {@link Connections.close}, and never mind what becomes of them. */
+/** Opens connections to a server and ignores their errors, until {@link Connections.close} closes all of them. */
 export class Connections {
   readonly #endpoint: Endpoint;
   readonly #open = new Set<Socket>();
@@ -51,14 +51,14 @@ export class Connections {
     return this.#open.size;
   }
 
-  /** Resolves with the socket after its handshake, or when it was closed before. */
+  /** Opens a TLS connection. Resolves after its handshake, or when the connection was closed before that. */
   async tls(): Promise<Socket> {
     const { host, port, ca } = this.#endpoint;
     const socket = connect({ host, port, ca, servername: 'localhost', localAddress } as ConnectionOptions);
     return this.#opened(socket, 'secureConnect');
   }
 
-  /** Without a handshake. @param port another than that of admission calls */
+  /** Opens a connection without TLS. @param port by default the port of admission calls */
   async tcp(port = this.#endpoint.port): Promise<Socket> {
     return this.#opened(connectTcp({ port, host: this.#endpoint.host, localAddress }), 'connect');
   }

@@ -15,17 +15,17 @@ import { hierarchyOf } from '../../support/cgroups.ts';
 const MiB = 1024 * 1024;
 const prefix = 'cni-gate-attack-';
 
-/** What a replica's container may have by the manifests, in bytes. */
+/** The memory limit of a replica's container in the manifests, in bytes. */
 export const containerMemory = 512 * MiB;
 
 export interface GroupOptions {
-  /** Bytes; no limit where it is not given. There is no swap beside it. */
+  /** Memory limit in bytes, without swap; no limit if absent. */
   memory?: number;
-  /** How much of the processor it gets, as that many ordinary processes which never rest (default 64). */
+  /** Share of processor time, as the number of busy ordinary processes that together get as much (default 64). */
   shares?: number;
 }
 
-/** The memory of a container, and processor time whatever an attacker on the same machine does. */
+/** Gives processes a container's memory limit, and processor time that an attacker on the same machine cannot take. */
 export class ControlGroup {
   readonly #memory = hierarchyOf('memory');
   readonly #cpu = hierarchyOf('cpu');
@@ -55,14 +55,14 @@ export class ControlGroup {
     return join(this.#memory.path, this.#name);
   }
 
-  /** A command that joins the group and then becomes the given one, as arguments for `spawn`. */
+  /** Wraps a command so that it joins the group before it runs; the result is arguments for `spawn`. */
   inside([command, args]: readonly [string, readonly string[]]): [string, string[]] {
     const files = [this.#memory, this.#cpu].map(({ path }) => join(path, this.#name, 'cgroup.procs'));
     const joining = files.map((file) => `echo 0 > ${file}`).join(' && ');
     return ['sh', ['-c', `${joining} && exec "$@"`, 'sh', command, ...args]];
   }
 
-  /** Brings this process in, with all that it starts from now on, until it ends. */
+  /** Moves this process into the group until it ends, together with all processes that it starts from now on. */
   join(): void {
     const procs = [this.#memory, this.#cpu].map(({ path }) => [path, join(path, this.#name)] as const);
     for (const [, group] of procs) writeFileSync(join(group, 'cgroup.procs'), String(process.pid));
@@ -77,7 +77,7 @@ export class ControlGroup {
 
   async remove(): Promise<void> {
     for (const { path } of [this.#memory, this.#cpu]) {
-      // a process that has ended may be in its group for a moment more
+      // a process that has ended may stay in its group for a moment
       for (let tries = 0; existsSync(join(path, this.#name)) && tries < 100; tries++) {
         if (!tryRemove(join(path, this.#name))) await sleep(20);
       }
@@ -87,15 +87,15 @@ export class ControlGroup {
   #write(controller: 'cpu' | 'memory', file: string, value: number): void {
     const { path } = controller === 'cpu' ? this.#cpu : this.#memory;
     const whole = join(path, this.#name, file);
-    // swap need not be accounted for
+    // a kernel without swap accounting has no file for swap
     if (existsSync(whole)) writeFileSync(whole, String(value));
   }
 }
 
 export interface GroupMemory {
-  /** Bytes that cannot be taken back, as the kubelet counts them: without files that are only cached. */
+  /** Bytes of memory in use as the kubelet counts them, without inactive file cache, which the kernel can reclaim. */
   used: number;
-  /** Processes that were killed because the group was full. */
+  /** How many processes the kernel killed because the group reached its limit. */
   killed: number;
 }
 
@@ -112,7 +112,7 @@ export function memoryOf(folder: string): GroupMemory {
   };
 }
 
-/** Takes away what runs left behind that were killed: groups without processes that are an hour old. */
+/** Removes groups without processes that are an hour old: killed runs left them behind. */
 function removeLeft(hierarchies: string[]): void {
   const anHourAgo = Date.now() - 3_600_000;
   for (const hierarchy of new Set(hierarchies)) {

@@ -11,7 +11,7 @@ interface Call {
   path: '/mutate' | '/gate';
   body: string;
   timeout: number;
-  /** What is wrong with an answer, if anything is. */
+  /** Returns what is wrong with an answer, or undefined if the answer is right. */
   wrong: (response: { allowed: boolean; patch?: string; status?: { message: string } }) => string | undefined;
 }
 
@@ -46,14 +46,14 @@ process.once('message', async ({ endpoint, schedule }: { endpoint: Endpoint; sch
   const agent = new Agent({ keepAlive: true, maxSockets: 50 });
   const result = await innocents(schedule, (index, retried) => {
     const call = calls[index % calls.length] as Call;
-    // a new connection now and then: after 90 s without a call, or of another API server
+    // one in ten calls opens a new connection, as an API server does after 90 s without a call or when it has restarted
     return create(endpoint, call, index % 10 === 0 ? false : agent, retried);
   });
   agent.destroy();
   process.send?.(result, () => process.disconnect());
 });
 
-/** One call as client-go makes it, which repeats a 429 with `Retry-After` (rest/with_retry.go). */
+/** Makes one call as client-go does: it repeats the call after a 429 with `Retry-After` (rest/with_retry.go). */
 async function create(
   endpoint: Endpoint,
   call: Call,

@@ -7,13 +7,13 @@ import type { Innocents, Schedule } from './innocents.ts';
 export interface Endpoint {
   host: string;
   port: number;
-  /** PEM of the authority that signed the server's certificate. */
+  /** PEM certificate of the authority that signed the server's certificate. */
   ca: string;
 }
 
 const child = fileURLToPath(new URL('./direct-innocents-child.ts', import.meta.url));
 
-/** Calls a server for ordinary pods as an API server does, from a process of its own. */
+/** Calls a server for ordinary pods as an API server does, from a separate process. */
 export async function directInnocents(endpoint: Endpoint, schedule: Schedule): Promise<Innocents> {
   const group = new ControlGroup('innocents');
   const [command, args] = group.inside([process.execPath, [child]]);

@@ -14,13 +14,13 @@ const inNamespace = <T extends { metadata: object }>(namespace: string, object: 
   metadata: { ...object.metadata, namespace, labels: { app: 'cilium' } },
 });
 
-/** The pod of Cilium on a node. @param reason what the kubelet says of its container, where it is not ready */
+/** Cilium's pod on a node. @param reason why its container waits; if absent, the pod is ready */
 export const agentOn = (node: string, reason?: string) => {
   const waiting = reason === undefined ? {} : { ready: false, waiting: reason };
   return inNamespace('kube-system', apiAgent(node, { name: `cilium-${node}`, owner: 'cilium', ...waiting }));
 };
 
-/** The pod of the binding that innocents ask for, without a node. */
+/** The pod that is bound in the reviews of ordinary callers. It has no node yet. */
 const { name: pendingName = '', uid } = recorded('binding-deployment-web').request.object.metadata;
 
 function pendingPod(): object {
@@ -34,7 +34,7 @@ const template = { hostNetwork: true, tolerations: [{ operator: 'Exists' }] };
 const cilium = inNamespace('kube-system', apiDaemonSet('cilium', template));
 Object.assign(cilium.spec, { selector: { matchLabels: { app: 'cilium' } } });
 
-/** Two nodes with Cilium, which is not ready on n1, and namespaces that opted in: `shop`, and `nets` for a network of Multus. */
+/** Two nodes with Cilium, which is not ready on n1. `shop` opted in, and so did `nets`, with a network of Multus. */
 const ordinary = (): Record<string, object[]> => ({
   '/api/v1/namespaces': ['cilium', 'nets', undefined].map((profile, index) => ({
     metadata: {
@@ -48,11 +48,11 @@ const ordinary = (): Record<string, object[]> => ({
   '/apis/apps/v1/namespaces/kube-system/daemonsets': [cilium],
   [agentsPath]: [agentOn('n1', 'CrashLoopBackOff'), agentOn('n2')],
   '/api/v1/pods': [pendingPod()],
-  // a server that has not listed the pods yet asks for it
+  // a server that has not listed the pods yet requests this pod
   [`/api/v1/namespaces/shop/pods/${pendingName}`]: [pendingPod()],
 });
 
-/** Lists of other paths than those of {@link ordinary} are empty, and of single objects only the pod is found. */
+/** Starts a fake API server with the objects of {@link ordinary} and no others. Other lists are empty. */
 export async function startFakeCluster(t: TestContext): Promise<HostileCluster> {
   const objects = ordinary();
   return startHostileCluster(t, (path) => objects[path] ?? []);

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 
 const folder = new URL('../../reviews/', import.meta.url);
 
-/** Every review that a real API server once sent. */
+/** All recorded reviews. Each was sent by a real API server. */
 const reviews = readdirSync(folder)
   .filter((name) => name.endsWith('.json'))
   .map((name) => readFileSync(new URL(name, folder), 'utf8'));
@@ -15,7 +15,7 @@ export interface Fuzzed {
   body: Buffer;
 }
 
-/** Numbers from 0 up to 1 that are the same for the same seed (mulberry32, in the public domain). */
+/** Returns a generator of numbers from 0 to 1 that repeats for the same seed (mulberry32, in the public domain). */
 export function numbersOf(seed: number): () => number {
   let state = seed;
   return () => {
@@ -31,7 +31,7 @@ const odd: unknown[] = [
   ...[[], {}, [[]], [null], [{}], { '': '' }, { name: null }, { length: 1e9 }, { toString: 1 }],
 ];
 
-/** The request of that number, which is one that was recorded, changed in a few places. */
+/** A recorded request with a few random changes. */
 export function fuzzed(random: () => number): Fuzzed {
   const pick = <T>(from: readonly T[]): T => from[Math.floor(random() * from.length)] as T;
   const path = pick(paths);
@@ -41,7 +41,7 @@ export function fuzzed(random: () => number): Fuzzed {
   const size = sizeOf(random());
   if (size > 0) text = grown(text, size, random);
   const body = Buffer.from(text);
-  // bytes that make it no JSON, or other JSON
+  // overwrites random bytes, so that the body is invalid JSON or other JSON
   if (random() < 0.1) {
     for (let count = 1 + random() * 5; count > 0; count--)
       body[Math.floor(random() * body.length)] = Math.floor(random() * 256);
@@ -49,7 +49,7 @@ export function fuzzed(random: () => number): Fuzzed {
   return { path, body: random() < 0.02 ? body.subarray(0, Math.floor(random() * body.length)) : body };
 }
 
-/** Most requests stay small, one of 40 gets up to 64 KiB, one of 1,000 up to 1 MiB, and one of 5,000 up to 8 MiB. */
+/** Most requests stay small; one in 40 grows up to 64 KiB, one in 1,000 up to 1 MiB, and one in 5,000 up to 8 MiB. */
 function sizeOf(chance: number): number {
   if (chance < 0.0002) return Math.floor((chance / 0.0002) * 8 * MiB);
   if (chance < 0.001) return Math.floor((chance / 0.001) * MiB);
@@ -76,7 +76,7 @@ function change(tree: unknown, random: () => number, pick: <T>(from: readonly T[
   }
 }
 
-/** A text of about so many bytes: long values, many elements, many keys, or many levels. */
+/** Adds about `size` bytes to a text: a long value, many elements, many keys, or many levels. */
 function grown(text: string, size: number, random: () => number): string {
   const kind = Math.floor(random() * 6);
   const part = [
@@ -87,7 +87,7 @@ function grown(text: string, size: number, random: () => number): string {
     `${'['.repeat(Math.min(size, 10_000))}${']'.repeat(Math.min(size, 10_000))}`,
     `[${Array.from({ length: size / 40 }, (_, index) => `{"name":"n${index}","value":null}`).join()}]`,
   ][kind] as string;
-  // in the place of some value that is empty, or behind everything else
+  // replaces an empty value, or appends a field if there is none
   const holes = ['{}', 'null', '""', '[]'].filter((hole) => text.includes(`:${hole}`));
   const hole = holes[Math.floor(random() * holes.length)];
   return hole === undefined ? `${text.slice(0, -1)},"more":${part}}` : text.replace(`:${hole}`, `:${part}`);

@@ -1,21 +1,21 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Ordinary creations that must succeed during an attack. */
+/** The results of ordinary creations that must succeed during an attack. */
 export interface Innocents {
   count: number;
   failed: string[];
-  /** Milliseconds that each took, with all its tries. */
+  /** How many milliseconds each creation took, with all of its retries. */
   took: number[];
   retries: number;
 }
 
 export interface Schedule {
   count: number;
-  /** Milliseconds over which they begin, evenly. */
+  /** The creations begin at even intervals over this many milliseconds. */
   over: number;
 }
 
-/** Begins ordinary creations at even intervals, whether those before them have ended or not. */
+/** Begins ordinary creations at even intervals, without waiting for earlier ones to end. */
 export async function innocents(
   { count, over }: Schedule,
   create: (index: number, retried: () => void) => Promise<void>,
@@ -39,6 +39,6 @@ export async function innocents(
   return result;
 }
 
-/** The value below which 99 of 100 are. */
+/** The 99th percentile. */
 export const p99 = (values: number[]): number =>
   values.toSorted((one, other) => one - other)[Math.ceil(values.length * 0.99) - 1] ?? Number.NaN;

@@ -8,16 +8,16 @@ import type { Observed, Target } from './observer.ts';
 const KiB = 1024;
 /** Milliseconds between two samples. */
 const interval = 250;
-/** Metrics are up to a second old, and the sample before that counts as well. */
+/** A scrape can be about this many of the latest samples, because metrics are up to a second old. */
 const recentSamples = 7;
 const seen: Observed = {
   ...{ peak: 0, blocked: 0, starved: 0, alive: true, killed: 0, samples: 0, memory: [] },
 };
-/** The metric that tells of the server's whole life, what it was when this observer began, and what it is now. */
+/** The longest delay since the server's start: the metric, its value at the first scrape, and its latest value. */
 const ofLife = { metric: 'cni_gate_event_loop_delay_max_seconds', before: 0, now: 0 };
-/** How long its main thread had waited for a processor since it is there, at each sample. */
+/** At each sample, how long the server's main thread had waited for a processor since its start, in milliseconds. */
 const waits: number[] = [];
-/** When it last answered a scrape. */
+/** When the server last answered a scrape. */
 let answered = performance.now();
 let target: Target | undefined;
 let timer: NodeJS.Timeout;
@@ -28,7 +28,7 @@ async function hear(message: 'stop' | Target): Promise<void> {
   if (message !== 'stop') {
     target = message;
     sampleMemory(target);
-    // what blocked the server while it started, or in an attack before, is not this attacker's doing
+    // delays before this attack, such as those of the server's start, do not count
     await sampleMetrics(target);
     ofLife.before = ofLife.now;
     seen.blocked = 0;
@@ -36,7 +36,7 @@ async function hear(message: 'stop' | Target): Promise<void> {
     let scraping = false;
     timer = setInterval(async () => {
       sampleMemory(message);
-      // a server that answers slowly is not asked by many at once
+      // a slow server gets only one scrape at a time
       if (scraping) return;
       scraping = true;
       await sampleMetrics(message);
@@ -48,11 +48,11 @@ async function hear(message: 'stop' | Target): Promise<void> {
   clearInterval(timer);
   if (target) {
     sampleMemory(target);
-    // what was collected a moment ago would not tell of the last second
+    // waits until the server has collected its metrics again, so that they cover the last second
     await new Promise((resolve) => setTimeout(resolve, 1100));
     const before = answered;
     await sampleMetrics(target);
-    // who does not even answer now cannot tell for how long
+    // if the server does not even answer this scrape, the time without an answer counts as blocked
     if (answered === before) seen.blocked = Math.max(seen.blocked, performance.now() - answered);
   }
   process.send?.(seen, () => process.disconnect());
@@ -61,7 +61,7 @@ async function hear(message: 'stop' | Target): Promise<void> {
 function sampleMemory({ pid, group }: Target): void {
   seen.samples++;
   waits.push(waitedOf(pid));
-  // a test that failed takes the group away
+  // a failed test removes the group
   if (!existsSync(group)) {
     clearInterval(timer);
     return;
@@ -74,7 +74,7 @@ function sampleMemory({ pid, group }: Target): void {
   seen.peak = Math.max(seen.peak, used, max);
 }
 
-/** Bytes of a process in memory, and the most that there ever were; zeros where it is gone. */
+/** Resident memory of a process now and at its peak, in bytes; zeros if the process is gone. */
 function residentOf(pid: number): [now: number, most: number] {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
@@ -86,7 +86,7 @@ function residentOf(pid: number): [now: number, most: number] {
   }
 }
 
-/** Milliseconds for which a process's main thread could run and got no processor. */
+/** How long a process's main thread was ready to run but had no processor, in milliseconds. */
 function waitedOf(pid: number): number {
   try {
     return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6;
@@ -95,7 +95,7 @@ function waitedOf(pid: number): number {
   }
 }
 
-/** A scrape that fails is no finding: the next one tells the longest time since the last that came through. */
+/** Ignores a failed scrape, because the next successful one reports the longest delay since then. */
 async function sampleMetrics({ metrics }: Target): Promise<void> {
   const text = await get(metrics).catch(() => '');
   if (text !== '') answered = performance.now();
@@ -111,7 +111,7 @@ async function sampleMetrics({ metrics }: Target): Promise<void> {
   }
 }
 
-/** The most that it waited for a processor between two samples, of those that a scrape tells about. */
+/** The longest wait for a processor between two of the latest samples, which are those that a scrape can cover. */
 function longestWait(): number {
   const recent = waits.slice(-recentSamples);
   return Math.max(0, ...recent.slice(1).map((waited, index) => waited - (recent[index] ?? waited)));

@@ -4,38 +4,38 @@ import { fileURLToPath } from 'node:url';
 import { ControlGroup } from './control-group.ts';
 
 export interface Target {
-  /** The id of its Node process, as the test sees it. */
+  /** The process ID of the server's Node process, as the test sees it. */
   pid: number;
-  /** The `folder` of its control group. */
+  /** The `folder` of the server's control group. */
   group: string;
-  /** Where its metrics are: `http://address:port/metrics`. */
+  /** The URL of the server's metrics: `http://address:port/metrics`. */
   metrics: string;
 }
 
-/** What was seen of a server from the beginning of an attack to its end. */
+/** What an observer saw of a server during an attack. */
 export interface Observed {
-  /** Bytes: the most that its process had in memory, or its control group if that was more. */
+  /** Peak memory in bytes, of the server's process or of its control group, whichever is larger. */
   peak: number;
-  /** Milliseconds: the longest time for which its event loop was blocked, by its own metric. */
+  /** The longest time for which the server's event loop was blocked, by its own metric, in milliseconds. */
   blocked: number;
-  /** Milliseconds of it at most for which the kernel gave its main thread no processor. */
+  /** The part of `blocked` for which the kernel may have given the main thread no processor, in milliseconds. */
   starved: number;
   alive: boolean;
-  /** Processes that the kernel killed for want of memory. */
+  /** How many processes the kernel killed because memory ran out. */
   killed: number;
-  /** How many samples there are; an observer without any has seen nothing. */
+  /** How many samples were taken; without any, the observer has seen nothing. */
   samples: number;
   memory: number[];
 }
 
 export interface Observation {
-  /** Ends it. The last sample is of this moment. */
+  /** Ends the observation, after a last sample. */
   stop(): Promise<Observed>;
 }
 
 const child = fileURLToPath(new URL('./observer-child.ts', import.meta.url));
 
-/** Looks at a server four times a second, from a process of its own: the one that attacks is too busy to. */
+/** Observes a server four times a second from a separate process, because the attacking process is too busy. */
 export async function observe(target: Target): Promise<Observation> {
   const group = new ControlGroup('observer');
   const [command, args] = group.inside([process.execPath, [child]]);

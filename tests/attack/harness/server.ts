@@ -15,7 +15,7 @@ export interface AttackedServer extends Target, Endpoint {
   opsPort: number;
 }
 
-/** Starts `cni-gate serve` from the sources, with the memory of the manifests' container. */
+/** Starts `cni-gate serve` from the sources, with the memory limit of the container in the manifests. */
 export async function startAttackedServer(t: TestContext, api: string): Promise<AttackedServer> {
   const folder = mkdtempSync(join(tmpdir(), 'cni-gate-attack-'));
   const file = (name: string, text = ''): string => {
@@ -23,7 +23,7 @@ export async function startAttackedServer(t: TestContext, api: string): Promise<
     return join(folder, name);
   };
   const authority = join(folder, 'ca.crt');
-  // a pipe to this process would make the server wait whenever the attacker is busy
+  // the log goes to a file, because a pipe to this process would block the server while the attacker is busy
   const log = file('log');
   const group = new ControlGroup('server', { memory: containerMemory });
   const command = group.inside(
@@ -56,7 +56,7 @@ export async function startAttackedServer(t: TestContext, api: string): Promise<
     return JSON.parse(line) as { port: number; opsPort: number };
   });
   const ops = `http://127.0.0.1:${serving.opsPort}`;
-  // it says so itself after ten seconds, whatever it could read of the cluster
+  // the server reports ready after ten seconds at the latest, even if it could not read the cluster
   await eventually(async () => {
     const response = await fetch(`${ops}/readyz`, { headers: { connection: 'close' } });
     const text = await response.text();
@@ -67,7 +67,7 @@ export async function startAttackedServer(t: TestContext, api: string): Promise<
   return { pid: child.pid ?? 0, group: group.folder, metrics, host: '127.0.0.1', ...serving, ca };
 }
 
-/** That of the manifests, and a profile that adds a network to pods which may ask for some themselves. */
+/** The configuration of the manifests, with a profile that adds a network even to pods that request others. */
 const configuration = `apiVersion: cni-gate.io/v1alpha1
 kind: Configuration
 proof:

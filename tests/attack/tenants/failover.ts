@@ -7,11 +7,11 @@ import type { Stage } from './stage.ts';
 /** How long each step may take, in seconds. After some refusals, the scheduler retries a pod every 11 s. */
 const patience = 60;
 
-/** Seconds. */
+/** The durations of a failover's steps, in seconds. */
 export interface Failover {
   /** From the death of the leader until another replica leads. */
   led: number;
-  /** From then, or from the first refusal where that is later, until its first nomination. */
+  /** From the start of the new leader, or from the first refusal if that is later, until the first nomination. */
   nominated: number;
   bound: number;
 }

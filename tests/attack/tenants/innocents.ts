@@ -5,14 +5,14 @@ import type { Api } from '../../cluster/harness/api.ts';
 import type { Innocents } from '../harness/innocents.ts';
 import { broken, innocent, network, networkLabel, other, pod, podsOf, preferring, spare } from './objects.ts';
 
-/** So many are made side by side, and so many milliseconds apart at least: more than a busy cluster makes. */
+/** Pods are made by this many workers, at least this many milliseconds apart: faster than in a busy cluster. */
 const [sideBySide, apart] = [4, 10];
-/** One in so many prefers the node that is not ready: it is refused there, and steered elsewhere. */
+/** One in this many pods prefers the node that is not ready. The gate refuses it there, and it is steered elsewhere. */
 const steeredOneIn = 50;
 
 let rounds = 0;
 
-/** Makes ordinary pods in a namespace that opted in while something lasts; a pod without a proof failed. */
+/** Makes ordinary pods in a namespace that opted in, until `during` ends. A pod without a proof counts as failed. */
 export async function makeInnocents(api: Api, least: number, during: Promise<unknown>): Promise<Innocents> {
   rounds += 1;
   const prefix = `web-${rounds}`;
@@ -55,7 +55,7 @@ interface Placed {
   spec: { nodeName?: string };
 }
 
-/** Makes a pod that prefers the broken node of three. The scheduler takes it before all others. */
+/** Makes a pod that prefers the broken node of the three. The scheduler takes it first, because of its priority. */
 export const makeOneToSteer = (api: Api, name: string): Promise<unknown> =>
   api.post(podsOf(innocent), pod(name, { spec: { affinity: preferring(broken), ...toThree } }));
 
@@ -64,7 +64,7 @@ const toThree = {
   priorityClassName: 'system-cluster-critical',
 };
 
-/** Waits until such a pod has a node; the node. */
+/** Waits until a pod of {@link makeOneToSteer} has a node. @returns the node */
 export async function whereItWent(api: Api, name: string, seconds: number): Promise<string> {
   const path = `${podsOf(innocent)}?fieldSelector=metadata.name%3D${name}`;
   const { spec } = await api.until<Placed>(path, (one) => one.spec.nodeName !== undefined, seconds);

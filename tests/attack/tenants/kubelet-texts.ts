@@ -4,18 +4,18 @@ import { Api } from '../../cluster/harness/api.ts';
 import { broken, network, only, optedIn, pod, podsOf } from './objects.ts';
 import type { Stage } from './stage.ts';
 
-/** Bytes of a reason: with the message as much again, it fits into 1.5 MiB. */
+/** Size of the reason in bytes, as JSON: together with the message, the request has to fit into 1.5 MiB. */
 const bytes = 700_000;
-/** Texts that turn what follows them around, steer a terminal, and are dear to look for in a long text. */
+/** Texts that reverse the text after them or control a terminal, and one that is expensive to search for. */
 const reasons = ['\u202e', '\u001b]', '\u001b[31m', 'a'];
-/** Characters that may be around what is quoted: names, and what the scheduler writes before it. */
+/** How many characters may surround a quoted reason: names, and what the scheduler writes before it. */
 const frame = 1024;
 
 interface Pod {
   status: { conditions?: { type: string; message?: string }[] };
 }
 
-/** A kubelet writes endless reasons onto the network's pod on its node; pods are refused there, and quote them. */
+/** The broken node's kubelet writes very long reasons into the status of the network's pod, and refusals quote them. */
 export async function writeLongReasons({ api, cluster, agent }: Stage): Promise<void> {
   const kubelet = new Api(await cluster.user(`system:node:${broken}`, ['system:nodes']));
   try {

@@ -5,18 +5,18 @@ import { makeOneToSteer, whereItWent } from './innocents.ts';
 import { daemonSetWith, largeOn, optedIn, other, outside, podsOf, spare, withLongClaim } from './objects.ts';
 import type { Stage } from './stage.ts';
 
-/** So many objects are made side by side: a tenant's share of the API server's queues. */
+/** How many requests run at the same time: a tenant's share of the API server's queues. */
 const sideBySide = 4;
-/** Bytes of a large pod: the whole of it has to fit into 1.5 MiB, which is what etcd takes. */
+/** Size of a large pod's filler in bytes. The whole pod has to fit into 1.5 MiB, which is etcd's limit. */
 const podBytes = 1_300_000;
-/** On each node: 14 of them were more than steering read of a node once. */
+/** How many large pods each node gets: more than steering could once read from a node. */
 const podsOnNode = 14;
-/** How long a pod may take that is steered, in seconds. The scheduler lets it pause for ten after some refusals. */
+/** How many seconds a steered pod may wait for its node. The scheduler pauses for ten after some refusals. */
 const patience = 60;
-/** 1.4 MB as JSON. */
+/** Tolerations of a large DaemonSet, which has 1.4 MB as JSON. */
 const tolerations = 55_000;
 
-/** Makes objects, one after another. @param object the object of each number */
+/** Creates `count` objects, several at the same time. @param object returns the object with the given index */
 export async function makeNumbered(
   api: Api,
   path: string,
@@ -34,7 +34,7 @@ export async function makeNumbered(
   await Promise.all(Array.from({ length: sideBySide }, work));
 }
 
-/** Large pods on both nodes that a pod can be steered to, then pods that have to be. */
+/** Fills both nodes to which pods can be steered with large pods, and then makes pods that have to be steered. */
 export async function crowdNodes({ api }: Stage): Promise<void> {
   for (const node of [spare, other]) {
     await makeNumbered(api, podsOf(outside), podsOnNode, (index) =>
@@ -46,7 +46,7 @@ export async function crowdNodes({ api }: Stage): Promise<void> {
   await Promise.all(names.map((name) => whereItWent(api, name, patience)));
 }
 
-/** Pods with our label that are as large as can be, in a namespace that did not opt in and in one that did. */
+/** Makes very large pods with our label, in a namespace that did not opt in and in one that did. */
 export async function makeLargePods({ api }: Stage, count: number): Promise<void> {
   for (const namespace of [outside, optedIn]) {
     await makeNumbered(api, podsOf(namespace), count, (index) => withLongClaim(`large-${index}`, podBytes));
@@ -55,7 +55,7 @@ export async function makeLargePods({ api }: Stage, count: number): Promise<void
 
 const daemonSetsOf = (namespace: string): string => `/apis/apps/v1/namespaces/${namespace}/daemonsets`;
 
-/** The largest DaemonSets, one by the name that profile `linkerd` gives; then replicas restart. */
+/** Makes very large DaemonSets, one of them under the name in profile `linkerd`. Then the replicas restart. */
 export async function makeLargeDaemonSets({ cluster, api, replicas }: Stage, count: number): Promise<void> {
   await makeNumbered(api, daemonSetsOf(outside), count, (index) =>
     daemonSetWith(`large-${index}`, tolerations),
@@ -64,7 +64,7 @@ export async function makeLargeDaemonSets({ cluster, api, replicas }: Stage, cou
   await api.post(daemonSetsOf('linkerd-cni'), daemonSetWith('linkerd-cni', tolerations));
   for (const replica of replicas) {
     await replica.restart('SIGTERM');
-    // long enough to see what it does with what it read
+    // gives the replica time to process what it has read
     await sleep(3000);
   }
 }

@@ -5,20 +5,20 @@ import { makeNumbered } from './large-objects.ts';
 import { broken, inExpressions, optedIn, pod, podsOf } from './objects.ts';
 import type { Stage } from './stage.ts';
 
-/** How long a pod may take that is steered, in seconds. The scheduler lets it pause for ten after some refusals. */
+/** How many seconds a steered pod may wait for its node. The scheduler pauses for ten after some refusals. */
 const patience = 60;
 
 export interface PendingPods {
   count: number;
-  /** Of each pod. The issue's has 280; some fewer than `planLimits.terms` are as dear as is allowed. */
+  /** How many expressions each pod has. Pods just below the limit `planLimits.terms` cost the most. */
   expressions: number;
-  /** Seconds for which they are left to wait. */
+  /** For how many seconds the pods are left pending. */
   lasts: number;
 }
 
 let rounds = 0;
 
-/** Pods for the broken node only, by many expressions. The leader must go on to steer, and to lead. */
+/** Makes pods that fit only the broken node, with many expressions. Meanwhile the leader must still steer, and lead. */
 export async function makeManyPending({ api, replicas }: Stage, many: PendingPods): Promise<void> {
   rounds += 1;
   const prefix = `pending-${rounds}`;
@@ -40,7 +40,7 @@ export async function makeManyPending({ api, replicas }: Stage, many: PendingPod
   assert.deepEqual([leads(), changes() - before], [leader, 0], 'the lead changed hands');
 }
 
-/** Takes the pods of {@link makeManyPending} away: each costs the scheduler time for as long as it waits. */
+/** Deletes the pods of {@link makeManyPending}, because each costs the scheduler time as long as it is pending. */
 export async function endPending({ api }: Stage): Promise<void> {
   const { items } = await api.get<{ items: { metadata: { name: string } }[] }>(
     `${podsOf(optedIn)}?labelSelector=round`,

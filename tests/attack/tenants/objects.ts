@@ -2,14 +2,14 @@ import { profileLabel } from '../../../webhook/lib/names.ts';
 import { workload } from '../../cluster/harness/objects.ts';
 import { requiring } from '../../support/affinity.ts';
 
-/** The namespace whose pods are the innocent ones, one of a tenant that opted in, and one of a tenant that did not. */
+/** The namespaces of the innocent pods, of a tenant that opted in, and of a tenant that did not. */
 export const [innocent, optedIn, outside] = ['shop', 'tenant-in', 'tenant-out'] as const;
-/** Where the network's DaemonSet is, by the built-in profile `cilium`. */
+/** The network's DaemonSet, as the built-in profile `cilium` names it. */
 export const network = { namespace: 'kube-system', name: 'cilium' } as const;
-/** The node whose network is not ready, the one that everything can be sent to, and another one. */
+/** The node whose network is not ready, and the two nodes to which pods can be steered. */
 export const [broken, spare, other] = ['broken', 'spare', 'other'] as const;
 
-/** What makes kwok leave a pod as it is: nothing of these attacks needs a pod that runs. */
+/** The annotation that makes kwok leave a pod alone, because these attacks need no pod that runs. */
 const asItIs = { 'cni-gate.test/held': 'yes' };
 const noScheduler = 'none';
 
@@ -20,14 +20,14 @@ interface PodParts {
   labels?: Record<string, string>;
 }
 
-/** A pod that asks for little, and is left Pending once it has a node. */
+/** A pod with small requests. It stays Pending after it is bound to a node. */
 export const pod = (name: string, { spec = {}, labels = {} }: PodParts = {}): object => ({
   apiVersion: 'v1',
   kind: 'Pod',
   metadata: { name, labels, annotations: asItIs },
   spec: {
     containers: [{ name: 'web', image: 'example/web' }],
-    // not to wait for a token of its own
+    // without this, the pod would wait until a controller has made its token
     automountServiceAccountToken: false,
     terminationGracePeriodSeconds: 0,
     ...spec,
@@ -56,9 +56,9 @@ interface Expression {
 const required = (matchExpressions: Expression[]): object => requiring({ matchExpressions });
 
 /**
- * A preference for one node in that many expressions. Every node meets all of them but the last, so that whoever compares
- * them in order does so to the end. Each pod's are its own, so that no two of them ask for the same; and short, as what
- * a pod asks for in more than 16 KiB is not compared at all.
+ * A node affinity that requires one node with `count` expressions. Every node matches all expressions but the last, so
+ * a comparison in order has to go to the end. The keys differ between pods, so that no two pods have equal expressions.
+ * The keys are short, because requirements of more than 16 KiB are not compared at all.
  */
 export const inExpressions = (node: string, count: number, pod: number): object =>
   required([
@@ -69,7 +69,7 @@ export const inExpressions = (node: string, count: number, pod: number): object 
     onHosts([node]),
   ]);
 
-/** A pod with our label and a volume whose claim has a name of that many characters. No scheduler handles it. */
+/** A pod with our label and a volume whose claim has a name of this length. No scheduler handles the pod. */
 export const withLongClaim = (name: string, characters: number): object =>
   pod(name, {
     labels: { [profileLabel]: 'cilium' },
@@ -97,7 +97,7 @@ export function daemonSetWith(name: string, tolerations: number): object {
   });
 }
 
-/** Label of the nodes that the network's DaemonSet wants: the others are only there to be compared with. */
+/** The label of the nodes that the network's DaemonSet selects. All other nodes only enlarge the cluster. */
 export const networkLabel = 'tenant.example.com/network';
 
 export const networkDaemonSet: object = workload('DaemonSet', network.name, {

@@ -7,14 +7,14 @@ import { ControlGroup, containerMemory } from '../harness/control-group.ts';
 import { type Observation, type Observed, observe } from '../harness/observer.ts';
 import { podsOf } from './objects.ts';
 
-/** A pod of the Deployment as a process that has as much memory as its container, and is looked at. */
+/** A pod of the Deployment that runs as an observed process with its container's memory limit. */
 export class Replica {
   readonly #cluster: Cluster;
   readonly #pod: StoredPod;
   #group = new ControlGroup('replica', { memory: containerMemory });
   #running: RunningPod | undefined;
   #observation: Observation | undefined;
-  /** What was seen of processes that ended since {@link begin}. */
+  /** What was seen of each process that has ended since {@link begin}. */
   #seen: Observed[] = [];
 
   private constructor(cluster: Cluster, pod: StoredPod) {
@@ -58,13 +58,13 @@ export class Replica {
     });
   }
 
-  /** Ends that, and tells what was seen of each process that it had meanwhile. */
+  /** Ends the observation and returns what was seen of each process that ran since {@link begin}. */
   async end(): Promise<Observed[]> {
     await this.#look();
     return this.#seen.splice(0);
   }
 
-  /** Ends its process and starts another one; it is out of the Service until it is ready. */
+  /** Replaces the process by a new one, which is in the Service only once it is ready. */
   async restart(signal: NodeJS.Signals): Promise<void> {
     await this.stop(signal);
     await this.#group.remove();
@@ -79,7 +79,7 @@ export class Replica {
 
   async stop(signal: NodeJS.Signals): Promise<void> {
     await this.#setReady(false);
-    // there is no event for when the API server knows it
+    // no event announces that the API server no longer uses this endpoint
     await sleep(500);
     await this.#look();
     await this.#running?.end(signal);

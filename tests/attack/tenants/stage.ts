@@ -20,11 +20,11 @@ import {
 } from './objects.ts';
 import { Replica } from './replica.ts';
 
-/** Nodes beside the three that have a network: as many as the issue's figures are of. */
+/** How many nodes without the network exist beside the three that have it. */
 const fillers = 999;
 const filling = { cpu: '64', memory: '256Gi' };
 
-/** A control plane with cni-gate installed, on which tenants and a kubelet do as they like. */
+/** A control plane with cni-gate, in which hostile tenants and a kubelet may do all that their rights allow. */
 export interface Stage {
   cluster: Cluster;
   api: Api;
@@ -34,13 +34,13 @@ export interface Stage {
   close(): Promise<void>;
 }
 
-/** Starts everything: 1,002 nodes, on one of which the network is not ready, and two replicas by the overlay strict. */
+/** Sets up 1,002 nodes, one of them with a network that is not ready, and two replicas with the overlay strict. */
 export async function setTheStage(): Promise<Stage> {
-  // new nodes come without the taint that a controller would have to take away
+  // without this plugin, new nodes have no taint that a controller would have to remove
   const untainted = ['--disable-admission-plugins=TaintNodesByCondition'];
-  // a machine of its own: what the attack costs the scheduler and this process must not keep the API server waiting
+  // a control group for etcd and the API server: load on the scheduler and on this process must not slow them down
   const group = new ControlGroup('control-plane');
-  // by default a scheduler sends 50 requests a second: more pods than that are made here, and a queue would grow
+  // the attacks create more pods than the scheduler's default 50 requests per second can bind, so a queue would grow
   const fast = ['--kube-api-qps=1000', '--kube-api-burst=1000'];
   const cluster = await Cluster.start({
     flags: { 'kube-apiserver': untainted, 'kube-scheduler': fast },
@@ -58,7 +58,7 @@ export async function setTheStage(): Promise<Stage> {
   await endpoints(cluster, 2);
   await trusted(cluster);
   await Promise.all([
-    // no process of any kind stands for them
+    // nothing simulates these nodes
     ...Array.from({ length: fillers }, (_, index) =>
       api.post('/api/v1/nodes', nodeObject(`filler-${index}`, { kwok: false, capacity: filling })),
     ),

@@ -6,15 +6,15 @@ import { endPending, makeManyPending } from './many-pending.ts';
 import { setTheStage } from './stage.ts';
 import { underAttack } from './under-attack.ts';
 
-/* What tenants and a kubelet can do through the API server. What one attack made stays for the next. */
+/* Attacks by tenants and a kubelet through the API server. Objects of an attack stay during the later ones. */
 
-/** How large the attacks are: those of every change, or those of the night. */
+/** The sizes of the attacks, for the nightly run and for every other run. */
 const sizes =
   process.env.CNI_GATE_ATTACK_SIZE === 'nightly'
     ? { pods: 271, daemonSets: 100, pending: [400, 1300], expressions: [280, 95], lasts: 60 }
     : { pods: 20, daemonSets: 10, pending: [400], expressions: [95], lasts: 5 };
 
-/** Of pods that wait: how many, with how many expressions each. Those with 95 are compared, those with 280 are not. */
+/** How many pods wait, and their number of expressions: cni-gate compares 95 with the nodes, but not 280. */
 const waiting = sizes.pending.flatMap((count) =>
   sizes.expressions.map((expressions) => ({ count, expressions, lasts: sizes.lasts })),
 );
@@ -37,7 +37,7 @@ test(`${sizes.daemonSets} DaemonSets of 1.4 MB, and one that a profile names, wh
 for (const many of waiting) {
   test(`${many.count} pods that wait with ${many.expressions} expressions each, on 1,002 nodes`, async (t) => {
     await underAttack(t, stage, () => makeManyPending(stage, many));
-    // the last ones wait on while the leader dies
+    // the pods of the last round stay pending while the leader dies
     if (many !== waiting.at(-1)) await endPending(stage);
   });
 }

@@ -6,7 +6,7 @@ import { innocent, optedIn } from './objects.ts';
 import type { Replica } from './replica.ts';
 import type { Stage } from './stage.ts';
 
-/** Attacks while ordinary pods are made, and asserts that only the attacker noticed. */
+/** Attacks while ordinary pods are created, and asserts that only the attacker is affected. */
 export async function underAttack(
   t: TestContext,
   { api, replicas }: Stage,
@@ -38,7 +38,7 @@ export async function underAttack(
   if (failed !== undefined) throw failed.error;
 }
 
-/** What the gate last said of pods; nothing of a pod for which no call came, or none came in time. */
+/** The gate's last log lines about up to three pods. A pod has none if no call about it came in time. */
 function answers(replicas: readonly Replica[], pods: readonly string[]): string {
   const lines = replicas.flatMap((one) => one.lines).filter(({ webhook }) => webhook === 'gate');
   return pods

@@ -1,4 +1,4 @@
-/** An API server with many nodes, their DaemonSets' pods, and pods that wait. Lists come in pages. */
+/** A fake API server with many nodes, their DaemonSets' pods, and pending pods. Lists are paged. */
 import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import { createAuthority, issueServing } from '../../../certs/issue.ts';
@@ -16,7 +16,7 @@ interface Found {
 
 const nothing: Found = { size: 0, at: () => ({}) };
 
-/** The objects behind a path. */
+/** The objects that are listed at a path. */
 function find({ pathname, searchParams: query }: URL): Found {
   if (pathname === '/api/v1/nodes') return { size: count, at: node };
   if (pathname === '/api/v1/namespaces') return namespaces;
@@ -50,7 +50,7 @@ async function list(url: URL, response: ServerResponse): Promise<void> {
   response.end(']}');
 }
 
-/** A watch without events, which ends when the client asked for it. */
+/** A watch without events, which ends after the client's `timeoutSeconds`. */
 function watch({ searchParams: query }: URL, response: ServerResponse): void {
   const timer = setTimeout(() => response.end(), Number(query.get('timeoutSeconds')) * 1000);
   response.once('close', () => clearTimeout(timer));

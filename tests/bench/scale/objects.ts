@@ -1,4 +1,4 @@
-/** Objects of a cluster with many nodes, as large as kubelets and controllers make them. */
+/** The objects of a cluster with many nodes, as large as those that kubelets and controllers write. */
 import { env as variables } from '../../../validator/shared/contract.ts';
 import { profileLabel, statusAnnotation, validatorContainer } from '../../../webhook/lib/names.ts';
 import { apiAgent, apiDaemonSet } from '../../unit/core/networks/objects.ts';
@@ -11,12 +11,12 @@ export const daemonSets = [
 
 const time = '2026-01-01T00:00:00Z';
 
-/** A text that differs for each number, such as part of a UID. */
+/** A hexadecimal text that differs for each number, for instance as a part of a UID. */
 const hex = (value: number, length: number): string => value.toString(16).padStart(length, '0');
 
 const uid = (kind: number, index: number): string => `${hex(index, 8)}-0000-4000-8000-${hex(kind, 12)}`;
 
-/** As many as a kubelet tells of, by its own default (`nodeStatusMaxImages`). */
+/** The number of images that a kubelet reports by default (`nodeStatusMaxImages`). */
 const images = Array.from({ length: 50 }, (_, index) => ({
   names: [
     `registry.example/team-${index}/service-${index}@sha256:${hex(index, 64)}`,
@@ -92,7 +92,7 @@ const volumeMounts = Array.from({ length: 8 }, (_, index) => ({
   mountPath: `/var/lib/network/folder-${index}`,
 }));
 
-/** The pod of a DaemonSet on the node of that number, about 5 KB. */
+/** A DaemonSet's pod on the node with the index, about 5 KB. */
 export function agent(which: number, index: number): object {
   const { namespace, name } = daemonSets[which] ?? { namespace: '', name: '' };
   const containerID = `containerd://${hex(which, 2)}${hex(index, 62)}`;
@@ -134,7 +134,7 @@ export const namespaces = {
 
 export const unscheduled = 100;
 
-/** A pod that waits for a node. @param sets how many of the profiles promise something to it */
+/** A pod that waits for a node. @param sets how many of the profiles apply to the pod */
 export function waiting(index: number, sets: number): object {
   const promised = profiles.slice(0, sets);
   const checks = promised.map((profile) => ({ profile, address: { timeout: '10s' } }));

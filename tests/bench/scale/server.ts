@@ -1,4 +1,4 @@
-/** The server as the image runs it: the bundle, with the arguments that the Dockerfile gives to Node. */
+/** Runs the server as the image does: the bundle, with the Dockerfile's arguments for Node. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ export interface Server {
   process: ChildProcess;
   port: number;
   opsPort: number;
-  /** Seconds from the start of the process until it was ready. */
+  /** Seconds from the start of the process until the server was ready. */
   ready: number;
   vitals(): ReturnType<typeof usageOf>;
 }
@@ -25,13 +25,13 @@ export interface ApiServer {
   key: string;
 }
 
-/** Runs a command as in a pod. Arguments: the files of token and authority, then the command. */
+/** A script that runs a command as in a pod. Its arguments are files with a token and an authority, and the command. */
 const asPod = `
   folder=/var/run/secrets/kubernetes.io/serviceaccount
   mount -t tmpfs tmpfs /var/run && mkdir -p "$folder" && cp "$0" "$folder/token" && cp "$1" "$folder/ca.crt" &&
     shift && exec "$@"`;
 
-/** Starts the server beside an API server and waits until it is ready. @param folder for its files */
+/** Starts the server next to an API server and waits until it is ready. @param folder for the server's files */
 export async function startServer(
   folder: string,
   { port, ca, certificate, key }: ApiServer,
@@ -45,7 +45,7 @@ export async function startServer(
   const flags = [
     ...['--tls-cert', file('certificate', certificate), '--tls-key', file('key', key)],
     ...['--host', '127.0.0.1', '--port', '0', '--ops-port', '0', '--drain-delay', '0s'],
-    // a line for each decision, as in production
+    // logs a line for each decision, as in production
     ...['--log-level', 'info'],
   ];
   const begin = performance.now();

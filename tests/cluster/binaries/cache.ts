@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { run } from '../../support/run.ts';
 
-/** The Go module that names the programs as its tools. */
+/** The folder of the Go module whose `tool` directives name the programs. */
 export const moduleFolder = fileURLToPath(new URL('./', import.meta.url));
 
 const recipe = ['go.mod', 'go.sum', 'build.sh'];
 
-/** Where the programs are kept: a folder outside the checkout, named by all that decides what they are. */
+/** The folder, outside the checkout, that keeps the programs. Its name is a hash of all that the build depends on. */
 export async function cacheFolder(): Promise<string> {
   const target = await run('go', ['-C', moduleFolder, 'env', 'GOVERSION', 'GOOS', 'GOARCH']);
   const sum = createHash('sha256').update(target);
@@ -18,7 +18,7 @@ export async function cacheFolder(): Promise<string> {
   return join(cacheHome(), `control-plane-${sum.digest('hex').slice(0, 16)}`);
 }
 
-/** Where all caches of the tests are: `CNI_GATE_CACHE` names another place than `~/.cache/cni-gate`. */
+/** The folder of all the tests' caches: `CNI_GATE_CACHE` if it is set, by default `~/.cache/cni-gate`. */
 export function cacheHome(): string {
   const { CNI_GATE_CACHE, XDG_CACHE_HOME } = process.env;
   return CNI_GATE_CACHE || join(XDG_CACHE_HOME || join(homedir(), '.cache'), 'cni-gate');

@@ -6,7 +6,7 @@ import { messageOf } from '../../../webhook/lib/errors.ts';
 import { mortal } from '../../support/mortal.ts';
 import { cacheFolder } from './cache.ts';
 
-/** The programs of a control plane, and the one of a node, by the names that Kubernetes' own releases give them. */
+/** The programs of a control plane, and the kubelet, under the names that they have in releases of Kubernetes. */
 export const programs = [
   'etcd',
   'kube-apiserver',
@@ -20,10 +20,10 @@ export const programs = [
 export type Program = (typeof programs)[number];
 
 const builder = fileURLToPath(new URL('./build.sh', import.meta.url));
-/** `flock` ends with this where another process holds the lock. */
+/** The exit code of `flock` if another process holds the lock. */
 const heldByAnother = 75;
 
-/** Builds the programs that `KUBEBUILDER_ASSETS` does not have. @returns folders to look in, in order */
+/** Builds the programs if `KUBEBUILDER_ASSETS` lacks any of them. @returns folders to search for a program, in order */
 export async function ensurePrograms(wanted: readonly Program[]): Promise<string[]> {
   const { KUBEBUILDER_ASSETS } = process.env;
   if (!KUBEBUILDER_ASSETS) return [await built()];
@@ -58,14 +58,14 @@ async function built(): Promise<string> {
   return folder;
 }
 
-/** The path of a program in the first of the folders that has it. */
+/** The path of the program in the first folder that has it. */
 export function find(folders: readonly string[], program: Program): string {
   const path = folders.map((folder) => join(folder, program)).find(existsSync);
   if (path === undefined) throw new Error(`There is no ${program} in ${folders.join(' or ')}.`);
   return path;
 }
 
-/** The path of a program that the runner made sure of. */
+/** The path of a program that the runner (tests/cluster/run.ts) has found or built. */
 export function programPath(program: Program): string {
   const folders = process.env.CNI_GATE_PROGRAMS;
   if (folders !== undefined) return find(folders.split(':'), program);

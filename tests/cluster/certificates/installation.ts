@@ -21,7 +21,7 @@ export const validatingPath =
 const slicePath = `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices/cni-gate`;
 const endpointsPath = `/api/v1/namespaces/${namespace}/endpoints/cni-gate`;
 
-/** How long a new authority is trusted before it is used: as short as the API server here allows. */
+/** How long a new authority is trusted before replicas sign with it. This is the shortest time that works here. */
 export const overlap = '5s';
 
 interface Secret {
@@ -57,7 +57,7 @@ export class Installation {
     return installation;
   }
 
-  /** Starts a replica at an address of its own. It is not called before {@link endpoints} names it. */
+  /** Starts a replica at the given address. The API server calls it only after {@link endpoints} has named it. */
   replica(host: string, flags: string[] = [], access = this.access): Replica {
     const managed = ['--tls-secret', secretName, '--webhook-configurations', configuration, validating];
     const rest = [
@@ -67,7 +67,7 @@ export class Installation {
       overlap,
       '--drain-delay',
       '2s',
-      // the API server keeps its idle connections for 90 s: most tests do not wait for them
+      // the API server keeps idle connections for 90 s, and most tests do not wait until they close
       '--drain-timeout',
       '4s',
       '--log-level',

@@ -8,7 +8,7 @@ import type { Cluster } from '../harness/cluster.ts';
 export interface Outcome {
   created: number;
   seconds: number;
-  /** Each creation that failed, or that came back without our init container. */
+  /** One entry for each creation that failed, or whose pod was stored without our init container. */
   failures: string[];
 }
 
@@ -21,14 +21,14 @@ interface Pod {
   spec: { initContainers?: { name: string }[] };
 }
 
-/** Creations in flight at most: on a slow machine the rate falls. */
+/** At most this many creations are in flight. On a slow machine, this limit lowers the rate. */
 const mostAtOnce = 100;
 
 /**
  * Creates pods as a dry run, at a steady rate, in a namespace whose pods are refused if the webhook does not answer.
  *
- * @param t its end ends the load
- * @param rate creations a second
+ * @param t the test: the load ends with it
+ * @param rate creations per second
  */
 export function beginLoad(t: TestContext, cluster: Cluster, rate: number): Load {
   const api = new Api(cluster.admin, mostAtOnce);
@@ -60,7 +60,7 @@ export function beginLoad(t: TestContext, cluster: Cluster, rate: number): Load 
       const one = create().finally(() => underWay.delete(one));
       underWay.add(one);
     }
-    // creations that could not begin are skipped
+    // creations that would exceed the limit are skipped, not made later
     if (begun < due) begun = Math.ceil(due);
   }, 10);
   t.after(() => clearInterval(timer));

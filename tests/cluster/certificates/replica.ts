@@ -17,11 +17,11 @@ import { LoggingProcess } from '../harness/process.ts';
 
 const clock = fileURLToPath(new URL('./set-clock.ts', import.meta.url));
 
-/** All replicas have the same ports, each at an address of its own: an EndpointSlice names one port. */
+/** The port of all replicas, because an EndpointSlice has one port for all of its addresses. */
 export const port = 8443;
 const opsPort = 8080;
 
-/** `cni-gate serve` as a process that stands for a pod of the Deployment, with a clock that can be set. */
+/** `cni-gate serve` as a process that stands in for a pod of the Deployment. Its clock can be set. */
 export class Replica extends LoggingProcess {
   readonly host: string;
 
@@ -62,7 +62,7 @@ export class Replica extends LoggingProcess {
   }
 
   async metric(name: string, labels?: Record<string, string>): Promise<number> {
-    // scrapes share a text that is younger than this
+    // the server caches the text of its metrics for `metricsAge`, so this waits until the cache has expired
     await sleep(opsLimits.metricsAge + 100);
     return sumIn((await this.ops('/metrics')).body, name, labels);
   }

@@ -1,6 +1,6 @@
 /**
- * Loaded into a server before anything else: a clock that can be set while it runs, by a message with milliseconds.
- * Only JavaScript's own clock is moved, which is the one that certificates are judged and made by.
+ * A module that a server loads first. It adds an offset to the clock; a message with milliseconds sets the offset.
+ * Only JavaScript's `Date` is changed, because the server issues and judges certificates by `Date`.
  */
 const real = Date;
 let shift = 0;
@@ -20,5 +20,5 @@ process.on('message', (ms) => {
   shift = Number(ms);
   process.send?.('set');
 });
-// it must not keep a server alive that is told to stop
+// the channel must not keep the server alive after it was told to stop
 process.channel?.unref();

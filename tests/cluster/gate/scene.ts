@@ -14,7 +14,7 @@ import { serviceAt } from '../harness/service.ts';
 
 const own = { namespace: 'cni-gate', name: 'cni-gate' };
 
-/** Namespaces: of cni-gate, of the network's DaemonSets, one that opted in, one that did not. */
+/** The namespaces of the network's DaemonSets, of pods that opted in, and of pods that did not opt in. */
 export const networkNamespace = 'net';
 export const optedIn = 'shop';
 export const bystander = 'plain';
@@ -28,7 +28,7 @@ export interface Pod {
   };
 }
 
-/** The profile of these tests: an address that the pod has, brought by one DaemonSet or two. */
+/** A configuration with one profile: it has the given DaemonSets, and only checks that the pod has an address. */
 export const configuration = (
   daemonSets: string[],
   steer: Steer = 'nominate',
@@ -50,18 +50,18 @@ type Steer = 'nominate' | 'off';
 export interface Scene {
   server: GateServer;
   leader: GateServer | undefined;
-  /** Names the DaemonSets of the profile, and waits until every replica has taken it. */
+  /** Sets the DaemonSets of the profile, and waits until every replica has loaded the configuration. */
   configure(...settings: Parameters<typeof configuration>): Promise<void>;
 }
 
 export interface SceneOptions {
   host?: string;
-  /** Another way to the API server than the straight one. */
+  /** A kubeconfig that reaches the API server by another route, such as a proxy. */
   kubeconfig?: string;
   leader?: string;
 }
 
-/** Starts cni-gate with an administrator's rights, and registers it, until the tests of the file end. */
+/** Starts cni-gate with an administrator's rights and registers its webhooks, until the tests of the file end. */
 export async function sceneIn(
   cluster: Cluster,
   { host = '10.254.3.1', kubeconfig = cluster.admin.kubeconfig, leader: leading }: SceneOptions = {},
@@ -117,7 +117,7 @@ async function logged({ lines }: GateServer, message: string, from = 0): Promise
   });
 }
 
-/** The network's DaemonSet: on the node's own network, and on every node that its selector wants. */
+/** A DaemonSet of the network. Its pods use the host network, and run on every node that its selector matches. */
 export function daemonSet(name: string, template: object = {}): object {
   const spec = {
     hostNetwork: true,
@@ -135,5 +135,5 @@ export function podOn(
   return pod(name, more.spec, { namespace: more.namespace ?? optedIn, labels: more.labels ?? {} });
 }
 
-/** A node selector for one node: what a pod is sent to and nowhere else. */
+/** A node selector that only the given node matches. */
 export const onNode = (name: string): object => ({ nodeSelector: { 'kubernetes.io/hostname': name } });

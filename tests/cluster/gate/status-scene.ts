@@ -19,10 +19,10 @@ export const named = (name: string): string => `${podsOf(optedIn)}?fieldSelector
 
 const stateOfN1 = ({ nodes }: Status) => nodes.find(({ node }) => node === 'n1')?.state;
 
-/** Whether the agent of n1 is not Ready: `starting` while its pod is young, `broken` on a machine that took longer. */
+/** Whether the agent of n1 is not Ready. The state is `starting` at first, and `broken` later on a slow machine. */
 export const isN1Down = (seen: Status): boolean => ['starting', 'broken'].includes(stateOfN1(seen) ?? '');
 
-/** A cluster on which `cni-gate status` is well: node n1 has a ready agent, node `outside` has none. */
+/** A cluster for which `cni-gate status` reports no problem: node n1 has a ready agent, node `outside` has no agent. */
 export async function setStatusScene(options: ClusterOptions = {}) {
   const cluster = await startCluster(options);
   const { apply } = cluster;
@@ -93,7 +93,7 @@ export async function setStatusScene(options: ClusterOptions = {}) {
   return { cluster, apply, command, status, setReady, measured, watching };
 }
 
-/** The webhook configurations of the manifests: `status` compares what is registered with them. */
+/** The webhook configurations of the manifests, because `status` compares the registered ones with them. */
 function installedRegistrations(authority: Buffer): object[] {
   return ['mutating', 'validating'].map((kind) => {
     const file = manifest(`${kind}-webhook`);

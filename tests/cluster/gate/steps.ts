@@ -21,7 +21,7 @@ export function stepsIn(cluster: Cluster) {
       ({ status }) => status.phase === 'Running',
     );
 
-  /** Makes the agent's pod read Ready or not; kwok leaves a pod that runs alone. */
+  /** Sets whether the agent's pod reads Ready. kwok does not change the status of a pod that runs. */
   const setReady = async (pod: Pod, ready: boolean, containerID?: string): Promise<void> => {
     const status = ready ? 'True' : 'False';
     const conditions = [{ type: 'Ready', status, lastTransitionTime: new Date().toISOString() }];
@@ -45,7 +45,7 @@ export function stepsIn(cluster: Cluster) {
     await api.until<Pod>(named(more.namespace ?? optedIn, name), ({ spec }) => spec.nodeName === node);
   };
 
-  /** Makes pods for a node, one after another, until the gate answers with the outcome. */
+  /** Creates pods for a node, one after another, until the gate allows or refuses one as `outcome` demands. */
   const until = async (
     outcome: 'allowed' | 'refused',
     node: string,
@@ -67,7 +67,7 @@ export function stepsIn(cluster: Cluster) {
     }
   };
 
-  /** Asks for a binding (dry run), without the scheduler, until the gate answers with the outcome. */
+  /** Requests a binding to the node (as a dry run, without the scheduler) until the gate returns `outcome`. */
   const says = async (outcome: 'allowed' | 'refused', node: string, seconds: number): Promise<void> => {
     const name = 'asked-for';
     const pod = podOn(name, { spec: { schedulerName: 'nobody' } });

@@ -12,7 +12,7 @@ export type Credentials = Pair | { token: string };
 export interface Access {
   server: Server;
   credentials: Credentials;
-  /** For `kubectl` and other programs: path of a kubeconfig, everything in it. */
+  /** Path of a self-contained kubeconfig, for `kubectl` and other programs. */
   kubeconfig: string;
   config: KubeConfig;
 }
@@ -30,7 +30,7 @@ export function accessWith(server: Server, file: string, credentials: Credential
   };
   const config = new KubeConfig();
   config.loadFromClusterAndUser(cluster, { name: 'user', ...shown });
-  // JSON is YAML
+  // every JSON text is also YAML
   writeFileSync(file, config.exportConfig(), { mode: 0o600 });
   return { server, credentials, kubeconfig: file, config };
 }

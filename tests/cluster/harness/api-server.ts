@@ -12,7 +12,7 @@ export function apiServer(layout: Layout): Start {
       '--bind-address=127.0.0.1',
       '--advertise-address=127.0.0.1',
       `--secure-port=${ports['kube-apiserver']}`,
-      // would put 127.0.0.1 into an EndpointSlice, which is not allowed
+      // otherwise the API server would put 127.0.0.1 into an EndpointSlice, which is not allowed
       '--endpoint-reconciler-type=none',
       `--etcd-servers=http://127.0.0.1:${ports.etcd}`,
       `--service-cluster-ip-range=${serviceRange}`,
@@ -20,9 +20,9 @@ export function apiServer(layout: Layout): Start {
       '--enable-admission-plugins=NodeRestriction',
       '--allow-privileged=true',
       '--profiling=false',
-      // ends watches when it is stopped; without it they hold it up for a minute
+      // open watches end at shutdown; without this flag they would delay it for a minute
       '--shutdown-watch-termination-grace-period=2s',
-      // webhooks' Services: straight to the addresses in their EndpointSlices
+      // the API server calls webhooks directly at the addresses in the EndpointSlices of their Services
       '--enable-aggregator-routing=true',
       `--client-ca-file=${files.authority}`,
       ...[`--tls-cert-file=${files.server}`, `--tls-private-key-file=${files.serverKey}`],

@@ -7,7 +7,7 @@ import type { Access } from './access.ts';
 
 export class ApiError extends Error {
   readonly status: number;
-  /** `reason` of the Status: `NotFound`, `Forbidden`. */
+  /** `reason` of the Status, such as `NotFound` or `Forbidden`. */
   readonly reason: string | undefined;
 
   constructor(what: string, status: number, text: string) {
@@ -28,13 +28,13 @@ export interface WatchEvent<T> {
   object: T;
 }
 
-/** Talks to the API server in plain JSON: these tests are about what is stored, to the letter. */
+/** A client of the API server that sends and returns plain JSON, so that tests see exactly what is stored. */
 export class Api {
   readonly #url: string;
   readonly #headers: Record<string, string>;
   readonly #agent: Agent;
 
-  /** @param sockets how many requests go side by side: HTTP/1.1 has one at a time on a connection */
+  /** @param sockets how many requests may run at the same time: an HTTP/1.1 connection carries one at a time */
   constructor({ server, credentials }: Pick<Access, 'server' | 'credentials'>, sockets = 50) {
     this.#url = server.url;
     this.#headers = 'token' in credentials ? { authorization: `Bearer ${credentials.token}` } : {};
@@ -54,7 +54,7 @@ export class Api {
     return this.request<T>('PUT', path, { body });
   }
 
-  /** A merge patch (RFC 7386): lists are replaced as a whole, null takes away. */
+  /** Sends a merge patch (RFC 7386): a list replaces the whole list, and null removes a field. */
   patch<T>(path: string, body: unknown): Promise<T> {
     return this.request<T>('PATCH', path, { body, type: 'application/merge-patch+json' });
   }
@@ -63,7 +63,7 @@ export class Api {
     return this.request<T>('DELETE', path);
   }
 
-  /** Text where there is no JSON: `/metrics`, `/readyz`. */
+  /** Returns the answer as text, for paths that do not return JSON, such as `/metrics` and `/readyz`. */
   async text(path: string, method = 'GET', extras: RequestExtras = {}): Promise<string> {
     return textOf(await this.#answer(method, path, extras));
   }
@@ -72,7 +72,7 @@ export class Api {
     return JSON.parse(await this.text(path, method, extras));
   }
 
-  /** Watches a collection until `found` accepts an event. What is there already comes as ADDED. */
+  /** Watches a collection until `found` accepts an event. Existing objects come first, as ADDED events. */
   async until<T>(path: string, found: (object: T, type: string) => unknown, seconds = 60): Promise<T> {
     const timeout = AbortSignal.timeout(seconds * 1000);
     let last: unknown;
@@ -88,7 +88,7 @@ export class Api {
         if (error instanceof ApiError && error.status < 500) throw error;
         if (timeout.aborted) break;
         failure = `\nThe last failure was ${messageOf(error)}`;
-        // there is no event when an API server comes back
+        // no event announces that an API server is back, so the watch is tried again
         await sleep(100);
       }
     }
@@ -125,7 +125,7 @@ export class Api {
       ...(signal && { signal }),
     });
     const text = body === undefined ? undefined : JSON.stringify(body);
-    // Node announces no length by itself for a DELETE, and the body would be read as the next request
+    // Node sends no content-length for a DELETE by itself, and the server would read the body as the next request
     if (text !== undefined) sent.setHeader('content-length', Buffer.byteLength(text));
     const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
     sent.on('response', resolve).on('error', reject).end(text);
@@ -136,7 +136,7 @@ export class Api {
   }
 }
 
-/** Whole lines as they come. `readline` would not hand on the error of a connection that breaks. */
+/** Yields complete lines as they arrive. `readline` would not pass on the error of a broken connection. */
 async function* linesOf(answer: IncomingMessage): AsyncGenerator<string> {
   let rest = '';
   for await (const text of answer.setEncoding('utf8')) {

@@ -13,7 +13,7 @@ import { ClusterAuthority } from './pki.ts';
 import { planComponents } from './plans.ts';
 import { type Shared, takeShared } from './shared.ts';
 
-/** A request as the API server records it (audit.k8s.io/v1 Event), as far as tests read it. */
+/** A request in the API server's audit log (audit.k8s.io/v1 Event), with the fields that tests read. */
 export interface Audited {
   user: { username: string };
   verb: string;
@@ -28,13 +28,13 @@ export interface Audited {
   requestReceivedTimestamp: string;
 }
 
-/** A real control plane: etcd, API server, controllers and scheduler, and kwok for simulated nodes. */
+/** A real control plane: etcd, API server, controller manager and scheduler, with kwok for simulated nodes. */
 export class Cluster {
   readonly server: Server;
   readonly folder: string;
-  /** For certificates of kubelets and of webhooks that let the API server in by certificate only. */
+  /** The authority that signs the certificates of the cluster's servers and users. */
   readonly authority: ClusterAuthority;
-  /** May do everything (`system:masters`). */
+  /** An administrator with every right (`system:masters`). */
   readonly admin: Access;
   readonly api: Api;
   readonly ports: Layout['ports'];
@@ -58,13 +58,13 @@ export class Cluster {
     this.#components = components;
   }
 
-  /** @throws Error without the option `own` or another one: other files use them too */
+  /** @throws Error if the control plane is shared with other test files: start it with the option `own` instead */
   get components(): Record<ComponentName, Component> {
     if (this.#components === undefined) throw new Error('start the control plane with { own: true }');
     return this.#components;
   }
 
-  /** Starts a control plane. Without options, it is that of the suite's group, if there is one. */
+  /** Starts a control plane. Without options, returns the one that the worker's test files share, if there is one. */
   static async start(options: ClusterOptions = {}): Promise<Cluster> {
     const folder = mkdtempSync(join(tmpdir(), 'cluster-'));
     const shared = Object.keys(options).length === 0 ? await takeShared() : undefined;
@@ -91,7 +91,7 @@ export class Cluster {
       await etcd.start();
       await apiServer.start();
       await Promise.all(Object.values(others).map((component) => component.start()));
-      // pods name it, and are refused until the controllers have made it
+      // the API server refuses pods until a controller has created the service account that they name
       await this.api.until('/api/v1/namespaces/default/serviceaccounts', () => true);
     } catch (error) {
       await this.stop();
@@ -99,15 +99,15 @@ export class Cluster {
     }
   }
 
-  /** Ends every component, those first that need others; not those of the suite's group. */
+  /** Ends every component, dependent ones first. A shared control plane keeps running. */
   async stop(): Promise<void> {
     this.api.close();
     for (const name of componentNames.toReversed()) await this.#components?.[name].kill();
-    // temporary files of a run are in memory; logs stay until its end
+    // the run's temporary folder is in memory, so etcd's data is removed now; the logs stay until the run ends
     rmSync(join(this.folder, 'etcd'), { recursive: true, force: true });
   }
 
-  /** Runs kubectl as the administrator: its standard output. @param options.input objects become a List */
+  /** Runs kubectl as the administrator. @param options.input objects are sent as a List @returns standard output */
   kubectl(args: string[], { input = '' }: { input?: string | object[] } = {}): Promise<string> {
     const text =
       typeof input === 'string' ? input : JSON.stringify({ apiVersion: 'v1', kind: 'List', items: input });
@@ -120,7 +120,7 @@ export class Cluster {
     return this.#access(await this.authority.client(name, groups));
   }
 
-  /** Gives access as a service account, with a token as the kubelet asks it for pods (TokenRequest). */
+  /** Returns access as a service account, with a token from TokenRequest, as the kubelet requests tokens for pods. */
   async serviceAccount(namespace: string, name: string, seconds = 3600): Promise<Access> {
     const path = `/api/v1/namespaces/${namespace}/serviceaccounts/${name}/token`;
     const body = {
@@ -132,7 +132,7 @@ export class Cluster {
     return this.#access({ token: status.token });
   }
 
-  /** Every request that the API server recorded; needs the option `audit`. */
+  /** All requests in the API server's audit log. Needs the option `audit`. */
   audited(): Audited[] {
     const lines = readFileSync(auditLog(this.folder), 'utf8').split('\n');
     return lines.filter((line) => line !== '').map((line) => JSON.parse(line));

@@ -9,16 +9,16 @@ export interface ComponentPlan {
   path: string;
   args: string[];
   log: string;
-  /** Whether it is ready now; may throw where it does not answer yet. */
+  /** Whether the component is ready now. May throw if the component does not answer yet. */
   ready: () => Promise<boolean>;
 }
 
 export type Start = Pick<ComponentPlan, 'args' | 'ready'>;
 
-/** How long a component may take to be ready, in milliseconds: with a load of 20 on two cores, a minute is too short. */
+/** How long, in milliseconds, a component may take to be ready. A minute is too short at a load of 20 on two cores. */
 const readyTimeout = 180_000;
 
-/** One program of the control plane: it can be stopped and started again, and keeps its data. */
+/** One program of the control plane. It can be stopped and started again, and keeps its data. */
 export class Component {
   readonly #plan: ComponentPlan;
   #child: ChildProcess | undefined;
@@ -49,7 +49,7 @@ export class Component {
     while (!(await this.#plan.ready().catch(() => false))) {
       if (!this.running) throw this.#failed('ended before it was ready');
       if (performance.now() > deadline) throw this.#failed('is not ready after three minutes');
-      // neither etcd nor a component of Kubernetes tells when it is ready: they have to be asked
+      // neither etcd nor a component of Kubernetes announces that it is ready, so readiness is polled
       await sleep(50);
     }
   }
@@ -58,12 +58,12 @@ export class Component {
     await this.#end('SIGTERM');
   }
 
-  /** Ends it at once, as a power cut would. */
+  /** Ends the component at once, as a power cut would. */
   async kill(): Promise<void> {
     await this.#end('SIGKILL');
   }
 
-  /** Stops its clock: connections stay open and nothing is answered. */
+  /** Suspends the process: its connections stay open, but it answers no request. */
   freeze(): void {
     this.#child?.kill('SIGSTOP');
   }
@@ -76,7 +76,7 @@ export class Component {
     if (!this.running || this.#child === undefined) return;
     const ended = once(this.#child, 'exit');
     this.#child.kill(signal);
-    // a frozen one would not see it
+    // a suspended process handles no signal until it continues
     this.thaw();
     await ended;
   }

@@ -1,6 +1,6 @@
 import type { Cluster } from './cluster.ts';
 
-/** Removes the history of etcd: older versions get 410 once the API server is restarted. */
+/** Removes etcd's history: after a restart, the API server answers 410 to a watch from an older resource version. */
 export async function compact({ ports }: Cluster): Promise<string> {
   const { header } = await call(ports.etcd, 'range', { key: base64('\0') });
   await call(ports.etcd, 'compaction', { revision: header.revision, physical: true });
@@ -9,22 +9,22 @@ export async function compact({ ports }: Cluster): Promise<string> {
 
 export type Content = Map<string, string>;
 
-/** All objects that etcd holds, but those that API servers write again and again. */
+/** All objects that etcd holds, except those that API servers update all the time. */
 export async function contentOf(port: number): Promise<Content> {
-  // beside them is the API server's own record of its compactions
+  // the range leaves out the API server's record of compactions, whose key is not below /registry/
   const all = { key: base64('/registry/'), range_end: base64('/registry0') };
   const { kvs = [] } = await call(port, 'range', all);
   const stored = kvs.filter(({ key }) => !renewed.test(Buffer.from(key, 'base64').toString()));
   return new Map(stored.map(({ key, value }) => [key, value]));
 }
 
-/** Leases of API servers, and events, which tell of what is gone. */
+/** Keys of API servers' leases, and of events, which may be about deleted objects. */
 const renewed = /^\/registry\/(leases\/kube-system\/apiserver-|events\/)/;
 
-/** Operations in one transaction of etcd, at most (`--max-txn-ops`). */
+/** etcd's limit of operations per transaction (`--max-txn-ops`). */
 const most = 128;
 
-/** Restores the content. The API server sees the changes, without finalizers and admission. */
+/** Restores the content. The API server sees the changes, but runs neither finalizers nor admission for them. */
 export async function restore(port: number, content: Content): Promise<number> {
   const now = await contentOf(port);
   const gone = [...now.keys()].filter((key) => !content.has(key));
@@ -44,7 +44,7 @@ interface Answer {
   kvs?: { key: string; value: string }[];
 }
 
-/** etcd's API as JSON (etcd.io, gRPC gateway). */
+/** Calls etcd's JSON API (etcd.io, gRPC gateway). */
 async function call(port: number, what: string, body: object): Promise<Answer> {
   const url = `http://127.0.0.1:${port}/v3/kv/${what}`;
   const answer = await fetch(url, { method: 'POST', body: JSON.stringify(body) });

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Tries until it does not throw, for what has no event. What can be watched: `api.until`. */
+/** Repeats an attempt until it does not throw. Use `api.until` for anything that can be watched. */
 export async function eventually<T>(attempt: () => Promise<T>, seconds = 30): Promise<T> {
   const deadline = performance.now() + seconds * 1000;
   for (;;) {

@@ -6,9 +6,9 @@ import type { ClusterOptions, ComponentName } from './options.ts';
 import type { ClusterAuthority } from './pki.ts';
 import { freePorts } from './ports.ts';
 
-/** Services' own addresses. Nothing answers there: without kube-proxy the API server goes to endpoints. */
+/** The range of Services' cluster IPs. Nothing answers there: without kube-proxy, the API server calls endpoints. */
 export const serviceRange = '10.96.0.0/16';
-/** The `kubernetes` Service: first of the range. */
+/** The cluster IP of the `kubernetes` Service, which is the first of the range. */
 export const kubernetesService = '10.96.0.1';
 
 export interface Layout {
@@ -27,7 +27,7 @@ export async function layOut(
   authority: ClusterAuthority,
   options: ClusterOptions,
 ): Promise<Layout> {
-  // SEC 1: client-go (util/keyutil) reads `--service-account-key-file` in no other form
+  // SEC 1, because client-go (util/keyutil) reads `--service-account-key-file` in no other form
   const tokens = generateKeyPairSync('ec', {
     namedCurve: 'P-256',
     privateKeyEncoding: { type: 'sec1', format: 'pem' },

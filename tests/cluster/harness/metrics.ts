@@ -1,6 +1,6 @@
 import type { Api } from './api.ts';
 
-/** The sum of a metric over all series that have the labels; 0 where there is none. */
+/** The sum of a metric over all series that have the labels; 0 if there is no such series. */
 export function sumIn(text: string, name: string, labels: Record<string, string> = {}): number {
   const wanted = Object.entries(labels).map(([key, value]) => `${key}="${value}"`);
   return text

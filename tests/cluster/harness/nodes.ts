@@ -6,7 +6,7 @@ export interface NodeOptions {
   labels?: Record<string, string>;
   taints?: { key: string; value?: string; effect: string }[];
   capacity?: Record<string, string>;
-  /** Without kwok its lease is not renewed, and nothing becomes of its pods. */
+  /** Whether kwok simulates the node. Otherwise nobody renews its lease or changes the status of its pods. */
   kwok?: boolean;
 }
 
@@ -14,12 +14,12 @@ export async function addNode(cluster: Cluster, name: string, options: NodeOptio
   const { api } = cluster;
   await api.post('/api/v1/nodes', nodeObject(name, options));
   if (cluster.options.nodeLifecycle) {
-    // the controller takes it away once it has seen that the node is Ready
+    // the node-lifecycle controller removes the taint once it has seen that the node is Ready
     await api.until<{ spec: NodeSpec }>(`/api/v1/nodes?fieldSelector=metadata.name%3D${name}`, ({ spec }) =>
       (spec.taints ?? []).every(({ key }) => key !== notReady),
     );
   } else {
-    // the API server gives it to every new node (admission plugin TaintNodesByCondition)
+    // the API server adds the taint to every new node (admission plugin TaintNodesByCondition)
     await api.patch(`/api/v1/nodes/${name}`, { spec: { taints: options.taints ?? null } });
   }
 }

@@ -11,7 +11,7 @@ export const pod = (name: string, spec: object = {}, metadata: object = {}): obj
   spec: { containers: [{ name: 'web', image: 'example/web' }], ...spec },
 });
 
-/** The spec of a pod that holds to the Pod Security Standard `restricted`. */
+/** The spec of a pod that complies with the Pod Security Standard `restricted`. */
 export const restricted = {
   securityContext: { runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: 'RuntimeDefault' } },
   containers: [
@@ -30,7 +30,7 @@ export interface WorkloadParts {
   spec?: object;
 }
 
-/** A workload. Its pods have the label `app` with its name. */
+/** A workload of the given kind. Its pods have the label `app` with the workload's name. */
 export function workload(
   kind: 'DaemonSet' | 'Deployment' | 'StatefulSet',
   name: string,
@@ -52,7 +52,7 @@ export function workload(
   };
 }
 
-/** A volume and a claim that are bound to each other, for pods of a namespace. @param nodes where it can be used */
+/** A PersistentVolume and a claim that are bound to each other. @param nodes nodes on which the volume can be used */
 export function boundVolume(where: string, name: string, nodes?: string[]): object[] {
   const accessModes = ['ReadWriteOnce'];
   const here = [{ key: 'kubernetes.io/hostname', operator: 'In', values: nodes }];

@@ -10,18 +10,18 @@ export const componentNames = [
 export type ComponentName = (typeof componentNames)[number];
 
 export interface ClusterOptions {
-  /** Of this file alone: for what stops components, or reads what one has done since its start. */
+  /** Gives this test file a control plane of its own, so that it may stop components or read all of their records. */
   own?: true;
   /**
-   * Whether a node's Ready condition and its taints follow its heartbeats, as in a real cluster. Without it hand-made
-   * nodes stay as they are. A number is the seconds without heartbeat until a node counts as gone, 4 at least;
-   * `true` takes Kubernetes' own, 50.
+   * Whether a node's Ready condition and taints follow its heartbeats, as in a real cluster. Without the option,
+   * nodes that tests create stay as they are. A number (at least 4) is the seconds without a heartbeat after which a
+   * node counts as unreachable; `true` stands for Kubernetes' default, 50.
    */
   nodeLifecycle?: boolean | number;
-  /** What the API server records of each request, for {@link Cluster.audited}. Nothing by default. */
+  /** The audit level of the API server's log, for {@link Cluster.audited}. By default there is no log. */
   audit?: 'Metadata' | 'Request' | 'RequestResponse';
-  /** What is put around the command of a component, such as a control group. */
+  /** Wraps the command of a component, for instance to run it in a control group. */
   enclose?: (component: ComponentName, command: [string, string[]]) => [string, string[]];
-  /** Flags put behind the usual ones; where a flag comes twice, the last one counts. */
+  /** Flags that are appended to the usual ones; if a flag occurs twice, the last one counts. */
   flags?: Partial<Record<ComponentName, string[]>>;
 }

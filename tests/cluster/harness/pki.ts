@@ -8,7 +8,7 @@ export interface Pair {
   key: string;
 }
 
-/** The one authority of a cluster: for its servers, and for the users whom it lets in. */
+/** The only certificate authority of a cluster. It signs certificates of servers and of users. */
 export class ClusterAuthority {
   readonly #authority: Authority;
 
@@ -28,7 +28,7 @@ export class ClusterAuthority {
     return issueServing(this.#authority, { names, days, now: new Date() });
   }
 
-  /** A certificate for a user: the common name is its name, organizations are its groups. */
+  /** A client certificate: its common name is the user's name, and its organizations are the user's groups. */
   async client(user: string, groups: readonly string[] = []): Promise<Pair> {
     const subject = [...groups.map((group) => `/O=${group}`), `/CN=${user}`].join('');
     return certify({ subject, extensions: ['extendedKeyUsage=clientAuth'], signer: this.#authority, days });

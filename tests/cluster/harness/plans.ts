@@ -10,12 +10,12 @@ import type { ComponentName } from './options.ts';
 
 const stages = fileURLToPath(new URL('./stages.yaml', import.meta.url));
 
-/** Annotation of nodes that kwok keeps alive, and whose pods it runs. */
+/** The annotation of nodes that kwok simulates, with their pods. */
 export const fakeNode = { key: 'kwok.x-k8s.io/node', value: 'fake' } as const;
 
-/** What kwok gives to pods; enter.sh makes all of it the machine's own. */
+/** The range from which kwok takes addresses of pods. enter.sh assigns all of it to the loopback. */
 const podRange = '10.253.0.0/16';
-/** The address of all fake nodes. */
+/** The address of all simulated nodes. */
 const nodeAddress = '10.254.0.1';
 
 export function planComponents(layout: Layout): Record<ComponentName, ComponentPlan> {
@@ -45,7 +45,7 @@ function etcd({ folder, ports }: Layout): Start {
     args: [
       '--name=test',
       `--data-dir=${join(folder, 'etcd')}`,
-      // what is written is only for this run
+      // the data is needed only during this run
       '--unsafe-no-fsync',
       '--log-level=warn',
       ...[`--listen-client-urls=${clients}`, `--advertise-client-urls=${clients}`],
@@ -95,7 +95,7 @@ function scheduler({ ports, access }: Layout): Start {
 
 function kwok({ access, options }: Layout): Start {
   const { nodeLifecycle } = options;
-  // a lease is renewed after a quarter of it
+  // kwok renews a lease after a quarter of its duration
   const lease = typeof nodeLifecycle === 'number' ? nodeLifecycle : 40;
   return {
     args: [
@@ -107,7 +107,7 @@ function kwok({ access, options }: Layout): Start {
       `--cidr=${podRange}`,
       `--node-lease-duration-seconds=${lease}`,
     ],
-    // it has nothing to be asked at; nodes wait for it
+    // kwok has no endpoint to poll here; whatever needs kwok waits for its effects
     ready: async () => true,
   };
 }
@@ -118,7 +118,7 @@ function asUser({ kubeconfig }: Access): string[] {
   );
 }
 
-/** Whether a component says that it is well. Its certificate is one that it made for itself. */
+/** Whether a component reports that it is healthy. Its certificate is self-signed, so it is not verified. */
 function healthy(port: number): Promise<boolean> {
   const { promise, resolve, reject } = Promise.withResolvers<boolean>();
   request({ host: '127.0.0.1', port, path: '/healthz', rejectUnauthorized: false, agent: false })

@@ -1,17 +1,17 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 
-/** Below the range that Linux takes ports for outgoing connections from, so that none is lost to one of those. */
+/** Below the range from which Linux takes ports for outgoing connections, so that none of these takes a chosen port. */
 const lowest = 20_000;
 const range = 10_000;
 
-/** Different ports of the loopback on which no program listens. */
+/** Returns different ports of the loopback on which no program listens. */
 export async function freePorts(count: number): Promise<number[]> {
   const taken: Server[] = [];
   for (let at = Math.floor(Math.random() * range); taken.length < count; at++) {
     const server = createServer();
     server.listen(lowest + (at % range), '127.0.0.1');
-    // rejects where the port is taken
+    // rejects if another process has the port
     await once(server, 'listening').then(
       () => taken.push(server),
       () => {},

@@ -9,7 +9,7 @@ export class LoggingProcess {
   readonly #waiting = new Set<() => void>();
   #errors = '';
 
-  /** @param signal how to send it a signal, if it is not the child itself */
+  /** @param signal how to send a signal to the process, if it is not the child itself */
   constructor(child: ChildProcess, signal = (name: NodeJS.Signals): unknown => child.kill(name)) {
     this.child = child;
     this.#signal = signal;
@@ -32,7 +32,7 @@ export class LoggingProcess {
     return this.child.exitCode === null && this.child.signalCode === null;
   }
 
-  /** Waits for a line of the log. @param from index of the first line that counts */
+  /** Waits for a line of the log whose `msg` matches. @param from index of the first line that counts */
   async logged(what: RegExp, from = 0, seconds = 60): Promise<Record<string, unknown>> {
     const { promise, resolve, reject } = Promise.withResolvers<Record<string, unknown>>();
     const fail = (why: string): void => {

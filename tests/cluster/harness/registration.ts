@@ -11,7 +11,7 @@ export const configurationOf = (
   webhooks,
 });
 
-/** A webhook that is called when some resources are created. @param more what differs from the usual */
+/** A webhook that is called when the resources are created. @param more fields to add or to override */
 export const webhookFor = (
   resources: string[],
   more: { name: string; clientConfig: object; [field: string]: unknown },
@@ -34,7 +34,7 @@ const behind = (service: Service, authority: Buffer, path: string): object => ({
   caBundle: authority.toString('base64'),
 });
 
-/** A MutatingWebhookConfiguration for `/mutate`. The API server calls it a moment after it is applied. */
+/** A MutatingWebhookConfiguration for `/mutate`. The API server begins to call it a moment after it is stored. */
 export function registration(service: Service, authority: Buffer): object {
   const [name] = installedWebhooks.mutating;
   const clientConfig = behind(service, authority, '/mutate');

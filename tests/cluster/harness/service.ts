@@ -3,7 +3,7 @@ interface Address {
   port: number;
 }
 
-/** A Service without a selector, its EndpointSlice, and Endpoints for API servers such as 1.30. */
+/** A Service without a selector, with an EndpointSlice, and with Endpoints for API servers as old as 1.30. */
 export function serviceAt(namespace: string, name: string, addresses: Address[]): object[] {
   const [first] = addresses;
   return [
@@ -18,7 +18,7 @@ export function serviceAt(namespace: string, name: string, addresses: Address[])
       kind: 'EndpointSlice',
       metadata: { namespace, name, labels: { 'kubernetes.io/service-name': name } },
       addressType: 'IPv4',
-      // all of a slice share their ports
+      // an EndpointSlice has one list of ports for all of its addresses
       ports: [{ name: 'https', port: first?.port }],
       endpoints: addresses.map(({ host }) => ({ addresses: [host], conditions: { ready: true } })),
     },
@@ -26,13 +26,13 @@ export function serviceAt(namespace: string, name: string, addresses: Address[])
   ];
 }
 
-/** The Endpoints of a Service, for API servers that do not go by EndpointSlices. All addresses have the first's port. */
+/** The Endpoints of a Service, for API servers that do not read EndpointSlices. The first address gives the port. */
 export function endpoints(namespace: string, name: string, addresses: Address[]): object {
   const [first] = addresses;
   return {
     apiVersion: 'v1',
     kind: 'Endpoints',
-    // no second EndpointSlice is made of it
+    // tells the controller not to copy these Endpoints into a second EndpointSlice
     metadata: { namespace, name, labels: { 'endpointslice.kubernetes.io/skip-mirror': 'true' } },
     subsets:
       first === undefined

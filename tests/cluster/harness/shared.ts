@@ -9,26 +9,26 @@ import { type Content, contentOf, restore } from './etcd.ts';
 import type { Layout } from './layout.ts';
 import type { Pair } from './pki.ts';
 
-/** The control plane of a group of test files, which use it one after another: what a file needs to know of it. */
+/** What a process needs to use a control plane that test files share, one after another. */
 export interface Shared {
   server: Server;
   authority: Pair;
   admin: Credentials;
   ports: Layout['ports'];
-  /** What etcd holds before the first file. */
+  /** etcd's content before the first test file. */
   fresh: Content;
 }
 
-/** Environment variable: the path of a {@link Shared} as JSON. */
+/** The environment variable with the path of a JSON file that holds a {@link Shared}. */
 export const sharedBy = 'CNI_GATE_SHARED';
 
-/** Milliseconds without a change after which etcd's content counts as settled. */
+/** etcd's content counts as settled after this many milliseconds without a change. */
 const settled = 500;
 
-/** Writes down what other processes need to use a control plane that has just been started. @returns the file */
+/** Writes the {@link Shared} of a control plane that has just been started to a file. @returns the file's path */
 export async function share({ server, authority, admin, ports, folder }: Cluster): Promise<string> {
   let fresh = await contentOf(ports.etcd);
-  // controllers still make what is in every cluster
+  // controllers are still creating the objects that every cluster has
   for (let changed = true; changed; ) {
     await sleep(4 * settled);
     const next = await contentOf(ports.etcd);
@@ -41,7 +41,7 @@ export async function share({ server, authority, admin, ports, folder }: Cluster
   return file;
 }
 
-/** The group's control plane as it was before the first file; undefined without one that works. */
+/** The shared control plane, reset to its state before the first file; undefined if there is none that works. */
 export async function takeShared(): Promise<Shared | undefined> {
   const file = process.env[sharedBy];
   if (!file) return undefined;
@@ -58,11 +58,11 @@ export async function takeShared(): Promise<Shared | undefined> {
   }
 }
 
-/** @throws Error where etcd does not answer, or where something makes objects again and again */
+/** @throws Error if etcd does not answer, or if something creates objects again and again */
 async function clear({ ports, fresh }: Shared): Promise<void> {
   let removed = 0;
   for (let round = 0; round < 40; round++) {
-    // controllers may answer the end of one object with another
+    // when an object is removed, a controller may in turn create or delete others
     const changed = await restore(ports.etcd, fresh);
     if (changed === 0 && round > 0) {
       // the API server reads policies once a second (kubernetes pkg/admission/plugin/policy/generic/policy_source.go)

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A way to the API server that can be made to swallow bytes: nothing is refused, nothing is closed, nothing comes. */
+/** A proxy to the API server that can drop all bytes: no connection is refused or closed, and nothing arrives. */
 export class SwallowingProxy {
   readonly #server;
   readonly #sockets = new Set<Socket>();
@@ -9,7 +9,7 @@ export class SwallowingProxy {
   #swallows = false;
 
   private constructor(target: URL) {
-    // half of a connection ends when the other does, and not before
+    // the proxy ends one side of a connection only when the other side has ended
     this.#server = createServer({ allowHalfOpen: true }, (near) => {
       const far = connect({ host: target.hostname, port: Number(target.port), allowHalfOpen: true });
       this.#join(near, far);
@@ -29,13 +29,13 @@ export class SwallowingProxy {
     return `https://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** From now on, what is sent in either direction is gone, over old connections and new ones. */
+  /** From now on, drops all bytes in both directions, on old connections and on new ones. */
   swallow(): void {
     this.#swallows = true;
     this.#lost = new Set(this.#sockets);
   }
 
-  /** New connections work again. Those from before lead nowhere for ever, as after a NAT forgot them. */
+  /** New connections work again. The old ones carry nothing ever again, as if a NAT had lost their state. */
   recover(): void {
     this.#swallows = false;
   }

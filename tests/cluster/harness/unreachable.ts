@@ -1,14 +1,14 @@
 import { execFileSync } from 'node:child_process';
 
-/* The run's own network: see enter.sh. */
+/* Changes routes of the run's own network namespace, which enter.sh sets up. */
 
 const nowhere = 'nowhere';
 let ready = false;
 
-/** Makes a pod's address (10.253.0.0/16) swallow every packet, as on a node that lost its power. */
+/** Makes packets to a pod's address (10.253.0.0/16) disappear, as if its node had lost power. */
 export function cutOff(address: string): void {
   if (!ready) {
-    // a bridge without ports, which asks for no link-layer address, keeps what it gets to itself
+    // a bridge without ports and without ARP drops all packets that are routed to it
     ip('link', 'add', nowhere, 'type', 'bridge');
     ip('link', 'set', nowhere, 'up', 'arp', 'off');
     ready = true;
@@ -16,9 +16,9 @@ export function cutOff(address: string): void {
   ip('route', 'replace', `${address}/32`, 'dev', nowhere, 'table', 'local');
 }
 
-/** Lets packets through again: other test files have pods at the same addresses. */
+/** Removes all such routes, because pods of other test files may have the same addresses. */
 export function restoreAll(): void {
-  // the routes go with it
+  // the kernel removes the routes together with the bridge
   if (ready) ip('link', 'delete', nowhere);
   ready = false;
 }

@@ -13,7 +13,7 @@ export const policy = 'service-account.cni-gate.io';
 export const refused = (attempt: Promise<unknown>, what?: string): Promise<void> =>
   assert.rejects(attempt, (error: unknown) => byPolicy(error, policy), what);
 
-/** For each field of an object's metadata a value that the account may not write. */
+/** For each field of an object's metadata, a value that the policy forbids our service account to write. */
 export const metadata: Record<string, unknown> = {
   annotations: { a: 'b' },
   finalizers: ['example.com/never'],
@@ -23,7 +23,7 @@ export const metadata: Record<string, unknown> = {
   ],
 };
 
-/** A cluster with overlay strict on which the service account of cni-gate (`api`) has every right. */
+/** A cluster with the overlay `strict`. `api` acts as cni-gate's service account, which has the role cluster-admin. */
 export async function startWithTooMuch(): Promise<{ cluster: Cluster; api: Api }> {
   const cluster = await startCluster();
   await apply(cluster, 'strict');
@@ -33,7 +33,7 @@ export async function startWithTooMuch(): Promise<{ cluster: Cluster; api: Api }
   ]);
   const api = new Api(await cluster.serviceAccount('cni-gate', 'cni-gate'));
   after(() => api.close());
-  // a policy and a role count a moment after they are stored, without an event
+  // policies and roles take effect a moment after they are stored, and no event announces it
   await eventually(() => refused(api.post('/api/v1/namespaces?dryRun=All', namespace('probe'))));
 
   await cluster.apply(

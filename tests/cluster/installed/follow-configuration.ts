@@ -4,7 +4,7 @@ import type { RunningPod } from './pod.ts';
 
 const path = '/api/v1/namespaces/cni-gate/configmaps/cni-gate';
 
-/** Writes the pods' volumes anew whenever the ConfigMap changes, as kubelets do. @returns what ends that */
+/** Rewrites the pods' volumes whenever the ConfigMap changes, as kubelets do. @returns a function that stops it */
 export function followConfiguration(
   cluster: { api: Pick<Cluster['api'], 'get'> },
   pods: readonly Pick<RunningPod, 'refresh'>[],
@@ -22,7 +22,7 @@ export function followConfiguration(
         written = metadata.resourceVersion;
       }
     } catch (error) {
-      // deleted, or the API server is away: the pods keep their files
+      // the ConfigMap is deleted or the API server is away, so the pods keep their files
       const failure = messageOf(error);
       if (!hasEnded && failure !== told)
         process.stderr.write(`the configuration cannot be read: ${failure}\n`);

@@ -8,7 +8,7 @@ import type { Cluster } from '../harness/cluster.ts';
 
 const checkout = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** Runs a command as a user's shell does, by default in the checkout. @param path further folders of programs */
+/** Runs a command in a shell, by default in the checkout. @param path more folders to search for programs */
 export function shell(
   cluster: Cluster,
   command: string,
@@ -19,7 +19,7 @@ export function shell(
   return run('bash', ['-euo', 'pipefail', '-c', `cd '${folder}'; ${command}`], '', all);
 }
 
-/** Lines of kubectl in a section of a guide. */
+/** The lines of a guide's section that begin with `kubectl`. */
 export function commandsOf(guide: string, section: RegExp): string[] {
   const [, part = ''] = readFileSync(`${checkout}docs/guides/${guide}.md`, 'utf8').split(section);
   const lines = (part.split(/^#/m)[0] ?? '').match(/^kubectl .*$/gm) ?? [];

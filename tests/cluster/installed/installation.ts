@@ -12,7 +12,7 @@ interface EndpointSlice {
   endpoints: { addresses: string[]; conditions: { ready: boolean } }[] | null;
 }
 
-/** Applies an overlay, and runs the Deployment's pods. @param before for certificates of the user's own */
+/** Applies an overlay and starts the Deployment's pods. @param before runs between the two, to add certificates */
 export async function install(
   cluster: Cluster,
   overlay: Overlay,
@@ -60,7 +60,7 @@ interface Registration {
   webhooks: { clientConfig: { caBundle?: string } }[];
 }
 
-/** Waits until the API server has an authority to know us by. */
+/** Waits until the webhook configurations have a caBundle, by which the API server trusts cni-gate. */
 export async function trusted(cluster: Cluster): Promise<void> {
   for (const kind of ['mutatingwebhookconfigurations', 'validatingwebhookconfigurations']) {
     await cluster.api.until<Registration>(

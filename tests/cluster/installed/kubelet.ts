@@ -3,7 +3,7 @@ import type { Cluster } from '../harness/cluster.ts';
 import { eventually } from '../harness/eventually.ts';
 import { type RunningPod, runPod, type StoredPod, startPod } from './pod.ts';
 
-/** A pod with this annotation gets no status from kwok. The chart puts it on its pods by `podAnnotations`. */
+/** kwok does not change the status of pods with this annotation. The chart adds it by the value `podAnnotations`. */
 export const held = { 'cni-gate.test/held': '' };
 
 interface Seen extends StoredPod {
@@ -14,7 +14,7 @@ interface Seen extends StoredPod {
 const pods = '/api/v1/namespaces/cni-gate/pods';
 const period = 100;
 
-/** Runs the pods of namespace cni-gate as processes, as they come and go: for rollouts. */
+/** Runs each pod of namespace cni-gate as a process until the pod is deleted, as a kubelet would: for rollouts. */
 export class Kubelet {
   readonly #cluster: Cluster;
   readonly #running = new Map<string, Promise<RunningPod | undefined>>();
@@ -38,7 +38,7 @@ export class Kubelet {
 
   async #run(): Promise<void> {
     while (!this.#stopped) {
-      // the API server may be away for a moment; there are no pods before the namespace is there
+      // the request fails while the API server is away
       const { items } = await this.#cluster.api
         .get<{ items: Seen[] }>(pods)
         .catch(() => ({ items: undefined }));

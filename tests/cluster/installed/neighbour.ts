@@ -11,7 +11,7 @@ export interface ReviewedPod {
 
 export type Patch = { op: 'add' | 'replace'; path: string; value: unknown }[];
 
-/** Registers a mutating webhook for pods of namespaces with the label `neighbours: yes`. */
+/** Registers another mutating webhook, for pods of namespaces with the label `neighbours: yes`. */
 export async function startNeighbour(
   cluster: Cluster,
   name: string,
@@ -66,7 +66,7 @@ export const firstInit = ({ spec }: ReviewedPod): Patch => {
     : [{ op: 'add', path: '/spec/initContainers', value: [value] }];
 };
 
-/** Adds linkerd's proxy, as its injector does where CNI is enabled. */
+/** Adds linkerd's proxy container, as linkerd's injector does if linkerd's CNI plugin is enabled. */
 export const meshProxy = ({ spec }: ReviewedPod): Patch =>
   spec.containers.some(({ name }) => name === 'linkerd-proxy')
     ? []

@@ -20,7 +20,7 @@ export async function apply(cluster: Cluster, overlay: Overlay): Promise<void> {
   await cluster.kubectl(['apply', '--validate=strict', '-k', overlayPath(overlay)]);
 }
 
-/** Applies a kustomization of a user's own on top of an overlay, as the install guide has it. */
+/** Applies a user's kustomization that builds on an overlay, as the install guide describes. */
 export async function applyOwn(cluster: Cluster, kustomization: Kustomization): Promise<void> {
   const input = await kustomize(kustomization, programPath('kubectl'));
   await cluster.kubectl(['apply', '--validate=strict', '-f', '-'], { input });
@@ -43,12 +43,12 @@ export const byPolicy = (error: unknown, name = policyName): error is ApiError =
 export const tryPod = <T>(cluster: Cluster, where: string, object: object): Promise<T> =>
   cluster.api.post<T>(`/api/v1/namespaces/${where}/pods?dryRun=All`, object);
 
-/** Takes our webhook away, and waits until the policy over pods is in force: there is no event. */
+/** Removes our webhook, and waits until the policy over pods is in force, which no event announces. */
 export async function policyAlone(cluster: Cluster): Promise<void> {
   await cluster.kubectl(['delete', 'mutatingwebhookconfigurations', 'cni-gate']);
   const where = 'policy-alone';
   await cluster.apply(namespace(where, { [profileLabel]: 'cilium' }));
-  // made by a controller; pods are refused before that
+  // a controller creates the service account; the API server refuses pods until then
   await cluster.api.until(`/api/v1/namespaces/${where}/serviceaccounts`, () => true);
   await eventually(() =>
     assert.rejects(tryPod(cluster, where, pod('probe')), (error: unknown) => byPolicy(error)),

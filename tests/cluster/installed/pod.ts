@@ -31,7 +31,7 @@ interface StoredContainer {
   volumeMounts: { name: string; mountPath: string }[];
 }
 
-/** A stored pod of our Deployment, run as a process at the pod's address. */
+/** A stored pod of our Deployment that runs as a process at the pod's address. */
 export interface RunningPod {
   pod: StoredPod;
   child: ChildProcess;
@@ -44,18 +44,18 @@ export interface RunningPod {
 }
 
 export interface PodOptions {
-  /** What is put around its command, such as a control group. */
+  /** Wraps the pod's command, for instance to run it in a control group. */
   enclose?: (command: [string, string[]]) => [string, string[]];
 }
 
 const own = fileURLToPath(new URL('../../../', import.meta.url));
-/** Where Node looks for the memory that it may use. */
+/** The folder in which Node finds its memory limit. */
 const controlGroups = '/sys/fs/cgroup';
-/** The image's user, but any other number will do. */
+/** The user of the image. Any other number would do as well. */
 const uid = 65_532;
 const opsPort = 8080;
 
-/** Runs a pod's container as the kubelet would, from the sources of the checkout, at the pod's address. */
+/** Runs a pod's container as the kubelet would, from the sources in the checkout, at the pod's address. */
 export async function startPod(
   cluster: Cluster,
   pod: StoredPod,
@@ -121,7 +121,7 @@ async function spawnContainer(
   return { child, refresh };
 }
 
-/** What the kubelet sets, with the API server where it is here in place of its Service's address. */
+/** The environment that the kubelet sets, except that the API server's own address replaces its Service's. */
 function environment(
   cluster: Cluster,
   pod: StoredPod,
@@ -129,7 +129,7 @@ function environment(
 ): Record<string, string> {
   const { hostname, port } = new URL(cluster.server.url);
   return {
-    // runtimes set it, for a user without a home too
+    // container runtimes set HOME even for a user without a home folder
     HOME: '/',
     KUBERNETES_SERVICE_HOST: hostname,
     KUBERNETES_SERVICE_PORT: port,

@@ -16,7 +16,7 @@ interface Item {
   path: string;
 }
 
-/** What is read of a volume: the kinds that the manifests use. */
+/** A volume of a pod, with the volume types that the manifests use. */
 export interface Volume {
   name: string;
   configMap?: { name: string; items?: Item[] };
@@ -32,7 +32,7 @@ interface Source {
 
 type Files = [path: string, text: string][];
 
-/** Writes a volume as the kubelet does, by a link `..data` (kubernetes pkg/volume/util/atomic_writer.go). */
+/** Writes a volume through a link `..data`, as the kubelet does (kubernetes pkg/volume/util/atomic_writer.go). */
 export async function writeVolume(
   cluster: Cluster,
   pod: StoredPod,

@@ -28,7 +28,7 @@ export async function makeNamespace(
   await cluster.api.until(`/api/v1/namespaces/${name}/serviceaccounts`, () => true);
 }
 
-/** The network that profile cilium waits for, ready on both nodes. */
+/** Creates the DaemonSet that profile cilium waits for. kwok makes its pods Ready on both nodes. */
 export async function bringNetwork(cluster: Cluster): Promise<void> {
   const spec = { hostNetwork: true, containers: [{ name: 'cilium-agent', image: 'example/cilium' }] };
   await cluster.apply(workload('DaemonSet', 'cilium', { namespace: 'kube-system', spec }));

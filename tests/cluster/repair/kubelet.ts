@@ -19,13 +19,13 @@ export interface Pod {
 }
 
 /**
- * What the kubelet writes on a pod: `starting`: its proof runs; `passed`: its proof passed, and it runs; `succeeded`: its
- * containers ended as well; an exit code: the proof ended with it, and its container waits to be started again; `ended`:
- * with 95 too, and the pod is not restarted; `lost`: its node lost its power while it ran, and the pod is not restarted.
+ * What becomes of a pod. `starting`: its proof runs. `passed`: its proof passed, it runs. `succeeded`: its containers
+ * have ended as well. A number: the proof ended with this exit code and will be repeated. `ended`: the proof ended with
+ * exit code 95 and the pod is not restarted. `lost`: its node lost power while it ran, and the pod is not restarted.
  */
 export type Fate = 'starting' | 'passed' | 'succeeded' | 'ended' | 'lost' | number;
 
-/** kwok leaves pods with this annotation alone: the test is their kubelet. */
+/** kwok does not change pods with this annotation: the test plays their kubelet. */
 export const ours = { annotations: { 'cni-gate.test/held': 'yes' } };
 
 const statusOf = (pod: Pod, fate: Fate): object => {
@@ -42,7 +42,7 @@ const statusOf = (pod: Pod, fate: Fate): object => {
     name: validatorContainer,
     image: 'i',
     imageID: '',
-    // these tests have a proof that is not possible only after one that failed
+    // in these tests, a proof is `not-possible` (69) only after an earlier one failed, so the container was restarted
     restartCount: fate === 69 ? 1 : 0,
     ready: exitCode === 0,
     ...(typeof fate === 'number'
@@ -55,7 +55,7 @@ const statusOf = (pod: Pod, fate: Fate): object => {
     phase: typeof fate === 'number' || fate === 'starting' ? 'Pending' : phases[fate],
     startTime: now,
     conditions: [
-      // a pod keeps its sandbox
+      // a pod keeps its sandbox, so this condition does not change after the pod's creation
       {
         type: 'PodReadyToStartContainers',
         status: 'True',
@@ -87,13 +87,13 @@ export const decide = (cluster: Cluster, pod: Pod, fate: Fate): Promise<unknown>
   });
 
 export interface Kubelet {
-  /** What becomes of new pods; undefined leaves them without a verdict. */
+  /** Decides what becomes of a new pod. If it returns undefined, the pod gets no verdict. */
   fate: (pod: Pod) => Fate | undefined;
   seen: Map<string, Pod>;
   stop(): Promise<void>;
 }
 
-/** Watches the pods of a namespace and writes the status of each one that gets to a node. */
+/** Watches the pods of a namespace and writes the status of each pod that is bound to a node. */
 export function startKubelet(cluster: Cluster, namespace: string): Kubelet {
   const stop = new AbortController();
   const kubelet: Kubelet = {
@@ -116,7 +116,7 @@ export function startKubelet(cluster: Cluster, namespace: string): Kubelet {
       if (fate !== undefined) void write(object, fate);
     }
   };
-  /** As a kubelet, it tries until the API server has the status; a pod may be gone by then. */
+  /** Retries until the API server has stored the status, as a kubelet does. The pod may be deleted by then. */
   const write = async (pod: Pod, fate: Fate): Promise<void> => {
     for (;;) {
       try {
@@ -130,7 +130,7 @@ export function startKubelet(cluster: Cluster, namespace: string): Kubelet {
   };
   const running = (async () => {
     while (!stop.signal.aborted) {
-      // the API server may be away
+      // the watch ends while the API server is away
       await follow().catch(() => sleep(100));
     }
   })();

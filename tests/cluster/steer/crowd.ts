@@ -3,7 +3,7 @@ import { optedIn, type Pod, type Scene } from '../gate/scene.ts';
 import type { Cluster } from '../harness/cluster.ts';
 import { workload } from '../harness/objects.ts';
 
-/** Pods of each Deployment here. */
+/** The number of pods in each Deployment. */
 export const replicas = 50;
 
 export function crowd(name: string, whenUnsatisfiable: 'ScheduleAnyway' | 'DoNotSchedule'): object {
@@ -39,13 +39,13 @@ export async function bound(cluster: Cluster, name: string, seconds: number): Pr
 
 const pathOf = (name: string): string => `/api/v1/namespaces/${optedIn}/pods?labelSelector=app%3D${name}`;
 
-/** A pod, and when it was refused: milliseconds since the epoch. */
+/** A pod, and the times when it was refused, in milliseconds since the epoch. */
 export interface Refused {
   pod: string;
   times: number[];
 }
 
-/** The refusals of each pod whose name begins so. */
+/** The refusals of each pod whose name begins with `name`. */
 export function refusals({ server }: Scene, name: string): Refused[] {
   const lines = server.lines.filter(
     ({ outcome, webhook, pod }) =>

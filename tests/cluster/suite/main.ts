@@ -9,16 +9,16 @@ import { mortal } from '../../support/mortal.ts';
 /**
  * usage: npx node tests/cluster/suite/main.ts [FILE ...]
  *
- * Runs files, by default all of the suite, by workers that each have a control plane. Then one worker runs once more
- * the files that failed. A control plane on a busy machine can miss a deadline that says nothing about cni-gate, and a
- * fault fails twice. The end names what passed only the second time.
+ * Runs test files, by default all of the suite, with several workers that have a control plane each. Afterwards one
+ * worker repeats the files that failed: on a busy machine a control plane can miss a deadline, which says nothing
+ * about cni-gate, whereas a real fault fails twice. The output ends with the files that passed only the second time.
  */
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-/** They mostly wait: for outages to end, and for what the scheduler and controllers do by the clock. */
+/** How many workers run at the same time. Test files mostly wait: for outages, the scheduler, and controllers. */
 const workers = 3;
 
-/** Files that take minutes: they begin first, so that no worker ends long after the others. */
+/** Files that take minutes. They begin first, so that no worker ends long after the others. */
 const long = [
   'certificates-faults',
   'repair',
@@ -39,7 +39,7 @@ const named = process.argv.slice(2).map((file) => resolve(file));
 const all = named.length > 0 ? named : globSync(at('../*.test.ts')).sort();
 const files = [...long.filter((file) => all.includes(file)), ...all.filter((file) => !long.includes(file))];
 const failed = await run(files, Math.min(workers, files.length));
-// if none passed, the machine cannot run them
+// if no file passed, the machine cannot run the suite, and a repetition would not help
 if (failed.length > 0 && failed.length < files.length) {
   console.log(`\n== ${failed.length} files failed, and run once more\n`);
   const twice = await run(failed, 1);
@@ -49,7 +49,7 @@ if (failed.length > 0 && failed.length < files.length) {
   process.exitCode = twice.length > 0 ? 1 : 0;
 } else process.exitCode = failed.length > 0 ? 1 : 0;
 
-/** Runs files by so many workers, each in namespaces of its own. @returns those that failed */
+/** Runs files with `count` workers, each in its own namespaces. @returns the files that failed */
 async function run(some: string[], count: number): Promise<string[]> {
   const round = mkdtempSync(join(folder, 'round-'));
   const worker = ['node', at('worker.ts'), round, ...some];

@@ -10,8 +10,8 @@ import { share, sharedBy } from '../harness/shared.ts';
 /**
  * usage: npx node tests/cluster/suite/worker.ts FOLDER FILE ...     inside the runner
  *
- * Starts a control plane, and runs those of the files that no other worker with this folder has taken, one after
- * another, each in a process of its own. The names of those that passed are added to the file `passed` in the folder.
+ * Starts a control plane. Then runs, one after another and each in its own process, the files that no other worker of
+ * this folder has taken. The worker appends the names of files that passed to the file `passed` in the folder.
  */
 const [folder = '', ...files] = process.argv.slice(2);
 const cluster = await Cluster.start({ own: true });

@@ -14,7 +14,7 @@ import { fileURLToPath } from 'node:url';
 import { programPath, programs } from '../../cluster/binaries/ensure.ts';
 import { run } from '../../support/run.ts';
 
-/** Lays the files of an image's stand-in. @returns instructions of a Dockerfile that say how it is run */
+/** Writes the files of an image's stand-in below `root`. @returns Dockerfile instructions for its configuration */
 export async function layFiles(image: string, root: string, debian: string): Promise<string[]> {
   if (image.startsWith('node:')) return layNode(root, debian);
   if (image.startsWith('rust:')) return layRust(root, debian);
@@ -27,7 +27,7 @@ export async function layFiles(image: string, root: string, debian: string): Pro
 
 const path = 'ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** Debian, with the Node that runs this and this machine's npm, which asks the registry that it asks here. */
+/** Debian with the running Node and this machine's npm, which uses the same registry as on this machine. */
 async function layNode(root: string, debian: string): Promise<string[]> {
   await run('cp', ['-a', `${debian}/.`, root]);
   copy(process.execPath, join(root, 'usr/local/bin/node'));
@@ -39,14 +39,14 @@ async function layNode(root: string, debian: string): Promise<string[]> {
   return [path, 'CMD ["node"]'];
 }
 
-/** The folder of the npm that runs this: the Node that runs npm may be a package of the checkout, which brings no npm. */
+/** The folder of the running npm. Node itself may come from a package of the checkout, which contains no npm. */
 async function npmFolder(): Promise<string> {
   const { npm_execpath: program } = process.env;
   if (program !== undefined) return dirname(dirname(program));
   return join((await npmSays(['root', '--global'])).trim(), 'npm');
 }
 
-/** The machine's own npmrc files as the image's global one, and the certificates that they or the environment name. */
+/** Copies the machine's npmrc files into the image's global one, and the certificates that npm or Node use. */
 async function layNpmConfiguration(root: string): Promise<void> {
   const target = join(root, 'usr/local/etc/npmrc');
   mkdirSync(dirname(target), { recursive: true });
@@ -65,10 +65,10 @@ async function layNpmConfiguration(root: string): Promise<void> {
 
 const npmConfig = async (name: string): Promise<string> => (await npmSays(['config', 'get', name])).trim();
 
-/** npm tells of the checkout's own .npmrc and of `npm_config_` variables as well. */
+/** Runs npm. Its answer includes the checkout's .npmrc and `npm_config_` variables. */
 const npmSays = (args: string[]): Promise<string> => run('npm', args);
 
-/** Debian with gcc and musl's, this machine's Rust, and the crates of the lock file. */
+/** Debian with gcc and musl, this machine's Rust, and the crates of the lock file. */
 async function layRust(root: string, debian: string): Promise<string[]> {
   await run('cp', ['-a', `${debian}/.`, root]);
   const toolchain = (await run('rustc', ['--print', 'sysroot'])).trim();
@@ -92,12 +92,12 @@ async function layRust(root: string, debian: string): Promise<string[]> {
   return [path, 'ENV CARGO_HOME=/usr/local/cargo', 'CMD ["bash"]'];
 }
 
-/** The packages of Debian's that distroless/cc is made of and Node needs, and its user. No shell. */
+/** The Debian packages that distroless/cc consists of and Node needs, and distroless' user. There is no shell. */
 async function layDistroless(root: string, debian: string): Promise<string[]> {
   const packages = ['libc6', 'libgcc-s1', 'libstdc++6', 'tzdata'];
   const listed = (await run('dpkg', ['--root', debian, '--listfiles', ...packages])).split('\n');
   for (const file of listed) {
-    // folders come with what is in them; some are links to others in this Debian
+    // copying a file creates its folders; some folders are links in this Debian, so they are skipped
     if (file !== '' && !statSync(join(debian, file)).isDirectory())
       copy(join(debian, file), join(root, file));
   }
@@ -113,7 +113,7 @@ async function layDistroless(root: string, debian: string): Promise<string[]> {
   return [path, 'USER 65532', 'WORKDIR /home/nonroot'];
 }
 
-/** A program where its own image has it, and nothing else. Some images name it as their entrypoint. */
+/** One program at the path that it has in its own image. Some of these images use it as their entrypoint. */
 async function layProgram(root: string, program: (typeof programs)[number]): Promise<string[]> {
   const target = program === 'kubectl' ? '/bin/kubectl' : `/usr/local/bin/${program}`;
   copy(programPath(program), join(root, target));

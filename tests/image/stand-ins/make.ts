@@ -6,11 +6,11 @@ import { namedImages } from '../docker.ts';
 import { layFiles } from './files.ts';
 
 /**
- * Makes a local image under the name of each image that the Dockerfile and docker-compose.yml name.
+ * Makes a local stand-in for each image that the Dockerfile and docker-compose.yml name, under the image's name.
  *
  * usage: npx node tests/image/stand-ins/make.ts DEBIAN
  *
- * DEBIAN is a tar file with the root file system that install.sh makes.
+ * DEBIAN is the tar file with the root file system that install.sh stores in the cache.
  */
 const debian = mkdtempSync(join(tmpdir(), 'debian-'));
 try {
@@ -25,7 +25,7 @@ async function make(image: string): Promise<void> {
   try {
     const settings = await layFiles(image, root, debian);
     const changes = settings.flatMap((setting) => ['--change', setting]);
-    // no archive: all of this is in memory
+    // piped instead of stored in an archive, because these files are in memory
     const imported = 'set -o pipefail; from=$1; shift; tar -C "$from" -c . | docker import "$@"';
     await run('bash', ['-c', imported, 'bash', root, ...changes, '-', image]);
   } finally {

@@ -8,10 +8,10 @@ import { run } from '../../support/run.ts';
 import { addNamespace, inside, pathOf, removeNamespace } from '../harness/namespaces.ts';
 import type { Sandbox } from '../harness/sandbox.ts';
 
-// builds with the Go of Debian 12, 1.19; v1.3.0 needs 1.21
+// a version that Go 1.19 of Debian 12 can build; v1.3.0 needs 1.21
 const program = new GoProgram('github.com/containernetworking/cni/cnitool', 'v1.1.2');
 
-/** The CNI project's own tool, which calls plugins as a container runtime does; built once. */
+/** Builds the CNI project's own tool once. It calls plugins as a container runtime does. @returns its path */
 export async function cnitool(): Promise<string> {
   await program.build();
   return program.path;
@@ -21,10 +21,10 @@ const debianPlugins = '/usr/lib/cni';
 const ownPlugin = fileURLToPath(new URL('./plugin.ts', import.meta.url));
 const cniVersion = '1.0.0';
 
-/** The plugin that a runtime calls first for each sandbox: it brings `lo` up. */
+/** The network that a runtime adds first to each sandbox: its plugin brings `lo` up. */
 const loopback = { cniVersion, name: 'lo', plugins: [{ type: 'loopback' }] };
 
-/** `tool` writes its cache below /var/lib: it gets a folder of this test there. */
+/** A script that gives the tool, which writes its cache below /var/lib, a folder of this test there. */
 const withOwnState = 'mount --bind "$1" /var/lib && shift && exec "$@"';
 
 /** A node with a real plugin chain: Debian's `bridge` and `host-local`, then the mesh's plugin. */

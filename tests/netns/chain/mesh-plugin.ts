@@ -10,12 +10,12 @@ export interface Configuration {
 type Applies = boolean | 'outbound';
 
 /**
- * Answers one call of a chained CNI plugin such as linkerd-cni: it writes linkerd's rules into the sandbox of the
- * plugins before it, and returns their result. It acts on ADD only; DEL and CHECK do nothing. Protocol: CNI
- * specification 1.0.0.
+ * Answers one call of a chained CNI plugin such as linkerd-cni: it writes linkerd's rules into the sandbox that the
+ * plugins before it set up, and returns their result. It acts only on ADD; on DEL and CHECK it does nothing. See the
+ * CNI specification 1.0.0.
  *
- * @param applies whether it must act on the sandbox; otherwise it succeeds and does nothing. `outbound`: the inbound
- *   rules are lost
+ * @param applies whether the plugin has to act on the sandbox; otherwise it succeeds and does nothing. With `outbound`,
+ *   the plugin writes all rules and then removes the inbound ones
  */
 export async function answerCall(applies: (configuration: Configuration) => Promise<Applies>): Promise<void> {
   try {

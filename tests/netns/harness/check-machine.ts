@@ -1,6 +1,6 @@
 import { requireMachine } from './machine.ts';
 
-/** Says once, before any test, that this machine cannot run them. */
+/** Reports once, before all tests, if this machine cannot run them. */
 await requireMachine().catch((error: Error) => {
   console.error(error.message);
   process.exitCode = 1;

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Becomes a program in a root file system as a kubelet gives it to a container under Pod Security "restricted":
-# read-only, no /tmp, a /proc of its own PID namespace, a /sys of the pod's network, four devices, a termination log,
-# the shared memory of the pod's containers, and what is mounted.
-# Runs as root in a mount, PID and network namespace of its own; writes a line to descriptor 3 when all is made.
+# Runs a program in a root file system as a kubelet gives it to a container under Pod Security "restricted":
+# read-only, without /tmp, with a /proc of its own PID namespace, a /sys of the pod's network, four devices, a
+# termination log, the pod's shared memory, and the given mounts.
+# Runs as root in its own mount, PID and network namespaces. Writes a line to descriptor 3 when everything is set up.
 #
 # usage: confine.sh ROOT TERMINATION_LOG SHARED_MEMORY [SOURCE:PATH_IN_CONTAINER ...] -- COMMAND [ARGUMENT ...]
 set -euo pipefail
@@ -24,7 +24,7 @@ for folder in /bin /sbin /lib /lib32 /lib64; do
   fi
 done
 mount -t proc proc "$root/proc"
-# of this network namespace, as a runtime mounts it
+# shows this network namespace, as in a container
 mount -t sysfs -o ro sysfs "$root/sys"
 for device in null zero random urandom; do
   touch "$root/dev/$device"

@@ -9,24 +9,24 @@ import type { Sandbox } from './sandbox.ts';
 const confine = fileURLToPath(new URL('./confine.sh', import.meta.url));
 
 export interface ContainerStart {
-  /** The program's path inside the container; default: Node. */
+  /** The program's path inside the container; by default that of Node. */
   program?: string;
   args: string[];
   environment: Record<string, string>;
   user: number;
   group: number;
-  /** Folders and files of the machine by their path in the container, read-only. */
+  /** Files and folders of the machine that are mounted read-only, by their path in the container. */
   mounts: Record<string, string>;
 }
 
 export interface ContainerEnd {
-  /** The exit code, or 128 plus the signal's number, as in a container runtime. */
+  /** The exit code, or 128 plus the number of the signal, as a container runtime reports it. */
   code: number;
   termination: string;
-  /** Standard output and standard error, in order. */
+  /** Standard output and standard error, interleaved as written. */
   log: string;
   milliseconds: number;
-  /** The peak of resident memory, sampled every 20 ms; 0 if it ended before the first sample. */
+  /** Peak of resident memory, sampled every 20 ms; 0 if the program ended before the first sample. */
   peakKiB: number;
 }
 
@@ -39,16 +39,16 @@ export interface RunningContainer {
 }
 
 /**
- * Starts a program in the pod's network as a kubelet would under Pod Security `restricted`: a user of its own, no
- * capability, no new privileges, a read-only root without `/tmp`. Only the seccomp filter of the container runtime is
- * missing.
+ * Starts a program in the pod's network as a kubelet would under Pod Security `restricted`: with its own user, without
+ * capabilities and new privileges, and with a read-only root without `/tmp`. Only the seccomp filter of the container
+ * runtime is missing.
  */
 export function startContainer(sandbox: Sandbox, start: ContainerStart): RunningContainer {
   const folder = mkdtempSync(join(tmpdir(), 'cni-gate-netns-'));
   const log = join(folder, 'termination-log');
   mkdirSync(join(folder, 'root'));
   writeFileSync(log, '');
-  // the kubelet makes it writable for everybody, because it does not know the container's user
+  // the kubelet makes the file writable for everybody, because it does not know the container's user
   chmodSync(log, 0o666);
   const child = spawn('nsenter', argumentsFor(sandbox, start, folder, log), {
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
@@ -95,7 +95,7 @@ function watch(child: ChildProcess, log: string): RunningContainer {
     });
   }
   const looking = setInterval(() => {
-    // the last one counts: those before are of the programs that lead to it
+    // the last value counts, because earlier ones are of the programs that start the container's program
     peakKiB = peakOf(programOf(child.pid)) || peakKiB;
   }, 20);
   const ready = child.stdio[3];
@@ -119,7 +119,7 @@ function watch(child: ChildProcess, log: string): RunningContainer {
       resolve({ code, termination: readFileSync(log, 'utf8'), log: written, milliseconds, peakKiB });
     });
   });
-  // removing a sandbox ends its container, and rejects pending waits
+  // the removal of a sandbox ends its container and rejects these promises, even if nobody waits for them
   for (const promise of [started, ended]) promise.catch(() => {});
   return {
     started,

@@ -8,11 +8,11 @@ export interface Dial {
   host: string;
   port: number;
   from?: string;
-  /** The result is `connected` as soon as it is. */
+  /** Reports `connected` as soon as the connection is made, without waiting for a banner. */
   only?: 'connect';
 }
 
-/** The result of each connection: the port in the banner, the error's code, or `silence` (1 s). */
+/** The result of each connection: the port in the banner, the error's code, or `silence` after 1 s. */
 export async function dial(sandbox: Sandbox, user: number, dials: Dial[]): Promise<(number | string)[]> {
   const end = await startContainer(sandbox, {
     args: ['/dialer.ts', JSON.stringify(dials)],

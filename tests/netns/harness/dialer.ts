@@ -1,6 +1,6 @@
 import { createConnection } from 'node:net';
 
-/** Tries the connections of its argument in parallel, and prints the results. */
+/** Tries the connections in its argument in parallel, and prints their results. */
 const dials: { host: string; port: number; from?: string; only?: 'connect' }[] = JSON.parse(
   process.argv[2] ?? '',
 );

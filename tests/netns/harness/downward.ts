@@ -12,7 +12,7 @@ interface FieldRef {
   fieldRef?: { fieldPath?: string };
 }
 
-/** The environment of a container, with downward API fields resolved as by the kubelet. */
+/** The environment of a container, with downward API fields resolved as the kubelet does. */
 export function environmentOf(container: Container, facts: PodFacts): Record<string, string> {
   const variables = (container.env ?? []).map(({ name, value, valueFrom }) => {
     const path = (valueFrom as FieldRef | undefined)?.fieldRef?.fieldPath;
@@ -30,7 +30,7 @@ export function fieldOf(path: string, { pod, podIPs }: PodFacts): string {
   throw new Error(`these tests do not know the downward API field ${path}`);
 }
 
-/** A downward API volume with one file, as the kubelet writes it: a rename replaces a folder's link. */
+/** A downward API volume with one file. Like the kubelet, it replaces the link to the file's folder by a rename. */
 export class DownwardVolume {
   readonly #folder: string;
   readonly #file: string;

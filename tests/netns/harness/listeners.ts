@@ -12,8 +12,8 @@ export interface Listening {
   tcp: number[];
   udp?: number[];
   /**
-   * `silent` reads and sends nothing, `close` closes at once, `banner` sends first, `echo` returns what it gets; a
-   * number is a port of the caller, to which it opens a connection and joins both.
+   * `silent` reads and sends nothing, `close` closes at once, `banner` sends first, `echo` returns what it receives. A
+   * number is a port of the caller: the listener connects back to it, and joins the two connections.
    */
   manner: 'silent' | 'close' | 'banner' | 'echo' | number;
 }
@@ -36,7 +36,7 @@ export function talk(sandbox: Sandbox, what: Talk): Promise<void> {
 export interface Naming {
   host: string;
   address: string;
-  /** The code of its answer to questions for other than IPv4 addresses: RFC 1035, 4.1.1. */
+  /** The response code for queries of other types than IPv4 addresses: RFC 1035, 4.1.1. */
   codeForOthers?: number;
 }
 

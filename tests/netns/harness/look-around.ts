@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 
-/** Prints what a program sees of its container. */
+/** Prints what a program can see and write in its container. */
 const status = readFileSync('/proc/self/status', 'utf8');
 const places = ['/x', '/tmp/x', '/var/x', '/dev/x', '/usr/x', '/proc/sys/net/ipv4/ip_forward'];
 

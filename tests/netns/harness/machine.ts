@@ -14,7 +14,7 @@ const commands = [
 
 const remedy = 'As root on Debian or Ubuntu: tests/netns/install.sh';
 
-/** Fails where this machine cannot run these tests: there is no skipping. */
+/** Fails if this machine cannot run these tests, because they are never skipped. */
 export async function requireMachine(): Promise<void> {
   if (process.platform !== 'linux') refuse('these tests need Linux');
   if (process.getuid?.() !== 0)
@@ -37,7 +37,7 @@ async function exists(command: string): Promise<boolean> {
   );
 }
 
-/** Each rule backend needs kernel support: try them in a separate namespace. */
+/** Tries each rule backend in a separate namespace, because each needs support in the kernel. */
 async function requireNetfilter(): Promise<void> {
   const name = await addNamespace('try').catch((error) =>
     refuse(`no network namespace can be made here: ${error}`),

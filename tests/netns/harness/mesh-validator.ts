@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createConnection, createServer } from 'node:net';
 import { parseArgs } from 'node:util';
 
-/** Stands for linkerd's own validator: one attempt to get its token back, exit code 95 if it fails. */
+/** Stands in for linkerd's own validator: tries once to get its token back, and exits with 95 if that fails. */
 const { values } = parseArgs({
   options: {
     'connect-addr': { type: 'string', default: '' },

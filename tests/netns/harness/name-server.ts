@@ -1,10 +1,10 @@
 import { createSocket } from 'node:dgram';
 import type { Naming } from './listeners.ts';
 
-/** Answers questions for IPv4 addresses with one address, and others with a code. */
+/** Answers queries for IPv4 addresses with one address, and all other queries with a response code. */
 const { host, address, codeForOthers = 0 }: Naming = JSON.parse(process.argv[2] ?? '');
 
-/** RFC 1035: a header of 12 bytes, the name, its type and class; a name in an answer may point back to the question. */
+/** Length of the header before the question's name, type and class. An answer may point to that name: RFC 1035. */
 const header = 12;
 const typeA = 1;
 

@@ -31,7 +31,7 @@ export async function removeNamespace(name: string): Promise<void> {
   mine.delete(name);
 }
 
-/** Namespaces of killed runs: their names contain the process id. */
+/** Removes namespaces that killed runs left behind: their names contain the run's process ID. */
 function removeLeftovers(): void {
   if (!existsSync(folder)) return;
   for (const name of readdirSync(folder)) {

@@ -6,9 +6,9 @@ import { Policy } from '../../../webhook/core/profiles/policy.ts';
 import type { ProofMode } from '../../../webhook/core/profiles/types.ts';
 import { profileLabel, validatorContainer } from '../../../webhook/lib/names.ts';
 
-/** A pod after the networks' own injectors, before cni-gate's webhook. */
+/** A pod after the networks' own injectors and before cni-gate's webhook. */
 export interface PodSpecimen {
-  /** The profile of its namespace. */
+  /** The profile in the label of the pod's namespace. */
   profile: string;
   namespaceLabels?: Record<string, string>;
   namespaceAnnotations?: Record<string, string>;
@@ -16,7 +16,7 @@ export interface PodSpecimen {
   before?: string[];
   sidecars?: string[];
   env?: Record<string, string>;
-  /** The user of `before` and sidecars. */
+  /** The user and the group of `before` containers and of sidecars. */
   runAs?: { runAsUser?: number; runAsGroup?: number };
   runAsUser?: number;
   runAsGroup?: number;
@@ -49,7 +49,7 @@ export function podOf(specimen: PodSpecimen): Pod {
   };
 }
 
-/** Pods to which the built-in profiles apply. */
+/** For each built-in profile, a pod to which the profile applies. */
 export const specimens = {
   linkerd: { profile: 'linkerd', sidecars: ['linkerd-proxy'] },
   istio: {
@@ -68,9 +68,9 @@ export const specimens = {
 export type NetworkName = keyof typeof specimens;
 
 /**
- * The pod after the webhook, and the injected container.
+ * The pod after the webhook, with the injected container.
  *
- * @param configuration default: the built-in profiles
+ * @param configuration by default one with only the built-in profiles
  */
 export function injected(
   specimen: PodSpecimen,

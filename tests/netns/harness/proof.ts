@@ -10,29 +10,29 @@ import { DownwardVolume, environmentOf } from './downward.ts';
 import { injected, type PodSpecimen } from './pods.ts';
 import type { Sandbox } from './sandbox.ts';
 
-/** The program of the validator's image, and its path in the container. */
+/** The program in the validator's image, and its path in the container. */
 export const validator = fileURLToPath(new URL('../../../dist/host/cni-gate-validator', import.meta.url));
 const program = '/cni-gate-validator';
-/** The user of the image, if neither the pod nor the webhook sets one. */
+/** The user of the image, which applies if neither the pod nor the webhook sets a user. */
 const imageUser = 64_532;
 
-/** Differences from a start by webhook and kubelet. */
+/** How the start differs from a start by webhook and kubelet. */
 export interface ProofOptions {
-  /** The user id instead of the container's, as if a policy overwrote it. */
+  /** A user ID that replaces the container's, as if a policy had overwritten it. */
   user?: number;
   podIPs?: string[];
-  /** The annotation `network-status` when the container starts. */
+  /** The annotation `network-status` at the start of the container. */
   networkStatus?: string;
   mode?: ProofMode;
   configuration?: Configuration;
   nameServers?: string[];
-  /** A file or named pipe of the machine for the termination message, instead of the container's own. */
+  /** A file or named pipe of the machine that gets the termination message instead of the container's own file. */
   messageTo?: string;
 }
 
 export interface RunningProof extends Omit<RunningContainer, 'ended'> {
   ended: Promise<Proof>;
-  /** Writes the annotation `network-status`, which the container sees in its file. */
+  /** Changes the annotation `network-status`, and with it the file in the container. */
   setNetworkStatus(text: string): void;
 }
 
@@ -54,7 +54,7 @@ export interface Message {
   }[];
 }
 
-/** Starts the validator in a sandbox, from the container that the webhook injects into such a pod. */
+/** Starts the validator in a sandbox, as the container that the webhook injects into the specimen. */
 export function startProof(
   sandbox: Sandbox,
   specimen: PodSpecimen,
@@ -96,7 +96,7 @@ export function startProof(
   };
 }
 
-/** The ids as the kubelet sets them: a user without a group has the group 0. */
+/** The user and group as the kubelet sets them: a user without a group gets group 0. */
 export function identityOf(
   pod: Pod,
   container: Container,

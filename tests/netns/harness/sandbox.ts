@@ -9,18 +9,18 @@ import { linkLines, podLines, type Shape } from './shape.ts';
 
 const usual: Shape = { families: 'dual', gateway: 'on-subnet', defaultRoute: true };
 
-/** Disables duplicate address detection, so that addresses are usable at once. */
+/** Disables duplicate address detection, so that new addresses can be used at once. */
 const withoutDuplicateDetection =
   'echo 0 | tee /proc/sys/net/ipv6/conf/all/accept_dad /proc/sys/net/ipv6/conf/default/accept_dad';
 
 let machine: Promise<void> | undefined;
 
-/** A pod's network and the node's end: two network namespaces joined by a veth pair, and no way out. */
+/** A pod's network and the node's end of it: two network namespaces, joined by a veth pair, without a way out. */
 export class Sandbox implements AsyncDisposable {
   readonly pod: string;
   readonly node: string;
   readonly shape: Shape;
-  /** The folder that all containers of the pod have at `/dev/shm`. */
+  /** The folder that all containers of the pod see at `/dev/shm`. */
   readonly shm = mkdtempSync(join(tmpdir(), 'cni-gate-shm-'));
   readonly #cleanups: (() => Promise<void> | void)[] = [];
 
@@ -59,7 +59,7 @@ export class Sandbox implements AsyncDisposable {
     return familiesOf(this.families);
   }
 
-  /** The expected network namespace in the program's message. */
+  /** The inode of the pod's network namespace, which the program's message should contain. */
   get inode(): number {
     return statSync(pathOf(this.pod)).ino;
   }
@@ -72,7 +72,7 @@ export class Sandbox implements AsyncDisposable {
     return run(...inside(this[where], command, ...args), input);
   }
 
-  /** Registers a clean-up for the end of the sandbox; the last one runs first. */
+  /** Registers a clean-up for the end of the sandbox. Clean-ups run in reverse order. */
   onRemoval(cleanup: () => Promise<void> | void): void {
     this.#cleanups.push(cleanup);
   }
@@ -92,5 +92,5 @@ export class Sandbox implements AsyncDisposable {
   }
 }
 
-/** The machine's boot id: the second half of a sandbox's identity. */
+/** The machine's boot ID, which is the second half of a sandbox's identity. */
 export const bootId = (): string => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();

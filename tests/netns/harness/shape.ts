@@ -11,27 +11,27 @@ import {
 } from './addresses.ts';
 
 /**
- * How a pod reaches its gateway: `on-subnet` as behind a bridge; `by-link-route` as with Cilium, where the pod's
- * address has no subnet; `stand-in` as with the AWS VPC CNI, where a permanent neighbour entry stands for a
- * gateway that does not exist; `none` where the pod has no interface but `lo`.
+ * How a pod reaches its gateway. `on-subnet`: as behind a bridge. `by-link-route`: as with Cilium, where the pod's
+ * address has no subnet. `stand-in`: as with the AWS VPC CNI, where a permanent neighbour entry stands for a
+ * gateway that does not exist. `none`: the pod has no interface but `lo`.
  */
 export type Gateway = 'on-subnet' | 'by-link-route' | 'stand-in' | 'none';
 
 export interface Shape {
   families: Families;
   gateway: Gateway;
-  /** False for a pod that reaches its subnet only; `services` for one that reaches the services besides. */
+  /** False for a pod that reaches only its subnet; `services` for a pod that also reaches the Services. */
   defaultRoute: boolean | 'services';
-  /** The pod's addresses where they are not the usual ones. */
+  /** The pod's addresses, if they are not the usual ones. */
   podAddress?: Record<Family, string>;
 }
 
 const nodeMac = '02:00:00:00:00:01';
 const podMac = '02:00:00:00:00:07';
 
-/** The commands of `ip` in the node's namespace, and then in the pod's. */
+/** Batch lines of `ip` for the node's namespace and for the pod's. */
 export function linkLines(shape: Shape, podNamespace: string): { node: string[]; pod: string[] } {
-  // without these, the kernel would answer for some packets to networks without a route
+  // drops packets to networks without a route; otherwise the kernel would answer some of them with an error
   const node = ['link set lo up', 'route add blackhole 0.0.0.0/0', 'route add blackhole ::/0'];
   const pod = ['link set lo up'];
   node.push(
@@ -73,7 +73,7 @@ function familyLines(shape: Shape, family: Family): { node: string[]; pod: strin
     node: standIn ? [toPod] : [add(withPrefix(family, gateway, 'host'), 'pod0'), toPod],
     pod: [
       add(withPrefix(family, own, 'host'), 'eth0'),
-      // a link-local gateway is on the link as it is
+      // a link-local gateway needs no route to be reached
       ...(gateway.startsWith('fe80') ? [] : [`route add ${gateway} dev eth0 scope link`]),
       ...(standIn ? [`neigh add ${gateway} lladdr ${nodeMac} dev eth0 nud permanent`] : []),
       ...routeLines(shape, family, gateway),

@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram';
 import type { Talk } from './listeners.ts';
 
-/** Sends datagrams as its argument says until its standard input ends. */
+/** Sends datagrams as its argument says. It ends with its standard input. */
 const { hosts, bytes, every }: Talk = JSON.parse(process.argv[2] ?? '');
 
 const payload = Buffer.alloc(bytes);

@@ -1,13 +1,13 @@
 import type { RuleSet } from './backends.ts';
 
-/** The marks of ztunnel's sockets and connections, in the bits that Istio uses. */
+/** The marks of ztunnel's sockets, and of connections through ztunnel, in the bits that Istio uses. */
 const ztunnel = '0x539/0xfff';
 const throughZtunnel = '0x111/0xfff';
 const loopback = { ipv4: '127.0.0.1', ipv6: '::1' };
-/** The address that the node agent gives to the kubelet's probes. */
+/** The source address that Istio's node agent gives to the kubelet's probes. */
 const probes = { ipv4: '169.254.7.127', ipv6: 'fd16:9254:7127:1337:ffff:ffff:ffff:ffff' };
 
-/** The sockets that ztunnel opens in the pod's network namespace: TCP, and 15053 on UDP besides. */
+/** The ports that ztunnel opens in the pod's network namespace: all of them on TCP, and 15053 also on UDP. */
 export const ztunnelPorts = { tcp: [15_001, 15_006, 15_008, 15_053], udp: [15_053] };
 
 export interface AmbientPorts {
@@ -15,7 +15,7 @@ export interface AmbientPorts {
   outbound?: number;
 }
 
-/** What istio-cni's node agent writes into an enrolled pod. Source: `istio/istio`, `cni/pkg/iptables`. */
+/** The rules that istio-cni's node agent writes into an enrolled pod. Source: `istio/istio`, `cni/pkg/iptables`. */
 export function ambient({ inbound = 15_006, outbound = 15_001 }: AmbientPorts = {}): RuleSet {
   const chains = ':PREROUTING ACCEPT\n:OUTPUT ACCEPT\n:ISTIO_PRERT -\n:ISTIO_OUTPUT -';
   const hooks = '-A PREROUTING -j ISTIO_PRERT\n-A OUTPUT -j ISTIO_OUTPUT';

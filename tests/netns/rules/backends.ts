@@ -6,11 +6,11 @@ export interface RuleSet {
   loopbackAddresses?(family: Family): string[];
 }
 
-/** The rule backends of the meshes' plugins. */
+/** The rule backends that the meshes' plugins use. */
 export const backends = ['iptables-nft', 'iptables-legacy', 'nftables'] as const;
 export type Backend = (typeof backends)[number];
 
-/** The program that reads rules of one family; for nftables, the one that translates them. */
+/** The program that loads rules of one family. For nftables, the program that translates the rules. */
 export function restoreCommand(backend: Backend, family: Family): string {
   const program = family === 'ipv4' ? 'iptables' : 'ip6tables';
   return backend === 'nftables'
@@ -26,7 +26,7 @@ export function writeCommand(
   const input = ruleSet.rules(family);
   const program = restoreCommand(backend, family);
   if (backend !== 'nftables') return { command: program, args: ['--noflush'], input };
-  // "and" binds more strongly than "xor" in nftables, which the translation does not heed
+  // in nftables, "and" binds more strongly than "xor", which the translation ignores, so both are swapped
   const inOrder = "sed -E 's/(xor \\S+) (and \\S+)$/\\2 \\1/'";
   return { command: 'sh', args: ['-c', `cat | ${program} -f /dev/stdin | ${inOrder} | nft -f -`], input };
 }
@@ -46,7 +46,7 @@ export async function writeRules(
   }
 }
 
-/** Removes every rule of iptables-nft and nftables, as a restarted firewall service does. */
+/** Removes all rules of iptables-nft and nftables, as the restart of a firewall service does. */
 export async function flushRules(sandbox: Sandbox): Promise<void> {
   await sandbox.exec('pod', 'nft', ['flush', 'ruleset']);
 }

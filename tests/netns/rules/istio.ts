@@ -1,6 +1,6 @@
 import type { RuleSet } from './backends.ts';
 
-/** Envoy's source address for connections to the application, and the address that it never uses. */
+/** The source address of Envoy's connections to the application, and an address that Envoy never uses as source. */
 const passthrough = { ipv4: '127.0.0.6', ipv6: '::6' };
 const loopback = { ipv4: '127.0.0.1', ipv6: '::1' };
 
@@ -8,16 +8,16 @@ export interface IstioPorts {
   inbound?: number;
   outbound?: number;
   proxyUser?: number;
-  /** Absent: the same number. */
+  /** The proxy's group. By default, it has the same number as the proxy's user. */
   proxyGroup?: number;
-  /** `interceptionMode: TPROXY`: connections from outside keep their port. */
+  /** Writes the rules of `interceptionMode: TPROXY`, with which inbound connections keep their destination port. */
   transparent?: boolean;
 }
 
 /**
- * What istio-cni writes for a sidecar that takes all ports and all addresses. Source: `istio/istio`,
- * `tools/istio-iptables/pkg/capture`. The rule that istio-validation goes through is the proxy's own: what uid or
- * gid 1337 sends over `lo` to an address other than 127.0.0.1 comes in again through the inbound redirect.
+ * The rules that istio-cni writes for a sidecar that captures all ports and addresses. Source: `istio/istio`,
+ * `tools/istio-iptables/pkg/capture`. istio-validation tests with the proxy's own rule: what the user or the group
+ * 1337 sends over `lo` to an address other than 127.0.0.1 goes through the inbound redirect.
  */
 export function istio(ports: IstioPorts = {}): RuleSet {
   const {
@@ -27,13 +27,13 @@ export function istio(ports: IstioPorts = {}): RuleSet {
     proxyGroup = proxyUser,
     transparent,
   } = ports;
-  /** Three rules about who sends: the proxy to itself, another user over `lo`, the proxy to the outside. */
+  /** What the proxy sends to its own pod is redirected. What it sends elsewhere, or others send on `lo`, is exempt. */
   const ofProxy = (own: string, id: number, self: string): string => `\
 -A ISTIO_OUTPUT -o lo ! -d ${self} -p tcp -m multiport ! --dports 15008 -m owner ${own} ${id} -j ISTIO_IN_REDIRECT
 -A ISTIO_OUTPUT -o lo -m owner ! ${own} ${id} -j RETURN
 -A ISTIO_OUTPUT -m owner ${own} ${id} -j RETURN`;
   return {
-    // the ports that return are those of HBONE, and of health and metrics, which the injector excludes
+    // exempt from the inbound redirect: HBONE, and the ports for health and metrics, which the injector excludes
     rules: (family) => `*nat
 :PREROUTING ACCEPT
 :OUTPUT ACCEPT
@@ -59,7 +59,7 @@ ${transparent ? mangle(inbound, loopback[family]) : ''}`,
   };
 }
 
-/** Without the routes of the mark: no packet that is marked gets so far in a pod without a proxy. */
+/** The TPROXY rules without routes for marked packets: in a pod without a proxy, no marked packet gets that far. */
 const mangle = (inbound: number, self: string): string => `*mangle
 :PREROUTING ACCEPT
 :ISTIO_TPROXY -

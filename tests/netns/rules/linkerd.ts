@@ -4,16 +4,16 @@ export interface LinkerdPorts {
   inbound?: number;
   outbound?: number;
   proxyUser?: number;
-  /** A group that is let through as well; there is none by default. */
+  /** A group whose traffic is exempt as well. By default, there is none. */
   proxyGroup?: number;
-  /** `skip-outbound-ports`, as iptables writes ranges. */
+  /** The ports of `skip-outbound-ports`, with ranges as iptables writes them. */
   skipped?: string;
 }
 
 /**
- * What linkerd-cni and linkerd-init write, with the CLI's defaults. Source: `linkerd/linkerd2-proxy-init`,
- * `pkg/iptables`: first the proxy's own traffic is let through, then what stays on `lo`, then the ports that
- * were opted out, and the rest goes to the proxy.
+ * The rules that linkerd-cni and linkerd-init write, with the CLI's defaults. Source: `linkerd/linkerd2-proxy-init`,
+ * `pkg/iptables`. The proxy's own traffic, then traffic on `lo`, then the ports that were opted out are exempt; all
+ * other traffic goes to the proxy.
  */
 export function linkerd(ports: LinkerdPorts = {}): RuleSet {
   const { inbound = 4143, outbound = 4140, proxyUser = 2102, proxyGroup, skipped = '4567,4568' } = ports;

@@ -9,7 +9,7 @@ import { linkerd } from '../rules/linkerd.ts';
 import type { Step } from './plan.ts';
 import { flush, openZtunnel, write } from './steps.ts';
 
-/* States of a pod with the kubelet as a witness. */
+/* States of a pod whose witness is the kubelet, with the expected results. */
 
 export const plain: PodSpecimen = { profile: 'seen' };
 export const linkerdPod: PodSpecimen = { ...specimens.linkerd, profile: 'linkerd.seen' };
@@ -21,14 +21,14 @@ const rule =
     void (await sandbox.exec(where, 'nft', ['-f', '-'], `table inet state {\n${lines.join('\n')}\n}\n}\n`));
 const noRouteBack: Step = (sandbox) =>
   void sandbox.ip('node', ...sandbox.familyList.map((family) => `route del ${podAddress[family]}`));
-/** A command of iptables for the pod's table nat, with both families. */
+/** Runs a command of iptables in the pod's table nat, for both families. */
 const inPod =
   (command: string): Step =>
   async (sandbox) => {
     for (const program of ['iptables', 'ip6tables'])
       await sandbox.exec('pod', `${program}-nft`, ['-t', 'nat', ...command.split(' ')]);
   };
-/** `skip-subnets` of linkerd: connections from there are not redirected. */
+/** Adds the rule of linkerd's `skip-subnets`, by which connections from the subnet are not redirected. */
 const skipSource =
   (subnet: string): Step =>
   async (sandbox) => {
@@ -41,9 +41,9 @@ const hasAddress =
   (address: string): Step =>
   async (sandbox) =>
     void (await sandbox.ip('node', `addr add ${address}/32 dev lo`));
-/** Istio's node agent translates the source of the kubelet's probes. */
+/** Gives the node the address to which Istio's node agent translates the source of the kubelet's probes. */
 const probeAddress = hasAddress('169.254.7.127');
-/** Only what the node begins, and its answers: the kubelet is always let through. */
+/** Drops what the pod sends, except answers: as under a NetworkPolicy that denies all, only the node can connect. */
 const denyAll = rule(
   'node',
   'chain in { type filter hook prerouting priority -100;',
@@ -55,14 +55,14 @@ export interface InboundState {
   what: string;
   pod: PodSpecimen;
   steps: Step[];
-  /** The port where the kubelet's connection comes, or the reason of the failure. */
+  /** The port at which the kubelet's connection arrives, or the reason of the failure. */
   expected: number | string;
   shape?: Partial<Shape>;
-  /** Applied while the kubelet is awaited, after so many milliseconds. */
+  /** A step that happens while the validator waits for the kubelet, and its time in milliseconds. */
   late?: { after: number; step: Step };
-  /** The first of the kubelet's dials comes after so many milliseconds. */
+  /** The kubelet dials for the first time after this many milliseconds. */
   dialsFrom?: number;
-  /** The address of the node that dials, if it is not the usual one. */
+  /** The node's address from which the kubelet dials, if it is not the usual one. */
   from?: string;
 }
 
@@ -85,7 +85,7 @@ const annotated = (pod: PodSpecimen, annotations: Record<string, string>): PodSp
 });
 const skipping = (subnets: string): PodSpecimen =>
   annotated(linkerdPod, { 'config.linkerd.io/skip-subnets': subnets });
-/** A state, and the same without the inbound rules. */
+/** A state, and the same state without the inbound rules. */
 const withAndWithoutInbound = (
   what: string,
   pod: PodSpecimen,
@@ -140,7 +140,7 @@ export const inboundStates: InboundState[] = [
     [ofLinkerd, skipSource('192.168.50.0/24')],
     [14_040, 14_040],
   ),
-  // the kubelet's connection may come from either: both ways are accepted
+  // the kubelet may dial from the gateway's or from the node's address, so both ways are accepted
   state(
     'linkerd, skip-subnets with the gateway in it, and not the node',
     skipping('10.0.0.0/8'),
@@ -238,7 +238,7 @@ export const inboundStates: InboundState[] = [
 const lateInbound =
   'for it in iptables ip6tables; do $it-nft -t nat -A PREROUTING -j PROXY_INIT_REDIRECT; done';
 
-/** A peer that waits for the pod, or a program of the pod. */
+/** Dials a port of the pod again and again, as a peer that waits for the pod or a program in the pod would. */
 async function dialEachSecond(sandbox: Sandbox, port: number, where: 'node' | 'pod' = 'node'): Promise<void> {
   const loop = `while sleep 0.3; do (: < /dev/tcp/${podAddress.ipv4}/${port}) 2> /dev/null; done`;
   void sandbox.exec(where, 'timeout', ['8', 'bash', '-c', loop]).catch(() => {});

@@ -17,12 +17,12 @@ import {
 } from './steps.ts';
 
 const uninvolvedUser = 64_532;
-/** Neither the usual user of a mesh nor that of our image. */
+/** A user and a group that are neither those of a mesh nor those of our image. */
 const otherUser = { runAsUser: 2000, runAsGroup: 3000 };
 const otherRules = { proxyUser: 2000, proxyGroup: 3000 };
 const ipv6First = [podAddress.ipv6, podAddress.ipv4];
 
-/** Half of the rules are there, break after 2 s, and come back or not; the rest appears after 3 s. */
+/** Only the IPv4 rules exist at first. They go at 2 s, and come back at 5 s or never. The IPv6 rules come at 3 s. */
 export const halfBreaks = (rules: RuleSet, recovers: boolean, listeners: Step[] = []): Plan => ({
   before: [write(rules, { families: 'ipv4' }), ...listeners],
   while: [
@@ -33,9 +33,9 @@ export const halfBreaks = (rules: RuleSet, recovers: boolean, listeners: Step[] 
 });
 
 /*
- * The proof of a mesh checks its rules, not addresses, gateways or Multus' networks. It is its own listener, since the
- * proxy starts later. linkerd's rule exempts one user, and the proof runs as neither; Istio's proof stays on `lo`, which
- * needs no route, and the order of addresses matters to it alone.
+ * The proof of a mesh checks its rules, but not addresses, gateways or Multus' networks. It listens itself, since the
+ * proxy starts later. linkerd's rule exempts the proxy's user, so the proof runs as another one. Istio's proof stays on
+ * `lo`, which needs no route. Only for Istio does the order of the pod's addresses matter.
  */
 
 export const linkerdCells: Cells = {
@@ -70,7 +70,7 @@ export const linkerdCells: Cells = {
     before: [write(linkerd({ proxyUser: uninvolvedUser }))],
     fails: 'not-redirected',
   },
-  // the user and the group of our image: the webhook must use others
+  // the proxy has the user and the group of our image, so the webhook must run the proof with others
   'the proxy has other ids, correct rules': {
     pod: {
       annotations: { 'config.linkerd.io/proxy-uid': String(uninvolvedUser) },
@@ -117,7 +117,7 @@ export const istioCells: Cells = {
   'correct rules': { before: [write(istio())] },
   'no rules': { fails: 'not-redirected' },
   'rules flushed': { before: [write(istio()), flush], fails: 'not-redirected' },
-  // what Istio itself writes without its dual-stack option: the proof follows the family that istio-cni chooses
+  // Istio writes no more without its dual-stack option, so the proof checks the family that istio-cni chooses
   'only IPv4 rules on a dual-stack pod': { before: [write(istio(), { families: 'ipv4' })] },
   'only IPv4 rules on a dual-stack pod with IPv6 as first address': {
     before: [write(istio(), { families: 'ipv4' })],
@@ -137,7 +137,7 @@ export const istioCells: Cells = {
     before: [write(istio({ inbound: 15_001 }))],
     fails: 'not-redirected',
   },
-  // the other way round: the rule that the proof goes through is the proxy's own
+  // unlike linkerd's proof, this one has to run as the proxy's user, because it tests the proxy's own rule
   'the proof runs as the wrong user': {
     before: [write(istio())],
     options: { user: uninvolvedUser },

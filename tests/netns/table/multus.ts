@@ -14,7 +14,7 @@ const ofOther = networkStatusOf('dual', otherPodAddress, otherSecondAddress);
 const tell: Step = (_, proof) => proof?.setNetworkStatus(right);
 const notListed = networkStatusOf('dual', podAddress);
 
-/** One check covers everything, without a route; other profiles check the first interface. */
+/** One check covers everything and needs no route. The pod's first interface is checked by other profiles. */
 export const multusCells: Cells = {
   'correct rules': { before: [addSecondInterface()], options: { networkStatus: right } },
   'rules are written after 3 s': {
@@ -41,7 +41,7 @@ export const multusCells: Cells = {
     options: { networkStatus: right },
     fails: 'interface-missing',
   },
-  // a virtual function that DPDK drives, without `device-info`
+  // the device is for instance a virtual function that DPDK uses, which is no network interface of the pod
   'network-status names a missing interface, the pod requests devices': {
     pod: { limits: { 'intel.com/intel_sriov_dpdk': '1' } },
     options: { networkStatus: right },
@@ -54,7 +54,7 @@ export const multusCells: Cells = {
     options: { networkStatus: nameless },
     fails: 'interface-missing',
   },
-  // what Multus writes of a network whose NetworkAttachmentDefinition has no `cniVersion`
+  // Multus omits a network whose NetworkAttachmentDefinition has no `cniVersion`
   'network-status omits the network': {
     before: [addSecondInterface()],
     options: { networkStatus: notListed },
@@ -64,7 +64,7 @@ export const multusCells: Cells = {
     options: { networkStatus: notListed },
     fails: 'interface-down',
   },
-  // what it writes of a network whose plugin makes no interface, such as Istio's
+  // Multus omits a network whose plugin makes no interface, such as Istio's
   'network-status omits the network, no interface': { options: { networkStatus: notListed } },
   'network-status of the previous sandbox omits the network, no interface': {
     options: { networkStatus: networkStatusOf('dual', otherPodAddress) },

@@ -3,7 +3,7 @@ import { type Family, gatewayAddress, podAddress, withPrefix } from '../harness/
 import { addNamespace, removeNamespace } from '../harness/namespaces.ts';
 import { Sandbox } from '../harness/sandbox.ts';
 
-/* The networks of docs/guides/profiles, built on the node as their plugins build them. */
+/* The networks of docs/guides/profiles, set up on the node as their plugins do. */
 
 const setting = async (sandbox: Sandbox, path: string, value: number): Promise<void> =>
   void (await sandbox.exec('node', 'sh', ['-c', `echo ${value} > /proc/sys/net/${path}`]));
@@ -17,7 +17,7 @@ async function link(sandbox: Sandbox, name: string, mac: string): Promise<void> 
   await sandbox.ip('pod', 'link set eth0 up');
 }
 
-/** Gives the pod its addresses in the node's subnet, and the gateway there as default route. */
+/** Gives the pod addresses in the node's subnet, and a default route to the gateway in the subnet. */
 const giveSubnet = (sandbox: Sandbox): Promise<string> =>
   sandbox.ip(
     'pod',
@@ -34,12 +34,12 @@ const gateways = (sandbox: Sandbox, device: string): string[] =>
   );
 
 /**
- * Calico, as its plugin writes it (projectcalico/calico, cni-plugin/pkg/dataplane/linux): a host route to the pod, and
- * proxy ARP for a gateway that no interface has. With IPv6, the gateway is the link-local address of the node's end.
+ * Calico's network as its plugin sets it up (projectcalico/calico, cni-plugin/pkg/dataplane/linux): a host route to the
+ * pod, and proxy ARP for a gateway that no interface has. The IPv6 gateway is the node end's link-local address.
  */
 export async function calico(): Promise<Sandbox> {
   const sandbox = await Sandbox.make({ gateway: 'none' });
-  // proxy ARP answers only for addresses that the node has a route to
+  // proxy ARP answers only for addresses to which the node has a route
   await sandbox.ip(
     'node',
     'link add uplink type veth peer name fabric',
@@ -74,7 +74,7 @@ export async function calico(): Promise<Sandbox> {
   return sandbox;
 }
 
-/** Flannel, as the bridge plugin makes it (`isDefaultGateway`): the bridge cni0 has the gateway's address. */
+/** Flannel's network as the bridge plugin sets it up (`isDefaultGateway`): bridge cni0 has the gateway's address. */
 export async function flannel(): Promise<Sandbox> {
   const sandbox = await Sandbox.make({ gateway: 'none' });
   await sandbox.ip('node', 'link add cni0 type bridge', 'link set cni0 up', ...gateways(sandbox, 'cni0'));
@@ -82,7 +82,7 @@ export async function flannel(): Promise<Sandbox> {
   await sandbox.ip(
     'node',
     'link set veth0 master cni0',
-    // flanneld's way to the pods of another node
+    // stands for flanneld's route to the pods of another node
     'link add flannel.1 type veth peer name fabric',
     'link set fabric up',
     'link set flannel.1 up',
@@ -93,8 +93,8 @@ export async function flannel(): Promise<Sandbox> {
 }
 
 /**
- * A stand-in for OVN-Kubernetes: a bridge for br-int, and a network namespace behind it for the logical router, whose
- * port answers for the gateway. ovn-controller plugs the pod's port in by flows; here it is a port of the bridge.
+ * A stand-in for OVN-Kubernetes: a bridge in place of br-int, and a network namespace in place of the logical router,
+ * whose port answers for the gateway. ovn-controller connects pods with flows; here the pod's port is in the bridge.
  */
 export async function ovnKubernetes(): Promise<Sandbox> {
   const sandbox = await Sandbox.make({ gateway: 'none' });

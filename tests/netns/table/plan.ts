@@ -10,17 +10,17 @@ export interface Plan {
   shape?: Partial<Shape>;
   pod?: Partial<PodSpecimen>;
   before?: Step[];
-  /** A step while it runs, and its time after the start in milliseconds. */
+  /** Steps while the proof runs, with their times in milliseconds after its start. */
   while?: { after: number; step: Step }[];
   options?: ProofOptions;
 }
 
 export interface Cell extends Plan {
-  /** The reason of the checks that do not pass, such as `not-redirected (IPv6)`. Absent: all pass. */
+  /** The reason of the checks that do not pass, such as `not-redirected (IPv6)`; if absent, all checks pass. */
   fails?: string;
 }
 
-/** A cell for each situation that applies to a network; comments in its file say why others do not. */
+/** A cell for each situation that applies to a network. Comments in the network's file explain missing cells. */
 export type Cells = Record<string, Cell>;
 
 export async function runCommand(plan: Plan, specimen: PodSpecimen): Promise<Proof> {

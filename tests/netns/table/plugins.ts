@@ -12,11 +12,11 @@ import {
 } from './steps.ts';
 
 /*
- * Plugins write no rules into the pod, and their proof opens no connection, binds no port and does not use `lo`. An
- * interface that is missing has no route either.
+ * Plugins write no rules into the pod. Their proof opens no connection, binds no port and does not use `lo`. A missing
+ * interface has no route either.
  */
 
-/** The node's end of the link gets its addresses: the agent attached the datapath. */
+/** Gives the node's end of the link its addresses, as if the network's agent attached the datapath only now. */
 const attach: Step = async (sandbox) => {
   const lines = sandbox.familyList.map(
     (family) => `addr add ${withPrefix(family, gatewayAddress[family], 'host')} dev pod0`,
@@ -24,7 +24,7 @@ const attach: Step = async (sandbox) => {
   await sandbox.ip('node', ...lines);
 };
 
-/** The validator starts in a pod with nothing but `lo`; its interface comes with addresses and routes. */
+/** The validator starts in a pod that has only `lo`. Later the interface comes, with addresses and routes. */
 const lateInterface = (shape: Partial<Shape>, before: Step[]): Plan => ({
   shape,
   before: [...before, takeInterface],
@@ -33,7 +33,7 @@ const lateInterface = (shape: Partial<Shape>, before: Step[]): Plan => ({
 
 const exchanged: Plan['while'] = [
   { after: 2000, step: exchangeAddress },
-  // not when the kernel gives up and asks anew: an answer between two attempts would be noted as known before
+  // not between two attempts of the kernel to resolve the gateway: the answer would then count as known before
   { after: 2700, step: attach },
 ];
 const linkRoute = { gateway: 'by-link-route' } as const;
@@ -79,10 +79,10 @@ export const ciliumCells: Cells = {
 
 const standIn = { gateway: 'stand-in', families: 'ipv4' } as const;
 
-/** A permanent neighbour entry represents the gateway, so no host is asked, and nothing arrives late. */
+/** A permanent neighbour entry stands for the gateway, so no request is sent to a host, and no answer can be late. */
 export const awsCells: Cells = {
   'correct rules': { shape: standIn },
-  // its plugin always writes one
+  // the plugin of AWS always writes a default route
   "no default route, only the subnet's": {
     shape: { ...standIn, defaultRoute: false },
     fails: 'no-default-route',

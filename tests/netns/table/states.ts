@@ -12,7 +12,7 @@ import { addNamespace, removeNamespace } from '../harness/namespaces.ts';
 import type { Shape } from '../harness/shape.ts';
 import type { Step } from './plan.ts';
 
-/* States of the way between pod and node, with the truth and what each check says. */
+/* States of the network between pod and node, with the truth and the expected results of the checks. */
 
 const node =
   (...lines: string[]): Step =>
@@ -36,7 +36,7 @@ const all =
     for (const step of steps) await step(sandbox);
   };
 
-/** The node forwards to a network that does not answer. */
+/** The node forwards packets to a network that does not answer. */
 const forwarding = all(
   node(
     'link add uplink type veth peer name fabric',
@@ -52,26 +52,26 @@ const forwarding = all(
   setting('ipv6/conf/all/forwarding', 1),
 );
 
-/** No program takes what the pod sends; only neighbours are answered. */
+/** The node drops what the pod sends, except ARP and neighbour discovery, as if no program handled the packets. */
 const dropIP = filter(
   'node',
   'chain in { type filter hook prerouting priority -300;',
   'iifname pod0 meta l4proto != icmpv6 drop',
   'iifname pod0 icmpv6 type != { nd-neighbor-solicit, nd-neighbor-advert } drop',
 );
-/** A filter at the node's end of the link, before its network stack. */
+/** Rejects UDP at the node's end of the link, before the node's network stack. */
 const rejecting = `table netdev state { chain in { type filter hook ingress device "pod0" priority 0;
   meta l4proto udp reject with icmpx host-unreachable; }
 }
 `;
-/** The pod's link ends at a router, and the node is elsewhere. */
+/** The pod's link ends at a router that is not the node. */
 const physicalRouter: Step = async (sandbox) => {
   const router = await addNamespace('router');
   sandbox.onRemoval(() => removeNamespace(router));
   await sandbox.ip('node', `link set pod0 netns ${router}`);
   const addresses = [
     `address add ${gatewayAddress.ipv4} dev pod0`,
-    // with duplicate address detection, the router does not answer in the first seconds
+    // with duplicate address detection, the router would not answer in the first seconds
     `address add ${gatewayAddress.ipv6} dev pod0 nodad`,
   ];
   const routes = Object.values(podAddress).map((address) => `route add ${address} dev pod0`);
@@ -79,7 +79,7 @@ const physicalRouter: Step = async (sandbox) => {
   await run('ip', ['-netns', router, '-batch', '-'], `${lines.join('\n')}\n`);
 };
 const noRouteBack = node(`route del ${podAddress.ipv4}`, `route del ${podAddress.ipv6}`);
-/** Another pod of the node has the same addresses, and the node's routes lead to it. */
+/** A newer pod on the node has the same addresses, and the node's routes lead to the newer pod. */
 const newerDuplicate: Step = async (sandbox) => {
   const other = await addNamespace('other');
   sandbox.onRemoval(() => removeNamespace(other));
@@ -113,7 +113,7 @@ const secondLink: Step = async (sandbox) =>
     'addr add 169.254.172.1/22 dev second0',
   ));
 const silentGateway = { ipv4: '10.10.0.1', ipv6: 'fd00:10:10::1' };
-/** A second interface whose gateway does not answer, with a default route of this metric; the first one's is 100. */
+/** Adds a second interface whose gateway is silent. Its default route has this metric; the first one's has 100. */
 const secondDefault = (metric: number): Step =>
   all(secondLink, removeDefaults, (sandbox) =>
     pod(
@@ -125,7 +125,7 @@ const secondDefault = (metric: number): Step =>
       ]),
     )(sandbox),
   );
-/** Connections to the node take the default route of a table that is only for the pod's address. */
+/** The only default route is in a table that the kernel uses for packets from the pod's address. */
 const defaultInTable: Step = async (sandbox) => {
   await removeDefaults(sandbox);
   for (const family of sandbox.familyList) {
@@ -139,7 +139,7 @@ const sourceOfDefault = pod(
   'route add local 10.77.0.9 dev lo table local',
   `route replace default via ${gatewayAddress.ipv4} dev eth0 src 10.77.0.9`,
 );
-/** The default route leads to nobody, a route for the validator's outside addresses to the node. */
+/** The default route leads to an unused address. Routes for the validator's outside addresses lead to the node. */
 const deadDefault: Step = pod(
   `route add 192.0.2.0/24 via ${gatewayAddress.ipv4} dev eth0`,
   `route add 2001:db8::/32 via ${gatewayAddress.ipv6} dev eth0`,
@@ -148,20 +148,20 @@ const deadDefault: Step = pod(
   'route replace default via 10.244.1.99 dev eth0',
   'route replace default via fd00:10:244:1::99 dev eth0',
 );
-/** What the pod begins is dropped, but not its answers and what neighbours need. */
+/** Rules that drop what the pod sends, except answers and neighbour discovery. */
 const denyEgress = [
   'ct state established,related accept',
   'icmpv6 type { nd-neighbor-solicit, nd-neighbor-advert } accept',
   'iifname pod0 drop',
 ];
-/** The node's limit for the pod is used up: six messages, then one a second. */
+/** Uses up the node's limit of ICMP errors for the pod: six messages, then one per second. */
 const limited: Step = async (sandbox) => {
   const burst = 'for n in 1 2 3 4 5 6 7; do printf x > /dev/udp/$0/9; done 2> /dev/null || true';
   for (const address of Object.values(gatewayAddress))
     await sandbox.exec('pod', 'bash', ['-c', burst, address]);
 };
 
-/** Cilium's device of the node, which has the gateway's address, and where answers to the pods go: no program is there. */
+/** Cilium's device has the gateway's address, and answers to pods are routed there, but no program handles them. */
 const deadHost = (gateway: string, ...more: string[]): Step =>
   node(
     'link add cilium_host type veth peer name cilium_net',
@@ -187,30 +187,30 @@ const awsIPv4: Partial<Shape> = { ...aws, families: 'ipv4' };
 const awsIPv6: Partial<Shape> = { ...aws, families: 'ipv6' };
 const nothing: Step = () => {};
 const passed = 'passed';
-/** As a router's answer does. */
+/** The result if something other than the node answers, for instance a router. */
 export const noted = 'passed with a note';
-/** A broken state in which the round trip is silent. */
+/** A broken state in which the round trip gets no answer. */
 const broken = { works: false, roundTrip: 'node-silent' } as const;
 const lost = { ...broken, address: 'address-missing', gateway: 'address-missing' } as const;
 const silent = { ...broken, gateway: 'gateway-silent' } as const;
 const noDefault = { ...broken, gateway: 'no-default-route' } as const;
 const correct = { works: true, roundTrip: passed } as const;
-/** Only the check of the gateway sees it. */
+/** The node reaches the pod. Only the check `gateway` finds that the pod's default route is missing. */
 const noDefaultHere = { ...correct, gateway: 'no-default-route', connects: false } as const;
 
 export interface State {
   what: string;
-  /** The states of real networks that it stands for, as they were measured. */
+  /** States of real networks that this state stands for, as measured. */
   real?: string;
   shape: Partial<Shape>;
   step: Step;
-  /** The truth. */
+  /** The truth: whether a connection from the node to the pod works. */
   works: boolean;
-  /** Of both families; default: passed. */
+  /** The result of the check for each family; by default `passed`. */
   address?: string;
   gateway?: string;
   roundTrip: string;
-  /** Whether a program of the pod connects to the node if it leaves the source address to the kernel. */
+  /** Whether a program in the pod can connect to the node if the kernel chooses the source address. */
   connects?: boolean;
 }
 
@@ -250,7 +250,7 @@ export const states: State[] = [
     all(forwarding, filter('node', 'chain out { type filter hook forward priority 0; policy drop;')),
     correct,
   ),
-  // one message a second: the profiles share it
+  // the limit allows one message per second, which answers all profiles
   state("the node's ICMP limit is used up", cilium, limited, correct),
   state('a newer pod with the address of another', aws, olderDuplicate, correct),
   state('a second default route with a higher metric', cilium, secondDefault(200), correct),
@@ -270,12 +270,12 @@ export const states: State[] = [
     defaultInTable,
     noDefaultHere,
   ),
-  // the kernel chooses the address first (`ip6_dst_lookup_tail` of net/ipv6/ip6_output.c)
+  // with IPv6, the kernel chooses the address before the route (`ip6_dst_lookup_tail` of net/ipv6/ip6_output.c)
   state("the default route is in a table for the pod's address, IPv6", awsIPv6, defaultInTable, {
     ...correct,
     connects: true,
   }),
-  // IPv6 removes such a source from its routes
+  // only IPv4, because IPv6 removes such a source address from its routes
   state(
     'the default route has a source address that no interface has, IPv4',
     ciliumIPv4,
@@ -418,7 +418,7 @@ export const states: State[] = [
       gateway: 'no-default-route',
     }),
   ),
-  // IPv6 leaves such a gateway for one that answers: `rt6_select` of net/ipv6/route.c
+  // only IPv4, because IPv6 changes to a gateway that answers: `rt6_select` of net/ipv6/route.c
   state(
     'a second default route, with a lower metric and a silent gateway, IPv4',
     ciliumIPv4,
@@ -426,7 +426,7 @@ export const states: State[] = [
     silent,
   ),
   state('the permanent neighbour is gone (AWS)', aws, pod('neigh flush all nud permanent'), silent),
-  // the kernel tells the other end of a lost carrier within a second
+  // within a second, the kernel reports to the pod's end that the link has lost its carrier
   state(
     "the node's end of the link is down (AWS)",
     aws,

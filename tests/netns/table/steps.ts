@@ -23,7 +23,7 @@ export const write =
 
 export const flush: Step = flushRules;
 
-/** ztunnel opens its sockets in the pod: on all addresses of the families that the pod has. */
+/** ztunnel opens its sockets in the pod, on all addresses of the pod's families. */
 export const openZtunnel: Step = (sandbox) =>
   listen(sandbox, 'pod', { ...everybody(sandbox), ...ztunnelPorts, manner: 'silent' });
 
@@ -32,7 +32,7 @@ export const listenInPod =
   (sandbox) =>
     listen(sandbox, 'pod', { ...everybody(sandbox), tcp: [port], manner });
 
-/** A host outside has the target's addresses and answers. */
+/** A host outside of the pod has the target's addresses and answers in the given manner. */
 export const answerOutside =
   (manner: Listening['manner']): Step =>
   async (sandbox) => {
@@ -50,7 +50,7 @@ export const silenceGateway: Step = async (sandbox) => {
   await sandbox.ip('node', 'addr flush dev pod0');
 };
 
-/** Nothing answers for the IPv6 gateway, while the pod sends to other hosts. */
+/** Nothing answers for the IPv6 gateway, although the pod sends to other hosts as well. */
 export const silenceAmongOthers: Step = async (sandbox) => {
   const neighbour = 'fd00:10:244:1::99';
   await sandbox.exec('node', 'ip', ['-6', 'addr', 'flush', 'dev', 'pod0', 'scope', 'global']);
@@ -59,7 +59,7 @@ export const silenceAmongOthers: Step = async (sandbox) => {
   await talk(sandbox, { hosts: [gatewayAddress.ipv4, neighbour], bytes: 1200, every: 30 });
 };
 
-/** The `loopback` plugin did not run: a redirect ends at the loopback interface. */
+/** `lo` is down, as if the plugin `loopback` had not run, so redirected connections cannot work. */
 export const downLo: Step = async (sandbox) => {
   await sandbox.ip('pod', 'link set lo down');
 };
@@ -95,7 +95,7 @@ export const leadBack =
     await sandbox.exec('node', 'sh', ['-c', `echo 1 | tee ${forward}`]);
   };
 
-/** A router on the path reports that it has no route, as many do for documentation ranges. */
+/** A router on the path reports that it has no route, as many routers do for documentation ranges. */
 export const refuseByRouter: Step = async (sandbox) => {
   const rules = `table inet router {
     chain from_pod {
@@ -107,13 +107,13 @@ export const refuseByRouter: Step = async (sandbox) => {
   await sandbox.exec('node', 'nft', ['-f', '-'], rules);
 };
 
-/** The pod itself has the target's addresses: what it sends there stays on `lo`. */
+/** The pod itself has the target's addresses, so what it sends there stays on `lo`. */
 export const ownTarget: Step = async (sandbox) => {
   const addresses = sandbox.familyList.map((family) => withPrefix(family, outsideAddress[family], 'host'));
   await sandbox.ip('pod', ...addresses.map((address) => `addr add ${address} dev eth0`));
 };
 
-/** A rule replaces every source address by that of an interface, also on `lo`. */
+/** A rule replaces the source address of every packet by that of the outgoing interface, also on `lo`. */
 export const masquerade: Step = async (sandbox) => {
   const rules = `table inet masquerading {
     chain out { type nat hook postrouting priority 100; masquerade; }
@@ -122,7 +122,7 @@ export const masquerade: Step = async (sandbox) => {
   await sandbox.exec('pod', 'nft', ['-f', '-'], rules);
 };
 
-/** The pod gets the addresses of another pod instead of its own. Its routes stay. */
+/** The pod gets another pod's addresses instead of its own. Its routes stay. */
 export const exchangeAddress: Step = async (sandbox) => {
   const lines = sandbox.familyList.flatMap((family) => [
     `addr add ${withPrefix(family, otherPodAddress[family], 'host')} dev eth0`,
@@ -142,7 +142,7 @@ export const downSecondInterface: Step = async (sandbox) => {
   await sandbox.ip('pod', 'link set net1 down');
 };
 
-/** Multus' second interface, with these addresses or without any. */
+/** Adds the second interface, as Multus does, with the addresses or without any. */
 export const addSecondInterface =
   (addresses: Partial<Record<Family, string>> = secondAddress): Step =>
   async (sandbox) => {
@@ -159,18 +159,18 @@ export const addSecondInterface =
     await sandbox.ip('pod', 'link set net1 up', ...lines);
   };
 
-/** The pod has nothing but `lo`: its interface is kept at the node. */
+/** Moves the pod's interface to the node, so that the pod has only `lo`. */
 export const takeInterface: Step = async (sandbox) => {
   await sandbox.ip('pod', `link set eth0 netns ${sandbox.node}`);
 };
 
-/** The interface comes into the pod, and then its addresses and routes. */
+/** Moves the interface into the pod, and then adds its addresses and routes. */
 export const giveInterface: Step = async (sandbox) => {
   await sandbox.ip('node', `link set eth0 netns ${sandbox.pod}`);
   await sandbox.connectPod();
 };
 
-/** The annotation `network-status` as Multus writes it. @param second absent if Multus made nothing */
+/** The annotation `network-status` as Multus writes it. @param second absent if Multus added no interface */
 export function networkStatusOf(
   families: Families,
   first: Record<Family, string>,
@@ -186,7 +186,7 @@ export function networkStatusOf(
 
 export const secondMac = '02:00:00:00:01:07';
 
-/** The same if neither the cluster's own plugin nor the network's reports an address. */
+/** The annotation `network-status` if neither the cluster's plugin nor that of the network reports an address. */
 export const linkLayerStatus = JSON.stringify([
   { name: 'primary', interface: 'eth0', default: true, dns: {} },
   { name: `${podNamespace}/storage`, interface: 'net1', mac: secondMac.toUpperCase(), dns: {} },

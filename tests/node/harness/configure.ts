@@ -8,7 +8,7 @@ import type { RunningPod } from '../../cluster/installed/pod.ts';
 const fileOf = (settings: object): string =>
   JSON.stringify({ apiVersion: 'cni-gate.io/v1alpha1', kind: 'Configuration', ...settings });
 
-/** Applies the overlay `strict` with other settings. Pods that run already take them up when the kubelet tells them. */
+/** Applies the overlay `strict` with other settings. Running pods load them when the kubelet updates their volumes. */
 export async function applyWith(cluster: Cluster, settings: object): Promise<void> {
   const patch = JSON.stringify([{ op: 'add', path: '/data/config.yaml', value: fileOf(settings) }]);
   const patches = [{ target: { kind: 'ConfigMap', name: 'cni-gate' }, patch }];
@@ -17,11 +17,11 @@ export async function applyWith(cluster: Cluster, settings: object): Promise<voi
 
 const path = '/api/v1/namespaces/cni-gate/configmaps/cni-gate';
 
-/** Puts settings into cni-gate's ConfigMap, and waits until all replicas go by them. */
+/** Writes settings into cni-gate's ConfigMap, and waits until all replicas have loaded them. */
 export async function configure(cluster: Cluster, replicas: RunningPod[], settings: object): Promise<void> {
   const data = { 'config.yaml': fileOf(settings) };
   const before = await cluster.api.get<{ data: typeof data }>(path);
-  // nothing is taken up where nothing changed
+  // without a change, no replica would reload
   if (before.data['config.yaml'] === data['config.yaml']) return;
   await cluster.api.patch(path, { data });
   await Promise.all(replicas.map(takeUp));
@@ -42,7 +42,7 @@ async function takeUp(replica: RunningPod): Promise<void> {
   );
 }
 
-/** How often a replica took up a changed configuration, and how often it refused one. */
+/** How often a replica loaded a changed configuration, and how often it rejected one. */
 async function reloads(replica: RunningPod): Promise<{ success: number; failure: number }> {
   const count = (result: string): Promise<number> =>
     ownMetric([replica], 'cni_gate_reloads_total', { source: 'configuration', result });

@@ -3,16 +3,16 @@ import type { Audited, Cluster } from '../../cluster/harness/cluster.ts';
 export interface Deletion {
   by: string;
   namespace: string;
-  /** Empty for a whole collection. */
+  /** The pod's name; empty if a whole collection was deleted. */
   name: string;
   /** When the request arrived, in milliseconds since 1970. */
   at: number;
 }
 
-/** cni-gate's own account. */
+/** The service account of cni-gate. */
 export const ownAccount = 'system:serviceaccount:cni-gate:cni-gate';
 
-/** Deletions and evictions of pods, in their order; needs a cluster with the option `audit`. */
+/** All successful deletions and evictions of pods, in order. The cluster needs the option `audit`. */
 export function deletionsIn(cluster: Cluster): Deletion[] {
   return cluster
     .audited()

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 
-/** Another service of the cluster, outside of every pod: tells who asks that it was reached. */
+/** Starts a server outside of all pods. Its answer shows the caller that the connection bypassed the proxy. */
 export async function startElsewhere(): Promise<{ url: string; close: () => void }> {
   const host = '10.254.2.1';
   const server = createServer((_, response) => response.end('elsewhere'));

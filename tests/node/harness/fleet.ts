@@ -6,9 +6,9 @@ import { makeNamespace } from '../../cluster/installed/working.ts';
 import { standIn } from '../images/images.ts';
 import type { History, PodWrite } from './history.ts';
 
-/** A Deployment of many pods that belong to a mesh and opted in, all on one node. */
+/** A Deployment of many pods on one node. The pods belong to a mesh, and their namespace opted in. */
 export class Fleet {
-  /** Of its one container, `linkerd-proxy`. */
+  /** The image of the pods' only container, `linkerd-proxy`. */
   static readonly image = standIn('localhost/meshed:test', 'meshed.ts');
   readonly namespace: string;
   readonly #cluster: Cluster;
@@ -20,7 +20,7 @@ export class Fleet {
     this.namespace = namespace;
   }
 
-  /** @param elsewhere URL that the applications ask */
+  /** @param elsewhere the URL that the applications call */
   async create(node: string, elsewhere: string): Promise<void> {
     await makeNamespace(this.#cluster, this.namespace, { [profileLabel]: 'linkerd' });
     const container = {
@@ -48,7 +48,7 @@ export class Fleet {
     return [...this.#history.current.values()].filter(({ namespace }) => namespace === this.namespace);
   }
 
-  /** Waits until that many pods run with a proof. @param old proofs of an earlier boot */
+  /** Waits until `replicas` pods run with a proof. @param old IDs of proofs that do not count */
   running(replicas: number, old: ReadonlySet<string> = new Set()): Promise<number> {
     return this.#history.until(() => {
       const pods = this.pods();
@@ -61,7 +61,7 @@ export class Fleet {
     return new Set(this.#writes().flatMap(({ proof }) => proof?.id ?? []));
   }
 
-  /** How the proofs of its pods ended that were not known before. @param old ids of those that were */
+  /** The UIDs of pods by the exit code of their proofs. @param old IDs of proofs that do not count */
   verdicts(old: ReadonlySet<string>): Map<number, Set<string>> {
     const found = new Map<number, Set<string>>();
     for (const { uid, proof } of this.#writes()) {

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 const guide = new URL('../../../docs/reference/errors.md', import.meta.url);
 const heading = '## A pod that is stuck in Init';
 
-/** What is another with each pod, each run, or each second. */
+/** Parts of the output that differ for each pod, each run, or each second. */
 const changing: [RegExp, string][] = [
   [/\bweb-[a-z0-9]+-[a-z0-9]+/g, 'POD'],
   [/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'UUID'],
@@ -16,8 +16,8 @@ const changing: [RegExp, string][] = [
 ];
 
 /**
- * Lines that the page of errors shows of what kubectl prints about a held pod, and that it does not print.
- * The page leaves lines out, and says so with `…`.
+ * Returns the lines that the page of errors shows as kubectl's output about a held pod but that kubectl did not print.
+ * The page marks left-out lines with `…`.
  */
 export function linesNotPrinted(printed: string): string[] {
   const lines = new Set(printed.split('\n').map(withoutChanging));

@@ -3,16 +3,16 @@ import type { Cluster } from '../../cluster/harness/cluster.ts';
 import { isReady, latestProof, type Pod } from './workload.ts';
 
 export interface NodeWrite {
-  /** `metadata.resourceVersion`: writes of all kinds are counted by one counter, etcd's. */
+  /** `metadata.resourceVersion`. Objects of all kinds share one counter, which is etcd's. */
   version: bigint;
   bootID: string;
   ready: boolean;
 }
 
-/** A write of a pod. */
+/** A version of a pod that the watch delivered. */
 export interface PodWrite {
   version: bigint;
-  /** When the watch brought it, in milliseconds since 1970. For people: the order is in the versions. */
+  /** When the watch delivered this version, in ms since 1970. Only for output: the order is that of `version`. */
   seen: number;
   uid: string;
   namespace: string;
@@ -21,12 +21,12 @@ export interface PodWrite {
   ready: boolean;
   phase: string;
   leaving: boolean;
-  /** Where it can be reached, once it has an address. */
+  /** The pod's IP address, once it has one. */
   address: string | undefined;
   /** The latest run of the validator that has ended. */
   proof: { id: string; exitCode: number } | undefined;
   containers: string[];
-  /** What the scheduler tells of a binding that was refused. */
+  /** The scheduler's message about a refused binding. */
   refusal: string | undefined;
 }
 
@@ -41,17 +41,17 @@ type ApiPod = Pod & {
   spec: { nodeName?: string };
 };
 
-/** Every write of a node and of all pods, as two watches bring them: each in the order of its versions. */
+/** Records every version of one node and of all pods that two watches deliver, each in the order of their versions. */
 export class History {
   readonly nodes: NodeWrite[] = [];
   readonly pods: PodWrite[] = [];
-  /** The latest write of each pod that is there, by UID. */
+  /** The latest version of each existing pod, by UID. */
   readonly current = new Map<string, PodWrite>();
   readonly #watching = new AbortController();
   readonly #news = new EventEmitter();
   #failure: unknown;
 
-  /** @param node whose writes are recorded */
+  /** @param node the node whose versions are recorded */
   constructor({ api }: Cluster, node: string) {
     const { signal } = this.#watching;
     const nodePath = `/api/v1/nodes?fieldSelector=metadata.name%3D${node}`;

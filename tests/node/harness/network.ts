@@ -9,17 +9,17 @@ export const pluginFolder = '/usr/lib/cni';
 
 const bridge = 'cni0';
 
-/** Options of a control plane that has such a node. */
+/** Options of a control plane for a cluster with a real node. */
 export const forNodes: ClusterOptions = {
-  // the node's heartbeats count, as in a cluster
+  // a node without heartbeats for 40 s becomes NotReady
   nodeLifecycle: 40,
   flags: { 'kube-apiserver': ['--bind-address=0.0.0.0', '--kubelet-preferred-address-types=InternalIP'] },
 };
 
-/** The file of the node's primary network, in `/etc/cni/net.d`. */
+/** The name of the primary network's configuration file in `/etc/cni/net.d`. */
 export const chainFile = '10-pods.conflist';
 
-/** What the primary network writes at each boot: Debian's `bridge` and `host-local`, and no plugin of a mesh. */
+/** The chain that the primary network writes at each boot: Debian's `bridge` and `host-local`, but no mesh's plugin. */
 export const primaryChain = {
   cniVersion: '1.0.0',
   name: 'pods',
@@ -34,21 +34,21 @@ export const primaryChain = {
 };
 
 /**
- * Gives the run's network an address for the node, and a way out that leads nowhere: as in most clusters, a connection
- * to an unused address is not answered. Pods get to the API server by its Service, as through
- * kube-proxy: it has to listen on all addresses, see {@link forNodes}.
+ * Gives the run's network namespace the node's address, and a default route that drops packets: as in most clusters, a
+ * connection to an unused address gets no answer. Pods reach the API server by its Service, as with
+ * kube-proxy, so the API server has to listen on all addresses: see {@link forNodes}.
  */
 export async function makeNetwork(cluster: Cluster): Promise<void> {
   await run('ip', ['address', 'replace', `${nodeAddress}/32`, 'dev', 'lo']);
   await run('ip', ['route', 'replace', 'blackhole', 'default']);
   const toService = ['-d', kubernetesService, '-p', 'tcp', '--dport', '443'];
   const toServer = ['--to-ports', String(cluster.ports['kube-apiserver'])];
-  // in front of the one for another control plane that this run had before
+  // inserted before the rule of an earlier control plane in this run
   await run('iptables-nft', ['-t', 'nat', '-I', 'PREROUTING', ...toService, '-j', 'REDIRECT', ...toServer]);
 }
 
-/** What a node that is off has no more. The pods' ends went with their namespaces. */
+/** Removes the bridge, as a power cut would. The pods' ends of its links disappeared with their namespaces. */
 export function removeBridge(): void {
-  // it is not there where no pod was
+  // fails if the node had no pod and therefore no bridge
   spawnSync('ip', ['link', 'delete', bridge]);
 }

@@ -17,7 +17,7 @@ import { containerdSettings, kubeletSettings, nodeAddress } from './settings.ts'
 
 const boot = fileURLToPath(new URL('../boot.sh', import.meta.url));
 
-/** How long a boot may take, in seconds: far more than it does on a busy machine. */
+/** How many seconds a boot may take: far more than it takes on a busy machine. */
 const patience = 90;
 
 interface NodeObject {
@@ -26,13 +26,13 @@ interface NodeObject {
 }
 
 /**
- * A node that runs real pods: the kubelet, containerd, runc, and a chain of CNI plugins. It is a mount and a PID
- * namespace; its network is the run's. A power cut is the end of its process 1, with which the kernel ends everything
- * else; `/run` is new at each boot, and `disk` stays.
+ * A node that runs real pods, with the kubelet, containerd, runc, and a chain of CNI plugins. The node is a mount and a
+ * PID namespace, and uses the run's network. A power cut kills its process 1; the kernel then ends the other processes.
+ * `/run` is new at each boot, and `disk` stays.
  */
 export class RealNode {
   readonly name: string;
-  /** Its disk, seen from outside: `etc/cni`, `opt/cni`, `var/lib/...`, `var/log`. */
+  /** The node's disk as a folder: `etc/cni`, `opt/cni`, `var/lib/...`, `var/log`. */
   readonly disk: string;
   readonly #cluster: Cluster;
   readonly #kubelet: string[];
@@ -57,7 +57,7 @@ export class RealNode {
     mkdirSync(join(this.disk, 'run'));
   }
 
-  /** Sets up a node with an empty chain, and boots it. @param images nothing is pulled */
+  /** Sets up a node with an empty chain, and boots it. @param images all images of its pods: nothing is pulled */
   static async start(cluster: Cluster, name: string, images: Image[]): Promise<RealNode> {
     const node = new RealNode(cluster, name);
     const [user, serving] = await Promise.all([
@@ -69,7 +69,7 @@ export class RealNode {
     node.write('etc/kubernetes/kubelet.key', serving.key);
     node.write('etc/kubernetes/authority.crt', cluster.authority.pair.certificate);
     cpSync(pluginFolder, join(node.disk, 'opt/cni/bin'), { recursive: true });
-    // kept with the logs of the control plane where a test fails
+    // after a failed test, these logs are kept together with those of the control plane
     const [logs, kept] = [join(node.disk, 'var/log'), join(cluster.folder, 'log', name)];
     mkdirSync(logs, { recursive: true });
     mkdirSync(kept);
@@ -80,7 +80,7 @@ export class RealNode {
     return node;
   }
 
-  /** Changes with each boot: `status.nodeInfo.bootID`. */
+  /** The node's `status.nodeInfo.bootID`, which changes at each boot. */
   get bootId(): string {
     return this.#bootId;
   }
@@ -93,19 +93,19 @@ export class RealNode {
     return startsIn(join(this.disk, 'var/log', `events-${this.#bootId}`));
   }
 
-  /** Writes a file onto the disk, in place: containerd does not see one that is moved there. */
+  /** Overwrites a file on the disk in place, because containerd does not notice a file that is moved there. */
   write(path: string, text: string): void {
     const target = join(this.disk, path);
     mkdirSync(join(target, '..'), { recursive: true });
     writeFileSync(target, text, { mode: 0o600 });
   }
 
-  /** Switches it on, and waits until the API server shows it Ready in this boot. */
+  /** Boots the node, and waits until the API server shows it Ready with the new boot ID. */
   async boot(): Promise<void> {
     if (this.#process !== undefined) throw new Error(`${this.name} is on already`);
     this.#bootId = randomUUID();
     this.write('boot_id', `${this.#bootId}\n`);
-    // a primary network has no memory of plugins that were chained behind it
+    // each boot begins with the primary network's chain, without plugins that were added to it
     this.write(join('etc/cni/net.d', chainFile), JSON.stringify(primaryChain));
     const namespaces = ['--mount', '--pid', '--fork', '--kill-child', '--mount-proc'];
     const log = join(this.disk, 'var/log/boot.log');
@@ -118,12 +118,12 @@ export class RealNode {
     const failed = once(child, 'exit').then(() => {
       throw new Error(`${this.name} went off by itself:\n${readFileSync(log, 'utf8')}`);
     });
-    // a power cut ends it too, later
+    // the process also ends at a later power cut
     failed.catch(() => {});
     await Promise.race([failed, this.#ready()]);
   }
 
-  /** Takes its power away: everything on it ends at once. */
+  /** Ends everything on the node at once. */
   async powerCut(): Promise<void> {
     const child = this.#process;
     if (child === undefined) return;
@@ -131,14 +131,14 @@ export class RealNode {
     if (child.exitCode === null && child.signalCode === null) {
       const off = once(child, 'exit');
       process.kill(onlyChildOf(child), 'SIGKILL');
-      // process 1 is gone only when everything else in its namespace is
+      // process 1 is gone only when all other processes in its namespace are gone
       await off;
     }
     removeBridge();
     removeGroup(join(inRun().group, 'kubepods'));
   }
 
-  /** Stops the kubelet where it is, and nothing else: to the API server the node is gone. */
+  /** Suspends the kubelet only, so that the API server loses the node while its pods run on. */
   freezeKubelet(): void {
     process.kill(this.#kubeletProcess(), 'SIGSTOP');
   }
@@ -167,7 +167,7 @@ export class RealNode {
   }
 }
 
-/** `unshare` waits for the one process that it started. */
+/** The process that `unshare` started and waits for. */
 const onlyChildOf = ({ pid }: ChildProcess): number => childrenOf(Number(pid))[0] ?? Number.NaN;
 
 const childrenOf = (pid: number): number[] =>
@@ -179,7 +179,7 @@ function descendantsOf(pid: number): number[] {
 
 const commandOf = (pid: number): string => ofProcess(pid, 'cmdline').split('\0')[0] ?? '';
 
-/** A file about a process; empty where the process has ended. */
+/** Reads a file in `/proc/PID`; empty if the process has ended. */
 function ofProcess(pid: number, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, 'utf8');

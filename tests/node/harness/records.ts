@@ -8,10 +8,10 @@ export interface Start {
   ended?: number;
 }
 
-/** `TIME ZONE NAMESPACE TOPIC JSON`, as `ctr events` prints it. */
+/** A line that `ctr events` prints: `TIME ZONE NAMESPACE TOPIC JSON`. */
 const line = /^(?<day>\S+) (?<time>\S+) \+0000 UTC \S+ (?<topic>\/\S+) (?<details>\{.*\})$/;
 
-/** Every container that containerd started, by what `ctr events` wrote to a file, in their order. */
+/** All containers that containerd started, in order, according to a file with the output of `ctr events`. */
 export function startsIn(file: string): Start[] {
   const images = new Map<string, string>();
   const starts = new Map<string, Start>();
@@ -23,7 +23,7 @@ export function startsIn(file: string): Start[] {
     if (topic === '/containers/create') images.set(id, image);
     if (topic === '/tasks/start') starts.set(of, { id: of, image: images.get(of) ?? 'unknown', at });
     const started = starts.get(of);
-    // the end of its first process, not of one that a probe ran in it
+    // the exit of the container's first process, not of a process that a probe ran in the container
     if (topic === '/tasks/exit' && id === of && started !== undefined) started.ended = at;
   }
   return [...starts.values()];

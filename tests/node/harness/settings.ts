@@ -1,10 +1,10 @@
-/** The node's own address. The kubelet takes none of 127.0.0.0/8, but any other that an interface has. */
+/** The node's own address. The kubelet accepts any address of an interface except 127.0.0.0/8. */
 export const nodeAddress = '10.254.0.10';
 
 /** The image of the container that holds a pod's namespaces. */
 export const pauseImage = 'localhost/pause:test';
 
-/** `/etc/kubernetes/containerd.toml`. Debian's containerd reads version 2, and so do later ones. */
+/** `/etc/kubernetes/containerd.toml`. Debian's containerd and later ones read version 2. */
 export const containerdSettings = `version = 2
 disabled_plugins = ["io.containerd.snapshotter.v1.btrfs", "io.containerd.snapshotter.v1.devmapper", "io.containerd.snapshotter.v1.zfs"]
 [plugins."io.containerd.grpc.v1.cri"]
@@ -17,7 +17,7 @@ disabled_plugins = ["io.containerd.snapshotter.v1.btrfs", "io.containerd.snapsho
       SystemdCgroup = false
 `;
 
-/** `/etc/kubernetes/kubelet.yaml`. @param group control group of all that it makes */
+/** `/etc/kubernetes/kubelet.yaml`. @param group the control group below which the kubelet creates its groups */
 export function kubeletSettings(group: string): object {
   return {
     apiVersion: 'kubelet.config.k8s.io/v1beta1',
@@ -36,14 +36,14 @@ export function kubeletSettings(group: string): object {
     failCgroupV1: false,
     failSwapOn: false,
     enforceNodeAllocatable: [],
-    // the default is a folder of the machine's, which the kubelet makes
+    // the default is a folder that the kubelet would create on the machine
     volumePluginDir: '/var/lib/kubelet/volume-plugins',
-    // nothing answers there; without it each pod gets a warning
+    // nothing answers at this address, but without it each pod gets a warning
     clusterDNS: ['10.96.0.10'],
     clusterDomain: 'cluster.local',
     resolvConf: '',
     imageGCHighThresholdPercent: 100,
-    // the disk is the machine's memory: how full that is says nothing about the node
+    // the disk is the machine's memory, whose usage says nothing about the node
     localStorageCapacityIsolation: false,
     evictionHard: { 'memory.available': '1Mi' },
   };

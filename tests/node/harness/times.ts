@@ -1,4 +1,4 @@
-/** How long things took, each maybe several times, in seconds. */
+/** Collects how long steps took, in seconds. A step may have several times. */
 export class Times {
   readonly #taken = new Map<string, number[]>();
 
@@ -20,7 +20,7 @@ export class Times {
     return median;
   }
 
-  /** A line for each: the one time, or the median and what it was between. */
+  /** A line per step: its only time, or the median with the shortest and the longest time. */
   lines(): string[] {
     return [...this.#taken].map(([what, taken]) => {
       const sorted = taken.toSorted((a, b) => a - b);

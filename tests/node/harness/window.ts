@@ -2,26 +2,26 @@ import type { History, PodWrite } from './history.ts';
 
 type Writes = Pick<History, 'nodes' | 'pods'>;
 
-/** The versions between which a node that was booted has no network that is known to be of this boot. */
+/** The resource versions between which a rebooted node is not yet known to have its network again. */
 export interface Window {
-  /** The Node's first write with the boot's id. */
+  /** The Node's first version with the new boot ID. */
   opened: bigint;
-  /** The first write of an agent that reads Ready, with none of the containers of before. */
+  /** The first version of the agent's pod that reads Ready and has only new containers. */
   closed: bigint;
 }
 
-/** A pod that was put on a node. */
+/** A pod that was bound to a node. */
 export interface Bound {
   name: string;
   made: bigint;
   bound: bigint;
 }
 
-/** The version at which the window of a boot opened, where it did. */
+/** The version at which the window of a boot opened; undefined if it has not. */
 export const openedAt = ({ nodes }: Writes, bootID: string): bigint | undefined =>
   nodes.find((node) => node.bootID === bootID)?.version;
 
-/** The window of a boot, once it has closed. @param isAgent which pods bring the node its network */
+/** The window of a boot, once it has closed. @param isAgent whether a pod is the one that sets up the node's network */
 export function windowOf(
   writes: Writes,
   bootID: string,
@@ -50,14 +50,14 @@ export function boundIn({ pods }: Writes, namespace: string): Bound[] {
   });
 }
 
-/** Writes that tell of a refusal while the window was open. */
+/** Versions of pods that show a refusal while the window was open. */
 export const refusalsIn = ({ pods }: Writes, { opened, closed }: Window): PodWrite[] =>
   pods.filter(({ version, refusal }) => refusal !== undefined && version > opened && version < closed);
 
 /**
- * Who was bound while the window was open. A binding that was in progress when it opened is separate: the API server
- * asks the gate first and writes after that, and what is written in between the gate cannot know. Under way were at
- * most pods that were made before, and were bound before the first refusal was reported.
+ * The pods that were bound while the window was open. Bindings that were already in progress when it opened are listed
+ * separately, as `underWay`: the API server calls the gate before it writes the binding, so the gate cannot know of a
+ * reboot in between. Such pods were made before the window opened, and bound before the first refusal was reported.
  *
  * @param refused the version at which the first refusal was reported
  */

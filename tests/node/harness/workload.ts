@@ -27,10 +27,10 @@ export interface Pod {
   };
 }
 
-/** A Deployment of one pod that belongs to a mesh, in a namespace of its own. */
+/** A Deployment of one pod that belongs to a mesh, in its own namespace. */
 export class Workload {
   readonly namespace: string;
-  /** Images of its containers. No other workload has them, so records of them are records of it. */
+  /** Images of its containers. No other workload uses them, so they identify its containers in records. */
   readonly images: Image[];
   readonly #cluster: Cluster;
   readonly #pods: string;
@@ -45,18 +45,18 @@ export class Workload {
     ];
   }
 
-  /** @param elsewhere URL that the application asks */
+  /** @param elsewhere the URL that the application calls */
   async create(elsewhere: string, profile?: string): Promise<void> {
     const labels = profile === undefined ? {} : { [profileLabel]: profile };
     await this.#cluster.apply(namespaceObject(this.namespace, labels), this.#deployment(elsewhere));
   }
 
-  /** Its pod, as soon as something is so. @param seconds how long that may take */
+  /** Waits until `found` accepts the pod. @param seconds how long to wait at most */
   until(found: (pod: Pod) => unknown, seconds = 60): Promise<Pod> {
     return this.#cluster.api.until<Pod>(this.#pods, (pod, type) => type !== 'DELETED' && found(pod), seconds);
   }
 
-  /** Deletes its pod by hand, and waits until the one that its Deployment makes is Ready. */
+  /** Deletes the pod, and waits until the pod that replaces it is Ready. */
   async remake(): Promise<Pod> {
     const { items } = await this.#cluster.api.get<{ items: Pod[] }>(this.#pods);
     const old = items.map(({ metadata }) => metadata.uid);
@@ -73,7 +73,7 @@ export class Workload {
         env: [{ name: 'ELSEWHERE', value: elsewhere }],
         readinessProbe: { httpGet: { path: '/ready', port: 8080 }, periodSeconds: 1 },
       },
-      // where linkerd's injector would have put it
+      // the container that linkerd's injector would have added
       { name: 'linkerd-proxy', image: proxy, securityContext: { runAsUser: 2102 } },
     ];
     return workload('Deployment', 'web', { namespace: this.namespace, spec: { containers } });
@@ -97,7 +97,7 @@ export interface Proof {
   id: string | undefined;
   exitCode: number;
   message: string;
-  /** How often the container was started again, a reboot of the node included. */
+  /** How often the container was started again, including after reboots of the node. */
   restarts: number;
 }
 
@@ -108,14 +108,14 @@ export function proofOf({ status }: Pod): Proof | undefined {
   return { id: withoutScheme(containerID), exitCode, message, restarts: own.restartCount };
 }
 
-/** The latest run of the validator that has ended, where it is made again too. */
+/** The latest ended run of the validator, even if another run has begun. */
 export function latestProof({ status }: Pod): { id: string; exitCode: number } | undefined {
   const own = status.initContainerStatuses?.find(({ name }) => name === validatorContainer);
   const { containerID: id, exitCode } = own?.state.terminated ?? own?.lastState?.terminated ?? {};
   return id === undefined || exitCode === undefined ? undefined : { id, exitCode };
 }
 
-/** `containerd://ID`: containerd itself says ID. */
+/** Removes the scheme from `containerd://ID`, because containerd's own records contain only the ID. */
 const withoutScheme = (id: string | undefined): string | undefined => id?.split('//')[1];
 
 /** What answers the calls of the pod's application to a server outside. */

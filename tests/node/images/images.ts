@@ -7,11 +7,11 @@ import { pauseImage } from '../harness/settings.ts';
 import { inRun } from '../setup.ts';
 import type { Image } from './layout.ts';
 
-/** The programs of the stand-ins. They run on the Node of the server's image. */
+/** The stand-ins' programs, which run on the Node of the server's image. */
 const programs = fileURLToPath(new URL('../programs/', import.meta.url));
 const node = '/usr/local/bin/node';
 
-/** cni-gate's two images, as the Dockerfile makes them, under the names that they will be published by. */
+/** cni-gate's two images as the Dockerfile builds them, under the names under which they will be published. */
 export const gateImages = (): Image[] => [
   ownImage(serverImage, exported.ownImage),
   ownImage(validatorImage, exported.validatorImage),
@@ -25,15 +25,15 @@ const ownImage = (name: string, exportedAs: string): Image => ({
 
 const filesOf = (exportedAs: string): string => join(inRun().images, exportedAs, 'root');
 
-/** Pods' sandboxes need a program that waits. */
+/** The image of the container that holds a pod's sandbox: its program only waits. */
 export const sandboxImage = (): Image => standIn(pauseImage, 'pause.ts');
 
-/** An image that runs one of `programs/`. @param name tells containers apart in containerd's records */
+/** An image that runs one of `programs/`. @param name also identifies its containers in containerd's records */
 export function standIn(name: string, program: string): Image {
   return {
     name,
     layers: [filesOf(exported.ownImage), programs],
-    // the same image under two names would be one of them to containerd
+    // the label makes each image unique; containerd would report an image with two names under only one of them
     config: { Entrypoint: [node, `/${program}`], Labels: { name } },
   };
 }

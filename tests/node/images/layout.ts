@@ -7,7 +7,7 @@ import { run } from '../../support/run.ts';
 
 export interface Image {
   name: string;
-  /** Folders, each a layer; what several images share is written once. */
+  /** Folders, each of which becomes a layer. A folder that several images share is written once. */
   layers: string[];
   /** `config` of the image configuration (OCI image specification): user, entrypoint, labels. */
   config: object;
@@ -41,7 +41,7 @@ export async function writeImages(folder: string, images: Image[]): Promise<void
     });
     const manifest = { schemaVersion: 2, mediaType: `${type}.manifest.v1+json`, config, layers: own };
     const written = await writeJson(blobs, 'manifest.v1', manifest);
-    // containerd's own: the name that it gives to what it imports
+    // containerd's annotation for the name of an imported image
     manifests.push({ ...written, annotations: { 'io.containerd.image.name': image.name } });
   }
   await writeFile(join(folder, 'oci-layout'), JSON.stringify({ imageLayoutVersion: '1.0.0' }));
@@ -50,7 +50,7 @@ export async function writeImages(folder: string, images: Image[]): Promise<void
 
 async function writeLayer(blobs: string, path: string): Promise<Descriptor> {
   const unnamed = join(blobs, 'layer');
-  // the owner of the checkout does not exist in the image
+  // files belong to root, because the owner of the checkout does not exist in the image
   await run('tar', ['--owner=0', '--group=0', '--numeric-owner', '-C', path, '-cf', unnamed, '.']);
   const sum = createHash('sha256');
   await pipeline(createReadStream(unnamed), sum);

@@ -14,8 +14,8 @@ const labels = { 'k8s-app': own.name };
 export const installerImage = () => standIn('localhost/linkerd-cni:test', 'installer.ts');
 
 /**
- * linkerd-cni as its own manifests install it, by the names that the profile `linkerd` has: a DaemonSet on the host
- * network that puts its plugin behind the node's primary network, and may look at pods.
+ * linkerd-cni as its own manifests install it, with the names in the profile `linkerd`: a DaemonSet on the host network
+ * that appends its plugin to the chain of the node's primary network, and whose account may get pods.
  */
 export function linkerdCni({ url }: Server, seconds: number): object[] {
   return [
@@ -73,7 +73,7 @@ function pod(apiServer: string, seconds: number): object {
           API_SERVER: apiServer,
           CHAIN: `${folders.configuration}/${chainFile}`,
           PLUGIN: plugin,
-          // the plugin runs on the node, which sees the machine's own files
+          // the plugin runs on the node, which can read the machine's files
           PLUGIN_COMMAND: `env NODE_COMPILE_CACHE=${folders.programs}/cache '${process.execPath}' '${program}'`,
           SECONDS: String(seconds),
         }).map(([name, value]) => ({ name, value })),

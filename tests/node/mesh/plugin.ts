@@ -4,7 +4,7 @@ import { Api } from '../../cluster/harness/api.ts';
 import { answerCall, type Configuration } from '../../netns/chain/mesh-plugin.ts';
 
 interface Settings extends Configuration {
-  /** Path of what `programs/installer.ts` put there. */
+  /** Path of the file with credentials that `programs/installer.ts` wrote. */
   credentials: string;
 }
 
@@ -14,9 +14,9 @@ interface Pod {
 }
 
 /**
- * The plugin of a mesh that looks at the pod, as linkerd-cni does: it acts on one that carries the proxy and no
- * `linkerd-init`, which would write the rules itself. It asks the API server once. Tests' annotations make it leave a
- * pod out, or its inbound rules.
+ * A mesh's plugin that reads the pod from the API server, as linkerd-cni does. It writes rules only for a pod that has
+ * the proxy and no `linkerd-init`, which would write the rules itself. Annotations of tests make it skip the pod, or
+ * only the inbound rules.
  */
 await answerCall(async (configuration) => {
   const { server, credentials } = read((configuration as Settings).credentials);
@@ -33,7 +33,7 @@ function read(path: string): Pick<Access, 'server' | 'credentials'> {
   return JSON.parse(readFileSync(path, 'utf8'));
 }
 
-/** Which pod it is about: `CNI_ARGS` has `K8S_POD_NAMESPACE=shop;K8S_POD_NAME=web-0`, among others. */
+/** The pod's API path. `CNI_ARGS` contains, among others, `K8S_POD_NAMESPACE=shop;K8S_POD_NAME=web-0`. */
 function podPath(): string {
   const args = new Map(
     (process.env.CNI_ARGS ?? '').split(';').map((arg) => arg.split('=') as [string, string]),

@@ -1,14 +1,14 @@
 import { createServer, get } from 'node:http';
 
 /**
- * An application behind a mesh. Asked for `/who`, it calls a server outside of the pod, as applications do, and reports
- * who answered: in the mesh that is the proxy. `/ready` is for the kubelet.
+ * An application in a mesh. On `/who`, it calls a server outside of the pod and returns its answer: in the mesh, the
+ * proxy answers. `/ready` is for the kubelet's probe.
  */
 const elsewhere = process.env.ELSEWHERE ?? '';
 
 createServer((request, response) => {
   if (request.url !== '/who') return response.end('ready');
-  // a connection of its own each time: one that is kept was made under the rules of its time
+  // a new connection for each call, because an existing connection would follow the rules from when it was made
   get(elsewhere, { agent: false }, (answer) => answer.pipe(response)).on('error', (error) =>
     response.writeHead(502).end(error.message),
   );

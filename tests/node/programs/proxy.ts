@@ -2,8 +2,8 @@ import { createServer as createHttp } from 'node:http';
 import { connect, createServer } from 'node:net';
 
 /**
- * Stands for linkerd's proxy, at its ports: what is led to 4143 is handed to the application, and what the application
- * sends out ends here, at 4140.
+ * Stands in for linkerd's proxy on its ports. A connection that is redirected to 4143 is forwarded to the application;
+ * a connection from the application ends here, at 4140.
  */
 createHttp((_, response) => response.end('the proxy')).listen(4140);
 createServer((incoming) => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 
-/** What action.yml says, as far as the tests need it. */
+/** The parts of action.yml that the tests need. */
 interface Action {
   inputs: Record<string, { required: boolean; default?: string }>;
   outputs: Record<string, { value: string }>;
@@ -19,11 +19,11 @@ interface Step {
   run: string;
 }
 
-/** How an action ended. */
+/** The result of an action. */
 export interface ActionEnded {
   /** The exit code of the last step that ran. */
   status: number | null;
-  /** Both streams of each step, by its name: a runner shows them in one log. */
+  /** Standard output and error of each step, by the step's name: a runner shows both in one log. */
   logs: Record<string, string>;
   outputs: Record<string, string>;
   summary: string;

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { parse, parseAllDocuments } from 'yaml';
 
-/** How a job ended. */
+/** The result of a job. */
 export interface JobEnded {
   status: number | null;
   log: string;

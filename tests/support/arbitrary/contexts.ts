@@ -4,7 +4,7 @@ import { FixedNamespaces } from '../../../webhook/core/facts/namespace.ts';
 import { foreign, profileLabel } from '../../../webhook/lib/names.ts';
 import { builtInNames, policyOf } from '../configurations.ts';
 
-/** Profiles beside the built-in ones, for what those do not use. */
+/** Profiles beside the built-in ones, with settings that no built-in profile has. */
 const profiles = [
   { name: 'storage', annotations: { [foreign.networks]: 'net/storage, net/backup@net1' } },
   {
@@ -21,7 +21,7 @@ const profiles = [
   { name: 'database', proof: { checks: [{ reach: { host: 'db.shop.svc', port: 5432 } }] } },
 ];
 
-/** A policy for each way of setting the proof; they are made once, as a server makes them. */
+/** Policies with different settings of `proof`. They are made only once, as in a server. */
 const policies = [
   {},
   { imagePullSecrets: ['mirror', 'spare'], image: 'mirror.local/cni-gate:1', imagePullPolicy: 'Always' },
@@ -35,7 +35,7 @@ const combined = fc
   })
   .map((names) => names.join('.'));
 
-/** What a call is answered with: a policy, and the namespace `shop` with some combination of profiles. */
+/** Random contexts of a call: a policy, and the namespace `shop` with some combination of profiles. */
 export const contexts: Arbitrary<MutateContext> = fc
   .record({
     policy: fc.constantFrom(...policies),
@@ -50,7 +50,7 @@ export const contexts: Arbitrary<MutateContext> = fc
     return {
       policy,
       namespaces: new FixedNamespaces(new Map([['shop', labels]])),
-      // a counterexample would print the whole policy
+      // without this method, a counterexample prints the whole policy
       [fc.toStringMethod]: () => JSON.stringify({ proof: policy.proof, labels }),
     };
   });

@@ -2,7 +2,7 @@ import fc, { type Arbitrary } from 'fast-check';
 import { foreign, profileLabel, statusAnnotation } from '../../../webhook/lib/names.ts';
 import { builtInNames } from '../configurations.ts';
 
-/** Keys that mean something to JavaScript or to JSON Pointer, and some that mean nothing. */
+/** Keys that JavaScript or JSON Pointer treat in a special way, and some ordinary keys. */
 const nastyKeys = [
   ...['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', 'length', '', '0', '-'],
   ...['a/b~c', '~0', '~1', 'a~1b', 'cni-gate.io~1profile', 'app.kubernetes.io/name', 'ключ', '钥匙'],
@@ -20,12 +20,12 @@ const text = fc.oneof(
   fc.constant('x'.repeat(300)),
 );
 
-/** An object as `JSON.parse` makes it: `__proto__` is a key like others. */
+/** An object as `JSON.parse` makes it, in which `__proto__` is an ordinary key. */
 function parsed(entries: [string, string | null][]): Record<string, string> {
   return JSON.parse(`{${entries.map(([k, v]) => `${JSON.stringify(k)}:${JSON.stringify(v)}`).join()}}`);
 }
 
-/** A map with entries of its own kind, and in every other case with nulls, and some that no API server would take. */
+/** A map of the given entries. Half of the maps also have random entries, some of them null, that are not valid. */
 function map(own: Arbitrary<[string, string][]>): Arbitrary<Record<string, string> | null> {
   const odd = fc.array(fc.tuple(key, fc.option(text, { freq: 9 })), { maxLength: 4 });
   const plain = fc.subarray<[string, string | null]>([
@@ -66,7 +66,7 @@ const jsonNetwork = fc.record(
   { requiredKeys: ['name'] },
 );
 
-/** The networks annotation in both forms, well written and not. */
+/** Values of the networks annotation in both of its forms, valid and not valid. */
 const networks = fc.oneof(
   fc.array(network, { maxLength: 4 }).chain((items) => fc.constantFrom(items.join(','), items.join(' , '))),
   fc

@@ -4,7 +4,7 @@ import { copyOf } from '../answers.ts';
 import { annotations, labels } from './maps.ts';
 import { anyResources, styles } from './resources.ts';
 
-/** Names that mean something to a profile's `when`, among others. */
+/** Names of containers, some of which occur in the `when` of a profile. */
 const names = [
   ...['linkerd-proxy', 'linkerd-init', 'istio-proxy', 'istio-validation', 'istio-init'],
   ...['app', 'cache', 'log', 'wait'],
@@ -48,7 +48,7 @@ const container = (resources: Arbitrary<Container['resources']>): Arbitrary<Name
     { requiredKeys: ['image', 'resources'] },
   );
 
-/** Containers and init containers, sidecars among them, with names that are unique over both lists. */
+/** Containers and init containers, including sidecars, with names that are unique over both lists. */
 const containers: Arbitrary<Pick<PodSpec, 'containers' | 'initContainers'>> = styles.chain((resources) =>
   fc
     .record({
@@ -93,12 +93,12 @@ const metadata = fc.record(
   { requiredKeys: ['generateName'] },
 );
 
-/** Pods of every kind that admission tells apart; about half of them are ones that Kubernetes takes. */
+/** Pods of every kind that admission distinguishes; Kubernetes would accept about half of them. */
 export const pods: Arbitrary<Pod> = fc
   .record({ metadata, lists: containers, rest, nulls: fc.boolean() })
   .map(({ metadata: meta, lists, rest: more, nulls }) => {
     const { initContainers, ...main } = lists;
-    // an absent list and one that is null are two ways to say the same
+    // Kubernetes treats an absent list and a null list alike
     const init = initContainers === null && !nulls ? {} : { initContainers };
     return copyOf({ metadata: meta, spec: { ...main, ...init, ...more } }) as Pod;
   });

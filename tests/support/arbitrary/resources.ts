@@ -1,7 +1,7 @@
 import fc, { type Arbitrary } from 'fast-check';
 import type { Quantities, Resources } from '../../../webhook/core/facts/pod.ts';
 
-/** A request and a limit that is not below it, each in some spelling. */
+/** A request, and a limit that is not lower than the request, each in one of several spellings. */
 type Pair = [request: string | number, limit: string | number];
 
 const pair = (
@@ -55,7 +55,7 @@ export const anyResources: Arbitrary<Resources | null> = fc.option(
     ),
 );
 
-/** Resources of a Guaranteed pod's container, zeros aside. */
+/** Resources of a container in a Guaranteed pod, unless a value is zero. */
 const equalResources: Arbitrary<Resources> = fc.tuple(cpu([1]), memory([1])).map(([cpuPair, memoryPair]) =>
   resourcesOf(
     [
@@ -66,7 +66,7 @@ const equalResources: Arbitrary<Resources> = fc.tuple(cpu([1]), memory([1])).map
   ),
 );
 
-/** One of these for all containers of a pod, so that each class is met often. */
+/** Generators, of which a pod uses one for all of its containers, so that each QoS class occurs often. */
 export const styles: Arbitrary<Arbitrary<Resources | null>> = fc.constantFrom(
   anyResources,
   equalResources,

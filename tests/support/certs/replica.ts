@@ -3,10 +3,10 @@ import type { World } from './world.ts';
 
 export type Settings = Pick<ReconcilerOptions, 'overlap' | 'authorityDays' | 'leafDays' | 'names'>;
 
-/** A replica that pauses before each of its requests until the test continues it. */
+/** A replica that pauses before each of its requests until the test lets it continue. */
 export class Replica {
   serving: Leaf | undefined;
-  /** When it last ended a reconciliation, in the world's monotonic time. */
+  /** When the replica last completed a reconciliation, in the world's monotonic time. */
   reconciledAt = 0;
   frozen = false;
   readonly #world: World;
@@ -31,17 +31,17 @@ export class Replica {
     return this.#running !== undefined;
   }
 
-  /** Makes one request, or begins a reconciliation. Returns at the next pause. */
+  /** Makes one request, or begins a reconciliation, and returns at the next pause. */
   async step(): Promise<void> {
     this.#stopped = Promise.withResolvers();
     if (this.#running === undefined) {
-      // an error ends the waiting step: the test then fails with its sequence instead of a time-out
+      // an error rejects the step that waits, so that the test fails with its sequence and not with a time-out
       this.#running = this.#reconcileOnce(this.#life).catch((error: unknown) => this.#stopped.reject(error));
     } else for (const go of this.#waiting.splice(0)) go();
     await this.#stopped.promise;
   }
 
-  /** Ends the reconciliation in progress, or makes a whole one. */
+  /** Completes the reconciliation in progress, or makes a whole one. */
   async finish(): Promise<void> {
     do await this.step();
     while (this.isReconciling);
@@ -68,7 +68,7 @@ export class Replica {
     const life = this.#life;
     const turn = (): Promise<void> => {
       const { promise, resolve } = Promise.withResolvers<void>();
-      // the request of an earlier life is never made
+      // a request that was pending when the replica restarted is never made
       if (life === this.#life) {
         this.#waiting.push(resolve);
         this.#stopped.resolve();

@@ -15,7 +15,7 @@ import { World, type Written } from './world.ts';
 export const minute = 60_000;
 export const day = 24 * 60 * minute;
 
-/** How long a replica that is not frozen may take for a reconciliation. */
+/** How long, in milliseconds, a replica that is not frozen may go without completing a reconciliation. */
 const longestReconciliation = 5_000;
 
 const names = ['mutating/cni-gate', 'validating/cni-gate'] as const;
@@ -23,11 +23,11 @@ const names = ['mutating/cni-gate', 'validating/cni-gate'] as const;
 interface Watch {
   server: number;
   name: (typeof names)[number];
-  /** Index in the configuration's history of the last caBundle that the API server knows. */
+  /** The index, in the configuration's history, of the last caBundle that the API server knows. */
   known: number;
 }
 
-/** Faults of the Secret, each made from its data. */
+/** Faults of the Secret: functions from its data to the faulty data, or to undefined for a deleted Secret. */
 export const secretFaults: Record<
   string,
   (data: SecretData, stranger: SecretData) => SecretData | undefined
@@ -59,13 +59,13 @@ export const bundleFaults: Record<
   'one too many': (bundle, stranger) => `${bundle ?? ''}${stranger['ca.crt']}`,
 };
 
-/** After each event, every API server trusts what every replica serves, however late it learns of it. */
+/** Checks after each event that every API server trusts what every replica serves, however late changes arrive. */
 export class Simulation {
   readonly world = new World();
   readonly replicas: Replica[];
   readonly settings: Settings;
   readonly #watches: Watch[];
-  /** After a fault that no replica can serve through, until it is repaired and every API server knows. */
+  /** While true, trust is not asserted: after a fault that stops all replicas, until API servers know its repair. */
   #excused = true;
   readonly #stranger: SecretData;
   readonly #past: SecretData[] = [];
@@ -89,14 +89,14 @@ export class Simulation {
     this.check();
   }
 
-  /** Lets time pass in pieces, in which replicas and API servers act; no leaf expires within a piece. */
+  /** Lets time pass in pieces, in which replicas and API servers act. No leaf expires within a piece. */
   async pass(ms: number): Promise<void> {
     const [short, longest] = [Math.min(ms, 2_000), (this.settings.leafDays * day) / 6];
     for (let passed = 0; passed < ms; ) {
       const piece = passed < 20_000 ? short : Math.min(longest, Math.ceil(ms / 8));
       passed += piece;
       this.world.monotonicNow += piece;
-      // at the end of a piece, API servers know all that was written an overlap ago
+      // at the end of a piece, API servers know everything that was written at least an overlap earlier
       this.#learnUpTo(this.world.monotonicNow - this.settings.overlap);
       for (const replica of this.replicas) {
         if (replica.frozen || this.world.monotonicNow - replica.reconciledAt < longestReconciliation)
@@ -113,14 +113,14 @@ export class Simulation {
     this.check();
   }
 
-  /** A replica loses its memory, if another replica keeps one. */
+  /** Restarts a replica without its memory, but only if another replica that runs has one. */
   restart(index: number): void {
     const replica = this.#replica(index);
     const others = this.replicas.some((each) => each !== replica && each.remembers && !each.frozen);
     if (others && this.#isSound()) replica.restart();
   }
 
-  /** A replica is cut off, even inside a reconciliation, if another replica goes on. */
+  /** Cuts a replica off, even in the middle of a reconciliation, but only if another replica goes on. */
   freeze(index: number): void {
     const replica = this.#replica(index);
     const others = this.replicas.some((each) => each !== replica && each.remembers && !each.frozen);
@@ -137,7 +137,7 @@ export class Simulation {
     if (secret) this.world.setSecret(secretFaults[fault]?.(secret.data, this.#stranger));
   }
 
-  /** An older copy of the Secret is written back, with another uid where it was deleted before. */
+  /** Writes an older copy of the Secret back; with another uid, as if the Secret had been deleted before. */
   async rollBack(index: number, sameUid: boolean): Promise<void> {
     await this.#settle();
     const older = this.#past[index % Math.max(this.#past.length, 1)];
@@ -157,7 +157,7 @@ export class Simulation {
   async jump(ms: number): Promise<void> {
     await this.#settle();
     this.world.shift += ms;
-    // valid certificates may be invalid now, and forgotten ones valid again, for everybody at once
+    // for all replicas at once, valid certificates may become invalid, and expired ones valid again
     this.#excused = true;
   }
 
@@ -168,7 +168,7 @@ export class Simulation {
     this.world.setSecret(secretData({ ...state, next: begun }));
   }
 
-  /** All replicas reconcile until nothing is left to do, and all API servers learn of it. */
+  /** Lets all replicas reconcile until nothing is left to do, and all API servers learn the result. */
   async rest(): Promise<void> {
     this.thaw();
     for (let count = 0; count < 12; count++) await this.pass(longestReconciliation);
@@ -186,7 +186,7 @@ export class Simulation {
     assert.equal(this.#excused, false, 'repaired within the time that it may take');
   }
 
-  /** Asserts that every API server trusts what every replica serves, and keeps each usable Secret. */
+  /** Asserts that every API server trusts what every replica serves, and keeps each new Secret for {@link rollBack}. */
   check(): void {
     const trusted = this.replicas.every((replica) => this.#untrusted(replica) === undefined);
     const valid = this.replicas.every((replica) => replica.frozen || this.#isValid(replica));
@@ -220,7 +220,7 @@ export class Simulation {
     return watch && `API server ${watch.server} does not trust it by ${watch.name}`;
   }
 
-  /** Reconnects replicas and updates API servers, so that the next fault is the only one. */
+  /** Lets replicas and API servers catch up, so that the next fault is the only one. */
   async #settle(): Promise<void> {
     this.thaw();
     for (let count = 0; count < 4; count++) for (const replica of this.replicas) await replica.finish();
@@ -239,7 +239,7 @@ export class Simulation {
     return readSecret(this.world.secret?.data, this.world.now());
   }
 
-  /** API servers know at least what was written until then. */
+  /** Lets API servers know at least everything that was written until `time`. */
   #learnUpTo(time: number): void {
     for (const watch of this.#watches) {
       const last = this.#historyOf(watch).findLastIndex(({ at }) => at <= time);

@@ -10,14 +10,14 @@ import type {
 import { fingerprintsIn } from '../../../certs/rotation.ts';
 import { CniGateError } from '../../../webhook/lib/errors.ts';
 
-/** The error of a write over another version than the one that was read. */
+/** The error of a write that names another version than the current one. */
 export const conflict = new CniGateError('CNI_GATE_CLUSTER_CONFLICT', 'the object has been modified');
 
 export interface Configuration {
   uid: string;
   version: number;
   bundle: string | undefined;
-  /** Every caBundle that it had, the current one last. */
+  /** Every caBundle that the configuration has had, the current one last. */
   history: Written[];
 }
 
@@ -26,13 +26,13 @@ export interface Written {
   trusted: Set<string>;
 }
 
-/** A cluster with a Secret, webhook configurations and a clock that can be set; writes are conditional. */
+/** A cluster with a Secret, webhook configurations and a clock. A write must name the version that it replaces. */
 export class World {
   secret: SecretSnapshot | undefined;
   configurations = new Map<ConfigurationName, Configuration>();
-  /** Milliseconds of a monotonic clock. */
+  /** The monotonic clock, in milliseconds. */
   monotonicNow = 0;
-  /** Milliseconds by which the wall clock was set. */
+  /** By how many milliseconds the wall clock was set ahead. */
   shift = 0;
   #version = 0;
   readonly #began = Date.parse('2030-01-01T00:00:00Z');
@@ -52,7 +52,7 @@ export class World {
     this.configurations.set(name, { uid, version: Number(this.#next()), bundle, history: written });
   }
 
-  /** The cluster as a replica sees it; `turn` is waited for before each request. */
+  /** The cluster as a replica sees it. Each request first waits for `turn`. */
   shared(turn: () => Promise<void>): SharedObjects {
     return {
       now: () => this.now(),

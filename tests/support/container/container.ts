@@ -7,18 +7,18 @@ const enter = fileURLToPath(new URL('./enter.sh', import.meta.url));
 const namespaces = ['--mount', '--pid', '--fork', '--kill-child'];
 
 export interface Container {
-  /** Its root file system. Folders that it lacks for mounts are made in it. */
+  /** The root file system. Mount points that are missing are made in it. */
   root: string;
   uid: number;
   writable?: boolean;
-  /** What else is there: from a path of the machine to one in the root. */
+  /** Further mounts, from a path of the machine to a path in the root. */
   mounts?: Mount[];
 }
 
-/** Read-only, but for `rw`. */
+/** A mount, which is read-only unless `rw` is given. */
 export type Mount = [source: string, target: string, access?: 'rw' | 'ro'];
 
-/** A command in such a container, as arguments for `spawn`. It ends with the process that starts it. */
+/** A command in a container, as arguments for `spawn`. The command ends when the process that starts it ends. */
 export function contained(
   { root, uid, writable = false, mounts = [] }: Container,
   command: readonly string[],
@@ -30,12 +30,12 @@ export function contained(
   return mortal('unshare', [...namespaces, 'sh', enter, ...flags, '--', ...command]);
 }
 
-/** Sends a signal to the command of a container, where the child is `unshare` around it. */
+/** Sends a signal to the command of a container. @param child the process of `unshare` around the command */
 export function signal(child: ChildProcess, name: NodeJS.Signals): void {
   process.kill(commandOf(child), name);
 }
 
-/** The process id of a container's command, as it is outside, where the child is `unshare` around it. */
+/** The process id of a container's command outside the container, from the process of `unshare` around it. */
 export const commandOf = ({ pid }: ChildProcess): number => childOf(childOf(pid));
 
 const childOf = (pid: number | undefined): number =>

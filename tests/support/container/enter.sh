@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs a command as a container is run: in a root of its own, as a user of its own who can become no other.
-# Needs mount and PID namespaces of its own: see container.ts.
+# Runs a command as a container runtime does: in its own root, as a user who cannot become another user.
+# The caller must have created new mount and PID namespaces for it: see container.ts.
 #
 # usage: enter.sh ROOT ro|rw UID [SOURCE=TARGET[=rw] ...] -- COMMAND [ARGUMENT ...]
 set -eu
@@ -29,5 +29,5 @@ mkdir -p "$root/proc" "$root/dev"
 mount -t proc proc "$root/proc"
 mount --rbind /dev "$root/dev"
 mount -o "remount,bind,$mode" "$root"
-# no exec: the kernel forgets whose end ends a process when that becomes another user, and this one stays root
+# no exec, so that this process stays root: the kernel clears the parent-death signal of a process that changes its user
 setpriv --no-new-privs -- chroot --userspec="$uid:$uid" --groups= "$root" "$@"

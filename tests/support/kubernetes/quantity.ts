@@ -28,7 +28,7 @@ const form = /^([+-]?)(\d+\.?\d*|\.\d+)(?:[eE]([+-]?\d{1,2})|([numkMGTPE]|[KMGTP
 
 const roundUp = (value: bigint, by: bigint): bigint => value / by + (value % by > 0n ? 1n : 0n);
 
-/** Billionths of a unit, or undefined for a text that is no quantity. A null is 0, as Go decodes it. */
+/** A quantity in billionths, or undefined if the text is not a quantity. As Go decodes it, null is 0. */
 export function nanos(value: string | number | null): bigint | undefined {
   const match = form.exec(String(value ?? 0));
   if (match === null) return undefined;

@@ -74,7 +74,7 @@ suite('mutate', () => {
 });
 
 suite('a patch is applied before it is sent', () => {
-  // a configuration file cannot have this annotation, which no patch may set
+  // no patch may set this annotation, and no configuration file can contain it
   const annotations = JSON.parse('{"__proto__":"x"}');
   const answerIn = async (mode: 'enforce' | 'warn') => {
     const policy = policyOf({ proof: { mode } }).withProfiles((profile) => ({ ...profile, annotations }));
@@ -92,7 +92,7 @@ suite('a patch is applied before it is sent', () => {
   test('one that does not apply: a refusal without a patch', async () => {
     const { allowed, status } = await answerIn('enforce');
     assert.deepEqual([allowed, status?.code], [false, 403]);
-    // one line: the pod does not belong in the text
+    // the text has one line, so it does not contain the pod
     assert.match(
       status?.message ?? '',
       /^the patch for this pod does not apply, so it was not sent: .*banned for security reasons.* \(CNI_GATE_PATCH_FAILED\)$/,

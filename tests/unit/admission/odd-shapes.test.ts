@@ -9,7 +9,7 @@ import { policyOf } from '../../support/configurations.ts';
 import { namespaceReview, namespaceWith } from '../../support/namespace-reviews.ts';
 import { recorded } from '../../support/reviews.ts';
 
-/** Values that replace any other value. */
+/** Values that take the place of any other value. */
 const odd: unknown[] = [
   ...[null, true, 0, -1, 1e300, '', 'x', '__proto__'],
   ...[[], [null], [[]], ['x'], [1], {}, { x: null }, { name: null }, [{ name: 'x' }]],
@@ -32,7 +32,7 @@ const context = {
   namespaces: new FixedNamespaces(new Map([['shop', { 'cni-gate.io/profile': 'cilium.linkerd.multus' }]])),
 };
 
-/** A pod that was injected before, so that what is there already is compared as well. */
+/** A review of a pod that is already injected, so that the comparison with the earlier injection is tested too. */
 async function injected(): Promise<unknown> {
   const review = recorded('pod-meshed');
   review.request.namespace = 'shop';

@@ -10,13 +10,13 @@ import { type Change, changes } from '../../support/between-calls.ts';
 import { assertSettled, assertSound } from '../../support/invariants.ts';
 
 /*
- * Pods and configurations made at random. A failure prints the seed and the path that bring it back: give them to
- * `fc.assert` as `{ seed, path }`.
+ * Pods and configurations are random. To repeat a failure, give the seed and the path that it prints to `fc.assert` as
+ * `{ seed, path }`.
  */
 
 const between = fc.constantFrom(...Object.entries(changes)).map(([name, change]) => named(name, change));
 
-/** A change that a counterexample shows by its name. */
+/** Gives a change its name, so that a counterexample shows the name. */
 function named(name: string, change: Change): Change {
   return Object.defineProperty((pod: Pod) => change(pod), 'name', { value: name });
 }

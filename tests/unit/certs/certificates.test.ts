@@ -10,7 +10,7 @@ import { checkPair, namesIn, verifyChain } from '../../../certs/verify.ts';
 import { CniGateError, type ErrorCode } from '../../../webhook/lib/errors.ts';
 import { certify } from '../../support/openssl.ts';
 
-/** For assert.throws: a CniGateError of this code, with a message that matches. */
+/** For `assert.throws`: expects a CniGateError with this code and with a message that matches. */
 function refusal(code: ErrorCode, message: RegExp): (error: unknown) => true {
   return (error) => {
     assert.ok(error instanceof CniGateError, `a CniGateError was expected, not ${error}`);
@@ -25,7 +25,7 @@ const later = (days: number): Date => new Date(now.getTime() + days * 86_400_000
 const host = 'cni-gate.cni-gate.svc';
 const names = [host, '192.0.2.1', '2001:db8::1'];
 const authority = createAuthority({ days: 365 * 30, now });
-// of the same name: only the key differs
+// `stranger` has the same name as `authority`, and only its key differs
 const stranger = createAuthority({ days: 10, now });
 const serving = issueServing(authority, { names, days: 90, now });
 
@@ -35,7 +35,7 @@ suite('what is issued', () => {
     writeFileSync(join(folder, name), text);
     return join(folder, name);
   };
-  /** What openssl says about a certificate by the rules of RFC 5280. */
+  /** The output of openssl when it verifies a certificate by the rules of RFC 5280. */
   function opensslSays(chain: string, bundle: string, ...args: string[]): string {
     const files = ['-CAfile', file('ca', bundle), '-untrusted', file('chain', chain), file('leaf', chain)];
     const { stdout, stderr } = spawnSync('openssl', ['verify', '-x509_strict', ...args, ...files], {
@@ -69,7 +69,7 @@ suite('what is issued', () => {
 
   test('an authority lasts beyond 2049; what it signs lasts the given days, but not longer than the authority', () => {
     const { validFromDate, validToDate } = new X509Certificate(authority.certificate);
-    // the encoding of dates changes in 2050
+    // from 2050 on, certificates encode dates in another way
     assert.deepEqual([validFromDate, validToDate], [later(-5 / 1440), later(365 * 30)]);
     const leaf = new X509Certificate(serving.certificate);
     assert.deepEqual([leaf.validFromDate, leaf.validToDate], [serving.notBefore, serving.notAfter]);
@@ -86,7 +86,7 @@ suite('what is issued', () => {
         () => issue(signer, later(0.01)),
         refusal('CNI_GATE_TLS_PAIR', /^The authority cannot sign: /),
       );
-    // its name is encoded in another way than ours, and outside ASCII
+    // the authority's name is not ASCII, and is encoded in another way than in our own authorities
     const own = certify({ subject: '/C=DE/CN=Größe' });
     const { certificate } = issue(own, new Date());
     assert.match(opensslSays(certificate, own.certificate), /: OK\n$/);

@@ -30,8 +30,8 @@ const webhooks = [
 ];
 
 /**
- * The objects of an API server that answers the first configuration last. What the real one does with a stale version
- * is for the cluster's tests; these tests show that each write names the version that was read.
+ * The objects of an API server that answers the request for the first configuration last. These tests show that each
+ * write names the version that was read; the cluster's tests show what a real API server does with a stale version.
  */
 async function stored(t: TestContext) {
   const api = await startFakeApi(t, ({ path }, response) => {
@@ -63,7 +63,7 @@ test('a caBundle is read and written in those webhooks that call our Service, in
   const { asked, shared } = await stored(t);
   const { found } = await shared.configurations();
   const seen = { version: 'a/3', resourceVersion: '7', webhooks: [0, 4], bundles: ['ours', ''] };
-  // in this order, whichever is answered first
+  // the order is that of `configurations`, whichever request is answered first
   assert.deepEqual(
     found,
     configurations.map((name) => ({ name, ...seen })),

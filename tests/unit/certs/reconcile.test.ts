@@ -12,11 +12,11 @@ const options = { authorityDays: 365, leafDays: 7, names: ['x.svc'] };
 let state: State;
 let world: World;
 let reconciler: Reconciler;
-/** What the reconciler reported. */
+/** The steps, repairs and failures that the reconciler reported. */
 let reported: string[];
-/** The configurations that it found or made as they should be. */
+/** The configurations that the reconciler found in order, or put in order. */
 let well: string[];
-/** What stands in for a request to the cluster. */
+/** Functions that replace requests to the cluster. */
 let instead: Partial<SharedObjects>;
 
 beforeEach(async () => {
@@ -92,7 +92,7 @@ test('a Secret without our label stays as it is, and so does what is served', as
 
 const day = 86_400_000;
 
-/** Reconciles some days later, and says how long what is served then is still valid, in days. */
+/** Reconciles after some days. Returns for how many more days the certificate that is served then is valid. */
 async function validAfter(days: number): Promise<number> {
   world.monotonicNow += days * day;
   const result = await reconciler.reconcile();

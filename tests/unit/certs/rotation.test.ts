@@ -22,11 +22,11 @@ const created = (): State => ({ authority: newAuthority(365, began) });
 const begunAt = (state: State, now: Date): State => ({ ...state, next: newAuthority(365, now) });
 const [first, other] = [created(), created()];
 
-/** A rotation from begin to promote, at one time. */
+/** The state after a whole rotation, from begin to promote, at one time. */
 const rotated = (state: State, now: Date): State =>
   plan(begunAt(state, now), { now, trustedFor: 1000 }).state;
 
-/** The plan for a Secret that contains a state, of a replica that knows nothing else. */
+/** The plan of a replica for a Secret that contains this state; the replica remembers no state itself. */
 function plan(state: State | undefined, more: Partial<Observation> = {}) {
   return planStep({
     reading: readSecret(state && secretData(state), more.now ?? later(0.1)),

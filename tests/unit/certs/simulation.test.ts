@@ -2,12 +2,12 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { bundleFaults, day, minute, Simulation, secretFaults } from '../../support/certs/simulation.ts';
 
-/** As short as certificates can be for this: a rotation of everything takes a simulated day. */
+/** The shortest lifetimes that this test can use, so that a rotation of everything takes a simulated day. */
 const settings = { overlap: minute, authorityDays: 1, leafDays: 0.25, names: ['cni-gate.cni-gate.svc'] };
 
 type Event = (simulation: Simulation) => Promise<void> | void;
 
-/** A random event: its weight and its values. */
+/** A random event with its weight and the values with which it is called. */
 const happening = <Value>(
   weight: number,
   label: string,
@@ -41,9 +41,9 @@ const events = fc.oneof(
   happening(1, 'clock set by days', fc.constantFrom(-30, -0.1, 0.1, 30), (it, days) => it.jump(days * day)),
 );
 
-/** The sequences are random. After a change of the plan, set the variable to some hundreds. */
+/** The number of random sequences. After a change of the plan, set `SIMULATION_RUNS` to some hundreds. */
 const runs = Number(process.env.SIMULATION_RUNS ?? 4);
-/** `SIMULATION_SEED` and `SIMULATION_PATH` repeat a failure, whose message has both. */
+/** To repeat a failure, set `SIMULATION_SEED` and `SIMULATION_PATH` to the values in its message. */
 const { SIMULATION_SEED: seed, SIMULATION_PATH: path } = process.env;
 const again = { ...(seed && { seed: Number(seed) }), ...(path && { path }) };
 

@@ -32,7 +32,7 @@ suite('paths of the API', () => {
     const files = globSync('webhook/**/*.ts', { cwd: root }).filter((file) =>
       makes.test(readFileSync(`${root}${file}`, 'utf8')),
     );
-    // a report names files of the user's repository, and no path of the API
+    // this file encodes names of files in the user's repository, not paths of the API
     const others = files.filter((file) => file !== 'webhook/review/output/sarif.ts');
     assert.deepEqual(others, ['webhook/cluster/api-path.ts']);
   });

@@ -147,7 +147,7 @@ test('an answer that is not from an API server is reported as unreachable', asyn
   for (const [name, text, answer] of answers) {
     await t.test(name, async (t) => {
       const api = await startFakeApi(t, answer);
-      // an answer that comes may be slow on a busy machine
+      // only the cases without an answer have a short time-out, because answers may be slow on a busy machine
       const timeout = name.startsWith('no ') ? 50 : 10_000;
       const request = api.client.request('GET', '/version', { timeout });
       const expected = fails('CNI_GATE_CLUSTER_UNREACHABLE', text, { status: undefined });
@@ -164,7 +164,7 @@ test('after a time-out no idle connection is used again', async (t) => {
     if (path !== '/slow') json(response, 200, {});
     else api.nth(1).then(() => json(response, 200, {}));
   });
-  // two connections: one that will be idle, one that goes silent
+  // the client opens two connections: one becomes idle, and the other one gets no answer
   const slow = api.client.request('GET', '/slow');
   await api.nth(0);
   const silent = api.client.request('GET', '/silent', { timeout: 100 });
@@ -181,15 +181,15 @@ test('a GET whose kept connection the server closed is sent once more, over a ne
   });
   const get = (path: string) => api.client.request('GET', path);
   const asked = () => api.asked.splice(0).map(({ method, path }) => `${method} ${path}`);
-  // the server closes a new one
+  // the client does not repeat a request if the server closes a new connection
   await assert.rejects(get('/closed'), fails('CNI_GATE_CLUSTER_UNREACHABLE', /ECONNRESET/));
   assert.deepEqual(asked(), ['GET /closed']);
   await Promise.all([get('/a'), get('/b')]);
-  // both are in the client's pool
+  // both connections are now idle in the client's pool, and the server closes them
   api.closeConnections();
   await get('/c');
   assert.deepEqual(asked(), ['GET /a', 'GET /b', 'GET /c']);
-  // an answer that never begins: twice, and no more
+  // a request over a kept connection is sent twice if the server closes the connection, but not more often
   await assert.rejects(get('/closed'), fails('CNI_GATE_CLUSTER_UNREACHABLE', /ECONNRESET/));
   assert.deepEqual(asked(), ['GET /closed', 'GET /closed']);
   await get('/d');

@@ -65,7 +65,7 @@ test('a list that is slow but continues does not time out', async (t) => {
     t,
     ({ query }, response) => {
       if (query.watch !== undefined) return void response.writeHead(200).flushHeaders();
-      // in all it takes longer than it may be silent
+      // the whole list takes longer than the informer waits for the next bytes
       const pieces = [...text.slice(0, 15), text.slice(15)];
       const timer = setInterval(() => {
         const piece = pieces.shift();
@@ -144,7 +144,7 @@ for (const line of [
   });
 }
 
-/** The waits of an informer, and what it does after each, while every watch gets the same answer. */
+/** The waits of an informer while every watch gets the same answer, and what the informer requests after each wait. */
 async function failing(t: TestContext, count: number, answer: (response: Response) => unknown) {
   const run = await informing(
     t,
@@ -162,7 +162,7 @@ async function failing(t: TestContext, count: number, answer: (response: Respons
 test('after four failures without an answer everything is listed again; the waits grow all the same', async (t) => {
   const cut = (response: Response): unknown => response.destroy();
   const { waits, next } = await failing(t, 6, cut);
-  // the first watch is sent twice: its connection was kept since the list
+  // the client sends the first watch twice, because it uses the connection that was kept since the list
   assert.deepEqual(next, ['watch', 'watch', 'watch', 'watch', 'list']);
   assert.deepEqual(waits, [0.5, 1, 2, 2, 0, 2]);
 });

@@ -106,7 +106,7 @@ suite('limits of a store', () => {
               : type === 'remove'
                 ? store.remove(key, one.uid)
                 : store.remove(key);
-          // subscribers who follow the changes know the same
+          // a subscriber that applies the changes knows the same objects as the store
           for (const change of changes) {
             if (change.type === 'deleted') assert.ok(seen.delete(change.key));
             else seen.set(change.key, change.object.version);

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { type Layout, ObjectSplitter, type ObjectText } from '../../../webhook/cluster/stream.ts';
 import { listEnvelopeBytes } from '../../../webhook/lib/limits.ts';
 
-/** Splits a text that arrives in chunks of some bytes. */
+/** Splits a text that arrives in chunks of `size` bytes. */
 function split(layout: Layout, text: string, { max = 1e6, size = 64 * 1024 } = {}) {
   const bytes = Buffer.from(text);
   const splitter = new ObjectSplitter(layout, max);

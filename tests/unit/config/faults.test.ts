@@ -3,7 +3,7 @@ import { suite, test } from 'node:test';
 import { builtInProfiles } from '../../../webhook/config/builtin.ts';
 import { invalid, refusal } from '../../support/configurations.ts';
 
-/** What is wrong, the text behind the first two lines, and what is reported of it. */
+/** What is wrong, the text after the first two lines of the file, and the faults that are reported. */
 type Row = [what: string, text: string, ...faults: string[]];
 
 const orId = '(never 0, which is root; or where the pod shows it: {annotation, containers, default})';
@@ -12,7 +12,7 @@ const orTarget =
 const words = 'redirect, captured, interfaces, address, gateway, roundTrip, reach';
 const unknown = (allowed: string): string => `unknown field; allowed here: ${allowed}`;
 
-/** Checks each row: the faults stand behind `cni-gate.yaml:LINE: ` and a path. */
+/** Tests that each text is refused. `before` is put before each text, and `at` before each fault. */
 function refused(rows: Row[], { before = '', at = '' } = {}): void {
   for (const [what, text, ...faults] of rows) {
     test(what, () => assert.equal(refusal(before + text), invalid(...faults.map((fault) => at + fault))));
@@ -129,7 +129,7 @@ suite('a wrong configuration is refused with its file, line, path and what is al
   }
 });
 
-/** Lists of ten aliases of the list before. */
+/** Lists of ten aliases each, in which every alias stands for the list before. */
 function aliases(levels: number): string {
   const lines = Array.from({ length: levels }, (_, index) => {
     const inner = index === 0 ? 'x' : `*l${index - 1}`;

@@ -7,7 +7,7 @@ import type { Container, Pod } from '../../../webhook/core/facts/pod.ts';
 import type { Profile } from '../../../webhook/core/profiles/types.ts';
 import { applies } from '../../../webhook/core/proof/selection.ts';
 
-/* Profile istio, and the one of docs/guides/profiles/istio-by-proxy.yaml. */
+/* The built-in profile istio, and its variant in docs/guides/profiles/istio-by-proxy.yaml. */
 
 const file = new URL('../../../docs/guides/profiles/istio-by-proxy.yaml', import.meta.url);
 const named = ({ name }: Profile): boolean => name === 'istio';
@@ -41,7 +41,7 @@ function promises(profile: Profile, { init = [], containers = [proxy()], ...meta
 
 const env = (value: string) => ({ env: [{ name: 'DISABLE_ENVOY', value }] });
 
-/** What istio-cni does with a pod from a template without istio-validation (`cni/pkg/plugin`, `doAddRun`). */
+/** Pods without istio-validation, and whether istio-cni sets up their redirect (`cni/pkg/plugin`, `doAddRun`). */
 const cases: [title: string, given: Given, promised: boolean][] = [
   ['a sidecar', {}, true],
   ['a native sidecar', { init: [proxy()], containers: [] }, true],
@@ -69,7 +69,7 @@ suite('the guide of Istio', () => {
 const sidecar = { 'sidecar.istio.io/status': '{}' };
 
 suite('profile istio', () => {
-  // the golden cases show which pods a profile applies to; these are edges of profile istio
+  // the golden cases show to which pods profile istio applies; these tests are its edge cases
   const containers = ['istio-validation', 'istio-proxy'].map((name) => ({ name }));
   const isPromised = (labels: Record<string, string>, annotations: Record<string, string>): boolean =>
     applies(builtIn, { metadata: { labels, annotations }, spec: { containers } }, {});
@@ -79,7 +79,7 @@ suite('profile istio', () => {
     assert.equal(isPromised({}, {}), false);
   });
 
-  // the values that Go's strconv.ParseBool reads as false
+  // these are the values that Go's strconv.ParseBool reads as false
   for (const no of ['0', 'f', 'F', 'false', 'FALSE', 'False']) {
     test(`inject=${no} excludes a pod from profile istio; the label overrides the annotation`, () => {
       assert.equal(isPromised({ [inject]: no }, { ...sidecar, [inject]: 'true' }), false);

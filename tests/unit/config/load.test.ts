@@ -79,7 +79,7 @@ suite('a valid configuration', () => {
   });
 });
 
-/** What the gate goes by, for each profile. */
+/** The evidence that the gate requires for each profile. */
 const of = (policy: Policy): Record<string, string> =>
   Object.fromEntries([...policy.profiles].map(([name, profile]) => [name, policy.evidenceOf(profile)]));
 
@@ -96,7 +96,7 @@ suite('gate.evidence', () => {
     assert.deepEqual([found.linkerd, found.own, found.strict], ['ready', 'ready', 'proof']);
     const all = of(policyOf({ gate: { evidence: 'proof' }, profiles: [{ name: 'own' }] }));
     assert.deepEqual(new Set(Object.values(all)), new Set(['proof']));
-    // the built-in profiles themselves did not change
+    // the setting did not change the built-in profiles themselves
     assert.equal(of(policyOf()).cilium, 'ready');
   });
 });

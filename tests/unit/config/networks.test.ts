@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseNetworks } from '../../../webhook/core/profiles/multus-networks.ts';
 
-// what Multus reads, and how lists are merged: tests/unit/core/proof/plan.test.ts
+// tests/unit/core/proof/plan.test.ts tests what Multus reads, and how lists are merged
 test('an empty namespace or interface counts as absent, as in Multus', () => {
   const entries = [{ name: 'a' }];
   assert.deepEqual(parseNetworks('[{"name":"a","namespace":"","interface":null}]')?.entries, entries);

@@ -29,7 +29,7 @@ const policy = policyOf({ profiles });
 const known = [...builtInNames, ...profiles.map(({ name }) => name)].join(', ');
 const x40 = 'x'.repeat(40);
 
-/** Joins by label, and why each is refused. */
+/** Labels with a profile that does not exist, and the message of the refusal. */
 const unknown: [label: string, message: string][] = [
   ['nope', `profile "nope" does not exist; the configuration has: ${known}`],
   ['underlay.', `profile "" of "underlay." does not exist; the configuration has: ${known}`],

@@ -4,7 +4,7 @@ import { builtInKinds } from '../../../webhook/config/builtin.ts';
 import { parseConfiguration, parsePolicy } from '../../../webhook/config/load.ts';
 import { head } from '../../support/configurations.ts';
 
-/** A configuration with these entries, one a line. */
+/** A configuration with these entries in `review.kinds`, one on each line. */
 const withKinds = (...entries: string[]): string =>
   `${head}review:\n  kinds:\n${entries.map((entry) => `    - ${entry}\n`).join('')}`;
 

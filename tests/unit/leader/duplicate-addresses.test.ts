@@ -46,7 +46,7 @@ suite('a duplicate counts', () => {
   const twoPods = [pod('a', ['10.0.0.1']), pod('b', ['10.0.0.1'])];
   const neverBooted = (): undefined => undefined;
 
-  /** Looks every five seconds at pods that may change, and returns the first and the last second in which one counts. */
+  /** Compares the pods every five seconds. Returns the first and the last second in which a duplicate counts. */
   function counts(
     seconds: number,
     podsAt: (second: number) => PodEvidence[],

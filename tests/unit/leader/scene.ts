@@ -7,7 +7,7 @@ import type { Event } from '../../../webhook/cluster/events/event.ts';
 import type { Controller, LeaderDeps } from '../../../webhook/leader/controller.ts';
 import { type Asked, json, startFakeApi } from '../../support/fake-api-server.ts';
 
-/** Answers a request. @returns false where it does not, so that it is taken */
+/** Answers a request. @returns false to leave the request to the default answer */
 export type Answer = (asked: Asked, response: ServerResponse) => unknown;
 
 export async function until(isTrue: () => boolean): Promise<void> {
@@ -30,7 +30,7 @@ export function switchedLead(leads = true) {
   return { leader, lead };
 }
 
-/** How often a controller looks at everything here, in milliseconds. */
+/** How often a controller looks at all objects in these tests, in milliseconds. */
 export const resync = 150;
 
 /** Runs a controller of the leader until the test ends. */
@@ -63,7 +63,7 @@ export async function running<View>(
     api,
     events,
     lines,
-    /** The values of a metric that are not 0, by its label. */
+    /** The values of a metric that are not 0, by the value of its label. */
     count: async (name: string): Promise<Record<string, number>> => {
       const { values } = (await registry.getSingleMetric(name)?.get()) ?? { values: [] };
       return Object.fromEntries(

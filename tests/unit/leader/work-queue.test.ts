@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type Reconcile, WorkQueue, type WorkQueueOptions } from '../../../webhook/leader/work-queue.ts';
 import { TokenBucket } from '../../../webhook/lib/token-bucket.ts';
 
-/** A queue that runs, and the keys that were looked at. Timers are the test's. */
+/** A running queue, and the keys that it has reconciled. The test controls the timers. */
 function running(t: TestContext, reconcile: Reconcile, options: Partial<WorkQueueOptions> = {}) {
   mock.timers.enable({ apis: ['setTimeout'] });
   const queue = new WorkQueue({ inFlight: 1, baseDelay: 1000, maxDelay: 3000, ...options });
@@ -103,7 +103,7 @@ suite('a work queue', () => {
   test('takes a token for each key, and waits while a dear key has used up those of others', async (t) => {
     const bucket = new TokenBucket(0.000001, 5);
     const { queue, seen } = running(t, async () => void bucket.take(3), { bucket });
-    // the queue looks at an empty bucket again and again
+    // real timers are needed, because the queue polls the bucket while it is empty
     mock.timers.reset();
     for (const key of ['a', 'b', 'c']) queue.add(key);
     await settled();

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import { jsonParts } from '../../../webhook/lib/json-cost.ts';
 
-/** Lists, objects, keys and strings of a value. */
+/** The number of lists, objects, keys and strings in a value. */
 function partsOf(value: unknown): number {
   if (typeof value === 'string') return 1;
   if (typeof value !== 'object' || value === null) return 0;

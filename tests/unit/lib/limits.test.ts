@@ -10,7 +10,7 @@ test('the number of connections follows the memory of the container', () => {
 });
 
 test('the times of the server fit those of its callers', () => {
-  // Go closes idle connections after 90 s; the API server waits 10 s for /mutate
+  // Go closes idle connections after 90 s, and the API server waits 10 s for an answer of /mutate
   assert.ok(serverLimits.keepAliveTimeout > 90_000);
   assert.ok(serverLimits.largeBodyWait < 10_000 / 2);
   assert.ok(serverLimits.largeBodyArrival < serverLimits.largeBodyWait);

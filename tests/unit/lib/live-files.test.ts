@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LiveFiles } from '../../../webhook/lib/live-files.ts';
 
-/** A file with a number, and what is reported of its changes. */
+/** A watched file that contains a number, and what is reported when the file changes. */
 function numberIn(t: TestContext, text: string) {
   const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
   t.after(() => rmSync(folder, { recursive: true }));

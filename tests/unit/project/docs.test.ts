@@ -15,14 +15,14 @@ import { checkIds, checkPage } from '../../../webhook/report/judge/catalogue.ts'
 import { head } from '../../support/configurations.ts';
 import { blocks, pages } from '../../support/pages.ts';
 
-/* What the documentation and messages name exists: pages, sections, files, commands, metrics. */
+/* Every page, section, file, command and metric that the documentation or a message names must exist. */
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const text = (path: string): string => readFileSync(join(root, path), 'utf8');
 const documentation = pages('*.md', '{certs,docs,examples,manifests,tests,validator,webhook}/**/*.md');
 const docs = documentation.filter(({ path }) => /^(README|docs\/)/.test(path));
 
-/** Every text in a file's objects. */
+/** Every string in a value, at any depth. */
 function textsIn(value: unknown): string[] {
   if (typeof value === 'string') return [value];
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
@@ -47,7 +47,7 @@ const leads = (path: string, anchor: string | undefined): boolean =>
   existsSync(join(root, path)) && (anchor === undefined || anchorsOf(path).includes(anchor));
 
 suite('links', () => {
-  // who reads a message has no checkout
+  // a user who reads a message has no checkout of the repository
   test('messages of manifests name pages by their address', () => {
     const relative = manifests.filter((message) => message.replaceAll(docsUrl, '').includes('docs/'));
     assert.deepEqual(relative, []);

@@ -7,10 +7,10 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** What the files of a folder may import, apart from their own folder. */
+/** What the files of a folder may import, besides files of that folder. */
 interface Rule {
   folders: string[];
-  /** Packages and modules of Node; the name of a group stands for its members. */
+  /** Packages and modules of Node. The name of one of the {@link groups} stands for all members of the group. */
   packages: string[];
 }
 
@@ -27,7 +27,7 @@ const core = [...lib, 'webhook/core'];
 const view = [...core, 'webhook/config', 'webhook/cluster', 'webhook/cluster/view'];
 const server = [...view, 'webhook/admission', 'webhook/leader'];
 
-/** By folder; the rule of the innermost folder holds. */
+/** The rules by folder. The rule of the innermost folder applies. */
 const rules: Record<string, Rule> = {
   'webhook/lib': { folders: lib, packages: ['node', ...libraries] },
   'webhook/core': { folders: core, packages: ['pure', ...libraries] },
@@ -42,7 +42,7 @@ const rules: Record<string, Rule> = {
   },
   'webhook/report': {
     folders: [...server, 'certs'],
-    // of the client, types of the API's objects
+    // from the client, only the types of API objects are imported
     packages: ['node', ...libraries, 'fastify', '@kubernetes/client-node'],
   },
   'webhook/server': { folders: [...server, 'certs'], packages: ['node', ...libraries, 'fastify', 'pino'] },
@@ -52,7 +52,7 @@ const rules: Record<string, Rule> = {
   'validator/host': { folders: ['validator/shared'], packages: [] },
 };
 
-/** The innermost folder with a rule. */
+/** The innermost folder that contains a file and has a rule. */
 function ruledFolder(path: string): string | undefined {
   const folders = Object.keys(rules).filter((folder) => path.startsWith(`${folder}/`));
   return folders.toSorted((one, other) => other.length - one.length)[0];
@@ -71,7 +71,7 @@ function mayImport(file: string, source: string): boolean {
   return rule.folders.some((folder) => (rules[folder] ? to === folder : target.startsWith(`${folder}/`)));
 }
 
-/** The sources, and what each imports, types too. */
+/** The source files, each with everything that it imports, including types. */
 const imported = new Map(
   globSync('{webhook,certs,validator,release}/**/*.ts', { cwd: root }).map((file) => {
     const text = readFileSync(join(root, file), 'utf8');

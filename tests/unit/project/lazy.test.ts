@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 
 const path = (relative: string): string => fileURLToPath(new URL(`../../../${relative}`, import.meta.url));
 
-/** Put before a program: it ends where the program loads the Kubernetes client. */
+/** A module that is loaded before a program, and that ends the program when it loads the Kubernetes client. */
 const guard = `data:text/javascript,${encodeURIComponent(`
   import { registerHooks } from 'node:module';
   registerHooks({
@@ -28,7 +28,7 @@ test('the Kubernetes client is loaded for kubeconfig files only', () => {
   const main = path('webhook/main.ts');
   assert.equal(guarded([main, 'serve', '--kubeconfig', '/nowhere']), 42, 'or this test sees nothing');
   assert.equal(guarded([main, 'review', '-f', path('examples/web.yaml')]), 0);
-  // it gets as far as the certificate, so everything that serve needs is loaded
+  // `serve` fails only at the certificate, so by then it has loaded everything that it needs
   assert.equal(
     guarded([main, 'serve', '--profile', 'cilium', '--tls-cert', '/nowhere', '--tls-key', 'x']),
     2,

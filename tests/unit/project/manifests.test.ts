@@ -33,7 +33,7 @@ test('the webhook and the policy over pods are about the same namespaces and pod
   assert.deepEqual(policy.spec.matchConditions, webhook.matchConditions);
 });
 
-// the API server can lose them for ever: kubernetes#130887
+// the API server can lose the parameters of a policy for ever: kubernetes#130887
 test('no policy and no binding has parameters', () => {
   for (const file of ['policy-pods', 'policy-service-account']) {
     const [{ spec }, binding] = objects(`manifests/base/${file}.yaml`);

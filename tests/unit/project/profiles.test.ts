@@ -6,18 +6,18 @@ import { fileURLToPath } from 'node:url';
 import { daemonSetList } from '../../../release/reference/profiles.ts';
 import { builtInProfiles } from '../../../webhook/config/builtin.ts';
 
-/* A new profile is one file and one guide, so no other file lists the profiles. */
+/* A new profile needs only its own file and a guide, because no other file lists the profiles. */
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** The built-in profiles, without those that are a mode of another, such as `istio-ambient`. */
+/** The built-in profiles, except modes of another profile, such as `istio-ambient`. */
 const networks = builtInProfiles()
   .map(({ name }) => name)
   .filter((name, _, names) => !names.some((other) => name.startsWith(`${other}-`)));
 
 /**
- * What may list profiles: their own files, guides and cases, the suites on real networks, history, generated files, and
- * the table of other projects' faults.
+ * Files that may list profiles: the profiles themselves, their guides and cases, the suites on real networks, the
+ * changelog, generated files, and the table of other projects' faults.
  */
 const allowed = [
   'webhook/config/profiles/',
@@ -34,10 +34,10 @@ const allowed = [
 const source = /^(webhook|certs|validator|release|manifests|charts|templates)\/|^action\.yml$/;
 
 /**
- * The first lines of a text in which so many networks stand close to each other.
+ * Finds the first lines of a text that name many networks close together.
  *
  * @param networksIn how many networks make a list
- * @param within how many lines it has at most
+ * @param within how many lines a list has at most
  */
 function listIn(text: string, networksIn: number, within: number): string | undefined {
   const named = networks.filter((name) => new RegExp(`(?<![a-z])${name}(?![a-z])`, 'i').test(text));
@@ -49,7 +49,7 @@ function listIn(text: string, networksIn: number, within: number): string | unde
   return parts.find((part) => listIn(part, networksIn, within) !== undefined);
 }
 
-/** In sources, apart from comments, two networks in adjacent lines; elsewhere, where they are examples, four in five lines. */
+/** In sources without comments, two networks in adjacent lines are a list. Elsewhere, a list is four in five lines. */
 function listOf(path: string, whole: string): string | undefined {
   const text = whole.replaceAll(/<!-- generated: .*?<!-- end -->/gs, '').replace(daemonSetList, '');
   if (!source.test(path)) return listIn(text, 4, 5);

@@ -31,7 +31,7 @@ test('npm ci on Node 20 prints no warning about engines: package-lock.json has n
   t.after(() => rmSync(folder, { recursive: true }));
   for (const file of ['package.json', 'package-lock.json', '.npmrc'])
     if (existsSync(join(root, file))) copyFileSync(join(root, file), join(folder, file));
-  // npm compares `engines` with `process.version`
+  // npm compares `engines` with `process.version`, so the version is replaced
   const version = "Object.defineProperty(process, 'version', { value: 'v20.17.0' })";
   const NODE_OPTIONS = `--import data:text/javascript,${encodeURIComponent(version)}`;
   const { status, stderr } = spawnSync('npm', ['ci', '--dry-run', '--ignore-scripts', '--offline'], {
@@ -54,7 +54,7 @@ test('the demo shows a pod with its proof, then a refusal, then the admission', 
   assert.match(stdout, /allowed: false\n.*CNI_GATE_NODE_NOT_READY [^)]+\)\n\n.*\n {2}allowed: true/);
 });
 
-/* What a build of the images on one machine does not show. What it shows is in tests/image. */
+/* These tests show what a build of the images on one machine does not show; tests/image shows the rest. */
 
 test('every base image is pinned by a tag, and Node is the one that the tests run on', () => {
   const node = JSON.parse(text('package-lock.json')).packages['node_modules/node'].version;

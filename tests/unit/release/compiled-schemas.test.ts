@@ -9,7 +9,7 @@ import { compiledSchemas, schemaModules } from '../../../release/bundle-plugins.
 
 const checkout = fileURLToPath(new URL('../../../', import.meta.url));
 
-/** Called with values of every kind: good ones, wrong ones, and those that get defaults. */
+/** Values for the validators: good values, wrong values, and values that get defaults. */
 const values: unknown[] = [
   { apiVersion: 'cni-gate.io/v1alpha1', kind: 'Configuration' },
   {
@@ -54,7 +54,7 @@ test('the validators of the bundle judge as those that ajv compiles at run time,
     assert.deepEqual(Object.keys(compiled).sort(), Object.keys(original).sort());
     for (const name of Object.keys(original)) {
       for (const value of values) {
-        // ajv fills in defaults
+        // a validator writes defaults into its value, so each validator gets a copy
         const [one, other] = [structuredClone(value), structuredClone(value)];
         assert.equal(compiled[name](one), original[name](other), `${name} of ${JSON.stringify(value)}`);
         assert.deepEqual(one, other);

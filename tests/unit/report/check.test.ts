@@ -21,7 +21,7 @@ import {
 const installed = (more: Partial<CheckFacts> = {}): CheckReport => checkReport(checkFacts(more), now);
 const before = (more: Partial<PreFacts> = {}): CheckReport => checkReport(preFacts(more), now);
 
-/** An installation in which several things are wrong, and others are not known. */
+/** An installation in which several things are wrong, and several others cannot be read. */
 const troubled = (): CheckReport =>
   installed({
     registered: { ...allRegistered, validating: undefined },
@@ -39,7 +39,7 @@ const troubled = (): CheckReport =>
     probe: undefined,
   });
 
-/** A cluster that cannot have cni-gate yet, whose networks are not those of the profiles. */
+/** A cluster that is not ready for an installation of cni-gate, and whose networks are not those of the profiles. */
 const beforeTroubled = (): CheckReport =>
   before({
     version: found({ major: 1, minor: 29, text: 'v1.29.9', usesNominations: false }),

@@ -27,7 +27,7 @@ const judge = (installation: Partial<InstallationFacts>, more: Partial<CheckFact
 const having = (findings: Findings, wanted: CheckResult['result']): string[] =>
   Object.entries(findings).flatMap(([id, { result }]) => (result === wanted ? id : []));
 
-/** An installation whose Service has this slice. */
+/** An installation whose Service has this EndpointSlice. */
 const endpoints = (...sliced: Parameters<typeof slice>) => ({ slices: found([slice(...sliced)]) });
 /** An installation whose Service has this port. */
 const servicePort = (more: object) => ({
@@ -58,7 +58,7 @@ test('an installation in order passes every check', () => {
   assert.deepEqual(having(findings, 'passed'), Object.keys(findings));
 });
 
-/** What is wrong, the check that fails, and what it says. */
+/** The check that fails, the facts that differ from those of a good installation, and the message of the check. */
 const faults: [CheckId, Partial<InstallationFacts>, RegExp][] = [
   [
     'deployment',
@@ -136,7 +136,7 @@ suite('around the installation, each fault fails its check alone', () => {
   });
 });
 
-/** The fields in which the webhook for pods is found to differ. */
+/** The fields in which, by the check's message, the webhook for pods differs from the manifests. */
 function changedIn(more: Partial<Webhook>): string | undefined {
   const mutating = allRegistered.mutating?.map((webhook) => ({ ...webhook, ...more }));
   const { what = '' } = judge({}, { registered: { ...allRegistered, mutating } })['webhook-pods'] ?? {};

@@ -35,7 +35,7 @@ function writeKubeconfig(cluster: object, user: object = {}): string {
   return file;
 }
 
-/** A cluster with one node, an opted-in namespace whose DaemonSet is missing, and a Service of cni-gate. */
+/** The answers of a cluster with a node, a Service, and an opted-in namespace whose DaemonSet does not exist. */
 function answer({ path }: Asked): [code: number, body: object] {
   const labels = { 'cni-gate.io/profile': 'linkerd' };
   const items: Record<string, object[]> = {
@@ -44,7 +44,7 @@ function answer({ path }: Asked): [code: number, body: object] {
   };
   if (path === '/version') return [200, { major: '1', minor: '36', gitVersion: 'v1.36.3' }];
   if (path.endsWith('/services/cni-gate')) return [200, { metadata: {}, spec: { ports: [{ port: 443 }] } }];
-  // a single object
+  // the path of a single object
   if (/\/cni-gate[a-z-]*$|\.cni-gate\.io$/.test(path)) return [404, status(404, 'NotFound', 'not found')];
   return [200, { metadata: { resourceVersion: '1' }, items: items[path] ?? [] }];
 }
@@ -102,7 +102,7 @@ test('a way to the API server that is wrong: one sentence, with the code of Node
     [good, ca, shown({ ...client, key: another.key }), /key values mismatch .*CLUSTER_CONFIG\)$/],
   ];
   for (const [{ certificate: cert, key }, trusted, user, expected] of cases) {
-    // it accepts no credentials
+    // the server accepts no credentials
     const server = createTlsServer(
       { cert, key, requestCert: true, rejectUnauthorized: false },
       (_, response) => json(response, 401, status(401, 'Unauthorized', 'Unauthorized')),
@@ -133,7 +133,7 @@ test('as a program: the error on standard error alone, exit code 2; --wait says 
 });
 
 suite('status: colours and width', () => {
-  /** What is printed into a pipe, or on a terminal that is so wide. */
+  /** What `status` prints into a pipe, or on a terminal with this number of columns. */
   async function printed(t: TestContext, columns?: number, ...args: string[]): Promise<string> {
     const command = [process.execPath, main, 'status', '--kubeconfig', await fakeCluster(t), ...args];
     const [program = '', ...rest] =
@@ -169,7 +169,7 @@ suite('dashboard', () => {
     const child = startCniGate(['dashboard', '--kubeconfig', await fakeCluster(t)]);
     t.after(() => child.kill('SIGKILL'));
     assert.ok(child.stdout);
-    // an end without a line fails below
+    // if the program ends without printing a line, the assertion below fails
     const ended = once(child, 'close').then(() => ['']);
     const [line] = await Promise.race([once(child.stdout, 'data'), ended]);
     const [, origin, token] = /^(http:\/\/127\.0\.0\.1:\d+)\/#token=([\w-]{32})\n$/.exec(String(line)) ?? [];

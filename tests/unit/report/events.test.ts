@@ -30,7 +30,7 @@ const event = (reason: string, minute: number, note: string, more: object = {}) 
   ...more,
 });
 
-/** The last event of the pod, and the reasons that were asked for. */
+/** The last event of the pod, and the field selectors by which events were requested. */
 async function lastOf(
   t: TestContext,
   facts: PodFacts,

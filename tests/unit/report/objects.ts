@@ -21,10 +21,10 @@ import { evidencePod } from '../core/networks/pods.ts';
 
 export const found = <T>(value: T): { found: T } => ({ found: value });
 
-/** Something that does not exist. */
+/** The observation of an object that does not exist. */
 export const absent = {};
 
-/** Something that may not be read, and the right that is missing. */
+/** The observation of an object that may not be read, with the right that is missing. */
 export const forbidden = (what: string, resource = 'things') => ({
   unknown: {
     why: `${what} may not be read`,
@@ -33,19 +33,19 @@ export const forbidden = (what: string, resource = 'things') => ({
   },
 });
 
-/** Webhooks of the manifests, of which the API server has all that it needs to call them. */
+/** Webhooks as in the manifests, with a caBundle, so that the API server can call them. */
 const called = (names: readonly string[]): Webhook[] =>
   expectedWebhooks
     .filter(({ name }) => names.includes(name))
     .map((one) => ({ ...one, clientConfig: { ...one.clientConfig, caBundle: 'eA==' } }));
 
-/** All that an installation registers. */
+/** Everything that an installation registers. */
 export const allRegistered: Registered = {
   mutating: called(installedWebhooks.mutating),
   validating: called(installedWebhooks.validating),
 };
 
-/** A policy as the manifests bring it. */
+/** A policy with its binding, as in the manifests. */
 const bound = (kind: keyof typeof expectedPolicies): PolicyPair => ({
   policy: found({ spec: expectedPolicies[kind] }),
   binding: found({
@@ -53,7 +53,7 @@ const bound = (kind: keyof typeof expectedPolicies): PolicyPair => ({
   }),
 });
 
-/** A Deployment of 2 replicas, of which so many are ready. */
+/** A Deployment of 2 replicas, of which `readyReplicas` are ready. */
 export const deployment = (
   readyReplicas = 2,
   { replicas = 2, ...status }: { replicas?: number } & V1Deployment['status'] = {},
@@ -72,13 +72,13 @@ export const deployment = (
   status: { observedGeneration: 1, readyReplicas, updatedReplicas: 2, ...status },
 });
 
-/** The EndpointSlice of a Service with so many endpoints, of which some are ready. */
+/** An EndpointSlice with `all` endpoints, of which `ready` are ready. */
 export const slice = (ready: number, all = 2, ports: object[] = [{ name: 'https', port: 8443 }]) => ({
   ports,
   endpoints: Array.from({ length: all }, (_, at) => ({ addresses: [], conditions: { ready: at < ready } })),
 });
 
-/** An installation in which all is in order at {@link now}. */
+/** An installation in which everything is in order at {@link now}. */
 export const wholeInstallation: InstallationFacts = {
   namespace: 'cni-gate',
   url: undefined,
@@ -92,7 +92,7 @@ export const wholeInstallation: InstallationFacts = {
   failurePolicy: 'Fail',
 };
 
-/** A cluster without anything of cni-gate. */
+/** A cluster without any object of cni-gate. */
 export const nothingInstalled: Pick<Facts, 'registered' | 'installation'> = {
   registered: { mutating: [], validating: [] },
   installation: {
@@ -121,13 +121,13 @@ const allowed = (rights: ReturnType<typeof installRights>) =>
 
 export const policy = policyOf({});
 
-/** A configuration as a command finds it. */
+/** A configuration as a command finds it in a cluster. */
 export const configured = (settings: object): Facts['configuration'] => ({
   policy: policyOf(settings),
   source: 'config.yaml of ConfigMap cni-gate/cni-gate',
 });
 
-/** What check reads of an installation in which everything is as it should be at {@link now}. */
+/** What `check` reads of an installation in which everything is in order at {@link now}. */
 export const checkFacts = (more: Partial<CheckFacts> = {}): CheckFacts => ({
   version,
   cluster,
@@ -149,7 +149,7 @@ export const checkFacts = (more: Partial<CheckFacts> = {}): CheckFacts => ({
   ...more,
 });
 
-/** A cluster that cni-gate can be installed in, with Cilium and linkerd. */
+/** A cluster in which cni-gate can be installed, with Cilium and linkerd. */
 export const preFacts = (more: Partial<PreFacts> = {}): PreFacts => ({
   version,
   ...nothingInstalled,
@@ -161,22 +161,22 @@ export const preFacts = (more: Partial<PreFacts> = {}): PreFacts => ({
   ...more,
 });
 
-/** What is known of a DaemonSet. */
+/** The facts of a DaemonSet. */
 export const daemonSet = (namespace: string, name: string) => ({
   ...toDaemonSetFacts(apiDaemonSet(name)),
   namespace,
 });
 
-/** Two profiles with a DaemonSet each; that of `lost` does not exist. */
+/** Two profiles with a DaemonSet each, but the DaemonSet of `lost` does not exist. */
 export const profiles = [
   { name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }] },
   { name: 'lost', daemonSets: [{ namespace: 'net', name: 'gone' }] },
 ];
 
-/** Facts of a status; pods without the observation around them. */
+/** Some of the facts of a status, with the pods as a plain list and not as an observation. */
 export type MoreStatusFacts = Partial<Omit<StatusFacts, 'pods'>> & { pods?: PodFacts[] };
 
-/** What status reads of a cluster in which all is well. */
+/** What `status` reads of a cluster in which everything is in order. */
 export const statusFacts = ({
   pods = [{ namespace: 'shop', name: 'web-0', node: 'n1', proof: 'passed' }],
   ...more
@@ -195,14 +195,14 @@ export const statusFacts = ({
   ...more,
 });
 
-/** The results of the checks of facts. */
+/** The results of checks, by the ids of the checks. */
 export type Findings = Partial<Record<CheckId, CheckResult>>;
 
-/** Judges facts. */
+/** The results of all checks of these facts. */
 export const findingsOf = (facts: Facts, at = now): Findings =>
   Object.fromEntries(checksOf(facts, at).map((row) => [row.id, row]));
 
-/** A pod that is held. */
+/** The facts about a pod that is held. */
 export const holdOf = (name: string, hold: Omit<Hold, 'uid'>): Hold => ({ ...hold, uid: `${name}-uid` });
 
 /** The text of a status annotation. */
@@ -216,7 +216,7 @@ export const annotationOf = (names: string[], checks: string[], more: object = {
     ...more,
   });
 
-/** What is known of a pod on node n1 that passed. */
+/** The evidence of a pod that passed on node n1. */
 export const evidenceOf = (name: string, more: Partial<PodEvidence> = {}): PodEvidence =>
   evidencePod(name, {
     node: 'n1',

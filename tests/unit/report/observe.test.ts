@@ -5,7 +5,7 @@ import { type CheckFacts, observeInstallation } from '../../../webhook/report/ob
 import { type Asked, json, startFakeApi, status } from '../../support/fake-api-server.ts';
 import { findingsOf } from './objects.ts';
 
-/* How check reads a cluster that refuses or fails. */
+/* These tests show how `check` reads a cluster that refuses requests or fails. */
 
 const options = { ownNamespace: 'cni-gate', given: undefined, probe: false };
 const version = { major: '1', minor: '36+', gitVersion: 'v1.36.3-eks-1' };
@@ -27,7 +27,7 @@ test('without any right but that to the version: every check that needs one says
   const { client } = await start(t, { '/version': version });
   const findings = findingsOf(await observeInstallation(client, options), Date.now());
   assert.equal(findings['kubernetes-version']?.what, 'v1.36.3-eks-1');
-  // these need none, or say what is missing in other words
+  // these checks need no right, or report a missing right in other words
   const without = /^(?:kubernetes-version|installed|daemonsets|namespace-labels|opt-out|resources|probe)$/;
   const others = Object.entries(findings).filter(([id]) => !without.test(id));
   for (const [id, { result, what }] of others) {
@@ -103,7 +103,7 @@ test('an API server that fails in the middle is an error, and no finding', async
 
 test('when the Lease was renewed is read by the clock of the API server, not by that of its holder or of the reader', async (t) => {
   const minute = 60_000;
-  // the API server is behind the reader
+  // the clock of the API server is ten minutes behind the clock of the reader
   const there = (): number => Date.now() - 10 * minute;
   for (const holdersClock of [-5 * minute, 5 * minute])
     for (const [ago, result] of [

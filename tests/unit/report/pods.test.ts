@@ -17,7 +17,7 @@ interface Parts {
   status?: object;
 }
 
-/** A pod that runs with the proof that was promised to it, with some parts of its own. */
+/** A pod that runs with the proof that its profiles require; the given parts replace other parts of the pod. */
 function podWith({ annotation, label, metadata, spec, status }: Parts = {}): ApiStatusPod {
   return {
     metadata: {
@@ -58,7 +58,7 @@ const validator = (state: object): Parts => ({
 });
 const ended = (exitCode: number, message?: string) => ({ terminated: { exitCode, message } });
 
-/** A witness that was killed, and runs again beside its pod. */
+/** A witness that was killed, and that runs again while its pod runs. */
 const again = (state: object): Parts => ({
   annotation: proved,
   spec: {

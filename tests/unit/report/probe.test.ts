@@ -100,7 +100,7 @@ suite('the probe', () => {
   const failing =
     'failed calling webhook "pods.cni-gate.io": failed to call webhook: Post "https://cni-gate"';
   const policyName = "ValidatingAdmissionPolicy 'pods.cni-gate.io' with binding 'pods.cni-gate.io'";
-  // as a real API server of v1.36 writes them
+  // the texts are in the form in which a real API server of v1.36 writes them
   const denied = (by: string): object =>
     status(403, 'Forbidden', `admission webhook "${by}" denied the request: ${failing}`);
   const right = 'pods is forbidden: User "x" cannot create resource "pods" in API group ""';
@@ -110,7 +110,7 @@ suite('the probe', () => {
     [denied('pods.cni-gate.io'), 'failed', 'refused'],
     [byPolicy(`${policyName} denied request: no`), 'failed', 'refused'],
     [status(504, 'Timeout', 'it did not complete'), 'failed', 'silence'],
-    // of others, whose texts name ours
+    // other webhooks and policies refused the pod, although their texts contain our names
     [denied('other.example'), 'not-made', 'other'],
     [byPolicy(foreign), 'not-made', 'other'],
     [status(403, 'Forbidden', right), 'not-made', 'rights'],

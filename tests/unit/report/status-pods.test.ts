@@ -71,7 +71,7 @@ suite('failed proofs', () => {
       ['recreate', leaderless, now - 5000, /^not in force: Lease .* no replica holds it/],
       ['audit', { events: event('WouldRecreate') }, now - 5000, /^said$/],
       ['recreate', { events: event('NotRecreated') }, now - 5000, /^said$/],
-      // of the mode before
+      // the event is from an earlier mode of repair
       ['recreate', { events: event('WouldRecreate') }, now - 300_000, /^not decided yet/],
     ];
     for (const [mode, more, at, expected] of cases) {

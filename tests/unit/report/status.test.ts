@@ -30,7 +30,7 @@ const minuteAgo = now - 60_000;
 const tell = (facts: StatusFacts, all = false): Status => statusOf(facts, now, all);
 const codes = ({ faults }: Status): string[] => faults.map(({ code }) => code);
 const inForce = ({ features }: Status): unknown[] => features.map((feature) => feature.inForce);
-/** The status of an installation of which these parts differ. */
+/** The status of an installation in which these facts differ from a good installation. */
 const installed = (more: Partial<InstallationFacts>): Status =>
   tell(statusFacts({ installation: { ...wholeInstallation, ...more } }));
 const firstLine = (status: Status): string => statusText(status, false).split('\n')[0] ?? '';
@@ -40,7 +40,7 @@ suite('a status', () => {
     const status = tell(troubled());
     const text = statusText(status, false, { width: 100 });
     compareGolden('status.txt', text);
-    // the first line is never broken: scripts look at it
+    // the first line is never broken, because scripts read it
     const [, ...lines] = text.split('\n');
     assert.deepEqual(
       lines.filter((line) => line.length > 100),
@@ -56,7 +56,7 @@ suite('a status', () => {
       const held = holdOf(name, { refused: 'n3', since: now - (at + 1) * 60_000, nominated, why });
       return { namespace: 'shop', name, proof: 'waiting', held };
     });
-    // notes of the leader name the pod
+    // each note of the leader contains the name of its pod
     const events = new Map(pods.map(({ name }) => [`${name}-uid`, eventOf('NotNominated', `${name} waits`)]));
     const status = tell(statusFacts({ pods, events, readiness: clusterWith({ n3: {} }) }));
     const text = statusText(status, false, { width: 100 });

@@ -43,7 +43,7 @@ const notes = {
   bad: 'the proof of the network of pod bad-0 failed on node n1, and the pod is not recreated: its node is not ready for it, and no other node is',
 };
 
-/** A cluster in which something of everything is wrong. */
+/** A cluster with an example of everything that can be wrong. */
 export const troubled = (): StatusFacts =>
   statusFacts({
     registered: { ...allRegistered, validating: [] },

@@ -9,7 +9,7 @@ import { Bodies } from '../../../webhook/server/bodies.ts';
 
 const { body: limit, largeBodies, largeBodyArrival, largeBodyWait, smallBody } = serverLimits;
 
-/** Calls on a clock of their own. */
+/** Makes calls with mocked timers, so that a test decides how much time passes. */
 function server(t: TestContext) {
   t.mock.timers.enable({ apis: ['setTimeout'] });
   const stopped: string[] = [];
@@ -21,7 +21,7 @@ function server(t: TestContext) {
   return {
     bodies,
     stopped,
-    /** A call. Without a size, its body comes in chunks. @returns its body, and how it ends */
+    /** Makes a call. Without a size, its body comes in chunks. @returns the request, and a promise of its result */
     call(size?: number, isKnown = false, handler = async (text: Buffer) => String(text)) {
       const headers = size === undefined ? {} : { 'content-length': String(size) };
       const request = Object.assign(new PassThrough(), { headers });

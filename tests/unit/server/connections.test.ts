@@ -10,10 +10,10 @@ const now = new Date();
 const authority = createAuthority({ days: 1, now });
 const { certificate: cert, key } = issueServing(authority, { names: ['localhost'], days: 1, now });
 
-/** The longest handshake, in milliseconds. */
+/** How long a handshake may take, in milliseconds. */
 const handshakeTimeout = 400;
 
-/** @param accepted called with the port of each connection */
+/** @param accepted called for each TCP connection */
 async function serverFor(t: TestContext, accepted = (): void => {}): Promise<number> {
   const server = createServer({ cert, key });
   new Connections(10, () => {}, handshakeTimeout).bound(server);

@@ -7,7 +7,7 @@ import type { Decided } from '../../../webhook/server/read-review.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { recorded } from '../../support/reviews.ts';
 
-/** Reads bodies as the server does. @returns also the limits that stopped one */
+/** Reads bodies as the server does. @returns the reader, and the limits that stopped bodies */
 function bodies(t: TestContext) {
   const stopped: string[] = [];
   const large = new LargeBodies((limit) => stopped.push(limit));
@@ -66,7 +66,7 @@ test('a body that takes too much time or memory ends the thread, and the next on
   const large = new LargeBodies((limit) => stopped.push(limit), limits, greedy);
   t.after(() => large.close());
   const message = 'the body takes more than 3 s or 32 MiB of memory to decide on';
-  // one that waits does not lose its turn
+  // a body that waits is still read after the thread has ended
   const bodies = ['time', 'memory', 'neither'].map((text) => large.read(job(text)));
   const [time, memory, neither] = await Promise.allSettled(bodies);
   for (const end of [time, memory])

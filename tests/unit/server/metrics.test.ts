@@ -34,7 +34,7 @@ const profiles = [
   { name: 'lost', daemonSets: [{ namespace: 'net', name: 'nobody' }] },
 ];
 
-/** Samples of a scrape, in a cluster with one node that is ready, two that are not, and pods with these proofs. */
+/** Samples of a scrape, in a cluster with a ready node, two nodes that are not ready, and this evidence. */
 async function scrape(evidence: Evidence, names: RegExp, unsynced?: string): Promise<string[]> {
   const registry = new Registry();
   measureCluster(
@@ -53,7 +53,7 @@ async function scrape(evidence: Evidence, names: RegExp, unsynced?: string): Pro
 const ofNodes = /^cni_gate_(nodes|held_pods)/;
 const ofProofs = /^cni_gate_(proofs|pods_|duplicate)/;
 
-/** What is known of pods, all of them listed. */
+/** Evidence that consists of these pods, which a list reported. */
 function evidenceOf(...pods: PodEvidence[]): Evidence {
   const evidence = new Evidence();
   evidence.apply(
@@ -68,7 +68,7 @@ test('the gauges count nodes by state for each existing DaemonSet, zeros include
   const failed = ['a', 'b'].map((owner) => ({ node: 'n1', owner, verdict: 'failed' as const }));
   for (const [ready, failing, evidence] of [
     [1, 0, evidenceWith([])],
-    // of two owners
+    // the two failed pods have different owners, so the node is failing
     [0, 1, evidenceWith(failed)],
   ] as const) {
     const of = (state: string, count: number): string =>

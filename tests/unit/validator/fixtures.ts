@@ -15,7 +15,7 @@ export function loadBuiltInChecks(): ProfileCheck[] {
   });
 }
 
-/** How a redirect ended. */
+/** The result of a redirect check with this finding. */
 export function redirectResult(finding: Finding): Result {
   return {
     profile: 'linkerd',

@@ -78,12 +78,12 @@ test('an error in a callback, and nothing left to wait for, are defects', async 
 });
 
 for (const [code, as, closed] of [
-  // without a route, although the kernel calls the socket writable
+  // there is no route, although the kernel reports that the socket can be written
   ['ENETUNREACH', 'no-route', [5]],
   ['EHOSTUNREACH', 'no-route', [5]],
   ['EINVAL', 'no-route', [5]],
   ['EADDRNOTAVAIL', 'no-route', [5]],
-  // a refusal at once is an answer
+  // a refusal that comes at once is an answer
   ['ECONNREFUSED', 'refused', [5]],
   ['EINPROGRESS', 'connected', []],
   ['', 'connected', []],

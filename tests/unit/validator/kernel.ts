@@ -1,14 +1,14 @@
-/** A kernel that the tests play, under the validator's own event loop. Import it before anything of the validator. */
+/** A simulated kernel below the validator's own event loop. Import it before anything of the validator. */
 export const kernel = {
-  /** The clock, in milliseconds: it moves while the loop waits. */
+  /** The time in milliseconds, which advances while the loop waits. */
   now: 0,
-  /** How long each poll might wait. */
+  /** The longest wait that each poll asked for, in milliseconds. */
   polls: [] as number[],
-  /** What happened to a descriptor: see `pollEvent`. */
+  /** Returns what happened to a descriptor: see `pollEvent`. */
   happened: (_descriptor: number, _wanted: number): number => 0,
 };
 
-/** What a test does not replace is not there. */
+/** The host's functions; a function that is not set here or by a test does not exist. */
 export const native: Record<string, unknown> = {
   now: () => kernel.now,
   poll: (descriptors: number[], wanted: number[], milliseconds: number) => {
@@ -22,7 +22,7 @@ export const native: Record<string, unknown> = {
 Object.assign(globalThis, { native });
 const { turn } = await import('../../../validator/host/loop.ts');
 
-/** So many turns of the loop, each with what its promises lead to, as the host does it. */
+/** Runs turns of the loop. After each turn, the callbacks of settled promises run, as in the host. */
 export async function turns(count: number): Promise<void> {
   for (let index = 0; index < count; index++) {
     turn();
@@ -30,7 +30,7 @@ export async function turns(count: number): Promise<void> {
   }
 }
 
-/** Turns of the loop until a promise is settled, at most two minutes of the clock. */
+/** Runs turns of the loop until a promise is settled, for at most two minutes of the simulated clock. */
 export async function settled<Result>(promise: Promise<Result>): Promise<Result> {
   const start = kernel.now;
   let over = false;

@@ -40,11 +40,11 @@ test('one line of JSON with verdict, sandbox, and what each check expected and s
   });
 });
 
-/** What each of twelve containers keeps of the file, the line break at the end of the message among it. */
+/** How many bytes the kubelet keeps of the message of each of twelve containers, including the final line break. */
 const kept = 1024;
 const bytesOf = (message: string): number => Buffer.byteLength(message) + 1;
 
-/** Longer than any profile would have it, and more bytes than characters. */
+/** A result with longer texts than any profile has. Its characters take more than one byte each. */
 const long = (reason: 'gateway-silent' | undefined, length: number): Result => ({
   ...good,
   expected: 'ü'.repeat(length),

@@ -105,7 +105,7 @@ test('a network requested twice has two interfaces', () => {
   assert.deepEqual(judge('lan,lan', devices, twice), { confirmed: true });
 });
 
-/** A status of this sandbox in which Multus lists the cluster's own network, and whatever is given besides. */
+/** A network-status of this sandbox, in which Multus lists the cluster's own network and the given entries. */
 const listing = (...entries: object[]): string => JSON.stringify([JSON.parse(status)[0], ...entries]);
 const notListed = 'network-status of this sandbox does not list apps/lan';
 const notCompared = `${notListed}, so addresses were not compared`;

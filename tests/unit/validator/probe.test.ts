@@ -7,7 +7,7 @@ const { after } = await import('../../../validator/host/loop.ts');
 
 const token = Uint8Array.from({ length: 32 }, (_, index) => index);
 const http = new TextEncoder().encode('HTTP/1.1 400 Bad Request\r\n');
-/** What the other end does: bytes that it sends, or nothing for its end. */
+/** The steps of the peer: in each, it sends bytes, or it ends the connection (undefined). */
 type Sent = (Uint8Array | undefined)[];
 const half = token.subarray(0, 5);
 const rest = token.subarray(5);
@@ -32,7 +32,7 @@ for (const [what, accepted, sent, expected] of cases)
         sent.forEach((bytes) => void after(1, () => act(bytes))),
     };
     assert.equal(await settled(answerOn(peer, token, () => accepted, 600)), expected);
-    // one that was accepted elsewhere never becomes ours
+    // if the connection was accepted by another listener, waiting longer changes nothing
     const waited = sent.length > 0 ? 1 : accepted ? 600 : 250;
     assert.equal(kernel.now - start, waited);
   });

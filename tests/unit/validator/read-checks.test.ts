@@ -41,7 +41,7 @@ test('each check has its own time-out', () => {
   );
 });
 
-/** The text of one check. */
+/** The text of a list with this check. */
 const of = (check: object): string => JSON.stringify([{ profile: 'a', ...check }]);
 const changed = (change: object): string => of({ redirect: { ...redirect, ...change } });
 
@@ -55,6 +55,13 @@ const refused: [what: string, text: string | undefined, reported: RegExp][] = [
   ['a check of a newer injector', of({ later: {} }), /unknown check later/],
   ['a setting of a newer injector', changed({ later: 1 }), /redirect: unknown setting later/],
   ['a value of a newer injector', changed({ direction: 'up' }), /direction is not understood: "up"/],
+  [
+    'a redirect without a port',
+    changed({ listen: undefined }),
+    /redirect\.listen is not understood: missing/,
+  ],
+  ['a redirect without targets', changed({ connect: [] }), /redirect\.connect is not understood: \[\]/],
+  ['a list with an empty text', changed({ connect: [''] }), /redirect\.connect is not understood/],
   ['settings that are none', of({ gateway: '1s' }), /gateway is not an object/],
   ...[undefined, '10', '0s', '99ms', '601s', '900h'].map((timeout): [string, string, RegExp] => [
     `a time-out of ${timeout}`,

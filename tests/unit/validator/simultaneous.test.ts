@@ -6,7 +6,7 @@ import { kernel, settled } from './kernel.ts';
 const { untilAllPass } = await import('../../../validator/simultaneous.ts');
 const { now, sleep } = await import('../../../validator/host/loop.ts');
 
-/** What a check finds at a time, and how long it takes to find it. */
+/** A check whose findings, and the time that they take, are set by the test. */
 interface Scripted {
   name: string;
   timeout: number;
@@ -17,16 +17,16 @@ interface Scripted {
 interface Ended {
   /** When each attempt of a check began. */
   attempts: Record<string, number[]>;
-  /** The reports of each check, in order. */
+  /** What was reported about the checks, in order. */
   reported: [name: string, what: string][];
   findings: Finding[];
-  /** When the verdict was there. */
+  /** After how many milliseconds the verdict was there. */
   after: number;
 }
 
 const yes = passed('it');
 const no = failed('not-redirected', 'nothing');
-/** Holds within any of these spans of time. */
+/** A check that passes only within any of these spans of time. */
 const within =
   (...spans: [from: number, to: number][]) =>
   (at: number): Finding =>
@@ -34,7 +34,7 @@ const within =
 const always = (): Finding => yes;
 const checkNameOf = (finding: Finding): string => (finding.passed ? 'passed' : finding.reason);
 
-/** Runs checks by a clock of the test's own. */
+/** Runs checks with the simulated clock. */
 async function run(...script: Scripted[]): Promise<Ended> {
   const start = kernel.now;
   const clock = (): number => now() - start;

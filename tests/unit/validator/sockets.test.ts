@@ -7,7 +7,7 @@ const { attemptCaptured } = await import('../../../validator/checks/captured.ts'
 const { readPod } = await import('../../../validator/pod.ts');
 const { parseTcp, tcpState } = await import('../../../validator/sockets.ts');
 
-// texts as a kernel wrote them in the network namespace of a pod
+// the texts are as a real kernel wrote them in the network namespace of a pod
 
 const tcp = `  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
    0: 00000000:3A99 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 92833 2 000000008c5a337e 100 0 0 10 0

@@ -6,7 +6,7 @@ import { exitCode } from '../../../validator/shared/contract.ts';
 import { terminationMessage } from '../../../validator/verdict.ts';
 import { pages } from '../../support/pages.ts';
 
-/* What docs/reference/errors.md says about a failed proof is what the program does. */
+/* The program does what docs/reference/errors.md writes about a failed proof. */
 
 const [{ text } = { text: '' }] = pages('docs/reference/errors.md');
 

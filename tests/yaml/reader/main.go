@@ -1,8 +1,8 @@
-// Reads YAML and JSON as kubectl does: k8s.io/apimachinery splits the stream into documents, sigs.k8s.io/yaml reads
-// each of them, as in k8s.io/cli-runtime pkg/resource StreamVisitor.
+// Reads YAML and JSON as kubectl does: k8s.io/apimachinery splits the stream into documents, and sigs.k8s.io/yaml reads
+// each document, as in k8s.io/cli-runtime pkg/resource StreamVisitor.
 //
-// Standard input is a JSON list of texts. Standard output is a JSON list with, for each text, the values of its
-// documents up to the first that cannot be read, and the error of that one.
+// Standard input is a JSON list of texts. Standard output is a JSON list with a result for each text: the values of its
+// documents up to the first that cannot be read, and that document's error.
 package main
 
 import (
@@ -35,7 +35,7 @@ func read(text string) outcome {
 			result.Error = err.Error()
 			return result
 		}
-		// blank documents are left out, as kubectl does
+		// leaves out blank documents, as kubectl does
 		if len(document.Raw) > 0 && string(document.Raw) != "null" {
 			result.Values = append(result.Values, document.Raw)
 		}

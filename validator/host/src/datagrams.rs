@@ -1,4 +1,4 @@
-//! UDP with the answers that routers and hosts give by ICMP: the error queue of ip(7) and ipv6(7). It needs no right.
+//! UDP, and the ICMP answers of routers and hosts from the error queue of ip(7) and ipv6(7). Needs no privilege.
 
 use std::os::fd::AsRawFd;
 
@@ -46,14 +46,14 @@ fn send_to<'js>(
         } else {
             net::setsockopt(&open, sockopt::Ipv4Ttl, &hops)?;
         }
-        // an answer that came meanwhile is also the socket's error, which the next call would report instead of sending
+        // clears the socket's pending error from an earlier answer, which `sendto` would report instead of sending
         net::getsockopt(&open, sockopt::SocketError)?;
         net::sendto(open.as_raw_fd(), &bytes, &SockaddrStorage::from(to), MsgFlags::MSG_NOSIGNAL)
     });
     named(&ctx, sent)
 }
 
-/// Bytes that did not leave the machine yet: those that wait for a neighbour's link-layer address are among them.
+/// Bytes that have not left the machine yet, including those that wait for a neighbour's link-layer address.
 fn queued(ctx: Ctx, socket: i32) -> Result<i32> {
     let mut count: libc::c_int = 0;
     let asked = with(socket, |open| {
@@ -63,10 +63,10 @@ fn queued(ctx: Ctx, socket: i32) -> Result<i32> {
     named(&ctx, asked.map(|_| count))
 }
 
-/// What is in the error queue: the type and code of each ICMP message, who sent it, and what it quotes of our datagram.
+/// The error queue: type and code of each ICMP message, its sender, and the part of our datagram that it quotes.
 fn icmp_errors(ctx: Ctx<'_>, socket: i32) -> Result<Array<'_>> {
     let list = Array::new(ctx.clone())?;
-    // SAFETY: the type of a control message of this size
+    // SAFETY: the buffer has the size of a control message with these types
     let mut control = nix::cmsg_space!(libc::sock_extended_err, libc::sockaddr_in6);
     loop {
         let mut quoted = [0; 512];
@@ -95,7 +95,7 @@ fn icmp_errors(ctx: Ctx<'_>, socket: i32) -> Result<Array<'_>> {
         }) else {
             continue;
         };
-        // the kernel's own errors have no sender
+        // errors of this machine's kernel have no sender
         if error.ee_origin != libc::SO_EE_ORIGIN_ICMP && error.ee_origin != libc::SO_EE_ORIGIN_ICMP6 {
             continue;
         }

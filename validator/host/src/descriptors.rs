@@ -1,5 +1,5 @@
-//! The open sockets and pipes, which TypeScript knows by their numbers, the one place where the program waits, and errors
-//! of the system as `native.ts` promises them.
+//! The open sockets and pipes, which TypeScript refers to by number; `poll`, the only call that waits; and system
+//! errors as `native.ts` describes them.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ thread_local! {
     static OPEN: RefCell<BTreeMap<i32, OwnedFd>> = const { RefCell::new(BTreeMap::new()) };
 }
 
-/// The most bytes of one read.
+/// The maximum number of bytes that one read returns.
 const CHUNK: usize = 4096;
 
 pub fn register(native: &Object) -> Result<()> {
@@ -39,7 +39,7 @@ pub fn with<T>(descriptor: i32, act: impl FnOnce(BorrowedFd) -> nix::Result<T>) 
 
 /// A copy of an array's bytes.
 pub fn bytes_of(array: &TypedArray<u8>) -> Vec<u8> {
-    // SAFETY: no JavaScript runs until they are copied, so the array keeps them
+    // SAFETY: no JavaScript runs before the bytes are copied, so the array stays unchanged
     unsafe { array.as_bytes() }.unwrap_or_default().to_vec()
 }
 
@@ -70,12 +70,12 @@ fn wait(ctx: Ctx, descriptors: Vec<i32>, wanted: Vec<i16>, milliseconds: i32) ->
     })
 }
 
-/// The result of a call, or an exception with the name of its error.
+/// The value of a result, or an exception whose message is the name of the error.
 pub fn named<T>(ctx: &Ctx, result: std::result::Result<T, impl Into<Errno>>) -> Result<T> {
     result.map_err(|error| Exception::throw_message(ctx, &format!("{:?}", error.into())))
 }
 
-/// The error of a call of the standard library.
+/// The system's error code of an error of the standard library.
 pub fn errno(error: std::io::Error) -> Errno {
     error.raw_os_error().map_or(Errno::EINVAL, Errno::from_raw)
 }

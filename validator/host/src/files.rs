@@ -1,4 +1,4 @@
-//! Files, and the two streams of a log.
+//! Files, standard output and standard error.
 
 use std::fs;
 use std::io::Read;
@@ -39,7 +39,7 @@ fn random(ctx: Ctx<'_>, count: usize) -> Result<TypedArray<'_, u8>> {
     TypedArray::new(ctx, bytes)
 }
 
-/// A full pipe gets a few more attempts, but the program does not wait for a log without a reader.
+/// Retries a few times if the pipe is full, but does not wait for a log that nobody reads.
 fn write(descriptor: i32, text: String) {
     let (out, err) = (std::io::stdout(), std::io::stderr());
     let stream = if descriptor == 1 { out.as_fd() } else { err.as_fd() };

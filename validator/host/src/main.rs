@@ -1,5 +1,5 @@
-//! The validator's program: runs the bundle of checks on QuickJS, with the functions of `native.ts`. It has no rule of
-//! its own: what to try and how to judge is TypeScript.
+//! The validator's program. It runs the bundle of checks on QuickJS, and offers it the functions of `native.ts`. All
+//! decisions about what to try and how to judge are made in TypeScript.
 
 mod datagrams;
 mod descriptors;
@@ -14,16 +14,16 @@ use std::process::ExitCode;
 use rquickjs::context::intrinsic::{Json, MapSet, Promise, RegExp, RegExpCompiler, TypedArrays};
 use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Function, Module, Object, Result, Runtime};
 
-/// What the checks use of the language's library: the rest would cost time and memory in each pod.
+/// The parts of JavaScript's library that the checks use. Other parts would cost time and memory in each pod.
 type Library = (Json, MapSet, Promise, RegExp, RegExpCompiler, TypedArrays);
 
 /// The bundle of `validator/main.ts`, compiled by `build.rs`.
 static CHECKS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/validator.bytecode"));
 
-/// As much as a thread has by default; the main thread of a process has 8 MiB.
+/// The engine's stack size: the default of a Rust thread, and less than the 8 MiB of a process's main thread.
 const STACK: usize = 2 << 20;
 
-/// What the checks end with when they cannot be run at all: `exitCode.notPossible` of `contract.ts`.
+/// The exit code if the checks cannot run at all: `exitCode.notPossible` of `contract.ts`.
 const DEFECT: u8 = 69;
 
 fn main() -> ExitCode {
@@ -45,7 +45,7 @@ fn main() -> ExitCode {
 
 enum Never {}
 
-/// Evaluates the checks, and then calls the function that it left, once for each event. It ends by `native.exit`.
+/// Evaluates the checks, then calls their function `turn` once for each event. The process ends by `native.exit`.
 fn run(ctx: &Ctx, start: std::time::Instant) -> Result<Never> {
     let native = Object::new(ctx.clone())?;
     process::register(&native, start)?;
@@ -56,7 +56,7 @@ fn run(ctx: &Ctx, start: std::time::Instant) -> Result<Never> {
     descriptors::register(&native)?;
     names::register(&native)?;
     ctx.globals().set("native", native)?;
-    // SAFETY: `build.rs` wrote it with the same version of the engine
+    // SAFETY: `build.rs` wrote the bytecode with the same version of the engine
     let checks = unsafe { Module::load(ctx.clone(), CHECKS)? };
     checks.eval()?.1.finish::<()>()?;
     let turn: Function = ctx.globals().get("turn")?;

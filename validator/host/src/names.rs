@@ -1,5 +1,5 @@
-//! Names of hosts, by the resolver of the C library. It waits for name servers, so it runs in a thread of its own, which
-//! is started only for a name.
+//! Resolves host names with the C library. The resolver blocks while it waits for name servers, so each look-up runs in
+//! a thread of its own.
 
 use std::ffi::CString;
 use std::io::Write;
@@ -16,7 +16,7 @@ pub fn register(native: &Object) -> Result<()> {
     native.set("lookUp", Func::from(look_up))
 }
 
-/// Returns a pipe from which the answer can be read.
+/// Starts a look-up. Returns a pipe from which the answer can be read.
 fn look_up(ctx: Ctx, name: String) -> Result<i32> {
     let (reader, mut writer) = named(&ctx, std::io::pipe().map_err(errno))?;
     let answer = move || {
@@ -24,15 +24,15 @@ fn look_up(ctx: Ctx, name: String) -> Result<i32> {
             Ok(addresses) => addresses.join(" "),
             Err(code) => format!("!{code}"),
         };
-        // if this fails, the reader is gone
+        // the write fails only if the reader is gone
         let _ = writer.write_all(text.as_bytes());
     };
     named(&ctx, std::thread::Builder::new().spawn(answer).map_err(errno))?;
     Ok(keep(OwnedFd::from(reader)))
 }
 
-/// The addresses of a name in both families. musl fails if a name server has no answer for one of them, even if it has
-/// addresses for the other; glibc returns those.
+/// The addresses of a name in both families. musl fails if a name server has no answer for one family, even if it has
+/// addresses of the other family; glibc returns those addresses.
 fn addresses_in_any_family(name: &str) -> std::result::Result<Vec<String>, &'static str> {
     addresses_of(name, libc::AF_UNSPEC).or_else(|code| {
         let of_one = |family| addresses_of(name, family);
@@ -40,14 +40,14 @@ fn addresses_in_any_family(name: &str) -> std::result::Result<Vec<String>, &'sta
     })
 }
 
-/// The addresses of a name, or the name of the error of getaddrinfo(3).
+/// The addresses of a name, or the name of the error from getaddrinfo(3).
 fn addresses_of(name: &str, family: i32) -> std::result::Result<Vec<String>, &'static str> {
     let name = CString::new(name).map_err(|_| "ENOTFOUND")?;
     // SAFETY: all fields of these structures may be zero
     let mut hints: libc::addrinfo = unsafe { std::mem::zeroed() };
     hints.ai_family = family;
     hints.ai_socktype = libc::SOCK_STREAM;
-    // only families of which this machine has an address
+    // only families in which this machine has an address
     hints.ai_flags = libc::AI_ADDRCONFIG;
     let mut list = ptr::null_mut();
     // SAFETY: the pointers are valid for the call, and the list is freed below
@@ -69,7 +69,7 @@ fn addresses_of(name: &str, family: i32) -> std::result::Result<Vec<String>, &'s
     Ok(found)
 }
 
-/// One name for the two ways in which a name has no address.
+/// The name of an error. Both codes for a host name without addresses become `ENOTFOUND`.
 fn name_of(code: i32) -> &'static str {
     match code {
         libc::EAI_NONAME | libc::EAI_NODATA => "ENOTFOUND",

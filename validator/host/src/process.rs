@@ -1,4 +1,4 @@
-//! The process: arguments, environment, ids, clock, signals, exit.
+//! The process: arguments, environment, user and group, clock, signals, and exit.
 
 use std::collections::HashMap;
 use std::ffi::{CStr, CString};
@@ -12,7 +12,7 @@ use rquickjs::{Ctx, Object, Result, function::Func};
 
 use crate::descriptors::{errno, keep, named, with};
 
-/// The argument of a program that only waits for a signal.
+/// The argument with which the program only waits for a signal.
 pub const WAIT: &CStr = c"wait-for-signal";
 
 /// The signals that end a container.
@@ -20,12 +20,12 @@ fn ending() -> SigSet {
     SigSet::from_iter([Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP])
 }
 
-/// A blocked signal reaches even the first process of a container, for which the kernel drops signals without a handler.
+/// Keeps these signals for signalfd, even in a container's PID 1, for which the kernel drops unhandled signals.
 pub fn block_signals() {
     let _ = ending().thread_block();
 }
 
-/// Waits for a signal, and accepts and closes what connects to the address, if it is one.
+/// Waits for a signal. Meanwhile, accepts and closes connections to the address, if the text is one.
 pub fn wait(address: &str) {
     if let Ok(listener) = TcpListener::bind(address) {
         let _ = std::thread::Builder::new().spawn(move || listener.incoming().for_each(drop));
@@ -49,7 +49,7 @@ fn exit(code: i32) {
     std::process::exit(code)
 }
 
-/// The same program without an engine. Blocked signals stay blocked, so none is lost.
+/// Replaces the process by the same program without an engine. Blocked signals stay blocked, so none is lost.
 fn wait_for_signal(address: String) {
     let address = CString::new(address).unwrap_or_default();
     let _ = nix::unistd::execv(c"/proc/self/exe", &[c"cni-gate-validator", WAIT, &address]);

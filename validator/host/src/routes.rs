@@ -1,5 +1,5 @@
-//! The interfaces with their addresses, and the route that the kernel would take, as `ip route get` asks for it: rtnetlink(7). It needs no right, and takes the
-//! same time with any number of routes.
+//! The interfaces with their addresses, and the route that the kernel would take, which rtnetlink(7) returns as it does
+//! for `ip route get`. A request needs no privilege, and takes the same time however many routes there are.
 
 use std::net::IpAddr;
 use std::os::fd::AsRawFd;
@@ -18,7 +18,7 @@ pub fn register(native: &Object) -> Result<()> {
     native.set("route", Func::from(route))
 }
 
-/// `include/uapi/linux/rtnetlink.h`
+/// Constants of `include/uapi/linux/rtnetlink.h`.
 const RTM_NEWROUTE: u16 = 24;
 const RTM_GETROUTE: u16 = 26;
 const RTA_DST: u16 = 1;
@@ -26,7 +26,7 @@ const RTA_SRC: u16 = 2;
 const RTA_OIF: u16 = 4;
 const RTA_GATEWAY: u16 = 5;
 const RTA_VIA: u16 = 18;
-/// Lengths of `nlmsghdr` and `rtmsg`, and the place of a route's type.
+/// The end of `nlmsghdr`, the end of `rtmsg`, and the offset of the route's type.
 const HEADER: usize = 16;
 const ROUTE: usize = HEADER + 12;
 const TYPE: usize = HEADER + 7;
@@ -46,7 +46,7 @@ fn route(ctx: Ctx<'_>, address: String, source: Option<String>) -> Result<Object
                 object.set("device", name.to_string_lossy().into_owned())?;
             }
             RTA_GATEWAY => object.set("gateway", address_of(value))?,
-            // a family before the address
+            // the address comes after its family
             RTA_VIA => object.set("gateway", value.get(2..).and_then(address_of))?,
             _ => {}
         }
@@ -55,7 +55,7 @@ fn route(ctx: Ctx<'_>, address: String, source: Option<String>) -> Result<Object
     Ok(object)
 }
 
-/// The kernel's answer, or its error. IPv6 answers with a route of a type that says the same as an error.
+/// The kernel's answer, or its error. For IPv6, the kernel may answer with a route whose type means an error.
 fn ask(address: &str, source: Option<&str>) -> nix::Result<Vec<u8>> {
     let mut request = vec![0; ROUTE];
     request[4..6].copy_from_slice(&RTM_GETROUTE.to_ne_bytes());
@@ -68,7 +68,7 @@ fn ask(address: &str, source: Option<&str>) -> nix::Result<Vec<u8>> {
             Some(Err(_)) => return Err(Errno::EINVAL),
         };
         request[HEADER] = family as u8;
-        // the length of the destination's prefix, and of the source's
+        // the prefix length of the destination, and that of the source
         request[HEADER + usize::from(kind)] = bytes.len() as u8 * 8;
         request.extend((4 + bytes.len() as u16).to_ne_bytes());
         request.extend(kind.to_ne_bytes());
@@ -84,7 +84,7 @@ fn ask(address: &str, source: Option<&str>) -> nix::Result<Vec<u8>> {
     )?;
     net::send(socket.as_raw_fd(), &request, MsgFlags::empty())?;
     let mut answer = vec![0; 4096];
-    // the kernel answers before `send` returns
+    // the kernel has answered before `send` returns
     let count = net::recv(socket.as_raw_fd(), &mut answer, MsgFlags::MSG_DONTWAIT)?;
     answer.truncate(count);
     if count < ROUTE || u16::from_ne_bytes([answer[4], answer[5]]) != RTM_NEWROUTE {
@@ -108,7 +108,7 @@ fn address_of(value: &[u8]) -> Option<String> {
     Some(address.to_string())
 }
 
-/// One entry for each interface's link-layer address, and for each of its addresses, as getifaddrs(3) lists them.
+/// An entry for each link-layer address and each IP address of each interface, as getifaddrs(3) lists them.
 fn interfaces(ctx: Ctx<'_>) -> Result<Array<'_>> {
     let list = Array::new(ctx.clone())?;
     for (index, entry) in named(&ctx, getifaddrs())?.enumerate() {

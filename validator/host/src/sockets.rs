@@ -1,4 +1,4 @@
-//! TCP sockets. None of these functions waits.
+//! TCP sockets. None of these functions blocks.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV4, SocketAddrV6};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
@@ -62,7 +62,7 @@ fn listen(ctx: Ctx, socket: i32) -> Result<()> {
 
 fn accept(ctx: Ctx, socket: i32) -> Result<i32> {
     let accepted = named(&ctx, with(socket, |open| net::accept4(open.as_raw_fd(), FLAGS)))?;
-    // SAFETY: the kernel just opened it for this call, and no other code has its number
+    // SAFETY: `accept4` has just opened this descriptor, and no other code uses it
     Ok(keep(unsafe { OwnedFd::from_raw_fd(accepted) }))
 }
 
@@ -75,13 +75,13 @@ fn end_writing(ctx: Ctx, socket: i32) -> Result<()> {
     named(&ctx, with(socket, |open| net::shutdown(open.as_raw_fd(), Shutdown::Write)))
 }
 
-/// Throws the error that a connect ended with, if it has one.
+/// Throws the error with which a connect ended, if there was one.
 fn socket_error(ctx: Ctx, socket: i32) -> Result<()> {
     let error = named(&ctx, with(socket, |open| net::getsockopt(&open, sockopt::SocketError)))?;
     named(&ctx, if error == 0 { Ok(()) } else { Err(Errno::from_raw(error)) })
 }
 
-/// `SO_ORIGINAL_DST` of conntrack; the own port if nothing redirected the connection.
+/// The port in `SO_ORIGINAL_DST` of conntrack, or the local port if nothing redirected the connection.
 fn original_port(ctx: Ctx, socket: i32) -> Result<u16> {
     let port = with(socket, |open| {
         let own: SockaddrStorage = net::getsockname(open.as_raw_fd())?;
@@ -96,8 +96,8 @@ fn original_port(ctx: Ctx, socket: i32) -> Result<u16> {
     named(&ctx, port)
 }
 
-/// Requires more hops than any sender on the path leaves: the kernel then drops the first packet of a connection
-/// (`tcp_v4_rcv`). A socket filter would need memory of the node's limit for compiled programs.
+/// Makes the kernel drop the first packet of every connection (`tcp_v4_rcv`), by requiring hop limit 255, which packets
+/// do not have on arrival. A socket filter would count against the node's memory limit for compiled programs.
 fn drop_all(ctx: Ctx, socket: i32) -> Result<()> {
     let most: libc::c_int = 255;
     let set = with(socket, |open| {
@@ -113,7 +113,7 @@ fn drop_all(ctx: Ctx, socket: i32) -> Result<()> {
     named(&ctx, set.map(drop))
 }
 
-/// `SK_MEMINFO_DROPS` of `include/uapi/linux/sock_diag.h`.
+/// The counter `SK_MEMINFO_DROPS` of `include/uapi/linux/sock_diag.h`.
 fn dropped(ctx: Ctx, socket: i32) -> Result<u32> {
     let mut counts = [0u32; 9];
     let mut length = size_of_val(&counts) as u32;
@@ -145,7 +145,7 @@ fn end_of<'js>(
     Ok(object)
 }
 
-/// The address, without the interface of a link-local one, and the port; none if it is no address of IP.
+/// The address, without the interface of a link-local address, and the port; `None` if this is no IP address.
 pub fn text_of(end: &SockaddrStorage) -> Option<(String, u16)> {
     if let Some(end) = end.as_sockaddr_in() {
         return Some((end.ip().to_string(), end.port()));
@@ -153,7 +153,7 @@ pub fn text_of(end: &SockaddrStorage) -> Option<(String, u16)> {
     end.as_sockaddr_in6().map(|end| (end.ip().to_string(), end.port()))
 }
 
-/// An address as text, with the interface after % where an IPv6 one needs it.
+/// Parses an address, which for IPv6 may be followed by `%` and its interface.
 pub fn parse(text: &str, port: u16) -> nix::Result<SocketAddr> {
     let (address, device) = text.split_once('%').unwrap_or((text, ""));
     let scope = if device.is_empty() { 0 } else { if_nametoindex(device)? };

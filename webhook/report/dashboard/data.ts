@@ -7,14 +7,14 @@ import { statusOf, warningsOf } from '../show/status.ts';
 import { statusText } from '../show/status-text.ts';
 import { ageText } from '../show/table.ts';
 
-/** What the page shows, as JSON. Every text in it comes from the cluster and is not trusted. */
+/** The page's data, as JSON. Every text in it comes from the cluster and is not trusted. */
 export type Dashboard = ReturnType<typeof dashboardOf>;
 
 /**
- * The page's data.
+ * Makes the page's data.
  *
  * @param now milliseconds since the epoch
- * @param stale why the data may be old; null where it is not
+ * @param stale why the data may be outdated; null if it is current
  */
 export function dashboardOf(facts: StatusFacts, now: number, stale: string | null) {
   const status = statusOf(facts, now, true);
@@ -26,38 +26,38 @@ export function dashboardOf(facts: StatusFacts, now: number, stale: string | nul
     stale,
     name: cluster.context ?? cluster.server,
     grid: gridOf(nodes, (node) => facts.readiness.node(node)?.labels ?? {}, now),
-    // the lines after the first, which is the headline
+    // without the first line, which is the headline
     text: statusText(statusOf(facts, now, false), false, { width: 100 }).replace(/^.*\n/, ''),
   };
 }
 
-/** A network with its nodes or groups of nodes. */
+/** A network with a cell for each node or group of nodes. */
 export interface Band {
   network: string;
   inUse: boolean;
   cells: GridCell[];
 }
 
-/** A coloured cell: a network on a node, or on the nodes of a pool that are in one state. */
+/** A coloured cell: the state of a network on a node, or on all nodes of a pool that are in this state. */
 export interface GridCell {
-  /** The node, or the pool. */
+  /** The name of the node or of the pool. */
   name: string;
-  /** How many nodes it stands for. */
+  /** How many nodes the cell represents. */
   count: number;
-  /** Null where the network is nothing to the node. */
+  /** Null where the network has no state on the node. */
   state: State | null;
-  /** Reasons, with the number of nodes of each where there are several. */
+  /** The reasons; in a group, each with its number of nodes. */
   why: string;
 }
 
-/** With more nodes, the grid has groups of them. */
+/** If there are more nodes than this, the grid shows groups of nodes. */
 const mostNodes = 200;
-/** Pools that have groups of their own; the nodes of others are together. */
+/** Only this many pools, the largest, are shown by name; the nodes of all others count as one pool. */
 const mostPools = 20;
 
 const networkOf = ({ daemonSet, why }: NetworkRow): string => daemonSet ?? why.split(':')[0] ?? '';
 
-/** Nodes and networks as a picture. Rows come worst first: so do networks, and nodes by their worst network. */
+/** The grid. Networks are sorted by their worst node, and nodes by their worst network. */
 function gridOf(
   rows: readonly NetworkRow[],
   labelsOf: (node: string) => Record<string, string>,
@@ -79,7 +79,7 @@ function gridOf(
   return { nodes: nodes.length, grouped, bands };
 }
 
-/** The nodes of a network by state and pool: the worst state first, then the largest group. */
+/** Groups the nodes of a network by state and pool. The worst state comes first, then the largest group. */
 function groupsOf(rows: readonly NetworkRow[], poolOf: Map<string, string>): GridCell[] {
   const groups = Map.groupBy(rows, ({ node, state }) => `${state} ${poolOf.get(node)}`);
   const cells = Array.from(groups.values(), (same) => {
@@ -100,7 +100,7 @@ function groupsOf(rows: readonly NetworkRow[], poolOf: Map<string, string>): Gri
   );
 }
 
-/** Labels that name the pool of a node, by cloud; then the zone. */
+/** Labels that name a node's pool: those of the clouds first, the zone last. */
 const poolLabels = [
   'eks.amazonaws.com/nodegroup',
   'cloud.google.com/gke-nodepool',
@@ -109,7 +109,7 @@ const poolLabels = [
   'topology.kubernetes.io/zone',
 ];
 
-/** The pool of each node: of its labels the first that is there, or its name up to the first digit. */
+/** The pool of each node: the first of `poolLabels` that the node has, or else its name up to the first digit. */
 function poolsOf(nodes: readonly string[], labelsOf: (node: string) => Record<string, string>) {
   const poolOf = (node: string): string =>
     poolLabels.flatMap((label) => getOwn(labelsOf(node), label) ?? [])[0] ??

@@ -7,8 +7,8 @@ import { dashboardLimits } from '../../lib/limits.ts';
 import type { Dashboard } from './data.ts';
 
 /**
- * Reads the page, which is beside this file in the sources and in the published `dist/`, as one HTML document. Its policy
- * allows its own script and style alone.
+ * Reads the page as one HTML document, from files beside this one in the sources and in the published `dist/`. The
+ * Content-Security-Policy allows only the page's own script and style.
  */
 function readPage(): { html: string; policy: string } {
   const read = (name: string): string => readFileSync(new URL(`./page/${name}`, import.meta.url), 'utf8');
@@ -27,7 +27,7 @@ function readPage(): { html: string; policy: string } {
     "frame-ancestors 'none'",
   ].join('; ');
   const head = `<link rel="icon" href="${icon}" />\n    <style>${style}</style>`;
-  // by functions: `$&` in the files is no pattern
+  // functions, because `$&` in a replacement text would be replaced
   const html = read('index.html')
     .replace('<!-- head -->', () => head)
     .replace('<!-- script -->', () => `<script type="module">${script}</script>`);
@@ -46,12 +46,12 @@ const headers = {
 };
 
 /**
- * The server of the local page. It listens on nothing yet.
+ * The server of the local page, which does not listen yet.
  *
- * The page itself is public. The data takes a token, which the page has from the fragment of its address: the browser
- * does not send that. A name that an attacker has point to this machine (DNS rebinding) is refused by the Host header.
+ * The page itself is public. The data requires a token, which the page reads from the fragment of its URL, because
+ * browsers do not send fragments. Other Host headers than loopback are refused, as a defence against DNS rebinding.
  *
- * @param token what a call for the data has to bring, `Authorization: Bearer TOKEN`
+ * @param token what a request for the data must have in `Authorization: Bearer TOKEN`
  */
 export function dashboardServer(token: string, latest: () => Dashboard): FastifyInstance {
   const { html, policy } = readPage();
@@ -87,12 +87,12 @@ export function dashboardServer(token: string, latest: () => Dashboard): Fastify
 const refuse = (reply: FastifyReply, status: number, code: ErrorCode, message: string): FastifyReply =>
   reply.code(status).send({ code, message });
 
-/** Whether two texts are the same, in a time that does not say where they differ. */
+/** Whether two texts are equal, in a time that does not reveal where they differ. */
 function isSame(given: string, expected: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(expected));
 }
 
-/** Whether a Host header names loopback, with any port: an SSH tunnel has its own. */
+/** Whether a Host header names loopback. Any port is allowed, because an SSH tunnel has a port of its own. */
 const isLoopbackHost = (host: string | undefined): boolean =>
   host !== undefined && /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i.test(host);

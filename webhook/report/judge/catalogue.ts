@@ -5,12 +5,12 @@ import * as installation from './installation.ts';
 import * as namespaces from './namespaces.ts';
 import * as registration from './registration.ts';
 
-/** Judges facts; undefined where the check does not apply. @param now milliseconds since the epoch */
+/** Judges facts; returns undefined where the check does not apply. @param now milliseconds since the epoch */
 type Judge = (facts: Facts, now: number) => CheckResult | undefined;
 
 /**
- * Every check by its group: what is as it should be where it passes, and the function that judges it. The first check
- * that fails names the cause, so what breaks others comes before them. `docs/reference/errors.md` has a section for each.
+ * Every check by its group: what its success means, and the function that judges it. The first failed check names the
+ * cause, so causes stand before consequences. `docs/reference/errors.md` has a section for each check.
  */
 const groups = {
   kubernetes: {
@@ -56,7 +56,7 @@ export const catalogue = Object.entries(groups).flatMap(([group, checks]) =>
 
 export const checkIds = catalogue.map(({ id }) => id);
 
-/** Address of the section that explains a check. */
+/** The address of the section of the documentation that explains a check. */
 export const checkPage = (id: CheckId): string => `${docsUrl}reference/errors.md#${id}`;
 
 /** A check with its result. */
@@ -68,8 +68,8 @@ export interface CheckRow extends CheckResult {
 }
 
 /**
- * The checks that the facts allow: with the caller's rights, those before an installation. Without an installation, its
- * parts are not judged.
+ * The results of the checks for which there are facts. Where the facts have the caller's rights, these are the checks
+ * before an installation. If cni-gate is not installed, `installed` is the only check of its group.
  *
  * @param now milliseconds since the epoch
  */

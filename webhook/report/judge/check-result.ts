@@ -2,21 +2,21 @@ import type { ErrorCode } from '../../lib/errors.ts';
 import type { Observation, Unknown } from '../observe/observation.ts';
 
 /**
- * `warning`: it works, with a remark; `not-known`: a right is missing to see it; `skipped`: it does not apply here, or
- * nothing in the cluster shows it.
+ * `warning`: works, with a remark; `not-known`: the caller lacks a right to see the result; `skipped`: the check does
+ * not apply in this cluster, or nothing in the cluster shows the result.
  */
 export type CheckOutcome = 'passed' | 'failed' | 'warning' | 'not-known' | 'skipped';
 
 /** The result of a check. */
 export interface CheckResult {
   result: CheckOutcome;
-  /** What was seen. */
+  /** What the check saw. */
   what: string;
-  /** What to do; empty where nothing is to be done. */
+  /** What to do about the result; empty where nothing is to be done. */
   hint: string;
-  /** Of a check that failed. */
+  /** The error code of a check that failed; null for other results. */
   code: ErrorCode | null;
-  /** Whether there is no verdict about the installation where this is not known. */
+  /** Whether `check` can give no verdict about the installation while this result is not known. */
   essential: boolean;
 }
 
@@ -39,26 +39,26 @@ export const notKnown = ({ why, right }: Pick<Unknown, 'why' | 'right'>, essenti
   essential,
 });
 
-/** Judges what was observed; an object that does not exist counts as no value. */
+/** Judges an observation. The judge gets undefined for an object that does not exist. */
 export const judged = <T>(
   { found, unknown }: Observation<T>,
   judge: (found: T | undefined) => CheckResult,
   essential = false,
 ): CheckResult => (unknown === undefined ? judge(found) : notKnown(unknown, essential));
 
-/** What to do about an object that is missing or changed. */
+/** The hint about an object that is missing or changed. */
 export const applyAgain = 'Apply the overlay again (with Helm: "helm upgrade")';
 
-/** The first texts of a list, and how many more there are. */
+/** The first texts of a list, and the number of the remaining ones. */
 export function few(texts: readonly string[], most = 5, between = ', '): string {
   const more = texts.length - most;
   return texts.slice(0, most).join(between) + (more > 0 ? ` and ${more} more` : '');
 }
 
-/** The same with sentences. */
+/** The first three sentences of a list, and the number of the remaining ones. */
 export const fewTexts = (texts: readonly string[]): string => few(texts, 3, '; ');
 
-/** The commands that recreate pods. */
+/** The commands that recreate the pods of these namespaces. */
 export function recreateText(pods: readonly { namespace: string }[]): string {
   const namespaces = [...new Set(pods.map(({ namespace }) => namespace))];
   return `Recreate them: ${fewTexts(

@@ -5,18 +5,18 @@ import { isGone } from './installation.ts';
 
 type Feature = 'prove' | 'gate' | 'steer' | 'repair';
 
-/** One of the things that cni-gate does in a cluster. */
+/** The state of one of the four features of cni-gate. */
 export interface FeatureRow {
   feature: Feature;
-  /** Of the configuration. */
+  /** The feature's mode in the configuration. */
   mode: string;
-  /** Whether it does what its name says; null where that is not known. */
+  /** Whether the feature works in the cluster; null where that is not known. */
   inForce: boolean | null;
-  /** Why it does not, or why that is not known; empty where it does. */
+  /** Why the feature does not work, or why that is not known; empty where it works. */
   why: string;
 }
 
-/** What a feature does in the modes that keep it off. */
+/** What happens in each mode that keeps a feature off. */
 const otherwise: Record<Feature, Record<string, string>> = {
   prove: { warn: 'it reports failed checks, and lets the pod start' },
   gate: { audit: 'it reports what it would reject, and allows it' },
@@ -27,7 +27,7 @@ const otherwise: Record<Feature, Record<string, string>> = {
   },
 };
 
-/** Why something is not in force, or why that is not known. */
+/** Why a feature is not in force, or why that is not known. */
 interface Reason {
   why: string;
   isUnknown?: boolean;
@@ -38,7 +38,7 @@ const unknownMode: Reason = {
   isUnknown: true,
 };
 
-/** What cni-gate does in the cluster: by its configuration, by its registration, and by whether calls succeed. */
+/** Judges each feature by its configuration, by its registration, and by whether calls of the webhooks succeed. */
 export function featureRows(facts: StatusFacts, checks: readonly CheckRow[]): FeatureRow[] {
   const { trouble, policy } = facts.configuration;
   const { proof, gate, steer, repair } = policy;
@@ -61,13 +61,13 @@ export function featureRows(facts: StatusFacts, checks: readonly CheckRow[]): Fe
   ];
 }
 
-/** What a check that failed saw. */
+/** What the check `id` saw, if it failed. */
 function failureOf(checks: readonly CheckRow[], id: CheckRow['id']): Reason | undefined {
   const failure = checks.find((check) => check.id === id && check.result === 'failed');
   return failure && { why: failure.what };
 }
 
-/** Why the API server does not call the webhooks of a kind, or does not accept what answers. */
+/** Why the API server does not call the webhooks of a kind, or does not trust the server that answers. */
 function notCalled(
   { installation }: StatusFacts,
   checks: readonly CheckRow[],

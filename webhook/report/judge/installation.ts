@@ -17,7 +17,7 @@ import {
   warning,
 } from './check-result.ts';
 
-/** The oldest Kubernetes 1.x on which the manifests work: ValidatingAdmissionPolicy is v1 from 1.30 on. */
+/** The oldest Kubernetes 1.x on which the manifests work: ValidatingAdmissionPolicy is v1 since 1.30. */
 const leastMinor = 30;
 
 export const checkVersion = ({ version }: Facts): CheckResult =>
@@ -34,8 +34,8 @@ export const checkVersion = ({ version }: Facts): CheckResult =>
   });
 
 /**
- * Whether anything of cni-gate is there. The binding of the policy over pods counts: where it stays behind alone, it
- * refuses every pod.
+ * Whether the cluster has any object of cni-gate. The binding of the policy over pods counts, because it refuses every
+ * pod of the namespaces that opted in if it is left behind alone.
  */
 export function checkPresence({ installation, registered }: Facts): CheckResult {
   const { mutating, validating } = registered;
@@ -52,7 +52,7 @@ export function checkPresence({ installation, registered }: Facts): CheckResult 
   );
 }
 
-/** Whether it is known that cni-gate is not installed. */
+/** Whether cni-gate is certainly not installed. */
 export const isGone = (facts: Facts): boolean => checkPresence(facts).result === 'failed';
 
 export function checkConfiguration({ configuration: { source, trouble } }: Facts): CheckResult {
@@ -64,7 +64,7 @@ export function checkConfiguration({ configuration: { source, trouble } }: Facts
   return failed(code, what, 'Correct the ConfigMap: replicas that run keep the last valid one');
 }
 
-/** What happens to new pods while no replica answers. */
+/** Says what happens to new pods while no replica answers. */
 function withoutAnswer({ failurePolicy }: InstallationFacts): string {
   const where = 'of namespaces that opted in';
   if (failurePolicy === 'Fail') return `every new pod ${where} is refused`;
@@ -72,8 +72,8 @@ function withoutAnswer({ failurePolicy }: InstallationFacts): string {
 }
 
 /**
- * Whether the Deployment has its replicas. One that does not exist is no fault: replicas may run in another way, such as
- * by docker compose.
+ * Whether all replicas of the Deployment are ready. A missing Deployment is no failure, because replicas may run in
+ * another way, for instance with docker compose.
  */
 export function checkDeployment({ installation }: Facts): CheckResult {
   const { namespace, deployment, failurePolicy } = installation;
@@ -99,7 +99,7 @@ export function checkDeployment({ installation }: Facts): CheckResult {
   });
 }
 
-/** Whether the API server finds a ready endpoint behind the Service that our webhooks call. */
+/** Whether the Service that our webhooks call has a ready endpoint. */
 export function checkService({ installation }: Facts): CheckResult {
   const { namespace, url, elsewhere, service, slices, failurePolicy } = installation;
   if (url !== undefined) return skipped(`webhooks call ${url}: only a probe shows whether a server answers`);
@@ -113,7 +113,7 @@ export function checkService({ installation }: Facts): CheckResult {
     const ready = all
       .filter(({ ports }) => ports.some((open) => open.port && (open.name ?? '') === name))
       .flatMap(({ endpoints }) => endpoints)
-      // as in the API, an endpoint that does not say whether it is ready is
+      // in the API, an endpoint counts as ready if its condition `ready` is not set
       .filter(({ conditions }) => conditions?.ready !== false).length;
     const open = failurePolicy === 'Ignore' ? `; while none is, ${withoutAnswer(installation)}` : '';
     if (ready > 0) return passed(`${ready} of ${count} endpoints are ready${open}`);
@@ -124,7 +124,7 @@ export function checkService({ installation }: Facts): CheckResult {
   };
   const judge = (found: (typeof service)['found']): CheckResult => {
     if (found === undefined) return fault('it does not exist, and webhooks call it');
-    // webhooks of the manifests name no port, which is 443
+    // the webhooks of the manifests name no port; the default is 443
     const port = found.spec?.ports?.find((candidate) => candidate.port === 443);
     if (port === undefined) return fault('it has no port 443');
     return judged(slices, (all = []) => judgeSlices(port.name ?? '', all), true);
@@ -132,7 +132,7 @@ export function checkService({ installation }: Facts): CheckResult {
   return judged(service, judge, true);
 }
 
-/** Whether the service account has its rights; undefined where they were not asked for. */
+/** Whether the service account has its rights; undefined where the facts do not include these rights. */
 export function checkServerRights({ serverRights, installation }: Facts): CheckResult | undefined {
   const { found: deployment } = installation.deployment;
   const account = `service account ${installation.namespace}/${deployment && accountIn(deployment)}`;
@@ -146,7 +146,7 @@ export function checkServerRights({ serverRights, installation }: Facts): CheckR
   return serverRights && judged(serverRights, judge);
 }
 
-/** Milliseconds for which a Lease is believed after its end: a busy holder renews late. */
+/** How long, in milliseconds, an expired Lease still counts as held, because a busy holder renews late. */
 const margin = 15_000;
 
 /** Whether a replica leads. Only the leader nominates nodes, recreates pods and writes events. */
@@ -167,8 +167,8 @@ export function checkLeader({ installation: { namespace, lease } }: Facts, now: 
 }
 
 /**
- * Whether a new pod comes back with its proof; undefined without an installation. Only a try shows that pods are
- * admitted, so a verdict needs one, unless none was asked for.
+ * Whether a new pod comes back with our init container; undefined if cni-gate is not installed. Only a probe shows
+ * that pods are admitted, so without a probe there is no verdict, unless the caller turned the probe off.
  */
 export function checkProbe(facts: Facts): CheckResult | undefined {
   const { probe, namespaces } = facts;

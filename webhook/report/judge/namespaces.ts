@@ -20,18 +20,18 @@ import {
 } from './check-result.ts';
 import { checkPresence, isGone } from './installation.ts';
 
-/** By code units, so that the order is the same everywhere. */
+/** Compares by code units, so that the order does not depend on the locale. */
 export const compare = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0);
 
-/** The namespaces that opted in, by name; none where they may not be read. */
+/** The namespaces that opted in, sorted by name; empty where namespaces may not be read. */
 export const optedIn = ({ namespaces }: Pick<Facts, 'namespaces'>): { name: string; profile: string }[] =>
   (namespaces.found ?? [])
     .flatMap(({ name, profile }) => (profile === undefined ? [] : [{ name, profile }]))
     .toSorted((left, right) => compare(left.name, right.name));
 
 /**
- * The profiles that the labels of namespaces and pods ask for. A wrong label of a pod is no fault: the pod was refused,
- * or the configuration has changed since.
+ * The profiles that the labels of namespaces and pods name. A pod's label that names no profile is ignored, because
+ * admission refused the pod, or the configuration has changed since.
  */
 export function profilesInUse(facts: Facts): Set<string> {
   const ofPods = (facts.pods?.found ?? []).flatMap(({ profile }) => profile ?? []);
@@ -42,7 +42,7 @@ export function profilesInUse(facts: Facts): Set<string> {
   );
 }
 
-/** What depends on a configuration that cannot be read. */
+/** The result of a check that depends on a configuration that cannot be read. */
 export const unknownConfiguration = notKnown({ why: 'the configuration is not known' });
 
 export function checkLabels(facts: Facts): CheckResult {
@@ -66,7 +66,7 @@ export function checkLabels(facts: Facts): CheckResult {
   return judged(namespaces, judge, true);
 }
 
-/** The DaemonSets that each profile names and the cluster lacks. */
+/** The DaemonSets that each profile names and that do not exist in the cluster. */
 const missingOf = ({ configuration, daemonSets }: Facts) => {
   const existing = new Set((daemonSets.found ?? []).map(nameOf));
   return [...configuration.policy.profiles.values()].map(({ name: profile, daemonSets: wanted }) => {
@@ -95,8 +95,8 @@ export function checkDaemonSets(facts: Facts): CheckResult {
 }
 
 /**
- * Whether pods prove as the configuration asks: a pod keeps the mode in which it was created. Undefined without an
- * installation, and where the configuration enforces nothing or is not known.
+ * Whether pods run in the configured `proof.mode`: a pod keeps the mode with which it was created. Undefined if
+ * cni-gate is not installed, or if the configured mode is `warn` or not known.
  */
 export function checkProofMode(facts: Facts): CheckResult | undefined {
   const { pods = {} } = facts;
@@ -129,14 +129,14 @@ export function checkResources(facts: Facts): CheckResult | undefined {
 }
 
 /**
- * Why the API server refuses a pod whose containers have requests and limits. Source: Kubernetes,
- * `plugin/pkg/admission/limitranger`, `PodValidateLimitFunc`; of a quota, a pod uses what its largest init container asks.
+ * Why the API server refuses a pod whose containers have these requests and limits. Source: Kubernetes,
+ * `plugin/pkg/admission/limitranger`, `PodValidateLimitFunc`. A quota counts a pod's largest init container.
  */
 function misfits({ namespace, object, containers, hard }: LimitFacts, { requests, limits }: ProofResources) {
   return (Object.keys(limits) as (keyof typeof limits)[]).flatMap((name) => {
     const [request, limit] = [quantity(requests[name]), quantity(limits[name])];
     const [requested, limited] = [`requests.${name} ${requests[name]}`, `limits.${name} ${limits[name]}`];
-    // what a field may be at most, or at least; and what of ours that is compared with
+    // a field of the API object, its value, whether an amount fits our resources, and our resources as text
     const rules: [
       field: string,
       value: string | undefined,
@@ -165,7 +165,7 @@ function misfits({ namespace, object, containers, hard }: LimitFacts, { requests
   });
 }
 
-/** Before an installation: whether the caller may create what the manifests contain. */
+/** Before an installation: whether the caller may create all objects of the manifests. */
 export function checkInstallRights({ rights = [] }: Facts): CheckResult {
   const missing = rights.filter(({ allowed }) => !allowed).map(({ right }) => rightText(right));
   if (missing.length === 0) return passed('you may create everything that the manifests contain');
@@ -173,7 +173,7 @@ export function checkInstallRights({ rights = [] }: Facts): CheckResult {
   return failed('CNI_GATE_RIGHTS', `you may not ${few(missing, 3)}`, hint);
 }
 
-/** Before an installation: whether nothing of cni-gate is there. */
+/** Before an installation: whether the cluster has no object of cni-gate. */
 export function checkAbsence(facts: Facts): CheckResult {
   const presence = checkPresence(facts);
   if (presence.result === 'failed') return passed('nothing of it is there');
@@ -181,7 +181,7 @@ export function checkAbsence(facts: Facts): CheckResult {
   return warning('cni-gate is installed already', 'Run "cni-gate check" without --pre');
 }
 
-/** The networks of a cluster: of each, a DaemonSet exists. A profile without DaemonSets describes none. */
+/** The networks in the cluster, namely the profiles of which at least one DaemonSet exists. */
 export const networkFits = (facts: Facts) =>
   missingOf(facts).flatMap(({ profile, missing, isAbsent }) =>
     isAbsent ? [] : [{ profile, complete: missing.length === 0, missing }],
@@ -203,7 +203,7 @@ export const checkNetworks = (facts: Facts): CheckResult =>
     return complete.length === 0 ? warning(what, hint) : passed(what);
   });
 
-/** The profiles of complete networks as one label: each profile says to which pods it applies. */
+/** A label value with the profiles of all complete networks, because each profile selects its pods by itself. */
 export function proposalOf(policy: Policy, networks: ReturnType<typeof networkFits>) {
   const complete = networks.flatMap((network) => (network.complete ? network.profile : []));
   const profile = complete.toSorted().join('.');

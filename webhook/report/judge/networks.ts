@@ -7,33 +7,33 @@ import { timeText } from '../../lib/time-text.ts';
 import type { StatusFacts } from '../observe/observe.ts';
 import { compare, profilesInUse } from './namespaces.ts';
 
-/** A DaemonSet with the profiles that name it, or a profile without one. */
+/** A DaemonSet with the profiles that name it, or a profile that names no DaemonSet. */
 interface Network {
   daemonSet?: DaemonSetRef;
   profiles: Profile[];
 }
 
-/** A network on a node. */
+/** The state of a network on a node. */
 export interface NetworkRow {
   node: string;
   /** `namespace/name`; null for a profile without a DaemonSet. */
   daemonSet: string | null;
   state: State;
-  /** RFC 3339; null where the cluster does not say. */
+  /** RFC 3339; null where the time is not known. */
   since: string | null;
-  /** The DaemonSet's pod there. */
+  /** The DaemonSet's pod on the node. */
   pod: string | null;
-  /** What is missing; empty where nothing is. */
+  /** What is missing on the node; empty where nothing is. */
   why: string;
-  /** Whether a label asks for one of its profiles. */
+  /** Whether the label of a namespace or pod names one of the network's profiles. */
   inUse: boolean;
 }
 
-/** Why it is not known whether an open node is `unproved`: the replicas may remember a pod that is gone. */
+/** Why it is not known whether a ready node is `unproved`: the replicas may remember a deleted pod's proof. */
 const notShown = 'no pod that is there shows a proof, and the replicas may know of one that is gone';
 
 /**
- * The networks of the configuration that are there or asked for, on each node, the worst first.
+ * The networks of the configuration that exist or are in use, on each node, the worst state first.
  *
  * @param now milliseconds since the epoch
  */
@@ -50,7 +50,7 @@ export function networkRows(facts: StatusFacts, now: number) {
     const profiles = network.profiles.map(({ name }) => name);
     const inUse = profiles.some((name) => used.has(name));
     const exists = daemonSet !== undefined && readiness.knows(daemonSet);
-    // neither there nor asked for: this cluster has no use for the profile
+    // the network neither exists nor is in use, so this cluster does not need the profile
     if (!inUse && !exists) continue;
     const counts = noneYet();
     for (const node of nodes) {
@@ -67,9 +67,9 @@ export function networkRows(facts: StatusFacts, now: number) {
   }
   return {
     daemonSets,
-    // in the order of names, and of DaemonSets for one node
+    // sorted by state, then by node name; the rows of one node stay in the order of the DaemonSets
     rows: rows.toSorted((left, right) => rank(left) - rank(right) || compare(left.node, right.node)),
-    // nodes where no pod that is there proves a profile in use
+    // the number of nodes where no existing pod proves a profile that is in use
     unproved: unproved.size,
   };
 }
@@ -87,8 +87,8 @@ function networksOf(profiles: Iterable<Profile>): Network[] {
 }
 
 /**
- * Returns the function that judges a network on a node by its DaemonSet and by the pods of this moment. Failures of pods
- * that are gone are not known. Undefined where nothing is to be said.
+ * Returns the function that judges a network on a node by its DaemonSet and by the pods that exist now. Failures of
+ * deleted pods are not known. The function returns undefined if the DaemonSet has no state on the node.
  */
 function networkJudge({ configuration: { policy }, readiness, pods, namespace }: StatusFacts, now: number) {
   const evidence = new Evidence((name) => policy.profiles.has(name));
@@ -107,22 +107,22 @@ function networkJudge({ configuration: { policy }, readiness, pods, namespace }:
       (profile) => proofStatus(profile, node, { policy, readiness, evidence }, now) ?? [],
     );
     const failing = proofs.find((proof) => proof.state === 'failing');
-    // the DaemonSet's time is not that of the proofs
+    // the proofs failed later than the time at which the DaemonSet's state began
     if (failing) return { ...found, state: 'failing' as const, reason: failing.reason, since: undefined };
-    // with one namespace, the pods of others are not known
+    // if only one namespace was read, the proofs of pods in other namespaces are not known
     const isShown =
       namespace !== undefined || state === 'exempt' || proofs.every((proof) => proof.state === 'proved');
     return isShown ? found : { ...found, state, reason: notShown };
   };
 }
 
-/** Whether a row is of a node that is closed for a profile that labels ask for. */
+/** Whether a network that is in use is not ready on the row's node. */
 export const isNotReady = ({ inUse, state }: NetworkRow): boolean => inUse && !openStates.has(state);
 
-/** States to act on first, and those that pass by themselves later. */
+/** All states: first those that need action, then those that pass by themselves, and last `ready` and `exempt`. */
 export const urgency = 'broken failing absent rebooted starting unproved ready exempt'.split(' ') as State[];
 
-/** Networks that are not in use come last. */
+/** The sort key of a row: networks that are not in use come last. */
 const rank = ({ state, inUse }: NetworkRow): number => urgency.indexOf(state) + (inUse ? 0 : urgency.length);
 
 /** RFC 3339; null where the time is not known. */

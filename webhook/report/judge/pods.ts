@@ -8,14 +8,14 @@ import { recreateText } from './check-result.ts';
 import type { FeatureRow } from './features.ts';
 import { textOf } from './networks.ts';
 
-/** How many of these pods are in each state of their check. */
+/** How many of these pods are in each state of the proof. */
 export function countProofs(pods: Iterable<{ proof: ProofState }>): Record<ProofState, number> {
   const counts = Object.fromEntries(proofStates.map((state) => [state, 0])) as Record<ProofState, number>;
   for (const { proof } of pods) counts[proof] += 1;
   return counts;
 }
 
-/** Verdicts other than `passed`, where the container says nothing itself. */
+/** What each verdict other than `passed` means, for a container whose message has no details. */
 const verdictText: Partial<Record<Verdict, string>> = {
   failed: 'its network is not what it should be',
   'not-possible': 'a check could not be made, which says nothing about the network',
@@ -23,7 +23,7 @@ const verdictText: Partial<Record<Verdict, string>> = {
   crashed: `${validatorContainer} crashed`,
 };
 
-/** Within this time, in milliseconds, an event says why a pod is not recreated: 45 s of the leader's reporter, and a minute. */
+/** Within this time, in milliseconds, the leader's event about a pod should exist: its delay of 45 s, and 60 s more. */
 const decidedWithin = 105_000;
 
 /** The rows of pods that need attention. @param now milliseconds since the epoch */
@@ -33,25 +33,25 @@ export function podRows(facts: StatusFacts, features: readonly FeatureRow[], now
   const [notSteered, notRepaired] = (['steer', 'repair'] as const).map(
     (name) => features.find(({ feature, inForce }) => feature === name && inForce === false)?.why,
   );
-  /** A pod that the gate holds, and why no node is nominated for it: what the leader last said. */
+  /** A held pod, and why no node is nominated for it, from the leader's last event. */
   const heldRow = ({ namespace, name, held }: PodFacts) => {
     if (held === undefined) return [];
     const { uid, refused, since, why } = held;
     const nominated = held.nominated || null;
     const event = events.get(uid);
-    // an event from before this hold says nothing about it
+    // an event from before this hold does not describe this hold
     const note = event && event.at >= (since ?? 0) ? event.note : null;
     const off = notSteered && `steering is not in force: ${notSteered}`;
     const notNominated = nominated === null ? (off ?? note) : null;
     return [{ namespace, name, refused, since: textOf(since), nominated, notNominated, why }];
   };
-  /** A pod whose proof did not pass, also one that `proof.mode: warn` let start. */
+  /** A pod whose proof did not pass, including a pod that `proof.mode: warn` let start. */
   const failedRow = ({ namespace, name, node, proof, evidence, seen, failingSince }: PodFacts) => {
     if (proof !== 'failed') return [];
     const verdict = evidence?.verdict ?? 'failed';
     const since = failingSince ?? evidence?.at;
     const event = evidence && events.get(evidence.uid);
-    // an event outlives the mode in which it was written
+    // an event of mode `audit` may still exist after the mode was changed
     const isOld =
       event?.reason === eventReasons.wouldRecreate && configuration.policy.repair.mode !== 'audit';
     const isNew = since !== undefined && now - since < decidedWithin;
@@ -61,7 +61,7 @@ export function podRows(facts: StatusFacts, features: readonly FeatureRow[], now
     const why = seen ?? verdictText[verdict] ?? '';
     return [{ namespace, name, node: node ?? null, verdict, since: textOf(since), why, repair }];
   };
-  /** A pod that has been on its node for long without a verdict, and what it waits for. */
+  /** A pod that has long been on its node without a verdict, and what it waits for. */
   const waitingRow = ({ proof, evidence }: PodFacts) => {
     if (proof !== 'waiting' || evidence === undefined || !hasWaitedLong(evidence, now)) return [];
     const { uid, namespace, name, node, at, createdAt, waitingFor } = evidence;
@@ -73,7 +73,7 @@ export function podRows(facts: StatusFacts, features: readonly FeatureRow[], now
     const hint = reason === 'not-reviewed' ? `. ${recreateText([{ namespace }])}` : '';
     return [{ namespace, name, node: node ?? null, reason, why: withoutProofText[reason] + hint }];
   };
-  // a pod that is being deleted may have given its address back already
+  // the address of a pod that is being deleted may already be free
   const live = pods.flatMap(({ evidence }) => (evidence && !evidence.leaving ? evidence : []));
   return {
     heldPods: pods.flatMap(heldRow),

@@ -15,7 +15,7 @@ import { objectsIn } from '../observe/rights.ts';
 import { applyAgain, type CheckResult, failed, judged, notKnown, passed, skipped } from './check-result.ts';
 import { unknownConfiguration } from './namespaces.ts';
 
-/* What is registered in a cluster, compared with the manifests of this release. */
+/* Compares the webhooks and policies that a cluster has with the manifests of this release. */
 
 /** The specs of the policies in the manifests. */
 export const expectedPolicies: Record<'pods' | 'serviceAccount', V1ValidatingAdmissionPolicySpec> = {
@@ -36,7 +36,7 @@ export const checkPodWebhook = ({ registered }: Facts): CheckResult =>
 export const checkGateWebhooks = ({ registered }: Facts): CheckResult =>
   registrationOf('validating', gateWebhooks, registered.validating);
 
-/** Whether the API server has these webhooks, can trust their server, and calls them for what the manifests name. */
+/** Whether the API server has these webhooks, trusts their server, and calls them for the right objects. */
 function registrationOf(
   kind: keyof typeof installedWebhooks,
   names: readonly string[],
@@ -52,7 +52,7 @@ function registrationOf(
   const ours = registered.filter(({ name }) => names.includes(name));
   const missing = names.filter((name) => !ours.some((webhook) => webhook.name === name));
   if (missing.length > 0) return fault(`there is no webhook ${missing.join(', ')} in ${where}`);
-  // Without a caBundle the API server goes by the authorities of its own machine: none of those signs for a Service.
+  // Without a caBundle the API server uses its machine's authorities, none of which signs certificates of a Service.
   const distrusted = ours.filter(({ clientConfig: { service, caBundle } }) => service && !caBundle);
   if (distrusted.length > 0)
     return fault(`there is no caBundle for ${distrusted.map(({ name }) => name).join(', ')} in ${where}`);
@@ -77,13 +77,13 @@ const comparedOf = (webhook: Webhook, found: Webhook) => ({
   matchConditions: webhook.matchConditions,
   matchPolicy: webhook.matchPolicy,
   reinvocationPolicy: webhook.reinvocationPolicy,
-  // a server outside of the cluster may have any URL
+  // a webhook whose server is outside the cluster may have any URL
   clientConfig: { ...(found.clientConfig.url ? {} : webhook.clientConfig.service), namespace: undefined },
 });
 
 /**
- * Requirements that the admissions enforcer of Azure Kubernetes Service writes into the namespaceSelector of every
- * webhook, and writes again when they are taken out. They leave out namespaces of AKS alone.
+ * Requirements that the admissions enforcer of Azure Kubernetes Service adds to the namespaceSelector of every
+ * webhook, and restores when they are removed. These requirements exclude only namespaces of AKS itself.
  * https://learn.microsoft.com/en-us/azure/aks/faq#can-admission-controller-webhooks-impact-kube-system-and-internal-aks-namespaces
  */
 const ofProvider = new Set([
@@ -99,10 +99,10 @@ const withoutProvider = (selector: V1LabelSelector | undefined) => ({
   ),
 });
 
-/** The parts that are compared. */
+/** The fields of a webhook or policy that are compared. */
 type Parts = Record<string, unknown> & { matchConditions?: Webhook['matchConditions'] | undefined };
 
-/** The fields that differ. A condition may be missing, as with the component `no-opt-out`: it only passes objects over. */
+/** The fields that differ. A match condition may be missing, because conditions only exclude objects. */
 function differences(expected: Parts, found: Parts): string[] {
   const kept = new Set(found.matchConditions?.map(({ name }) => name));
   const matchConditions = expected.matchConditions?.filter(({ name }) => kept.has(name));
@@ -110,7 +110,7 @@ function differences(expected: Parts, found: Parts): string[] {
   return Object.keys(found).filter((field) => !isDeepStrictEqual(plain(wanted[field]), plain(found[field])));
 }
 
-/** What the API server fills in. */
+/** The defaults that the API server fills in. */
 const defaults: Readonly<Record<string, unknown>> = {
   scope: '*',
   port: 443,
@@ -128,7 +128,7 @@ function plain(value: unknown): unknown {
   return fields.length === 0 ? undefined : Object.fromEntries(fields);
 }
 
-/** Whether the policy over pods is in force. With `proof.mode: warn` it may only warn. */
+/** Whether the policy over pods is in force. With `proof.mode: warn`, a binding that only warns is accepted. */
 export const checkPodsPolicy = (facts: Facts): CheckResult =>
   policyOf(facts, 'pods', 'a pod whose init container another webhook removes is admitted');
 
@@ -136,7 +136,7 @@ export const checkPodsPolicy = (facts: Facts): CheckResult =>
 export const checkAccountPolicy = (facts: Facts): CheckResult =>
   policyOf(facts, 'serviceAccount', 'only RBAC limits what the service account of cni-gate may write');
 
-/** Whether a policy of ours and its binding are as in the manifests. @param lost what is lost otherwise */
+/** Whether one of our policies and its binding are as in the manifests. @param lost what happens if they are not */
 function policyOf(
   { installation: { policies }, configuration: { trouble, policy: configured } }: Facts,
   kind: keyof typeof policies,
@@ -158,7 +158,7 @@ function policyOf(
       `${applyAgain}. ${anotherRelease}`,
     );
   const { policyName, validationActions: actions = [], matchResources } = bound;
-  // the API server may fill in empty selectors
+  // `plain` removes empty selectors, which the API server may fill in
   if (policyName !== name || plain(matchResources) !== undefined)
     return fault('its binding is of another policy, or has matchResources, which leave objects out');
   const loose = `its binding does not deny (validationActions: ${actions.join(', ') || 'none'})`;
@@ -171,7 +171,7 @@ function policyOf(
   return passed(`bound: ${actions.join(', ')}${open}`);
 }
 
-/** The fields of a policy that are compared. An installation sets the variable `images`. */
+/** The fields of a policy that are compared, without the variable `images`, which each installation sets. */
 const partsOf = (spec: V1ValidatingAdmissionPolicySpec) => ({
   paramKind: spec.paramKind,
   matchConstraints: spec.matchConstraints,
@@ -180,7 +180,7 @@ const partsOf = (spec: V1ValidatingAdmissionPolicySpec) => ({
   validations: spec.validations?.map(({ expression }) => expression),
 });
 
-/** Whether the API server leaves out pods that opt out exactly where the configuration lets them. */
+/** Whether webhook and policy exclude pods that opt out if, and only if, the configuration allows opting out. */
 export function checkOptOut({ configuration, registered, installation }: Facts): CheckResult {
   const { found: policy, unknown } = installation.policies.pods.policy;
   if (configuration.trouble !== undefined) return unknownConfiguration;
@@ -192,7 +192,7 @@ export function checkOptOut({ configuration, registered, installation }: Facts):
     { place: `webhook ${name}`, spec: registered.mutating.find((webhook) => webhook.name === name) },
     { place: `policy ${installedPolicies[0]}`, spec: policy?.spec },
   ];
-  // the component `no-opt-out` removes this match condition from the webhook and the policy over pods
+  // the component `no-opt-out` removes this match condition from the webhook and from the policy over pods
   const lets = ({ matchConditions = [] }: Pick<Webhook, 'matchConditions'>): boolean =>
     matchConditions.some((condition) => condition.name === 'not-opted-out');
   const wrong = places.flatMap(({ place, spec }) => (spec && lets(spec) !== allowOptOut ? place : []));
@@ -213,8 +213,8 @@ export function checkOptOut({ configuration, registered, installation }: Facts):
 }
 
 /**
- * Whether the API server accepts the certificate in the replicas' Secret, webhook by webhook. A caller who may not read
- * the Secret does not know: the API does not show what is really served.
+ * Whether the API server accepts, for each webhook, the certificate in the replicas' Secret. Without the right to read
+ * the Secret the result is not known, because the API does not show which certificate the replicas serve.
  */
 export function checkCertificate({ installation: { certificate } }: Facts): CheckResult {
   if (certificate.unknown?.forbidden === false) return skipped(certificate.unknown.why);

@@ -8,31 +8,31 @@ import { CniGateError, type ErrorCode } from '../../lib/errors.ts';
 import { getOwn } from '../../lib/maps.ts';
 import { installedConfiguration } from '../../lib/names.ts';
 
-/** A configuration, and where it is from. */
+/** A configuration, and where it was read from. */
 export interface FoundPolicy {
   policy: Policy;
-  /** For people. */
+  /** Where the policy was read from, for messages. */
   source: string;
-  /** Why it is not that of the installation; absent where it is. */
+  /** Why the installation's own configuration could not be used; absent if it is used. */
   trouble?: { code: ErrorCode; message: string; right?: string };
 }
 
-/** The built-in configuration. @param why why it is used, in brackets or after a comma */
+/** The built-in configuration. @param why the reason for its use, in brackets or after a comma, for `source` */
 export const builtInPolicy = (why = ''): FoundPolicy => ({
   policy: readPolicy(undefined),
   source: `the built-in profiles${why}`,
 });
 
-/** The configuration in a file; undefined without a path. @throws CniGateError */
+/** The configuration in the file at `path`; undefined without a path. @throws CniGateError */
 export const givenPolicy = (path: string | undefined): FoundPolicy | undefined =>
   path === undefined ? undefined : { policy: readPolicy(path), source: path };
 
 /**
- * The configuration in the ConfigMap of the installation, or the built-in one where there is none. Where it is not valid,
- * the built-in one, and why: most of a status does not depend on it.
+ * Reads the configuration in the installation's ConfigMap. Returns the built-in one if there is no ConfigMap, and
+ * also, with `trouble`, if the ConfigMap is not valid, because most of a status does not depend on the configuration.
  *
- * @param mayBeHidden whether a missing right to read it is such a reason as well
- * @throws ClusterError where it cannot be read
+ * @param mayBeHidden whether to return the built-in configuration also if the right to read the ConfigMap is missing
+ * @throws ClusterError where the ConfigMap cannot be read
  */
 export async function readConfiguration(
   client: ApiClient,
@@ -51,14 +51,14 @@ export async function readConfiguration(
     const { status, missingRight: right } = error instanceof ClusterError ? error : {};
     const isHidden = mayBeHidden && status === 403;
     if (!isHidden && !error.code.startsWith('CNI_GATE_CONFIG_')) throw error;
-    // a fault is one line
+    // `trouble.message` is shown on one line
     const message = error.message.split(/\s*\n\s*/).join('; ');
     const why = `, as the configuration of the installation ${isHidden ? 'may not be read' : 'is not valid'}`;
     return { ...builtInPolicy(why), trouble: { code: error.code, message, ...(right && { right }) } };
   }
 }
 
-/** The profiles that a label asks for, or why they cannot be combined. */
+/** The profiles that the value of a profile label names, or why they cannot be combined. */
 export function combinedOf(policy: Policy, label: string): CombinedProfiles | CniGateError {
   try {
     return policy.combineProfiles(label);

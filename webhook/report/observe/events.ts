@@ -14,28 +14,28 @@ export interface PodEvent {
   at: number;
   reason: string;
   note: string;
-  /** Whether the leader says that repair has stopped. */
+  /** Whether the leader reports in this event that repair has stopped. */
   stopped: boolean;
 }
 
 const { recreated, wouldRecreate, notRecreated, nominated, notNominated } = eventReasons;
 
-/** Reasons of events that say what a pod waits for, or what became of its failed proof. */
+/** Reasons of the events that report what a pod waits for, or what was done about its failed proof. */
 const reasons = {
-  /** A kubelet's, on a pod that has no sandbox (pkg/kubelet/events/event.go). */
+  /** The kubelet's reasons for a pod that has no sandbox yet (pkg/kubelet/events/event.go). */
   waiting: ['FailedCreatePodSandBox', 'FailedMount', 'FailedAttachVolume'],
-  /** The leader's, on a pod whose proof failed. */
+  /** The leader's reasons for a pod whose proof failed. */
   failed: [recreated, wouldRecreate, notRecreated],
-  /** The leader's, on a pod that is held. */
+  /** The leader's reasons for a held pod. */
   held: [nominated, notNominated],
 };
 
-/** Namespaces whose events are read at most. */
+/** Events are read from at most this many namespaces. */
 const mostNamespaces = 10;
-/** Events of a reason that are read of each at most. */
+/** At most this many events of one reason are read from each namespace. */
 const mostEvents = 500;
 
-/** What is read of an event. A kubelet writes events of the older API, whose times appear under these names. */
+/** The fields that are read. Kubelets use the older API, whose times the newer API returns with `deprecated` names. */
 interface ApiEvent {
   eventTime?: string | null;
   deprecatedLastTimestamp?: string | null;
@@ -48,8 +48,8 @@ interface ApiEvent {
 }
 
 /**
- * The last event about each pod that has waited for a sandbox for long, is held or failed, by the pod's UID. None without
- * the right to list events.
+ * The last event about each pod that has waited long for a sandbox, is held, or whose proof failed; keyed by the pod's
+ * UID. Empty if the right to list events is missing.
  *
  * @throws ClusterError where the cluster does not answer
  */
@@ -83,16 +83,16 @@ export async function podEvents(
   return last;
 }
 
-/** How long a pod waits on its node until that is reported, in milliseconds: a large image takes as long. */
+/** How long, in milliseconds, a pod may wait on its node (for a large image) before a status reports the pod. */
 const reportedAfter = 60_000;
 
-/** Whether a pod has been on its node for long without a verdict. @param now milliseconds since the epoch */
+/** Whether a pod has long been on its node without a verdict. @param now milliseconds since the epoch */
 export const hasWaitedLong = (
   { verdict, leaving, ended, at, createdAt }: PodEvidence,
   now: number,
 ): boolean => verdict === 'waiting' && !leaving && !ended && now - (at ?? createdAt) >= reportedAfter;
 
-/** Which events are about this pod; undefined where none is wanted. */
+/** Which kind of events to read about this pod; undefined if none. */
 function kindOf({ proof, evidence, held }: PodFacts, policy: Policy): keyof typeof reasons | undefined {
   if (held !== undefined) return policy.steer.mode === 'off' || held.nominated !== '' ? undefined : 'held';
   if (evidence === undefined) return undefined;
@@ -100,7 +100,7 @@ function kindOf({ proof, evidence, held }: PodFacts, policy: Policy): keyof type
   return !evidence.hasSandbox && hasWaitedLong(evidence, Date.now()) ? 'waiting' : undefined;
 }
 
-/** Undefined for an event that another client wrote with a reason of the leader, or that says nothing. */
+/** Undefined for an event without a note or time, and for one with a leader's reason that another client wrote. */
 function pickEvent(event: ApiEvent): PodEvent | undefined {
   const { reason = '', action, note, reportingController } = event;
   const isOurs = !reasons.waiting.includes(reason);

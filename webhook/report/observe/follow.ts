@@ -16,10 +16,10 @@ export interface StatusFlags {
   probe?: true;
 }
 
-/** Reads what a status is made of. */
+/** Reads the facts of which a status is made. */
 export type ReadStatus = () => Promise<StatusFacts>;
 
-/** Opens the cluster of the flags for readings. @throws CniGateError as {@link observeStatus} */
+/** Opens the cluster that the flags name while `use` runs. @throws CniGateError as {@link observeStatus} */
 export async function withStatus(
   { kubeconfig, context, config, ownNamespace, namespace, probe }: StatusFlags,
   use: (read: ReadStatus) => Promise<void>,
@@ -33,13 +33,13 @@ export async function withStatus(
   }
 }
 
-/** The pause after a reading is as long as that reading, times this: most of the time is left to others. */
+/** The pause after a reading is this many times as long as the reading, so the API server is mostly left to others. */
 const pauseFactor = 4;
 
 /**
- * Reads again and again, also through outages, until the process is asked to end or the signal aborts.
+ * Reads repeatedly, also through outages, until the process gets SIGINT or SIGTERM, or the signal aborts.
  *
- * @param onTrouble a reading failed; called once for an outage
+ * @param onTrouble called when a reading fails, but only once for consecutive failures with the same message
  */
 export async function follow(
   read: ReadStatus,

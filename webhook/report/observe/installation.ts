@@ -23,10 +23,10 @@ import {
 } from '../../lib/names.ts';
 import { mapFound, type Observation, observed, readLists, readOne } from './observation.ts';
 
-/** A webhook of either kind, as the API has it. */
+/** A mutating or validating webhook, as the API returns it. */
 export type Webhook = V1MutatingWebhook;
 
-/** The webhooks in our configurations; undefined where they may not be read. */
+/** The webhooks in our two webhook configurations; undefined for a configuration that may not be read. */
 export type Registered = Record<WebhookKind, Webhook[] | undefined>;
 
 /** Reads our webhook configurations. @throws ClusterError where the cluster does not answer */
@@ -35,7 +35,7 @@ export async function readRegistered(client: ApiClient): Promise<Registered> {
     const source = {
       resource: `${kind}webhookconfigurations`,
       path: configurationsPath(kind),
-      // a role may be limited to this name
+      // RBAC may limit the caller's right to list to this name
       query: { fieldSelector: `metadata.name=${webhookConfiguration}` },
       pick: (configuration: ApiObject & { webhooks?: Webhook[] }) => configuration.webhooks ?? [],
     };
@@ -50,14 +50,14 @@ const webhooksOf = ({ mutating = [], validating = [] }: Registered): Webhook[] =
   ...validating,
 ];
 
-/** The Service that our webhooks call, if any. Its namespace is that of the installation. */
+/** The Service that our webhooks call, if any. cni-gate is installed in the namespace of this Service. */
 export const calledService = (registered: Registered) =>
   webhooksOf(registered).flatMap(({ clientConfig }) => clientConfig.service ?? [])[0];
 
-/** What admission depends on in a cluster, besides the webhook configurations. */
+/** The objects of a cluster, besides the webhook configurations, on which admission by cni-gate depends. */
 export type InstallationFacts = Awaited<ReturnType<typeof readInstallation>>;
 
-/** @param ownNamespace of cni-gate, where no webhook calls a Service @throws ClusterError where the cluster does not answer */
+/** @param ownNamespace used if no webhook calls a Service @throws ClusterError if the cluster does not answer */
 export async function readInstallation(client: ApiClient, registered: Registered, ownNamespace: string) {
   const webhooks = webhooksOf(registered);
   const called = calledService(registered);
@@ -89,9 +89,9 @@ export async function readInstallation(client: ApiClient, registered: Registered
   ]);
   return {
     namespace,
-    // of a server outside of the cluster
+    // the URL of a server outside the cluster
     url: called === undefined ? url : undefined,
-    // webhooks that call another server than the Service does
+    // the webhooks that call another server than that Service
     elsewhere: webhooks.flatMap(({ name, clientConfig }) =>
       called !== undefined && clientConfig.service?.namespace !== namespace ? [name] : [],
     ),
@@ -101,7 +101,7 @@ export async function readInstallation(client: ApiClient, registered: Registered
     certificate: await readCertificate(client, namespace, deployment, webhooks),
     policies: { pods, serviceAccount },
     lease: mapFound(lease, (found) => leaseFacts(found, client.clockSkew)),
-    // of the webhook for pods; undefined: not known
+    // the policy of the webhook for pods; undefined if not known
     failurePolicy: registered.mutating?.[0]?.failurePolicy,
   };
 }
@@ -121,16 +121,16 @@ async function readPolicy(client: ApiClient, name: string) {
   return { policy, binding };
 }
 
-/** A Lease with what the API server keeps of its writers. */
+/** A Lease with the managed fields, in which the API server records who wrote what and when. */
 interface ManagedLease extends Lease {
   metadata: Lease['metadata'] & {
     managedFields?: { time?: string; fieldsV1?: { 'f:spec'?: { 'f:renewTime'?: object } } }[] | null;
   };
 }
 
-/** The Lease of the replica that leads; milliseconds. @param clockSkew the API server's clock minus ours */
+/** The Lease of the leading replica; times in milliseconds. @param clockSkew the API server's clock minus ours */
 function leaseFacts({ metadata, spec }: ManagedLease, clockSkew: number) {
-  // renewTime is by the holder's clock, and the time in managedFields by that of the API server
+  // the holder's clock sets `renewTime`; the API server's clock sets the time in `managedFields`
   const written = metadata.managedFields?.find(({ fieldsV1 }) => fieldsV1?.['f:spec']?.['f:renewTime']);
   return {
     holder: spec?.holderIdentity ?? '',
@@ -142,12 +142,12 @@ function leaseFacts({ metadata, spec }: ManagedLease, clockSkew: number) {
 const serverIn = ({ spec }: V1Deployment) =>
   spec?.template.spec?.containers.find(({ name }) => name === installedDeployment);
 
-/** The version of an installation: the tag of the server's image, without the digest; undefined without a tag. */
+/** The version of an installation, namely the tag of the server's image without the digest; undefined without a tag. */
 export const versionIn = (deployment: V1Deployment): string | undefined =>
-  // a port of the registry comes before a slash
+  // the pattern skips the port of a registry, because a slash follows the port
   /:([^:/]+)$/.exec(serverIn(deployment)?.image?.split('@')[0] ?? '')?.[1];
 
-/** Whether earlier replicas may still serve, by the rules of `kubectl rollout status`. */
+/** Whether replicas of the previous revision may still serve, by the rules of `kubectl rollout status`. */
 export function isRollingOut({ metadata, spec, status = {} }: V1Deployment): boolean {
   const { replicas = 0, updatedReplicas = 0, observedGeneration = 0 } = status;
   const wanted = Math.max(replicas, spec?.replicas ?? 1);
@@ -158,8 +158,8 @@ export const accountIn = ({ spec }: V1Deployment): string =>
   spec?.template.spec?.serviceAccountName ?? 'default';
 
 /**
- * The Secret of the replicas' serving certificate: that of `--tls-secret`, which has the authority, or the one whose
- * volume has the file of `--tls-cert`. Undefined if the Deployment does not say.
+ * The Secret with the replicas' serving certificate: the Secret of `--tls-secret`, which has the authority, or the
+ * Secret that is mounted where `--tls-cert` points. Undefined if the Deployment names neither.
  */
 export function servingSecret(
   deployment: V1Deployment,
@@ -174,7 +174,7 @@ export function servingSecret(
   return name === undefined ? undefined : { name, key: base, isAuthority: false };
 }
 
-/** The value of a flag, written as `--flag=value` or as two arguments. */
+/** The value of a command-line flag, written as `--flag=value` or as two arguments. */
 function flagOf(args: readonly string[] = [], flag: string): string | undefined {
   const at = args.findIndex((arg) => arg === flag || arg.startsWith(`${flag}=`));
   return args[at] === flag ? args[at + 1] : args[at]?.slice(flag.length + 1);
@@ -182,7 +182,7 @@ function flagOf(args: readonly string[] = [], flag: string): string | undefined 
 
 /**
  * Reads the certificate in the replicas' Secret, and verifies it as the API server does for each webhook that calls a
- * Service. With managed certificates it is the authority's: each replica signs its own certificate.
+ * Service. With managed certificates, the Secret has the authority's certificate: each replica signs its own.
  */
 async function readCertificate(
   client: ApiClient,
@@ -199,10 +199,10 @@ async function readCertificate(
   const secret = `${namespace}/${at.name}`;
   const path = apiPath`/api/v1/namespaces/${namespace}/secrets/${at.name}`;
   const read = await readOne<V1Secret>(client, path, `Certificate: Secret ${secret}`);
-  // a volume may rename the key
+  // the volume may have renamed the key, so the file's name is no key of the Secret
   if (!read.unknown && getOwn(read.found?.data, at.key) === undefined)
     return notSaid(`Secret ${secret} with key ${at.key} does not exist`);
-  // the API server's time
+  // the time by the API server's clock
   const now = new Date(Date.now() + client.clockSkew);
   return mapFound(read, ({ data }) => ({
     secret,

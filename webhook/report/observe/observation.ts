@@ -3,30 +3,30 @@ import { ClusterError } from '../../cluster/errors.ts';
 import { listAll } from '../../cluster/informer/list-all.ts';
 import type { ApiObject, Source } from '../../cluster/informer/object.ts';
 
-/** What a request found, or why that is not known. With neither, the object does not exist. */
+/** What a request found, or why the result is not known. If both fields are absent, the object does not exist. */
 export interface Observation<T> {
   found?: T;
   unknown?: Unknown;
 }
 
-/** Why something is not known. */
+/** Why a result is not known. */
 export interface Unknown {
   why: string;
-  /** Whether a right is missing. Otherwise the cluster does not have the answer. */
+  /** Whether a right is missing; false if the cluster itself does not show the result. */
   forbidden: boolean;
-  /** That right, as RBAC names it; absent where the answer does not say. */
+  /** The missing right, in the words of RBAC; absent if the API server's answer does not name the right. */
   right?: string;
 }
 
-/** The same with a part of what was found. */
+/** The observation with a part of the found object instead of the whole. */
 export const mapFound = <T, P>({ found, unknown }: Observation<T>, pick: (found: T) => P): Observation<P> =>
   found === undefined ? { ...(unknown && { unknown }) } : { found: pick(found) };
 
 /**
- * The answer to a request. A missing object and a missing right are answers as well.
+ * Turns the answer to a request into an observation. A missing object and a missing right count as answers.
  *
- * @param what for the case that it may not be read
- * @throws ClusterError for any other refusal, or where there was no answer
+ * @param what names the object in the message that it may not be read
+ * @throws ClusterError for any other refusal, or if there was no answer
  */
 export async function observed<T>(asked: Promise<T>, what: string): Promise<Observation<T>> {
   try {
@@ -40,21 +40,21 @@ export async function observed<T>(asked: Promise<T>, what: string): Promise<Obse
   }
 }
 
-/** Reads one object; the rest is as for {@link observed}. */
+/** Reads one object; `what` and the errors are as for {@link observed}. */
 export const readOne = <T>(client: ApiClient, path: string, what: string): Promise<Observation<T>> =>
   observed(client.request<T>('GET', path), what);
 
-/** Lists the objects of sources. @throws ClusterError */
+/** Lists the objects of all sources. @throws ClusterError */
 export const readLists = async <O extends ApiObject, T>(
   client: ApiClient,
   sources: Iterable<Source<O, T>>,
 ): Promise<T[]> =>
   (await mapEach(sources, async (source) => [...(await listAll(client, source)).store.list()])).flat();
 
-/** The results of the work for each value, in order; four at a time, as more would wait for each other at the API server. */
+/** The results of `work` for each value, in order. Four run at a time, because more would queue at the API server. */
 export async function mapEach<T, R>(values: Iterable<T>, work: (value: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
-  // all workers take from the same iterator
+  // all workers take their values from this one iterator
   const rest = [...values].entries();
   const worker = async (): Promise<void> => {
     for (const [at, value] of rest) results[at] = await work(value);

@@ -23,37 +23,37 @@ import { type OptIn, podSources } from './pods.ts';
 import { makeProbe, type ProbeFacts } from './probe.ts';
 import { installRights, rightsOf, serverRights } from './rights.ts';
 
-/** What is read. */
+/** What to read. */
 export interface ObserveOptions {
-  /** Of cni-gate. */
+  /** The namespace of cni-gate. */
   ownNamespace: string;
-  /** A configuration from a file, instead of the ConfigMap. */
+  /** A configuration from a file, to use instead of the ConfigMap's. */
   given: FoundPolicy | undefined;
-  /** Of the namespaces that opted in, only this one. */
+  /** Reads only this namespace, instead of all that opted in. */
   namespace?: string | undefined;
-  /** Whether to create a pod as a dry run. */
+  /** Whether to create a pod as a dry run, to see what admission returns. */
   probe: boolean;
 }
 
-/** How a forbidden list is handled: recorded as an answer, or thrown. */
+/** How a list that the caller may not read is handled: as an observation, or as a thrown error. */
 type Seeing = <T>(asked: Promise<T>, what: string) => Promise<Observation<T>>;
 
 const required: Seeing = async (asked) => ({ found: await asked });
 
-/** What every command reads. */
+/** The facts that every command reads. */
 type BaseFacts = Awaited<ReturnType<typeof readBase>>['facts'] & { probe?: ProbeFacts | undefined };
-/** What `check --pre` reads. */
+/** The facts that `check --pre` reads. */
 export type PreFacts = Awaited<ReturnType<typeof observeBefore>>;
-/** What `check` reads. */
+/** The facts that `check` reads. */
 export type CheckFacts = Awaited<ReturnType<typeof observeInstallation>>;
-/** What `status` and `dashboard` read. */
+/** The facts that `status` and `dashboard` read. */
 export type StatusFacts = Awaited<ReturnType<typeof observeStatus>>;
 
-/** What a command read of a cluster, once. What may not be read is in it as such; absent is what its command does not need. */
+/** The facts that a command read once. A fact that the command does not need is absent. */
 export type Facts = BaseFacts &
   Partial<Omit<PreFacts & CheckFacts & Omit<StatusFacts, 'pods'>, keyof BaseFacts>>;
 
-/** Which cluster an output is about, and the versions of cni-gate on both sides. Every JSON output has it as `cluster`. */
+/** The cluster, and the versions of cni-gate here and in the cluster. Every JSON output has them as `cluster`. */
 export type ClusterIdentity = BaseFacts['cluster'];
 
 /** Reads a cluster before an installation. @throws ClusterError where the cluster does not answer */
@@ -103,16 +103,16 @@ export async function observeStatus(client: ApiClient, options: ObserveOptions) 
   return { ...facts, namespace, readiness, pods: { found: pods }, events, ...probe };
 }
 
-/** Reads the installation and what its profiles are about. @param see how lists are read */
+/** Reads the installation, the namespaces and the profiles' DaemonSets. @param see handles forbidden lists */
 async function readBase(client: ApiClient, { ownNamespace, given, namespace }: ObserveOptions, see: Seeing) {
-  // first, so an unreachable API server yields one error instead of many
+  // read first, so that an unreachable API server yields one error instead of many
   const version = mapFound(await readOne<ApiVersion>(client, '/version', 'the version'), versionFacts);
   const registered = await readRegistered(client);
   const installed = calledService(registered)?.namespace ?? ownNamespace;
   const optIns = {
     resource: 'namespaces',
     path: namespaceSource.path,
-    // one namespace, whether it opted in or not
+    // a namespace that the caller named is read whether it opted in or not
     query:
       namespace === undefined
         ? { labelSelector: profileLabel }
@@ -129,7 +129,7 @@ async function readBase(client: ApiClient, { ownNamespace, given, namespace }: O
     see(readLists(client, daemonSetSources(policy).values()), 'DaemonSets'),
   ]);
   const { found: deployment } = installation.deployment;
-  // the client knows the address since its first answer
+  // the client knows the server's address only after the first answer
   const { context = null, server } = client;
   const serverVersion = (deployment && versionIn(deployment)) ?? null;
   const facts = {
@@ -145,7 +145,7 @@ async function readBase(client: ApiClient, { ownNamespace, given, namespace }: O
   return { facts, podLists, snapshots: daemonSets.found ?? [] };
 }
 
-/** Some providers have numbers such as `36+`. */
+/** `parseInt` drops the sign that some providers append to the numbers, as in `36+`. */
 const versionFacts = (version: ApiVersion) => ({
   major: Number.parseInt(version.major, 10),
   minor: Number.parseInt(version.minor, 10),
@@ -173,14 +173,14 @@ async function readServerRights(
   return observed(asked, 'the rights of the service account');
 }
 
-/** What a LimitRange or a ResourceQuota asks of the containers of a namespace. */
+/** The limits that a LimitRange or a ResourceQuota sets for the containers of a namespace. */
 export interface LimitFacts {
   namespace: string | undefined;
-  /** Its kind and name. */
+  /** The kind and name of the LimitRange or ResourceQuota. */
   object: string;
-  /** Of a LimitRange: its limits of type Container. */
+  /** The limits of a LimitRange that have the type Container. */
   containers: Partial<V1LimitRangeItem>[];
-  /** Of a ResourceQuota. */
+  /** The hard limits of a ResourceQuota. */
   hard: Record<string, string>;
 }
 
@@ -195,7 +195,7 @@ const limitSources = ['LimitRange', 'ResourceQuota'].map((kind) => ({
   }),
 }));
 
-/** The parts of both kinds that are read, as the API gives them. */
+/** The fields that are read of a LimitRange or a ResourceQuota, as the API returns them. */
 interface ApiLimit {
   spec?: { limits?: V1LimitRangeItem[]; hard?: Record<string, string> };
 }

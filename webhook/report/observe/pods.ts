@@ -18,13 +18,13 @@ import { getOwn } from '../../lib/maps.ts';
 import { optOutValue, profileLabel, statusAnnotation, validatorContainer } from '../../lib/names.ts';
 
 /**
- * The state of the check of a pod:
- * - `passed`: our init container ended with 0;
- * - `failed`: it ended with another code, or with a failure that `proof.mode: warn` let pass;
- * - `waiting`: it has not ended yet;
- * - `optedOut`: the pod opted out, and may;
+ * The state of a pod's proof:
+ * - `passed`: our init container exited with 0;
+ * - `failed`: it exited with another code, or `proof.mode: warn` let the pod start although a check failed;
+ * - `waiting`: our init container has not ended yet;
+ * - `optedOut`: the pod opted out, and the configuration allows this;
  * - `withoutProof`: the pod runs without a proof, see {@link WithoutProof};
- * - `skipped`: admission skipped it, as the pod is exempt or no profile applies.
+ * - `skipped`: admission skipped the pod, because it is exempt or no profile applies.
  */
 export type ProofState = (typeof proofStates)[number];
 /** All values of {@link ProofState}, in the order in which tables show them. */
@@ -41,10 +41,10 @@ export const withoutProofText = {
   'not-completed': `it runs, and ${validatorContainer} has not ended with success`,
 };
 
-/** A namespace. */
+/** A namespace, which may have opted in. */
 export interface OptIn {
   name: string;
-  /** What its label asks for; undefined where it did not opt in. */
+  /** The value of the namespace's profile label; undefined if the namespace did not opt in. */
   profile: string | undefined;
 }
 
@@ -52,31 +52,31 @@ export interface OptIn {
 export interface PodFacts {
   namespace: string;
   name: string;
-  /** Absent while it waits for one. */
+  /** Absent while the pod waits for a node. */
   node?: string;
-  /** The profile that its own label asks for, where that overrides the namespace's. */
+  /** The value of the pod's own profile label, where that overrides the namespace's. */
   profile?: string;
   proof: ProofState;
   held?: Hold;
   withoutProof?: WithoutProof;
-  /** What its init container found out, and its addresses; absent where the pod has no node or does not carry our label. */
+  /** The result of our init container, and the pod's addresses; absent where the pod has no node or lacks our label. */
   evidence?: PodEvidence;
-  /** Of a failed proof: since when the pod has its sandbox, milliseconds since the epoch; absent if it does not say. */
+  /** Since when a pod whose proof failed has had its sandbox, in milliseconds since the epoch; absent if not known. */
   failingSince?: number;
-  /** Whether its init container lets it start whatever it finds. */
+  /** Whether the pod is in warn mode: our init container lets it start even if checks fail. */
   warns?: true;
-  /** What a check that did not pass saw, from the container's message; absent where that says nothing. */
+  /** What a failed check saw, from the container's termination message; absent if the message does not show it. */
   seen?: string;
 }
 
 /** A pod that waits because the gate refused its node. */
 export interface Hold {
   uid: string;
-  /** The node that it was refused for. */
+  /** The node that the gate refused for the pod. */
   refused: string;
-  /** What was not ready there at its last try; empty where the refusal is cut off. */
+  /** What was not ready on the refused node at the last attempt; empty if the refusal was truncated. */
   why: string;
-  /** Since when it waits for a node, milliseconds since the epoch; undefined where the pod does not say. */
+  /** Since when the pod waits for a node, in milliseconds since the epoch; undefined if not known. */
   since: number | undefined;
   /** `status.nominatedNodeName`; empty where no node is nominated. */
   nominated: string;
@@ -89,15 +89,15 @@ export type ApiStatusPod = Pod &
     status?: PodStatus & { nominatedNodeName?: string };
   };
 
-/** What decides which pods are exempt; the namespace is that of cni-gate. */
+/** What decides which pods are exempt. `ownNamespace` is the namespace of cni-gate. */
 type Exempting = { policy: Policy; ownNamespace: string };
 
-/** The pods of each namespace that opted in. Pods that came to their end prove and hold nothing. */
+/** The pods of each namespace that opted in, without pods that have ended: these have nothing left to prove. */
 export function podSources(
   namespaces: readonly OptIn[],
   exempting: Exempting,
 ): Source<ApiObject & ApiStatusPod, PodFacts>[] {
-  // shares equal texts of all these pods
+  // `evidencePick` keeps equal texts once, so all namespaces share it
   const toEvidence = evidencePick();
   const optedIn = namespaces.filter(({ profile }) => profile !== undefined);
   return optedIn.map(({ name }) => ({
@@ -153,7 +153,7 @@ export function pickPod(
 
 /**
  * What the first check that did not pass saw, from the termination message of our init container. Undefined where the
- * message has none: the container crashed, or runs a network's own validator.
+ * message has no results, because the container crashed or the image is a network's own validator.
  */
 function seenIn(message: string | null | undefined): string | undefined {
   const { problem, checks } = readMessage(message);
@@ -164,7 +164,7 @@ function seenIn(message: string | null | undefined): string | undefined {
   return (seen === undefined ? name : `${name}: saw ${seen}`).slice(0, texts.quoted);
 }
 
-/** Why the pod needs no proof: it asked for none and may, or admission would have skipped it. */
+/** Why the pod needs no proof: it may opt out and did so, or admission skips it. Undefined if a proof is needed. */
 function whyExempt(
   pod: ApiStatusPod,
   { policy, ownNamespace }: Exempting,
@@ -177,8 +177,8 @@ function whyExempt(
 }
 
 /**
- * Why a pod that is not exempt runs without a proof; undefined where it was proved, where nothing has to be, and while
- * none of its containers but ours has started in its sandbox.
+ * Why a pod that is not exempt runs without a proof. Undefined if the pod passed its proof or has no checks, and while
+ * only our init container has started in its sandbox.
  */
 function whyWithoutProof(pod: Pod, status: PodStatus): WithoutProof | undefined {
   if (!hasStarted(status)) return undefined;
@@ -193,7 +193,7 @@ function whyWithoutProof(pod: Pod, status: PodStatus): WithoutProof | undefined 
   return state?.terminated?.exitCode === 0 || isReached ? undefined : 'not-completed';
 }
 
-/** The state of the check of a pod that is neither exempt nor without proof. */
+/** The state of the proof of a pod that is neither exempt nor without a proof. */
 function proofState(pod: Pod, status: PodStatus): 'passed' | 'failed' | 'waiting' | 'skipped' {
   const checks = readStatus(pod)?.checks;
   if (Array.isArray(checks) && checks.length === 0) return 'skipped';

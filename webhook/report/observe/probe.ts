@@ -18,26 +18,26 @@ import {
 import { combinedOf } from './configuration.ts';
 import type { OptIn } from './pods.ts';
 
-/** The answer of the API server about an invented pod. */
+/** How the API server answered the dry-run creation of a probe pod. */
 export interface ProbeFacts {
-  /** The namespace of the pod; null where none could be tried. */
+  /** The namespace of the probe pod; null if there was no namespace to try. */
   namespace: string | null;
   /**
    * - `injected`: the pod came back with our init container in the first place;
-   * - `no-profile-applies`: cni-gate answered, and its configuration requires no proof of such a pod;
-   * - `failed`: cni-gate did not answer, was not asked, or the pod was refused by it or by its policy;
-   * - `not-made`: no namespace could be tried, or something else refused the pod.
+   * - `no-profile-applies`: cni-gate answered, and its configuration requires no proof of the probe pod;
+   * - `failed`: cni-gate did not answer or was not called, or its webhook or its policy refused the pod;
+   * - `not-made`: there was no namespace to try, or something other than cni-gate refused the pod.
    */
   outcome: 'injected' | 'no-profile-applies' | 'failed' | 'not-made';
-  /** What was seen: the API server's own text where it refused. */
+  /** The outcome in words: the API server's own message if it refused the pod. */
   what: string;
-  /** Why it is no proof that new pods are admitted; absent where it is. */
+  /** Why the probe does not show that new pods are admitted; absent if it does. */
   reason?: keyof typeof probeHints;
 }
 
-/** Why a probe is no proof that new pods are admitted, and what to do about it. */
+/** What to do about each reason why a probe does not show that new pods are admitted. */
 export const probeHints = {
-  /** By a webhook or policy of cni-gate, or one could not be called. */
+  /** A webhook or policy of cni-gate refused the pod, or could not be called. */
   refused: `See ${docsUrl}guides/break-glass.md#what-the-refusals-say`,
   /** The API server did not answer. */
   silence:
@@ -53,16 +53,16 @@ export const probeHints = {
 
 type Outcome = Omit<ProbeFacts, 'namespace'>;
 
-/** Namespaces that are asked about at most, where the first ones cannot be. */
+/** A probe tries at most this many namespaces. */
 const mostNamespaces = 10;
 
 /**
- * Asks the API server to make a pod in a namespace that opted in, as a dry run: it goes the whole way through
- * admission, and nothing is stored. Where something else refuses the pod, such as a quota, the next namespace is asked.
+ * Asks the API server to create a pod in a namespace that opted in, as a dry run: the pod passes through all of
+ * admission, and nothing is stored. If another policy or a quota refuses the pod, the next namespace is tried.
  *
- * @param timeout milliseconds; the API server gives our webhook for pods 10 s, may call it twice, and then gives the
- *   validating ones 3 s
- * @throws CniGateError where the way to the cluster cannot be used
+ * @param timeout milliseconds; the API server may call our webhook for pods twice, for up to 10 s each, and then waits
+ *   up to 3 s for the validating webhooks
+ * @throws CniGateError where the cluster cannot be reached with these credentials
  */
 export async function makeProbe(
   client: ApiClient,
@@ -71,12 +71,12 @@ export async function makeProbe(
   ownNamespace: string,
   timeout = 30_000,
 ): Promise<ProbeFacts> {
-  // `namespaceSelector` of the manifests
+  // the namespaces that `namespaceSelector` in the manifests excludes
   const excluded = new Set(['kube-system', ownNamespace]);
   const candidates = namespaces.flatMap(({ name, profile }) => {
     if (profile === undefined || excluded.has(name)) return [];
     const combined = combinedOf(policy, profile);
-    // such a pod is rejected, which another check reports
+    // admission rejects every pod with this label, which the check `namespace-labels` reports
     return combined instanceof CniGateError ? [] : [{ name, combined }];
   });
   const what = 'no namespace has opted in with a profile that exists';
@@ -94,7 +94,7 @@ export async function makeProbe(
 }
 
 /**
- * What follows from the pod that the API server would have created.
+ * The outcome, from the pod that the API server would have created.
  *
  * @param requiredChecks the names of the checks that the configuration requires of the pod
  */
@@ -115,7 +115,7 @@ function judgeAnswer(pod: Pod, requiredChecks: readonly string[]): Outcome {
   return { outcome: 'failed', what, reason: 'changed' };
 }
 
-/** Webhooks and policies of an installation that look at new pods. */
+/** The webhooks and policies of an installation that review new pods. */
 const ours: ReadonlySet<string> = new Set([
   ...installedWebhooks.mutating,
   ...installedWebhooks.validating,
@@ -123,19 +123,19 @@ const ours: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * How the API server names the webhook or policy that refused a request, or that it could not call. Source:
+ * Finds, in a message of the API server, the webhook or policy that refused a request or could not be called. Source:
  * k8s.io/apiserver, pkg/admission/plugin/webhook/errors/statuserror.go, pkg/util/webhook/error.go, and
  * pkg/admission/plugin/policy/validating/dispatcher.go.
  */
 const refuser = /^(?:admission webhook|failed calling webhook|ValidatingAdmissionPolicy) ["']([^"']+)/;
 
-/** What it means that the API server did not make the pod: a fault where something of cni-gate refused it. */
+/** The outcome of a refusal or an error: a failure only if cni-gate refused the pod, or nothing answered. */
 function judgeRefusal(error: unknown): Outcome {
   if (!(error instanceof ClusterError)) throw error;
   const { status, missingRight, statusMessage, causes, message: what } = error;
   if (status === undefined || error.reason === 'Timeout')
     return { outcome: 'failed', what, reason: 'silence' };
-  // the message comes before the causes, which a webhook may write
+  // the API server writes the message, and a webhook may write the causes, so the message is searched first
   const [by] = [statusMessage, ...causes].flatMap((text) => refuser.exec(text)?.[1] ?? []);
   if (by !== undefined && ours.has(by)) return { outcome: 'failed', what, reason: 'refused' };
   const reason = by === undefined && missingRight !== undefined ? 'rights' : 'other';
@@ -143,9 +143,9 @@ function judgeRefusal(error: unknown): Outcome {
 }
 
 /**
- * A pod to which one of the combined profiles applies, and the checks that the configuration requires of it: a plain pod
- * if that will do, otherwise one with the containers, labels and annotations of a profile's `when`. If none applies to
- * any of these, the plain one.
+ * A pod to which one of the combined profiles applies, and the checks that the configuration requires of the pod: a
+ * plain pod if possible, otherwise a pod with the containers, labels and annotations of a profile's `when`. If no
+ * profile applies to any of these pods, the result is the plain pod.
  */
 export function probePod(namespace: string, combined: CombinedProfiles, { proof }: Policy) {
   const conditions = combined.profiles.flatMap(({ when }) => when);
@@ -159,7 +159,7 @@ export function probePod(namespace: string, combined: CombinedProfiles, { proof 
   return fitting ?? { pod: podFor(namespace, {}, proof.image), requiredChecks: [] };
 }
 
-/** A pod that holds to Pod Security `restricted`, and names requests and limits, as quotas may ask for them. */
+/** A pod that meets Pod Security `restricted`, and sets requests and limits, because quotas may require them. */
 function podFor(namespace: string, condition: Condition, image: string) {
   const amounts = { cpu: '10m', memory: '32Mi' };
   const containers = ['probe', ...(condition.container ? [condition.container] : [])].map((name) => ({
@@ -183,7 +183,7 @@ function podFor(namespace: string, condition: Condition, image: string) {
   return { apiVersion: 'v1', kind: 'Pod', metadata, spec };
 }
 
-/** Values that satisfy matchers; a key that must not be there, or not have some value, is left out. */
+/** Values that satisfy the matchers. A key is left out if it must not exist or must not have certain values. */
 function valuesFor(matchers: Record<string, Matcher> = {}): Record<string, string> {
   const values = Object.entries(matchers).flatMap(([key, matcher]): [string, string][] => {
     if (typeof matcher === 'string') return [[key, matcher]];

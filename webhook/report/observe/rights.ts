@@ -5,38 +5,38 @@ import type { ApiClient } from '../../cluster/client.ts';
 import type { Policy } from '../../core/profiles/policy.ts';
 import { mapEach } from './observation.ts';
 
-/** The manifests of this release: in the published bundle, and in the sources. */
+/** The folder of this release's manifests, first as in the published bundle, then as in the sources. */
 const folder = ['./manifests/', '../../../manifests/base/']
   .map((path) => new URL(path, import.meta.url))
   .find((url) => existsSync(url));
 
-/** The objects in a file of the manifests, by its name without `.yaml`. */
+/** The objects in a file of the manifests. @param file the file's name without `.yaml` */
 // biome-ignore lint/suspicious/noExplicitAny: objects of many kinds, read by their paths
 export const objectsIn = (file: string): any[] =>
   parseAllDocuments(readFileSync(new URL(`${file}.yaml`, folder), 'utf8')).map((document) => document.toJS());
 
-/** A right, in the words of RBAC. */
+/** An RBAC right: one verb on one resource. */
 export interface Right {
   verb: string;
   group: string;
-  /** With its subresource: `pods/status`. */
+  /** May include a subresource: `pods/status`. */
   resource: string;
-  /** Absent: all objects. */
+  /** Absent if the right is for all objects. */
   name?: string;
-  /** Absent: all namespaces, or a resource without any. */
+  /** Absent if the right is for all namespaces, or the resource is not namespaced. */
   namespace?: string;
 }
 
-/** How a right reads in a message. */
+/** Describes a right for a message. */
 export function rightText({ verb, group, resource, name, namespace }: Right): string {
   const what = [group === '' ? resource : `${resource}.${group}`, name].filter(Boolean).join(' ');
   return `${verb} ${what}${namespace === undefined ? '' : ` in namespace ${namespace}`}`;
 }
 
 /**
- * The rights of the manifests that the service account needs for what the configuration asks of the replicas.
+ * The rights of the manifests that the service account needs for the features that the configuration turns on.
  *
- * @param secret of the managed certificates; undefined where the certificates come from elsewhere
+ * @param secret the Secret of the managed certificates; undefined where the certificates come from elsewhere
  */
 export function serverRights(
   namespace: string,
@@ -62,7 +62,7 @@ export function serverRights(
   return objectsIn('rights').flatMap(rightsIn).filter(isNeeded);
 }
 
-/** The rights that `kubectl apply` of the manifests needs. */
+/** The rights that are needed to run `kubectl apply` with the manifests. */
 export function installRights(): Right[] {
   const files = readdirSync(folder ?? '').filter((file) => /(?<!kustomization)\.yaml$/.test(file));
   const objects = files.flatMap((file) => objectsIn(file.replace('.yaml', '')));
@@ -77,9 +77,9 @@ export function installRights(): Right[] {
 }
 
 /**
- * Asks whether an account has each of these rights, however they were given to it.
+ * Asks the API server whether an account has each of these rights, by whichever role and binding.
  *
- * @param account a service account; undefined for the caller, who may always ask that
+ * @param account a service account; undefined for the caller, who needs no right to ask about itself
  */
 export function rightsOf(
   client: ApiClient,

@@ -7,19 +7,19 @@ import { networkFits, proposalOf } from '../judge/namespaces.ts';
 import type { Facts } from '../observe/observe.ts';
 import { clusterText, type Paint, plain, type TextOptions } from './table.ts';
 
-/** A check as JSON has it. */
+/** A check in the JSON output. */
 export type Check = ReturnType<typeof checkJson>;
 
-/** A check without what only verdicts need. */
+/** Removes the field `essential`, which only verdicts use. */
 export const checkJson = ({ essential: _, ...check }: CheckRow) => check;
 
-/** `not-known`: nothing is known to be wrong, but a right is missing for a verdict. */
+/** `not-known`: nothing is known to be wrong, but a right is missing that a verdict needs. */
 export type CheckVerdict = 'passed' | 'failed' | 'not-known' | 'not-installed';
 
 /** What `check --output json` prints; `schemas/check.json` describes each field. */
 export type CheckReport = ReturnType<typeof checkReport>;
 
-/** The report of all checks: with the caller's rights, those before an installation. @param now milliseconds since the epoch */
+/** The report of all checks for which there are facts. @param now milliseconds since the epoch */
 export function checkReport(facts: Facts, now: number) {
   const { configuration, cluster } = facts;
   const rows = checksOf(facts, now);
@@ -49,7 +49,7 @@ function verdictOf(rows: readonly CheckRow[]): CheckVerdict {
   return rows.some(({ result, essential }) => result === 'not-known' && essential) ? 'not-known' : 'passed';
 }
 
-/** The result in one line: the first check that failed is the cause of others, by the order of the catalogue. */
+/** The result in one line, with the first failed check, because the catalogue lists causes before consequences. */
 function headlineOf(verdict: CheckVerdict, checks: readonly Check[]): string {
   const having = (result: CheckOutcome): Check[] => checks.filter((check) => check.result === result);
   const [bad, warnings, unknown] = [having('failed'), having('warning'), having('not-known')];
@@ -64,7 +64,7 @@ function headlineOf(verdict: CheckVerdict, checks: readonly Check[]): string {
     : `All ${made} checks passed.${dark}`;
 }
 
-/** How a result is marked, and in which colour. */
+/** The mark of each result, and its colour. */
 const marks: Record<CheckOutcome, [mark: string, style: Parameters<Paint>[0]]> = {
   passed: ['✓', 'green'],
   failed: ['✗', 'red'],
@@ -73,10 +73,10 @@ const marks: Record<CheckOutcome, [mark: string, style: Parameters<Paint>[0]]> =
   skipped: ['-', 'dim'],
 };
 
-/** Before what belongs to a check. */
+/** The indent of the lines below a check. */
 const indent = '    ';
 
-/** A report for people, 100 columns wide in a file or a pipe: every check, and of those that did not pass what to do. */
+/** A report for people: every check, and what to do about each one that did not pass; by default 100 columns wide. */
 export function checkText(report: CheckReport, { width = 100, paint = plain }: TextOptions = {}): string {
   const { time, cluster, configuration, checks, proposals, headline, result, counts } = report;
   const style = result !== 'passed' ? 'red' : counts.warning > 0 ? 'yellow' : 'green';
@@ -94,7 +94,7 @@ export function checkText(report: CheckReport, { width = 100, paint = plain }: T
     ];
   };
   const lines = [
-    // in one line, however long: scripts and people read the first one
+    // never wrapped, because scripts and people read the headline as the first line
     paint(style, clean(headline)),
     ...wrap(clean(clusterText(cluster, isAbsent || result === 'not-installed')), width),
     ...wrap(clean(`Checked at ${time}, by ${configuration}`), width),
@@ -106,7 +106,7 @@ export function checkText(report: CheckReport, { width = 100, paint = plain }: T
     ...proposals.flatMap(({ profile, command, problem }) => [
       '',
       paint('bold', 'to opt a namespace in, after the installation'),
-      // the command in one piece, to be copied
+      // the command is not wrapped, so that it can be copied
       ...(command === '' ? wrap(clean(`${profile} is not possible: ${problem}`), width) : [indent + command]),
     ]),
   ];

@@ -6,13 +6,13 @@ import { proofStates } from '../observe/pods.ts';
 import { countsOf, type Status, warningsOf } from './status.ts';
 import { ageText, type Cell, clusterText, layTable, plain, type TextOptions } from './table.ts';
 
-/** Rows of a table that are shown where not all are asked for: what fits on a screen or two. */
+/** Without `all`, a table shows at most this many rows, which fit on a screen or two. */
 const mostRows = 50;
 
 /**
- * A status for people. Rows with equal reasons are one, unless all are asked for or rows are as wide as they are.
+ * A status as text for people. Rows with equal reasons are merged into one, unless `all` is set or `width` is infinite.
  *
- * @param all every row, however many there are
+ * @param all whether to show every row, however many there are
  */
 export function statusText(
   status: Status,
@@ -24,7 +24,7 @@ export function statusText(
   const group = all || width === Number.POSITIVE_INFINITY ? (objects: readonly object[]) => objects : grouped;
   const max = all || isGone ? Number.POSITIVE_INFINITY : mostRows;
   const counts = countsOf(status);
-  // without a fault the first line has them all
+  // without a fault, the headline has all counts
   const isMore = result === 'not-well' && faults.length > 0 && counts.length + faults.length > 2;
   const sentences = [
     ...(isMore ? [`In all: ${counts.join(', ')}.`] : []),
@@ -33,7 +33,7 @@ export function statusText(
     ...(isGone ? [] : [`Status at ${status.time}, by ${status.configuration}`, whoOptedIn(status, all)]),
   ];
   const lines = [
-    // in one line, however long: scripts and people read the first one
+    // never wrapped, because scripts and people read the headline as the first line
     paint(result !== 'well' ? 'red' : warningsOf(status).length > 0 ? 'yellow' : 'green', clean(headline)),
     ...sentences.flatMap((text) => wrap(clean(text), width)),
     ...tablesOf(status, all, group).flatMap((table) => linesOf(table, max, width)),
@@ -58,15 +58,15 @@ function whoOptedIn({ namespace, namespaces }: Status, all: boolean): string {
   return `Opted in: ${few(names, all ? names.length : 10)}`;
 }
 
-/** A table of a status; it is left out without rows. */
+/** A table of a status. A table without rows is not shown. */
 interface Table {
   head: string[];
   rows: Cell[][];
-  /** How many of the last columns hold sentences. */
+  /** How many of the last columns contain sentences. */
   sentences: number;
 }
 
-/** The fields that are shown of each list of a status. */
+/** The fields of each list of a status that are shown as columns. */
 const columns = {
   features: ['feature', 'mode', 'inForce', 'why'],
   installation: ['id', 'result', 'what'],
@@ -78,7 +78,7 @@ const columns = {
   duplicateAddresses: ['address', 'network', 'pods', 'nodes'],
 } satisfies { [List in keyof Status]?: string[] };
 
-/** Heads of columns that are not the name of their field; of names, by list. */
+/** Column heads that differ from the field's name. The head of the column `name` depends on the list. */
 const heads: Record<string, string> = {
   id: 'check',
   address: 'duplicate address',
@@ -93,10 +93,10 @@ const heads: Record<string, string> = {
 };
 
 /**
- * The tables of a status: first what is wrong and pods with a problem.
+ * The tables of a status: faults and pods with a problem come first.
  *
- * @param all checks that passed as well
- * @param group puts objects with equal reasons together
+ * @param all whether to include checks that passed
+ * @param group merges objects with equal reasons
  */
 function tablesOf(
   status: Status,
@@ -119,7 +119,7 @@ function tablesOf(
   const withPods = namespaces
     .filter((namespace) => Object.values(namespace.pods).some((count) => count > 0))
     .map((namespace) => proofs(namespace.name, namespace.pods));
-  // without an installation the first line has the first one
+  // if cni-gate is not installed, the headline is the first fault
   const faults = status.faults.slice(result === 'not-installed' ? 1 : 0);
   const faultTable: Table = {
     head: ['FAULT'],
@@ -129,7 +129,7 @@ function tablesOf(
   if (result === 'not-installed') return [faultTable];
   const checks = status.installation
     .filter((check) => all || check.result !== 'passed')
-    // the hint of a check that failed is in its fault
+    // the fault of a failed check contains the hint already
     .map((check) =>
       check.result === 'warning' ? { ...check, what: `${check.what}. ${check.hint}` } : check,
     );
@@ -155,14 +155,14 @@ function tablesOf(
     table('nodes', group(status.nodes)),
     {
       head: ['NAMESPACE', 'PASSED', 'FAILED', 'WAITING', 'OPTED OUT', 'WITHOUT PROOF', 'SKIPPED'],
-      // the sum comes first: it stays where rows are left out
+      // the sum comes first, so that it is shown even if the last rows are left out
       rows: withPods.length > 1 ? [proofs('all', pods), ...withPods] : withPods,
       sentences: 0,
     },
   ];
 }
 
-/** A field of an object of the API with its namespace, and times as ages: as kubectl writes them. */
+/** Formats a field as kubectl does: a name with its namespace, and a time as an age. */
 function cellOf(object: Fields, field: string, now: string): Cell {
   const value = object[field];
   if (field === 'name') return `${object.namespace}/${value}`;
@@ -174,14 +174,14 @@ function cellOf(object: Fields, field: string, now: string): Cell {
 
 type Fields = Record<string, unknown>;
 
-/** Fields that tell apart objects with one reason. */
+/** Fields that may differ among objects that are merged because their reasons are equal. */
 const ofOne: ReadonlySet<string> = new Set(['namespace', 'name', 'since', 'node', 'pod', 'nominated']);
 
-/** Objects of one list of a status, those with equal reasons as one: how many there are, and the greatest age. */
+/** Merges objects of one list that have equal reasons into one, which shows their number and the greatest age. */
 const grouped = (objects: readonly object[]): object[] =>
   [...Map.groupBy(objects as Fields[], reasonOf).values()].map(merged);
 
-/** The reason without the names of the object, which the leader's events have in them. */
+/** A key for the reason of an object: the fields that are not in `ofOne`, without the object's names in their texts. */
 function reasonOf(object: Fields): string {
   const names = [object.name, object.node].filter((name) => typeof name === 'string');
   return JSON.stringify(object, (field, value) => {
@@ -195,7 +195,7 @@ function merged(same: Fields[]): Fields {
   for (const field of ofOne) {
     if (!(field in result) || field === 'namespace' || same.length === 1) continue;
     const texts = [...new Set(same.flatMap((object) => (object[field] ? String(object[field]) : [])))];
-    // RFC 3339 in UTC sorts by time; names of pods may be equal in two namespaces
+    // RFC 3339 in UTC sorts by time; objects are counted, because pods of two namespaces may have equal names
     if (field === 'since') result.since = texts.toSorted()[0] ?? null;
     else if (field === 'name') result.name = `${result.name} and ${same.length - 1} more`;
     else result[field] = few(texts, 1) || null;

@@ -14,23 +14,23 @@ import type { StatusFacts } from '../observe/observe.ts';
 import { checkJson } from './check.ts';
 
 /**
- * `not-well` where something is wrong, `not-known` where nothing is but a right is missing to see all that admission
- * depends on, or the probe could not be made.
+ * `not-well`: something is wrong. `not-known`: nothing is known to be wrong, but a right is missing to see everything
+ * that admission depends on, or the probe could not be made.
  */
 export type StatusVerdict = 'well' | 'not-well' | 'not-known' | 'not-installed';
 
 /** What `status --output json` prints; `schemas/status.json` describes each field. */
 export type Status = ReturnType<typeof statusOf>;
 
-/** The checks of what admission depends on are rows of a status; those of labels, DaemonSets and the probe only fail it. */
+/** Whether a check is a row of a status. The other checks of namespaces appear only as faults. */
 const isShown = ({ id, group }: CheckRow): boolean =>
   id === 'proof-mode' || (group === 'installation' && id !== 'installed');
 
 /**
- * The status of what was read of a cluster. The same facts at the same time give the same status.
+ * The status of a cluster. The same facts at the same time give the same status.
  *
  * @param now milliseconds since the epoch
- * @param all nodes that are ready or exempt as well
+ * @param all whether to include nodes that are ready or exempt
  */
 export function statusOf(facts: StatusFacts, now: number, all: boolean) {
   const judged = judge(facts, now, all);
@@ -38,7 +38,7 @@ export function statusOf(facts: StatusFacts, now: number, all: boolean) {
   return { time, result, headline: headlineOf(judged), ...rest };
 }
 
-/** A status without its first line. */
+/** A status without its headline. */
 type Judged = ReturnType<typeof judge>;
 
 function judge(facts: StatusFacts, now: number, all: boolean) {
@@ -49,7 +49,7 @@ function judge(facts: StatusFacts, now: number, all: boolean) {
     (left, right) => compare(left.namespace, right.namespace) || compare(left.name, right.name),
   );
   const namespaces = optedIn(facts);
-  // without an installation no pod is held or has to be proved, and no node has to be ready
+  // if cni-gate is not installed, no pod is held or has to be proved, and no node has to be ready
   const judged: StatusFacts = gone
     ? { ...facts, readiness: new Readiness(), pods: { found: [] }, namespaces: { found: [] } }
     : { ...facts, pods: { found: pods } };
@@ -58,7 +58,7 @@ function judge(facts: StatusFacts, now: number, all: boolean) {
   const networks = networkRows(judged, now);
   const troubles = podRows(judged, features, now);
   const podsOf = Map.groupBy(judged.pods.found, (pod) => pod.namespace);
-  // what breaks others first
+  // in the order of the checks, which puts causes before their consequences
   const faultsOfChecks: Fault[] = checks.flatMap(({ code, what, hint }) =>
     code === null ? [] : [{ code, message: `${what}. ${hint}` }],
   );
@@ -70,7 +70,7 @@ function judge(facts: StatusFacts, now: number, all: boolean) {
     faults.push({ code: 'CNI_GATE_NOT_OPTED_IN', message });
   }
   const wrong = [faults, networks.rows.filter(isNotReady), ...Object.values(troubles)];
-  // a probe that was asked for and not made leaves the verdict open
+  // the verdict stays open if a probe was requested and could not be made
   const isOpen = ({ id, result, essential }: CheckRow): boolean =>
     (result === 'not-known' && essential) ||
     (id === 'probe' && result === 'skipped' && probe?.outcome === 'not-made');
@@ -100,7 +100,7 @@ function judge(facts: StatusFacts, now: number, all: boolean) {
   };
 }
 
-/** Something that is wrong, and its code. */
+/** What is wrong, and its error code. */
 interface Fault {
   code: ErrorCode;
   message: string;
@@ -115,7 +115,7 @@ function notInstalled(what: string, namespaces: readonly { name: string }[]): st
 const notOptedIn = (namespace: string, profiles: Iterable<string>): string =>
   `namespace ${namespace} has not opted in, so nothing of it is held or proved: kubectl label --overwrite namespace ${namespace} ${profileLabel}=PROFILE, of ${[...profiles].join(', ')}, or several joined by dots`;
 
-/** The result in one line. */
+/** The headline: the result in one line. */
 function headlineOf(status: Judged): string {
   const { result, installation, faults, notKnown } = status;
   const [first] = faults;
@@ -133,11 +133,11 @@ function headlineOf(status: Judged): string {
   return `${warnings === '' ? well : `No fault. Warnings: ${warnings}`}.${noted}${dark}`;
 }
 
-/** What checks warn of, and what to do. */
+/** The warnings of the checks, each with what to do. */
 export const warningsOf = ({ installation }: Pick<Judged, 'installation'>): string[] =>
   installation.flatMap(({ result, what, hint }) => (result === 'warning' ? `${what}. ${hint}` : []));
 
-/** How many there are of each kind of trouble, and of what is to be known beside it. */
+/** The number of problems of each kind, and of pods and nodes that deserve a note although nothing is wrong. */
 export function countsOf(status: Judged): string[] {
   const counts = {
     'not ready': status.nodes.filter(isNotReady).length,

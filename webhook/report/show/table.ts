@@ -2,24 +2,24 @@ import { clean } from '../../lib/clean.ts';
 import { wrap } from '../../lib/wrap.ts';
 import type { ClusterIdentity } from '../observe/observe.ts';
 
-/** How a text looks. */
+/** How text is laid out and coloured. */
 export interface TextOptions {
-  /** Characters of a line; absent: without a limit, so that each row of a table is one line. */
+  /** The maximum length of a line; absent if unlimited, so that each row of a table is one line. */
   width?: number;
-  /** Sets a text off; absent: where there are no colours. */
+  /** Colours a text; absent where the output has no colours. */
   paint?: Paint;
 }
 
-/** Sets a text off by a style that `styleText` of node:util knows. */
+/** Applies one of these styles of `styleText` (node:util) to a text. */
 export type Paint = (style: 'bold' | 'dim' | 'red' | 'yellow' | 'green', text: string) => string;
 
-/** Without colours. */
+/** Returns the text unchanged, for output without colours. */
 export const plain: Paint = (_style, text) => text;
 
 /**
- * Which cluster an output is about, in one line.
+ * One line that names the cluster of an output, and the versions of cni-gate.
  *
- * @param isGone whether it is known that cni-gate is not installed
+ * @param isGone whether cni-gate is certainly not installed
  */
 export function clusterText(
   { context, server, clientVersion, serverVersion }: ClusterIdentity,
@@ -30,12 +30,12 @@ export function clusterText(
   return `Cluster: ${server} (${where}). cni-gate: client ${clientVersion}, server ${version}`;
 }
 
-/** Seconds of each unit, the largest first. */
+/** The seconds in each unit, the largest unit first. */
 const units = { y: 365 * 86_400, d: 86_400, h: 3600, m: 60, s: 1 };
 
 /**
- * An age in its largest unit of which there are two, as `kubectl get` writes most ages: `45s`, `12m`, `5h`, `3d`. Times
- * to come, as by a clock that is ahead, read `0s`.
+ * An age in the largest unit that the age contains at least twice, like most ages of `kubectl get`: `45s`, `12m`, `5h`,
+ * `3d`. A time in the future, from a clock that is ahead, reads `0s`.
  */
 export function ageText(milliseconds: number): string {
   const seconds = Math.max(0, Math.floor(milliseconds / 1000));
@@ -43,15 +43,15 @@ export function ageText(milliseconds: number): string {
   return `${Math.floor(seconds / size)}${unit}`;
 }
 
-/** What a cell shows; null and an empty text show as `-`. */
+/** The content of a cell; null and an empty text are shown as `-`. */
 export type Cell = string | null;
 
 /**
- * A table with one line for its head and for each row, as kubectl writes it. Where a row is wider than asked, its last
- * columns, which hold sentences, go below the row. Nothing is cut: names are there to be copied.
+ * A table as kubectl prints it, with one line for the head and one for each row. If a line is longer than `width`, the
+ * last columns, which contain sentences, go below the rows. Nothing is truncated, so that names can be copied.
  *
- * @param width characters of a line
- * @param sentences how many of the last columns hold sentences
+ * @param width the maximum length of a line
+ * @param sentences how many of the last columns contain sentences
  */
 export function layTable(
   head: readonly string[],
@@ -76,7 +76,7 @@ export function layTable(
   ]);
 }
 
-/** Lines whose cells stand below each other. Blanks at the end are not written. */
+/** Pads cells so that the columns are aligned, and removes blanks at the end of lines. */
 function aligned(lines: readonly (readonly string[])[]): string[] {
   const widths = lines[0]?.map((_, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0))) ?? [];
   const laid = lines.map((line) => line.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join('  '));

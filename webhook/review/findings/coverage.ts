@@ -11,12 +11,12 @@ type CoverageFault = Pick<Finding, 'code' | 'message'>;
 type Place = Pick<NamespaceObject, 'file' | 'line'>;
 
 /**
- * Finds what a review did not check: a namespace that opted in and of which no workload gets a check, a namespace that
- * is not in the input, a profile that does not exist or applies to no workload, a label of pods whose namespace did not
- * opt in. Where nothing is found about a namespace, it looks at the input as a whole.
+ * Finds what a review did not check: a namespace that opted in but has no workload with a check, a namespace that is
+ * not in the input, a profile that does not exist or applies to no workload, and a label of pods in a namespace that
+ * did not opt in. If no finding is about a namespace, the input as a whole is judged.
  *
  * @param requested the value of `--profile`; undefined if labels opt namespaces in
- * @param others the findings that are known already
+ * @param others the findings that other functions made
  */
 export function coverageFindings(
   reviewed: readonly Reviewed[],
@@ -70,7 +70,7 @@ function notInInput(name: string, group: readonly Reviewed[]): Finding[] {
   return [about(name, place, { code: 'CNI_GATE_NAMESPACE_NOT_GIVEN', message })];
 }
 
-/** Pods that carry the label in a namespace that did not opt in: one finding for the namespace. */
+/** Finds pods that have the profile label although their namespace did not opt in; one finding for each namespace. */
 function labelAlone(name: string, group: readonly Reviewed[]): Finding[] {
   const first = group.find(
     ({ decision }) => decision.reason === 'not-opted-in' && decision.podLabel !== undefined,
@@ -93,7 +93,7 @@ function faultOf(profile: string, policy: Policy): CoverageFault | undefined {
   }
 }
 
-/** The profiles that are requested and apply to no workload of the input. */
+/** The findings for profiles that are requested but apply to no workload of the input. */
 const idle = (requested: string, applied: ReadonlySet<string>): CoverageFault[] =>
   requested
     .split('.')
@@ -103,7 +103,7 @@ const idle = (requested: string, applied: ReadonlySet<string>): CoverageFault[] 
       message: `profile ${name} applies to no workload in the input: look at its condition "when", or leave it out (for a mesh, add --assume-meshed, or review pods with its containers)`,
     }));
 
-/** A refusal is reported as such: the pipeline did check something. */
+/** Whether no workload got a check. A refused workload counts as checked, because the refusal is reported. */
 const isUnchecked = (group: readonly Reviewed[]): boolean =>
   group.length > 0 && group.every(({ decision }) => ['skipped', 'removed'].includes(decision.outcome));
 

@@ -5,13 +5,13 @@ import { lineOf } from '../input/documents.ts';
 import { type Finding, nameOf, type Path, type Position, type Reviewed, type Workload } from '../model.ts';
 import { type Fields, fieldsOf, valueAt } from '../values.ts';
 
-/** The rule that a Job needs so that it does not count a proof that fails. */
+/** The rule of `podFailurePolicy` that a Job needs, so that failed proofs do not count against its backoffLimit. */
 const rule = `{action: Ignore, onExitCodes: {operator: In, values: [${exitCode.failed}]}}`;
 
 const guide = 'docs/guides/repair.md#jobs';
 
 /**
- * Why a Job may fail for its network although repair runs, and the line that says so; undefined where it does not.
+ * Why a Job may fail because of its network although repair runs, and the line with the cause; undefined if it may not.
  *
  * @param podPath the path of the Job's pod template in the object, which may be a CronJob
  */
@@ -30,12 +30,12 @@ export function jobFault(
   };
 }
 
-/** @param path that of the Job's spec in the object */
+/** @param path the path of the Job's spec in the object */
 function faultOf(object: Fields, path: Path): string | undefined {
   const spec = fieldsOf(valueAt(object, path));
   const { backoffLimit = 6 } = spec;
   const { restartPolicy } = fieldsOf(valueAt(spec, ['template', 'spec']));
-  // its restarts of init containers count as well: with 1, it fails as with 0
+  // restarts of init containers count too, so a Job with backoffLimit 1 fails as early as one with 0
   if (restartPolicy === 'OnFailure' && Number(backoffLimit) < 2) {
     return `has restartPolicy OnFailure and backoffLimit ${String(backoffLimit)}, so it fails with the first proof that fails, before repair can help: set backoffLimit to 2 or more (${guide})`;
   }
@@ -44,15 +44,15 @@ function faultOf(object: Fields, path: Path): string | undefined {
   return `has restartPolicy Never and no podFailurePolicy that ignores exit code ${exitCode.failed}, so each proof that fails counts against its backoffLimit, ${backoffLimit}: make \`${rule}\` the first rule of ${rules} (${guide})`;
 }
 
-/** Outcomes of pods that start with a check. */
+/** The outcomes of pods that start with a check. */
 const checked: ReadonlySet<Outcome> = new Set(['injected', 'updated', 'current']);
 
-/** Jobs whose pods get a check and that may fail for their network. */
+/** The findings for Jobs whose pods get a check and that may fail because of their network. */
 export const jobFindings = (reviewed: readonly Reviewed[]): Finding[] =>
   reviewed.flatMap(({ workload, decision }): Finding[] => {
     const { jobFault: fault, document } = workload;
     if (fault === undefined || !checked.has(decision.outcome)) return [];
-    // a sidecar that fails does not end a pod
+    // with the check `witness`, our container is a sidecar, and a failed sidecar does not end the pod
     if (fault.never && decision.checks.includes('witness')) return [];
     const { never: _, ...rest } = fault;
     const place = { file: document.file, ...rest };
@@ -60,8 +60,8 @@ export const jobFindings = (reviewed: readonly Reviewed[]): Finding[] =>
   });
 
 /**
- * Whether the first rule that fits a failed proof ignores it (Kubernetes, `matchPodFailurePolicy` in
- * `pkg/controller/job/pod_failure_policy.go`). A rule with `containerName` cannot name the init container.
+ * Whether the first rule that matches a failed proof's exit code has the action Ignore (`matchPodFailurePolicy` in
+ * Kubernetes' `pkg/controller/job/pod_failure_policy.go`). `containerName` never names an init container.
  */
 function ignoresFailedProof(policy: unknown): boolean {
   const { rules } = fieldsOf(policy);

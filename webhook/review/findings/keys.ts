@@ -7,24 +7,24 @@ import { type Fields, fieldsOf, valueAt } from '../values.ts';
 
 type MapName = 'labels' | 'annotations';
 
-/** Every key of cni-gate that an object can have. */
+/** All labels and annotations of cni-gate that an object can have. */
 const known: Record<MapName, readonly string[]> = {
   labels: [profileLabel, certificatesLabel],
   annotations: [statusAnnotation],
 };
 
 /**
- * The labels and annotations of a Namespace that look like cni-gate's and have no effect: unknown or misspelled keys, keys
- * in the wrong map, and a profile label without a value.
+ * Findings for labels and annotations of a Namespace that look like cni-gate's but have no effect: unknown or
+ * misspelled keys, keys in the wrong map, and a profile label without a value.
  */
 export const namespaceKeys = (object: Fields, namespace: string, position: Position): Finding[] =>
   faultsOf(object, [], position).map((fault) => ({ ...fault, subject: `Namespace ${namespace}`, namespace }));
 
-/** The same for a workload and its pod templates, and a profile label of the workload that its pods do not have. */
+/** As `namespaceKeys`, for a workload and its pod templates. Also finds a profile label that only the workload has. */
 export function workloadKeys(object: Fields, made: readonly Workload[]): Finding[] {
   const [first] = made;
   if (first === undefined) return [];
-  // what has no path is the object itself
+  // a workload with an empty path is the object itself
   const templates = made.filter(({ podPath }) => podPath.length > 0);
   const places = [
     { at: [], workload: first, subject: nameOf({ ...first, part: undefined }) },
@@ -40,7 +40,7 @@ export function workloadKeys(object: Fields, made: readonly Workload[]): Finding
     : [...keys, { ...misplaced, subject: nameOf(first), workload: first }];
 }
 
-/** The profile label on an object whose pods do not have it. */
+/** The finding for a profile label on an object whose pods do not have the label. */
 function misplacedLabel(
   object: Fields,
   templates: readonly Workload[],
@@ -59,7 +59,7 @@ function misplacedLabel(
   };
 }
 
-/** What is wrong with the keys of the metadata at a path of an object. */
+/** The faults in the keys of labels and annotations, in the metadata at a path of an object. */
 function faultsOf(object: Fields, inObject: Path, { document, path }: Position): Omit<Finding, 'subject'>[] {
   const metadata = [...inObject, 'metadata'];
   return (['labels', 'annotations'] as const).flatMap((map) =>
@@ -74,7 +74,7 @@ function faultsOf(object: Fields, inObject: Path, { document, path }: Position):
 
 function faultOf(key: string, map: MapName, value: unknown): string | undefined {
   if (known[map].includes(key)) {
-    // often a variable of a template that is not set
+    // the value is often empty because a template's variable is not set
     if (key !== profileLabel || !(value === '' || value === null)) return undefined;
     return `label ${key} has no value and no effect: set a profile, or remove it`;
   }

@@ -3,10 +3,10 @@ import { isCustom } from '../input/templates.ts';
 import { type Finding, nameOf, type Path, type Position, type Workload } from '../model.ts';
 import { type Fields, fieldsOf } from '../values.ts';
 
-/** Deeper than any kind known today has its templates. */
+/** How many levels deep `search` looks for pods: no kind known today has its templates as deep. */
 const deepest = 16;
 
-/** A finding for the pod that an object of an unknown kind, or with a wrong `apiVersion`, seems to contain. */
+/** The finding for an object that seems to contain a pod, but has an unknown kind or a wrong `apiVersion`. */
 export function unknownObject(
   object: Fields,
   names: Pick<Workload, 'kind' | 'namespace' | 'name'>,
@@ -31,7 +31,7 @@ export function unknownObject(
   };
 }
 
-/** The path of the first pod in a value. */
+/** The path of the first pod in a value; undefined if there is none. */
 function search(value: unknown, path: Path): Path | undefined {
   if (typeof value !== 'object' || value === null || path.length > deepest) return undefined;
   if (path.length > 0 && holdsPod(value, path)) return path;
@@ -43,7 +43,7 @@ function search(value: unknown, path: Path): Path | undefined {
   return undefined;
 }
 
-/** Whether a value is a pod template with containers (what is not called one needs an image), or one of an Argo Workflow. */
+/** Whether a value is a pod template with containers, or a template of an Argo Workflow with a container or script. */
 function holdsPod(value: unknown, path: Path): boolean {
   const { spec, container, script } = fieldsOf(value);
   const { containers } = fieldsOf(spec);

@@ -9,13 +9,13 @@ import { type Fault, faultAt, type Path, type SourceDocument } from '../model.ts
  */
 const mebi = 2 ** 20;
 
-/** Characters of a YAML document, or of an object as JSON: over twice what an API server accepts. */
+/** The maximum characters of a YAML document, or of an object as JSON: over twice what an API server accepts. */
 export const largestObject = 8 * mebi;
 
-/** Documents and objects in all inputs together: each uses about 10 KiB with its patch. */
+/** The maximum number of documents and objects in all inputs together. Each uses about 10 KiB with its patch. */
 export const mostObjects = 50_000;
 
-/** Bytes of all inputs together. The kept data uses up to six times as much, so a small heap lowers the limit. */
+/** The maximum bytes of all inputs. The kept data needs up to six times as much, so a small heap lowers the limit. */
 export const mostInput = (heap = getHeapStatistics().heap_size_limit): number =>
   Math.min(256 * mebi, Math.floor(heap / 8));
 
@@ -23,13 +23,13 @@ export const mostInput = (heap = getHeapStatistics().heap_size_limit): number =>
 export const inMebi = (count: number): string => `${Math.ceil((count / mebi) * 10) / 10} MiB`;
 
 /**
- * Reads a stream of YAML documents and JSON values. Reports what cannot be read, and reads the rest.
+ * Reads a stream of YAML documents and JSON values. Yields a fault for each part that cannot be read, and continues.
  *
- * A document begins at every line that begins with `---`, in block scalars and quotes too, as for kubectl (apimachinery
- * `pkg/util/yaml` YAMLReader). `...` also ends a document; the text after it, which kubectl ignores, is read as another.
- * JSON values need no marker between them.
+ * A document begins at every line that begins with `---`, even in block scalars and quotes, as in kubectl (apimachinery
+ * `pkg/util/yaml` YAMLReader). `...` also ends a document. kubectl ignores the text after `...`; here this text is
+ * another document. JSON values need no marker between them.
  *
- * @param file only for messages
+ * @param file the name of the file, for messages
  */
 export function* readStream(file: string, text: string): Generator<SourceDocument | Fault, undefined> {
   let start = 1;
@@ -45,10 +45,10 @@ export function* readStream(file: string, text: string): Generator<SourceDocumen
   }
 }
 
-/** JSON values, each of which begins on a line of its own; undefined for other texts, such as YAML in braces. */
+/** Splits a text into JSON values that begin on lines of their own; undefined for other texts, such as YAML. */
 function jsonValues(text: string): string[] | undefined {
   if (!/^\s*[{[]/.test(withoutMarker(text))) return undefined;
-  // inside of a value, a comma is between such brackets
+  // splits only between values: within a value, a comma stands between a closing bracket and the next opening one
   const values = text.split(/(?=[{[])(?<=[}\]][ \t\r]*\n\s*)/);
   return values.length > 1 && isJson(values[0] ?? '') ? values : undefined;
 }
@@ -64,7 +64,7 @@ function isJson(part: string): boolean {
   }
 }
 
-/** The text of a document without its marker; offsets do not change. */
+/** The text of a document with spaces instead of its marker, so that offsets do not change. */
 export const withoutMarker = (text: string): string =>
   text.replace(/^(?:---|\.\.\.)[ \t]*(?=[\s#]|$)/, (marker) => ' '.repeat(marker.length));
 
@@ -86,7 +86,7 @@ function faultIn(document: SourceDocument): Fault | undefined {
     return undefined;
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
-    // an error at the end is after the newline that was added
+    // an error at the end may be after the newline that `parse` added
     const line = Math.min(start + error.line - 1, start + newlines(text));
     const place = { file, line, column: error.column };
     if (error.tooLarge) return faultAt(place, 'CNI_GATE_INPUT_TOO_LARGE', error.message);
@@ -96,7 +96,7 @@ function faultIn(document: SourceDocument): Fault | undefined {
   }
 }
 
-/** Two equal keys at the top level: two manifests without `---` between them. Deeper ones are left to the API server. */
+/** The fault of a repeated key at the top level, which suggests that `---` is missing between two manifests. */
 export function repeatedKey(document: SourceDocument): Fault | undefined {
   const { source, lineOf: line } = parsed(document);
   const keys = isMap(source?.contents) ? source.contents.items.map(({ key }) => key) : [];
@@ -108,14 +108,14 @@ export function repeatedKey(document: SourceDocument): Fault | undefined {
   return faultAt({ file: document.file, line: line([repeated]) }, 'CNI_GATE_INPUT_SYNTAX', message);
 }
 
-/** A document's value, and its nodes if it is YAML. */
+/** A document's value, and the YAML nodes if the document is YAML. */
 type Parsed = Pick<YamlDocument, 'value' | 'lineOf'> & { source?: YamlDocument['source'] };
 
 let last: { document: SourceDocument; parsed: Parsed } | undefined;
 
 /**
- * The value of a document. Only that of the last document is kept, because values use several times the memory of their
- * text; it must not be changed.
+ * The value of a document, which must not be changed. Only the value of the last document is kept, because values use
+ * several times the memory of their text.
  *
  * @throws YamlError
  */
@@ -129,9 +129,9 @@ export function parsed(document: SourceDocument): Parsed {
 
 function parse({ text: own, start, json }: SourceDocument): Parsed {
   const text = withoutMarker(own);
-  // all of a JSON value counts as its first line
+  // every path in a JSON value has the value's first line
   if (json) return { value: JSON.parse(text), lineOf: () => firstLine(text, start) };
-  // a missing last newline is added, as kubectl does
+  // a missing newline at the end is added, as kubectl does
   const [document] = readYaml(text.endsWith('\n') ? text : `${text}\n`);
   if (document === undefined) return { value: null, lineOf: () => start };
   const { source, value, lineOf } = document;
@@ -140,5 +140,5 @@ function parse({ text: own, start, json }: SourceDocument): Parsed {
 
 const firstLine = (text: string, start: number): number => start + newlines(text.slice(0, text.search(/\S/)));
 
-/** The line of the value at a path of a document that was read, or of the nearest parent. */
+/** The line of the value at a path in a document, or of the nearest parent that exists. */
 export const lineOf = (document: SourceDocument, path: Path): number => parsed(document).lineOf(path);

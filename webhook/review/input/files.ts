@@ -18,9 +18,9 @@ export interface Input {
 }
 
 /**
- * The files that the arguments of `-f` name, in their order, each once: files, folders, globs, and `-`.
+ * The files that the arguments of `-f` name, in order and without duplicates: files, folders, globs, and `-`.
  *
- * @returns paths, and faults for what is missing or may not be read
+ * @returns paths, and faults for arguments that do not exist or may not be read
  */
 export function expandInputs(names: readonly string[]): (string | Fault)[] {
   const seen = new Set<string>();
@@ -44,8 +44,8 @@ function expand(name: string): (string | Fault)[] {
 }
 
 /**
- * The manifests in a folder and its subfolders, sorted by path, without `node_modules`, links to folders, and names that
- * begin with a dot. A folder with a kustomization is a fault: its files are not what is applied.
+ * The manifests in a folder and its subfolders, sorted by path, without `node_modules`, links to folders, and names
+ * that begin with a dot. A folder with a kustomization is a fault, because its files are not applied as they are.
  */
 function manifestsIn(folder: string): (string | Fault)[] {
   const matching = (pattern: string): string[] => {
@@ -80,7 +80,7 @@ export async function readInput(path: string, max: number): Promise<Input | Faul
   const chunks: Buffer[] = [];
   let size = 0;
   try {
-    // a pipe or another special file has no size
+    // bytes are counted while reading, because a pipe or special file has no known size
     for await (const chunk of path === standardInput ? process.stdin : createReadStream(path)) {
       const bytes = Buffer.from(chunk);
       size += bytes.length;

@@ -23,20 +23,20 @@ export interface NamespaceObject {
   labels: Record<string, string>;
   annotations: Record<string, string>;
   file: string;
-  /** The line of the profile label, or of the nearest field around it. */
+  /** The line of the profile label; without one, the line of the nearest field around it. */
   line: number;
 }
 
 /**
- * Sorts the objects of documents: workloads and AdmissionReviews to review, Namespaces for their labels, and the rest,
- * which it counts. A Namespace may come after its workloads.
+ * Sorts the objects of documents: workloads and AdmissionReviews are reviewed, Namespaces provide labels, and other
+ * objects are only counted. A Namespace may come after its workloads.
  */
 export class ManifestReader {
   readonly documents: SourceDocument[] = [];
   readonly workloads: Workload[] = [];
   readonly faults: Fault[] = [];
   readonly findings: Finding[] = [];
-  /** Objects of unknown kinds that seem to contain pods: findings where namespaces opted in. */
+  /** Findings for objects that seem to contain pods. `review` drops findings in namespaces that did not opt in. */
   readonly unknownObjects: (Finding & { namespace: string })[] = [];
   readonly namespaces = new Map<string, NamespaceObject>();
   readonly otherObjects = new Map<string, number>();
@@ -50,7 +50,7 @@ export class ManifestReader {
     this.#kinds = kinds;
   }
 
-  /** Whether there were too many documents, objects and workloads, which was reported. */
+  /** Whether the documents, objects and workloads were too many, which has been reported. */
   get full(): boolean {
     return this.#counted > mostObjects;
   }
@@ -73,7 +73,7 @@ export class ManifestReader {
     throw new CniGateError('CNI_GATE_INPUT_TOO_LARGE', message);
   }
 
-  /** Reports what is wrong with an object, and goes on with the next one. */
+  /** Reports an error in an object as a fault, so that reading goes on with the next object. */
   #guarded({ file }: SourceDocument, line: number, read: () => void): void {
     try {
       read();
@@ -119,7 +119,7 @@ export class ManifestReader {
     this.otherObjects.set(kind, (this.otherObjects.get(kind) ?? 0) + 1);
   }
 
-  /** Of two Namespaces of one name, the last one counts, as in a cluster. They may not choose different checks. */
+  /** The last of several Namespaces of one name counts, as in a cluster. Their profile labels must not differ. */
   #namespace(object: Fields, position: Position): void {
     const { document, path } = position;
     const { name, ...maps } = namespaceMaps(object);
@@ -133,14 +133,14 @@ export class ManifestReader {
     this.findings.push(...namespaceKeys(object, name, position));
   }
 
-  /** Counts a review of another kind than Pod. A broken one is a fault when it is judged. */
+  /** Counts a review of another kind than Pod. An invalid review of a pod becomes a fault when it is judged. */
   #review(review: Fields, position: Position): void {
     const { kind = 'Pod' } = fieldsOf(fieldsOf(review.request).kind);
     if (kind === 'Pod') this.workloads.push(recordedWorkload(review, position));
     else this.#countOther(`${reviewKind} of ${kind}`);
   }
 
-  /** An object is a workload for each of its templates. */
+  /** Adds a workload for each pod template of an object. */
   #workloads(object: Fields, position: Position): void {
     const names = { kind: String(object.kind), ...nameIn(object, this.#defaultNamespace) };
     const found = templatesIn(object, this.#kinds);
@@ -158,8 +158,8 @@ export class ManifestReader {
 }
 
 /**
- * The objects of a list of objects, a List, or a list of one kind such as PodList, whose items may omit kind and apiVersion
- * (https://kubernetes.io/docs/reference/using-api/api-concepts/#collections). Undefined for any other value.
+ * The items of an array of objects, of a List, or of a list of one kind such as PodList, whose items may omit kind and
+ * apiVersion (https://kubernetes.io/docs/reference/using-api/api-concepts/#collections). Undefined for other values.
  */
 function itemsOf(value: unknown): unknown[] | undefined {
   if (Array.isArray(value)) return value.every(isObject) ? value : undefined;
@@ -171,7 +171,7 @@ function itemsOf(value: unknown): unknown[] | undefined {
   );
 }
 
-/** Name, labels and annotations of a Namespace object. A null label is empty, as for the API server. */
+/** The name, labels and annotations of a Namespace object. A label with value null is empty, as in the API server. */
 function namespaceMaps(object: Fields): Pick<NamespaceObject, 'labels' | 'annotations'> & { name: string } {
   const { name, labels, annotations } = fieldsOf(object.metadata);
   if (typeof name !== 'string' || name === '') throw wrong('a Namespace has no metadata.name');

@@ -3,12 +3,12 @@ import type { TemplateKind } from '../../core/profiles/types.ts';
 import type { Path } from '../model.ts';
 import { type Fields, fieldsOf, valueAt } from '../values.ts';
 
-/** A pod template in an object, or the object itself if the path is empty. */
+/** A pod template in an object; if the path is empty, the object itself is the pod. */
 export interface FoundTemplate {
   path: Path;
-  /** Which of several templates it is, for messages; absent if the kind has only one. */
+  /** Names the template in messages; absent if the kind has only one template. */
   part?: string;
-  /** Whether it is in the spec of a Job. */
+  /** Whether the template is in the spec of a Job, which may be in a CronJob. */
   job?: boolean;
 }
 
@@ -27,16 +27,16 @@ export const kubernetesKinds: readonly TemplateKind[] = [
 
 const usualPath = ['spec', 'template'];
 
-/** The group of an `apiVersion`: `apps` of `apps/v1`, nothing of `v1`. */
+/** The API group of an `apiVersion`: `apps` for `apps/v1`, and an empty text for `v1`. */
 export const groupOf = (apiVersion: string): string =>
   apiVersion.includes('/') ? apiVersion.slice(0, apiVersion.indexOf('/')) : '';
 
-/** Groups of custom resources have a dot: https://kubernetes.io/docs/reference/using-api/#api-groups. */
+/** Custom resources have a dot in their group: https://kubernetes.io/docs/reference/using-api/#api-groups. */
 export const isCustom = (apiVersion: string): boolean => groupOf(apiVersion).includes('.');
 
 /**
- * The pod templates of an object by the lists of kinds; undefined if its kind is in no list. A custom resource that is in
- * no list counts as a workload if it has `spec.template.spec.containers`.
+ * The pod templates of an object by the lists of kinds; undefined if its kind is in no list. As an exception, a custom
+ * resource of an unlisted kind counts as a workload if it has `spec.template.spec.containers`.
  */
 export function templatesIn(object: Fields, kinds: readonly TemplateKind[]): FoundTemplate[] | undefined {
   const apiVersion = String(object.apiVersion);
@@ -64,7 +64,7 @@ const byEntries = (object: Fields, entries: readonly TemplateKind[]): FoundTempl
     }),
   );
 
-/** The paths in an object that match a path of the list; `none` of a kind without templates matches nothing. */
+/** The paths in an object that match the path of a kind. `none`, for kinds without templates, matches nothing. */
 function pathsOf(object: Fields, entry: TemplateKind): Path[] {
   let found: Path[] = entry.path === 'none' ? [] : [[]];
   for (const part of pathOf(entry)) {
@@ -80,7 +80,7 @@ function pathsOf(object: Fields, entry: TemplateKind): Path[] {
   return found;
 }
 
-/** `pytorchReplicaSpecs.Worker`: the path without the common beginning and end. */
+/** The path without `spec` at its beginning and `template` at its end, such as `pytorchReplicaSpecs.Worker`. */
 function partOf(path: Path): string {
   const middle = path.slice(path[0] === 'spec' ? 1 : 0, path.at(-1) === 'template' ? -1 : undefined);
   return dotted([...(middle.length > 0 ? middle : path)]);

@@ -9,7 +9,7 @@ import { describe, type Fields, fieldsOf, pointer, valueAt } from '../values.ts'
 import { inMebi, largestObject } from './documents.ts';
 import { type FoundTemplate, isCustom } from './templates.ts';
 
-/** A workload from a manifest. @throws CniGateError CNI_GATE_INPUT_SYNTAX if it has no pod template, CNI_GATE_INPUT_TOO_LARGE */
+/** Makes a workload from a manifest. @throws CniGateError if there is no pod template, or the object is too large */
 export function workloadOf(
   object: Fields,
   { path, part, job = false }: FoundTemplate,
@@ -38,7 +38,7 @@ export function workloadOf(
   };
 }
 
-/** A workload from an AdmissionReview about a pod, which `/mutate` decodes. */
+/** Makes a workload from an AdmissionReview about a pod, which is decoded only when the workload is judged. */
 export function recordedWorkload(review: Fields, position: Position): Workload {
   const { object, namespace, name } = fieldsOf(review.request);
   const pod = nameIn(fieldsOf(object), '');
@@ -55,7 +55,7 @@ export function recordedWorkload(review: Fields, position: Position): Workload {
   };
 }
 
-/** The name and namespace of an object, for messages also of one without a name. */
+/** The namespace and name of an object. An object without a name gets a placeholder, for messages. */
 export function nameIn(object: Fields, defaultNamespace: string): { namespace: string; name: string } {
   const metadata = fieldsOf(object.metadata);
   const { namespace: own, name, generateName } = metadata;
@@ -64,14 +64,14 @@ export function nameIn(object: Fields, defaultNamespace: string): { namespace: s
   return { namespace, name: typeof name === 'string' ? name : generated };
 }
 
-/** A pod in its namespace. Admission judges metadata that is not an object. */
+/** The pod with its namespace. Metadata that is not an object is left unchanged, because admission rejects the pod. */
 const podIn = (pod: Fields, namespace: string): Fields =>
   isObject(pod.metadata) ? { ...pod, metadata: { ...pod.metadata, namespace } } : pod;
 
 /**
- * The pod that would be created for a manifest. Its controller uses labels, annotations and finalizers of the template
- * (kubernetes `pkg/controller/controller_utils.go`, GetPodFromTemplate). No decision depends on an owner in between,
- * such as a ReplicaSet, so the object counts as the owner.
+ * The pod that would be created from a manifest. The controller copies labels, annotations and finalizers from the
+ * template (kubernetes `pkg/controller/controller_utils.go`, GetPodFromTemplate). The object counts as the pod's owner,
+ * because no decision depends on an owner in between, such as a ReplicaSet.
  */
 function podOf(object: Fields, path: Path, namespace: string, who: string): Fields {
   const template = valueAt(object, path);
@@ -97,7 +97,7 @@ function podOf(object: Fields, path: Path, namespace: string, who: string): Fiel
   };
 }
 
-/** The pod spec with a name for each container that has none. */
+/** The pod spec, in which each container without a name gets one. */
 function withNames(spec: unknown): unknown {
   if (!isObject(spec) || !Array.isArray(spec.containers)) return spec;
   const containers = spec.containers.map((container, index) =>
@@ -108,7 +108,7 @@ function withNames(spec: unknown): unknown {
 
 const wrong = (message: string): CniGateError => new CniGateError('CNI_GATE_INPUT_SYNTAX', message);
 
-/** The body of the API server's admission call for the creation of a pod. */
+/** The body of the call with which the API server would ask admission about the creation of a pod. */
 const createReview = (pod: Fields, namespace: string): Fields => ({
   apiVersion: reviewApiVersion,
   kind: reviewKind,
@@ -130,7 +130,7 @@ function keptAsText(value: unknown): () => unknown {
   return () => JSON.parse(text);
 }
 
-/** A pod always has metadata, a template need not. */
+/** Adds metadata to a template that has none, because a pod always has metadata. */
 function missingMetadata(object: Fields, podPath: Path): Operation[] {
   const path = [...podPath, 'metadata'];
   return isObject(valueAt(object, path)) ? [] : [{ op: 'add', path: pointer(path), value: {} }];

@@ -5,8 +5,8 @@ import { type Problem, problemsOf } from './problems.ts';
 import { totals } from './text.ts';
 
 /**
- * The output for a step of GitHub Actions: a workflow command for each problem, then totals. No other text of the input
- * is in it: a runner looks for commands in every line. Source: GitHub's documentation, "Workflow commands".
+ * The output for a step of GitHub Actions: a workflow command for each problem, then totals. It contains no other text
+ * of the input, because a runner looks for commands in every line. Source: GitHub's documentation, "Workflow commands".
  */
 export function githubOutput(report: Report, summary: Summary, strict: boolean, root: string): string {
   const [reviewed, , end] = totals(summary, { paint: (_, text) => text, strict });
@@ -15,7 +15,7 @@ export function githubOutput(report: Report, summary: Summary, strict: boolean, 
 }
 
 function annotation({ level, code, text, file, line, column }: Problem): string {
-  // a line without a file would be one of the workflow itself
+  // without a file, GitHub would take the line for one of the workflow file
   const isFile = file !== standardInputName;
   const place = isFile ? { file, line, col: column } : {};
   const properties = Object.entries({ title: code, ...place })
@@ -29,6 +29,6 @@ function annotation({ level, code, text, file, line, column }: Problem): string 
 const escapeData = (text: string): string =>
   text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 
-/** Escapes a property of a command, which ends at a comma, or at the colons before the text. */
+/** Escapes a property of a command. A comma ends a property, and two colons end the properties. */
 const escapeProperty = (text: string): string =>
   escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');

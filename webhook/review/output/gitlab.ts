@@ -9,7 +9,7 @@ export function gitlabOutput(report: Report, strict: boolean, root: string): str
       check_name: code,
       fingerprint,
       severity: level === 'error' ? 'major' : 'minor',
-      // a violation needs a line
+      // the format requires a line
       location: { path: file, lines: { begin: line } },
     }),
   );

@@ -1,6 +1,6 @@
 import type { Report, Summary } from '../model.ts';
 
-/** The JSON output: one document. Paths of a patch begin at the workload's object. */
+/** The JSON output: one document. The paths in a patch begin at the workload's object. */
 export function jsonOutput(report: Report, summary: Summary): string {
   const workloads = report.reviewed.map(({ workload, decision }) => {
     const { apiVersion, kind, namespace, name, part, document, line } = workload;
@@ -8,7 +8,7 @@ export function jsonOutput(report: Report, summary: Summary): string {
     const place = { file: document.file, line };
     return { apiVersion, kind, namespace, name, part, ...place, ...outcome, patch };
   });
-  // subject and line name the workload of a finding
+  // `subject` and `line` identify the workload of a finding
   const findings = report.findings.map(({ workload: _, namespace: __, ...finding }) => finding);
   return `${JSON.stringify({ summary, workloads, findings, errors: report.faults }, null, 2)}\n`;
 }

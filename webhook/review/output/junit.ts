@@ -2,10 +2,10 @@ import { XMLBuilder } from 'fast-xml-parser';
 import { nameOf, notesOn, placeOf, type Report, type Reviewed } from '../model.ts';
 import { type Problem, pathFrom, problemsOf } from './problems.ts';
 
-/** Attributes begin with `@`. */
+/** An XML element. Keys that begin with `@` are its attributes. */
 type Element = Record<string, unknown>;
 
-/** The JUnit output: a test suite for each file, a test case for each workload that is not refused and each problem. */
+/** The JUnit output: a test suite for each file, and a test case for each admitted workload and for each problem. */
 export function junitOutput(report: Report, strict: boolean, root: string): string {
   const admitted = report.reviewed.filter(({ decision }) => decision.outcome !== 'refused');
   const cases = [

@@ -5,27 +5,27 @@ import { isErrorCode } from '../../lib/errors.ts';
 import { standardInputName } from '../input/files.ts';
 import { nameOf, type Report, type Reviewed } from '../model.ts';
 
-/** Something in the input that its author may have to change: what reports of code reviews show. */
+/** A problem that the author of the input may have to fix. The reports for CI services consist of problems. */
 export interface Problem {
-  /** Whether it fails the review. */
+  /** `error` if the problem fails the review. */
   level: 'error' | 'warning';
   /** An error code, or {@link admissionWarning} for a warning without one. */
   code: string;
-  /** What it is about, such as `Deployment shop/web`; absent for input that cannot be read. */
+  /** What the problem is about, such as `Deployment shop/web`; absent for input that cannot be read. */
   subject?: string | undefined;
-  /** The message with its subject. */
+  /** The subject, if there is one, and the message. */
   text: string;
-  /** The path from the root of the repository, with slashes; the absolute path if it is elsewhere. */
+  /** The path from the root of the repository, with slashes; the absolute path if the file is outside. */
   file: string;
-  /** From 1; absent if the input as a whole is meant. */
+  /** From 1; absent if the problem is about the input as a whole. */
   line?: number | undefined;
   /** From 1, in UTF-16 code units. */
   column?: number | undefined;
-  /** By this, a service recognizes the problem in a later report. */
+  /** Lets a service recognize the same problem in a later report. */
   fingerprint: string;
 }
 
-/** The code of a warning of the cluster, which has no error code of its own. */
+/** The code of a warning from admission that has no error code of its own. */
 export const admissionWarning = 'admission-warning';
 
 type Wrong = Omit<Problem, 'text' | 'fingerprint'> & { message: string };
@@ -34,7 +34,7 @@ type Wrong = Omit<Problem, 'text' | 'fingerprint'> & { message: string };
  * The problems of a report: input that cannot be read, refusals and warnings of workloads, findings.
  *
  * @param strict whether warnings and findings fail the review
- * @param root the folder at which the names of files in a report begin
+ * @param root the folder to which the file names in a report are relative
  */
 export function problemsOf(report: Report, strict: boolean, root: string): Problem[] {
   const level = strict ? 'error' : 'warning';
@@ -47,7 +47,7 @@ export function problemsOf(report: Report, strict: boolean, root: string): Probl
   return wrongs.map((wrong) => {
     const { code, subject, message, line, column } = wrong;
     const file = pathFrom(root, wrong.file);
-    // it has no line, because lines move; equal problems are numbered, because a service shows only one of each
+    // without the line, because lines move; equal problems are numbered, because a service shows only one of each
     const identity = JSON.stringify([code, subject ?? '', message, file]);
     const number = seen.get(identity) ?? 0;
     seen.set(identity, number + 1);
@@ -69,11 +69,11 @@ function workloadProblems({ workload, decision }: Reviewed, level: Problem['leve
   ];
 }
 
-/** The root of the repository by the predefined variables of GitHub and GitLab, otherwise the current folder. */
+/** The root of the repository, from the predefined variables of GitHub and GitLab; otherwise the current folder. */
 export const reportRoot = ({ GITHUB_WORKSPACE, CI_PROJECT_DIR }: NodeJS.ProcessEnv): string =>
   resolve(GITHUB_WORKSPACE || CI_PROJECT_DIR || '.');
 
-/** A file's path from the root, with slashes; the absolute path if it is elsewhere. */
+/** A file's path from the root, with slashes; the absolute path if the file is outside. */
 export function pathFrom(root: string, file: string): string {
   if (file === standardInputName) return file;
   const path = relative(root, resolve(file));

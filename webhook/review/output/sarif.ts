@@ -40,7 +40,7 @@ function locationOf({ file, line, column }: Problem): object {
   return { artifactLocation: artifactOf(file), ...(line !== undefined && { region }) };
 }
 
-/** `%SRCROOT%` is the name by which services know the root of the repository. */
+/** Services resolve `%SRCROOT%` to the root of the repository. */
 const artifactOf = (path: string): object =>
   path.startsWith('/')
     ? { uri: pathToFileURL(path).href }

@@ -16,7 +16,7 @@ import {
 import { relocate } from '../values.ts';
 import { type Patchable, patchable } from './yaml.ts';
 
-/** How each outcome looks on a terminal. */
+/** The style of each outcome on a terminal. */
 const styles = {
   injected: 'green',
   updated: 'green',
@@ -27,17 +27,17 @@ const styles = {
   refused: 'red',
 } as const satisfies Record<Outcome, Parameters<typeof styleText>[0]>;
 
-/** How the text looks. */
+/** How to write the text. */
 export interface TextOptions {
   /** Colours a text, or returns it unchanged. */
   paint: (style: 'bold' | 'dim' | 'green' | 'red' | 'yellow', text: string) => string;
   /** Whether warnings and findings cause exit code 1. */
   strict: boolean;
-  /** Whether to show what changes. */
+  /** Whether to show a diff of each workload that changes. */
   diff: boolean;
 }
 
-/** The text output: a header, and a unified diff if asked for, for each workload, then findings and totals. */
+/** The text output: for each workload a header and, if requested, a unified diff; then findings and totals. */
 export function* textOutput(report: Report, summary: Summary, options: TextOptions): Generator<string> {
   const findings = Map.groupBy(report.findings, ({ workload }) => workload);
   for (const [document, reviewed] of Map.groupBy(report.reviewed, (entry) => entry.workload.document)) {
@@ -78,11 +78,11 @@ function notes(entry: Reviewed, findings: readonly Finding[], options: TextOptio
 const label = ({ paint, strict }: TextOptions): string =>
   strict ? paint('red', 'error') : paint('yellow', 'warning');
 
-/** A skipped workload only gets the mark of a review. */
+/** Whether a workload has a diff. The patch of a skipped one only records the review, and is not shown. */
 const isChanged = ({ decision }: Reviewed): boolean =>
   decision.operations.length > 0 && decision.outcome !== 'skipped';
 
-/** A unified diff of the object. Both sides are written anew, so only the patch is in it. */
+/** A unified diff of the object. Both sides are serialized anew, so the diff shows only what the patch changes. */
 function diff({ workload, decision }: Reviewed, patched: Patchable, { paint }: TextOptions): string[] {
   const { document, path, line: first } = workload;
   const before = patched.objectText(path);
@@ -108,7 +108,7 @@ const findingLines = (findings: readonly Finding[], options: TextOptions): strin
     return `${label(options)} ${name} (${clean(placeOf(finding))}): ${clean(textOf(finding))}`;
   });
 
-/** The totals, which end with `passed` or `failed`. No text of the input is in the first and the last line. */
+/** The totals, which end with `passed` or `failed`. The first and the last line contain no text of the input. */
 export function totals(
   summary: Summary,
   { paint, strict }: Omit<TextOptions, 'diff'>,

@@ -16,7 +16,7 @@ import type { Path, Report, SourceDocument } from '../model.ts';
 import { parts, relocate, valueAt } from '../values.ts';
 
 /**
- * The YAML output: the input with the patches applied. It has all documents in their order, including ignored and
+ * The YAML output: the input with the patches applied. It contains all documents in their order, including ignored and
  * unreadable ones. Documents without a patch are unchanged.
  */
 export function* yamlOutput(report: Report): Generator<string> {
@@ -32,7 +32,7 @@ export function* yamlOutput(report: Report): Generator<string> {
       for (const operation of operations) patched.apply(operation);
       text = patched.text();
     }
-    // the first document of a file and consecutive JSON values have no marker
+    // a marker is added where the next document has none: at the beginning of a file, and between JSON values
     if (before !== '') {
       if (!before.endsWith('\n')) yield '\n';
       if (!/^(?:---|\.\.\.)(?=\s|$)/.test(text)) yield '---\n';
@@ -42,17 +42,17 @@ export function* yamlOutput(report: Report): Generator<string> {
   }
 }
 
-/** A document of the input, to which patches are applied. */
+/** A document of the input to which patches can be applied. */
 export interface Patchable {
   /** Applies an operation whose path begins at the document. */
   apply: (operation: Operation) => void;
-  /** The text of an object in the document, as it is now. */
+  /** The current text of an object in the document. */
   objectText: (path: Path) => string;
-  /** The text of the document. */
+  /** The current text of the document. */
   text: () => string;
 }
 
-/** Reads a document anew, to change it. */
+/** Parses a document again, so that its values may be changed. */
 export const patchable = (document: SourceDocument): Patchable =>
   document.json ? patchableJson(document.text) : patchableYaml(document.text);
 
@@ -62,7 +62,7 @@ function patchableJson(text: string): Patchable {
   const value: unknown = JSON.parse(json);
   const indent = /^\s*[{[]\r?\n([ \t]+)/.exec(json)?.[1];
   return {
-    // copied, because later operations change the values that became parts of it
+    // copied, because the operation's value becomes a part of the document, which later operations change
     apply: (operation) => jsonpatch.applyOperation(value, structuredClone(operation)),
     objectText: (path) => `${JSON.stringify(valueAt(value, path), null, 2)}\n`,
     text: () => `${markerOf(text)}${JSON.stringify(value, null, indent)}\n`,
@@ -70,9 +70,9 @@ function patchableJson(text: string): Patchable {
 }
 
 /**
- * A YAML document keeps its values, comments and order. The package writes all of it, so spaces, braces and line breaks
- * can change. Aliases become copies, because one may stand for an object that is not patched, and so do merge keys, whose
- * maps lose their comments.
+ * A YAML document keeps its values, comments and order. The `yaml` package rewrites the whole document, so spaces,
+ * braces and line breaks can change. Each alias becomes a copy, because an alias may refer to an object that is not
+ * patched. Merge keys become copies too, and maps with a merge key lose their comments.
  */
 function patchableYaml(text: string): Patchable {
   const yaml = withoutMarker(text);
@@ -83,21 +83,21 @@ function patchableYaml(text: string): Patchable {
   visit(source, {
     Value: (_, node) => {
       delete node.anchor;
-      // the package adds a line to a folded text with a line of spaces
+      // `yaml` would add a line to a folded block that has a line of only blanks, so the block becomes literal
       if (isScalar(node) && node.type === 'BLOCK_FOLDED' && /\n[ \t]+\n/.test(String(node.value)))
         node.type = 'BLOCK_LITERAL';
       const merges = isMap(node) && node.items.some(({ key }) => isScalar(key) && key.source === '<<');
       return merges ? source.createNode(node.toJS(source), copies) : undefined;
     },
   });
-  // whether lists are indented in maps, and whether there is a space inside braces
+  // the input's layout: whether lists in maps are indented, and whether braces have a space inside
   const layout = {
     indentSeq: !/^( *)[^\s#-][^\n]*:\r?\n\1- /m.test(text),
     flowCollectionPadding: /\{ +\S/.test(text),
   };
   return {
     apply: (operation) => applyTo(source, operation),
-    // comments above the object are not a part of it
+    // without the comments above the object, which are not a part of it
     objectText: (path) => writeYaml(nodeAt(source.contents, path), layout).replace(/^(?:(?:#.*)?\n)+/, ''),
     text: () => {
       const written = markerOf(text) + writeYaml(source, layout);
@@ -106,7 +106,7 @@ function patchableYaml(text: string): Patchable {
   };
 }
 
-/** Equal objects are written twice, not as an anchor and an alias. */
+/** Writes equal objects twice, instead of as an anchor and an alias. */
 const copies = { aliasDuplicateObjects: false };
 
 const markerOf = (text: string): string => (text.startsWith('---') ? '---\n' : '');
@@ -116,7 +116,7 @@ function applyTo(source: Document<Node, boolean>, operation: Operation): void {
   const key = path.at(-1) ?? '';
   const parent = nodeAt(source.contents, path.slice(0, -1));
   if (!isCollection(parent)) throw new Error(`expected a map or list around ${operation.path}`);
-  // what is added in braces would be one long line
+  // inside braces, the added value would be written on one long line
   for (const depth of path.keys()) {
     const around = nodeAt(source.contents, path.slice(0, depth));
     if (isCollection(around)) around.flow = false;
@@ -130,7 +130,7 @@ function applyTo(source: Document<Node, boolean>, operation: Operation): void {
     const { op, value } = operation;
     const node = typeof value === 'object' ? source.createNode(value, copies) : value;
     if (op === 'add' && isSeq(parent)) insert(parent, key, node);
-    // a text that replaces another one keeps its comment
+    // `set` keeps the comment of the text that it replaces
     else parent.set(source.createNode(key), node);
   }
 }

@@ -16,7 +16,7 @@ const refused = 'refused unproved';
 const released = 'released held-long-enough';
 const iso = (time: number): string => new Date(time).toISOString();
 
-/** A pod as the API has it. Without a refusal it waits for capacity. @param written when the condition was written */
+/** A pod from the API. Without a refusal it waits for capacity. @param written when its condition was last written */
 function apiPod(uid: string, { refusal = true, waitsSince = now, written = now, noted = true } = {}) {
   const message = refusal
     ? 'admission webhook "bindings.cni-gate.io" denied the request: … (CNI_GATE_NODE_NOT_READY node=n1 profile=mesh state=unproved)'
@@ -46,7 +46,7 @@ function apiPod(uid: string, { refusal = true, waitsSince = now, written = now, 
   return toGatePod(pod);
 }
 
-/** A replica with a node on which another pod finds out about the network, for as long as a test takes. */
+/** A replica that would refuse pods on n1 and n2, because another pod is trying the network of each node. */
 function replicaWith(gate: object = {}): Replica {
   const replica = new Replica({ maxHold: '10m', ...gate });
   occupies(replica, now);
@@ -57,7 +57,7 @@ function occupies(replica: Replica, at: number): void {
   for (const node of ['n1', 'n2']) replica.shows({ uid: `${node}-${at}`, node }, at);
 }
 
-/** The answer to an attempt of the scheduler while another pod is on the way to the node. */
+/** The answer to a Binding from the scheduler, while another pod is trying the network of the node. */
 function attempt(replica: Replica, uid: string, at: number, node = 'n1'): Promise<string> {
   occupies(replica, at);
   return replica.says(node, { uid }, {}, at);
@@ -107,7 +107,7 @@ suite('gate.maxHold counts from the first refusal', () => {
       for (let call = 0; call < 56; call += 1) {
         const at = now + call * 11 * second;
         const text = await attempt(replicas[call % 2] as Replica, 'web', at);
-        // without the condition, the other replica knows of its own refusals alone
+        // without the condition, a replica knows only its own refusals
         const isOver = at - now > 10 * minute + (copied || call % 2 === 0 ? 0 : 11 * second);
         assert.equal(text, isOver ? released : refused, `${call}`);
         if (copied) for (const replica of replicas) replica.waits(apiPod('web', { written: at }), at);
@@ -149,7 +149,7 @@ suite('gate.maxHold counts from the first refusal', () => {
       replica.waits(apiPod('web', { written, waitsSince: written }), at, true);
       return attempt(replica, 'web', at);
     };
-    // the nodes are an hour old
+    // the state of both nodes began an hour ago, before the refusal was written
     assert.equal(await hold(replicaWith(), now), released);
     const agentStarted = replicaWith();
     const startedAt = now - 5 * minute;
@@ -205,7 +205,7 @@ suite('a hold', () => {
     replica.waits(apiPod('web', { refusal: false }), now + 2 * second);
     assert.deepEqual(shown(), [['n2', now + second]]);
     assert.equal(await attempt(replica, 'web', now + 10 * minute + second + 1), released);
-    // its scheduler copies it after all, and says later that it waits for something else
+    // the scheduler writes the refusal into the condition after all, and later writes another reason there
     replica.waits(apiPod('web'), now + 3 * second);
     assert.deepEqual(shown(), [['n1', now + second]]);
     await attempt(replica, 'web', now + 3 * second, 'n2');

@@ -22,7 +22,7 @@ const placed = (name: object, nodeName = 'n1', more: object = {}): object =>
     ...more,
   });
 
-/** Names that become another path, another query, or are no name of Kubernetes'. */
+/** Names that would change the path or the query of a request, or that Kubernetes does not allow. */
 const traversals = [
   '.',
   '..',

@@ -70,7 +70,7 @@ suite('the gate with proofs', async () => {
       if (said?.startsWith('allowed')) through += 1;
     }
     assert.equal(through, 2);
-    // now both know of a pod on the way, when the reservations have ended too
+    // now both replicas know a pod that is on its way to the node, even after the reservations have ended
     for (const replica of replicas) replica.shows({ uid: 'u0' });
     for (const replica of replicas)
       assert.equal(await replica.says('n1', { uid: 'x' }, {}, now + 6000), 'refused unproved');

@@ -23,7 +23,7 @@ const profiles = [
   },
 ];
 
-/** A replica of the gate, with a ready DaemonSet on n1 and n2, and none of it on n3. Times are milliseconds. */
+/** A replica of the gate. The DaemonSet is ready on n1 and n2, and has no pod on n3. Times are milliseconds. */
 export class Replica {
   readonly evidence = new Evidence();
   readonly readiness = clusterWith({ n1: {}, n2: {}, n3: undefined });
@@ -44,26 +44,26 @@ export class Replica {
     return { ...this, pending: () => Array.from(this.#waiting.values(), (pod) => this.holds.of(pod)) };
   }
 
-  /** The watch of pods on nodes shows one. */
+  /** The watch of pods on nodes reports a pod. */
   shows(shown: Shown, at = now): void {
     this.evidence.apply([{ type: 'put', pod: podEvidence(shown), listed: false }], at);
   }
 
-  /** The watch of pods that wait for a node shows one. */
+  /** The watch of pods that wait for a node reports a pod. */
   waits(pod: Partial<GatePod>, at = now, listed = false): void {
     const shown = pending(pod);
     this.#waiting.set(shown.uid, shown);
     this.holds.observe(shown, listed, at);
   }
 
-  /** It shows that one no longer waits. */
+  /** The watch of waiting pods reports that a pod no longer waits. */
   waitsNoLonger(uid: string, at = now): void {
     this.#waiting.delete(uid);
     this.holds.forget(uid);
     this.evidence.reservations.stoppedWaiting(uid, at);
   }
 
-  /** The answer to the Binding of a pod that waits, or to another request. */
+  /** The decision about the Binding of a waiting pod, or about the request that `more` describes. */
   async decides(
     node: string,
     pod: Partial<GatePod> = {},

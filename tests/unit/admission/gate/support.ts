@@ -6,7 +6,7 @@ import { Holds } from '../../../../webhook/core/networks/holds.ts';
 import { Readiness } from '../../../../webhook/core/networks/readiness.ts';
 import { type AgentOptions, apiAgent, apiDaemonSet, apiNode, now } from '../../core/networks/objects.ts';
 
-/** A cluster with the DaemonSet `net/agent` and these pods of it, one a node. */
+/** A cluster with the DaemonSet `net/agent`, and with at most one pod of the DaemonSet on each node. */
 export function clusterWith(agents: Record<string, AgentOptions | undefined>): Readiness {
   const readiness = new Readiness();
   readiness.setDaemonSet(toDaemonSetFacts(apiDaemonSet('agent')));
@@ -23,7 +23,7 @@ export function pending(more: Partial<GatePod> = {}): GatePod {
   return { ...base, heldSince: undefined, refused: undefined, ...more };
 }
 
-/** What the gate knows: one pod, and node n1 that is not ready. */
+/** What the gate knows: a waiting pod, and node n1, on which the DaemonSet's pod is not ready. */
 export const gateView = (more: Partial<GateView> = {}): GateView => ({
   readiness: clusterWith({ n1: { ready: false } }),
   pods: { pod: () => pending() },
@@ -35,7 +35,7 @@ export const gateView = (more: Partial<GateView> = {}): GateView => ({
   ...more,
 });
 
-/** The AdmissionReview of a Binding as the scheduler sends it, with other fields of its request. */
+/** The AdmissionReview of a Binding as the scheduler sends it. @param more replaces fields of the request */
 export function binding(node = 'n1', more: object = {}): object {
   return {
     apiVersion: 'admission.k8s.io/v1',

@@ -54,7 +54,7 @@ async function events(t: TestContext, { leads = true, answer }: Scene = {}) {
     run: () => {
       over = queue.run(stop.signal);
     },
-    /** Adds events, and resolves when the metric has these results. */
+    /** Adds events, and resolves once the metric shows these results. */
     add: async (names: string[], results: Record<string, number>): Promise<void> => {
       for (const name of names) queue.add(about(name));
       const wanted = JSON.stringify(results);
@@ -104,7 +104,7 @@ suite('events on pods', () => {
     assert.match(lines[0] ?? '', /^an event cannot be written: .*etcd is away/);
   });
 
-  /** A recorder whose pauses the test ends, and which fails to write the first events. */
+  /** A recorder whose first `times` writes fail. The test ends the pauses of the recorder. */
   async function failing(t: TestContext, times: number) {
     const pauses: (() => void)[] = [];
     const { setTimeout: real } = globalThis;
@@ -160,7 +160,7 @@ suite('events on pods', () => {
     for (let index = 0; index < 150; index += 1) queue.add(about(`web-${index}`));
     run();
     await api.nth(49);
-    // the queue is read ten times a second
+    // in this time, a recorder without a limit would write more, because it reads its queue ten times a second
     await sleep(300);
     await end();
     assert.deepEqual([api.asked.length, await counts()], [50, { written: 50, dropped: 100 }]);

@@ -43,7 +43,7 @@ const ordinary: Record<string, (object | string)[]> = {
   '/api/v1/namespaces': [namespaceOf('shop', true), namespaceOf('tenant', false)],
 };
 
-/** A gate and its namespaces, on a cluster whose objects a test makes up. */
+/** A gate and its namespaces, in a cluster whose objects a test makes up. */
 async function watching(t: TestContext, there: Record<string, (object | string)[]>) {
   const objects = { ...ordinary, ...there };
   const api = await startHostileCluster(t, (path) => objects[path] ?? []);
@@ -54,7 +54,7 @@ async function watching(t: TestContext, there: Record<string, (object | string)[
   const namespaces = watchNamespaces(api.client, inside);
   const gate = watchGate(api.client, () => policy, inside, namespaces.optedIn);
   t.after(() => Promise.all([gate.close(), namespaces.close()]));
-  // once more when the namespaces are known: an event to the watch before that would be lost
+  // the pods are listed a second time once the namespaces are known; an event before that list would be lost
   const lists = (): number =>
     api.asked.filter(
       ({ query }) => query.fieldSelector === 'spec.nodeName=' && !query.watch && !query.continue,

@@ -33,7 +33,7 @@ function informer<T>() {
   return { lister, put, remove: (key: string) => tell(store.remove(key, key)) };
 }
 
-/** Namespaces that the test fills, beside an API server that has one after another. */
+/** A view of namespaces that the test fills, and an API server that returns these answers one after another. */
 async function namespaces(t: TestContext, ...answers: object[]) {
   const api = await startFakeApi(t, ({ index }, response) => json(response, 200, answers[index]));
   const { lister, put } = informer<NamespaceFacts>();
@@ -86,7 +86,7 @@ suite('namespaces of a cluster', () => {
   });
 });
 
-/** Pods that the test fills, beside an API server that has a pod of some UIDs, one after another. */
+/** A view of pods that the test fills, and an API server that returns a pod with each of these UIDs in turn. */
 async function pods(t: TestContext, ...uids: (string | undefined)[]) {
   const api = await startFakeApi(t, ({ index }, response) => {
     const uid = uids[Math.min(index, uids.length - 1)];

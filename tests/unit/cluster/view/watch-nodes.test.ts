@@ -66,7 +66,7 @@ const keyOf = ({ path, query }: Asked): string => {
 
 const optedIn = { has: (namespace: string) => namespace === 'shop', subscribe: () => () => {} };
 
-/** A gate that watches an API server, which waits for the test with what its watches tell. */
+/** A gate that watches an API server. The test decides which events the API server sends. */
 async function watching(t: TestContext, ...daemonSets: string[]) {
   let policy = bringing(...daemonSets);
   const { api, watched, tell } = await startWatchedApi(t, keyOf, there);
@@ -149,7 +149,7 @@ suite('watchGate', () => {
     assert.deepEqual(changes, ['a - failed', 'b - passed', 'a failed passed', 'b passed -']);
     const known = Array.from(evidence.pods(), ({ name }) => name);
     assert.deepEqual([known, evidence.of('mesh', 'n1')?.lastPass?.shownBy], [['a'], '4']);
-    // users can name any profile, and only those of the configuration are counted
+    // users can name any profile in a pod, but only the profiles of the configuration are counted
     assert.equal(evidence.of('made-up', 'n1'), undefined);
     await tell('/api/v1/nodes', 'MODIFIED', apiNode('n1', 'b2', 60));
     assert.equal(evidence.of('mesh', 'n1')?.lastPass, undefined);

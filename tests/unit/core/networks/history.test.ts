@@ -13,7 +13,7 @@ const controller = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid
 type Ours = Omit<ContainerStatus, 'name'>;
 type Owners = NonNullable<ApiPod['metadata']['ownerReferences']>;
 
-/** A container that ended. @param from when it started, in seconds; it took ten */
+/** The state of a container that ran for ten seconds. @param from when it started, in seconds */
 const ended = (exitCode: number, from: number) => ({
   terminated: { exitCode, startedAt: iso(from), finishedAt: iso(from + 10), containerID: idOf(from) },
 });
@@ -21,17 +21,17 @@ const running = (from: number) => ({ running: { startedAt: iso(from) } });
 const idOf = (from: number): string => `containerd://${String(from).padStart(64, '0')}`;
 const backOff = { waiting: { reason: 'CrashLoopBackOff' } };
 
-/** A pod on n1 as its kubelet writes it, one status after another. */
+/** A kubelet that writes one status after another of a pod on n1. */
 class Kubelet {
   readonly evidence = new Evidence();
   readonly #pick = evidencePick();
   #version = 0;
   sandbox = 0;
-  /** Whether the container is a witness. */
+  /** Whether the init container is a sidecar, which makes it a witness. */
   sidecar = false;
   owners: Owners = [controller];
 
-  /** @param main the state of the main container */
+  /** Writes a status of the pod. @param main the state of the pod's main container */
   writes(ours: Ours, { main = {}, phase = 'Pending' }: { main?: Ours; phase?: string } = {}): PodEvidence {
     this.#version += 1;
     const pod: ApiPod = {
@@ -114,7 +114,7 @@ suite('a witness that runs again in its sandbox', () => {
   const main = { state: running(3) };
   const isProved = (kubelet: Kubelet): boolean => kubelet.evidence.of('mesh', 'n1')?.lastPass !== undefined;
 
-  /** The first run passes, the node boots, and nothing has passed there since. */
+  /** A pod whose first run passed, on a node that has booted since and on which nothing has passed since the boot. */
   function scene(): Kubelet {
     const kubelet = new Kubelet();
     kubelet.sidecar = true;

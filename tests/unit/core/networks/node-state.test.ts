@@ -104,11 +104,11 @@ suite('a node on which proofs fail', () => {
     const pass = { uid: 'good', owner: 'good', verdict: 'passed', startedAt: 0, at: 3 } as const;
     scene.shows(3, pass);
     for (const owner of ['web', 'db']) scene.runs(10, owner, 'failed', { owner });
-    // the kubelet restarts, and reads the startup probe of a witness anew
+    // the kubelet restarts, and runs the startup probe of the witness again
     scene.shows(20, { uid: 'good', owner: 'good' });
     scene.shows(21, pass);
     assert.match(scene.says(22, ready), /^failing/);
-    // a Job is complete, and the witness ends
+    // the Job of the pod is complete, so the witness ends
     scene.shows(30, { ...pass, at: 30, ended: true });
     assert.match(scene.says(31, ready), /^failing/);
   });
@@ -122,7 +122,7 @@ suite('a node on which proofs fail', () => {
     scene.shows(21, { ...pass, run: 2, sandbox: 0 });
     assert.match(scene.says(22, ready), /^failing/, 'a witness runs again');
     scene.shows(30, { uid: 'good', owner: 'good', sandbox: 30 });
-    // a clock without a battery tells the same times after each boot
+    // a node whose clock has no battery can show the same times after each boot
     scene.shows(31, { ...pass, run: 3, sandbox: 30 });
     assert.equal(scene.says(32, ready), 'proved, lets');
   });
@@ -221,10 +221,10 @@ suite('a node without a proof', () => {
     const me = { key: 'me', owner: 'web' };
     scene.evidence.reservations.reserve('mesh', 'n1', 'me', start);
     assert.equal(scene.says(1), 'unproved, holds');
-    // the scheduler tries again
+    // the scheduler tries again to bind the same pod
     assert.equal(scene.says(1, { pod: me }), 'unproved, lets');
     assert.equal(scene.says(1, { node: 'n2' }), 'unproved, lets');
-    // the binding failed for another reason
+    // the binding failed for another reason, so no pod came to the node
     assert.equal(scene.says(6), 'unproved, lets');
   });
 
@@ -237,7 +237,7 @@ suite('a node without a proof', () => {
     assert.equal(scene.says(32), 'unproved, holds');
   });
 
-  /** When a pod of an owner may be bound, in seconds after the last attempt failed. */
+  /** After how many seconds since the last failed attempt a pod of an owner may be bound. */
   const opensTo = (scene: Scene, failedAt: number, pod?: AskingPod): number =>
     [2, 4, 8, 12, 16, 30, 32, 60, 64, 120, 128, 240, 256, 300].find(
       (seconds) =>
@@ -346,10 +346,10 @@ suite('a node without a proof', () => {
     assert.equal(scene.says(5), 'proved, lets');
     scene.evidence.booted('n1', '10');
     assert.equal(scene.says(6), 'unproved, lets');
-    // the watch of pods is behind that of nodes
+    // the watch of pods is behind the watch of nodes, so it still reports a pass from before the boot
     scene.shows(6, { uid: 'b', verdict: 'passed', version: 9 });
     assert.equal(scene.says(7), 'unproved, lets');
-    // the kubelet writes the pod again, with the verdict of before the boot
+    // the kubelet writes the pod again, with the verdict from before the boot
     scene.shows(7, { uid: 'a', verdict: 'passed', startedAt: 0, at: 3, version: 11 });
     assert.equal(scene.says(7), 'unproved, lets');
     scene.shows(8, { uid: 'a', version: 12 });

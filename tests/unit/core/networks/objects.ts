@@ -1,4 +1,4 @@
-/** Midday of some day; every object here is an hour older unless it says otherwise. */
+/** Noon on some day. Every object here is an hour older unless a test changes that. */
 export const now = Date.parse('2026-11-21T12:00:00Z');
 const anHourAgo = '2026-11-21T11:00:00Z';
 

@@ -8,25 +8,25 @@ import { policyOf } from '../../../support/configurations.ts';
 import { apiNode } from './objects.ts';
 import { evidencePod } from './pods.ts';
 
-/** A moment; every time here is counted from it. */
+/** The moment from which every time here is counted. */
 export const start = Date.parse('2026-11-21T12:00:00Z');
 export const seconds = 1000;
 
-/** A pod of the profile `mesh`, in few words. */
+/** A pod of the profile `mesh`, described in short form. */
 export interface Shown {
   node?: string;
   uid?: string;
-  /** Its owner; empty for itself. */
+  /** The name of its ReplicaSet; if empty, the pod has no controller. */
   owner?: string;
   verdict?: Verdict;
-  /** Seconds after {@link start}. */
+  /** When the verdict came, or since when the pod waits, in seconds after {@link start}. */
   at?: number;
   startedAt?: number;
   version?: number;
   profiles?: string[];
   failedProfiles?: string[];
   hasSandbox?: boolean;
-  /** Since when it has its sandbox, in seconds after {@link start}. */
+  /** When its sandbox was made, in seconds after {@link start}. */
   sandbox?: number;
   run?: number;
   ended?: boolean;
@@ -63,7 +63,7 @@ export function podEvidence(shown: Shown = {}): PodEvidence {
   });
 }
 
-/** Evidence with these pods, as a list reports them at {@link start}. */
+/** Evidence that consists of these pods, which a list reported at {@link start}. */
 export function evidenceWith(pods: Shown[]): Evidence {
   const evidence = new Evidence();
   evidence.apply(
@@ -88,7 +88,7 @@ function policyWith(evidence: 'ready' | 'proof') {
   return policyOf({ profiles: ['mesh', 'base'].map((name) => ({ name, daemonSets: [], proof, evidence })) });
 }
 
-/** A cluster whose events come one after the other. Times are seconds after {@link start}. */
+/** A cluster whose events come one after another. Times are seconds after {@link start}. */
 export class Scene {
   readonly evidence: Evidence;
   #started: Moment = { at: Number.NEGATIVE_INFINITY };
@@ -99,14 +99,14 @@ export class Scene {
     this.evidence = evidence;
   }
 
-  /** A pod as an event of the watch reports it; by our clock and by the node's it happened at that time. */
+  /** An event of the watch reports a pod. The reported change happened at `at` by our clock and by the node's. */
   shows(at: number, shown: Shown): void {
     this.#version += 1;
     const pod = podEvidence({ at, version: this.#version, ...shown });
     this.evidence.apply([{ type: 'put', pod, listed: false }], start + at * seconds);
   }
 
-  /** A pod that is bound, and whose verdict comes some seconds later. */
+  /** A pod is bound at `at`, and its verdict comes `takes` seconds later. */
   runs(at: number, uid: string, verdict: Verdict, more: Shown & { takes?: number } = {}): void {
     const { takes = 3, ...shown } = more;
     this.shows(at, { uid, ...shown, verdict: 'waiting' });
@@ -117,7 +117,7 @@ export class Scene {
     this.evidence.apply([{ type: 'gone', uid }], start + at * seconds);
   }
 
-  /** A container of the network's pod starts. @param at by the node's clock */
+  /** A container of the network's pod starts. @param at the time by the node's clock */
   agentStarts(at: number): void {
     this.#version += 1;
     const version = String(this.#version);

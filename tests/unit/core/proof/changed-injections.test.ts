@@ -12,7 +12,7 @@ import {
 } from '../../../support/changed-injections.ts';
 import { assertSettled, assertSound } from '../../../support/invariants.ts';
 
-/** A call after a change restores the init container, or answers with nothing. */
+/** Asserts that a call after a change restores the init container, or else leaves the pod as it is. */
 async function callAfter(change: Change, profile: string, isRestored: boolean): Promise<void> {
   const context = contextFor(profile);
   const before = await injected(profile);

@@ -7,7 +7,7 @@ import { type ProofPlan, planFor } from '../../../../webhook/core/proof/plan.ts'
 import { copyOf } from '../../../support/answers.ts';
 import { policyOf } from '../../../support/configurations.ts';
 
-// the golden cases show an ordinary pod of each kind; these are the edges of what a plan reads of the pod
+// the golden cases show an ordinary pod of each kind; these tests are the edge cases of what a plan reads from a pod
 const policy = policyOf({ profiles: [{ name: 'seen', proof: { witness: 'kubelet' } }] });
 const networks = 'k8s.v1.cni.cncf.io/networks';
 
@@ -17,7 +17,7 @@ interface Given {
   namespace?: NamespaceFacts['annotations'];
 }
 
-/** The plan for a pod to which profiles apply. */
+/** The plan for a pod to which these profiles apply. */
 function planOf(
   profiles: (Partial<Profile> | string)[],
   { annotations = {}, spec, namespace }: Given,
@@ -42,7 +42,7 @@ suite('the families that a mesh serves', () => {
   const listen = { container: 'proxy', env: 'GIVEN' };
   const dual = { container: 'proxy', dualStackEnv: 'GIVEN' };
 
-  /** The targets and the families of a redirect in a pod whose proxy has a variable with these values. */
+  /** The targets and families of a redirect in a pod whose proxy sets a variable to each of these values in turn. */
   function served(
     families: FamiliesSource | undefined,
     values: (string | undefined)[],
@@ -62,11 +62,11 @@ suite('the families that a mesh serves', () => {
     [['0.0.0.0:4143'], [ipv4]],
     [['127.0.0.1:4140, [::1]:4140'], [ipv4, ipv6]],
     [['[::1]:4140'], [ipv6]],
-    // a listener on every IPv6 address accepts IPv4 too
+    // a listener on every IPv6 address accepts IPv4 as well
     [['[::]:4143'], [ipv4, ipv6]],
     [['[0:0:0:0:0:0:0:0]:4143'], [ipv4, ipv6]],
     [['[::ffff:0.0.0.0]:4143'], [ipv4]],
-    // of two variables the last
+    // if a variable is set twice, its last value counts
     [['0.0.0.0:1', '[::1]:1'], [ipv6]],
   ];
   for (const [values, expected] of addresses)
@@ -134,7 +134,7 @@ suite('the ids of a proof', () => {
       },
     );
   };
-  /** Without those that are undefined. */
+  /** The ids of a plan, without those that are undefined. */
   const ids = (given: Ids, identity: Identity = { asUser: source }) => copyOf(planWith(given, identity).ids);
 
   const users: [title: string, given: Ids, user: number][] = [
@@ -244,10 +244,10 @@ suite('networks of a profile are merged into those of the pod', () => {
     [' a,b ', 'b, c', ' a,b, c'],
     ['', 'a, net/b@x', 'a, net/b@x'],
     ['  ', 'a', 'a'],
-    // the namespace of the pod may be written out or left out
+    // the pod's namespace may be written or left out
     ['shop/a', 'a', 'shop/a'],
     ['a', 'shop/a, net/a', 'a, net/a'],
-    // each entry of the pod stands for one of the profile's, the same interface first
+    // each entry of the pod replaces one entry of the profile, if possible one with the same interface
     ['a', 'a, a', 'a, a'],
     ['a@x', 'a@y, a@x', 'a@x, a@y'],
     ['a@x, a@y', 'a, a', 'a@x, a@y'],

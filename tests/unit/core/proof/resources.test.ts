@@ -11,7 +11,7 @@ const profiles = [
   { name: 'theirs', proof: { container: { image: 'registry.example/check:1' } } },
 ];
 
-/** The pod with the proof that a profile requires. */
+/** The pod after the proof of a profile was injected. */
 async function injected(spec: PodSpec, profile = 'cilium', proof = {}): Promise<Pod> {
   const labels = { 'cni-gate.io/profile': profile };
   const policy = policyOf({ profiles, proof });
@@ -23,7 +23,7 @@ async function injected(spec: PodSpec, profile = 'cilium', proof = {}): Promise<
   return patched(pod, patch);
 }
 
-/** The resources of the init container in a pod whose containers have these. */
+/** The resources that our init container gets in a pod whose containers have these resources. */
 async function resources(of: (Resources | null)[], ...settings: [profile?: string, proof?: object]) {
   const containers = of.map((given, index) => ({ name: `c${index}`, resources: given }));
   return (await injected({ containers }, ...settings)).spec.initContainers?.[0]?.resources;
@@ -37,7 +37,7 @@ const guaranteed = { requests: large, limits: large };
 const burstable = { requests: { cpu: '100m', memory: '1Gi' }, limits: { cpu: '2', memory: '1Gi' } };
 const zero = { requests: { cpu: '0', memory: 0 } };
 
-// the golden cases `qos-*` show each class; these are the edges of the rules
+// the golden cases `qos-*` show each class; these are the edge cases of the rules
 const cases: [what: string, containers: (Resources | null)[], expected: Resources | undefined][] = [
   ['null and empty values count as absent', [null, {}, { requests: null, limits: {} }], none],
   ['a Burstable pod', [burstable, burstable], { requests: small, limits }],

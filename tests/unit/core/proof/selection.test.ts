@@ -8,7 +8,7 @@ import { policyOf } from '../../../support/configurations.ts';
 
 type Spec = Partial<Pod['spec']>;
 
-// the golden cases `exempt-*` show one of each kind; these are the edges of the rules
+// the golden cases `exempt-*` show a pod for each exemption; these tests are the edge cases of the rules
 suite('exemption', () => {
   function exempt(spec: Spec, metadata: Pod['metadata'] = {}, request = {}) {
     const pod: Pod = { metadata, spec: { containers: [{ name: 'app' }], ...spec } };
@@ -77,7 +77,7 @@ suite('when', () => {
     [{ noContainer: 'other' }, true],
     [{ noContainer: 'first' }, false],
     [[{ container: 'other' }, { container: 'app' }], true],
-    // as in a label selector
+    // the conditions work as in a label selector
     [{ labels: { tier: 'front' } }, true],
     [{ labels: { tier: 'back' } }, false],
     [{ labels: { absent: 'front' } }, false],
@@ -95,7 +95,7 @@ suite('when', () => {
     [{ labels: { tier: { exists: true, notIn: ['front'] } } }, false],
     [{ labels: { absent: { exists: true, notIn: ['front'] } } }, false],
     [{ labels: { tier: { in: ['front'], notIn: ['front'] } } }, false],
-    // all must match, each in its own map, of which keys of the prototype are no part
+    // all conditions must match, each in its own map; properties that a map inherits from its prototype do not count
     [{ annotations: { note: 'x' }, namespaceLabels: { env: 'prod' } }, true],
     [{ annotations: { tier: 'front' } }, false],
     [{ labels: { env: 'prod' } }, false],

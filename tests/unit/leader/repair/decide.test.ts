@@ -6,7 +6,7 @@ import { controllerOf, factsWith, failedPod, openNode, start } from './support.t
 
 const second = 1000;
 
-/** What is decided, in a word: `recreate`, or why not. */
+/** The decision in a word: `recreate`, or the reason why the pod is left alone. */
 function wordFor(...[pod, facts]: Parameters<typeof decide>): string {
   const decision = decide(pod, facts);
   return 'how' in decision ? 'recreate' : decision.reason;

@@ -16,7 +16,7 @@ async function reporter(t: TestContext) {
   const known = new Set<string>();
   const recorder = {
     capacity: 200,
-    /** As the recorder does. */
+    /** Accepts each event once, as the real recorder does. */
     add: (event: Event): boolean => {
       const name = `${event.regarding.uid} ${event.reason} ${event.occasion}`;
       const isNew = !known.has(name);
@@ -31,7 +31,7 @@ async function reporter(t: TestContext) {
     reports,
     events,
     asked,
-    /** A pod is left alone at a time. @returns the note of its event, if there is one */
+    /** Reports at a time that a pod is left alone. @returns the note of the event, if an event is written */
     skipped: async (reason: SkipReason, at: number, given: Partial<PodEvidence> = {}, why = '') => {
       mock.timers.setTime(start + at);
       events.length = 0;

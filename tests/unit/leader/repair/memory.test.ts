@@ -48,7 +48,7 @@ class Leader {
     });
   }
 
-  /** Looks at all failed pods. @returns the names of those that it deletes, or why the first one is left alone */
+  /** Decides about all failed pods. @returns the names of the deleted pods, or why the first pod is left alone */
   look(): string {
     this.memory.sweep(this.now);
     const deleted: string[] = [];
@@ -186,7 +186,7 @@ suite('budgets', () => {
 });
 
 suite('the breaker', () => {
-  /** Pods of so many controllers of a namespace fail again. */
+  /** Lets repair delete a failed pod of each of `count` controllers, and lets their replacements fail as well. */
   function failAgain(leader: Leader, namespace: string, count: number): void {
     leader.node = { passedAt: { at: start } };
     const all = Array.from({ length: count }, (_, index) =>
@@ -205,7 +205,7 @@ suite('the breaker', () => {
     assert.equal(leader.look(), 'good-0');
   });
 
-  /** Stops repair: pods of ten controllers in two namespaces failed again, and each has one more that failed. */
+  /** A leader whose repair has stopped, because replacements failed for ten controllers in three namespaces. */
   function stopped(): Leader {
     const leader = new Leader();
     failAgain(leader, 'one', 5);

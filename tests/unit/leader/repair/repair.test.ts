@@ -23,7 +23,7 @@ interface Scene {
   evidence?: 'ready' | 'proof';
   pods?: PodEvidence[];
   answer?: Answer;
-  /** Milliseconds. */
+  /** How often the controller looks at all pods, in milliseconds. */
   resync?: number;
 }
 
@@ -37,7 +37,7 @@ const failed = (uid: string, more: Partial<PodEvidence> = {}): PodEvidence => ({
   ...more,
 });
 
-/** Its node works by now: without it, few pods are deleted to find out. */
+/** A pod that passed, which shows that its node works. Without it, repair deletes only few pods, to try the node. */
 const proven = podEvidence({ uid: 'proof', owner: 'other', verdict: 'passed' });
 
 const ofJob = { controller: { apiVersion: 'batch/v1', kind: 'Job', name: 'work', uid: 'job' } };
@@ -69,7 +69,7 @@ async function scene(t: TestContext, { leads = true, pods: first = [], answer, r
   );
   const profile = policy.profiles.get('mesh');
   assert.ok(profile);
-  /** Whether the gate would let the owner's next pod through on n1, three seconds from now. */
+  /** Whether the gate would allow the owner's next pod on n1, three seconds from now. */
   const mayTry = (owner: string): boolean | undefined => {
     return proofStatus(profile, 'n1', { ...view, policy }, Date.now() + 3000, { key: 'next', owner })
       ?.mayProbe;
@@ -80,7 +80,7 @@ async function scene(t: TestContext, { leads = true, pods: first = [], answer, r
     gone: (uid: string) => evidence.apply([{ type: 'gone', uid }], Date.now()),
     lead,
     mayTry,
-    /** What was asked of pods: `DELETE web`. */
+    /** The requests about pods, such as `DELETE web`. */
     asked: (): string[] =>
       run.api.asked
         .filter(({ path }) => path.startsWith(pods))
@@ -91,7 +91,7 @@ async function scene(t: TestContext, { leads = true, pods: first = [], answer, r
 
 const someTime = (): Promise<void> => sleep(400);
 
-/** Waits until a value is the expected one. Only the runner's limit ends the wait. */
+/** Waits until a value is the expected one. The wait itself has no time limit; the test runner has one. */
 async function until(read: () => Promise<object>, expected: object): Promise<void> {
   while (!isDeepStrictEqual(await read(), expected)) await sleep(20);
 }
@@ -219,7 +219,7 @@ suite('a pod whose proof failed', { concurrency: true }, () => {
 
 suite('a pod of a Job', { concurrency: true }, () => {
   const released = { releasedFrom: 'work', controller: undefined };
-  /** The API server with one pod, which its Job changes once after the release. */
+  /** An API server with one pod, whose Job changes it once more after the release, at the first DELETE. */
   function changing(): Answer {
     let version = 7;
     let changed = false;
@@ -327,7 +327,7 @@ suite('the node that a deleted pod fails on, where one pod at a time finds out',
 });
 
 suite('a failed pod of a StatefulSet', () => {
-  /** Pods of StatefulSet `db` by the verdicts of their ordinals. @param read what the API server answers about it */
+  /** Pods of StatefulSet `db`, with a verdict for each ordinal. @param read the answer to a read of the StatefulSet */
   async function statefulSet(t: TestContext, read: [number, object], verdicts: PodEvidence['verdict'][]) {
     const podOf = (ordinal: number, verdict: PodEvidence['verdict'], more: Partial<PodEvidence> = {}) =>
       failedPod({ name: `db-${ordinal}`, controller: db, verdict, ...more });

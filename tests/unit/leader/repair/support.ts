@@ -4,7 +4,7 @@ import type { RepairFacts } from '../../../../webhook/leader/repair/decide.ts';
 import type { NodeForProfile, Skipped } from '../../../../webhook/leader/repair/types.ts';
 import { evidencePod, now as start } from '../../core/networks/pods.ts';
 
-/** When the tests begin. */
+/** The time at which the tests begin. */
 export { start };
 
 export const budgets: Omit<RepairSettings, 'mode' | 'owners'> = {

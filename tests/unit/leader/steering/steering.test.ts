@@ -23,11 +23,11 @@ interface Scene {
   steer?: Configuration['steer'];
   leader?: Leadership | undefined;
   version?: { major: string; minor: string; gitVersion: string };
-  /** By default n1 is not ready, and n2 is. */
+  /** By default, n1 is not ready and n2 is ready. */
   readiness?: Readiness;
-  /** By default it is not required. */
+  /** By default, the gate requires no proofs as evidence. */
   evidence?: Evidence;
-  /** Answers anything but the version; by default nodes are empty, and what is written is taken. */
+  /** Answers all requests but that for the version; by default, nodes have no pods, and every write is accepted. */
   answer?: Answer;
 }
 
@@ -64,7 +64,7 @@ async function steering(t: TestContext, scene: Scene) {
   };
 }
 
-// the nodes of these tests have no allocatable resources
+// the pod requests nothing, because the nodes of these tests have no allocatable resources
 const web = waiting('web', { requests: {}, heldSince: Date.now() });
 const aWhile = 2 * resync;
 const longAgo = Date.now() - 20_000;
@@ -142,7 +142,7 @@ suite('steering', () => {
 
   for (const [nodes, expected] of [
     [['n1', 'n2'], [['web', 'n2']]],
-    // not for the node that refused it, which may let it through the next time
+    // the pod is not nominated for the node that refused it, because that node may accept it at the next attempt
     [['n1'], []],
   ] as const) {
     test(`refused where one pod at a time finds out, is nominated for another of ${nodes}`, async (t) => {

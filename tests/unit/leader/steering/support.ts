@@ -4,13 +4,13 @@ import { apiNode, now } from '../../core/networks/objects.ts';
 
 export { now };
 
-/** A node with a thousand millicores and ten places for pods. */
+/** A node with 1,000 millicores and with room for ten pods. */
 export function node(name: string, more: Partial<NodeFacts> = {}): NodeFacts {
   const allocatable = { cpu: 1000, pods: 10 };
   return { ...toNodeFacts(apiNode(name, 'b1', 1)), labels: { name }, allocatable, ...more };
 }
 
-/** A pod that was refused on node n1 and requests 100 millicores. */
+/** A pod that was refused on node n1, and that requests 100 millicores. */
 export function waiting(name: string, more: Partial<PendingPod> = {}): PendingPod {
   const { namespace = 'shop' } = more;
   return {

@@ -5,7 +5,7 @@
 /** Milliseconds between two requests to the server. */
 const interval = 1500;
 
-/** Colour of each state, and what a small cell shows beside it. @type {Record<string, [tone: string, mark: string]>} */
+/** The colour of each state, and the mark in a small cell. @type {Record<string, [tone: string, mark: string]>} */
 const looks = {
   broken: ['bad', '×'],
   failing: ['bad', '!'],
@@ -17,7 +17,7 @@ const looks = {
   exempt: ['none', ''],
 };
 
-/** Up to this number of nodes, cells are wide enough for their names. */
+/** Up to this many nodes, cells are wide enough for the nodes' names. */
 const mostNamed = 24;
 
 /** @type {Dashboard | undefined} */
@@ -26,7 +26,7 @@ const filter = /** @type {HTMLInputElement} */ (byId('filter'));
 const bands = byId('bands');
 bands.setAttribute('role', 'grid');
 bands.setAttribute('aria-labelledby', 'grid-title');
-/** The cell that was last focused or pointed at, as network and name. */
+/** The key of the cell that was last focused or pointed at. */
 let current = '';
 
 /** @param {string} id */
@@ -37,7 +37,7 @@ function byId(id) {
 }
 
 /**
- * Makes an element without markup: every text of the cluster becomes a text node.
+ * Makes an element without parsing markup, so that every text from the cluster becomes a text node.
  *
  * @param {string} tag
  * @param {Record<string, string>} attributes
@@ -50,7 +50,7 @@ function h(tag, attributes, ...children) {
   return element;
 }
 
-/** Draws the picture. Cells that lack a word of the filter are faint. */
+/** Draws the grid. Cells whose text lacks a word of the filter are faint. */
 function drawGrid() {
   const grid = shown?.grid;
   byId('grid').hidden = !grid?.bands.length;
@@ -67,7 +67,7 @@ function drawGrid() {
   if (hadFocus) selected?.focus();
 }
 
-/** The states that are there, with their colours and numbers of nodes. @param {Band[]} all */
+/** The legend: each state that occurs, with its colour and number of nodes. @param {Band[]} all */
 function legendOf(all) {
   const cells = all.flatMap((band) => band.cells);
   return Object.entries(looks).flatMap(([name, [tone, mark]]) => {
@@ -94,7 +94,7 @@ function cellOf({ name, count, state, why }, network, size) {
   const text = why === '' ? told : `${told}: ${why}`;
   const words = filter.value.toLowerCase().split(/\s+/);
   const [tone, mark] = looks[state ?? ''] ?? ['none', ''];
-  // open, and nothing shows that it works: not as green as the others
+  // ready, but without a passed proof, so less green than other ready cells
   const isUnsure = state === 'ready' && size !== 'group' && why !== '';
   const attributes = {
     class: words.every((word) => text.toLowerCase().includes(word)) ? 'cell' : 'cell faint',
@@ -112,7 +112,7 @@ function cellOf({ name, count, state, why }, network, size) {
 const cellsIn = (element) =>
   /** @type {HTMLElement[]} */ ([...element.querySelectorAll('[role="gridcell"]')]);
 
-/** Tells about a cell, and makes it the one that Tab comes to. @param {HTMLElement} cell */
+/** Shows the details of a cell, and lets Tab focus this cell. @param {HTMLElement} cell */
 function select(cell) {
   for (const before of bands.querySelectorAll('[tabindex="0"]')) before.setAttribute('tabindex', '-1');
   cell.setAttribute('tabindex', '0');
@@ -126,7 +126,7 @@ function point({ target }) {
   if (cell instanceof HTMLElement) select(cell);
 }
 
-/** Arrow keys go from cell to cell, and Home and End within a network. @param {KeyboardEvent} event */
+/** Moves the focus: arrow keys from cell to cell, Home and End within a network. @param {KeyboardEvent} event */
 function move(event) {
   const { activeElement } = document;
   if (!(activeElement instanceof HTMLElement)) return;
@@ -159,20 +159,20 @@ function show(next) {
   drawGrid();
 }
 
-/** Shows whether the page follows the cluster. @param {string | null} trouble why it does not; null while it does */
+/** Shows whether the page is up to date. @param {string | null} trouble why it is not; null if it is */
 function tell(trouble, isLive = false) {
   write('freshness', isLive ? 'live' : shown ? `as of ${shown.time}` : 'no data');
   write('trouble', trouble ?? '');
   byId('trouble').hidden = trouble === null;
 }
 
-/** Writes a text; a screen reader does not read out again what is unchanged. @param {string} id @param {string} text */
+/** Writes a text if it has changed, so that screen readers do not repeat it. @param {string} id @param {string} text */
 function write(id, text) {
   const element = byId(id);
   if (element.textContent !== text) element.textContent = text;
 }
 
-/** Requests the data from the server again and again. @param {string} token */
+/** Requests the data from the server repeatedly. @param {string} token */
 async function follow(token) {
   const headers = { authorization: `Bearer ${token}` };
   let before = '';
