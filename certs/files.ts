@@ -12,17 +12,17 @@ export interface CertificatePair {
 
 export interface CertificateSource {
   readonly current: CertificatePair;
-  /** PEM for a webhook configuration's caBundle; undefined for files. */
+  /** Set by {@link selfMadeCertificate}: the authority's certificate in PEM, for the caBundle. */
   readonly authority?: string;
   close(): void | Promise<void>;
 }
 
 export interface CertificateEvents {
-  /** Another certificate is served from now on. */
+  /** Called when another certificate is served from now on. */
   onReload: (pair: CertificatePair) => void;
-  /** A new certificate cannot be used; the last good one stays. */
+  /** Called when a new certificate cannot be used; the last good certificate stays in use. */
   onError: (error: unknown) => void;
-  /** Adds a check to `/readyz`: why there is no valid certificate, or undefined where there is one. */
+  /** Adds a check to `/readyz`. The check returns why no certificate is valid; undefined if a certificate is valid. */
   addReadyCheck: (check: () => string | undefined) => void;
 }
 
@@ -58,7 +58,7 @@ export function fileCertificate(
   };
 }
 
-/** A certificate from an authority that lives as long as this process. It is not renewed. */
+/** A certificate from an authority that exists only in this process. The certificate is not renewed. */
 export function selfMadeCertificate(names: string[], days: number): CertificateSource {
   const now = new Date();
   const authority = createAuthority({ days, now });

@@ -12,7 +12,7 @@ const { Class, Type } = asn1;
 type Asn1 = forge.asn1.Asn1;
 
 export interface Authority {
-  /** Its own certificate, PEM. Clients trust it: `caBundle` in base64. */
+  /** The authority's own certificate in PEM. Clients trust it; `caBundle` has it in base64. */
   certificate: string;
   key: string;
 }
@@ -26,11 +26,11 @@ interface Validity {
   now: Date;
 }
 
-/** How far two clocks may be apart. */
+/** How far two clocks may be apart, in milliseconds. */
 export const allowedSkewMs = 5 * 60_000;
 const dayMs = 24 * 60 * 60_000;
 
-/** Creates an authority that signs servers and no further authority: RFC 5280, 4.2.1.2, 4.2.1.3 and 4.2.1.9. */
+/** Creates an authority that may not sign further authorities (RFC 5280, 4.2.1.2, 4.2.1.3 and 4.2.1.9). */
 export function createAuthority({ days, now }: Validity): Authority {
   const { key, publicKey } = generateKey();
   const extensions = [
@@ -43,9 +43,9 @@ export function createAuthority({ days, now }: Validity): Authority {
 }
 
 /**
- * Issues a certificate for a TLS server. It never outlives its authority.
+ * Issues a certificate for a TLS server. The certificate never outlives its authority.
  * @param names DNS names and IP addresses, at least one
- * @throws CniGateError CNI_GATE_USAGE for a name that cannot be used; otherwise as {@link checkAuthority}
+ * @throws CniGateError CNI_GATE_USAGE for a name that cannot be used; other errors as {@link checkAuthority}
  */
 export function issueServing(
   authority: Authority,
@@ -65,15 +65,15 @@ export function issueServing(
     { name: 'subjectAltName', altNames },
     { name: 'authorityKeyIdentifier', keyIdentifier },
   ];
-  // for people who read the certificate: clients look at the alternative names
+  // only for people who read the certificate, because clients compare the alternative names
   const subject = encodeCommonName('cni-gate server');
   const fields = { subject, issuer, publicKey, period, extensions };
   return { certificate: signCertificate(fields, authority.key), key, ...period };
 }
 
 /**
- * Checks that an authority can sign. Clients compare the bytes of its name, and find it by its subjectKeyIdentifier.
- * @param at a time at which it has to be valid; undefined for any
+ * Checks that an authority can sign. Clients find the authority by its subjectKeyIdentifier and the bytes of its name.
+ * @param at a time at which the authority has to be valid; undefined for any time
  * @throws CniGateError CNI_GATE_TLS_UNREADABLE or CNI_GATE_TLS_PAIR
  */
 export function checkAuthority(
@@ -83,7 +83,7 @@ export function checkAuthority(
   const period = checkPair(certificate, key, at);
   const { ca, publicKey, raw, subject } = new X509Certificate(certificate);
   const fields = (decode(raw).value as Asn1[])[0]?.value as Asn1[];
-  // only a certificate with extensions can be one of a CA, and the extensions are its last field (RFC 5280, 4.1)
+  // a CA's certificate always has extensions, which are its last field (RFC 5280, 4.1)
   const extensions = ca ? pki.certificateExtensionsFromAsn1(fields.at(-1)) : [];
   const identifier = extensions.find(({ name }) => name === 'subjectKeyIdentifier')?.subjectKeyIdentifier;
   if (publicKey.asymmetricKeyType === 'ec' && identifier !== undefined)
@@ -93,8 +93,8 @@ export function checkAuthority(
 }
 
 /**
- * Begins five minutes ago, for clocks that are behind. A certificate's dates have a resolution of one second.
- * @param within the authority's period: clients refuse a certificate that outlives its authority
+ * A period that began five minutes ago, for clients whose clocks are behind. A certificate's dates are whole seconds.
+ * @param within the authority's period, because clients refuse a certificate that outlives its authority
  */
 function periodFrom(now: Date, days: number, within?: Period): Period {
   const [start = 0, end = 0] = [-allowedSkewMs, days * dayMs].map(
@@ -108,7 +108,7 @@ function periodFrom(now: Date, days: number, within?: Period): Period {
 
 /**
  * A DNS name in lower case, or an IP address in its shortest form. Wildcards are refused, because an API server calls
- * a webhook by one name; so are mistyped addresses (RFC 1123, 2.1) and IPv6 zones.
+ * a webhook by one name. Mistyped addresses (RFC 1123, 2.1) and IPv6 zones are refused too.
  * @throws CniGateError CNI_GATE_USAGE
  */
 function usualName(name: string): string {
@@ -121,7 +121,7 @@ function usualName(name: string): string {
   );
 }
 
-/** On the curve P-256: docs/decisions/certificates.md says why not RSA. */
+/** Makes a key on the curve P-256; docs/decisions/certificates.md explains why the key is not an RSA key. */
 function generateKey(): { key: string; publicKey: Buffer } {
   const { privateKey, publicKey } = generateKeyPairSync('ec', {
     namedCurve: 'P-256',
@@ -134,7 +134,7 @@ function generateKey(): { key: string; publicKey: Buffer } {
 interface CertificateFields {
   subject: Asn1;
   issuer: Asn1;
-  /** The owner's public EC key, SPKI. */
+  /** The owner's public EC key, as SPKI in DER. */
   publicKey: Buffer;
   period: Period;
   /** Extensions as node-forge names them, without the subjectKeyIdentifier. */
@@ -145,7 +145,7 @@ const ecdsaWithSha256 = '1.2.840.10045.4.3.2';
 
 /**
  * Signs a version 3 certificate with ECDSA and SHA-256 (RFC 5280, RFC 5758). node-forge encodes names and extensions,
- * and does not support EC keys.
+ * but does not support EC keys.
  * @param signingKey the issuer's private EC key, PEM
  */
 function signCertificate(
@@ -155,7 +155,7 @@ function signCertificate(
   // the last 65 bytes are the point of the curve, whose SHA-1 identifies the key (RFC 5280, 4.2.1.2, method 1)
   const keyIdentifier = createHash('sha1').update(publicKey.subarray(-65)).digest();
   const identifier = { name: 'subjectKeyIdentifier', value: primitive(Type.OCTETSTRING, keyIdentifier) };
-  // only for its encoding of extensions
+  // this object of node-forge only encodes the extensions
   const certificate = pki.createCertificate();
   certificate.setExtensions([...extensions, identifier]);
   const algorithm = sequence(primitive(Type.OID, asn1.oidToDer(ecdsaWithSha256).getBytes()));
@@ -171,7 +171,7 @@ function signCertificate(
     pki.certificateExtensionsToAsn1((certificate as unknown as { extensions: object[] }).extensions),
   );
   const signature = sign('sha256', encode(unsigned), signingKey);
-  // a bit string begins with the number of bits that are not used
+  // a bit string begins with the number of its unused bits
   const bits = primitive(Type.BITSTRING, Buffer.concat([Buffer.of(0), signature]));
   return new X509Certificate(encode(sequence(unsigned, algorithm, bits))).toString();
 }

@@ -24,12 +24,12 @@ const interval = 15_000;
 /** Milliseconds to wait after the first failure; the wait doubles up to the interval. */
 const firstWait = 500;
 
-/** Milliseconds: the longest random delay before a replica reacts to a change, so that one replica is first. */
+/** Milliseconds. A replica waits a random time up to this before reacting to a change, so that one replica is first. */
 const longestDelay = 200;
 
 /**
- * The serving certificate that this replica signs with the authority in the shared Secret. Waits for the cluster.
- * @throws the reason of the signal, if the server has to stop first
+ * The serving certificate that this replica signs with the authority in the shared Secret. Waits for that certificate.
+ * @throws the reason of the signal, if the signal is aborted first
  */
 export async function managedCertificate(
   options: ManagedOptions,
@@ -73,7 +73,7 @@ export async function managedCertificate(
   }
 }
 
-/** Reconciles after each change and at an interval: a watch may be silent, and a machine may have slept. */
+/** Reconciles after each change, and at an interval, because a watch may be dead or the machine may have slept. */
 async function run(
   reconciler: Reconciler,
   report: Reporter,
@@ -85,7 +85,7 @@ async function run(
   let current: Leaf | undefined;
   while (!signal.aborted) {
     const result = await reconciler.reconcile().catch((error: unknown) => {
-      // a defect is reported as well: serving goes on with the last certificate
+      // a defect is reported too, and the last certificate is still served
       const known = error instanceof CniGateError;
       if (!signal.aborted)
         report.failed('secret', known ? error : new CniGateError('CNI_GATE_INTERNAL', String(error)));
@@ -101,7 +101,7 @@ async function run(
   }
 }
 
-/** Watches each object by its name, so that RBAC can restrict the right to watch to it. */
+/** Watches each object by its name, so that RBAC can restrict the right to watch to these objects. */
 function watchChanges(
   client: ApiClient,
   { namespace, secret, configurations }: ManagedObjects,

@@ -7,7 +7,7 @@ import { certificatesLabel, certificatesLabelValue } from '../webhook/lib/names.
 /** The data of a Secret as text, not as base64. */
 export type SecretData = Readonly<Record<string, string>>;
 
-/** `mutating/NAME` or `validating/NAME`: a webhook configuration whose caBundle to maintain. */
+/** A webhook configuration whose caBundle is maintained, as `mutating/NAME` or `validating/NAME`. */
 export type ConfigurationName = `${WebhookKind}/${string}`;
 
 export interface ManagedObjects {
@@ -21,19 +21,19 @@ export interface ManagedObjects {
 
 export interface SecretSnapshot {
   uid: string;
-  /** Its resourceVersion. */
+  /** The Secret's resourceVersion. */
   version: string;
-  /** Whether it carries our label. */
+  /** Whether the Secret carries our label. */
   labelled: boolean;
   /** Bytes that are not UTF-8 become replacement characters. */
   data: SecretData;
-  /** The whole object: other metadata is written back. */
+  /** The whole Secret, so that its other metadata is written back unchanged. */
   object?: Secret;
 }
 
 export interface ConfigurationSnapshot {
   name: ConfigurationName;
-  /** The uid and generation. */
+  /** The uid and generation of the configuration. */
   version: string;
   resourceVersion: string;
   /** The indices of the webhooks that call our Service. */
@@ -42,13 +42,13 @@ export interface ConfigurationSnapshot {
 }
 
 export interface Configurations {
-  /** In the order of the request. */
+  /** The configurations that were read, in the order of {@link ManagedObjects.configurations}. */
   found: ConfigurationSnapshot[];
-  /** CNI_GATE_CA_BUNDLE if a configuration does not exist or does not call our Service, or why it could not be read. */
+  /** Why other configurations are not found. CNI_GATE_CA_BUNDLE: missing, or no webhook calls our Service. */
   faults: Map<ConfigurationName, CniGateError>;
 }
 
-/** Whether the object was changed or created since it was read. */
+/** Whether a write failed because the object was changed or created after it had been read. */
 export const isConflict = (error: unknown): boolean =>
   error instanceof CniGateError && error.code === 'CNI_GATE_CLUSTER_CONFLICT';
 
@@ -70,7 +70,7 @@ interface Configuration {
 }
 
 /**
- * The shared objects over the API of a cluster.
+ * Reads and writes the shared objects through the API of a cluster.
  * @param signal ends every request
  */
 export function sharedObjects(client: ApiClient, objects: ManagedObjects, signal?: AbortSignal) {
@@ -78,7 +78,7 @@ export function sharedObjects(client: ApiClient, objects: ManagedObjects, signal
   const folder = apiPath`/api/v1/namespaces/${namespace}/secrets`;
   const secretPath = pathBelow(folder, secretName);
 
-  /** @throws CniGateError CNI_GATE_CA_BUNDLE if no webhook of it calls our Service */
+  /** @throws CniGateError CNI_GATE_CA_BUNDLE if the configuration has no webhook that calls our Service */
   async function readConfiguration(name: ConfigurationName): Promise<ConfigurationSnapshot> {
     const found = await client.get<Configuration>(pathBelow(...placeOf(name)), { signal });
     const own = [...(found?.webhooks ?? []).entries()].filter(
@@ -101,7 +101,7 @@ export function sharedObjects(client: ApiClient, objects: ManagedObjects, signal
   }
 
   return {
-    /** The time by the API server's clock, which is the one that judges certificates. */
+    /** The time by the API server's clock, because the API server decides whether a certificate is valid. */
     now: () => new Date(Date.now() + client.clockSkew),
 
     async secret(): Promise<SecretSnapshot | undefined> {
@@ -109,14 +109,14 @@ export function sharedObjects(client: ApiClient, objects: ManagedObjects, signal
       return found && snapshot(found);
     },
 
-    /** @throws CniGateError if it cannot be written: {@link isConflict} if another replica was faster */
+    /** @throws CniGateError if the Secret cannot be written; {@link isConflict} if another replica was faster */
     async write(data: SecretData, over: SecretSnapshot | undefined): Promise<SecretSnapshot> {
       const encoded = Object.entries(data).map(([key, text]) => [key, Buffer.from(text).toString('base64')]);
       const before = over?.object;
       const body = {
         apiVersion: 'v1',
         kind: 'Secret',
-        // the API server requires `tls.crt` and `tls.key` in this type
+        // the API server requires `tls.crt` and `tls.key` in a Secret of this type
         type: 'kubernetes.io/tls',
         ...before,
         // the API server rejects the write if the uid or the resourceVersion has changed
@@ -132,7 +132,7 @@ export function sharedObjects(client: ApiClient, objects: ManagedObjects, signal
       return snapshot(await client.request(method, path, { body, signal }));
     },
 
-    /** Reads the webhook configurations. The result says which could not be read. */
+    /** Reads the webhook configurations. A configuration that cannot be read is among the faults of the result. */
     async configurations(): Promise<Configurations> {
       const faults: Configurations['faults'] = new Map();
       const all = objects.configurations.map((name) =>
@@ -141,14 +141,14 @@ export function sharedObjects(client: ApiClient, objects: ManagedObjects, signal
           faults.set(name, error);
         }),
       );
-      // in the order of the request: the time of trust is measured by it
+      // always in the same order, because `measureTrust` compares the list with the previous one
       return { found: (await Promise.all(all)).filter((each) => each !== undefined), faults };
     },
 
     async trust(configuration: ConfigurationSnapshot, bundle: string): Promise<void> {
       const value = Buffer.from(bundle).toString('base64');
       const body: PatchOperation[] = [
-        // 409 if the version has changed, so the indices are right
+        // the API server returns 409 if the version has changed, so the indices are right
         { op: 'replace', path: '/metadata/resourceVersion', value: configuration.resourceVersion },
         ...configuration.webhooks.map(
           (index): PatchOperation => ({ op: 'add', path: `/webhooks/${index}/clientConfig/caBundle`, value }),

@@ -22,7 +22,7 @@ import {
 } from './rotation.ts';
 import { inForce, renewalDue } from './verify.ts';
 
-/** A replica's own serving certificate, signed by the authority with this fingerprint. */
+/** A replica's own serving certificate. `signedBy` is the fingerprint of the authority that signed it. */
 export interface Leaf extends ServingCertificate {
   signedBy: string;
 }
@@ -30,18 +30,18 @@ export interface Leaf extends ServingCertificate {
 export interface ReconcilerOptions {
   shared: SharedObjects;
   report: Omit<Reporter, 'trouble'>;
-  /** What the serving certificate is for. */
+  /** The DNS names and IP addresses that the serving certificate is for. */
   names: readonly string[];
   leafDays: number;
   authorityDays: number;
   monotonicNow: () => number;
-  /** Milliseconds for which an authority is in every caBundle before it signs. */
+  /** How many milliseconds an authority has to be in every caBundle before it signs. */
   overlap: number;
 }
 
 /**
- * One replica's part in maintaining the certificates. All replicas do the same; the first to write wins, and the
- * others read again.
+ * One replica's part in maintaining the certificates. All replicas do the same; the first replica to write wins,
+ * and the other replicas read again.
  */
 export class Reconciler {
   readonly #options: ReconcilerOptions;
@@ -53,23 +53,23 @@ export class Reconciler {
     this.#options = options;
   }
 
-  /** Undefined before the first reconciliation that succeeds. */
+  /** The serving certificate; undefined before the first successful reconciliation. */
   get leaf(): Leaf | undefined {
     return this.#leaf;
   }
 
   /**
-   * Reads once, and does at most one step.
-   * @returns `again`: something was written, or another replica was faster
+   * Reads the objects once, and does at most one step.
+   * @returns `again` if something was written, or another replica was faster
    * @throws CniGateError if the Secret cannot be read or written, or is not ours
    */
   async reconcile(): Promise<'again' | 'done'> {
     const { shared, report } = this.#options;
-    // The configurations come first: a caBundle must not get the content of an older Secret.
+    // The configurations are read first, so that a caBundle never gets the content of an older Secret.
     const configurations = await shared.configurations();
     for (const [name, error] of configurations.faults) report.failed(name, error);
     const secret = await shared.secret();
-    // the API server's clock is known after its answer
+    // the API server's clock is known only after its answer
     const now = shared.now();
     try {
       const plan = this.#plan(secret, configurations, now);
@@ -92,7 +92,7 @@ export class Reconciler {
   #plan(secret: SecretSnapshot | undefined, { found, faults }: Configurations, now: Date): Plan {
     const { monotonicNow, overlap, authorityDays } = this.#options;
     const reading = readSecret(secret?.data, now);
-    // while a configuration cannot be read, nothing is promoted
+    // while a configuration cannot be read, no authority is promoted
     const areRead = [...faults.values()].every(({ code }) => code === 'CNI_GATE_CA_BUNDLE');
     if (areRead) {
       const next = reading.state?.next?.fingerprint;
@@ -112,13 +112,13 @@ export class Reconciler {
     const { names, leafDays } = this.#options;
     const { fingerprint, notAfter } = authority;
     const leaf = this.#leaf;
-    // a certificate that ends with its authority would be replaced by one that ends at the same moment
+    // a certificate that ends with its authority is not renewed, because a new certificate would end at the same time
     const due = leaf && renewalDue(leaf, now) && leaf.notAfter < notAfter;
     if (leaf?.signedBy === fingerprint && inForce(leaf, now) && !due) return;
     this.#leaf = { ...issueServing(authority, { names, days: leafDays, now }), signedBy: fingerprint };
   }
 
-  /** A Secret is ours by its label, by its uid, or because it is empty. */
+  /** Throws unless the Secret is ours, namely by its label, by its uid, or because it is empty. */
   #checkOurs({ labelled, uid, data }: SecretSnapshot): void {
     if (labelled || isEmpty(data) || uid === this.#known?.uid) return;
     throw new CniGateError(

@@ -19,10 +19,10 @@ const sentences: Record<Plan['step'], string> = {
 
 export type Reporter = ReturnType<typeof reporter>;
 
-/** Logs and counts what a replica does about the certificates. A condition that lasts is logged once. */
+/** Logs and counts what a replica does about the certificates. A fault that lasts is logged once. */
 export function reporter(log: Log, registry: Registry, client: Pick<ApiClient, 'clockSkew'>) {
   const metrics = certificateMetrics(registry);
-  /** By `secret`, `clock` or a webhook configuration. */
+  /** The current faults, by `secret`, `clock` or the name of a webhook configuration. */
   const wrong = new Map<string, string>();
   const logOnce = (level: 'warn' | 'error', about: string, facts: object, text: string, key = text): void => {
     if (wrong.get(about) !== key) log[level](facts, text);
@@ -36,7 +36,7 @@ export function reporter(log: Log, registry: Registry, client: Pick<ApiClient, '
     if (wrong.delete(about)) log.info({ about }, `certificates: all is well again with the ${about}`);
   };
   return {
-    /** What failed last with the Secret. */
+    /** The current fault of the Secret; undefined if there is none. */
     trouble: () => wrong.get('secret'),
     well,
     wrote({ step, fault }: Plan): void {
@@ -52,7 +52,7 @@ export function reporter(log: Log, registry: Registry, client: Pick<ApiClient, '
     },
     repaired(configuration: string, reason: FaultReason): void {
       metrics.repairs.inc({ object: 'webhook-configuration', reason });
-      // manifests have no caBundle
+      // only an info line for an empty caBundle, because the manifests have no caBundle
       const level = reason === 'empty' ? 'info' : 'warn';
       log[level]({ configuration, reason }, `the caBundle of ${configuration} was ${reason}; written`);
     },

@@ -4,12 +4,12 @@ import { type Authority, allowedSkewMs, checkAuthority, createAuthority } from '
 import type { ConfigurationSnapshot, SecretData } from './objects.ts';
 import { inForce, type Period, periodOf, readCertificates, renewalDue } from './verify.ts';
 
-/** What the replicas agree on, as stored in the Secret: a replica that starts during a rotation continues it. */
+/** The state on which all replicas agree. The Secret stores it, so a new replica can continue a rotation. */
 export interface State {
   authority: SigningAuthority;
-  /** Its certificate is in the caBundles, and it signs once every API server knows it. */
+  /** The next authority. Its certificate is in the caBundles, and it signs once every API server knows it. */
   next?: SigningAuthority | undefined;
-  /** The latest first. Their keys are deleted, and their certificates are trusted until they expire. */
+  /** Earlier authorities, the latest first. Their keys are deleted; the certificates are trusted until they expire. */
   previous?: TrustedAuthority[] | undefined;
 }
 
@@ -47,7 +47,7 @@ export const bundleOf = (state: State): string => textOf(trustedIn(state));
 const textOf = (authorities: TrustedAuthority[]): string =>
   authorities.map(({ certificate }) => certificate).join('');
 
-/** `ca.crt` is cert-manager's name for the caBundle. Other keys are removed. */
+/** The data to store in the Secret. `ca.crt` is cert-manager's name for the caBundle. All other keys are removed. */
 export function secretData(state: State): SecretData {
   const { authority, next, previous = [] } = state;
   return {
@@ -72,7 +72,7 @@ export function readSecret(data: SecretData | undefined, now: Date): Reading {
       previous: previous ? readTrusted(previous) : [],
     };
     const { notBefore, notAfter, fingerprint } = state.authority;
-    // a next authority that a user adds by hand is not in it yet
+    // the next authority is not checked, because ca.crt lacks a next authority that a user added by hand
     if (!fingerprintsIn(data['ca.crt']).has(fingerprint))
       return faulty('inconsistent', 'ca.crt does not contain the authority of the Secret');
     if (inForce(state.authority, now)) return { state };
@@ -134,20 +134,20 @@ export function bundleFault(bundle: string, expected: string): FaultReason | und
 export interface Observation {
   reading: Reading;
   /**
-   * The last good state that this replica read or wrote, while its serving certificate is valid: until then no replica
-   * can have dropped the authority that signed it.
+   * The last good state that this replica read or wrote; undefined unless its serving certificate is valid. As long as
+   * the certificate is valid, no replica can have dropped the authority that signed it.
    */
   remembered: State | undefined;
-  /** By the API server's clock, which judges certificates. */
+  /** The time by the API server's clock, which decides whether a certificate is valid. */
   now: Date;
   authorityDays: number;
-  /** Milliseconds for which this replica has observed `next` in every caBundle. */
+  /** For how many milliseconds this replica has observed `next` in every caBundle. */
   trustedFor: number | undefined;
-  /** Milliseconds for which an authority is in every caBundle before it signs. */
+  /** How many milliseconds an authority has to be in every caBundle before it signs. */
   overlap: number;
 }
 
-/** The next step. The next reconciliation decides what follows. */
+/** The next step. The next reconciliation decides on the step after it. */
 export interface Plan {
   /**
    * `create` an authority, `restore` the remembered state, `begin` the next authority, `promote` it to sign, or `drop`
@@ -155,7 +155,7 @@ export interface Plan {
    */
   step: 'none' | 'create' | 'restore' | 'begin' | 'promote' | 'drop';
   state: State;
-  /** Undefined if the step is due by the calendar. */
+  /** The fault that the step repairs; undefined if the step is merely due. */
   fault?: Fault | undefined;
 }
 
@@ -167,14 +167,14 @@ export function planStep(observation: Observation): Plan {
   return {
     step: 'create',
     state: { authority: newAuthority(authorityDays, now) },
-    // a Secret that was never there is no fault
+    // a Secret that does not exist yet is no fault
     fault: fault.reason === 'missing' ? undefined : fault,
   };
 }
 
 /**
- * Restores what this replica remembers over an older authority that did not follow from it, such as one of a backup.
- * Every replica prefers the newer authority, so replicas with different memories agree.
+ * Restores the remembered state if the Secret has an older authority that did not follow from it, such as an authority
+ * from a backup. Every replica prefers the newer authority, so replicas that remember different states agree.
  */
 function rolledBack({ authority, previous = [] }: State, remembered: State): Plan | undefined {
   const own = remembered.authority;
@@ -188,7 +188,7 @@ function rolledBack({ authority, previous = [] }: State, remembered: State): Pla
 function dueStep(state: State, { now, authorityDays, trustedFor = -1, overlap }: Observation): Plan {
   const { authority, next, previous = [] } = state;
   const valid = previous.filter(({ notAfter }) => now <= notAfter);
-  // expired, or made under a wrong clock. A user's clock may be ahead of the API server's by minutes
+  // it has expired or was made with a wrong clock; a user's clock may be minutes ahead of the API server's
   if (next && (now > next.notAfter || next.notBefore.getTime() - now.getTime() > allowedSkewMs))
     return { step: 'drop', state: { ...state, next: undefined } };
   if (valid.length < previous.length) return { step: 'drop', state: { ...state, previous: valid } };
@@ -201,19 +201,19 @@ function dueStep(state: State, { now, authorityDays, trustedFor = -1, overlap }:
   return { step: 'none', state };
 }
 
-/** Since when a replica has observed an authority in every caBundle, without interruption. */
+/** Records since when a replica has observed an authority in every caBundle, without interruption. */
 export interface TrustedSince {
-  /** The authority and the versions of the configurations: after a change of one, the time starts again. */
+  /** The authority and the versions of the configurations. If any of them changes, the measurement starts again. */
   what: string;
   /** Milliseconds of a monotonic clock. */
   since: number;
 }
 
 /**
- * Measures how long the next authority is trusted, by this replica's monotonic clock: a stored time would be over at
- * once when the clock jumps, while an API server may not know the authority yet.
- * @param before the last result, of a time when every configuration could be read
- * @param fingerprint of the next authority
+ * Measures how long the next authority has been trusted, by this replica's monotonic clock. If a time were stored, a
+ * jump of the clock could end the wait before every API server knows the authority.
+ * @param before the previous result, from when every configuration could be read
+ * @param fingerprint the fingerprint of the next authority
  */
 export function measureTrust(
   before: TrustedSince | undefined,

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { CniGateError, messageOf } from '../webhook/lib/errors.ts';
 
-/** Both ends included (RFC 5280, 4.1.2.5). */
+/** A certificate's period of validity, which includes both dates (RFC 5280, 4.1.2.5). */
 export interface Period {
   notBefore: Date;
   notAfter: Date;
@@ -14,11 +14,11 @@ export function inForce({ notBefore, notAfter }: Period, now: Date): boolean {
 }
 
 /**
- * Whether two thirds of its life are over, as by default in cert-manager. A failed renewal has the last third to
- * retry.
+ * Whether two thirds of a certificate's life are over, as by default in cert-manager. In the last third, a failed
+ * renewal can be tried again.
  */
 export function renewalDue({ notBefore, notAfter }: Period, now: Date): boolean {
-  // whole milliseconds and no division: no rounding at the boundary
+  // whole milliseconds and no division, so that nothing is rounded at the boundary
   return (now.getTime() - notBefore.getTime()) * 3 >= (notAfter.getTime() - notBefore.getTime()) * 2;
 }
 
@@ -29,23 +29,23 @@ export const periodOf = ({ validFromDate, validToDate }: X509Certificate): Perio
 
 /**
  * The certificates of a PEM text, in order; other text is ignored.
- * @throws CniGateError CNI_GATE_TLS_UNREADABLE if there is none, or one that is cut off or cannot be decoded
+ * @throws CniGateError CNI_GATE_TLS_UNREADABLE if there is no certificate, or one is cut off or cannot be decoded
  */
 export function readCertificates(pem: string): [X509Certificate, ...X509Certificate[]] {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
   const what = 'A certificate is PEM, but cannot be decoded';
   const [leaf, ...issuers] = blocks.map((block) => orUnreadable(what, () => decode(block)));
-  // of a file that is still being written, only the complete blocks match
+  // if a file is still being written, only its complete blocks match
   if (leaf && pem.split('-----BEGIN CERTIFICATE').length === blocks.length + 1) return [leaf, ...issuers];
   const message = `The certificate must be whole PEM blocks from -----BEGIN CERTIFICATE----- to -----END CERTIFICATE-----; found were ${blocks.length}.`;
   throw new CniGateError('CNI_GATE_TLS_UNREADABLE', message);
 }
 
 /**
- * Checks a certificate and a key before they are served: a TLS server accepts an EC key with an RSA certificate, and
- * then fails every handshake. No message contains a part of the key.
- * @param certificatePem the server's certificate first
- * @param now a time at which the certificate has to be valid; undefined for any
+ * Checks a certificate and a key before they are served, because a TLS server would accept an EC key with an RSA
+ * certificate, and then fail every handshake. No message contains a part of the key.
+ * @param certificatePem a chain that begins with the server's certificate
+ * @param now a time at which the certificate has to be valid; undefined for any time
  * @throws CniGateError CNI_GATE_TLS_UNREADABLE or CNI_GATE_TLS_PAIR
  */
 export function checkPair(
@@ -73,10 +73,10 @@ export function checkPair(
 }
 
 /**
- * Why a TLS client that trusts only `bundle` rejects a server's certificate; undefined if it accepts it. As Go's
- * `crypto/x509`, every certificate of the bundle is trusted, also one that is not an authority's.
- * @param chain PEM: the server's certificate first
- * @param host undefined accepts any name
+ * Why a TLS client that trusts only `bundle` rejects a server's certificate; undefined if it does not. As in Go's
+ * `crypto/x509`, every certificate of the bundle is trusted, even one that is not an authority's.
+ * @param chain certificates in PEM, beginning with the server's
+ * @param host the name that the certificate has to be for; undefined for any name
  */
 export function verifyChain(
   chain: string,
@@ -120,8 +120,8 @@ function tryRead(pem: string): ReturnType<typeof readCertificates> | string {
 }
 
 /**
- * The shortest spelling of an IP address. An embedded IPv4 address becomes hexadecimal: node-forge reads every address
- * with a dot as IPv4.
+ * The shortest spelling of an IP address. An embedded IPv4 address becomes hexadecimal, because node-forge reads every
+ * address with a dot as IPv4.
  */
 export function usualAddress(address: string): string {
   return isIP(address) === 6 ? new URL(`http://[${address}]/`).hostname.slice(1, -1) : address;
@@ -140,7 +140,7 @@ export function namesIn(line: string | undefined): string[] {
   });
 }
 
-/** Node decodes key and dates only when they are read: a bad key throws then, and a bad date compares as valid. */
+/** Node decodes key and dates only when they are read. A bad key throws then, but a bad date would pass as valid. */
 function decode(text: string): X509Certificate {
   const certificate = new X509Certificate(text);
   const { publicKey, validFromDate, validToDate } = certificate;

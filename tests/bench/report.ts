@@ -36,11 +36,11 @@ function textOf(value: number, unit: string): string {
   return unit === '' || unit.startsWith('/') ? `${number}${unit}` : `${number} ${unit}`;
 }
 
-/** An aim and whether it was met, such as `≤ 150 MiB: met`. */
+/** An aim and whether it was met, such as `≤ 150 MiB, met`. */
 function aimText(measured: number, aim: Aim, unit: string): string {
   const [sign, limit, met] =
     'atMost' in aim ? ['≤', aim.atMost, measured <= aim.atMost] : ['≥', aim.atLeast, measured >= aim.atLeast];
-  return `${sign} ${textOf(limit, unit)}: ${met ? 'met' : '**missed**'}`;
+  return `${sign} ${textOf(limit, unit)}, ${met ? 'met' : '**missed**'}`;
 }
 
 /** Today's date and this machine, such as `2026-01-31, AMD EPYC, 2 cores, Linux 6.12.1, Node v24.1.0`. */
@@ -69,7 +69,7 @@ export function report(section: keyof typeof sections, rows: readonly Row[]): vo
   if (page === undefined) return;
   const lines = rows.flatMap(({ figure, conditions, measured, unit, aim }) =>
     aim
-      ? [`- ${figure}, ${conditions}: ${textOf(measured, unit)} (aim: ${aimText(measured, aim, unit)})`]
+      ? [`- ${figure}, ${conditions}: ${textOf(measured, unit)} (aim ${aimText(measured, aim, unit)})`]
       : [],
   );
   const text = readFileSync(page, 'utf8');

@@ -44,7 +44,7 @@ async function measure([nodes, sets, memory]: (typeof sizes)[number], loaded: bo
       ];
       if (!loaded) return rows;
       const { peak } = await fullLoad(server);
-      const figure = `most resident memory, ${connections} connections at full load`;
+      const figure = `peak resident memory, ${connections} connections at full load`;
       return [...rows, row(figure, peak, 'MiB', 150)];
     } finally {
       server.process.kill('SIGKILL');

@@ -59,8 +59,8 @@ export async function servers(body: string): Promise<Row[]> {
     [bare, await start('bare')],
     [gate, await start('cni-gate')],
   ]);
-  const conditions = `${body.length} bytes, ${connections} connections`;
-  const figure = 'cni-gate: admissions per second of processor time';
+  const conditions = `reviews of ${body.length} bytes on ${connections} connections`;
+  const figure = 'admissions per second of CPU time';
   try {
     const all = await inTurns(started, body);
     return [

@@ -88,7 +88,7 @@ const row = (figure: string, conditions: string, measured: number, unit: string,
   aim: { atMost },
 });
 const rows: Row[] = [];
-for (const [name, sandbox] of Object.entries({ 'host, IPv4': ipv4, 'host, dual-stack': dual })) {
+for (const [name, sandbox] of Object.entries({ 'IPv4 pod': ipv4, 'dual-stack pod': dual })) {
   const verdicts: number[] = [];
   for (let round = 0; round < rounds; round++) {
     const { log } = await prove(sandbox);
@@ -96,11 +96,13 @@ for (const [name, sandbox] of Object.entries({ 'host, IPv4': ipv4, 'host, dual-s
   }
   const { peakKiB } = await prove(sandbox, message);
   rows.push(
-    row("the program's own time to the verdict", name, median(verdicts), 'ms', 5),
-    row('most resident memory', name, (peakKiB * 1024) / 1e6, 'MB', 3),
+    row('program start to verdict', name, median(verdicts), 'ms', 5),
+    row('peak resident memory', name, (peakKiB * 1024) / 1e6, 'MB', 3),
   );
 }
-rows.push(row('file, gzip', 'host', gzipSync(readFileSync(validator)).length / 1000, 'kB', 900));
+rows.push(
+  row('program file', 'compressed with gzip', gzipSync(readFileSync(validator)).length / 1000, 'kB', 900),
+);
 
 if (pods > 0) {
   const sandboxes: Sandbox[] = [];
@@ -113,8 +115,8 @@ if (pods > 0) {
     const log = ['--termination-log', '/dev/null'];
     const start = await atOnce(sandboxes, ['true']);
     const processor = await atOnce(sandboxes, [validator, 'validate', ...log]);
-    const what = `${pods} pods at once: processor time beside that of starting them`;
-    rows.push(row(what, 'host', processor - start, 's', 0.5));
+    const what = `CPU time of ${pods} proofs at once`;
+    rows.push(row(what, 'without process start', processor - start, 's', 0.5));
   } finally {
     for (const sandbox of sandboxes) await sandbox[Symbol.asyncDispose]();
   }

@@ -21,8 +21,8 @@ export type UnknownReason = UnknownNetwork | 'pod-unknown';
 export type Skipped = 'operation' | 'no-profile-applies';
 
 /**
- * The decision about a placement. `audited`: `gate.mode: enforce` would have refused it. `unknown`: allowed, because the
- * state of the node is not known. `released`: allowed, because the pod was held for `gate.maxHold`.
+ * The decision about a placement. Every outcome but `refused` allows it: `audited` although `gate.mode: enforce` would
+ * refuse, `unknown` because the node's state is not known, `released` because the pod was held for `gate.maxHold`.
  */
 export type GateDecision = AdmissionDecision<
   'allowed' | 'refused' | 'audited' | 'released' | 'unknown' | 'skipped',
@@ -34,7 +34,7 @@ export type GateView = Pick<
   'readiness' | 'evidence' | 'pods' | 'holds' | 'unsynced' | 'notSynced' | 'notObservedSince'
 >;
 
-/** Decides about a request of `/gate` by the policy in force. @param now milliseconds since the epoch */
+/** Decides about a request to `/gate` by the policy in force. @param now milliseconds since the epoch */
 export async function gate(
   request: Placement,
   view: GateView,
@@ -43,7 +43,7 @@ export async function gate(
 ): Promise<{ request: Placement; decision: GateDecision }> {
   const missing = view.unsynced();
   const daemonSets = [...policy.profiles.values()].flatMap((profile) => profile.daemonSets);
-  // nothing can be said about any pod, so the API server is not asked for one
+  // no pod can be judged yet, so the pod is not requested from the API server
   if (missing !== undefined && daemonSets.every((daemonSet) => view.notSynced(daemonSet))) {
     return { request, decision: allowUnknown('not-synced', `not listed yet: ${missing}`) };
   }
@@ -55,30 +55,30 @@ export async function gate(
         : { uid: '', profiles, heldSince: undefined, group: request.uid };
     const pod = found instanceof Promise ? await found : found;
     const { decision, heldSince, tries } = decidePlacement(request, pod, view, policy, now);
-    // nothing else changes: a dry run binds no pod, and a pod that only the request shows may be made up
+    // nothing is recorded for a dry run, or for a pod that only the request shows, which may be invented
     if (pod?.uid && !request.dryRun && view.evidence.pod(pod.uid) === undefined) {
       if (decision.outcome === 'refused') view.holds.refuse(pod.uid, node, heldSince ?? now);
       for (const profile of tries) view.evidence.reservations.reserve(profile, node, pod.uid, now, true);
     }
     return { request, decision };
   } catch (error) {
-    // the gate may fail open; the proof in the pod never does
+    // the gate may fail open, because the proof in the pod never does
     return { request, decision: allowUnknown('pod-unknown', messageOf(error)) };
   }
 }
 
 interface PlacementDecision {
   decision: GateDecision;
-  /** Since when the pod is held, if it was refused before. */
+  /** Since when the pod has been held, if it was refused before. */
   heldSince?: number | undefined;
-  /** The profiles for which the node is reserved, because the pod is bound to find out. */
+  /** The profiles for which the node is reserved, because the pod is bound in order to try their networks. */
   tries: string[];
 }
 
-/** What is known of the pod of a placement. Without a UID, only the request shows it. */
+/** What is known about the pod of a placement. If the UID is empty, only the request shows the pod. */
 type PlacedPod = Pick<GatePod, 'uid' | 'profiles' | 'heldSince' | 'group'>;
 
-/** Decides whether a pod may be bound to a node. What is not known is allowed: the proof still verifies the network. */
+/** Decides whether a pod may be bound to a node. If too little is known, it may: the proof still checks the network. */
 export function decidePlacement(
   placement: Placement,
   pod: PlacedPod | undefined,
@@ -122,7 +122,7 @@ export function decidePlacement(
 const isGated = (profile: Profile, policy: Policy): boolean =>
   profile.daemonSets.length > 0 || policy.evidenceOf(profile) === 'proof';
 
-/** The gate does not know enough, so it allows the placement. @param why for people */
+/** Allows a placement about which the gate does not know enough. @param why the reason, for people */
 const allowUnknown = (reason: UnknownReason, why: string, about?: ProfileScope): GateDecision =>
   decision('unknown', reason, { ...about, warnings: [`allowed without a check: ${why}`] });
 

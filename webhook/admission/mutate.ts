@@ -13,26 +13,26 @@ import { type AdmissionDecision, decision, respond } from './respond.ts';
 import { type AdmissionReview, decodePodRequest, type PodRequest } from './review.ts';
 
 /*
- * The way of a pod: facts (what an earlier call left), selection, plan, container, patch. A second call for the same
- * pod (`reinvocationPolicy: IfNeeded`) differs by what the first one left in it, and by nothing else.
+ * The steps for a pod are: facts (what an earlier call left), selection, plan, container, patch. A second call for the
+ * same pod (`reinvocationPolicy: IfNeeded`) differs only by what the first call left in the pod.
  */
 
 /**
- * The result of a request. `warned` is a refusal that `proof.mode: warn` turned into a warning, or a pod that could
- * only be refused; `current` means that the pod needs no change.
+ * The result of a request. `warned` means that `proof.mode: warn` turned a refusal into a warning, or that the pod's
+ * proof was left out because it could only refuse. `current` means that the pod needs no change.
  */
 export type Outcome = 'injected' | 'updated' | 'current' | 'removed' | 'skipped' | 'refused' | 'warned';
 
-/** Why: an exemption, the code of an error, or `profile-applies`. */
+/** The reason of an outcome: an exemption, the code of an error, or `profile-applies`. */
 export type Reason = Exemption | ErrorCode | 'profile-applies';
 
-/** The decision about a pod. Its profile is the label's value, once that is known to name profiles. */
+/** The decision about a pod. Its `profile` is the label's value, but only if the value names existing profiles. */
 export type Decision = AdmissionDecision<Outcome, Reason>;
 
-/** The input of a decision besides the request: a snapshot, so that the decision is a pure function. */
+/** The input of a decision besides the request. It is a snapshot, so that the decision is a pure function. */
 export interface DecisionContext {
   policy: Policy;
-  /** Undefined if the namespace is unknown. */
+  /** The facts of the pod's namespace; undefined if the namespace is unknown. */
   namespace: NamespaceFacts | undefined;
   /** The namespace of cni-gate. */
   ownNamespace?: string | undefined;
@@ -51,7 +51,7 @@ export interface Admission {
 /**
  * Answers the body of an admission call for a pod.
  * @param body parsed JSON; the pod in it is changed in place
- * @throws CniGateError if the body is not a review of a pod; everything else is answered
+ * @throws CniGateError if the body is not a review of a pod; the answer contains every other error
  */
 export async function mutate(
   body: unknown,
@@ -61,7 +61,7 @@ export async function mutate(
   const request = decodePodRequest(body);
   let namespace: NamespaceFacts | undefined;
   try {
-    // an exempt pod never waits: a cluster recovers by such pods
+    // an exempt pod never waits, because a cluster needs such pods to recover
     if (exemption(request, policy.daemonSets, ownNamespace) === undefined) {
       const facts = namespaces.facts(request.namespace);
       namespace = facts instanceof Promise ? await facts : facts;
@@ -73,11 +73,11 @@ export async function mutate(
   return { request, ...admit(request, { policy, namespace, ownNamespace }) };
 }
 
-/** Decides, applies the patch once, and answers. The request's pod is changed in place. */
+/** Decides about a request, applies the patch once, and answers. The request's pod is changed in place. */
 export const admit = (request: PodRequest, context: DecisionContext): Admission =>
   answer(request, decide(request, context), context.policy);
 
-/** The answer with a decision whose patch applies, or a refusal in its place. */
+/** Answers with a decision if its patch applies, and otherwise with a refusal. */
 function answer({ uid, pod }: PodRequest, decided: Decision, policy: Policy): Admission {
   try {
     if (decided.operations.length > 0) applyOnce(pod, decided.operations);
@@ -93,11 +93,11 @@ function answer({ uid, pod }: PodRequest, decided: Decision, policy: Policy): Ad
 function decide(request: PodRequest, { policy, namespace, ownNamespace }: DecisionContext): Decision {
   const { pod } = request;
   const exempt = exemption(request, policy.daemonSets, ownNamespace);
-  // not even an earlier injection is removed
+  // such a pod gets no patch, so even an earlier injection stays
   if (exempt !== undefined && isUntouchable(exempt)) return decision('skipped', exempt);
   const earlier = earlierCall(pod);
   if (exempt !== undefined) {
-    // the policy over the final pod knows the other exemptions, but not the DaemonSets of custom profiles
+    // the policy over the final pod checks the other exemptions itself, but not the DaemonSets of custom profiles
     const status = exempt === 'network-daemonset' ? reasonText(exempt) : undefined;
     return leave(earlier, exempt, removalPatch(pod, earlier, status));
   }
@@ -164,13 +164,13 @@ const leave = (
 
 /**
  * Refuses a pod, or warns if `proof.mode` is `warn`.
- * @param pod to record the warning on, so that the policy over the final pod knows of the review
+ * @param pod where the warning is recorded, so that the policy over the final pod recognizes a reviewed pod
  */
 function refuse(policy: Policy, { code, message }: CniGateError, pod?: Pod): Decision {
   if (policy.proof.mode === 'enforce') {
     return decision('refused', code, { message: `${message} (${code})` });
   }
-  // the code comes first: a warning may be cut at its end, and users search for the code
+  // the code comes first, because a warning may be cut at its end, and users search for the code
   const warnings = [`${code}: ${message}`];
   return decision('warned', code, { warnings, operations: pod ? refusalPatch(pod, code) : [] });
 }

@@ -15,15 +15,15 @@ import {
 
 /** A pod that a request puts on a node: by a Binding, or by `spec.nodeName` of a new pod. */
 export interface Placement extends RequestHead {
-  /** UID of the pod that the Binding names; empty where it names none, as a Binding made by hand. */
+  /** UID of the pod that the Binding names; empty if it names none, as in a Binding that was written by hand. */
   podUid: string;
   node: string;
-  /** The profiles that promise something to the pod, where the request contains it; undefined for a Binding. */
+  /** The profiles that apply to the pod, if the request contains the pod; undefined for a Binding. */
   profiles: string[] | undefined;
 }
 
 /**
- * Decodes a request of `/gate`. Its names become parts of requests to the API server, so they must be valid. A pod
+ * Decodes a request to `/gate`. Its names become parts of requests to the API server, so they must be valid. A pod
  * created with `generateName` may have no name yet.
  * @throws CniGateError CNI_GATE_REVIEW_INVALID, CNI_GATE_REVIEW_NAME or CNI_GATE_REVIEW_KIND
  */
@@ -40,7 +40,7 @@ export function decodePlacement(body: unknown): Placement {
     given === ''
       ? quoted(`${metadata.generateName ?? ''}*`)
       : objectName('request.object.metadata.name', 'a pod', given);
-  // the static pod runs already, and its manifest may be a copy of a pod with a status annotation
+  // a static pod already runs, and its manifest may be copied from a pod with a status annotation, which does not count
   const profiles = isMirrorPod(pod) ? [] : requiredProfiles(pod);
   return { ...request, name, podUid: '', node, profiles };
 }

@@ -5,17 +5,17 @@ import { type AdmissionResponse, type AdmissionReview, reviewApiVersion, reviewK
 
 /** What a webhook decided about a request. */
 export interface AdmissionDecision<Outcome extends string = string, Reason extends string = string> {
-  /** `refused`; every other value means that the request is allowed. */
+  /** Any value other than `refused` means that the request is allowed. */
   outcome: Outcome;
-  /** Why, as a word or an error code. */
+  /** The reason of the outcome, as a word or an error code. */
   reason: Reason;
-  /** A profile, or profiles combined with dots, that the configuration has: the label of a metric. */
+  /** A profile of the configuration, or several combined with dots. It becomes the label of a metric. */
   profile?: string;
-  /** The profiles that promise something to the pod. */
+  /** The profiles that apply to the pod, or that the namespace's label names. */
   profiles: string[];
   /** The patch; a validating webhook has none. */
   operations: Operation[];
-  /** For the user who sent the request. */
+  /** Texts for the user who sent the request. */
   warnings: string[];
   /** The text of a refusal, which ends with an error code. */
   message?: string;
@@ -23,7 +23,7 @@ export interface AdmissionDecision<Outcome extends string = string, Reason exten
 
 export type ProfileScope = Pick<AdmissionDecision, 'profile' | 'profiles'>;
 
-/** A decision: about no profile, with no patch and no warnings, except what `more` says. */
+/** Makes a decision. Unless `more` has others, it has no profiles, no patch and no warnings. */
 export function decision<const Outcome extends string, const Reason extends string>(
   outcome: Outcome,
   reason: Reason,
@@ -33,8 +33,8 @@ export function decision<const Outcome extends string, const Reason extends stri
 }
 
 /**
- * The longest text of a refusal in bytes. The scheduler writes it into an event after 97 bytes of its own, and cuts the
- * event off at 1,024 (Kubernetes `NoteLengthLimit`; `truncateMessage` of pkg/scheduler). The code at the end must stay.
+ * The longest text of a refusal in bytes. The scheduler writes it into an event after 97 bytes of its own, and cuts off
+ * the event at 1,024 (Kubernetes `NoteLengthLimit`; `truncateMessage` of pkg/scheduler). The code at its end must stay.
  */
 const longestMessage = 900;
 
@@ -62,13 +62,13 @@ export function respond(uid: string, decision: AdmissionDecision): AdmissionRevi
 }
 
 /**
- * Clients expect a warning of about 120 characters. The API server cuts warnings if together they exceed 4,096
+ * Clients expect a warning to have up to about 120 characters. The API server cuts warnings that together exceed 4,096
  * characters (apimachinery `pkg/util/net`, apiserver `pkg/endpoints/filters/warning.go`).
  */
 const longestWarning = 120;
 const mostWarnings = 30;
 
-/** Shortens warnings so that the API server cuts none: one line each, and a last line that counts the rest. */
+/** Shortens warnings so that the API server cuts none. Each is one line, and a last line counts those left out. */
 export function fitWarnings(warnings: readonly string[]): string[] {
   const unique = [...new Set(warnings.map(fit))];
   const more = unique.length - mostWarnings;
@@ -77,7 +77,7 @@ export function fitWarnings(warnings: readonly string[]): string[] {
 
 /** One line of at most {@link longestWarning} characters. */
 function fit(text: string): string {
-  // runs of blanks become one, so read more than is sent
+  // several blanks become one, so more characters are read than are sent
   const head = text.slice(0, 32 * longestWarning);
   const line = clean(head.replace(/[\p{Cc}\p{Cs}\s]+/gu, ' ')).trim();
   return fitText(head.length < text.length ? `${line} …` : line, longestWarning);

@@ -7,7 +7,7 @@ import { profileLabel } from '../lib/names.ts';
 import { type AdmissionDecision, decision } from './respond.ts';
 import { openEnvelope, type RequestHead } from './review.ts';
 
-/** The API server's request for a namespace that is created or labelled. `namespace` is its name. */
+/** The API server's request about a namespace that is created or labelled. `namespace` is the namespace's name. */
 export type NamespaceRequest = Omit<RequestHead, 'name' | 'subResource'>;
 
 /** The decision about a namespace, which is never refused and never changed. */

@@ -6,15 +6,15 @@ import { isObject } from '../lib/json.ts';
 import { nameCharacters } from '../lib/limits.ts';
 import { isNamespaceName, isUid } from '../lib/object-names.ts';
 
-/** Version of the admission API. This file has the parts of it that cni-gate reads or writes. */
+/** The version of the admission API. This file declares the parts of that API that cni-gate reads or writes. */
 export const reviewApiVersion = 'admission.k8s.io/v1';
 export const reviewKind = 'AdmissionReview';
 
-/** What every request of an AdmissionReview carries, whatever it is about. */
+/** The fields of every request in an AdmissionReview, whatever its object is. */
 export interface RequestHead {
   uid: string;
   namespace: string;
-  /** The name of the object. Of a pod without one, its generateName followed by `*`. */
+  /** The name of the object; for a pod without a name, its generateName followed by `*`. */
   name: string;
   operation: string;
   subResource: string;
@@ -22,9 +22,9 @@ export interface RequestHead {
 }
 
 export interface RequestEnvelope<Kind extends string> extends RequestHead {
-  /** Of the core group, version v1. */
+  /** The kind of the object, in the core group, version v1. */
   kind: Kind;
-  /** An object of that kind; its fields are not looked into yet. */
+  /** An object of that kind, whose fields are not checked yet. */
   object: Record<string, unknown>;
 }
 
@@ -32,7 +32,7 @@ export interface RequestEnvelope<Kind extends string> extends RequestHead {
 export interface AdmissionResponse {
   uid: string;
   allowed: boolean;
-  /** Base64 of a JSON Patch; only together with patchType. */
+  /** A JSON Patch in Base64; only together with `patchType`. */
   patch?: string;
   patchType?: 'JSONPatch';
   status?: { code: number; reason: string; message: string };
@@ -47,7 +47,7 @@ export interface AdmissionReview {
   response: AdmissionResponse;
 }
 
-/** The object of a request is not what it should be. The fields may hold keys of the body, and are cut. */
+/** The object of a request is invalid. The fields may contain keys of the body, so their length is limited. */
 export class InvalidObject extends CniGateError {
   /** Where the fault is, as a JSON pointer into the object. */
   readonly pointer: string;
@@ -63,18 +63,18 @@ export class InvalidObject extends CniGateError {
 export const invalid = (message: string): CniGateError =>
   new CniGateError('CNI_GATE_REVIEW_INVALID', quoted(message));
 
-/** A name that Kubernetes does not allow becomes no part of a request of ours. @param field its path in the body */
+/** The error for a name that Kubernetes does not allow, which we must not send. @param field its path in the body */
 export const wrongName = (field: string, expected: string, value: unknown): CniGateError =>
   new CniGateError('CNI_GATE_REVIEW_NAME', `${field} should be ${expected}, is ${describe(value)}`);
 
-/** @throws CniGateError CNI_GATE_REVIEW_NAME where the name is malformed or empty */
+/** @throws CniGateError CNI_GATE_REVIEW_NAME if the name is malformed or empty */
 export function namespaceName(value: string): string {
   if (isNamespaceName(value)) return value;
   throw wrongName('request.namespace', 'the name of a namespace (an RFC 1123 label)', value);
 }
 
 /**
- * The request in the body of an admission call, about one of these kinds of the core group, version v1.
+ * Returns the request in the body of an admission call, whose object must be of one of these kinds (core group, v1).
  * @throws CniGateError CNI_GATE_REVIEW_INVALID, CNI_GATE_REVIEW_NAME or CNI_GATE_REVIEW_KIND
  */
 export function openEnvelope<Kind extends string>(body: unknown, ...kinds: Kind[]): RequestEnvelope<Kind> {
@@ -130,8 +130,8 @@ export interface PodRequest extends RequestHead {
 }
 
 /**
- * The request in the body of an admission call about a pod. The pod's own name is only shown: the API server checks it.
- * @throws CniGateError as {@link openEnvelope}
+ * Returns the request in an admission call about a pod. The API server checks the pod's name, which is only shown here.
+ * @throws CniGateError as in {@link openEnvelope}
  */
 export function decodePodRequest(body: unknown): PodRequest {
   const { object, kind: _, ...request } = openEnvelope(body, 'Pod');
@@ -145,7 +145,7 @@ export function decodePodRequest(body: unknown): PodRequest {
   };
 }
 
-/** The object of a request, as far as admission reads it. @throws CniGateError CNI_GATE_REVIEW_INVALID */
+/** Checks the fields of a pod that admission reads. @throws CniGateError CNI_GATE_REVIEW_INVALID */
 export function podOf(object: unknown): Pod {
   if (isPod(object)) return object;
   const fault = isPod.errors?.[0];

@@ -1,8 +1,8 @@
 import { CniGateError } from '../lib/errors.ts';
 
 /**
- * A path of the API, for a template: each value in it is one segment, and is encoded.
- * @throws CniGateError CNI_GATE_CLUSTER_PATH where a value is empty, `.` or `..`: a URL leaves those segments out, so
+ * A template tag that makes a path of the API. Each value in the template is encoded as one segment.
+ * @throws CniGateError CNI_GATE_CLUSTER_PATH if a value is empty, `.` or `..`, because a URL drops such segments, so
  *   the request would be for another object, or for a list
  */
 export function apiPath(parts: TemplateStringsArray, ...names: string[]): string {

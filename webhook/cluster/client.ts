@@ -10,51 +10,51 @@ import { chunksOf, exchange, readBody, Silence, TooLarge } from './exchange.ts';
 import { type Layout, ObjectSplitter, type ObjectText } from './stream.ts';
 
 export interface Connection {
-  /** May end in a path, where a proxy serves the API below one. */
+  /** The URL of the API server. It ends in a path if a proxy serves the API below that path. */
   server: string;
   headers: Record<string, string>;
-  /** `servername`: the name in the server's certificate, if it is not the URL's. */
+  /** `servername` is the name in the server's certificate, if that name differs from the host in the URL. */
   tls: Pick<ConnectionOptions, 'ca' | 'cert' | 'key' | 'servername' | 'rejectUnauthorized'>;
-  /** Set where a proxy is used. */
+  /** The agent for a proxy; undefined if no proxy is used. */
   agent?: Agent;
 }
 
 export interface Access {
-  /** For messages. */
+  /** Where the credentials come from, for messages. */
   readonly source: string;
-  /** Of the kubeconfig file; undefined with a service account. */
+  /** The context of the kubeconfig file; undefined with a service account. */
   readonly context?: string | undefined;
-  /** Called before each request: tokens and certificates change. @throws CniGateError CNI_GATE_CLUSTER_CONFIG */
+  /** Called before each request, as tokens and certificates change. @throws CniGateError CNI_GATE_CLUSTER_CONFIG */
   connection(): Promise<Connection>;
-  /** The API server did not accept the credentials. */
+  /** Called when the API server did not accept the credentials. */
   refresh(): void;
 }
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 export interface RequestOptions {
-  /** Undefined values are left out. */
+  /** The query of the URL. Undefined values are left out. */
   query?: Record<string, string | number | boolean | undefined>;
   body?: unknown;
-  /** By default `application/json`. */
+  /** The content type of the body (default `application/json`). */
   contentType?: string;
   signal?: AbortSignal | undefined;
-  /** Milliseconds without a byte (default 10 s). */
+  /** The longest time without a byte, in milliseconds (default 10 s). */
   timeout?: number;
-  /** Bytes of the answer (default {@link objectBytes}). A larger one is an error with the cause `TooLarge`. */
+  /** The maximum answer size in bytes (default {@link objectBytes}). A larger answer fails: the cause is `TooLarge`. */
   maxBytes?: number;
 }
 
-/** By default, the answer has no limit of bytes. */
+/** Options of a stream. By default, its answer may have any number of bytes. */
 export interface StreamOptions extends Omit<RequestOptions, 'body' | 'contentType'> {
   layout: Layout;
-  /** Bytes of the largest object that is read whole (default {@link objectBytes}). */
+  /** The maximum size, in bytes, of an object that is read whole (default {@link objectBytes}). */
   maxObject?: number | undefined;
 }
 
-/** An answer that is read object by object, by a loop. */
+/** An answer whose objects are read one by one, by a `for await` loop. */
 export interface ObjectStream extends AsyncIterable<ObjectText> {
-  /** A list after its end, with 0 in place of each item. */
+  /** After the loop, the list with 0 in place of each item. */
   rest(): unknown;
   bytes(): number;
 }
@@ -66,7 +66,7 @@ const idleTimeout = 60_000;
 
 export class ApiClient {
   readonly #access: Access;
-  /** The pool of connections, and the settings it was made with: certificates and authorities change. */
+  /** The pool of connections, and the settings that it was made with, because certificates and authorities change. */
   #agent: Agent | undefined;
   #madeOf = '';
   #server = '';
@@ -90,30 +90,30 @@ export class ApiClient {
   }
 
   /**
-   * The API server's clock minus ours in its last answer, in milliseconds. The header `Date` has a resolution of a
-   * second, and the time on the way is included.
+   * The API server's clock minus ours at its last answer, in milliseconds. The header `Date` has a resolution of a
+   * second, and the time that the answer took to arrive is included.
    */
   get clockSkew(): number {
     return this.#clockSkew;
   }
 
   /**
-   * The answer to a request, parsed and not checked.
-   * @throws ClusterError where there is no successful answer; CniGateError CNI_GATE_CLUSTER_CONFIG where the
-   *   credentials cannot be read; the signal's reason where it was aborted
+   * Sends a request, and returns the parsed answer. The form of the answer is not checked.
+   * @throws ClusterError if no successful answer comes; CniGateError CNI_GATE_CLUSTER_CONFIG if the credentials
+   *   cannot be read; the signal's reason if the signal was aborted
    */
   async request<T = unknown>(method: Method, path: string, options: RequestOptions = {}): Promise<T> {
     const { timeout = defaultTimeout, signal, maxBytes: max = objectBytes } = options;
     return this.#guard(operationText(method, path), signal, async (operation) => {
       const response = await this.#send(operation, method, path, options);
       const answer: unknown = JSON.parse(await readBody(response, { timeout, max }));
-      // callers read its fields
+      // callers read fields of the answer
       if (answer === null) throw new Error('expected a JSON object, got null');
       return answer as T;
     });
   }
 
-  /** An object; undefined where there is none. @throws as {@link request} */
+  /** Requests an object; undefined if the object does not exist. @throws as {@link request} */
   async get<T = unknown>(path: string, options: RequestOptions = {}): Promise<T | undefined> {
     try {
       return await this.request<T>('GET', path, options);
@@ -124,8 +124,8 @@ export class ApiClient {
   }
 
   /**
-   * Requests a list or a watch. The time-out of a watch ends with the head of its answer.
-   * @throws as {@link request}, here and at each object
+   * Requests a list or a watch. For a watch, the timeout applies only until the head of the answer arrives.
+   * @throws as {@link request}, here and while objects are read
    */
   async stream(path: string, options: StreamOptions): Promise<ObjectStream> {
     const { layout, query, timeout = defaultTimeout, signal, maxBytes: max, maxObject } = options;
@@ -160,7 +160,7 @@ export class ApiClient {
     };
   }
 
-  /** Uses new connections from now on: all may be broken in the same way. */
+  /** Makes further requests use new connections, because all open connections may be broken in the same way. */
   dropConnections(): void {
     this.#agent = undefined;
   }
@@ -224,7 +224,7 @@ export class ApiClient {
       if (error instanceof TooLarge) return '';
       throw error;
     });
-    // the next request has new credentials
+    // so that the next request uses new credentials
     if (status === 401) this.#access.refresh();
     const credentials = `: the credentials of ${this.source} are missing, have expired, or are of another cluster: log in again`;
     throw refusal(operation, status, said, status === 401 ? credentials : '');

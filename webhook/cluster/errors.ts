@@ -7,13 +7,13 @@ type ClusterErrorDetails = Partial<
 
 /** A request without a successful answer. */
 export class ClusterError extends CniGateError {
-  /** Undefined where there was no answer. */
+  /** The HTTP status of the answer; undefined if there was no answer. */
   readonly status: number | undefined;
-  /** Of the answer's Status, such as `AlreadyExists` or `Expired`. */
+  /** The reason in the answer's Status, such as `AlreadyExists` or `Expired`. */
   readonly reason: string | undefined;
-  /** Such as `verb "list" on resource "nodes" of API group ""`, where RBAC refused. */
+  /** The right that RBAC refused, such as `verb "list" on resource "nodes" of API group ""`; otherwise undefined. */
   readonly missingRight: string | undefined;
-  /** Of the answer's Status. */
+  /** The message in the answer's Status; empty if there is none. */
   readonly statusMessage: string;
   readonly causes: readonly string[];
 
@@ -36,7 +36,7 @@ const codes: Record<number, ErrorCode> = {
   429: 'CNI_GATE_CLUSTER_BUSY',
 };
 
-/** A refusal of the API server, and the object of an ERROR event. */
+/** The body of an answer in which the API server refuses a request, and the object of an ERROR event. */
 export interface Status {
   message?: unknown;
   reason?: unknown;
@@ -66,7 +66,7 @@ export function refusal(operation: string, status: number, body: string | Status
 /** An error of the network, of TLS, or of an answer that is not an API server's. */
 export function unreachable(operation: string, server: string, error: unknown): ClusterError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  // a message about JSON quotes what it could not parse; after a semicolon, Node advises options of its own
+  // a message about invalid JSON quotes untrusted text; after a semicolon, Node recommends its own options
   const [message = ''] = quoted(messageOf(error)).split(';');
   const why = message.includes(code) ? message : `${message} (${code})`;
   return new ClusterError(
@@ -80,7 +80,7 @@ export function unreachable(operation: string, server: string, error: unknown): 
 function codeOf(code: string): ErrorCode {
   if (/^(?:CERT|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO|ERR_TLS_CERT)_/.test(code))
     return 'CNI_GATE_CLUSTER_UNTRUSTED';
-  // of the client's own certificate and key
+  // errors of the client's own certificate and key
   return code.startsWith('ERR_OSSL_') ? 'CNI_GATE_CLUSTER_CONFIG' : 'CNI_GATE_CLUSTER_UNREACHABLE';
 }
 
@@ -96,7 +96,7 @@ export function operationText(method: string, path: string, isWatch = false): st
   return [verb, resource, name, namespace && `in namespace ${namespace}`].filter(Boolean).join(' ');
 }
 
-/** Undefined where an admission policy refused. Source of the text: `forbiddenMessage` of k8s.io/apiserver. */
+/** The missing right; undefined if an admission policy refused. Source: `forbiddenMessage` of k8s.io/apiserver. */
 function missingRightIn(said: string): string | undefined {
   const [, verb, resource, group, path] =
     / cannot (\w+) (?:resource "([^"]*)" in API group "([^"]*)"|path "([^"]*)")/.exec(said) ?? [];

@@ -8,12 +8,12 @@ export interface Call {
   headers: Record<string, string>;
   body?: string | undefined;
   agent: Agent;
-  /** Milliseconds without a byte. */
+  /** How many milliseconds the head of the answer may take. */
   timeout: number;
   signal?: AbortSignal | undefined;
   /**
-   * The agent for a second try of a request that changes nothing, if the server had closed the kept connection. Go's
-   * `shouldRetryRequest` (net/http) does the same.
+   * Returns the agent for a second try, if the server had closed the reused connection. Set only for a request that
+   * changes nothing, as in Go's `shouldRetryRequest` (net/http).
    */
   renew?: (() => Agent) | undefined;
 }
@@ -25,7 +25,7 @@ const silence = (timeout: number): Silence => new Silence(`no byte for ${timeout
 
 export class TooLarge extends Error {}
 
-/** Resolves with the head of the answer, whose body has to be read or destroyed. */
+/** Resolves with the head of the answer. The caller has to read or destroy the body. */
 export function exchange(url: URL, call: Call): Promise<IncomingMessage> {
   const { method, headers, body, agent, timeout, signal, renew } = call;
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
@@ -34,7 +34,7 @@ export function exchange(url: URL, call: Call): Promise<IncomingMessage> {
   const timer = setTimeout(() => request.destroy(silence(timeout)), timeout);
   request.on('response', (response) => {
     clearTimeout(timer);
-    // an abort before the body is read has no reader yet; the reader sees it as the end of the body
+    // if the request is aborted before its answer is read, nothing else handles this error; the reader sees the end
     response.on('error', () => {});
     resolve(response);
   });
@@ -49,9 +49,9 @@ export function exchange(url: URL, call: Call): Promise<IncomingMessage> {
 }
 
 export interface Reading {
-  /** Milliseconds without a byte until {@link Silence}. */
+  /** After this many milliseconds without a byte, reading throws {@link Silence}. */
   timeout?: number | undefined;
-  /** Bytes until {@link TooLarge}. */
+  /** After more than this many bytes, reading throws {@link TooLarge}. */
   max?: number | undefined;
 }
 
@@ -61,7 +61,7 @@ export async function readBody(response: IncomingMessage, reading: Reading): Pro
   return Buffer.concat(chunks).toString();
 }
 
-/** Admission calls are answered between two chunks. */
+/** Yields the chunks of a body. The event loop can answer admission calls between two chunks. */
 export async function* chunksOf(
   response: IncomingMessage,
   { timeout, max = Number.POSITIVE_INFINITY }: Reading,

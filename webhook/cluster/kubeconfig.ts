@@ -8,10 +8,10 @@ import { CniGateError, messageOf } from '../lib/errors.ts';
 import type { Access, Connection } from './client.ts';
 
 /**
- * Access as a kubeconfig file configures it, with exec plugins, OIDC and proxies. Loading `@kubernetes/client-node` is
- * costly: docs/decisions/kubernetes-client.md.
- * @param file undefined for `$KUBECONFIG`, then `~/.kube/config`
- * @throws CniGateError CNI_GATE_CLUSTER_CONFIG where there is none or it cannot be used
+ * Access to a cluster by a kubeconfig file, with exec plugins, OIDC and proxies. This module is costly to import,
+ * because it loads `@kubernetes/client-node` (docs/decisions/kubernetes-client.md).
+ * @param file if undefined, `$KUBECONFIG` is used, or else `~/.kube/config`
+ * @throws CniGateError CNI_GATE_CLUSTER_CONFIG if the file does not exist or cannot be used
  */
 export function fromKubeconfig(file: string | undefined, context?: string): Access {
   const named = process.env.KUBECONFIG ?? '';
@@ -37,14 +37,14 @@ export function fromKubeconfig(file: string | undefined, context?: string): Acce
     throw unusable(source, `it has no context ${chosen}; it has the contexts ${known.join(', ') || 'none'}`);
   };
   let config = load(context);
-  // pin the context: another shell may switch `current-context` later
+  // keep this context, because another shell may switch `current-context` later
   const chosen = config.getCurrentContext();
   let stale = false;
   return {
     source,
     context: chosen,
     connection: async () => {
-      // reads the file and asks exec plugins anew
+      // reads the file and runs exec plugins again
       if (stale) config = load(chosen);
       stale = false;
       return connectionOf(config).catch((error: unknown) => {
@@ -69,13 +69,13 @@ async function connectionOf(config: KubeConfig): Promise<Connection> {
     server: cluster.server,
     headers,
     tls: { ca, cert, key, servername, rejectUnauthorized },
-    // the agent of client-node keeps its first authority and client certificate
+    // only for a proxy, because the agent of client-node keeps its first authority and client certificate
     ...(cluster.proxyUrl !== undefined && { agent: agent as Agent }),
   };
 }
 
 function unusable(source: string, error: unknown): CniGateError {
-  // the YAML parser quotes lines, which may have a token or a key
+  // only the first line, because the YAML parser quotes lines that may contain a token or a key
   const [said = ''] = (typeof error === 'string' ? error : messageOf(error)).split('\n');
   return new CniGateError('CNI_GATE_CLUSTER_CONFIG', `cannot use kubeconfig ${source}: ${quoted(said)}`, {
     cause: error,

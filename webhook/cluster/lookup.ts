@@ -4,14 +4,14 @@ import { TokenBucket } from '../lib/token-bucket.ts';
 import type { ApiClient } from './client.ts';
 import { ClusterError, operationText } from './errors.ts';
 
-/** A value of a metric's label. `limited`: no request was sent. */
+/** The values of a metric's label. `limited` means that no request was sent, because of a limit. */
 export type LookupResult = 'found' | 'absent' | 'failed' | 'limited';
 
-/** Times are milliseconds. */
+/** Times are in milliseconds. */
 export const defaultLimits = {
-  /** Until the answer, with the wait for other requests. */
+  /** The longest time until the answer, including the wait for other requests. */
   bound: 5000,
-  /** For which an answer is used again, also that there is no object. */
+  /** How long an answer is used again, including the answer that the object does not exist. */
   remember: 1000,
   ...lookups,
 };
@@ -25,8 +25,8 @@ export interface Asked<O, T> {
 }
 
 /**
- * Requests single objects that no watch has reported yet. Concurrent calls share a request. Callers may make up names,
- * so the rate and the number of requests have limits.
+ * Requests single objects that no watch has reported yet. Concurrent calls for one key share a request. Callers may
+ * make up names, so the rate and the number of requests have limits.
  */
 export class Lookup<O, T> {
   readonly #client: ApiClient;
@@ -52,8 +52,8 @@ export class Lookup<O, T> {
   }
 
   /**
-   * Undefined where there is none.
-   * @throws ClusterError where there is no answer, the object is too large, or there are too many requests
+   * Returns the picked part of an object; undefined if the object does not exist.
+   * @throws ClusterError if no answer comes, the object is too large, or there are too many requests
    */
   ask(key: string): Promise<T | undefined> {
     const known = this.#answers.get(key);
@@ -80,7 +80,7 @@ export class Lookup<O, T> {
     } catch (error) {
       this.#onResult('failed');
       if (!signal.aborted) throw error;
-      // its connection may be dead
+      // the connection of this request may be dead
       this.#client.dropConnections();
       const message = `${this.#cannot(key)}: no answer of the API server within ${bound} ms`;
       throw new ClusterError('CNI_GATE_CLUSTER_UNREACHABLE', message, { cause: error });

@@ -4,7 +4,7 @@ import { counter, gauge, measuredGauge } from '../lib/metrics.ts';
 /** A list or watch that ended. The next one starts in `wait` milliseconds. */
 export interface Ended {
   during: 'list' | 'watch';
-  /** A value of a metric's label. `silent`: the connection is dead; `expired`: the version is too old. */
+  /** The values of a metric's label. `silent`: the connection is dead; `expired`: the watched version is too old. */
   reason: 'ended' | 'silent' | 'expired' | 'failed';
   wait: number;
   error?: unknown;

@@ -6,15 +6,15 @@ import { CniGateError, errnoOf, messageOf } from '../lib/errors.ts';
 import { type Access, ApiClient } from './client.ts';
 
 /**
- * A client by the named file, else the pod's service account, else `$KUBECONFIG`, else `~/.kube/config`. It sends no
- * request yet.
- * @param context of the kubeconfig file; excludes the service account
- * @throws CniGateError CNI_GATE_CLUSTER_CONFIG where no cluster is named or its configuration cannot be used
+ * Makes a client from the named file, else the pod's service account, else `$KUBECONFIG`, else `~/.kube/config`. No
+ * request is sent yet.
+ * @param context of the kubeconfig file; if it is given, the service account is not used
+ * @throws CniGateError CNI_GATE_CLUSTER_CONFIG if no configuration is found, or it cannot be used
  */
 export async function openCluster(kubeconfig?: string, context?: string): Promise<ApiClient> {
   const own = kubeconfig === undefined && context === undefined ? inCluster(process.env) : undefined;
   if (own !== undefined) return new ApiClient(own);
-  // in a pod it would cost memory for nothing
+  // a pod with a service account does not need this module, which takes much memory
   const { fromKubeconfig } = await import('./kubeconfig.ts');
   return new ApiClient(fromKubeconfig(kubeconfig, context));
 }
@@ -23,7 +23,7 @@ export async function openCluster(kubeconfig?: string, context?: string): Promis
 const mounted = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /**
- * Undefined without a service account. The kubelet replaces the token, so it is read for each request.
+ * Access by the pod's service account, if there is one. The kubelet replaces the token, so it is read for each request.
  * @param folder where the service account is mounted
  */
 export function inCluster(env: NodeJS.ProcessEnv, folder = mounted): Access | undefined {

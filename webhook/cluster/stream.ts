@@ -1,6 +1,6 @@
 import { listEnvelopeBytes } from '../lib/limits.ts';
 
-/** Bytes kept of a larger object: enough for its name, UID and version. */
+/** How many bytes of an oversized object are kept, which are enough for its name, UID and version. */
 const headBytes = 2048;
 
 export interface ObjectText {
@@ -9,7 +9,7 @@ export interface ObjectText {
   isCut: boolean;
 }
 
-/** Depth of braces and brackets at which an object begins. */
+/** The nesting depth of braces and brackets at which an object begins. */
 const levels = { events: 1, list: 3 };
 
 export type Layout = keyof typeof levels;
@@ -18,28 +18,28 @@ const [quote, backslash] = [0x22, 0x5c];
 const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
- * Splits JSON into its objects while it arrives, so that at most one object is in memory, and of a large one only its
- * beginning. A page of a list has no bound of bytes: any tenant can create objects of 1.5 MB.
+ * Splits JSON into its objects while it arrives, so that at most one object is in memory, and only the beginning of a
+ * large object. A page of a list can have any size, because any tenant can create objects of 1.5 MB.
  */
 export class ObjectSplitter {
   readonly #max: number;
   readonly #level: number;
-  /** A list without its items, each of which is 0. */
+  /** The JSON of a list, with 0 in place of each item. */
   #rest = '';
   #object: Collector | undefined;
   #depth = 0;
   #inString = false;
   #isEscaped = false;
 
-  /** @param max bytes of an object that is kept whole */
+  /** @param max the maximum size, in bytes, of an object that is kept whole */
   constructor(layout: Layout, max: number) {
     this.#level = levels[layout];
     this.#max = max;
   }
 
   /**
-   * The objects that end in the chunk. A watch with other text returns it as an object, which is no event.
-   * @throws Error where a list has too much beside its items
+   * Returns the objects that end in the chunk. Other text in a watch is also returned; the watch's reader rejects it.
+   * @throws Error if a list has too many bytes besides its items
    */
   write(chunk: Buffer): ObjectText[] {
     const objects: ObjectText[] = [];
@@ -78,14 +78,14 @@ export class ObjectSplitter {
     throw new Error(`more than ${listEnvelopeBytes} bytes beside the items of a list`);
   }
 
-  /** @returns a list, in which each item is 0 @throws Error where the stream ended too early, or is not JSON */
+  /** @returns the list with 0 in place of each item @throws Error if the stream ended too early, or is not JSON */
   end(): unknown {
     if (this.#object !== undefined) throw new Error('the stream ended within an object');
     return this.#level === levels.list ? JSON.parse(this.#rest) : undefined;
   }
 }
 
-/** Collects at most a limit of bytes. */
+/** Collects the bytes of an object, but only the beginning of an oversized object. */
 class Collector {
   readonly #max: number;
   #chunks: Buffer[] = [];
@@ -98,7 +98,7 @@ class Collector {
   add(chunk: Buffer): void {
     if (this.#bytes <= this.#max) this.#chunks.push(chunk);
     this.#bytes += chunk.length;
-    // a copy: a part of a buffer keeps the whole buffer in memory
+    // a copy, because a part of a buffer keeps the whole buffer in memory
     if (this.#bytes > this.#max) this.#chunks = [Buffer.from(this.text().text)];
   }
 

@@ -13,7 +13,7 @@ const least = '{apiVersion: cni-gate.io/v1alpha1, kind: Configuration}';
 /**
  * Parses a configuration, and adds defaults and built-in profiles.
  * @param image the image to inject if the text names none
- * @throws CniGateError as {@link parseChecked}
+ * @throws CniGateError as in {@link parseChecked}
  */
 export function parseConfiguration(
   text = least,
@@ -29,7 +29,7 @@ export function parseConfiguration(
   const names = new Set(profiles.map(({ name }) => name));
   const builtIn = builtInProfiles().filter(({ name }) => !names.has(name));
   const { evidence } = gate;
-  // who sets it means the built-in profiles as well
+  // `gate.evidence` of the file also applies to the built-in profiles
   const adjusted = evidence === undefined ? builtIn : builtIn.map((profile) => ({ ...profile, evidence }));
   const kinds = new Set(review.kinds.map(nameOf));
   const builtInKind = builtInKinds().filter((entry) => !kinds.has(nameOf(entry)));
@@ -42,7 +42,7 @@ export function parseConfiguration(
   };
 }
 
-/** Entries of one kind replace the built-in ones, whatever their version is. */
+/** Identifies the kind of an entry. Entries of a kind replace the built-in entries, whatever their version is. */
 const nameOf = ({ apiVersion, kind }: TemplateKind): string => `${apiVersion.split('/')[0]} ${kind}`;
 
 function configurationFaults({ profiles, proof }: ConfigurationFile): Fault[] {
@@ -64,7 +64,7 @@ export const parsePolicy = (text?: string, file?: string, image?: string): Polic
 export const readPolicy = (path?: string): Policy =>
   parsePolicy(path === undefined ? undefined : readText(path, 'CNI_GATE_CONFIG_UNREADABLE'), path);
 
-/** The same as {@link readPolicy}, again when the file changes. @param image as in {@link parseConfiguration} */
+/** Like {@link readPolicy}, but reads the file again when it changes. @param image as in {@link parseConfiguration} */
 export function livePolicy(
   path: string | undefined,
   image: string | undefined,

@@ -25,7 +25,7 @@ export function parseChecked<T>(
   rules: (value: T) => Fault[] = () => [],
 ): T {
   const { value, lineOf } = read(text, file);
-  // ajv reports a wrong property name twice; the second report contains the name
+  // ajv reports a wrong property name twice; only the second report, which contains the name, is used
   const faults = validate(value)
     ? rules(value)
     : (validate.errors ?? []).filter(({ propertyName }) => propertyName === undefined).map(explain);
@@ -42,7 +42,7 @@ export function parseChecked<T>(
   return value as T;
 }
 
-/** The value of the text, which has one document, and the lines in it. */
+/** Reads a text with one document. Returns the document's value, and a function that finds the line of a path. */
 function read(text: string, file: string): Pick<YamlDocument, 'value' | 'lineOf'> {
   try {
     // a line `---` alone begins a document without contents
@@ -74,7 +74,7 @@ const show = (value: unknown): string => {
 
 const list = (values: unknown): string => (Array.isArray(values) ? values.join(', ') : String(values));
 
-/** The text of an ajv error: what is allowed and what was seen. Needs ajv's option `verbose`. */
+/** Turns an ajv error into a fault with what is allowed and what was seen. Needs ajv's option `verbose`. */
 export function explain(error: ErrorObject): Fault {
   const { additionalProperty, propertyName } = error.params as Record<string, unknown>;
   const key = additionalProperty ?? propertyName;

@@ -7,10 +7,10 @@ import { foreign, ownPrefix } from '../lib/names.ts';
 import { quantity } from '../lib/quantity.ts';
 import type { Fault } from './parse.ts';
 
-/** Annotations that their owner alone may set, each with a sentence that names the owner. */
+/** Annotations that only their owner may set, each with a sentence that names the owner. */
 export type Reserved = ReadonlyMap<string, string>;
 
-/** What profiles reserve, besides what Kubernetes does: a pod with such an annotation may look ready and not be. */
+/** The annotations that profiles and Kubernetes reserve. A profile that sets one could make a pod look ready. */
 export const reservedBy = (profiles: readonly Profile[]): Reserved =>
   new Map([
     ...profiles.flatMap(({ name, reservedAnnotations = [] }) =>
@@ -19,7 +19,7 @@ export const reservedBy = (profiles: readonly Profile[]): Reserved =>
     [foreign.mirrorPod, 'the kubelet writes it on static pods'],
   ]);
 
-/** Returns the faults of a profile that a schema cannot find. @param path its path in the document */
+/** Returns the faults of a profile that a schema cannot find. @param path the profile's path in the document */
 export function profileFaults(profile: Profile, path: (string | number)[], reserved: Reserved): Fault[] {
   return [
     ...whenFaults(profile, [...path, 'when']),
@@ -47,7 +47,7 @@ export function resourceFaults({ requests, limits }: ProofResources): Fault[] {
 const wholeCpus =
   'is a whole number: in a Guaranteed pod, the static CPU manager would give the init container CPUs of its own';
 
-/** The injection sets its own keys: a condition on them would match at one call for a pod and not at the next. */
+/** Conditions must not use keys that the injection sets, because two calls for one pod could then differ. */
 function whenFaults({ when }: Profile, path: (string | number)[]): Fault[] {
   return [when].flat().flatMap((condition, index) => {
     const at = [...path, ...(Array.isArray(when) ? [index] : [])];

@@ -7,10 +7,10 @@ const ajv = new Ajv({
   verbose: true,
   useDefaults: true,
   allowUnionTypes: true,
-  // for the bundle, which has the compiled validators instead of this file: release/bundle-plugins.ts
+  // the bundle has the compiled validators instead of this file, so ajv keeps their source: release/bundle-plugins.ts
   code: { source: true },
 });
 
-/** The published JSON Schema, compiled. Both fill in the schema's defaults. */
+/** Validators of the published JSON Schema and of its profiles. Both fill in the schema's defaults. */
 export const validateConfiguration = ajv.compile<ConfigurationFile>(schema);
 export const validateProfile = ajv.compile<Profile>({ $ref: `${schema.$id}#/definitions/profile` });

@@ -5,35 +5,35 @@ import type { Holds } from './networks/holds.ts';
 import type { Doubts } from './networks/network-status.ts';
 import type { Readiness } from './networks/readiness.ts';
 
-/** Finds pods that wait for a node. An implementation that has to ask the API server returns a promise. */
+/** Finds pods that wait for a node. An implementation that sends a request to the API server returns a promise. */
 export interface PendingPods {
-  /** Undefined where no pod has this name and UID. An empty `uid` fits any. */
+  /** Undefined if no pod has this name and UID. With an empty `uid`, only the name counts. */
   pod(namespace: string, name: string, uid: string): GatePod | undefined | Promise<GatePod | undefined>;
 }
 
 /**
- * Everything that the server knows of a cluster: from watches, from a file, or from the flag `--profile`.
- * @typeParam Pod the facts of a pod that waits for a node: steering needs more than the gate
+ * Everything that the server knows about a cluster. The source is watches, a file, or the flag `--profile`.
+ * @typeParam Pod what is known of a pod that waits for a node: more for steering than for the gate
  */
 export interface ClusterView<Pod extends GatePod = GatePod> extends Doubts {
   readonly namespaces: Namespaces;
-  /** The nodes, and the state of each DaemonSet on them. */
+  /** The nodes, and the state of each DaemonSet on each node. */
   readonly readiness: Readiness;
-  /** What the init containers of pods found out about the networks of their nodes. */
+  /** What the init containers of pods showed about the networks of their nodes. */
   readonly evidence: EvidenceView;
-  /** Single pods that wait for a node, by name. */
+  /** Looks up a single pod that waits for a node, by its name. */
   readonly pods: PendingPods;
   readonly holds: Holds;
-  /** Known pods that carry our label and wait for a node, with what {@link holds} knows of them. */
+  /** All known pods with the label `cni-gate.io/profile` that wait for a node, each with its last known refusal. */
   pending(): Iterable<Pod>;
-  /** Calls back with both states of pending pods that were added, changed or removed. @returns ends the subscription */
+  /** Calls back with the old and the new state of each pending pod that changed. @returns ends the subscription */
   subscribe(changed: (pods: readonly Pod[]) => void): () => void;
-  /** Which nodes, DaemonSets and pods are not listed yet, for people; undefined once all are. */
+  /** Which lists of nodes, DaemonSets or pods have not arrived yet, as text for people; undefined once all have. */
   unsynced(): string | undefined;
-  /** Why the server should not receive requests yet; undefined when it may. */
+  /** Why the server should not receive requests yet; undefined if it may receive them. */
   unready(): string | undefined;
-  /** Call it when another policy comes into force: its profiles can name other DaemonSets. */
+  /** Must be called when another policy comes into force, because its profiles can name other DaemonSets. */
   policyChanged(): void;
-  /** Stops watching. Requests that still run may read the view until then. */
+  /** Stops the watches. The server calls it after its last answer, because requests read the view. */
   close(): Promise<void>;
 }

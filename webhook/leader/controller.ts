@@ -10,33 +10,33 @@ import { type Reconcile, WorkQueue, type WorkQueueOptions } from './work-queue.t
 export interface LeaderDeps<View> {
   view: View;
   policy: () => Policy;
-  /** Undefined where there can be no leader: nothing is done then. */
+  /** If undefined, this process can never lead, and does nothing. */
   leader: Leadership | undefined;
   events: Pick<EventRecorder, 'capacity' | 'add'>;
   log: Log;
   /**
-   * Milliseconds between two looks at all keys (default 2,000): nodes become ready and fill without an event of a pod.
+   * Milliseconds until all keys are added again (default 2,000), as no pod event reports that a node is ready or full.
    */
   resync?: number;
 }
 
 export interface Work {
-  /** Calls back with keys of changed objects. @returns unsubscribes */
+  /** Calls back with keys of changed objects. @returns a function that unsubscribes */
   subscribe(add: (keys: Iterable<string>) => void): () => void;
-  /** The keys of all objects, also while another process leads. */
+  /** Returns the keys of all objects. It is also called while another process leads. */
   keys(signal: AbortSignal): Promise<Iterable<string>>;
   reconcile: Reconcile;
 }
 
 export interface ControllerOptions extends Pick<LeaderDeps<unknown>, 'leader' | 'log' | 'resync'> {
   queue: Omit<WorkQueueOptions, 'failed'>;
-  /** Called when this process begins or ends to lead: what was learned before is forgotten. */
+  /** Called when this process starts or stops leading. The returned work has no memory of earlier terms. */
   begin(): Work;
-  /** For the log: `refused pods cannot be steered`. */
+  /** The beginning of the log's text about a failure, such as `refused pods cannot be steered`. */
   failure: string;
 }
 
-/** Runs a {@link WorkQueue} while this process leads: events and a resync add keys. */
+/** Runs a {@link WorkQueue}. While this process leads, changes and a periodic resync add keys to the queue. */
 export class Controller {
   readonly #options: ControllerOptions;
   readonly #failures: ReturnType<typeof logOnce>;

@@ -10,8 +10,8 @@ import { eventReasons, nameOf } from '../lib/names.ts';
 import type { LeaderDeps } from './controller.ts';
 
 /**
- * Milliseconds between two looks. A duplicate that both find lasts: the end of a pod and the status of the next pod
- * with its address come from two kubelets, in any order.
+ * Milliseconds between two searches. A duplicate counts only if two searches in a row find it, because the end of a pod
+ * and the status of the next pod with the same address may come from two kubelets, in any order.
  */
 const interval = 5000;
 
@@ -42,8 +42,8 @@ function report(options: ReportOptions, duplicates: DuplicateWatch, now: number)
 }
 
 /**
- * Milliseconds after a boot of a node in which its pods show nothing: the kubelet updates their statuses of the
- * previous boot in 4.3 s with 64 pods.
+ * Milliseconds after a node's boot in which duplicates of its pods do not count, because statuses may be those of the
+ * previous boot. The kubelet updates the statuses of 64 pods in 4.3 s.
  */
 const afterBoot = 60_000;
 
@@ -51,7 +51,7 @@ export class DuplicateWatch {
   #seen = new Set<string>();
 
   /**
-   * The duplicates that the last look found too.
+   * Returns the duplicates that were also found by the previous search.
    * @param bootedAt when a boot of the node was last observed
    * @param now milliseconds since the epoch
    */
@@ -72,17 +72,17 @@ export class DuplicateWatch {
   }
 }
 
-/** Who can cause a duplicate. Claims from one source take no room from those of others. */
+/** Who can cause a duplicate. Each source has its own limit, so that no source uses up the limit of another source. */
 function sourceOf({ network, older, younger }: DuplicateAddress): string {
   if (network === '') return 'kubelets';
   return older.namespace === younger.namespace ? `namespace ${older.namespace}` : 'any namespace';
 }
 
-/** The same on every replica. */
+/** Identifies a duplicate. The key is the same on every replica. */
 const keyOf = ({ network, address, older, younger }: DuplicateAddress): string =>
   `${network}/${address} ${older.uid} ${younger.uid}`;
 
-/** An event on each of the two pods. */
+/** Makes an event on each of the two pods. */
 export function duplicateEvents(found: DuplicateAddress): Event[] {
   const { network, address, older, younger } = found;
   const of = network === '' ? 'the pod network' : `network ${network}`;

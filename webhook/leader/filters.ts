@@ -14,9 +14,9 @@ import { type Amounts, fits } from '../core/scheduling/requests.ts';
 export type Gate = (profiles: readonly string[], node: string) => NetworkStatus;
 
 /**
- * The gate, as the leader sees it.
+ * Makes a function that computes the gate's decision from the leader's data.
  * @param now milliseconds since the epoch
- * @param asking undefined if no particular pod asks
+ * @param asking the pod that would be bound; undefined for no particular pod
  */
 export const gateBy =
   (facts: NetworkFacts & { policy: Pick<Policy, 'profiles'> }, now: number, asking?: AskingPod): Gate =>
@@ -32,7 +32,7 @@ export interface PodToPlace extends Required {
   requests: Amounts;
 }
 
-/** In the order of {@link filterNode}, with the text about a node that does not pass. */
+/** The filters in the order of {@link filterNode}, each with the text about a node that does not pass it. */
 const filters = {
   notReady: (profiles: string) => `not ready for ${profiles}`,
   taints: () => 'with a taint that the pod does not tolerate',
@@ -44,12 +44,12 @@ const filters = {
 
 export type FilterReason = keyof typeof filters;
 
-/** Source: plugin NodeUnschedulable of the scheduler. */
+/** The taint of a cordoned node, as in the scheduler's plugin NodeUnschedulable. */
 const cordon: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
 
 /**
- * The first filter that a node does not pass, as if it were empty.
- * @param zone in which the pod's volumes can be used; undefined for any
+ * Returns the first filter that a node does not pass, without regard to the pods that run on the node.
+ * @param zone the zone in which the pod's volumes can be used; undefined for any zone
  */
 export function filterNode(
   { profiles, constraints, tolerations, requests }: PodToPlace,
@@ -65,7 +65,7 @@ export function filterNode(
   return zone === undefined || node.labels[zoneLabel] === zone ? undefined : 'zone';
 }
 
-/** For people: `3 nodes: 2 not ready for mesh, 1 too small`. */
+/** A text for people, such as `3 nodes: 2 not ready for mesh, 1 too small`. */
 export function filterText(
   counts: ReadonlyMap<FilterReason, number>,
   { profiles }: Pick<PodToPlace, 'profiles'>,

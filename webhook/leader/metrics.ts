@@ -5,7 +5,7 @@ import { counter, gauge } from '../lib/metrics.ts';
 export const steerStates = ['steering', 'standby', 'off', 'api-server-too-old', 'no-namespace'] as const;
 export type SteerState = (typeof steerStates)[number];
 
-/** `recreate` or `audit` by `repair.mode`; others as in {@link steerStates}. */
+/** `recreate` and `audit` are modes of repair; the other states mean the same as in {@link steerStates}. */
 export const repairStates = ['recreate', 'audit', 'standby', 'off', 'no-namespace'] as const;
 export type RepairState = (typeof repairStates)[number];
 
@@ -31,7 +31,7 @@ export const steerMetrics = (registry: Registry) => ({
 export type SteerMetrics = ReturnType<typeof steerMetrics>;
 
 export const repairMetrics = (registry: Registry) => ({
-  /** By the result of the request, or `would` with `repair.mode: audit`. */
+  /** The label is the result of the request, or `would` in the state `audit`. */
   recreations: counter(registry, 'cni_gate_repair_recreations_total', 'Recreations of pods.', 'result'),
   outcomes: counter(registry, 'cni_gate_repair_outcomes_total', replacementsHelp, 'outcome'),
   skipped: gauge(registry, 'cni_gate_repair_skipped', 'Failed pods that are not recreated now.', 'reason'),

@@ -5,7 +5,7 @@ import type { PodEvidence } from '../core/facts/pod-evidence.ts';
 import { foreign, releasedAnnotation } from '../lib/names.ts';
 import type { Recreation } from './repair/types.ts';
 
-/** `conflict`: the pod has another version or UID than the one that was read; `gone`: it does not exist. */
+/** `conflict`: the pod's version or UID is no longer what was read; `gone`: the pod does not exist. */
 export type Written =
   | { result: 'made'; version: string }
   | { result: 'conflict' | 'gone' }
@@ -13,15 +13,15 @@ export type Written =
 
 type Target = Pick<PodEvidence, 'namespace' | 'name' | 'uid' | 'version'>;
 
-/** A deletion that is done at once returns a Status, without these fields. */
+/** The stored pod. A deletion that takes effect at once returns a Status instead, which lacks these fields. */
 interface Stored {
   metadata?: { uid?: string; resourceVersion?: string; deletionTimestamp?: string | null };
 }
 
-/** Milliseconds. */
+/** The timeout of each request, in milliseconds. */
 const timeout = 5000;
 
-/** Nominates a node, at the version of the pod that was read. */
+/** Nominates a node for a pod. The result is `conflict` if the pod has changed since it was read. */
 export const nominate = (
   client: ApiClient,
   { pod, node }: { pod: Target; node: string },
@@ -30,8 +30,8 @@ export const nominate = (
   writtenBy(client, pod, patch(client, pod, '/status', { status: { nominatedNodeName: node } }, signal));
 
 /**
- * Deletes the pod at the version that was judged, with its own grace period. A pod of a Job is only released, and
- * {@link deleteReleased} deletes it: its Job then does not count it.
+ * Deletes the pod with its own grace period, if it still has the version that was judged. A pod of a Job is only
+ * released, so that its Job does not count the pod as failed; {@link deleteReleased} deletes it later.
  */
 export function deletePod(
   client: ApiClient,
@@ -43,7 +43,7 @@ export function deletePod(
   return writtenBy(client, pod, patch(client, pod, '', { metadata: { labels, annotations } }));
 }
 
-/** Deletes a released pod, whatever its proof says: its Job has another pod. */
+/** Deletes a released pod, whatever its verdict is now, because its Job makes another pod. */
 export function deleteReleased(client: ApiClient, pod: Target): Promise<Written> {
   const removeNewest = async (): Promise<Stored> => {
     const found = await read(client, pod);
@@ -80,14 +80,14 @@ const remove = (client: ApiClient, { uid, version, ...pod }: Target): Promise<St
 const pathOf = ({ namespace, name }: Pick<Target, 'namespace' | 'name'>): string =>
   apiPath`/api/v1/namespaces/${namespace}/pods/${name}`;
 
-/** Never throws. */
+/** Waits for a request, and returns its result. Never throws. */
 async function writtenBy(client: ApiClient, pod: Target, request: Promise<Stored>): Promise<Written> {
   try {
     const { metadata } = await request;
     return { result: 'made', version: metadata?.resourceVersion ?? '' };
   } catch (error) {
     const status = error instanceof ClusterError ? error.status : undefined;
-    // our own policy judges the current version of the pod, before the API server compares versions
+    // 422 is the refusal of our own policy, which judges the pod's current version before versions are compared
     const isOutdated = status === 422 && (await isChanged(client, pod));
     if (status === 409 || isOutdated) return { result: 'conflict' };
     if (status === 404) return { result: 'gone' };

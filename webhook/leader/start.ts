@@ -18,20 +18,20 @@ import { Nominator, type SteerView } from './steering/nominator.ts';
 export interface LeadInputs {
   view: SteerView & RepairView;
   policy: () => Policy;
-  /** Without it, this replica never leads. */
+  /** The namespace of the Lease. If undefined, this replica never leads. */
   ownNamespace: string | undefined;
 }
 
 /**
- * While this process leads, it steers refused pods, repairs failed ones and writes events.
- * @returns stops all of it, then releases the Lease
+ * While this process leads, it steers refused pods, repairs failed pods and writes events.
+ * @returns a function that stops this work and then releases the Lease
  */
 export function startLeading(
   client: ApiClient,
   { view, policy, ownNamespace }: LeadInputs,
   { registry, log }: Pick<Deps, 'registry' | 'log'>,
 ): () => Promise<void> {
-  // in a pod, the host name is the pod's
+  // in a pod, the host name is the pod's name
   const instance = hostname();
   const lease = { name: leaderLease, identity: `${instance}_${randomUUID()}`, log };
   const leader =
@@ -51,7 +51,7 @@ export function startLeading(
   return async () => {
     ended.abort();
     await Promise.all(running);
-    // only now may the next leader begin
+    // the Lease is released last, so that the next leader begins after this work has ended
     contends.abort();
     await contending;
   };
@@ -67,7 +67,7 @@ export function steeringController(
   return new Controller({
     ...deps,
     failure: 'refused pods cannot be steered',
-    // it backs off after a nomination that the scheduler ignored
+    // a key backs off after a nomination that the scheduler ignored
     queue: { inFlight: 10, baseDelay: 10_000, maxDelay: 300_000, bucket },
     begin: () => new Nominator(client, options),
   });
@@ -82,7 +82,7 @@ export function repairController(
   return new Controller({
     ...deps,
     failure: 'failed pods cannot be recreated',
-    // it backs off after a deletion that failed
+    // a key backs off after a deletion that failed
     queue: { inFlight: 5, baseDelay: 1000, maxDelay: 300_000 },
     begin: () => new Reconciler(client, options),
   });

@@ -3,15 +3,15 @@ import { getOrMake } from '../lib/maps.ts';
 import { Notifier } from '../lib/notifier.ts';
 import type { TokenBucket } from '../lib/token-bucket.ts';
 
-/** `undefined` ends the back-off of the key; `back-off`: look again after a pause that doubles. */
+/** `undefined` ends the back-off of the key; `back-off` adds the key again after a pause, which doubles each time. */
 export type Result = undefined | 'back-off';
 
-/** A key whose reconciler throws backs off. */
+/** Reconciles a key. If it throws, the key backs off. */
 export type Reconcile = (key: string, signal: AbortSignal) => Promise<Result>;
 
-/** Times are milliseconds. */
+/** Times are in milliseconds. */
 export interface WorkQueueOptions {
-  /** Keys that are reconciled at the same time. */
+  /** How many keys are reconciled at the same time. */
   inFlight: number;
   baseDelay: number;
   maxDelay: number;
@@ -20,21 +20,21 @@ export interface WorkQueueOptions {
   failed?: (error: unknown, key: string) => void;
 }
 
-/** Milliseconds between two looks at an empty bucket, and the longest sleep. */
+/** The longest wait of the queue while keys wait (the bucket may be empty), and while no key waits. Milliseconds. */
 const [refill, idle] = [20, 60_000];
 
 /**
- * A work queue as in client-go: it keeps each key once, and hands it out to one reconciler at a time. Two differences:
- * namespaces, the parts of keys before the first `/`, take turns, so that 10,000 keys of a tenant do not delay others;
- * and a key that backs off is not looked at before its pause ends. Callers bound the number of keys.
+ * A work queue as in client-go, which keeps each key once and gives a key to one reconciler at a time. Two differences:
+ * Namespaces, which are the parts of keys before the first `/`, take turns, so that a tenant's 10,000 keys do not delay
+ * other tenants. A key that backs off is not reconciled before its pause ends. Callers limit the number of keys.
  */
 export class WorkQueue {
   readonly #options: WorkQueueOptions;
-  /** By namespace, in the order of turns; its keys in the order of arrival. */
+  /** Waiting keys in the order of arrival, by namespace; the namespaces are in the order of turns. */
   readonly #waiting = new Map<string, Set<string>>();
   readonly #pausing = new Map<string, NodeJS.Timeout>();
   readonly #running = new Map<string, Promise<void>>();
-  /** Keys that were added while a reconciler looked at them. */
+  /** Keys that were added while they were being reconciled. */
   readonly #again = new Set<string>();
   readonly #failures = new Map<string, number>();
   readonly #changed = new Notifier();
@@ -43,7 +43,7 @@ export class WorkQueue {
     this.#options = options;
   }
 
-  /** A key that is being reconciled is reconciled once more afterwards. */
+  /** Adds a key. If it is being reconciled, it is reconciled once more afterwards. */
   add(key: string): void {
     if (this.#pausing.has(key)) return;
     if (this.#running.has(key)) {
@@ -63,7 +63,7 @@ export class WorkQueue {
         await this.#changed.wait(this.#waiting.size > 0 ? refill : idle, signal);
       } else {
         this.#running.set(key, this.#process(key, reconcile, signal));
-        // others have their turn after each key
+        // other work of the process has its turn after each key
         await nextTurn();
       }
     }

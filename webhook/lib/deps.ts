@@ -1,13 +1,13 @@
 import type { Registry } from 'prom-client';
 
-/** The log, as far as features write to it: facts for machines, then a sentence for people. */
+/** The methods of the log. Each takes facts for machines, and a sentence for people. */
 export interface Log {
   info(facts: object, message: string): void;
   warn(facts: object, message: string): void;
   error(facts: object, message: string): void;
 }
 
-/** Where the time comes from. A test hands in its own. */
+/** Where the time comes from. A test provides its own clock. */
 export interface Clock {
   /** The time of day, in milliseconds since the epoch. It can jump and go back. */
   now(): number;
@@ -24,6 +24,6 @@ export interface Deps {
   /** Where the part registers its metrics. */
   registry: Registry;
   clock: Clock;
-  /** Aborted when the process has to stop; ends waits during the start. The server still answers while it drains. */
+  /** Aborted when the process has to stop. Ends waits during the start; the server still answers while it drains. */
   signal: AbortSignal;
 }

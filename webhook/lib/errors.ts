@@ -80,14 +80,14 @@ export const errorCodes = {
 /** A stable code of an error; docs/reference/errors.md explains each. */
 export type ErrorCode = keyof typeof errorCodes;
 
-/** Address of the section that says what a code means and what to do. */
+/** Address of the section of the documentation that explains an error code and what to do about it. */
 export const errorPage = (code: ErrorCode): string => `${docsUrl}reference/errors.md#${code.toLowerCase()}`;
 
 /** Whether a value is an error code of cni-gate. */
 export const isErrorCode = (value: unknown): value is ErrorCode =>
   typeof value === 'string' && Object.hasOwn(errorCodes, value);
 
-/** An error for the person who has to act on it. The message says what was expected, what was seen and where. */
+/** An error that a person has to act on. The message states what was expected, what was found, and where. */
 export class CniGateError extends Error {
   override readonly name = 'CniGateError';
   readonly code: ErrorCode;

@@ -5,8 +5,8 @@ const structural = [
 ] as const;
 
 /**
- * How many lists, objects and strings a JSON text has at most: V8 takes up to 330 bytes and 3 µs for one. Characters
- * within strings count as well.
+ * An upper bound on the number of lists, objects and strings in a JSON text. V8 takes up to 330 bytes and 3 µs for
+ * each of them. Brackets within strings are counted as well.
  */
 export function jsonParts(text: Uint8Array): number {
   const characters = Buffer.from(text.buffer, text.byteOffset, text.byteLength).toString('latin1');

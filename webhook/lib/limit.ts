@@ -4,7 +4,7 @@ interface DocumentedLimit {
   text: string;
   /** The value with its unit. */
   shown: string;
-  /** What happens beyond the limit, where the page does not say so in general; else empty. */
+  /** What happens beyond the limit; empty where the page's introduction already explains it. */
   beyond: string;
 }
 
@@ -12,13 +12,13 @@ interface DocumentedLimit {
 export const documentedLimits = new Map<string, DocumentedLimit[]>();
 let current: DocumentedLimit[] = [];
 
-/** Begins a section of docs/reference/limits.md, to which the limits that are declared next belong. */
+/** Begins a section of docs/reference/limits.md. The limits that are declared next belong to this section. */
 export function section(heading: string): void {
   current = [];
   documentedLimits.set(heading, current);
 }
 
-/** Declares a documented limit and returns its value. A limit that is a plain number is not in the documentation. */
+/** Makes a function that declares a documented limit. Limits that are plain numbers are not in the documentation. */
 const declare =
   (inWords: (value: number) => string) =>
   (value: number, text: string, beyond = ''): number => {
@@ -30,5 +30,5 @@ const declare =
 export const bytes = declare((value) => (value < 2 ** 20 ? `${value / 1024} KiB` : `${value / 2 ** 20} MiB`));
 /** A limit in milliseconds. */
 export const time = declare((value) => (value < 120_000 ? `${value / 1000} s` : `${value / 60_000} min`));
-/** A number of things. Without `toLocaleString`, which would keep 6 MB of ICU's data in every server's memory. */
+/** A limit on a count. `toLocaleString` is not used, as it would keep 6 MB of ICU's data in every server's memory. */
 export const count = declare((value) => String(value).replace(/\B(?=(?:\d{3})+$)/g, ','));

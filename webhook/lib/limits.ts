@@ -1,4 +1,4 @@
-/** Bounds of what others can send or create. `npm run generate` writes the texts into docs/reference/limits.md. */
+/** Limits on what others can send or create. `npm run generate` writes the texts into docs/reference/limits.md. */
 import { totalmem } from 'node:os';
 import { bytes, count, section, time } from './limit.ts';
 
@@ -6,113 +6,125 @@ const KiB = 1024;
 const MiB = 1024 * KiB;
 
 section('Bodies of admission calls');
-/** Limits of a body, which are the same on every machine. Bytes and milliseconds. */
+/** Limits of a request body, in bytes and milliseconds. They are the same on every machine. */
 const bodyLimits = {
-  /** etcd takes 1.5 MiB of protobuf (`--max-request-bytes`), which are up to 4.5 MiB of JSON. */
-  body: bytes(5 * MiB, 'body', '`CNI_GATE_REVIEW_TOO_LARGE`'),
-  /** The main thread parses the costliest one in about 10 ms; an ordinary pod has 3 to 20 KiB. */
-  smallBody: bytes(64 * KiB, 'body that waits for no other; a thread reads larger ones in turn'),
-  /** Each keeps its bytes in memory until its answer. */
-  largeBodies: count(8, 'larger bodies at a time; others wait'),
-  /** Longer than {@link bodyLimits.largeBodyArrival}, so that an API server finds a place. Below `timeoutSeconds`. */
-  largeBodyWait: time(3_000, 'wait of a larger body for its place', '`CNI_GATE_BUSY`; limit `bodies`'),
-  /** An API server sends its body at once. */
-  largeBodyArrival: time(2_000, 'arrival of a larger body', '`CNI_GATE_BUSY`; limit `slow-body`'),
-  /** 30,000 tolerations have 270,000. V8 takes up to 50 MiB and 1 s for as many of the costliest kind. */
+  /** etcd accepts 1.5 MiB of protobuf (`--max-request-bytes`), which become up to 4.5 MiB of JSON. */
+  body: bytes(5 * MiB, 'body of an admission call', '`CNI_GATE_REVIEW_TOO_LARGE`'),
+  /** The main thread parses the costliest body of this size in about 10 ms; an ordinary pod has 3 to 20 KiB. */
+  smallBody: bytes(64 * KiB, 'body that never waits for other bodies'),
+  /** Each of these bodies stays in memory until it is answered. */
+  largeBodies: count(8, 'bodies above 64 KiB that are read at a time; further ones wait'),
+  /** Exceeds {@link bodyLimits.largeBodyArrival}, so that a place becomes free in time; below `timeoutSeconds`. */
+  largeBodyWait: time(3_000, 'time that a body above 64 KiB may wait', '`CNI_GATE_BUSY`, limit `bodies`'),
+  /** An API server sends a body without pauses. */
+  largeBodyArrival: time(
+    2_000,
+    'time for a body above 64 KiB to arrive',
+    '`CNI_GATE_BUSY`, limit `slow-body`',
+  ),
+  /** 30,000 tolerations have 270,000 parts. V8 takes up to 50 MiB and 1 s for 300,000 parts of the costliest kind. */
   largeBodyParts: count(
     300_000,
-    'lists, objects and strings of a larger body',
-    '`CNI_GATE_REVIEW_TOO_LARGE`; limit `cost`',
+    'lists, objects and strings in a body above 64 KiB',
+    '`CNI_GATE_REVIEW_TOO_LARGE`, limit `cost`',
   ),
-  /** With the start of the thread. The API server waits as long (`timeoutSeconds`). */
-  largeBodyTime: time(10_000, 'time to decide on it', '`CNI_GATE_REVIEW_TOO_LARGE`; limit `cost`'),
-  /** The thread's heap. To reach it while V8 parses would end the process; `largeBodyParts` take less than half. */
-  largeBodyHeap: bytes(128 * MiB, 'memory to decide on it', '`CNI_GATE_REVIEW_TOO_LARGE`; limit `cost`'),
+  /** This time includes the start of the thread. The API server waits equally long (`timeoutSeconds`). */
+  largeBodyTime: time(
+    10_000,
+    'time to decide on a body above 64 KiB',
+    '`CNI_GATE_REVIEW_TOO_LARGE`, limit `cost`',
+  ),
+  /** The thread's heap. If V8 reached it while parsing, the process would end; `largeBodyParts` need less than half. */
+  largeBodyHeap: bytes(
+    128 * MiB,
+    'memory to decide on a body above 64 KiB',
+    '`CNI_GATE_REVIEW_TOO_LARGE`, limit `cost`',
+  ),
 };
 
-/** Small bodies that are read in one turn of the event loop: together they take less than 0.1 s. */
+/** How many small bodies are read in one turn of the event loop. Together they take less than 0.1 s. */
 export const bodiesOfTurn = 8;
 
 section('Connections');
-/** Times of a connection to the admission port. Milliseconds. */
+/** Time limits of a connection to the admission port, in milliseconds. */
 const connectionLimits = {
-  handshakeTimeout: time(5_000, 'TLS handshake, from connecting'),
-  headersTimeout: time(10_000, 'headers, from the first byte'),
-  /** The API server sends a request at once. */
-  requestTimeout: time(15_000, 'request, from the first byte'),
-  /** How often these times are compared with the clock. */
+  handshakeTimeout: time(5_000, 'TLS handshake, since the connection began'),
+  headersTimeout: time(10_000, 'headers of a request, from its first byte'),
+  /** The API server sends a request without pauses. */
+  requestTimeout: time(15_000, 'whole request, from its first byte'),
+  /** The interval at which the server looks for requests that exceed a time limit. */
   timeoutCheck: 1_000,
-  /** Go's HTTP client keeps idle connections, used before or not, for 90 s: the server must not close them first. */
-  keepAliveTimeout: time(95_000, 'idle connection'),
+  /** Go's HTTP client keeps idle connections, used before or not, for 90 s. The server must not close them sooner. */
+  keepAliveTimeout: time(95_000, 'idle time of a connection'),
 };
 
-/** Limits of the admission server that are the same on every machine. Bytes and milliseconds. */
+/** Limits of the admission server that are the same on every machine, in bytes and milliseconds. */
 export const serverLimits = { ...bodyLimits, ...connectionLimits };
 
-/** Clients have one; the next may come while the end of an answer is still being written. */
+/** Go's client sends one request at a time, but may send the next while the end of an answer is still being written. */
 export const mostPipelined = count(
   2,
   'unanswered requests of one connection',
-  'closes the connection; limit `pipelined`',
+  'connection closed, limit `pipelined`',
 );
-/** A control plane has a few API servers. */
-export const knownAddresses = count(256, 'known callers');
+/** How many client addresses with a valid answer are remembered. A control plane has only a few API servers. */
+export const knownAddresses = count(256, 'remembered known callers');
 
-/** TLS handshakes that begin in one turn of the event loop: each takes 0.8 ms of CPU time (docs/decisions/certificates.md). */
+/** How many TLS handshakes begin in one turn of the event loop. Each takes 0.8 ms (docs/decisions/certificates.md). */
 export const handshakesOfTurn = 4;
 
-/** Limits of the port for probes and metrics. Bytes and milliseconds. */
+/** Limits of the port for probes and metrics, in bytes and milliseconds. */
 export const opsLimits = {
-  /** The kubelet's probes and a few scrapers. */
+  /** Enough connections for the kubelet's probes and a few scrapers. */
   connections: count(
     64,
     'connections to the ops port',
-    'replaces the longest idle one; limit `ops-connections`',
+    'new connections replace idle ones, limit `ops-connections`',
   ),
   /** No request to this port has a body. */
   body: 1 * KiB,
-  requestTimeout: time(5_000, 'request to the ops port, from connecting'),
-  keepAliveTimeout: time(75_000, 'idle connection to the ops port'),
-  metricsAge: time(1_000, 'age of shared metrics'),
+  requestTimeout: time(5_000, 'request to the ops port, since the connection began'),
+  keepAliveTimeout: time(75_000, 'idle time of a connection to the ops port'),
+  metricsAge: time(1_000, 'time in which scrapes get the same metrics'),
 };
 
-/** The most connections of the admission server. An idle one costs about 50 KiB. @param memory bytes for the container */
+/** How many connections the admission server keeps. An idle connection costs about 50 KiB. @param memory in bytes */
 export const mostConnections = (memory = availableMemory()): number =>
   Math.min(Math.max(Math.floor(memory / (512 * KiB)), 128), 4096);
 
-/** Bytes for this process: those of its control group, or of the machine where it is in none with a limit. */
+/** Bytes of memory for this process: the limit of its control group, or the machine's memory if there is no limit. */
 function availableMemory(): number {
   const constrained = process.constrainedMemory();
   return constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
 }
 
-/** The search for nodes to nominate. The comparison of a pod with a node takes about a microsecond. */
+/** Limits of the search for nodes to nominate. To compare a pod with a node takes about a microsecond. */
 export const planLimits = {
-  /** Comparisons a second, over all namespaces: about a tenth of the time of one core. */
+  /** Comparisons per second, over all namespaces. They take about a tenth of one core's time. */
   perSecond: 60_000,
-  /** Comparisons at once after a pause. */
+  /** Comparisons that may be made at once after a pause. */
   burst: 120_000,
-  /** Nominations a second: each takes its part of the comparisons. */
+  /** Nominations per second. Each nomination is charged `perSecond / nominations` comparisons. */
   nominations: 25,
-  /** Comparisons after which admission calls and the renewal of the Lease have their turn. */
+  /** After this many comparisons, the search yields to admission calls and to the renewal of the Lease. */
   slice: 500,
-  /** Node selector entries, expressions, tolerations and resources of a pod. Pods as people write them have under 20. */
+  /** A pod's node selector entries, expressions, tolerations and resources together. Ordinary pods have under 20. */
   terms: 100,
 } as const;
 
 section('Repair');
-/** Repair, whatever is configured (docs/decisions/repair.md). Milliseconds. */
+/** Limits of repair that no setting changes (docs/decisions/repair.md). Times are in milliseconds. */
 export const repairLimits = {
-  /** Each further failure doubles it. */
+  /** Each further failure doubles the pause. */
   pause: time(5000, 'pause for a controller after a recreated pod failed again, doubled each time'),
   longestPause: time(600_000, 'longest such pause'),
-  /** A verdict that takes longer than this no longer keeps other pods waiting. */
+  /** Other pods of a controller wait at most this long for the verdict of its recreated pod. */
   verdict: 60_000,
   /** Repair stops when recreated pods of more than half of the controllers failed again. */
   breaker: {
     least: count(10, 'controllers with outcomes before repair may stop'),
     within: time(300_000, 'period of these outcomes'),
-    /** One namespace cannot stop the repair of others. */
+    /** This count is limited, so that one namespace cannot stop the repair of other namespaces. */
     ofNamespace: count(5, 'failures of one namespace that count'),
     pause: time(300_000, 'stop of repair, and then from one pod that is tried to the next'),
   },
@@ -121,124 +133,124 @@ export const repairLimits = {
 
 section('Objects of the cluster');
 /**
- * Bytes of JSON of an object that is read. A larger one is skipped while it arrives, and counts as unknown. Ordinary
- * objects have 2 to 60 KiB; V8 parses the costliest one in 60 ms.
+ * The maximum size of an object that is read. A larger object is skipped while it arrives, and counts as unknown.
+ * Ordinary objects have 2 to 60 KiB; V8 parses the costliest object of the maximum size in 60 ms.
  */
 export const objectBytes = bytes(512 * KiB, 'JSON of an object');
 
-/** The same of objects that tenants do not write, or that only count: a kubelet may write reasons of 700 KB. */
+/** The limit for pods of network DaemonSets, and for pods whose requests are summed: a status may have 700 KB. */
 export const trustedObjectBytes = bytes(
   3 * MiB,
-  "JSON of a pod of a network's DaemonSet, and of a pod on a node that steering may name",
+  "JSON of a pod of a network's DaemonSet, or of a pod on a node that steering may nominate",
 );
 
-/** Bytes of an answer other than 2xx that are read. A Status has less than 4 KiB. */
+/** At most this many bytes of an answer other than 2xx are read. A Kubernetes Status has less than 4 KiB. */
 export const refusalBytes = 64 * KiB;
 
-/** Bytes of a list that is read as a whole: webhook configurations, and 500 events. */
+/** The maximum size, in bytes, of a list that is read as a whole: a page of 500 events. */
 export const listBytes = 8 * MiB;
 
-/** What is kept of one object, whatever it has. The largest network DaemonSets have fewer than ten containers. */
+/** At most this many entries of one object are kept. The largest network DaemonSets have fewer than ten containers. */
 export const listItems = count(64, 'containers, addresses or requested resources of one object');
 
-/** Bytes of a list without its items: its version and the token of the next page. */
+/** The maximum size, in bytes, of a list's fields beside its items, such as the token of the next page. */
 export const listEnvelopeBytes = 64 * KiB;
 
 section('Pods that wait for a node');
-/** Pods that wait for a node and are kept here. The gate asks the API server for those that are not. */
+/** Pods that wait for a node and are kept in memory. The gate requests other waiting pods from the API server. */
 export const pendingPods = {
   max: {
-    count: count(10_000, 'pods, of all namespaces'),
-    bytes: bytes(32 * MiB, 'estimated memory of these'),
+    count: count(10_000, 'waiting pods'),
+    bytes: bytes(32 * MiB, 'estimated memory of waiting pods'),
   },
-  requiredCharacters: count(16 * KiB, "characters of one pod's requirements"),
+  requiredCharacters: count(16 * KiB, "characters of one pod's scheduling requirements"),
 };
 
-/** Pods whose first refusal is remembered, the latest ones: of others, the condition tells since when they are held. */
-export const heldPods = count(10_000, 'pods whose first refusal is remembered', 'the hold can begin anew');
+/** How many refused pods are remembered. For other pods, the start of the hold is estimated from the pod's status. */
+export const heldPods = count(10_000, 'pods whose first refusal is remembered', 'older holds can begin anew');
 
 section('Verdicts of pods');
-/** Pods on nodes of which the verdict is kept. Kubernetes supports 150,000 pods. */
+/** Pods on nodes whose verdicts are kept. Kubernetes supports 150,000 pods. */
 export const evidencePods = {
   max: {
-    count: count(120_000, 'verdicts, of all namespaces'),
-    bytes: bytes(96 * MiB, 'estimated memory of these'),
+    count: count(120_000, 'verdicts, in all namespaces'),
+    bytes: bytes(96 * MiB, 'estimated memory of the verdicts'),
   },
-  /** Different texts that are kept once for all pods, of each kind. */
+  /** At most this many different texts, and lists of texts, are shared in memory by all pods. */
   sharedTexts: 50_000,
-  /** As JSON. Ordinary pods have about 400. */
+  /** Counted in the requirements as JSON, which have about 400 characters for an ordinary pod. */
   requiredCharacters: count(
     4 * KiB,
     "characters of a failed pod's requirements",
     'the pod waits for its own node',
   ),
-  /** Different requirements that are kept once for all failed pods. */
+  /** At most this many different requirements are shared in memory by all failed pods. */
   sharedKinds: 1000,
 };
 
-/** What is remembered of each profile on each node, longer than the pods that showed it live. */
+/** Limits of the evidence about profiles on nodes, which is kept after the pods that provided it are gone. */
 export const nodeEvidence = {
-  /** Two are enough for a judgement. Each that failed waits longer. */
+  /** Two controllers with failed pods are enough to judge a node. New pods of a remembered controller wait longer. */
   owners: count(64, 'controllers with failed pods, for each node and profile'),
   /** Pods can name nodes that do not exist. */
   nodes: count(20_000, 'remembered nodes, for each profile'),
-  /** They go before others where a node has to be proved. */
+  /** On a node that has to be proved, pods of these controllers may try sooner than other pods. */
   passedOwners: count(20_000, 'controllers with a pod that has passed', 'older ones are forgotten'),
 };
 
-/** Users can claim any number of addresses by `network-status` of their own pods. */
+/** Users can claim any number of addresses in the annotation `network-status` of their own pods. */
 export const duplicatesOfNamespace = count(
   500,
   '[duplicate addresses](errors.md#two-pods-with-one-address), for each namespace and between namespaces',
 );
 
 section('Nodes and namespaces');
-/** Namespaces that opted in; the API server is asked about others. One with 5 labels takes about 2 KiB. */
+/** Namespaces that opted in; others are requested from the API server. A namespace with 5 labels takes about 2 KiB. */
 export const namespaces = {
   max: {
     count: count(10_000, 'namespaces that opted in'),
-    bytes: bytes(16 * MiB, 'estimated memory of these'),
+    bytes: bytes(16 * MiB, 'estimated memory of these namespaces'),
   },
   each: bytes(
     128 * KiB,
-    'labels and numeric annotations of a namespace: about 600 labels',
+    'labels and numeric annotations of a namespace (about 600 labels)',
     '[`CNI_GATE_CLUSTER_TOO_LARGE`](errors.md#cni_gate_cluster_too_large)',
   ),
 };
 
-/** Kubernetes supports 5,000 nodes; one with 40 labels takes about 9 KiB. The gate lets pods through to others. */
+/** Kubernetes supports 5,000 nodes; a node with 40 labels takes about 9 KiB. The gate allows pods on unknown nodes. */
 export const nodes = {
-  max: { count: count(15_000, 'nodes'), bytes: bytes(64 * MiB, 'estimated memory of these') },
-  /** About 1,200 labels. Feature discovery creates up to 200. */
-  each: bytes(256 * KiB, 'labels, taints and resources of a node'),
+  max: { count: count(15_000, 'nodes'), bytes: bytes(64 * MiB, 'estimated memory of nodes') },
+  /** Enough for about 1,200 labels. Node Feature Discovery creates up to 200. */
+  each: bytes(256 * KiB, 'labels, taints and resources of one node'),
 };
 
-/** Characters of a name, UID or word of an object or a call: Kubernetes allows 253 for a DNS subdomain. */
+/** The maximum length of a name, UID or keyword in an object or call. Kubernetes allows 253 for a DNS subdomain. */
 export const nameCharacters = 253;
 
 section('Free capacity of nodes');
-/** What is kept of each pod on a node. */
+/** Limits of the lists of single nodes' pods, from which free capacity is computed. */
 export const placedPods = {
   listBytes: bytes(512 * MiB, "list of one node's pods", 'the node counts as full'),
-  /** So many bytes of such a list cost as much of the rate of requests as one request. */
+  /** Every 4 MiB of a list count as one more request against the rate below. */
   bytesOfAQuestion: 4 * MiB,
-  /** Lists a second, and at once after a pause. */
+  /** Lists per second; after a pause, `burst` lists at once. */
   perSecond: 10,
   burst: 20,
 };
 
-/** Events a second, at once after a pause, and in parallel: fewer than nominations, which matter more. */
+/** Events per second, at once after a pause, and in parallel. Nominations matter more, so they have a higher rate. */
 export const eventLimits = { perSecond: 10, burst: 50, inParallel: 5 } as const;
 
-/** Milliseconds until the pods of a namespace that opted in or out are listed, and between two such lists. */
+/** Milliseconds until pods are listed after a namespace opted in or out (`first`), and between such lists (`next`). */
 export const relist = { first: 200, next: 5000 };
 
 section('Quoted texts');
-/** Texts that others write: labels, annotations, a kubelet's reasons, conditions. */
+/** Limits of texts that users and kubelets write: labels, annotations, reasons, conditions. */
 export const texts = {
-  /** Kubernetes cuts event notes at 1,024 bytes. */
+  /** Kubernetes accepts at most 1,024 bytes in the note of an event. */
   quoted: count(512, 'characters of a quoted text', 'cut'),
-  /** Kubernetes takes 256 KiB for all annotations (`TotalAnnotationSizeLimitB`); 100 networks as JSON have 10 KiB. */
+  /** An object may have 256 KiB of annotations (`TotalAnnotationSizeLimitB`); 100 networks as JSON have 10 KiB. */
   annotation: count(
     64 * KiB,
     'characters of an annotation with a list or JSON, or of a condition',
@@ -249,21 +261,21 @@ export const texts = {
 
 section('Requests to the API server');
 /**
- * Requests for single objects that no watch has reported, for pods and for namespaces each. kube-scheduler binds 50 pods
- * a second at most, and 100 at once (`clientConnection` of KubeSchedulerConfiguration).
+ * Limits of requests for single objects that no watch has reported. They apply to pods and to namespaces separately.
+ * kube-scheduler binds at most 50 pods per second, and 100 at once (`clientConnection` of KubeSchedulerConfiguration).
  */
 export const lookups = {
   perSecond: count(100, 'requests a second'),
   burst: count(200, 'requests at once, after a pause'),
-  inFlight: count(16, 'requests in flight; others wait'),
+  inFlight: count(16, 'requests in flight; further requests wait'),
 };
 
 section('Dashboard');
-/** What the local page of `cni-gate dashboard` keeps and shows. */
+/** Limits of the local server of `cni-gate dashboard`. */
 export const dashboardLimits = {
   pause: time(2_000, 'pause between two readings'),
   /** Connections at a time; a browser opens six. */
   connections: 64,
-  /** Milliseconds until the headers of a request are there. */
+  /** Milliseconds until the headers of a request must have arrived. */
   headersTimeout: 10_000,
 };

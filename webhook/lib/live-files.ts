@@ -13,7 +13,7 @@ export interface LiveFilesOptions<T> {
   onReload?: (value: T) => void;
   /** Called when a change cannot be used; the last good value stays in force. */
   onError?: (error: unknown) => void;
-  /** Milliseconds between two reads of the files; 1,000 where nothing is given. */
+  /** Milliseconds between two reads of the files (default 1,000). */
   interval?: number;
 }
 
@@ -23,17 +23,17 @@ export type ReloadListener = Pick<LiveFilesOptions<unknown>, 'interval'> & {
 };
 
 /**
- * A value that is made from files, and made again when they change. It polls: a mounted ConfigMap or Secret changes by
- * replacing a link two folders up, which a watch on the file would miss.
+ * A value that is made from files, and made again when they change. The files are polled, because the kubelet updates
+ * a mounted ConfigMap or Secret by replacing a link to a folder, which a watch on the file would miss.
  */
 export class LiveFiles<T> {
   readonly #options: LiveFilesOptions<T>;
   readonly #timer: NodeJS.Timeout;
-  /** The texts as they were last read, or why that failed: what stays the same is reported once. */
+  /** The texts as they were last read, or the message of the error. Equal texts or messages are reported only once. */
   #seen: string[];
   #value: T;
 
-  /** @throws CniGateError when the first reading fails: there is no last good value yet */
+  /** @throws CniGateError when the first reading fails, because there is no last good value yet */
   constructor(options: LiveFilesOptions<T>) {
     this.#options = options;
     this.#seen = this.#read();

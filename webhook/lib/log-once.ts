@@ -4,18 +4,18 @@ import { CniGateError, messageOf } from './errors.ts';
 /** Milliseconds until a failure of the same kind is logged again. */
 const again = 600_000;
 
-/** Logs failures, each kind once in ten minutes: a failure may come with each request. @param every milliseconds */
+/** Logs failures. A failure of the same kind as the last one is logged only after a pause. @param every milliseconds */
 export function logOnce(log: Log, every = again) {
   let last: { kind: string; at: number } | undefined;
   return {
-    /** @param kind the same for failures of which only the first is logged */
+    /** @param kind equal for failures of which only the first is to be logged */
     warn(kind: string, facts: object, text: string): void {
       const now = performance.now();
       if (last?.kind === kind && now - last.at < every) return;
       last = { kind, at: now };
       log.warn(facts, text);
     },
-    /** What failed works again: the next failure is new. */
+    /** Call it when the operation has succeeded, so that the next failure is logged. */
     over(): void {
       last = undefined;
     },

@@ -1,8 +1,8 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-// names follow https://prometheus.io/docs/practices/naming/, and docs/reference/metrics.md lists them
+// metric names follow https://prometheus.io/docs/practices/naming/, and docs/reference/metrics.md lists them
 
-/** A counter with these labels. */
+/** Registers a counter with the given labels. */
 export const counter = <L extends string>(
   registry: Registry,
   name: string,
@@ -10,7 +10,7 @@ export const counter = <L extends string>(
   ...labelNames: L[]
 ): Counter<L> => new Counter({ name, help, labelNames, registers: [registry] });
 
-/** A gauge with these labels, which is set when the value changes. */
+/** Registers a gauge with the given labels, whose value the caller sets. */
 export const gauge = <L extends string>(
   registry: Registry,
   name: string,
@@ -18,10 +18,10 @@ export const gauge = <L extends string>(
   ...labelNames: L[]
 ): Gauge<L> => new Gauge({ name, help, labelNames, registers: [registry] });
 
-/** A value of a gauge, by its labels. */
+/** One value of a gauge, with the labels that identify it. */
 export type Sample = [labels: Record<string, string>, value: number];
 
-/** Registers a gauge that is computed for each scrape. @param samples undefined where there is no value yet */
+/** Registers a gauge that is computed at each scrape. @param samples returns undefined while there is no value */
 export function measuredGauge(
   registry: Registry,
   name: string,
@@ -35,7 +35,7 @@ export function measuredGauge(
     labelNames,
     registers: [registry],
     collect() {
-      // without labels, a reset would report 0
+      // `reset` of a gauge without labels would report 0
       if (labelNames.length > 0) this.reset();
       else this.remove();
       for (const [labels, value] of samples() ?? []) this.set(labels, value);

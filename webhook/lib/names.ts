@@ -3,25 +3,25 @@
 /** Address of the documentation. Messages link to pages by this address and a path in `docs/`. */
 export const docsUrl = 'https://github.com/cni-gate/cni-gate/blob/main/docs/';
 
-/** Label: on a namespace it opts in, on a pod it overrides the namespace's and marks what was injected. */
+/** Label. On a namespace, it opts in; on a pod, it overrides the namespace's label, and marks injected pods. */
 export const profileLabel = 'cni-gate.io/profile';
 
 /** Value of {@link profileLabel} on a pod that opts out. */
 export const optOutValue = 'none';
 
-/** Annotation on an injected pod: JSON that says what was injected and why. */
+/** Annotation on an injected pod: JSON that records what was injected and why. */
 export const statusAnnotation = 'cni-gate.io/status';
 
-/** Annotation on a pod that repair released from its Job, and deletes: the Job's name. */
+/** Annotation on a pod that repair has released from its Job, to delete the pod. The value is the Job's name. */
 export const releasedAnnotation = 'cni-gate.io/released-from';
 
-/** Keys with this prefix belong to cni-gate. */
+/** Label and annotation keys with this prefix belong to cni-gate. */
 export const ownPrefix = 'cni-gate.io/';
 
-/** Name of the validating webhook for bindings. The scheduler writes it into the pod's condition with each refusal. */
+/** Name of the validating webhook for bindings. The scheduler writes this name into the condition of a refused pod. */
 export const bindingsWebhook = 'bindings.cni-gate.io';
 
-/** Webhooks of the gate: one for each way to put a pod on a node. */
+/** Webhooks of the gate: one for bindings, and one for pods that are created with a node name. */
 export const gateWebhooks = [bindingsWebhook, 'placed-pods.cni-gate.io'] as const;
 
 /** Webhook that warns about a wrong label on a namespace. It never refuses. */
@@ -47,7 +47,7 @@ export const installedPolicies = ['pods.cni-gate.io', 'service-account.cni-gate.
 
 /** Label on the Secret of the managed certificates. cni-gate does not write a Secret without it. */
 export const certificatesLabel = 'cni-gate.io/certificates';
-/** Value of that label. */
+/** Value of {@link certificatesLabel}. */
 export const certificatesLabelValue = 'managed';
 
 /** Lease in cni-gate's own namespace. Its holder is the leader. */
@@ -59,7 +59,7 @@ export const nameOf = ({ namespace, name }: { namespace?: string | undefined; na
 
 /** `reportingController` of events. */
 export const eventReporter = 'cni-gate.io/leader';
-/** Reasons of these events. */
+/** Reasons of the leader's events. */
 export const eventReasons = {
   nominated: 'NodeNominated',
   notNominated: 'NotNominated',
@@ -69,7 +69,7 @@ export const eventReasons = {
   duplicateAddress: 'DuplicateAddress',
 } as const;
 
-/** `action` of the events on pods that are not recreated; `stop`: because repair has stopped. */
+/** `action` of the events on pods that are not recreated; it is `stop` if repair has stopped, otherwise `leave`. */
 export const eventActions = { leave: 'Leave', stop: 'Stop' } as const;
 
 /** ConfigMap in cni-gate's own namespace with the configuration of an installation, and the key in it. */
@@ -78,11 +78,11 @@ export const installedConfiguration = { name: 'cni-gate', key: 'config.yaml' } a
 /** Name of the injected init container. */
 export const validatorContainer = 'cni-gate-validator';
 
-/** Downward API volume with the annotations that are written after the pod is created. */
+/** Downward API volume with annotations that are written only after the pod was created. */
 export const podInfoVolume = 'cni-gate-podinfo';
-/** Where the init container mounts that volume. */
+/** Where the init container mounts {@link podInfoVolume}. */
 export const podInfoMountPath = '/run/cni-gate';
-/** File in that volume with the network status that Multus writes. */
+/** File in {@link podInfoVolume} with the network status that Multus writes. */
 export const networkStatusPath = 'network-status';
 
 /** Label keys and annotation keys of other projects. */

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Lets a loop sleep until something happens, or for a time. */
+/** Lets a loop sleep until it is notified, or until a time has passed. */
 export class Notifier {
   #notified = Promise.withResolvers<void>();
 
-  /** Ends the wait, or the next {@link wait} where there is none. */
+  /** Ends the current {@link wait}; if nothing waits now, the next one ends at once. */
   notify(): void {
     this.#notified.resolve();
   }
 
-  /** @param max milliseconds */
+  /** Waits until it is notified, or aborted, or the time has passed. @param max milliseconds */
   async wait(max: number, signal: AbortSignal): Promise<void> {
     const over = new AbortController();
     const timer = sleep(max, undefined, { signal: AbortSignal.any([signal, over.signal]) }).catch(() => {});

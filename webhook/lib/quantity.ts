@@ -1,17 +1,17 @@
 import { texts } from './limits.ts';
 
-/** What a suffix multiplies by. */
+/** The factor of each suffix. */
 const suffixes: Record<string, number> = {
   ...{ '': 1, k: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15, E: 1e18 },
   ...{ Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40, Pi: 2 ** 50, Ei: 2 ** 60 },
 };
 
-/** Divisors, not factors: 700 / 1000 is the same number as 0.7, while 700 * 0.001 is not. */
+/** Divisors instead of factors, because 700 / 1000 is exactly the number 0.7, and 700 * 0.001 is not. */
 const fractions: Record<string, number> = { n: 1e9, u: 1e6, m: 1e3 };
 
 /**
  * The number that a Kubernetes quantity stands for (apimachinery `pkg/api/resource`), exact enough to compare
- * two of them; NaN for a text that is none, or longer than {@link texts.quantity}.
+ * two quantities; NaN for a text that is not a quantity, or is longer than {@link texts.quantity}.
  */
 export function quantity(value: string | number): number {
   if (typeof value === 'number') return value;

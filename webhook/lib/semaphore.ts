@@ -1,10 +1,10 @@
-/** A semaphore over a number of places. */
+/** A counting semaphore, in which some callers may go first. */
 export class Semaphore {
   #free: number;
-  /** Those that go first, then all others, each in the order of their arrival. Each callback takes a place. */
+  /** The callers that go first, then all others, both in order of arrival. A callback grants its caller a place. */
   readonly #waiting = [new Set<() => void>(), new Set<() => void>()] as const;
 
-  /** @param places how many callers may hold one at a time */
+  /** @param places how many callers may hold a place at a time */
   constructor(places: number) {
     this.#free = places;
   }
@@ -13,7 +13,7 @@ export class Semaphore {
    * Takes a place, and waits until one is free.
    *
    * @param time the longest wait in milliseconds
-   * @param isFirst whether it goes before all that are not
+   * @param isFirst whether the caller goes before all callers without this priority
    * @returns whether a place was free in time
    */
   async take(time: number, isFirst = false): Promise<boolean> {
@@ -34,7 +34,7 @@ export class Semaphore {
     return granted;
   }
 
-  /** Gives a place back. The caller that waited longest gets it. */
+  /** Gives a place back. The next waiting caller gets it. */
   give(): void {
     for (const queue of this.#waiting) {
       for (const grant of queue) {

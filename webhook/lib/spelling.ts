@@ -1,10 +1,10 @@
-/** Longer words are not compared: it takes time in proportion to the product of both lengths. */
+/** Longer words are not compared, because the time grows with the product of both lengths. */
 const longest = 40;
 
 /** A misspelled word differs in at most this many letters, and at most in half of its letters. */
 const mostLetters = 2;
 
-/** The known word that a misspelled word is most like; undefined if it is like none. */
+/** The known word that is most similar to a misspelled word; undefined if no known word is similar enough. */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
   if (word.length > longest) return undefined;
   let best: string | undefined;
@@ -19,7 +19,7 @@ export function nearest(word: string, known: Iterable<string>): string | undefin
 
 /** How many letters have to be inserted, deleted or replaced to make one word of another (Levenshtein). */
 function distance(name: string, word: string): number {
-  // the distance of the letters of the name so far from the first letters of the word
+  // distances from the letters of the name that were read so far to each beginning of the word
   let row = Array.from({ length: word.length + 1 }, (_, column) => column);
   for (const letter of name) {
     const next = [(row[0] ?? 0) + 1];

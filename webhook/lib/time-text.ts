@@ -5,5 +5,5 @@
  */
 export const timeText = (time: number): string => new Date(time).toISOString().replace(/\.\d{3}Z$/, 'Z');
 
-/** Kubernetes' MicroTime: six digits of a second. */
+/** The format of Kubernetes' MicroTime, with six decimals of a second. */
 export const microTime = (time: Date): string => time.toISOString().replace('Z', '000Z');

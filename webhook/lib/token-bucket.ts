@@ -1,4 +1,4 @@
-/** Limits a rate: tokens a second, and a burst after a pause. The caller provides the time. */
+/** Limits a rate to a number of tokens per second, and to a burst after a pause. The caller provides the time. */
 export class TokenBucket {
   readonly #perSecond: number;
   readonly #burst: number;
@@ -11,7 +11,7 @@ export class TokenBucket {
     this.#left = burst;
   }
 
-  /** How many may pass now. @param now milliseconds of a monotonic clock */
+  /** How many whole tokens are left now. @param now milliseconds of a monotonic clock */
   left(now: number): number {
     const since = Math.max(0, now - this.#at);
     this.#left = Math.min(this.#burst, this.#left + (since / 1000) * this.#perSecond);
@@ -19,12 +19,12 @@ export class TokenBucket {
     return Math.floor(this.#left);
   }
 
-  /** Whether a new one would be the same. @param now milliseconds of a monotonic clock */
+  /** Whether the bucket is as full as a new one. @param now milliseconds of a monotonic clock */
   isFull(now: number): boolean {
     return this.left(now) >= this.#burst;
   }
 
-  /** Half of what a full one holds, rounded down. */
+  /** Half of the tokens of a full bucket, rounded down. */
   get half(): number {
     return Math.floor(this.#burst / 2);
   }

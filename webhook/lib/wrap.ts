@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util';
 
 /** Breaks a text between words. A word that is wider than a line stays whole. @param indent of lines after the first */
 export function wrap(text: string, width: number, indent = '  '): string[] {
-  // blanks at the begin are the first line's own indent
+  // spaces at the beginning are the indent of the first line
   const [start = ''] = /^ */.exec(text) ?? [];
   const [first = '', ...words] = text.slice(start.length).split(' ');
   const lines = [start + first];

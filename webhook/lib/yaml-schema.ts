@@ -2,7 +2,7 @@ import type { DocumentOptions, ParseOptions, ScalarTag, SchemaOptions, Tags } fr
 
 const standard = 'tag:yaml.org,2002:';
 
-/** Forms of Go's `strconv.ParseInt` with base 0: a leading zero means octal. Underscores do not count. */
+/** Integers that Go's `strconv.ParseInt` accepts with base 0. A leading zero means octal; underscores are ignored. */
 const integer = /^[-+]?(?:0[xX][0-9a-fA-F_]+|0[bB][01_]+|0[oO]?[0-7_]+|0|[1-9][0-9_]*)$/;
 const float = /^[-+]?(?:\.[0-9][0-9_]*|[0-9][0-9_]*(?:\.[0-9_]*)?)(?:[eE][-+]?[0-9]+)?$/;
 /** The largest number that Go reads as an integer, as uint64. */
@@ -30,7 +30,7 @@ const number = (name: 'int' | 'float', test: RegExp, resolve: ScalarTag['resolve
   stringify: ({ source, value }) => source ?? String(value),
 });
 
-/** Tags of YAML 1.1 that Kubernetes reads in another way, or as text. */
+/** Tags of YAML 1.1 that Kubernetes reads differently, or as text. */
 const replaced = /:(?:int|float|timestamp|set|omap|pairs|binary)$/;
 
 const kubernetesTags = (tags: Tags): Tags => [
@@ -40,20 +40,20 @@ const kubernetesTags = (tags: Tags): Tags => [
 ];
 
 /**
- * The rules of Kubernetes (go.yaml.in/yaml/v2 resolve.go): `yes` is true and `0644` is 420 as in YAML 1.1, but `1:30` and
- * dates are texts. `tests/yaml` compares the two readers.
+ * Kubernetes' rules for YAML (go.yaml.in/yaml/v2 resolve.go): `yes` is true and `0644` is 420 as in YAML 1.1, but
+ * `1:30` and dates are texts. `tests/yaml` compares what Kubernetes and cni-gate read.
  */
 export const kubernetesYaml: ParseOptions & DocumentOptions & SchemaOptions = {
   version: '1.1',
   uniqueKeys: false,
   prettyErrors: false,
   logLevel: 'silent',
-  // texts that any reader of YAML 1.1 takes for another value are written in quotes
+  // a text that a reader of YAML 1.1 could take for another value is written in quotes
   compat: 'yaml-1.1',
   customTags: kubernetesTags,
 };
 
-/** The rules for cni-gate's own configuration, in which `off` is a mode: YAML 1.2, with merge keys. */
+/** The rules for cni-gate's own configuration: YAML 1.2 with merge keys, so that the mode `off` is a text. */
 export const configurationYaml: typeof kubernetesYaml = {
   version: '1.2',
   merge: true,

@@ -19,11 +19,11 @@ import { kubernetesYaml } from './yaml-schema.ts';
 /** A text that is not YAML, or that exceeds a limit. */
 export class YamlError extends Error {
   override readonly name = 'YamlError';
-  /** From 1. */
+  /** Counted from 1. */
   readonly line: number;
-  /** From 1. */
+  /** Counted from 1. */
   readonly column: number;
-  /** Whether it exceeds a limit. */
+  /** Whether the text exceeds a limit. */
   readonly tooLarge: boolean;
 
   constructor(message: string, { line, col }: { line: number; col: number }, tooLarge = false) {
@@ -34,21 +34,21 @@ export class YamlError extends Error {
   }
 }
 
-/** Keys and indexes from a value to one inside it. */
+/** The keys and indexes that lead from a value to a value inside it. */
 type Path = readonly (string | number)[];
 
 /** A document of a YAML text. */
 export interface YamlDocument {
   source: Document.Parsed;
-  /** As JSON would have it; aliases share values. */
+  /** The value as JSON has it. Aliases share the value of their anchor. */
   value: unknown;
   /** The line of the value at a path, or of the nearest parent. The line of a field is that of its key. */
   lineOf: (path: Path) => number;
 }
 
-/** The maximum nesting of maps and lists: the package composes a document recursively. */
+/** The maximum nesting of maps and lists, because the package composes a document recursively. */
 const deepest = 200;
-/** The maximum number of aliases in a document: the package searches each one's anchor. */
+/** The maximum number of aliases in a document, because the package searches the anchor of each alias. */
 const mostAliases = 1000;
 
 /**
@@ -69,17 +69,17 @@ export function readYaml(text: string, options = kubernetesYaml): YamlDocument[]
   });
 }
 
-/** What the package's lexer has, and its types do not show. */
+/** Members of the package's lexer that its types do not declare. */
 interface LexerInternals {
   lex: Lexer['lex'];
-  /** How far a line has to be indented to continue what is open. */
+  /** How far a line has to be indented to continue the open value. */
   indentNext: number;
   parseQuotedScalar(): Generator<string>;
 }
 
 /**
- * The package's lexer, for which lines in quotes may have any indentation, as for go-yaml (scannerc.go,
- * `yaml_parser_scan_flow_scalar`): the documentation of Multus has JSON in quotes that ends at the column of its key.
+ * The package's lexer, changed so that lines in quotes may have any indentation, as in go-yaml (scannerc.go,
+ * `yaml_parser_scan_flow_scalar`). The documentation of Multus has quoted JSON that ends at the column of its key.
  */
 class KubernetesLexer extends (Lexer as unknown as new () => LexerInternals) {
   override *parseQuotedScalar(): Generator<string> {
@@ -91,7 +91,7 @@ class KubernetesLexer extends (Lexer as unknown as new () => LexerInternals) {
   }
 }
 
-/** The package's tokens. Its parser keeps open maps and lists on a stack, which has to stay small. */
+/** The tokens of a text. The package's parser keeps open maps and lists on a stack, whose size is limited here. */
 function* tokensOf(text: string, lines: LineCounter): ReturnType<Parser['parse']> {
   const parser = new Parser(lines.addNewLine);
   const fail = (message: string, tooLarge: boolean): never => {
@@ -102,9 +102,9 @@ function* tokensOf(text: string, lines: LineCounter): ReturnType<Parser['parse']
   lines.addNewLine(0);
   for (const lexeme of new KubernetesLexer().lex(text)) {
     yield* parser.next(lexeme);
-    // the lexer marks scalars, of which a block scalar can begin with an asterisk
+    // the lexer marks scalars with `\u001f`; an asterisk that begins a block scalar is no alias
     if (lexeme.startsWith('*') && before !== '\u001f') aliases += 1;
-    // the package takes an action of a template, such as "{{ .Values.name }}", for a map
+    // the package would read a template's action, such as "{{ .Values.name }}", as a map
     if (before === '{' && lexeme === '{') fail('a map cannot be a key', false);
     before = lexeme;
     if (aliases > mostAliases) fail(`more than ${mostAliases} aliases`, true);
@@ -120,7 +120,7 @@ function toValue(document: Document.Parsed, lines: LineCounter): unknown {
   };
   try {
     const value: unknown = document.toJS({ maxAliasCount: mostAliases, onAnchor });
-    // a TypeError if a value contains itself
+    // throws a TypeError if a value contains itself
     if (isShared) JSON.stringify(value);
     return value;
   } catch (error) {
@@ -136,7 +136,7 @@ function toValue(document: Document.Parsed, lines: LineCounter): unknown {
   }
 }
 
-/** The pair of a map with this key; of two, the last one, which counts. */
+/** The pair of a map with this key. If the map has several such pairs, the last pair counts. */
 function pairAt(node: unknown, key: string | number): Pair<Node, Node | null> | undefined {
   if (!isMap<Node, Node | null>(node)) return undefined;
   return node.items.findLast((pair) => isScalar(pair.key) && String(pair.key.value) === String(key));
@@ -156,7 +156,7 @@ function offsetNear(root: Node | null, path: Path): number {
   for (const [index, part] of path.entries()) {
     const key = pairAt(node, part)?.key;
     node = childOf(node, part);
-    // an object in a list begins at its first field
+    // a field begins at its key, and an object in a list at its first field
     const place = index === path.length - 1 && key !== undefined ? key : node;
     if (!isNode(place)) break;
     offset = place.range?.[0] ?? offset;
@@ -172,6 +172,6 @@ const childOf = (node: unknown, part: string | number): unknown =>
 export function writeYaml(yaml: unknown, layout: ToStringOptions = {}): string {
   const options = { ...kubernetesYaml, aliasDuplicateObjects: false };
   const document = isDocument(yaml) ? yaml : new Document(yaml, options);
-  // by default, long scalars are folded
+  // by default, the package would fold long scalars
   return document.toString({ lineWidth: 0, verifyAliasOrder: false, ...layout });
 }

@@ -21,16 +21,16 @@ import {
   type WebhookName,
 } from './read-review.ts';
 
-/** What the webhooks decide by. */
+/** The inputs of the webhooks' decisions besides the requests. */
 export interface AdmissionContext {
-  /** In force now. */
+  /** Returns the policy in force. */
   policy: () => Policy;
   view: ClusterView;
-  /** The namespace that cni-gate runs in: its pods are exempt. */
+  /** The namespace in which cni-gate runs. Its pods are exempt. */
   ownNamespace: string | undefined;
 }
 
-/** Adds the routes `POST /mutate`, `/gate` and `/namespaces`, within bounds of memory, time and connections. */
+/** Adds the routes `POST /mutate`, `/gate` and `/namespaces`, with limits on memory, time and connections. */
 export function addWebhooks(app: App, context: AdmissionContext, { metrics, clock }: ServerDeps): void {
   const { policy, view, ownNamespace } = context;
   const overload = (limit: OverloadLimit): void => metrics.overload(limit);
@@ -40,7 +40,7 @@ export function addWebhooks(app: App, context: AdmissionContext, { metrics, cloc
   metrics.measureBodies(() => bodies.inFlight);
   const largeBodies = new LargeBodies(overload);
   app.addHook('onClose', () => largeBodies.close());
-  // `bodies` reads them: a pod can have any key, `__proto__` too, and Fastify would copy keys by assignment
+  // `bodies` reads the bodies, as a pod can have any key, even `__proto__`, and Fastify would copy keys by assignment
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', (_request, _payload, done) => done(null));
   answerErrors(app, metrics);
@@ -78,11 +78,11 @@ export function addWebhooks(app: App, context: AdmissionContext, { metrics, cloc
     app.post(`/${webhook}`, (request) => answer(webhook, request));
 }
 
-/** What is known of a namespace without a wait; undefined where the API server has to be asked. */
+/** What is known about a namespace at once; undefined if a request to the API server is needed. */
 function knownNow(namespaces: Namespaces, name: string): NamespaceAnswer | undefined {
   const facts = namespaces.facts(name);
   if (!(facts instanceof Promise)) return { facts };
-  // `askFor` waits for the same answer
+  // `askFor` waits for the same request, and handles its error
   facts.catch(() => {});
   return undefined;
 }
@@ -102,8 +102,8 @@ const subjects = { mutate: 'pod', gate: 'placement', namespaces: 'namespace' };
 const reported = new Set(['refused', 'warned', 'audited', 'released', 'unknown']);
 
 /**
- * Logs each decision. Pods can hold secrets in their environment, so level info has only the pod's name; level debug
- * adds the patch, which has values of cni-gate and of the configuration alone.
+ * Logs a decision. Pods can hold secrets in their environment, so level info logs only the pod's name. Level debug adds
+ * the patch, which contains only values of cni-gate and of the configuration.
  */
 function logDecision(
   log: FastifyBaseLogger,
@@ -116,7 +116,7 @@ function logDecision(
     webhook,
     uid: request.uid,
     namespace: request.namespace,
-    // pino leaves out what is undefined
+    // pino leaves out undefined values
     pod: request.name,
     node: request.node,
     operation: request.operation,

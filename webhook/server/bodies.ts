@@ -6,8 +6,8 @@ import type { OverloadLimit } from './metrics.ts';
 import { nextTurn } from './turns.ts';
 
 /**
- * Receives the bodies of admission calls. Small ones are handled a few in each turn of the event loop; large ones wait
- * for one of a few places. Known callers go first.
+ * Receives the bodies of admission calls. A few small bodies are handled in each turn of the event loop. Large bodies
+ * wait for one of a few places. Calls of known callers go first.
  */
 export class Bodies {
   readonly #large = new Semaphore(serverLimits.largeBodies);
@@ -16,18 +16,18 @@ export class Bodies {
   readonly #isKnown: (request: IncomingMessage) => boolean;
   #inFlight = 0;
 
-  /** @param isKnown whether the caller had a valid answer before, as the API server has */
+  /** @param isKnown whether the caller has received a valid answer before, as the API server has */
   constructor(overload: (limit: OverloadLimit) => void, isKnown: (request: IncomingMessage) => boolean) {
     this.#overload = overload;
     this.#isKnown = isKnown;
   }
 
-  /** Bytes of the bodies without an answer. */
+  /** The bytes of all bodies whose calls are not answered yet. */
   get inFlight(): number {
     return this.#inFlight;
   }
 
-  /** Runs a handler with the body. @throws CniGateError where it is too large, not complete, or finds no place */
+  /** Runs a handler with the body. @throws CniGateError if the body is too large or incomplete, or gets no place */
   async handle<T>(request: IncomingMessage, handler: (text: Buffer) => Promise<T>): Promise<T> {
     const size = sizeOf(request);
     const isSmall = size <= serverLimits.smallBody;
@@ -36,7 +36,7 @@ export class Bodies {
     this.#inFlight += size;
     try {
       const text = await this.#receive(request, size).catch(async (error: unknown) => {
-        // all clients of an address can disconnect at once, and each leaves an answer and a line of the log
+        // many clients can disconnect at once, and each one causes an answer and a log line, so these take turns too
         await nextTurn(this.#turns, serverLimits.requestTimeout, false);
         throw error;
       });
@@ -53,7 +53,7 @@ export class Bodies {
     // The client may have disconnected while we waited for a place.
     if (request.destroyed) throw incomplete();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    // one buffer, and no list of chunks: a client that sends single bytes would make each of them an object
+    // one buffer instead of a list of chunks, because a client could send single bytes and so create many objects
     let text: Buffer | undefined;
     let received = 0;
     const take = (chunk: Buffer): void => {
@@ -72,7 +72,7 @@ export class Bodies {
     const gone = (): void => {
       if (!request.readableEnded) reject(incomplete());
     };
-    // the server's own limits of time end a small one
+    // the server's own time limits end the wait for a small body
     const late =
       size > serverLimits.smallBody
         ? setTimeout(() => reject(this.#busy('slow-body')), serverLimits.largeBodyArrival)
@@ -96,11 +96,11 @@ export class Bodies {
   }
 }
 
-/** Bytes of a body as announced. A body in chunks may become as large as is allowed. */
+/** The announced size of a body in bytes. A chunked body announces none, and may have the largest allowed size. */
 function sizeOf({ headers }: IncomingMessage): number {
   const announced = headers['content-length'];
   if (announced === undefined) return serverLimits.body;
-  // Node's parser of HTTP lets nothing but digits pass
+  // Node's HTTP parser accepts only digits here
   const size = Number(announced);
   if (size > serverLimits.body) throw tooLong();
   return size;

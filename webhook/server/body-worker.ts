@@ -19,7 +19,7 @@ export interface Job {
   text: Uint8Array;
   configuration: Configuration;
   ownNamespace: string | undefined;
-  /** About the namespace of the request; absent in the first reading. */
+  /** What is known about the request's namespace; absent when the body is read for the first time. */
   namespace?: NamespaceAnswer | undefined;
 }
 

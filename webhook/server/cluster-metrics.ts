@@ -9,8 +9,8 @@ import { measuredGauge, type Sample } from '../lib/metrics.ts';
 import { nameOf } from '../lib/names.ts';
 
 /**
- * Registers gauges of nodes, held pods and proofs, computed for each scrape (docs/reference/metrics.md). Until all is
- * listed they have no value: a number that is too small is worse than none.
+ * Registers gauges of nodes, held pods and proofs, computed for each scrape (docs/reference/metrics.md). A gauge has no
+ * value until all its objects are listed, because a number that is too small is worse than none.
  */
 export function measureCluster(
   { registry, clock }: Pick<Deps, 'registry' | 'clock'>,
@@ -66,7 +66,7 @@ export function measureCluster(
   );
 }
 
-/** How many nodes are in each state, for each existing DaemonSet of the profiles. */
+/** Counts the nodes in each state, for each existing DaemonSet of the profiles. */
 function* nodeStates(
   { readiness, evidence }: Pick<ClusterView, 'readiness' | 'evidence'>,
   policy: Policy,

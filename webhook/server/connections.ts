@@ -9,28 +9,28 @@ type BoundedServer = Pick<HttpServer, 'on' | 'listeners' | 'removeAllListeners'>
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 interface Connection {
-  /** Its key in `#open`; a closed socket does not tell it. */
+  /** The connection's key in `#open`. A closed socket no longer has its address. */
   peer: string;
   socket: Socket;
-  /** Answers that are not written to their end. */
+  /** Responses that are not completely written yet. */
   unanswered: Set<ServerResponse>;
-  /** Closes it when its TLS handshake takes too long. */
+  /** The timer that closes the connection if its TLS handshake takes too long. */
   handshake?: NodeJS.Timeout | undefined;
 }
 
 /**
- * Bounds the connections of a server, and the unanswered requests of each: Go's HTTP client, and so the API server,
- * sends one at a time. At the bound a new connection replaces an open one. TLS handshakes begin with the client's first
- * bytes, a few in each turn of the event loop.
+ * Limits the connections of a server, and the unanswered requests of each connection: Go's HTTP client, and so the API
+ * server, sends one at a time. At the limit, a new connection replaces an open one. A TLS handshake begins with the
+ * client's first bytes, and a few begin in each turn of the event loop.
  */
 export class Connections {
   readonly #max: number;
   readonly #closed: (limit: 'connections' | 'pipelined') => void;
   readonly #handshakeTimeout: number | undefined;
   readonly #handshakes = new Semaphore(handshakesOfTurn);
-  /** By the client's address and port, which a TLS socket shares with its TCP socket; least recently used first. */
+  /** Connections by the client's address and port, which TLS and TCP sockets share; least recently used first. */
   readonly #open = new Map<string, Connection>();
-  /** Addresses that received an answer of 200, as the API server did; least recently answered first. */
+  /** Addresses that received an answer with status 200, as the API server does; least recently answered first. */
   readonly #known = new Set<string>();
 
   /** @param handshakeTimeout milliseconds from the accept to the end of the TLS handshake, for a server with TLS */
@@ -40,14 +40,14 @@ export class Connections {
     this.#handshakeTimeout = handshakeTimeout;
   }
 
-  /** Bounds the connections of a server that does not listen yet. */
+  /** Limits the connections of a server that does not listen yet. */
   bound(server: BoundedServer): void {
     const handlers = server.listeners('request') as Handler[];
     server.removeAllListeners('request');
     const handle = (request: IncomingMessage, response: ServerResponse): void => {
       if (this.#admits(request, response)) for (const handler of handlers) handler(request, response);
     };
-    // By default Node answers an unknown `Expect` itself, without this bound. A server may ignore the header.
+    // By default, Node itself answers an unknown `Expect` header, outside this limit. A server may ignore the header.
     server.on('request', handle).on('checkExpectation', handle);
     const takers = server.listeners('connection') as ((socket: Socket) => void)[];
     server.removeAllListeners('connection');
@@ -76,15 +76,15 @@ export class Connections {
 
   #handshake(connection: Connection, time: number, take: () => void): void {
     const { socket } = connection;
-    // Two timers: bytes that arrived while the event loop was busy are read before the second one ends.
+    // Two timers, so that bytes that arrived while the event loop was busy are read before the second timer ends.
     connection.handshake = setTimeout(() => {
       connection.handshake = setTimeout(() => socket.destroy(), time / 2);
     }, time / 2);
-    // Swallow errors until the server owns the socket.
+    // Ignore errors until the server owns the socket.
     socket.on('error', () => {});
     socket.once('readable', async () => {
       const isInTime = await nextTurn(this.#handshakes, time, this.isKnown(socket));
-      // without a byte to read, the client has closed its side
+      // if there is no byte to read, the client has closed its side
       if (!isInTime || socket.readableLength === 0) socket.destroy();
       else if (!socket.destroyed) take();
     });
@@ -97,7 +97,7 @@ export class Connections {
     socket.destroy();
   }
 
-  /** Which connection to drop when full: first of unknown addresses, then the least recently used; busy ones last. */
+  /** The connection to drop at the limit: preferably idle, then of an unknown address, then the least recently used. */
   #evictionCandidate(): Connection {
     const connections = [...this.#open.values()];
     const idle = connections.filter((connection) => !isBusy(connection));
@@ -105,12 +105,12 @@ export class Connections {
     return (unknown ?? idle[0] ?? connections[0]) as Connection;
   }
 
-  /** Whether the client's address received an answer of 200. */
+  /** Whether the client's address has received an answer with status 200. */
   isKnown({ remoteAddress = '' }: Socket): boolean {
     return this.#known.has(remoteAddress);
   }
 
-  /** Whether a request is handled. If it exceeds the bound, its connection is closed. */
+  /** Whether a request is handled. If it exceeds the limit, its connection is closed. */
   #admits({ socket }: IncomingMessage, response: ServerResponse): boolean {
     // Node may still emit requests that it had already parsed when we destroyed the socket.
     if (socket.destroyed) return false;

@@ -8,23 +8,23 @@ import { Metrics, type ReloadSource } from './metrics.ts';
 /** The admission server: the Fastify instance of the HTTPS port. Its `onClose` hooks end everything else that runs. */
 export type App = FastifyInstance<Server>;
 
-/** What every part of the server gets. */
+/** The dependencies that every part of the server gets. */
 export interface ServerDeps extends Deps {
   log: FastifyBaseLogger;
   metrics: Metrics;
-  /** What `/readyz` asks: why the server is not ready, or undefined. An earlier reason hides later ones. */
+  /** Checks of `/readyz`: each returns why the server is not ready, or undefined. The first reason is reported. */
   ready: (() => string | undefined)[];
-  /** Makes the listener that reports the reloads of a source in the log and the metrics, after it called `changed`. */
+  /** Makes a listener that calls `changed` after a reload of a source, and reports each reload in log and metrics. */
   reload: (source: ReloadSource, changed?: () => void) => ReloadListener;
 }
 
 export interface DepsOptions {
   log: FastifyBaseLogger;
-  /** The clock of the machine where nothing is given. */
+  /** By default, the clock of the machine. */
   clock?: Clock;
-  /** Ends the start while it still waits. */
+  /** Aborts a start of the server that still waits. */
   signal?: AbortSignal;
-  /** Milliseconds between two reads of watched files; the default of `LiveFiles` where nothing is given. */
+  /** Milliseconds between two reads of watched files; by default, that of `LiveFiles`. */
   interval?: number;
 }
 

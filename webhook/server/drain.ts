@@ -3,20 +3,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { App, ServerDeps } from './deps.ts';
 
 export interface DrainOptions {
-  /** Milliseconds between "not ready" and the closing of the port: the API server needs time to drop the endpoint. */
+  /** Milliseconds between "not ready" and the closing of the port, in which the API server drops the endpoint. */
   drainDelay: number;
-  /** Milliseconds from the start of the drain until open connections are cut. */
+  /** Milliseconds from the start of the drain until open connections are closed by force. */
   drainTimeout: number;
 }
 
 /**
- * When the instance closes, `/readyz` fails, and after a delay Fastify closes the port. Each connection ends with its
- * next answer, when its client closes it, or at the end of the timeout. Call it first, so that it ends last.
+ * When the instance closes, `/readyz` fails, and the port is closed after a delay. Each connection ends with its next
+ * answer, when its client closes it, or at the timeout. Call this function first, so that its `onClose` hook runs last.
  */
 export function drainOnClose(app: App, options: DrainOptions, { log, ready }: ServerDeps): void {
   let cut: NodeJS.Timeout | undefined;
   ready.push(() => (cut === undefined ? undefined : 'shutting down'));
-  // Fastify tells clients from here on to close their connections
+  // from here on, Fastify sends `Connection: close` with each answer
   app.addHook('preClose', async () => {
     // a server that never opened its port has no requests to wait for
     if (!app.server.listening) return;
@@ -33,8 +33,8 @@ export function drainOnClose(app: App, options: DrainOptions, { log, ready }: Se
 }
 
 /**
- * Closes the port, and waits until all connections have ended. The `close()` of an HTTP server also closes idle
- * connections, and Go does not send a POST again once it wrote any of it (`shouldRetryRequest` in `net/http`).
+ * Closes the port, and waits until all connections have ended. The `close()` of an HTTP server would also close idle
+ * connections, and Go does not repeat a POST of which it has written a part (`shouldRetryRequest` in `net/http`).
  */
 function closePort(server: Server): Promise<void> {
   return new Promise((resolve) => Server.prototype.close.call(server, () => resolve()));

@@ -29,7 +29,7 @@ const statusOf: Partial<Record<ErrorCode, number>> = {
 type Request = FastifyRequest<RouteGenericInterface, Server>;
 type Reply = FastifyReply<RouteGenericInterface, Server>;
 
-/** Fastify's own errors before a handler runs, in our words. Its list: https://fastify.dev/docs/latest/Reference/Errors/ */
+/** Turns errors of Fastify itself into ours. Their list: https://fastify.dev/docs/latest/Reference/Errors/ */
 function translate(error: FastifyError, request: Request): CniGateError {
   if (error instanceof CniGateError) return error;
   switch (error.code) {
@@ -50,7 +50,7 @@ function translate(error: FastifyError, request: Request): CniGateError {
   });
 }
 
-/** Answers with an error, which is counted and logged. Node throws away what is left of the request's body. */
+/** Answers with an error, which is counted and logged. Node discards the rest of the request's body. */
 function answer(error: CniGateError, request: Request, reply: Reply, metrics: Metrics): Reply {
   const status = statusOf[error.code] ?? 500;
   metrics.badRequests.inc({ code: error.code });
@@ -58,12 +58,12 @@ function answer(error: CniGateError, request: Request, reply: Reply, metrics: Me
   const facts = { code: error.code, status, remote, method, path: quoted(url) };
   if (status >= 500) request.log.error({ ...facts, err: error }, error.message);
   else request.log.warn(facts, error.message);
-  // client-go waits for this many seconds and retries, within the webhook's timeoutSeconds: `checkWait` of rest
+  // client-go retries after this many seconds, within the webhook's timeoutSeconds (`checkWait` in `rest`)
   if (status === 429) reply.header('retry-after', '1');
   return reply.code(status).send({ code: error.code, message: error.message });
 }
 
-/** Answers whatever is no admission call with a clear 4xx, which the API server shows to the user. */
+/** Answers every request that is not an admission call with a clear 4xx, which the API server shows to the user. */
 export function answerErrors(app: FastifyInstance<Server>, metrics: Metrics): void {
   app.setErrorHandler((error: FastifyError, request, reply) =>
     answer(translate(error, request), request, reply, metrics),
@@ -74,9 +74,9 @@ export function answerErrors(app: FastifyInstance<Server>, metrics: Metrics): vo
   });
 }
 
-/** Options for Fastify: what it would answer in its own words, before {@link answerErrors} is asked. */
+/** Fastify's options for errors that Fastify would otherwise answer itself, before {@link answerErrors} applies. */
 export const errorOptions = (metrics: Metrics) => ({
-  /** A URL that cannot be decoded. Fastify runs no hooks here; close. */
+  /** Handles a URL that cannot be decoded. Fastify runs no hooks for it, so the connection is closed. */
   frameworkErrors: (error: FastifyError, request: Request, reply: Reply): void => {
     answer(translate(error, request), request, reply.header('connection', 'close'), metrics);
   },
@@ -85,8 +85,8 @@ export const errorOptions = (metrics: Metrics) => ({
 });
 
 /**
- * What Node's parser of HTTP does not take up: there is no request to answer, only a connection. Broken TLS handshakes
- * come here as well, and get no answer.
+ * Handles input that Node's HTTP parser rejects. There is no request to answer, only a connection. Failed TLS
+ * handshakes also come here, and get no answer.
  */
 function refuseHttp({ code = '' }: NodeJS.ErrnoException, socket: Socket, metrics: Metrics): void {
   const isLate = code === 'ERR_HTTP_REQUEST_TIMEOUT';
@@ -94,7 +94,7 @@ function refuseHttp({ code = '' }: NodeJS.ErrnoException, socket: Socket, metric
     socket.destroy();
     return;
   }
-  // Go keeps a connection that it did not need after all: it is idle (`queueForDial` in `net/http`)
+  // the connection is idle, not late: Go keeps connections that it did not need (`queueForDial` in `net/http`)
   if (isLate && socket.bytesRead === 0) return;
   metrics.badRequests.inc({ code: 'CNI_GATE_HTTP' });
   const status = isLate ? 408 : code === 'HPE_HEADER_OVERFLOW' ? 431 : 400;

@@ -8,12 +8,12 @@ import type { Job, JobResult } from './body-worker.ts';
 import type { OverloadLimit } from './metrics.ts';
 import type { Reading } from './read-review.ts';
 
-// in the bundle it is a file beside this one as well
+// in the bundle, too, the worker is a file beside this one
 const bodyWorker = new URL(`./body-worker${extname(import.meta.url)}`, import.meta.url);
 
 /**
- * Reads large bodies in a thread, one after another: V8 takes up to a second for one. The thread starts with the first,
- * holds nothing from one to the next, and is replaced when a body has ended it.
+ * Reads large bodies one after another in a thread, because V8 takes up to a second for one. The thread starts with the
+ * first body, keeps nothing from one body to the next, and is replaced if a body ends it.
  */
 export class LargeBodies {
   readonly #turn = new Semaphore(1);
@@ -29,7 +29,7 @@ export class LargeBodies {
     this.#program = program;
   }
 
-  /** Reads a body as `readReview` does. @throws CniGateError where it takes more time or memory than is allowed */
+  /** Reads a body as `readReview` does. @throws CniGateError if it takes more time or memory than is allowed */
   async read(job: Job): Promise<Reading> {
     if (!(await this.#turn.take(serverLimits.requestTimeout))) {
       this.#overload('bodies');
@@ -56,7 +56,7 @@ export class LargeBodies {
     const signal = AbortSignal.timeout(time);
     try {
       thread.postMessage(job);
-      // an event `error` ends the wait as well
+      // an `error` event also ends the wait
       const [result] = await once(thread, 'message', { signal });
       return result as JobResult;
     } catch (error) {

@@ -8,8 +8,8 @@ interface Listener {
 }
 
 /**
- * Opens a port, and returns it. Without a host: on every address of the machine, with IPv6 where there is one.
- * @param flag of the command line that names the port, for the error
+ * Opens a port, and returns its number. Without a host, the port opens on every address, over IPv6 too if possible.
+ * @param flag the command-line flag that sets the port, for the error
  * @throws CniGateError CNI_GATE_LISTEN
  */
 export async function listen(

@@ -4,18 +4,18 @@ import type { AdmissionDecision } from '../admission/respond.ts';
 import { counter, gauge, measuredGauge } from '../lib/metrics.ts';
 import { version } from '../lib/version.ts';
 
-/** In seconds. A decision takes tens of microseconds; a request that waits for the cluster takes up to 30 seconds. */
+/** Bucket bounds in seconds. A decision takes tens of microseconds, or up to 30 s if it waits for the cluster. */
 const durationBuckets = [
   50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3, 100e-3, 500e-3, 1, 5, 10, 30,
 ];
 
-/** Milliseconds between two measurements of the event loop: the value of prom-client's own metrics. */
+/** Milliseconds between two measurements of the event loop, as in prom-client's own metrics. */
 const loopResolution = 10;
 
 /** A limit that a request or connection can exceed. */
 export type OverloadLimit = 'bodies' | 'slow-body' | 'cost' | 'connections' | 'ops-connections' | 'pipelined';
 
-/** What can change while the server runs. */
+/** What can be reloaded while the server runs. */
 export type ReloadSource = 'configuration' | 'certificate' | 'cluster-state' | 'client-ca';
 
 /** The metrics of the server itself: docs/reference/metrics.md. */
@@ -98,7 +98,7 @@ export class Metrics {
     decision: Pick<AdmissionDecision, 'outcome' | 'reason' | 'profile'>,
     seconds: number,
   ): void {
-    // the configuration has this profile: a pod's label must not become a time series
+    // `profile` is in the configuration, so that arbitrary labels of pods do not become time series
     const { outcome, reason, profile = '' } = decision;
     this.#reviews.inc({ webhook, profile, outcome, reason });
     this.#duration.observe({ webhook }, seconds);

@@ -5,17 +5,17 @@ import type { App, ServerDeps } from './deps.ts';
 import { listen } from './listen.ts';
 
 export interface OpsOptions {
-  /** Address of both ports; every address of the machine where nothing is given. */
+  /** Address of both ports; by default, every address of the machine. */
   host?: string | undefined;
   /** Port for probes and metrics, plain HTTP. */
   opsPort: number;
-  /** Milliseconds for which scrapes of the metrics share one text. */
+  /** For how many milliseconds the text of the metrics is reused for later scrapes. */
   metricsAge?: number;
 }
 
 /**
- * Opens the port for the kubelet and Prometheus. It opens before everything that can wait, so that `/readyz` says what
- * the server waits for, and closes after everything else.
+ * Opens the port for the kubelet and Prometheus. The port opens before everything that can wait, so that `/readyz`
+ * reports what the server waits for, and closes after everything else.
  * @throws CniGateError CNI_GATE_LISTEN
  */
 export async function openOps(
@@ -23,7 +23,7 @@ export async function openOps(
   { host, opsPort, metricsAge = opsLimits.metricsAge }: OpsOptions,
   { metrics, ready }: ServerDeps,
 ): Promise<number> {
-  // a buffer: of a string, each connection would keep a copy until its client reads
+  // a buffer, because each connection would keep its own copy of a string until its client reads the answer
   let text: Promise<Buffer> | undefined;
   let madeAt = Number.NEGATIVE_INFINITY;
   const scrape = (): Promise<Buffer> => {
@@ -39,7 +39,7 @@ export async function openOps(
     requestTimeout: opsLimits.requestTimeout,
     http: {
       connectionsCheckingInterval: opsLimits.requestTimeout,
-      // By default Node answers these itself and lets pipelined requests queue without limit.
+      // By default, Node itself answers requests without a Host header, so that no limit applies to pipelined ones.
       requireHostHeader: false,
     },
   });

@@ -16,35 +16,35 @@ export interface PlainError {
   message: string;
 }
 
-/** The answer to the question about a namespace: its facts, or why they are not known. */
+/** What a request about a namespace returned: its facts, or why they are not known. */
 export type NamespaceAnswer = { facts: NamespaceFacts | undefined } | PlainError;
 
 export interface Decided {
   request: AnsweredRequest;
   decision: AdmissionDecision;
-  /** The answer, where it is made already. */
+  /** The answer to send, if it was made together with the decision. */
   review?: AdmissionReview;
 }
 
-/** What is logged about a request: of a pod also its name, and the node that it is to be bound to. */
+/** What is logged about a request; for a pod, also its name and the node to which it is to be bound. */
 type AnsweredRequest = NamespaceRequest & { name?: string; node?: string };
 
-/** What follows from a body alone: plain data, and small whatever the body was. */
+/** The result of reading a body. It is plain data, and small even if the body was large. */
 export type Reading = Decided | { placement: Placement } | { unknownNamespace: string };
 
 export interface ReadContext {
-  /** In force now. */
+  /** The policy in force. */
   policy: Policy;
-  /** The namespace that cni-gate runs in: its pods are exempt. */
+  /** The namespace in which cni-gate runs. Its pods are exempt. */
   ownNamespace: string | undefined;
-  /** What is known of a namespace without a wait; undefined where nobody has been asked. */
+  /** What is known about a namespace at once; undefined if it has to be requested first. */
   namespace: (name: string) => NamespaceAnswer | undefined;
 }
 
 /**
- * Reads the body of an admission call, JSON in UTF-8. It never waits, so that no parsed body stays in memory: one can
- * take 40 times as much as its text. A body whose namespace is not known is read a second time.
- * @throws CniGateError where the body is not JSON, or not a review for this webhook
+ * Reads the body of an admission call, JSON in UTF-8. The reading never waits, so that no parsed body stays in memory,
+ * where it can take 40 times as much as its text. A body whose namespace is not known yet is read a second time.
+ * @throws CniGateError if the body is not JSON, or not a review for this webhook
  */
 export async function readReview(
   webhook: WebhookName,

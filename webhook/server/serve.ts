@@ -16,19 +16,19 @@ import { type OpsOptions, openOps } from './ops.ts';
 import { type SecureContextOptions, secure } from './secure-context.ts';
 
 export interface ServeOptions extends DepsOptions, DrainOptions, OpsOptions, SecureContextOptions {
-  /** Port for admission requests, HTTPS. */
+  /** The HTTPS port for admission requests. */
   port: number;
-  /** Configuration file, reloaded when it changes; the built-in defaults where there is none. */
+  /** Configuration file, reloaded when it changes; by default, the built-in configuration. */
   config?: string | undefined;
-  /** Image to inject if the configuration names none; the image of this release where it is not given either. */
+  /** Image to inject if the configuration names none; by default, the image of this release. */
   image?: string | undefined;
-  /** The namespace that cni-gate runs in: its pods are exempt. */
+  /** The namespace in which cni-gate runs. Its pods are exempt. */
   ownNamespace?: string | undefined;
-  /** Watches a cluster. It wins over the file and the flag. */
+  /** Watches a cluster. It takes precedence over `clusterState` and `profile`. */
   cluster?: ((policy: () => Policy, deps: Deps) => ClusterView) | undefined;
-  /** File of Kubernetes objects that stand for a cluster, reloaded when it changes. */
+  /** File with Kubernetes objects that are used in place of a cluster, reloaded when it changes. */
   clusterState?: string | undefined;
-  /** Profile of every namespace, instead of its label. */
+  /** Profile of every namespace, in place of the one in its label. */
   profile?: string | undefined;
 }
 
@@ -40,7 +40,7 @@ export interface RunningServer {
   drain(): Promise<void>;
 }
 
-/** Starts the server. @throws CniGateError where a file or port cannot be used, or the reason of the signal */
+/** Starts the server. @throws CniGateError if a file or port cannot be used; the signal's reason if it is aborted */
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   const deps = serverDeps(options);
   const app = createApp(deps, options.clientCa !== undefined);
@@ -52,7 +52,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     const policy = openPolicy(app, options, deps, () => view?.policyChanged());
     const opsPort = await openOps(app, options, deps);
     const certificate = await secure(app, options, deps);
-    // after all that can fail for other reasons: it sends requests to the API server
+    // after everything that can fail for other reasons, because the view sends requests to the API server
     view = openView(app, options, deps, policy);
     addWebhooks(app, { policy, view, ownNamespace: options.ownNamespace }, deps);
     const port = await listen(app, options.host, options.port, '--port');
@@ -65,25 +65,25 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   }
 }
 
-/** The HTTPS port without routes and certificate. A caller without one gets an answer, not a failed handshake. */
+/** Makes the HTTPS server. A caller without a client certificate gets an error answer, not a failed handshake. */
 function createApp({ log, metrics }: ServerDeps, requestCert: boolean): App {
   return fastify({
     https: {
-      // of a connection that waits for its handshake, only the first bytes are read: TLS has its own buffers
+      // while a connection waits for its handshake, only its first bytes are read; TLS then has its own buffers
       highWaterMark: 1,
       headersTimeout: serverLimits.headersTimeout,
       connectionsCheckingInterval: serverLimits.timeoutCheck,
-      // By default Node answers these itself and lets pipelined requests queue without limit.
+      // By default, Node itself answers requests without a Host header, so that no limit applies to pipelined ones.
       requireHostHeader: false,
       ...(requestCert && { requestCert: true, rejectUnauthorized: false }),
     },
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     keepAliveTimeout: serverLimits.keepAliveTimeout,
-    // without any bytes, such as one that reads no answer
+    // closes a connection without traffic, such as one whose client does not read its answer
     connectionTimeout: serverLimits.keepAliveTimeout,
     requestTimeout: serverLimits.requestTimeout,
-    // by default a start or a drain of more than ten seconds ends the process
+    // by default, a start or a drain of more than ten seconds would end the process
     pluginTimeout: 0,
     ...errorOptions(metrics),
     // while the server closes, a request on an open connection is still answered
@@ -92,8 +92,8 @@ function createApp({ log, metrics }: ServerDeps, requestCert: boolean): App {
 }
 
 /**
- * Reads the configuration, and reloads it when its file changes. Read the result for each request.
- * @throws CniGateError where the file cannot be used, or has no profile of the name `profile`
+ * Reads the configuration, and reloads it when its file changes. Call the returned function for each request.
+ * @throws CniGateError if the file cannot be used, or has no profile named `profile`
  */
 function openPolicy(
   app: App,
@@ -107,7 +107,7 @@ function openPolicy(
   return () => file.value;
 }
 
-/** What the server knows of a cluster. @throws CniGateError CNI_GATE_STATE_INVALID where the file cannot be used */
+/** Opens the view of a cluster. @throws CniGateError CNI_GATE_STATE_INVALID if the file cannot be used */
 function openView(
   app: App,
   { cluster, clusterState, profile }: ServeOptions,

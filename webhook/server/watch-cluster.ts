@@ -8,13 +8,13 @@ import type { Policy } from '../core/profiles/policy.ts';
 import { startLeading } from '../leader/start.ts';
 import type { Deps } from '../lib/deps.ts';
 
-/** How long a new replica leaves the gate to those that know the nodes already, in milliseconds. */
+/** For how many milliseconds a new replica may stay unready until it knows the nodes, while others serve the gate. */
 const patience = 10_000;
 
 /**
- * Watches a cluster, and does the leader's work in it while this replica is the leader. An API server that does not
- * answer is no error: {@link ClusterView.unready} says why cni-gate waits.
- * @param ownNamespace namespace of the Lease; without one this replica never leads
+ * Watches a cluster, and does the leader's work in it while this replica is the leader. If the API server does not
+ * answer, there is no error, but {@link ClusterView.unready} reports why cni-gate waits.
+ * @param ownNamespace namespace of the Lease; without one, this replica never leads
  */
 export function watchCluster(
   client: ApiClient,

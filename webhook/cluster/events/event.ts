@@ -15,14 +15,14 @@ export interface Event {
   type: 'Normal' | 'Warning';
   reason: (typeof eventReasons)[keyof typeof eventReasons];
   action: string;
-  /** Part of the event's name, so that an event is written once, by any replica. */
+  /** Part of the event's name. Every replica gives an event the same name, so that it is written only once. */
   occasion: string;
   node?: string;
   /** At most {@link longest} bytes. */
   note: string;
 }
 
-/** Bytes. Source: `NoteLengthLimit` of Kubernetes. */
+/** The maximum length of a note, in bytes: Kubernetes' `NoteLengthLimit`. */
 export const longest = 1024;
 
 export const podReference = ({

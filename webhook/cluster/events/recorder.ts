@@ -17,23 +17,23 @@ import type { Leadership } from '../lease/leadership.ts';
 import type { Event } from './event.ts';
 
 const { perSecond, burst, inParallel } = eventLimits;
-/** Events that wait. */
+/** At most this many events wait. */
 const max = 200;
-/** Remembered names of events, which are not written again. */
+/** At most this many names of events are remembered. An event with a remembered name is not written again. */
 const mostNames = 20_000;
 /** How often an event is tried, and milliseconds between two tries. */
 const [mostTries, pause] = [5, 60_000];
-/** Milliseconds. */
+/** The longest wait for a new event, in milliseconds. */
 const longestPause = 600_000;
 
-/** `exists`: a replica has written it before; `dropped`: too many events waited, or this replica does not lead. */
+/** `exists`: a replica wrote the event before; `dropped`: too many events waited, or this replica does not lead. */
 type EventResult = 'written' | 'exists' | 'failed' | 'dropped';
 
 export const eventMetrics = (registry: Registry): Counter<'reason' | 'result'> =>
   counter(registry, 'cni_gate_events_total', 'Events on pods and their controllers.', 'reason', 'result');
 
 export interface EventRecorderOptions {
-  /** Undefined where there can be no leader: no event is written then. */
+  /** If undefined, this process can never lead, and no event is written. */
   leader: Leadership | undefined;
   metrics: ReturnType<typeof eventMetrics>;
   log: Log;
@@ -41,13 +41,13 @@ export interface EventRecorderOptions {
   instance: string;
 }
 
-/** A queue of events, which only the leader writes. A failure stops nothing. */
+/** A queue of events, which only the leader writes. A failed write does not stop the queue. */
 export class EventRecorder {
   readonly #client: ApiClient;
   readonly #options: EventRecorderOptions;
   readonly #rate = new TokenBucket(perSecond, burst);
   readonly #notifier = new Notifier();
-  /** The oldest first. */
+  /** Names of events that were queued or written, the oldest first. */
   readonly #known = new Set<string>();
   readonly #queue: { event: Event; tries: number }[] = [];
   readonly #failures: ReturnType<typeof logOnce>;
@@ -63,8 +63,8 @@ export class EventRecorder {
   }
 
   /**
-   * Queues an event, unless it was queued or written before: callers add what is still true again and again. If the
-   * queue is full, the event is dropped.
+   * Queues an event, unless it was queued or written before. Callers add an event again and again while its note is
+   * true. If the queue is full, the event is dropped.
    *
    * @returns whether it was queued
    */
@@ -112,7 +112,7 @@ export class EventRecorder {
       this.#count(event, exists ? 'exists' : 'failed');
       if (exists) return;
       if (tries >= mostTries) this.#known.delete(eventName(event));
-      // the rate bounds the number of these timers
+      // the rate of requests bounds the number of these timers
       else setTimeout(() => this.#push(event, tries + 1), pause).unref();
       if (signal.aborted) return;
       const { kind } = event.regarding;
@@ -135,13 +135,13 @@ export class EventRecorder {
   }
 }
 
-/** Kubernetes: `ReportingInstanceLengthLimit`. */
+/** The maximum length of `reportingInstance`: Kubernetes' `ReportingInstanceLengthLimit`. */
 const longestInstance = 128;
 
 const eventName = ({ regarding, reason, occasion }: Event): string =>
   `cni-gate.${regarding.uid}.${reason.toLowerCase()}.${occasion}`;
 
-/** The API server refuses a second event of the same name. */
+/** The name makes an event unique, because the API server refuses a second event with the same name. */
 function bodyOf(event: Event, instance: string): object {
   const { regarding, type, reason, action, node, note } = event;
   return {

@@ -18,7 +18,7 @@ export class InformerFactory {
     this.#timing = timing;
   }
 
-  /** Runs until it is stopped or all are. */
+  /** Starts an informer, which runs until it or the factory is stopped. */
   start<O extends ApiObject, T>(source: Source<O, T>): Informer<O, T> {
     const informer = new Informer(this.#client, source, this.#deps, this.#timing);
     this.#deps.metrics.objects(source.resource, () => informer.store.size);
@@ -37,7 +37,7 @@ export class InformerFactory {
   }
 }
 
-/** One informer for each of some sources, which come and go. */
+/** One informer for each source of a set. Sources can be added and removed. */
 export class InformerSet<O extends ApiObject, T> {
   readonly #informers: InformerFactory;
   readonly #changed: (changes: Change<T>[]) => void;
@@ -49,7 +49,7 @@ export class InformerSet<O extends ApiObject, T> {
     this.#changed = changed;
   }
 
-  /** Watches these sources and no others. One whose request changed starts again. */
+  /** Watches these sources and no others. A source whose request has changed gets a new informer. */
   watch(sources: ReadonlyMap<string, Source<O, T>>): void {
     for (const [name, informer] of this.#byName) {
       const source = sources.get(name);

@@ -10,34 +10,34 @@ import { type InformerDeps, reportOf } from './report.ts';
 import { type Change, type Lister, Store } from './store.ts';
 import { type WatchEvent, watchOnce } from './watch.ts';
 
-/** Milliseconds. */
+/** All times are in milliseconds. */
 const defaultTiming = {
-  /** The time of a watch, plus up to a third at random: docs/decisions/kubernetes-client.md. */
+  /** The duration of a watch. Up to a third is added at random (docs/decisions/kubernetes-client.md). */
   watch: 15_000,
   /** How much later a watch may end before its connection counts as dead. */
   grace: 3000,
-  /** Silence before an answer, and between two chunks. */
+  /** The longest silence before an answer, and between two chunks of an answer. */
   answer: 10_000,
-  /** The wait after the first failure; it doubles. */
+  /** The wait after the first failure. Each further failure doubles the wait. */
   backoff: 250,
   longestBackoff: 8000,
 };
 
-/** Times that differ from the default: tests use shorter ones. */
+/** Times that replace the defaults. Tests use shorter times. */
 export type Timing = Partial<typeof defaultTiming>;
 
-/** Names of objects that are too large. */
+/** At most this many names of oversized objects are remembered. */
 const mostTooLarge = 1000;
 
 /**
- * After this many failures in a row to reach the API server, everything is listed again. Its database may have been
- * restored from a backup, and it accepts a watch from a version that does not exist yet (v1.36).
+ * After this many failures in a row to reach the API server, all objects are listed again. Its database may have been
+ * restored from a backup, and the API server accepts a watch from a version that does not exist yet (v1.36).
  */
 const lostAfter = 4;
 
 /**
- * Keeps a store equal to what a cluster has, by a list and watches. During an outage, the store has the last known
- * objects.
+ * Keeps a store equal to the objects of a cluster, by a list and watches. During an outage, the store has the last
+ * known objects.
  */
 export class Informer<O extends ApiObject, T> implements Lister<T> {
   readonly store: Store<T>;
@@ -49,9 +49,9 @@ export class Informer<O extends ApiObject, T> implements Lister<T> {
   readonly #synced = Promise.withResolvers<void>();
   readonly #stopped = new AbortController();
   #isSynced = false;
-  /** From where to watch; undefined where everything is to be listed. */
+  /** The resourceVersion to watch from; undefined if all objects have to be listed. */
   #version: string | undefined;
-  /** Since a watch last worked. */
+  /** How many lists and watches have failed since a watch last worked. */
   #failures = 0;
   #tooLarge = new Set<string>();
   #stale = new AbortController();
@@ -66,7 +66,7 @@ export class Informer<O extends ApiObject, T> implements Lister<T> {
     this.#timing = { ...defaultTiming, ...timing };
   }
 
-  /** Whether everything was listed once, also if an outage follows. */
+  /** Whether all objects were listed once. It stays true during a later outage. */
   get synced(): boolean {
     return this.#isSynced;
   }
@@ -76,12 +76,12 @@ export class Informer<O extends ApiObject, T> implements Lister<T> {
     return this.#heardAt;
   }
 
-  /** Whether a list or watch failed, and none has succeeded since. */
+  /** Whether the list or watch that ended last has failed. */
   get isBehind(): boolean {
     return this.#isBehind;
   }
 
-  /** Whether any object is too large to be read: its absence from the store means nothing. */
+  /** Whether any object is too large to be read. If so, an object that is not in the store may exist. */
   get hasTooLarge(): boolean {
     return this.#tooLarge.size > 0;
   }
@@ -90,7 +90,7 @@ export class Informer<O extends ApiObject, T> implements Lister<T> {
     this.#stale.abort();
   }
 
-  /** Resolves after the first list, or when the informer is stopped. */
+  /** Resolves after the first successful list, or when the informer is stopped. */
   whenSynced(): Promise<void> {
     return this.#synced.promise;
   }
@@ -135,15 +135,15 @@ export class Informer<O extends ApiObject, T> implements Lister<T> {
   }
 
   /**
-   * Forgets the version where a watch cannot go on from it.
-   * @returns milliseconds until the next try, with jitter, so that replicas that failed together do not come back
-   *   together
+   * Forgets the version if a watch cannot continue from that version.
+   * @returns milliseconds until the next try, with jitter, so that replicas that failed at the same time do not try
+   *   again at the same time
    */
   #waitAfter(error: unknown): number {
     this.#failures += 1;
     const known = error instanceof ClusterError ? error : undefined;
     const status = known?.status;
-    // 400: the version is unknown, as after the database was replaced
+    // 400: the API server does not know the version, for example after its database was replaced
     const isLost = status === undefined ? this.#failures >= lostAfter : status === 400 || status === 410;
     if (known === undefined || isLost) this.#version = undefined;
     const { backoff, longestBackoff } = this.#timing;
@@ -172,7 +172,7 @@ export class Informer<O extends ApiObject, T> implements Lister<T> {
     const { watch, grace, answer } = this.#timing;
     await watchOnce(this.#client, this.source, {
       resourceVersion,
-      // the API takes whole seconds
+      // the API accepts whole seconds only
       seconds: Math.max(1, Math.round((watch * (1 + Math.random() / 3)) / 1000)),
       grace,
       timeout: answer,
@@ -180,7 +180,7 @@ export class Informer<O extends ApiObject, T> implements Lister<T> {
       onOpen: () => this.#report.contact(),
       onEvent: (event) => this.#take(event),
     });
-    // not after a list: a list that works and a watch that fails must not loop without a wait
+    // not reset after a list, so that lists that work and watches that fail do not alternate without a wait
     this.#failures = 0;
     this.#report.contact();
   }

@@ -12,17 +12,17 @@ interface ListOptions {
   timeout?: number;
   signal?: AbortSignal;
   onPage?: () => void;
-  /** Called for each object that exists and is not read. */
+  /** Called for each object that exists but is not kept, such as one that is too large. */
   onUnread?: (unread: Unread) => void;
 }
 
-/** The API server keeps a whole page in memory, and any user may create objects of 1.5 MB. */
+/** Objects in a page. The API server keeps a whole page in memory, and any user may create objects of 1.5 MB. */
 const limit = 100;
 
 /**
- * Lists page by page, up to date: without a version, the API server does not answer from its cache.
+ * Lists all objects page by page. The list is up to date, because the request does not name a resourceVersion.
  * @returns the objects, and the version to watch from
- * @throws ClusterError; 410 where the token of a page expired
+ * @throws ClusterError; its status is 410 if the continue token of a page has expired
  */
 export async function listAll<O extends ApiObject, T>(
   client: ApiClient,

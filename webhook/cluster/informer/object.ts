@@ -15,26 +15,26 @@ export interface Metadata {
 }
 
 export interface Retention<T> {
-  /** Of all objects together. */
+  /** The limits for all objects together. */
   max: { count: number; bytes: number };
-  /** Bytes of one object (no limit by default). */
+  /** The limit for one object, in bytes of memory (no limit by default). */
   each?: number;
-  /** Bytes of memory. */
+  /** Returns how many bytes of memory an object takes. */
   weigh: (object: T) => number;
 }
 
 /** What an informer lists and watches. */
 export interface Source<O extends ApiObject, T> {
-  /** For messages and metrics: `namespaces`. */
+  /** The name in messages and metrics, such as `namespaces`. */
   resource: string;
   path: string;
   query?: Record<string, string>;
-  /** Bytes of JSON of the largest object that is read (default `objectBytes`). */
+  /** The maximum size of an object that is read, in bytes of JSON (default `objectBytes`). */
   maxObject?: number;
-  /** By name and namespace. */
+  /** Whether to keep an object, by its name and namespace. */
   wants?: (metadata: Metadata) => boolean;
   pick: (object: O) => T;
-  /** Everything is kept by default. */
+  /** By default, all objects are kept. */
   retention?: Retention<T>;
 }
 
@@ -47,13 +47,13 @@ export interface Entry<T> {
 
 export type LeftOut = 'too-large' | 'not-wanted' | 'too-many';
 
-/** An object that exists and is not kept. */
+/** An object that exists but is not kept. */
 export interface Unread {
   why: Exclude<LeftOut, 'too-many'>;
   metadata: Metadata;
 }
 
-/** Undefined where the JSON is no object of the API. */
+/** Returns what is kept of an object, or why it is not kept; undefined if the JSON is not an API object. */
 export function pickEntry<O extends ApiObject, T>({ text, isCut }: ObjectText, source: Source<O, T>) {
   if (!isCut) return entryOf(parsed(text), source);
   const metadata = identityIn(text);
@@ -84,16 +84,16 @@ export function entryOf<O extends ApiObject, T>(
 export const isTooLarge = <T>(object: T, retention: Retention<T> | undefined): boolean =>
   retention?.each !== undefined && retention.weigh(object) > retention.each;
 
-/** Only the identity is checked. */
+/** Checks only that the name, the UID and the version are texts. */
 export function isApiObject(value: unknown): value is ApiObject {
   const { metadata } = (value ?? {}) as { metadata?: Record<string, unknown> | null };
   return ['name', 'uid', 'resourceVersion'].every((key) => typeof metadata?.[key] === 'string');
 }
 
 /**
- * The identity, from the beginning of an object's JSON. Kubernetes writes `metadata` first, and in it the names, the
- * UID and the version before all that is long (the order of fields in `ObjectMeta`). No text in the JSON can contain
- * `"metadata":{`, because its quotes are escaped.
+ * Reads the identity from the beginning of an object's JSON. Kubernetes writes `metadata` before long fields, and in
+ * `metadata` the names, the UID and the version before long fields (the order in `ObjectMeta`). No text value can
+ * contain `"metadata":{`, because quotes in a text are escaped.
  */
 export function identityIn(head: string): Metadata | undefined {
   const [, fields = ''] = /"metadata":\{([^{[]*)/.exec(head) ?? [];

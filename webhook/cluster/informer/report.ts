@@ -9,7 +9,7 @@ export interface InformerDeps {
   log: Log;
 }
 
-/** Milliseconds: any user may create many objects that are left out. */
+/** Milliseconds between two log lines about objects that are not kept, of which any user may create many. */
 const logInterval = 60_000;
 
 const leftOutText: Record<Exclude<LeftOut, 'not-wanted'>, string> = {
@@ -22,7 +22,7 @@ export function reportOf(resource: string, { metrics, log }: Partial<InformerDep
   let fault: string | undefined;
   const leftOut = log && logOnce(log, logInterval);
   return {
-    /** Undefined once the API server sent something after it. */
+    /** The last fault; undefined once the API server has sent something again. */
     get fault(): string | undefined {
       return fault;
     },

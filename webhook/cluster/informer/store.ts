@@ -1,7 +1,7 @@
 import { getOrMake } from '../../lib/maps.ts';
 import type { Entry, Retention } from './object.ts';
 
-/** `listed`: from a list, which has only the latest version of an object. */
+/** `listed`: whether the change comes from a list, which has only the latest version of an object. */
 export type Change<T> =
   | { type: 'added'; key: string; uid: string; object: T; listed: boolean }
   | { type: 'updated'; key: string; uid: string; object: T; previous: T; listed: boolean }
@@ -20,9 +20,9 @@ interface Group<T> {
 }
 
 /**
- * The last known objects, within a limit of bytes. Above it, the namespace with the most bytes loses the objects that
- * have not changed for the longest time, so that no tenant displaces the objects of others. Each object weighs at
- * least its share of the limit, which also limits their number.
+ * The last known objects, within a limit of bytes. Above the limit, the namespace with the most bytes loses the objects
+ * that have not changed for the longest time, so that no tenant displaces the objects of other tenants. Each object
+ * counts as at least `max.bytes / max.count` bytes, which also limits the number of objects.
  */
 export class Store<T> {
   readonly #retention: Retention<T> | undefined;
@@ -38,7 +38,7 @@ export class Store<T> {
     return [...this.#groups.values()].reduce((total, { entries }) => total + entries.size, 0);
   }
 
-  /** How many objects were dropped since the last list. */
+  /** How many objects were dropped because of the limit, from the last list on. */
   get leftOut(): number {
     return this.#leftOut;
   }
@@ -55,7 +55,7 @@ export class Store<T> {
     for (const { object } of this.entries()) yield object;
   }
 
-  /** Adds or replaces an object. Others may be dropped for it, or the object itself. */
+  /** Adds or replaces an object. Because of the limit, other objects or this object may be dropped. */
   put(entry: Entry<T>): Change<T>[] {
     const before = this.#delete(entry.key);
     const group = getOrMake(this.#groups, namespaceOf(entry.key), () => ({ entries: new Map(), bytes: 0 }));
@@ -66,14 +66,14 @@ export class Store<T> {
     return [...(before === undefined ? [] : [before]), ...dropped.slice(0, -1)].map(deleted);
   }
 
-  /** @param uid of the deleted object: another one of its name stays */
+  /** @param uid the UID of the deleted object; an object with the same name and another UID stays */
   remove(key: string, uid?: string): Change<T>[] {
     if (uid !== undefined && this.#entry(key)?.uid !== uid) return [];
     const before = this.#delete(key);
     return before === undefined ? [] : [deleted(before)];
   }
 
-  /** Takes over the objects of a list. */
+  /** Replaces all objects by the objects of a list. */
   replace(listed: Store<T>): Change<T>[] {
     const before = new Map(Array.from(this.entries(), (entry) => [entry.key, entry]));
     this.#groups = listed.#groups;

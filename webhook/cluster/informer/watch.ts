@@ -19,7 +19,7 @@ export type WatchEvent<T> =
   | { type: 'removed'; metadata: Metadata }
   | { type: 'bookmark'; resourceVersion: string };
 
-/** @throws ClusterError for an ERROR event; Error where it is no event: what was sent before may be wrong as well */
+/** @throws ClusterError for an ERROR event; Error if the text is not an event; earlier events may be wrong then */
 function readEvent<O extends ApiObject, T>({ text, isCut }: ObjectText, source: Source<O, T>): WatchEvent<T> {
   if (isCut) {
     const metadata = identityIn(text);
@@ -46,16 +46,16 @@ function readEvent<O extends ApiObject, T>({ text, isCut }: ObjectText, source: 
   throw new Error(`expected an event of a watch, got ${JSON.stringify(text.slice(0, 80))}`);
 }
 
-/** Milliseconds. A watch without an event that ends sooner was not served. */
+/** Milliseconds. A watch that ends sooner and without an event counts as failed. */
 const leastWatch = 1000;
 
 export interface WatchOptions<T> {
   resourceVersion: string;
-  /** Whole seconds, `timeoutSeconds` of the request. */
+  /** After how many whole seconds the server should end the watch: `timeoutSeconds` of the request. */
   seconds: number;
-  /** Milliseconds that the end may be late before the watch counts as dead. */
+  /** How many milliseconds late the watch may end before it counts as dead. */
   grace: number;
-  /** Milliseconds until the head of the answer. */
+  /** How many milliseconds the head of the answer may take. */
   timeout: number;
   signal: AbortSignal;
   onOpen: () => void;
@@ -63,8 +63,8 @@ export interface WatchOptions<T> {
 }
 
 /**
- * Watches until the server ends the watch. One that does not end in time is dead; a quiet one may be alive.
- * @throws ClusterError; Error for a line that is no event
+ * Watches until the server ends the watch. A watch without events may be alive; only a late end shows that it is dead.
+ * @throws ClusterError; Error for text that is not an event
  */
 export async function watchOnce<O extends ApiObject, T>(
   client: ApiClient,

@@ -9,15 +9,15 @@ import { heldBy, type Lease, type LeaseSpec, mayHold, type Observation, observe,
 
 export interface Leadership {
   readonly leads: boolean;
-  /** Calls back when this process begins or ends to lead. @returns unsubscribes */
+  /** Calls back when this process starts or stops leading. @returns a function that unsubscribes */
   subscribe(changed: () => void): () => void;
 }
 
-/** As in client-go's leader election, in milliseconds. */
+/** The times of client-go's leader election, in milliseconds. */
 const defaultTimes = {
-  /** Others may take a Lease that has not changed for this time. Whole seconds. */
+  /** Other processes may take a Lease that has not changed for this time. It has to be in whole seconds. */
   duration: 15_000,
-  /** The holder stops to lead after this time without a renewal. Shorter than the duration. */
+  /** The holder stops leading after this time without a renewal. It has to be shorter than the duration. */
   deadline: 10_000,
   retry: 2000,
 };
@@ -25,15 +25,15 @@ const defaultTimes = {
 export interface LeaderElectorOptions {
   namespace: string;
   name: string;
-  /** Unique for each process. */
+  /** The name of this process in the Lease, which is unique for each process. */
   identity: string;
   log: Log;
   times?: typeof defaultTimes;
 }
 
 /**
- * Leader election with a Lease, as in client-go: the holder renews it, others take it if it has not changed for its
- * duration, and every write carries the version that was read. The clock is monotonic.
+ * Leader election with a Lease, as in client-go. The holder renews the Lease, and other processes take a Lease that has
+ * not changed for its duration. Every write carries the version that was read. Time is that of a monotonic clock.
  */
 export class LeaderElector implements Leadership {
   readonly #client: ApiClient;
@@ -42,7 +42,7 @@ export class LeaderElector implements Leadership {
   readonly #list: string;
   readonly #changed = new Set<() => void>();
   #observation: Observation | undefined;
-  /** When the last request was sent that created, took or renewed the Lease. */
+  /** When the last successful attempt to create, take or renew the Lease began. */
   #renewed = Number.NEGATIVE_INFINITY;
   #reported = false;
   readonly #failures: ReturnType<typeof logOnce>;
@@ -70,7 +70,7 @@ export class LeaderElector implements Leadership {
     while (!signal.aborted) {
       await this.#step(signal);
       this.#tell();
-      // replicas should not send their requests at the same time
+      // random, so that replicas do not send their requests at the same time
       const wait = this.leads ? retry : retry * (1 + Math.random() / 5);
       await sleep(wait, undefined, { signal }).catch(() => {});
     }
@@ -84,7 +84,7 @@ export class LeaderElector implements Leadership {
     const options = { timeout: deadline / 2, signal };
     try {
       const lease = await this.#client.get<Lease>(pathBelow(this.#list, name), options);
-      // the time before the next request: no other replica can measure from earlier
+      // the time before the Lease is written, so no other replica can start to measure earlier
       const now = performance.now();
       this.#observation = observe(this.#observation, lease, now);
       if (mayHold(this.#observation, identity, now)) {
@@ -98,7 +98,7 @@ export class LeaderElector implements Leadership {
       } else this.#renewed = Number.NEGATIVE_INFINITY;
       this.#failures.over();
     } catch (error) {
-      // another replica was faster, as the next request shows
+      // 409: another replica was faster, and the next request reads what that replica wrote
       if (signal.aborted || (error instanceof ClusterError && error.status === 409)) return;
       const text = `no leader can be found: ${messageOf(error)}`;
       this.#failures.warn(kindOfError(error), { lease: name, err: error }, text);

@@ -20,12 +20,12 @@ export interface LeaseSpec {
 
 export interface Observation {
   lease: Lease | undefined;
-  /** When it was first read in this state, by this process's clock. */
+  /** When the Lease was first read in this state, by this process's monotonic clock. */
   since: number;
 }
 
 /**
- * Only the time without a change counts: the times in a Lease are by its holder's clock.
+ * Records since when a Lease has not changed. The times in the Lease are not used: they are by its holder's clock.
  * @param now milliseconds of a monotonic clock
  */
 export function observe(before: Observation | undefined, lease: Lease | undefined, now: number): Observation {
@@ -35,7 +35,7 @@ export function observe(before: Observation | undefined, lease: Lease | undefine
 
 const versionOf = (lease: Lease | undefined): string | undefined => lease?.metadata.resourceVersion;
 
-/** Milliseconds after which a Lease without a change is free, whatever its duration says: replicas write 15 s. */
+/** Milliseconds after which an unchanged Lease is free, even if its duration is longer. Replicas write 15 s. */
 const longestDuration = 60_000;
 
 /** Whether this process may create the Lease, renew it, or take it over. */
@@ -45,7 +45,7 @@ export function mayHold({ lease, since }: Observation, identity: string, now: nu
   return !holderIdentity || holderIdentity === identity || now - since > duration;
 }
 
-/** @param duration milliseconds */
+/** The spec with which a process creates, takes or renews a Lease. @param duration milliseconds */
 export function heldBy(
   lease: Lease | undefined,
   { identity, duration, time }: { identity: string; duration: number; time: Date },
@@ -62,7 +62,7 @@ export function heldBy(
   };
 }
 
-/** As client-go releases a Lease: the next holder need not wait. */
+/** The spec that releases a Lease as client-go does, so that the next holder need not wait. */
 export function released({ spec }: Lease, time: Date): LeaseSpec {
   const now = microTime(time);
   const leaseTransitions = spec?.leaseTransitions ?? 0;

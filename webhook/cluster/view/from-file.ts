@@ -17,9 +17,9 @@ import { readYaml, YamlError } from '../../lib/yaml.ts';
 import type { ApiObject } from '../informer/object.ts';
 
 /**
- * A cluster that a file of Kubernetes objects describes. When the file changes, only the gate's own answers are
- * remembered.
- * @param profile of every namespace, instead of its label
+ * The view of a cluster that a file of Kubernetes objects describes. When the file changes, only the gate's own answers
+ * are remembered.
+ * @param profile the profile of every namespace, instead of the namespace's label
  * @throws CniGateError CNI_GATE_STATE_INVALID
  */
 export function viewOfFile(file: string, profile: string | undefined, listener: ReloadListener): ClusterView {
@@ -75,7 +75,7 @@ export function viewOfFlag(profile: string | undefined): ClusterView {
   };
 }
 
-/** A view without watches knows everything at once. */
+/** The members of a view without watches, which is complete from the start. */
 const complete = {
   subscribe: () => () => {},
   unsynced: () => undefined,
@@ -90,13 +90,13 @@ const emptyState = (evidence: Evidence) => ({
   namespaceAnnotations: new Map<string, Record<string, string>>(),
   readiness: new Readiness(),
   evidence,
-  /** By `namespace/name`. */
+  /** Pods that wait for a node, by `namespace/name`. */
   pending: new Map<string, GatePod>(),
 });
 type ClusterState = ReturnType<typeof emptyState>;
 
 /**
- * YAML documents, or Lists as `kubectl get -o yaml` writes them. Other kinds are ignored.
+ * Reads YAML documents, or Lists as `kubectl get -o yaml` writes them. Objects of unknown kinds are ignored.
  * @param file only for messages
  * @throws CniGateError CNI_GATE_STATE_INVALID
  */
@@ -162,7 +162,7 @@ const adders = {
   },
 };
 
-/** Returns the name. Fills in metadata that a file may leave out. */
+/** Returns the name of an object, and adds metadata that a file may leave out. */
 function identified(object: KubernetesObject, kind: string, file: string): string {
   const metadata = isObject(object.metadata) ? object.metadata : {};
   const { name } = metadata;
@@ -173,7 +173,7 @@ function identified(object: KubernetesObject, kind: string, file: string): strin
   return name;
 }
 
-/** @throws TypeError where the values are no strings */
+/** @throws TypeError if a value is not a string */
 function stringsOf(map: unknown): Record<string, string> {
   // the API server reads null as an empty string
   const entries = Object.entries(map ?? {}).map(([key, value]) => [key, value ?? '']);

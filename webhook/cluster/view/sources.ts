@@ -19,7 +19,7 @@ import { nameOf, profileLabel } from '../../lib/names.ts';
 import { apiPath } from '../api-path.ts';
 import type { ApiObject, Source } from '../informer/object.ts';
 
-/** Estimated bytes of memory: 160 for an entry was measured and rounded up. */
+/** Estimates the memory of a value, in bytes. The 160 bytes of an entry were measured and rounded up. */
 function weightOf(value: unknown): number {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null) return 0;
@@ -28,13 +28,13 @@ function weightOf(value: unknown): number {
   return total;
 }
 
-/** Bytes of a pod's verdict without its texts: measured and rounded up. */
+/** The memory of a pod's evidence without its texts, in bytes: measured and rounded up. */
 const ofEvidence = 704;
 
-/** Bytes of what an ordinary pod requires of a node. */
+/** The memory of an ordinary pod's requirements, in bytes. Requirements are counted only above this size. */
 const ofRequired = 2048;
 
-/** Texts that pods share are not counted. */
+/** The memory of a pod's evidence, in bytes. Texts that pods share are not counted. */
 const weightOfEvidence = ({ name, addresses, required }: PodEvidence): number =>
   ofEvidence +
   2 * name.length +
@@ -43,7 +43,7 @@ const weightOfEvidence = ({ name, addresses, required }: PodEvidence): number =>
 
 export interface OptedIn {
   has(namespace: string): boolean;
-  /** Calls back after namespaces opted in or out: no event reports their older pods, which have to be listed. */
+  /** Calls back after namespaces opted in or out. No event reports their older pods, so the pods have to be listed. */
   subscribe(changed: () => void): void;
 }
 
@@ -52,8 +52,8 @@ export const isOptedIn = (facts: NamespaceFacts | undefined): facts is Namespace
   facts !== undefined && Object.hasOwn(facts.labels, profileLabel);
 
 /**
- * Only namespaces with the profile label: there may be any number of others. A watch reports one that loses the label
- * as deleted.
+ * Only namespaces with the profile label, because any number of other namespaces may exist. When a namespace loses the
+ * label, the watch reports the namespace as deleted.
  */
 export const namespaceSource: Source<ApiObject, NamespaceFacts> = {
   resource: 'namespaces',
@@ -63,7 +63,7 @@ export const namespaceSource: Source<ApiObject, NamespaceFacts> = {
   retention: { ...namespaces, weigh: weightOf },
 };
 
-/** A kubelet writes the status of its node and most of its labels, which bounds them. */
+/** All nodes. The kubelet writes the status and most labels of its node, which limits the size of nodes. */
 export const nodeSource: Source<ApiNode, NodeFacts> = {
   resource: 'nodes',
   path: '/api/v1/nodes',
@@ -76,7 +76,7 @@ export interface DaemonSetSnapshot {
   selector: string | undefined;
 }
 
-/** cni-gate does not list other DaemonSets: tenants may create many and large ones. */
+/** One DaemonSet that a profile names. cni-gate lists no other DaemonSets: tenants may create many and large ones. */
 const daemonSetSource = ({ namespace, name }: DaemonSetRef): Source<ApiDaemonSet, DaemonSetSnapshot> => ({
   resource: `daemonset ${namespace}/${name}`,
   path: apiPath`/apis/apps/v1/namespaces/${namespace}/daemonsets`,
@@ -84,7 +84,7 @@ const daemonSetSource = ({ namespace, name }: DaemonSetRef): Source<ApiDaemonSet
   pick: (object) => ({ facts: toDaemonSetFacts(object), selector: selectorText(object.spec.selector ?? {}) }),
 });
 
-/** By `namespace/name`. */
+/** The DaemonSets that profiles name, by `namespace/name`. */
 export function daemonSetSources({
   profiles,
 }: Pick<Policy, 'profiles'>): Map<string, Source<ApiDaemonSet, DaemonSetSnapshot>> {
@@ -92,7 +92,7 @@ export function daemonSetSources({
   return new Map(named.map((daemonSet) => [nameOf(daemonSet), daemonSetSource(daemonSet)]));
 }
 
-/** By `namespace/name` of the DaemonSet. The selector may also find pods of other owners. */
+/** The pods of DaemonSets, by `namespace/name` of the DaemonSet. A selector may also find pods of other owners. */
 export function agentSources(
   daemonSets: Iterable<DaemonSetSnapshot>,
   policy: Policy,
@@ -115,9 +115,9 @@ export function agentSources(
 export const podsPath = (namespace: string): string => apiPath`/api/v1/namespaces/${namespace}/pods`;
 
 /**
- * Labelled pods that wait for a node. Any user can set the label: cni-gate reads only pods of namespaces that opted
- * in, and keeps a bounded number.
- * @param optedIn all namespaces by default
+ * Pods with the profile label that wait for a node. Any user can set the label, so cni-gate reads only pods of
+ * namespaces that opted in, and keeps a limited number of pods.
+ * @param optedIn the namespaces that opted in; all namespaces by default
  */
 export const pendingSource = (optedIn?: Pick<OptedIn, 'has'>): Source<ApiPod, PendingPod> => ({
   resource: 'unscheduled pods',
@@ -129,8 +129,8 @@ export const pendingSource = (optedIn?: Pick<OptedIn, 'has'>): Source<ApiPod, Pe
 });
 
 /**
- * Labelled pods on nodes, of namespaces that opted in.
- * @param optedIn all namespaces by default
+ * Pods with the profile label that are on nodes, in namespaces that opted in.
+ * @param optedIn the namespaces that opted in; all namespaces by default
  */
 export const evidenceSource = (optedIn?: Pick<OptedIn, 'has'>): Source<ApiPod, PodEvidence> => ({
   resource: 'pods on nodes',

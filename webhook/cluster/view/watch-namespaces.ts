@@ -17,8 +17,8 @@ export const namespaceByName: Asked<ApiObject, NamespaceFacts> = {
 };
 
 /**
- * The API server sends requests only for namespaces that opted in. If the informer does not know that, its knowledge
- * is old, and cni-gate asks the API server: docs/decisions/injection.md.
+ * The API server calls the webhook only for namespaces that opted in. If the informer does not know that a namespace
+ * has opted in, its data is old, and cni-gate requests the namespace (docs/decisions/injection.md).
  */
 export function clusterNamespaces(
   informer: Lister<NamespaceFacts>,
@@ -57,12 +57,12 @@ export const optedInBy = (informer: Lister<NamespaceFacts>): OptedIn => ({
 export interface NamespaceView {
   readonly value: Namespaces;
   readonly optedIn: OptedIn;
-  /** Undefined once the namespaces were listed. */
+  /** Why the namespaces are not known yet; undefined once they were listed. */
   unready(): string | undefined;
   close(): Promise<void>;
 }
 
-/** An API server that does not answer is not an error. */
+/** Watches the namespaces that opted in. Does not throw if the API server does not answer. */
 export function watchNamespaces(client: ApiClient, deps: InformerDeps, timing?: Timing): NamespaceView {
   const { resource } = namespaceSource;
   const { metrics, log } = deps;

@@ -26,10 +26,10 @@ import {
   podsPath,
 } from './sources.ts';
 
-/** Shorter than the webhook's timeout, so that the answer reaches the API server. */
+/** `bound` is shorter than the webhook's timeout, so that the answer still reaches the API server. */
 const podLimits = { ...defaultLimits, bound: 2000 };
 
-/** By `namespace/name`. */
+/** How to request a pod by the key `namespace/name`. */
 export const podByName: Asked<ApiPod, GatePod> = {
   path: (key) => {
     const [namespace = '', name = ''] = key.split('/');
@@ -39,8 +39,8 @@ export const podByName: Asked<ApiPod, GatePod> = {
 };
 
 /**
- * The informer lists only pods of profiles. A pod that it does not know is new or has none: cni-gate asks the API
- * server.
+ * The informer lists only pods with the profile label. A pod that the informer does not know is new or has no such
+ * label, so cni-gate requests the pod from the API server.
  */
 export function clusterPods(informer: Lister<GatePod>, lookup: Lookup<ApiPod, GatePod>): PendingPods {
   return {
@@ -57,8 +57,8 @@ export function clusterPods(informer: Lister<GatePod>, lookup: Lookup<ApiPod, Ga
 export type NodesView = Omit<ClusterView<PendingPod>, 'namespaces' | 'unready'>;
 
 /**
- * Watches nodes, the DaemonSets of the profiles with their pods, and labelled pods.
- * @param optedIn all namespaces by default
+ * Watches nodes, the DaemonSets that profiles name, the pods of these DaemonSets, and pods with the profile label.
+ * @param optedIn the namespaces whose labelled pods are read; all namespaces by default
  */
 export function watchGate(
   client: ApiClient,
@@ -105,7 +105,7 @@ export function watchGate(
     daemonSets.watch(daemonSetSources(policy()));
     followAgents();
   };
-  // nodes that came after the first list: when, by performance.now(), and whether they may be older
+  // nodes that were added after the first list: `at` is by performance.now(), and `isOld` if they may be older
   const added = new Map<string, { at: number; isOld: boolean }>();
   nodes.subscribe((changes) => {
     for (const change of changes) {
@@ -145,7 +145,7 @@ export function watchGate(
     notSynced: (daemonSet) => {
       const key = nameOf(daemonSet);
       const informers = [daemonSets.get(key), agents.get(key)].filter((informer) => informer !== undefined);
-      // the object that is too large to read may be the one that matters
+      // an object that is too large to read may be the DaemonSet or pod that matters
       return !nodes.synced || informers.some(({ synced, hasTooLarge }) => !synced || hasTooLarge);
     },
     notObservedSince: (daemonSet, name) => {
@@ -173,7 +173,7 @@ function evidenceChanges(change: Change<PodEvidence>): PodChange[] {
     : [{ type: 'put', pod: change.object, listed: change.listed }];
 }
 
-/** A node without a boot id was not written by its kubelet yet. */
+/** Notes a new boot id of a node. While a node has no boot id, its kubelet has not written its status yet. */
 function noteBoot(evidence: Evidence, change: Change<NodeFacts>): void {
   if (change.type === 'deleted') evidence.nodeGone(change.previous.name);
   else if (change.type === 'updated' && change.previous.bootID !== '') {

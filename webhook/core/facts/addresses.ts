@@ -5,9 +5,9 @@ import { foreign } from '../../lib/names.ts';
 import type { ApiPod } from './api.ts';
 
 /**
- * The addresses of a pod: `address` in the cluster's network (`status.podIPs`), `network/address` in those that Multus
- * reports. Others write that annotation, so entries that are no addresses are left out.
- * @param share returns one string for equal ones
+ * The addresses of a pod: `address` in the cluster's own network (`status.podIPs`), and `network/address` in a network
+ * that Multus reports. Others can write Multus's annotation, so entries that are not addresses are left out.
+ * @param share returns the same string object for equal strings
  */
 export function addressesOf(
   { metadata, status }: Pick<ApiPod, 'metadata' | 'status'>,
@@ -24,17 +24,17 @@ export function addressesOf(
   for (const { name, ips } of networksOf(getOwn(metadata.annotations, foreign.networkStatus))) {
     for (const ip of ips) add(name, ip);
   }
-  // a list to which something was pushed has room for 16 more, which takes more memory than the addresses
+  // after a push, an array has room for 16 more items, which takes more memory than the addresses; a copy has none
   return found.slice();
 }
 
-/** Characters of the longest address: IPv6 with an IPv4 address at its end. */
+/** The length of the longest text of an address: IPv6 with an IPv4 address at its end. */
 const longest = 45;
 
-/** Characters of a network's name, `namespace/name`, that are kept. */
+/** The longest name of a network, `namespace/name`. Networks with longer names are left out. */
 const nameOfNetwork = 128;
 
-/** The networks besides the cluster's own, as Multus reports them; none if the text is not what Multus writes. */
+/** The networks other than the cluster's own that Multus reports; none if the text is not what Multus writes. */
 function networksOf(text: string | undefined): { name: string; ips: unknown[] }[] {
   if (text === undefined || text === '' || text.length > texts.annotation) return [];
   try {

@@ -1,6 +1,6 @@
 /**
- * The parts of Kubernetes' objects that cni-gate reads from an API server, as JSON has them: what may be missing may be
- * null as well. A request of admission has a pod that nobody has stored yet (`pod.ts`).
+ * The parts of Kubernetes objects that cni-gate reads from the API server, in their JSON form. A field that may be
+ * missing may also be null. The pod in an admission request, which is not stored yet, has its own types in `pod.ts`.
  */
 import type { Container, ObjectMeta } from './pod.ts';
 
@@ -29,10 +29,10 @@ export interface Requirement {
   values?: string[] | null;
 }
 
-/** All its requirements must be met. An empty term matches no node. */
+/** A node matches a term if it meets all requirements. An empty term matches no node. */
 export interface NodeSelectorTerm {
   matchExpressions?: Requirement[] | null;
-  /** Only `metadata.name`. */
+  /** Requirements for fields of the node; Kubernetes supports only `metadata.name`. */
   matchFields?: Requirement[] | null;
 }
 
@@ -47,7 +47,7 @@ export interface Taint {
   effect: string;
 }
 
-/** A toleration of a pod. An absent field matches everything. */
+/** A toleration of a pod. Without a `key` or an `effect`, a toleration matches every key or every effect. */
 export type Toleration = Partial<Taint> & { operator?: string };
 
 type PodTerms = { requiredDuringSchedulingIgnoredDuringExecution?: unknown[] | null } | null;
@@ -78,7 +78,7 @@ export interface PodSpec {
   containers?: ContainerSpec[] | null;
   initContainers?: ContainerSpec[] | null;
   overhead?: Quantities;
-  /** Of the pod as a whole. They replace the sum of its containers. */
+  /** Resources of the pod as a whole. Its requests replace the sum of its containers' requests. */
   resources?: { requests?: Quantities } | null;
   resourceClaims?: unknown[] | null;
   volumes?: { name?: string; persistentVolumeClaim?: unknown; ephemeral?: unknown }[] | null;
@@ -109,11 +109,11 @@ export interface ContainerStatus {
     running?: { startedAt?: string | null } | null;
     terminated?: Terminated | null;
   } | null;
-  /** Whether its startup probe has passed; true as well if it runs without one (`prober_manager.go` of the kubelet). */
+  /** Whether the startup probe passed; also true if there is no probe (the kubelet's `prober_manager.go`). */
   started?: boolean | null;
-  /** Of the container that runs or ran last: each start has a new one. */
+  /** The id of the current or last run of the container. Each start gets a new id. */
   containerID?: string | null;
-  /** Of the run before, if the container was started again. */
+  /** The end of the previous run, if the container was started again. */
   lastState?: { terminated?: Terminated | null } | null;
 }
 

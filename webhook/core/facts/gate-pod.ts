@@ -4,22 +4,22 @@ import { refusedFor } from './refusal-tag.ts';
 import { requiredProfiles } from './status-annotation.ts';
 import { timeOf } from './verdict.ts';
 
-/** What the gate knows of a pod that waits for a node. */
+/** What the gate knows about a pod that waits for a node. */
 export interface GatePod {
   uid: string;
   namespace: string;
   name: string;
-  /** The profiles that promise something to the pod: {@link requiredProfiles}. */
+  /** The profiles that apply to the pod, by its annotation and its init container: see {@link requiredProfiles}. */
   profiles: string[];
-  /** Its owner: {@link ownerKeyOf}. The pods of a group are alike and fare alike. */
+  /** Identifies the pod's owner: see {@link ownerKeyOf}. The pods of one owner are expected to pass or fail alike. */
   group: string;
-  /** The node of the refusal that its condition shows; undefined where it shows none. */
+  /** The node in the refusal that the pod's condition PodScheduled shows; undefined if it shows no refusal. */
   refused: string | undefined;
-  /** When that was written, or later, in milliseconds since the epoch; undefined where the pod does not say. */
+  /** Since when the pod is held, or a later time, in milliseconds since the epoch; undefined if neither is known. */
   heldSince: number | undefined;
 }
 
-/** The condition in which the scheduler says why the pod is not scheduled; undefined where it is, or was not tried. */
+/** The condition that reports why the scheduler did not schedule the pod; undefined if it did, or has not tried yet. */
 export function waitsBy({ status }: Pick<ApiPod, 'status'>) {
   const scheduled = status?.conditions?.find(({ type }) => type === 'PodScheduled');
   return scheduled?.status === 'False' ? scheduled : undefined;
@@ -28,7 +28,7 @@ export function waitsBy({ status }: Pick<ApiPod, 'status'>) {
 export function toGatePod(pod: ApiPod): GatePod {
   const { uid, namespace = '', name } = pod.metadata;
   const scheduled = waitsBy(pod);
-  // a copy: a part of the message would keep all of it in memory
+  // a copy, because a substring would keep the whole message in memory
   const refused = structuredClone(refusedFor(scheduled?.message ?? '')?.node);
   return {
     uid,
@@ -41,7 +41,7 @@ export function toGatePod(pod: ApiPod): GatePod {
   };
 }
 
-/** When the status of a pod was last written. `lastTransitionTime` is since when the pod waits for any reason. */
+/** When a pod's status was last written. The condition's `lastTransitionTime` is when the pod began to wait at all. */
 function statusWrittenAt({ metadata }: ApiPod): number | undefined {
   const ofStatus = metadata.managedFields?.filter(({ subresource }) => subresource === 'status') ?? [];
   const times = ofStatus.flatMap(({ time }) => timeOf(time) ?? []);

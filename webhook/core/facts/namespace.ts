@@ -3,15 +3,15 @@ import { optOutValue, profileLabel } from '../../lib/names.ts';
 
 /** What admission needs to know about a namespace. */
 export interface NamespaceFacts {
-  /** All labels: the `when` of a profile may read any. */
+  /** All labels, because the `when` of a profile may name any of them. */
   labels: Record<string, string>;
-  /** Absent where there are none: see {@link annotationsOf}. */
+  /** The annotations that {@link annotationsOf} keeps; absent if it keeps none. */
   annotations?: Record<string, string>;
 }
 
 /**
- * The profile that a namespace opted in to by its label; undefined if it did not. An empty label and `none` are no
- * opt-in: the API server calls the webhooks for both, because it selects namespaces by the key of the label alone.
+ * The profile that a namespace opted in to by its label; undefined if it did not opt in. An empty label and `none` do
+ * not opt in, but the API server still calls the webhooks, because it selects namespaces by the label's key.
  */
 export function optedInTo(namespaceLabels: Record<string, string>): string | undefined {
   const profile = getOwn(namespaceLabels, profileLabel);
@@ -20,7 +20,7 @@ export function optedInTo(namespaceLabels: Record<string, string>): string | und
 
 const mostAnnotations = 64;
 
-/** The annotations that an `IdSource` of any profile can read, now or after a reload: those with a number. */
+/** The annotations whose value is a number: an `IdSource` of a profile, now or after a reload, reads no others. */
 export function annotationsOf(
   all: Record<string, unknown> | null | undefined,
 ): Pick<NamespaceFacts, 'annotations'> {
@@ -31,16 +31,16 @@ export function annotationsOf(
   return { annotations: Object.fromEntries(numbers.slice(0, mostAnnotations)) };
 }
 
-/** Labels and annotations of namespaces. An implementation that has to ask the API server returns a promise. */
+/** A source of namespaces' labels and annotations. An implementation that sends a request returns a promise. */
 export interface Namespaces {
-  /** Undefined where the namespace does not exist, as far as the source knows. */
+  /** Undefined if the namespace does not exist, as far as the source knows. */
   facts(name: string): NamespaceFacts | undefined | Promise<NamespaceFacts | undefined>;
 }
 
-/** Namespaces that are known from the start, such as those of a file. */
+/** Namespaces that are all known from the start, such as those in a file. */
 export class FixedNamespaces implements Namespaces {
   readonly facts: (name: string) => NamespaceFacts | undefined;
-  /** @param profile of every namespace, known or not, instead of its label */
+  /** @param profile the profile of every namespace, known or not, in place of its label's */
   constructor(
     labels: ReadonlyMap<string, Record<string, string>>,
     profile?: string,

@@ -11,9 +11,9 @@ export interface NodeFacts {
   uid: string;
   /** `metadata.resourceVersion`. */
   version: string;
-  /** `status.nodeInfo.bootID`: another one after each boot. */
+  /** `status.nodeInfo.bootID`, which changes with each boot. */
   bootID: string;
-  /** Milliseconds since the epoch, as all times here. */
+  /** Milliseconds since the epoch, like all times in this file. */
   createdAt: number;
   labels: Record<string, string>;
   taints: Taint[];
@@ -30,27 +30,27 @@ export interface DaemonSetFacts {
   template: DaemonTemplate;
 }
 
-/** The kept facts of a pod of such a DaemonSet. */
+/** The kept facts of a pod of a DaemonSet that provides a network. */
 export interface AgentFacts {
   uid: string;
   namespace: string;
   name: string;
   version: string;
-  /** Its node; empty before it is bound. */
+  /** The name of the pod's node; empty before the pod is bound. */
   node: string;
-  /** UID of its DaemonSet. */
+  /** UID of the DaemonSet that controls the pod; empty without a controller. */
   owner: string;
   createdAt: number;
-  /** Whether it is being deleted or has ended. */
+  /** Whether the pod is being deleted or has ended. */
   leaving: boolean;
   ready: boolean;
-  /** The last transition of the Ready condition. */
+  /** When the condition Ready last changed. */
   readySince: number | undefined;
-  /** Ids of the current or last containers, without init containers: each start has a new id. */
+  /** Ids of the current or last runs of the containers, without init containers. Each start gets a new id. */
   containers: string[];
-  /** When the latest of those that run started, by the node's clock; undefined if none shows it. */
+  /** The latest start of a running container, by the node's clock; undefined if the status shows no start. */
   startedAt?: number | undefined;
-  /** The containers that are not ready, and why, as text. Empty if all are ready. */
+  /** Which containers are not ready and why, as text; empty if all are ready. */
   reason: string;
 }
 
@@ -84,7 +84,7 @@ export function toDaemonSetFacts({ metadata, spec }: ApiDaemonSet): DaemonSetFac
   };
 }
 
-/** What readiness keeps of a pod of a DaemonSet. Texts that others write are cut. */
+/** Returns what is kept of a DaemonSet's pod. Texts that others can write are limited in length. */
 export function toAgentFacts({ metadata, spec, status }: ApiPod): AgentFacts {
   const ready = conditionOf(status ?? {}, 'Ready');
   const phase = status?.phase ?? '';
@@ -113,11 +113,11 @@ export function toAgentFacts({ metadata, spec, status }: ApiPod): AgentFacts {
   };
 }
 
-/** A container that is not ready, with the kubelet's reason: the same text at each evaluation. */
+/** A container that is not ready, as its name with the kubelet's reason; an empty list if nothing is wrong. */
 function lackOf({ name, ready, state }: ContainerStatus): string[] {
   if (ready) return [];
   const reason = state?.waiting?.reason ?? state?.terminated?.reason;
-  // an init container that completed is not ready, and not a fault
+  // an init container that has completed may be reported as not ready, which is no fault
   if (reason === 'Completed') return [];
   return [reason === undefined || reason === '' ? name : `${name} (${reason})`];
 }

@@ -10,22 +10,22 @@ export interface PendingPod extends GatePod, Required {
   requests: Amounts;
   /** `metadata.resourceVersion`. */
   version: string;
-  /** The nominated node of its status; empty without one. */
+  /** The node that the pod's status nominates; empty if it nominates none. */
   nominated: string;
   leaving: boolean;
-  /** The key in the work queue: the same for pods of one owner with the same profiles and requirements. */
+  /** The pod's key in the work queue. Pods of one owner with the same profiles and requirements share a key. */
   key: string;
-  /** The memory that it takes, in bytes, as an upper estimate. */
+  /** An upper estimate of the memory that these facts take, in bytes. */
   weight: number;
-  /** See {@link hasClaims}. */
+  /** Whether the pod has PersistentVolumeClaims: see {@link hasClaims}. */
   hasVolumes: boolean;
-  /** Whether it has hard constraints that only the scheduler can judge: see {@link isUnverifiable}. */
+  /** Whether the pod has hard constraints that only the scheduler can judge: see {@link isUnverifiable}. */
   unverifiable: boolean;
-  /** Whether its requirements have too many characters or terms to be kept: it is left to the scheduler. */
+  /** Whether the pod's requirements are too large to be kept. Steering leaves such a pod to the scheduler. */
   tooLarge: boolean;
 }
 
-/** What is kept of a pod. Its size is limited, whatever the pod is: `pendingPods` in `webhook/lib/limits.ts`. */
+/** Returns what is kept of a pod. Its size is bounded for any pod: see `pendingPods` in `webhook/lib/limits.ts`. */
 export function toPendingPod(pod: ApiPod): PendingPod {
   const { metadata, spec, status } = pod;
   const pending = toGatePod(pod);
@@ -54,7 +54,7 @@ const nothingRequired = { constraints: {}, tolerations: [], requests: {} };
 const digest = (...texts: string[]): string =>
   createHash('sha256').update(JSON.stringify(texts)).digest('base64url');
 
-/** Whether other pods or devices decide where it fits: the scheduler may then ignore a nomination. */
+/** Whether other pods or devices decide which nodes fit the pod. The scheduler may then ignore a nomination. */
 function isUnverifiable(spec: PodSpec): boolean {
   const { topologySpreadConstraints, affinity, resourceClaims, containers } = spec;
   const isHard = (kind: 'podAffinity' | 'podAntiAffinity'): boolean =>
@@ -70,10 +70,10 @@ function isUnverifiable(spec: PodSpec): boolean {
   );
 }
 
-/** Bytes that a pod takes in memory without its requirements, as an upper estimate. */
+/** An upper estimate of the bytes that a pod takes in memory without its requirements. */
 const ownWeight = 1024;
 
-/** The memory that requirements take, in bytes: they are kept as text and as objects. */
+/** The memory that a pod's requirements take, in bytes. The requirements are kept as text and as objects. */
 export function weightOfKind(kind: string): number {
   // an empty object takes 40 to 60 bytes (measured)
   const values = kind.match(/[{[,]/g)?.length ?? 0;

@@ -3,17 +3,17 @@ import type { Required } from '../scheduling/constraints.ts';
 import type { ApiMeta } from './api.ts';
 
 /**
- * What the init container of a pod found out about its network, in the pod's current sandbox:
- * - `passed`: it ended with 0;
+ * The result of a pod's init container `cni-gate-validator` in the pod's current sandbox:
+ * - `passed`: all checks passed (exit code 0);
  * - `failed`: the network is wrong (95, or the codes of a network's own validator);
- * - `not-possible`: the proof could not be made (69), which says nothing about the network;
- * - `wrong-usage`: it was called wrongly (64);
- * - `crashed`: it ended in another way, such as out of memory;
- * - `waiting`: it has not ended yet.
+ * - `not-possible`: the proof could not be made (69), which shows nothing about the network;
+ * - `wrong-usage`: the program was called wrongly (64);
+ * - `crashed`: the container ended in another way, such as out of memory;
+ * - `waiting`: the container has not ended yet.
  */
 export type Verdict = (typeof verdicts)[number];
 
-/** In the order of display. */
+/** All verdicts, in the order of display. */
 export const verdicts = ['passed', 'failed', 'not-possible', 'wrong-usage', 'crashed', 'waiting'] as const;
 
 /** The controller of a pod: the owner that recreates it. */
@@ -24,23 +24,23 @@ export interface Controller {
   uid: string;
 }
 
-/** What a pod requires of a node, to find another one for it. */
+/** What a pod requires of a node. It is kept to find another node for the pod. */
 export interface NodeRequired extends Required {
-  /** The same for pods with the same requirements and profiles. */
+  /** A key that pods with the same requirements and profiles share. */
   kind: string;
-  /** Whether it has PersistentVolumeClaims. */
+  /** Whether the pod has PersistentVolumeClaims. */
   hasVolumes: boolean;
 }
 
-/** A proof of a pod that passed: it counts once for its node, however often the pod shows it. */
+/** A proof that passed. It counts once for the pod's node, however often the pod's status shows it. */
 export interface ShownPass {
-  /** See `runOf`. */
+  /** Identifies the run of the init container: see `runOf` in `history.ts`. */
   run: number;
-  /** See {@link PodEvidence.sandboxSince}. */
+  /** Identifies the sandbox: see {@link PodEvidence.sandboxSince}. */
   sandbox: number | undefined;
 }
 
-/** The kept facts of a pod on a node that carries our label: some 400 bytes. */
+/** The kept facts of a pod with the label `cni-gate.io/profile` that is on a node: about 400 bytes. */
 export interface PodEvidence {
   uid: string;
   namespace: string;
@@ -48,52 +48,52 @@ export interface PodEvidence {
   /** `metadata.resourceVersion`. */
   version: string;
   node: string;
-  /** The profiles whose checks its init container makes. */
+  /** The profiles whose checks the pod's init container runs. */
   profiles: readonly string[];
-  /** With the verdict `failed`: those of {@link profiles} that failed, all of them if the pod does not tell. */
+  /** If the verdict is `failed`: which {@link profiles} failed, or all of them if the status does not show which. */
   failedProfiles: readonly string[];
   /** Identifies the owner: see `ownerKeyOf`. */
   owner: string;
-  /** Of a failed pod, to recreate it; undefined for all other pods, and for a pod without a controller. */
+  /** The controller of a failed pod, for repair; undefined for all other pods, and for a pod without a controller. */
   controller?: Controller | undefined;
-  /** What a failed pod requires of a node; undefined for all other pods, and where it is too large to be kept. */
+  /** What a failed pod requires of a node; undefined for all other pods, and if it is too large to be kept. */
   required?: NodeRequired | undefined;
-  /** The name of the Job from which repair released it, to delete it; undefined for all other pods. */
+  /** The name of the Job from which repair released the pod in order to delete it; undefined for all other pods. */
   releasedFrom?: string | undefined;
-  /** Milliseconds since the epoch, as all times here. */
+  /** Milliseconds since the epoch, like all times in this file. */
   createdAt: number;
   leaving: boolean;
-  /** Whether its phase is Succeeded or Failed. */
+  /** Whether the pod's phase is Succeeded or Failed. */
   ended: boolean;
   verdict: Verdict;
-  /** Its proof did not pass, and the pod runs: warn mode. */
+  /** True if the proof did not pass and the pod runs all the same, because `proof.mode` is `warn`. */
   warned?: true;
-  /** It passed without an answer of the node. */
+  /** True if the proof passed although the node did not answer (check `roundTrip` with `mode: prefer`). */
   wayNotShown?: true;
   /**
-   * When the first run with the verdict in this sandbox ended, by the node's clock. For `waiting`, since when the pod
-   * waits for what it waits for. Undefined if the pod does not show it.
+   * When the first run with the verdict in this sandbox ended, by the node's clock. For the verdict `waiting`: since
+   * when the pod has waited for what {@link waitingFor} names. Undefined if the pod's status does not show the time.
    */
   at: number | undefined;
   /** When the run with the verdict started, by the node's clock; undefined without a verdict. */
   startedAt: number | undefined;
-  /** The run with the verdict, by the end of its container's id; undefined if the pod does not show it. */
+  /** Identifies the run with the verdict by the end of its container's id; undefined if the status shows no id. */
   run?: number | undefined;
-  /** With the verdict `failed`: `metadata.resourceVersion` of the first known version that shows the failure. */
+  /** If the verdict is `failed`: `metadata.resourceVersion` of the pod's first known version that shows the failure. */
   failedVersion?: string;
-  /** Its last proof that passed, remembered while it shows another verdict, or the pass of a later run. */
+  /** The pod's last proof that passed, kept while the pod shows another verdict or the pass of a later run. */
   passedBefore?: ShownPass;
-  /** What a `waiting` pod waits for, as text; empty otherwise. */
+  /** What a pod with the verdict `waiting` waits for, as text; empty for other verdicts. */
   waitingFor: string;
-  /** Its PodReadyToStartContainers condition: whether it has a sandbox; undefined where the kubelet does not say. */
+  /** Whether the pod has a sandbox, by its condition PodReadyToStartContainers; undefined without the condition. */
   hasSandbox: boolean | undefined;
-  /** Since when it has its sandbox, which identifies that; undefined if it has none, or the kubelet does not say. */
+  /** When the pod got its sandbox, which identifies the sandbox; undefined if no condition shows a sandbox. */
   sandboxSince?: number | undefined;
-  /** Its addresses in each network, `address` or `network/address`; empty on the host network. */
+  /** The pod's addresses, as `address` or `network/address` (see `addressesOf`); empty on the host network. */
   addresses: readonly string[];
 }
 
-/** The owner reference of a pod's controller; undefined where it has none, or one with a text that is too long to keep. */
+/** The owner reference of a pod's controller; undefined if there is none, or if a text in it is too long to be kept. */
 export function controllerOf({ ownerReferences }: Pick<ApiMeta, 'ownerReferences'>): Controller | undefined {
   const owner = ownerReferences?.find(({ controller }) => controller === true);
   if (owner === undefined) return undefined;
@@ -105,9 +105,9 @@ export function controllerOf({ ownerReferences }: Pick<ApiMeta, 'ownerReferences
 }
 
 /**
- * Identifies the owner of a pod: its controller by namespace, apiVersion, kind and UID, or the pod itself where it has
- * none. The namespace counts, because the API server does not check owner references: a pod may name the UID of a
- * controller in another namespace. The key is JSON, so no text of one part can pass for two.
+ * Returns a key for the owner of a pod: its controller's namespace, apiVersion, kind and UID, or the pod's own UID if
+ * it has no controller. The key has the namespace because the API server does not check owner references, so a pod may
+ * name the UID of a controller in another namespace. The key is JSON, so different owners never have the same key.
  */
 export function ownerKeyOf(metadata: Pick<ApiMeta, 'uid' | 'namespace' | 'ownerReferences'>): string {
   const controller = controllerOf(metadata);
@@ -117,5 +117,5 @@ export function ownerKeyOf(metadata: Pick<ApiMeta, 'uid' | 'namespace' | 'ownerR
 export const ownerKey = (namespace: string, { apiVersion, kind, uid }: Controller): string =>
   JSON.stringify([namespace, apiVersion, kind, uid]);
 
-/** Whether a key is that of a DaemonSet of Kubernetes: its pods cannot run on other nodes. */
+/** Whether an owner's key is that of a Kubernetes DaemonSet, whose pods cannot move to other nodes. */
 export const isDaemonSet = (key: string): boolean => /^\["[^"]*","apps\/[^"]+","DaemonSet"/.test(key);

@@ -26,7 +26,7 @@ const container = {
   },
 };
 
-/** Only what admission reads is looked at: the rest of the pod is the API server's to judge. */
+/** Checks only the fields that admission reads. The API server checks the rest of the pod. */
 const podSchema = {
   type: 'object',
   required: ['metadata', 'spec'],
@@ -46,7 +46,7 @@ const podSchema = {
       type: 'object',
       required: ['containers'],
       properties: {
-        // null where there are none: the API server says so after the webhooks, in words that are better known
+        // null is allowed, because after the webhooks the API server itself rejects a pod without containers
         containers: list(container),
         initContainers: list(container),
         volumes: list(named),
@@ -61,7 +61,7 @@ const podSchema = {
   },
 };
 
-// the source is for the bundle, which has the compiled validator instead of this file: release/bundle-plugins.ts
+// the bundle has the compiled validator instead of this file, so ajv keeps its source: release/bundle-plugins.ts
 const ajv = new Ajv({ allowUnionTypes: true, code: { source: true } });
-/** Whether a value is a pod, as far as admission reads it. Says why not in `errors`. */
+/** Whether a value is a pod, judged by the fields that admission reads. If it is not, `errors` has the reasons. */
 export const isPod = ajv.compile<Pod>(podSchema);

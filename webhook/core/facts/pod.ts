@@ -81,28 +81,28 @@ export interface Pod {
   [key: string]: unknown;
 }
 
-/** The value of a variable without `valueFrom`. Of two with the same name, Kubernetes uses the last. */
+/** The literal value of an environment variable, if any. Of several with the same name, Kubernetes uses the last. */
 export function variableOf({ env }: Pick<Container, 'env'>, name: string): string | undefined {
   const value: unknown = env?.findLast((variable) => variable.name === name)?.value;
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Whether cni-gate injected the container: every version sets a variable of ours, and any user can set a status. */
+/** Whether cni-gate injected the container, which then has such a variable. Any user can set the status annotation. */
 export const isOurContainer = ({ name, env }: Pick<Container, 'name' | 'env'>): boolean =>
   name === validatorContainer && (env ?? []).some((variable) => variable.name.startsWith('CNI_GATE_'));
 
-/** The containers that are not the injected one: init containers, then containers. */
+/** All containers except the injected one, init containers first. */
 export const containersBesides = (pod: Pod): Container[] =>
   allContainers(pod).filter(({ name }) => name !== validatorContainer);
 
-/** Where the service account's token is mounted, and the prefix of its volume's name. */
+/** Where the service account's token is mounted, and the prefix of the name of the token's volume. */
 const tokenPath = '/var/run/secrets/kubernetes.io/serviceaccount';
 const tokenVolumePrefix = 'kube-api-access-';
 
 /**
  * The mount of the service account's token that the API server's ServiceAccount plugin would add to an init container;
- * undefined if it would add none, or if that is not known. The plugin runs again after a webhook changed the pod, and
- * if it then changes the pod, the API server calls the webhooks a second time.
+ * undefined if the plugin would add none, or if that is not known. The plugin runs again after a webhook has changed
+ * the pod, and if the plugin then changes the pod, the API server calls the webhooks a second time.
  * Source: Kubernetes `plugin/pkg/admission/serviceaccount/admission.go`, `mountServiceAccountToken`
  */
 export function tokenMount(pod: Pod): VolumeMount | undefined {
@@ -116,6 +116,6 @@ export function tokenMount(pod: Pod): VolumeMount | undefined {
 }
 
 export function allContainers(pod: Pod): Container[] {
-  // null in a pod without containers, which the API server refuses
+  // `containers` is null in a pod without containers, which the API server rejects later
   return [...(pod.spec.initContainers ?? []), ...(pod.spec.containers ?? [])];
 }

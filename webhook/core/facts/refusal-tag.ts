@@ -6,7 +6,7 @@ import { isObjectName } from '../../lib/object-names.ts';
 /** The error code of a refusal. */
 export const refusalCode: ErrorCode = 'CNI_GATE_NODE_NOT_READY';
 
-/** The tag at the end of a refusal, which {@link refusedFor} reads. Each value is a name of Kubernetes or one word. */
+/** The tag at the end of a refusal's text, which {@link refusedFor} parses. No value contains a space. */
 export const refusalTag = (node: string, profile: string, state: string): string =>
   `(${refusalCode} node=${node} profile=${profile} state=${state})`;
 
@@ -20,13 +20,13 @@ export interface Refused {
 }
 
 /**
- * Reads a refusal back from the message of a pod's PodScheduled condition, which contains the answer of the API server.
- * Others can write any text there, so it is bounded, and the name of the node must be valid.
+ * Parses the refusal in the message of a pod's condition PodScheduled, which contains the API server's answer to a
+ * binding. Others can write any text there, so its length is limited, and the node's name must be valid.
  */
 export function refusedFor(message: string): Refused | undefined {
   const start = message.length > texts.annotation ? -1 : message.indexOf(denied);
   if (start === -1) return undefined;
-  // the last tag counts: a text of others before it cannot stand for it
+  // the last tag counts, so that a tag in a text of others before it has no effect
   const end = message.lastIndexOf(`(${refusalCode} `);
   const [, node = ''] = tag.exec(message.slice(end + refusalCode.length + 2)) ?? [];
   const why = message.slice(start + denied.length, end).trimEnd();

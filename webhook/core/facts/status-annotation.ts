@@ -7,33 +7,33 @@ import { version } from '../../lib/version.ts';
 import type { ProofMode } from '../profiles/types.ts';
 import { type Container, isOurContainer, type ObjectMeta, type Pod, type Volume, variableOf } from './pod.ts';
 
-/** Who chose the profile: the namespace's label, or the pod's own. */
+/** Whose label chose the profile: the namespace's, or the pod's own. */
 export type ChosenBy = 'namespace' | 'pod';
 
-/** The content of the annotation `cni-gate.io/status`. The order of the keys is part of its text. */
+/** The content of the annotation `cni-gate.io/status`. The annotation's text has the keys in this order. */
 export interface Status {
-  /** The version of cni-gate that wrote it. */
+  /** The version of cni-gate that wrote the annotation. */
   version: string;
-  /** The label's value: every chosen profile. */
+  /** The value of the label `cni-gate.io/profile`, which names every chosen profile. */
   profile?: string;
   chosenBy?: ChosenBy;
-  /** Present if the init container only reports failures: the policy over the final pod compares it. */
+  /** Present if the init container only reports failures, which the policy over the final pod checks. */
   mode?: 'warn';
   /** Why nothing is proved although cni-gate reviewed the pod: see {@link reasonText}. */
   reason?: string;
-  /** Those of them that apply to this pod. */
+  /** The chosen profiles that apply to this pod. */
   profiles: string[];
   /** The names of the init container's checks. */
   checks: string[];
 }
 
-/** The pod's status annotation, which any user can write; undefined where it is missing or cannot be read. */
+/** The pod's status annotation, which any user can write; undefined if it is missing or cannot be read. */
 export function readStatus(pod: Pick<Pod, 'metadata'>): Partial<Status> | undefined {
   const value = parsed(getOwn(pod.metadata.annotations, statusAnnotation));
   return isObject(value) ? value : undefined;
 }
 
-/** The value of a JSON text; undefined where it is too long, or not JSON. Any user may have written it. */
+/** The value of a JSON text, which any user may have written; undefined if the text is too long or is not JSON. */
 function parsed(text = ''): unknown {
   try {
     return text === '' || text.length > texts.annotation ? undefined : JSON.parse(text);
@@ -44,16 +44,16 @@ function parsed(text = ''): unknown {
 
 const reportedProfiles = (pod: Pick<Pod, 'metadata'>): string[] => stringsOf(readStatus(pod)?.profiles);
 
-/** What an earlier call for the same pod left in it. */
+/** What an earlier admission call for the same pod left in the pod. */
 export interface EarlierCall {
   status: Partial<Status> | undefined;
-  /** Whether anything of an injection is left, of this version or another, besides the mark of a review. */
+  /** Whether the pod has our init container, or a status annotation that names profiles, of any version of cni-gate. */
   injected: boolean;
   /** The index of our init container, or -1. */
   container: number;
   /** The index of our volume, or -1. */
   volume: number;
-  /** Whether the pod's label was copied from its namespace, so that it is no choice of the pod's author. */
+  /** Whether an earlier call copied the pod's label from its namespace, so that the user did not choose the label. */
   copiedLabel: boolean;
 }
 
@@ -88,7 +88,7 @@ export function statusText(
   return JSON.stringify(status);
 }
 
-/** The status of a pod without a decision by profiles. @param reason the code of a refusal, or an exemption */
+/** The status annotation's text for a pod without profiles. @param reason the code of a refusal, or an exemption */
 export const reasonText = (reason: string): string =>
   JSON.stringify({ version, reason, profiles: [], checks: [] } satisfies Status);
 
@@ -98,14 +98,14 @@ export interface AnnotatedPod {
 }
 
 /**
- * The profiles that promise something to a pod: those in its status annotation, and those whose checks its init
- * container runs. Users can remove the annotation, but cannot change the environment of a container.
+ * The profiles that apply to a pod: those in its status annotation, and those whose checks its init container runs.
+ * Users can remove the annotation, but Kubernetes does not let them change the environment of a container.
  */
 export function requiredProfiles(pod: AnnotatedPod): string[] {
   return [...new Set([...reportedProfiles(pod), ...checkedIn(pod)])];
 }
 
-/** The profiles whose checks the init container makes; of a network's own validator, those of annotation or label. */
+/** The profiles that the init container proves; for a network's own validator, those in the annotation or label. */
 export function checkedIn(pod: AnnotatedPod): string[] {
   const container = pod.spec?.initContainers?.find(isOurContainer);
   const checked = new Set(profilesProvedBy(container));
@@ -116,16 +116,16 @@ export function checkedIn(pod: AnnotatedPod): string[] {
   return label !== '' && label.length <= max.characters ? label.split('.') : [];
 }
 
-/** The value of a label has at most 63 characters: at most 32 names joined by dots. */
+/** The value of a label has at most 63 characters, so at most 32 names joined by dots. */
 const max = { names: 32, characters: 63 };
 
-/** The names in a list that any user may have written. */
+/** The names in a list that any user may have written, limited in number and length. */
 const stringsOf = (value: unknown): string[] =>
   Array.isArray(value)
     ? value.filter((name) => typeof name === 'string' && name.length <= max.characters).slice(0, max.names)
     : [];
 
-/** The profiles whose checks the container runs; none where they cannot be read. */
+/** The profiles whose checks the container runs; none if the list of checks cannot be read. */
 function profilesProvedBy(container: Pick<Container, 'name' | 'env'> | undefined): string[] {
   const checks = parsed(container && variableOf(container, env.checks));
   return Array.isArray(checks) ? stringsOf(checks.map((check) => check?.profile)) : [];

@@ -19,7 +19,7 @@ import {
   validatorStatus,
 } from './verdict.ts';
 
-/** Returns the function that picks what is kept of a pod. Equal texts and lists of its results share memory. */
+/** Returns a function that picks the facts to keep of a pod. Equal texts and lists in its results share memory. */
 export function evidencePick(): (pod: ApiPod) => PodEvidence {
   const text = sharing<string>(evidencePods.sharedTexts);
   const list = sharing<readonly string[]>(evidencePods.sharedTexts, (values) => values.join(' '));
@@ -60,7 +60,7 @@ export function evidencePick(): (pod: ApiPod) => PodEvidence {
       sandboxSince: hasSandbox ? timeOf(sandbox?.lastTransitionTime) : undefined,
       addresses: spec.hostNetwork === true ? none : addressesOf(pod, text),
     };
-    // few pods have these, so the others do not pay for the fields
+    // only the few pods to which these fields apply get them, which saves memory
     if (verdict === 'passed' && readMessage(ended?.message).wayNotShown) kept.wayNotShown = true;
     const job = releasedFrom(metadata);
     if (job !== undefined) kept.releasedFrom = job;
@@ -74,7 +74,7 @@ export function evidencePick(): (pod: ApiPod) => PodEvidence {
   };
 }
 
-/** Returns the function that returns one object for equal values. It forgets all when there are too many. */
+/** Returns a function that maps equal values to one object. It forgets all values when there are too many. */
 function sharing<T>(most: number, keyOf: (value: T) => string = String): (value: T) => T {
   const known = new Map<string, T>();
   return (value) => {
@@ -83,17 +83,17 @@ function sharing<T>(most: number, keyOf: (value: T) => string = String): (value:
   };
 }
 
-/** The Job that a pod was released from. Any user may write the annotation: a pod that a controller finds was not. */
+/** The Job from which repair released a pod. A pod with a Job's label or another controller was not released. */
 function releasedFrom({ annotations, labels, ownerReferences }: ApiPod['metadata']): string | undefined {
   const job = annotations?.[releasedAnnotation];
   if (typeof job !== 'string') return undefined;
   const isFound = foreign.jobLabels.some((key) => getOwn(labels, key) !== undefined);
-  // the Job removes itself from the owners a moment after the release
+  // the Job's controller removes its owner reference a moment after the release
   const isOwned = ownerReferences?.some(({ controller, kind }) => controller === true && kind !== 'Job');
   return isFound || isOwned ? undefined : job.slice(0, nameCharacters);
 }
 
-/** The last 48 bits of a container's id, which is hexadecimal: they take less memory than its text. */
+/** The last 48 bits of a container's hexadecimal id, as a number, which takes less memory than the text. */
 function numberOf(id: string | null | undefined): number | undefined {
   const digits = /[\da-f]{12}$/.exec(id ?? '')?.[0];
   return digits === undefined ? undefined : Number.parseInt(digits, 16);
@@ -101,7 +101,7 @@ function numberOf(id: string | null | undefined): number | undefined {
 
 const none: readonly string[] = [];
 
-/** A user may write any message, so only profiles of the pod count. */
+/** The profiles that failed by the message, which users can forge; all profiles of the pod if it names none of them. */
 function failedOf(message: string | null | undefined, profiles: readonly string[]): readonly string[] {
   const results = readMessage(message).checks.filter(({ passed }) => !passed);
   const named = new Set(results.map(({ profile }) => profile));
@@ -117,14 +117,14 @@ interface JudgedPod {
 export function contextOf({ metadata, spec }: JudgedPod): ProofContext {
   const ours = spec.initContainers?.find(isOurContainer);
   return {
-    // without checks of ours it runs a network's own validator
+    // an empty list of checks marks a container that runs a network's own validator
     foreign: ours !== undefined && variableOf(ours, env.checks) === '[]',
     leaving: typeof metadata.deletionTimestamp === 'string',
     sidecar: ours?.restartPolicy === 'Always',
   };
 }
 
-/** What a pod without a verdict waits for, as text that is the same at each evaluation, and since when. */
+/** What a pod without a verdict waits for, and since when. The text stays the same while the cause does. */
 function waitOf(
   status: PodStatus,
   hasSandbox: boolean | undefined,
@@ -142,5 +142,5 @@ function waitOf(
   return { for: reason === '' ? validatorContainer : `${validatorContainer} (${reason})`, since };
 }
 
-/** A text that others wrote, safe to show. */
+/** Makes a text that others wrote short and safe to show. */
 const short = (value: string): string => clean(value.slice(0, nameCharacters));

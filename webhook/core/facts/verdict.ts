@@ -4,23 +4,23 @@ import { validatorContainer } from '../../lib/names.ts';
 import type { ContainerStatus, PodStatus, Terminated } from './api.ts';
 import type { Verdict } from './pod-evidence.ts';
 
-/** What else decides about the meaning of an exit code. */
+/** What decides about the meaning of an exit code, besides the code itself. */
 export interface ProofContext {
   /** Whether the init container runs the network's own validator instead of ours. */
   foreign: boolean;
   /** Whether the pod is being deleted. */
   leaving: boolean;
-  /** Whether the init container has `restartPolicy: Always`, and so a startup probe. */
+  /** Whether the init container has `restartPolicy: Always`, and therefore a startup probe. */
   sidecar: boolean;
 }
 
-/** The verdict of a run, and how the run ended; undefined for `waiting`, and if a run passed that is not shown any more. */
+/** A verdict, and how its run ended. `ended` is undefined for `waiting`, or if the status no longer has the run. */
 export interface ProofResult {
   verdict: Verdict;
   ended: Terminated | undefined;
 }
 
-/** Exit codes of our program with a verdict. Every other code is a crash or a signal. */
+/** The exit codes of our validator that stand for a verdict. Every other code is a crash or a signal. */
 const verdictsByCode: ReadonlyMap<number, Verdict> = new Map<number, Verdict>([
   [exitCode.passed, 'passed'],
   [exitCode.failed, 'failed'],
@@ -28,27 +28,27 @@ const verdictsByCode: ReadonlyMap<number, Verdict> = new Map<number, Verdict>([
   [exitCode.wrongUsage, 'wrong-usage'],
 ]);
 
-/** Codes of a run that a signal ended before it had a verdict: 128 and the signal's number. */
+/** Exit codes of a run that a signal ended before its verdict: 128 plus the signal's number. */
 const stopped = new Set<number>([exitCode.SIGHUP, exitCode.SIGINT, exitCode.SIGTERM, 128 + 9]);
 
-/** The condition by which the kubelet says whether the pod has a sandbox (beta since Kubernetes 1.29). */
+/** The condition in which the kubelet reports whether the pod has a sandbox (beta since Kubernetes 1.29). */
 export const sandboxCondition = 'PodReadyToStartContainers';
 
-/** How long after the end of our container the kubelet may write that the pod has a sandbox, in milliseconds. */
+/** How many milliseconds after the end of our container the kubelet may still report the sandbox of that run. */
 const longestUpdate = 10_000;
 
 export const conditionOf = ({ conditions }: Pick<PodStatus, 'conditions'>, type: string) =>
   conditions?.find((condition) => condition.type === type);
 
-/** The status of our init container; undefined where the kubelet has not written one. */
+/** The status of our init container; undefined if the kubelet has not reported it yet. */
 export const validatorStatus = ({ initContainerStatuses }: PodStatus): ContainerStatus | undefined =>
   initContainerStatuses?.find(isValidator);
 
 const isValidator = ({ name }: ContainerStatus): boolean => name === validatorContainer;
 
 /**
- * Whether a container other than ours has started in the pod's current sandbox: after the sandbox was there, and after
- * the latest run of ours. The phase does not say it: after a reboot the kubelet reports `Running` (Kubernetes 1.36).
+ * Whether a container other than ours has started in the pod's current sandbox, so after the sandbox and after the
+ * latest run of ours began. The phase does not show this: after a reboot, it still is `Running` (Kubernetes 1.36).
  */
 export function hasStarted(status: PodStatus): boolean {
   const { initContainerStatuses, containerStatuses } = status;
@@ -64,16 +64,16 @@ export function hasStarted(status: PodStatus): boolean {
   );
 }
 
-/** Since when the pod has its sandbox, in milliseconds since the epoch; undefined if it has none, or does not say. */
+/** When the pod got its sandbox, in milliseconds since the epoch; undefined if no condition shows a sandbox. */
 export function sandboxSince(status: PodStatus): number | undefined {
   const sandbox = conditionOf(status, sandboxCondition);
   return sandbox?.status === 'True' ? timeOf(sandbox.lastTransitionTime) : undefined;
 }
 
 /**
- * The verdict of our init container in the pod's current sandbox. After a reboot the kubelet shows the earlier run in
- * `state` for some seconds, until the new one ends. So a pass does not count if the sandbox is newer and nothing has
- * started in it; a pass in `lastState` never counts; any other result does not if the sandbox is newer.
+ * The verdict of our init container in the pod's current sandbox. After a reboot, the kubelet shows the earlier run in
+ * `state` until the new run ends. So a pass in `state` does not count if the sandbox is newer and no other container
+ * has started in it. A pass in `lastState` never counts; other results there count only in the same sandbox.
  */
 export function resultOf(
   status: PodStatus,
@@ -81,14 +81,14 @@ export function resultOf(
 ): ProofResult {
   const waiting: ProofResult = { verdict: 'waiting', ended: undefined };
   const { state, lastState, started, containerID } = validatorStatus(status) ?? {};
-  // a sidecar whose startup probe passed: it waits for a signal since its verdict
+  // a sidecar whose startup probe passed has its verdict, and runs on only until a signal ends it
   const since = context.sidecar && started === true ? state?.running?.startedAt : undefined;
   const now = since
     ? { exitCode: exitCode.passed, startedAt: since, finishedAt: since, containerID: containerID ?? null }
     : state?.terminated;
   const isOver = status.phase === 'Succeeded' || status.phase === 'Failed';
   const sandbox = conditionOf(status, sandboxCondition);
-  // a pod that ended has no sandbox any more, and a verdict all the same
+  // a pod that has ended has no sandbox any more, but its verdict still counts
   if (!isOver && sandbox?.status === 'False') return waiting;
   if (context.sidecar && hasPassedBefore(status, now, isOver)) return { verdict: 'passed', ended: undefined };
   const run = now ?? lastState?.terminated;
@@ -101,16 +101,16 @@ export function resultOf(
     const isEarlier = !isOver && isPass && newer > longestUpdate && !hasStarted(status);
     return isEarlier ? waiting : { verdict, ended: run };
   }
-  // a run that ended with 0, in warn mode too, is repeated only in another sandbox
+  // after an exit with 0, also in warn mode, the kubelet repeats the run only in another sandbox
   if (run.exitCode === exitCode.passed) return waiting;
   const isOlder = (timeOf(run.finishedAt) ?? 0) < (timeOf(sandbox?.lastTransitionTime) ?? 0);
   return !isOver && run.finishedAt && isOlder ? waiting : { verdict, ended: run };
 }
 
 /**
- * Whether a sidecar passed in this sandbox before its current run: the kubelet starts the containers after it only then
- * (https://kubernetes.io/docs/concepts/workloads/pods/sidecar-containers/), and lists init containers in their order.
- * In a mesh, the proxy is one of them and answers the startup probe of every later run.
+ * Whether our container, as a sidecar, passed in this sandbox before its current run: only then does the kubelet start
+ * later containers (https://kubernetes.io/docs/concepts/workloads/pods/sidecar-containers/). Init containers are listed
+ * in order. In a mesh, the proxy comes later, and answers the startup probe of our later runs.
  */
 function hasPassedBefore(status: PodStatus, now: Terminated | undefined | null, isOver: boolean): boolean {
   const inits = status.initContainerStatuses ?? [];
@@ -125,27 +125,27 @@ function hasPassedBefore(status: PodStatus, now: Terminated | undefined | null, 
   return isPass ? starts.some((at) => at < (timeOf(now.startedAt) ?? 0)) : starts.length > 0;
 }
 
-/** What the end of a run means, whatever its sandbox. */
+/** The verdict of a run by how it ended, in whatever sandbox it ran. */
 function verdictOfRun(run: Terminated, { foreign, leaving }: ProofContext): Verdict {
   const { exitCode: code, reason } = run;
   if (reason === 'OOMKilled') return 'crashed';
   if (stopped.has(code)) return 'waiting';
   if (!foreign) return code === exitCode.passed ? inWarnMode(run) : (verdictsByCode.get(code) ?? 'crashed');
-  // all other codes below 128 are failures: Istio's validator ends with 126, others with what they like
+  // all other codes below 128 are failures: Istio's validator ends with 126, and others choose their own codes
   const verdict = verdictsByCode.get(code);
   if (verdict !== undefined && verdict !== 'failed') return verdict;
   if (code < 0 || code >= 128) return 'crashed';
-  // linkerd's validator ends with 95 on SIGTERM too, so in a pod that is being deleted that says nothing
+  // linkerd's validator also ends with 95 on SIGTERM, so 95 shows nothing in a pod that is being deleted
   return leaving ? 'waiting' : 'failed';
 }
 
-/** In warn mode the program ends with 0 whatever it found, and its message has the code that it would have ended with. */
+/** The verdict of an exit with 0. In warn mode, every run ends with 0, and its message has the real exit code. */
 function inWarnMode({ message }: Terminated): Verdict {
   const { code } = readMessage(message);
   return code === undefined ? 'passed' : (verdictsByCode.get(code) ?? 'crashed');
 }
 
-/** A time of an object in milliseconds since the epoch; undefined if there is none. */
+/** Parses a time of an object to milliseconds since the epoch; undefined if the text is missing or is not a time. */
 export function timeOf(text: string | null | undefined): number | undefined {
   const time = typeof text === 'string' ? Date.parse(text) : Number.NaN;
   return Number.isNaN(time) ? undefined : time;

@@ -4,15 +4,15 @@ import { wantsDaemonPod } from '../scheduling/daemon.ts';
 /**
  * The state of a DaemonSet on a node:
  * - `ready`: its pod is Ready;
- * - `starting`: its pod is not Ready, and pod or node is younger than the grace;
- * - `broken`: its pod has not been Ready for longer;
- * - `absent`: it should run on the node and has no pod there;
- * - `exempt`: it does not run on the node;
- * - `rebooted`: the node rebooted, and its pod has no container started since;
- * - `failing`: its pod is Ready, and the proofs of pods there say otherwise;
- * - `unproved`: no pod's proof has passed there since it started, where a profile requires one.
+ * - `starting`: its pod is not Ready, and the pod or the node is younger than `gate.startupGrace`;
+ * - `broken`: its pod is not Ready, and the pod and the node are older;
+ * - `absent`: it should run on the node but has no pod there;
+ * - `exempt`: it is not meant to run on the node;
+ * - `rebooted`: the node rebooted, and no container of its pod has started since;
+ * - `failing`: its pod is Ready, but the proofs of pods on the node fail;
+ * - `unproved`: its pod is Ready, but a profile requires a proof, and none has passed there since the pod started.
  *
- * The last two come from the proofs of pods (`network-status.ts`), the others from the DaemonSet.
+ * The last two states come from the proofs of pods (`network-status.ts`), the others from the DaemonSet.
  */
 export type State = (typeof states)[number];
 
@@ -33,29 +33,29 @@ export type StateCounts = Record<State, number>;
 export const noneYet = (): StateCounts =>
   Object.fromEntries(states.map((state) => [state, 0])) as StateCounts;
 
-/** States in which a pod may be bound. */
+/** The states of a DaemonSet in which pods may be bound to the node. */
 export const openStates: ReadonlySet<State> = new Set<State>(['ready', 'exempt']);
 
 export interface DaemonSetStatus {
   state: State;
-  /** Name of its pod on the node. */
+  /** The name of the DaemonSet's pod on the node. */
   pod?: string;
-  /** What is missing, as text that is the same at each evaluation. Empty if nothing is. */
+  /** What is missing, as text that changes only with the cause; empty if nothing is missing. */
   reason: string;
-  /** Start of the state in milliseconds since the epoch; undefined if the cluster's objects do not show it. */
+  /** When the state began, in milliseconds since the epoch; undefined if the cluster's objects do not show it. */
   since?: number | undefined;
-  /** Without `since`: when this process saw it start. No text shows it, as replicas may differ. */
+  /** If `since` is undefined: when this process saw the state begin. No text shows it, because replicas may differ. */
   observedAt?: number | undefined;
 }
 
-/** What decides about a DaemonSet on a node. */
+/** What decides about the state of a DaemonSet on a node. */
 export interface Known {
   daemonSet: DaemonSetFacts;
   node: NodeFacts;
   agents: AgentFacts[];
-  /** When a pod of any DaemonSet was last seen to be gone from the node; undefined if none was. */
+  /** When a pod of any network's DaemonSet was last removed from the node; undefined if none was. */
   lostAt: number | undefined;
-  /** When the boot was observed in which no container of a pod was started; undefined if one was. */
+  /** When the node's last boot was observed, if no container of the pod started in it; undefined if one may have. */
   staleSince: (agent: AgentFacts) => number | undefined;
 }
 

@@ -5,7 +5,7 @@ import { withHistory } from './history.ts';
 import { ProofRecord } from './proof-record.ts';
 import { Reservations } from './reservations.ts';
 
-/** A pod that was added, changed or removed. One of the two is undefined if it was added or removed. */
+/** A pod that was added, changed or removed. `before` is undefined for an added pod, and `now` for a removed one. */
 export interface EvidenceChange {
   before: PodEvidence | undefined;
   now: PodEvidence | undefined;
@@ -15,29 +15,29 @@ export type EvidenceView = Readonly<
   Pick<Evidence, 'synced' | 'pods' | 'pod' | 'ownedBy' | 'hasPassed' | 'of' | 'reservations' | 'subscribe'>
 >;
 
-/** A change of a pod as a watch reports it. `listed`: from a list, so it may have happened long ago. */
+/** A change of a pod that a watch reports. With `listed`, a list showed it, so it may have happened long ago. */
 export type PodChange = { type: 'put'; pod: PodEvidence; listed: boolean } | { type: 'gone'; uid: string };
 
 /**
- * What pods found out about their networks: a reducer over watch events. A process that starts knows all of it again,
- * except for failures of pods that are gone, first failures of pods that fail again, and boots that nothing else shows.
+ * What the proofs of pods showed about networks, computed from watch events alone. After a restart, the first lists
+ * show all of it again, except failures of deleted pods, first failures of pods that failed again, and node boots.
  */
 export class Evidence {
   readonly #known = new Map<string, PodEvidence>();
   readonly #owners = new Map<string, Set<string>>();
-  /** By profile, then by node. */
+  /** The records by profile, then by node. */
   readonly #records = new Map<string, Map<string, ProofRecord>>();
-  /** `metadata.resourceVersion` of each Node when it was last seen to boot. */
+  /** `metadata.resourceVersion` of each Node when the Node was last seen to boot. */
   readonly #boots = new Map<string, string>();
-  /** Owners whose pods have passed on any node, the one that did so last at the end. */
+  /** Owners with a pod that has passed on any node. The owner that passed last is at the end. */
   readonly #passedOwners = new Set<string>();
   readonly #subscribers = new Set<(changes: readonly EvidenceChange[]) => void>();
   readonly #isProfile: (name: string) => boolean;
   readonly reservations: Reservations;
-  /** Whether all pods were listed once. */
+  /** Whether the first list of all pods is complete. */
   synced = false;
 
-  /** @param isProfile whether a profile of this name exists: users can name any */
+  /** @param isProfile whether a profile of this name exists, because users can write any name into a pod */
   constructor(isProfile: (name: string) => boolean = () => true, reservations = new Reservations()) {
     this.#isProfile = isProfile;
     this.reservations = reservations;
@@ -55,7 +55,7 @@ export class Evidence {
     return this.#known.get(uid);
   }
 
-  /** The pods of a controller, by {@link PodEvidence.owner}. */
+  /** The known pods of a controller. @param owner see {@link PodEvidence.owner} */
   *ownedBy(owner: string): Generator<PodEvidence, void, undefined> {
     for (const uid of this.#owners.get(owner) ?? []) {
       const pod = this.#known.get(uid);
@@ -63,15 +63,15 @@ export class Evidence {
     }
   }
 
-  /** Whether a pod of a controller has passed on any node. */
+  /** Whether a pod of this controller has passed on any node. */
   readonly hasPassed = (owner: string): boolean => this.#passedOwners.has(owner);
 
-  /** What pods of a profile showed on a node; undefined if nothing is known. */
+  /** What the proofs of pods showed about a profile on a node; undefined if nothing is known. */
   of(profile: string, node: string): ProofRecord | undefined {
     return this.#records.get(profile)?.get(node);
   }
 
-  /** Calls back after each batch of changes. @returns ends the subscription */
+  /** Calls back after each batch of changes. @returns a function that ends the subscription */
   subscribe(changed: (changes: readonly EvidenceChange[]) => void): () => void {
     this.#subscribers.add(changed);
     return () => this.#subscribers.delete(changed);
@@ -92,8 +92,8 @@ export class Evidence {
   }
 
   /**
-   * A node booted: what its pods found out before no longer counts.
-   * @param version resourceVersion of the Node with the new boot id: the watches of nodes and of pods are not in step
+   * Must be called when a node has booted. Results that its pods had before the boot no longer count.
+   * @param version resourceVersion of the Node with the new boot id, because Nodes and pods are watched independently
    */
   booted(node: string, version: string): void {
     this.#boots.set(node, version);
@@ -105,7 +105,7 @@ export class Evidence {
     for (const nodes of this.#records.values()) nodes.delete(node);
   }
 
-  /** Pods of new profiles are counted as after a start, and those of old ones forgotten. */
+  /** Counts the pods of new profiles as after a start, and forgets the records of profiles that no longer exist. */
   profilesChanged(now: number): void {
     for (const profile of this.#records.keys()) {
       if (!this.#isProfile(profile)) this.#records.delete(profile);
@@ -122,7 +122,7 @@ export class Evidence {
     const { uid, owner, node, profiles, verdict } = pod;
     if (before === undefined) this.reservations.bound(pod, now);
     this.#known.set(uid, pod);
-    // a pod without a controller is found by its UID
+    // a pod without a controller is its own owner, and `#known` has it by its UID
     if (owner !== uid) {
       getOrMake(this.#owners, owner, () => new Set()).add(uid);
       if (verdict === 'passed') this.#remember(owner);
@@ -136,11 +136,11 @@ export class Evidence {
     evictOldest(this.#passedOwners, nodeEvidence.passedOwners);
   }
 
-  /** Removes a pod from where it is no longer. @param after what it is now; undefined if it is gone */
+  /** Removes a pod from maps where it no longer belongs. @param after the pod as it is now; undefined if it is gone */
   #drop(before: PodEvidence, after: PodEvidence | undefined, now: number): void {
     const { uid, owner, node, profiles, failedProfiles } = before;
     if (after === undefined) this.#known.delete(uid);
-    // users may give a pod another controller, as often as they like
+    // users may give a pod another controller any number of times, so the old one's entry is removed
     if (after?.owner !== owner) {
       const owned = this.#owners.get(owner);
       owned?.delete(uid);
@@ -148,7 +148,7 @@ export class Evidence {
     }
     if (after?.node !== node) for (const profile of profiles) this.of(profile, node)?.forget(uid);
     if (after !== undefined && (before.leaving || !after.leaving)) return;
-    // an owner gets that once, so that it cannot take every attempt
+    // the owner's next pod gets the node only after a first failure, so that one owner cannot take every attempt
     for (const profile of owner === uid ? [] : failedProfiles)
       if (this.of(profile, node)?.failures.get(owner)?.attempts === 1)
         this.reservations.reserve(profile, node, owner, now);
@@ -163,5 +163,5 @@ export class Evidence {
   }
 }
 
-/** No evidence: where no cluster is watched. */
+/** Empty evidence, for a server that watches no cluster. */
 export const noEvidence: EvidenceView = new Evidence(() => false);

@@ -3,13 +3,13 @@ import type { PodEvidence, ShownPass } from '../facts/pod-evidence.ts';
 /** Identifies the run that led to the verdict; undefined if the pod shows none. */
 const runOf = ({ run, startedAt }: PodEvidence): number | undefined => run ?? startedAt;
 
-/** The last proof of the pod that passed; undefined if none is known. */
+/** The pod's last proof that passed; undefined if none is known. */
 function lastPassOf(pod: PodEvidence): ShownPass | undefined {
   const run = pod.verdict === 'passed' ? runOf(pod) : undefined;
   return pod.passedBefore ?? (run === undefined ? undefined : { run, sandbox: pod.sandboxSince });
 }
 
-/** Whether the pod shows a new pass: of another run in another sandbox. A mesh's proxy answers probes of later runs. */
+/** Whether a new run passed in a new sandbox. In the old sandbox, a mesh's proxy answers the probes of later runs. */
 export function isNewPass(pod: PodEvidence, before: PodEvidence | undefined): boolean {
   const run = runOf(pod);
   if (pod.verdict !== 'passed' || run === undefined) return false;
@@ -18,17 +18,17 @@ export function isNewPass(pod: PodEvidence, before: PodEvidence | undefined): bo
   return last.run !== run && (last.sandbox === undefined || last.sandbox !== pod.sandboxSince);
 }
 
-/** What a watch says of a pod, with what is remembered of it. @param before the same of its earlier version */
+/** Adds what is remembered about a pod to what a watch shows. @param before the result for its previous version */
 export function withHistory(shown: PodEvidence, before: PodEvidence): PodEvidence {
   const pod = withFailure(shown, before);
   const last = lastPassOf(before);
   if (last === undefined || isNewPass(pod, before)) return pod;
-  // most pods: a pass is its own memory
+  // the usual case: the pod itself shows its last pass
   if (pod.verdict === 'passed' && runOf(pod) === last.run) return pod;
   return { ...pod, passedBefore: last };
 }
 
-/** A pod that fails again and again has one failure: the first. In its sandbox, only a pass takes that back. */
+/** Keeps the first failure of a pod that fails again and again. In the same sandbox, only a pass ends the failure. */
 function withFailure(pod: PodEvidence, before: PodEvidence): PodEvidence {
   if (before.verdict !== 'failed' || pod.verdict === 'passed') return pod;
   const { at, startedAt, failedVersion = before.version } = before;

@@ -1,16 +1,16 @@
 import { isBefore } from './boots.ts';
 
-/** When something happened on a node: by the node's clock, and between two writes of objects to the API server. */
+/** When something happened on a node: by the node's clock, and by the writes to the API server before and after it. */
 export interface Moment {
   /** By the node's clock, in milliseconds since the epoch. */
   at: number;
-  /** `metadata.resourceVersion` of the last known object that was written before it. */
+  /** `metadata.resourceVersion` of the last known object that was written before the event. */
   after?: string | undefined;
-  /** `metadata.resourceVersion` of the first known object that shows it. */
+  /** `metadata.resourceVersion` of the first known object that shows the event. */
   shownBy?: string | undefined;
 }
 
-/** Whether a moment is later. What was observed decides where it can: the clock of a node can be set back. */
+/** Whether a moment is later than another. Object versions decide if they can: a node's clock can be set back. */
 export function isLater(moment: Moment, than: Moment): boolean {
   if (isBefore(than.shownBy ?? '', moment.after ?? '')) return true;
   if (isBefore(moment.shownBy ?? '', than.after ?? '')) return false;

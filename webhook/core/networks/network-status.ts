@@ -12,23 +12,23 @@ export interface NetworkFacts {
   policy: Pick<Policy, 'evidenceOf' | 'gate'>;
   readiness: Pick<Readiness, 'status' | 'knows' | 'node' | 'started'>;
   evidence: EvidenceView;
-  /** Who only refuses what is certain says what is not; without them, a DaemonSet that is not known does not count. */
+  /** What is uncertain, for callers that refuse only what is certain. Without it, unknown DaemonSets do not count. */
   doubts?: Doubts;
 }
 
 /** What the watches may not have seen. */
 export interface Doubts {
-  /** Whether the absence of a pod of this DaemonSet proves nothing: the nodes, the DaemonSet or its pods are not listed. */
+  /** Whether a missing pod of this DaemonSet proves nothing, because nodes, DaemonSet or pods are not listed yet. */
   notSynced(daemonSet: DaemonSetRef): boolean;
   /** Whether the pod list of this DaemonSet may predate the node, so a missing pod proves nothing. */
   notObservedSince(daemonSet: DaemonSetRef, node: string): boolean;
 }
 
-/** A network that is not in a state in which any pod may use it. */
+/** Why not every pod may use a network on a node. */
 export interface NetworkProblem extends DaemonSetStatus {
   node: string;
   profile: string;
-  /** Undefined if the profile names none. */
+  /** The DaemonSet whose state is reported; undefined if the profile names no DaemonSet. */
   daemonSet: DaemonSetRef | undefined;
 }
 
@@ -36,28 +36,28 @@ export type UnknownReason = 'not-synced' | 'node-unknown' | 'daemonset-unknown';
 
 /**
  * Whether a pod may use the network of a profile on a node:
- * - `ready`: nothing counts against it;
- * - `exempt`: all its DaemonSets leave the node out;
- * - `try`: it has to be proved, and the asking pod may find out;
+ * - `ready`: nothing counts against the network;
+ * - `exempt`: no DaemonSet of the profile is meant to run on the node;
+ * - `try`: the network has to be proved, and the asking pod may be bound to try it;
  * - `blocked`: a DaemonSet is not ready, or the network has to be proved and it is not the asking pod's turn;
- * - `unknown`: the watches do not show enough; `why` is for people.
+ * - `unknown`: the watches do not show enough to decide; `why` is for people.
  */
 export type NetworkStatus =
   | { kind: 'ready' | 'exempt' }
   | ({ kind: 'try' | 'blocked' } & NetworkProblem)
   | { kind: 'unknown'; reason: UnknownReason; why: string };
 
-/** A DaemonSet of a profile, and its status on a node; undefined if the node or the DaemonSet is unknown. */
+/** A DaemonSet of a profile and its status on a node; no status if the node or the DaemonSet is unknown. */
 interface KnownStatus {
   daemonSet: DaemonSetRef;
   status: DaemonSetStatus | undefined;
 }
 
 /**
- * The one answer to "may this pod use this network on this node?", which gate, steering, repair, metrics and reports
- * map to their words.
+ * Decides whether a pod may use a network on a node. The gate, steering, repair, metrics and reports all use this
+ * decision.
  * @param now milliseconds since the epoch
- * @param asking the pod that asks; undefined if no particular pod does
+ * @param asking the pod that is to be bound; undefined if the question is about no particular pod
  */
 export function networkStatus(
   profile: Profile,
@@ -91,7 +91,7 @@ export function networkStatus(
   return { kind: 'try', ...problem };
 }
 
-/** The status that decides for a pod with several networks: the first kind below that one of them has. */
+/** The status that decides for a pod with several networks: of the kinds below, the first that occurs. */
 export function decisiveStatus(statuses: readonly NetworkStatus[]): NetworkStatus {
   for (const kind of ['blocked', 'unknown', 'try', 'ready', 'exempt']) {
     const status = statuses.find((candidate) => candidate.kind === kind);
@@ -100,7 +100,7 @@ export function decisiveStatus(statuses: readonly NetworkStatus[]): NetworkStatu
   return { kind: 'ready' };
 }
 
-/** Whether the proofs of pods block the network, and not a DaemonSet. */
+/** Whether the proofs of pods block the network, rather than a DaemonSet that is not ready. */
 export const hasToBeProved = ({ state }: DaemonSetStatus): boolean =>
   state === 'unproved' || state === 'failing';
 
@@ -115,7 +115,7 @@ const daemonSetStatuses = (
     status: readiness.status(daemonSet, node, now, policy.gate.startupGrace),
   }));
 
-/** The states of a profile's known DaemonSets on a node. Proofs that block the network replace an open state. */
+/** The states of a profile's known DaemonSets on a node. `failing` and `unproved` replace `ready` and `exempt`. */
 export function statesOn(
   profile: Profile,
   node: string,
@@ -131,7 +131,7 @@ export function statesOn(
   });
 }
 
-/** Why the status of a DaemonSet cannot be relied on to refuse the node; undefined if it can. */
+/** Why the status of a DaemonSet is not certain enough to refuse the node; undefined if it is. */
 function doubtAbout(
   { daemonSet, status }: KnownStatus,
   node: string,
@@ -156,24 +156,24 @@ const notListed = (what: string): NetworkStatus => ({
   why: `not listed yet: ${what}`,
 });
 
-/** What the proofs on a node say of a profile, and whether one more pod may be bound there to find out. */
+/** What the proofs on a node show about a profile's network, and whether one more pod may be bound there to try it. */
 export interface ProofStatus {
   /**
-   * - `proved`: nothing counts against it;
+   * - `proved`: nothing counts against the network;
    * - `unproved`: no proof has passed there since the node or a container of its DaemonSets' pods started;
-   * - `failing`: pods of at least two owners failed or got no sandbox, or two attempts of the asking pod's owner failed, and
-   *   none passed since.
+   * - `failing`: pods of at least two owners failed or got no sandbox, or two attempts of the asking pod's owner
+   *   failed, and no proof has passed since.
    */
   state: 'proved' | 'unproved' | 'failing';
-  /** Why, as text that is the same at each evaluation. Empty for `proved`. */
+  /** Why, as text that changes only with the cause; empty for `proved`. */
   reason: string;
-  /** Since when: the start of the node or of its network's containers, or the first failure. Milliseconds since the epoch. */
+  /** When the state began, in milliseconds since the epoch: with the node, a container of the network or a failure. */
   since: number;
-  /** Whether the asking pod may be bound: the node is proved, or it is the pod's turn to try. */
+  /** Whether the asking pod may be bound: if the node is proved, or if it is the pod's turn to try. */
   mayProbe: boolean;
 }
 
-/** How many owners have to fail before a node counts as failing: one may fail for its own sake. */
+/** How many owners have to fail before a node counts as failing. A single owner may fail for a reason of its own. */
 const enoughOwners = 2;
 
 /** How many attempts of one owner have to fail before the node counts as failing for that owner. */
@@ -190,7 +190,7 @@ interface ProofFacts {
   evidence: EvidenceView;
 }
 
-/** What the proofs on a node say of a profile; undefined while the pods are not listed yet, and for an unknown node. */
+/** What the proofs on a node show about a profile; undefined until all pods are listed, and for an unknown node. */
 export function proofStatus(
   profile: Profile,
   node: string,
@@ -202,7 +202,7 @@ export function proofStatus(
   if (!evidence.synced || createdAt === undefined) return undefined;
   const mode = policy.evidenceOf(profile);
   const record = evidence.of(profile.name, node);
-  // nothing counts against the node, and nothing is required: most profiles on most nodes
+  // the usual case: nothing counts against the node, and the profile requires no proof
   if (mode === 'ready' && record?.quiet !== false) return proved;
   const from = readiness.started(profile.daemonSets, node);
   const since = Math.max(from.at, createdAt);

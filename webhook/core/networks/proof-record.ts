@@ -5,44 +5,44 @@ import { isBefore } from './boots.ts';
 import { isNewPass } from './history.ts';
 import { isLater, type Moment } from './moment.ts';
 
-/** The pods of one owner that failed. Pods that waited together are one attempt. */
+/** The failures of one owner's pods. Pods that waited at the same time count as one attempt. */
 export interface Failure {
-  /** `namespace/name` of the first one. It stays, so that texts with it stay. */
+  /** `namespace/name` of the first pod that failed. It never changes, so that texts with it stay the same. */
   pod: string;
-  /** When the latest run of them started. */
+  /** When the latest run that failed started. */
   started: Moment;
   attempts: number;
-  /** When the last attempt was seen to fail, by our clock. */
+  /** When this process saw the last attempt fail, by its own clock. */
   seen: number;
 }
 
 /** A pod without a verdict. */
 export interface WaitingPod {
   pod: PodEvidence;
-  /** When it was first seen without one, by our clock. */
+  /** Since when the pod has had no verdict, as far as this process knows. */
   since: number;
-  /** Its `metadata.resourceVersion` then. */
+  /** The pod's `metadata.resourceVersion` when this process first saw it without a verdict. */
   version: string;
 }
 
 /**
- * What pods of one profile showed on one node. It outlives the pods, because a pod that is recreated must not take its
- * failure with it. All of it is bounded. {@link assess} says what it means.
+ * What the proofs of pods showed about one profile on one node. The record outlives the pods, so that a failure counts
+ * even after its pod was recreated. The record's size is bounded. {@link assess} judges the record.
  */
 export class ProofRecord {
-  /** The last proof that passed, if any is known. */
+  /** The last proof that passed; undefined if none is known. */
   lastPass: Moment | undefined;
-  /** When the last pass was seen, by our clock. */
+  /** When this process saw the last pass; for a listed pass, when it ended by the node's clock. */
   passSeen = 0;
-  /** When the first run that failed since the last pass started, by the node's clock. */
+  /** The start of the first failed run since the last pass, by the node's clock. */
   failingSince = 0;
-  /** The last attempt that failed since the last pass: when that was seen by our clock, and when its run started. */
+  /** The last failed attempt since the last pass: when this process saw it fail, and when its run started. */
   lastFailed: { seen: number; started: Moment } | undefined;
-  /** Since the last pass, by `PodEvidence.owner`. */
+  /** The failures since the last pass, by `PodEvidence.owner`. */
   readonly failures = new Map<string, Failure>();
-  /** By UID. */
+  /** The pods without a verdict, by UID. */
   readonly waiting = new Map<string, WaitingPod>();
-  /** `metadata.resourceVersion` of the Node when it last booted; empty if that was not observed. */
+  /** `metadata.resourceVersion` of the Node when it last booted; empty if no boot was observed. */
   #boot: string;
   readonly #profile: string;
 
@@ -55,7 +55,7 @@ export class ProofRecord {
     return this.failures.size === 0 && this.waiting.size === 0;
   }
 
-  /** @param listed whether a list shows it, so that the change may have happened long ago */
+  /** @param listed whether a list shows the pod, so that the change may have happened long ago */
   observe(pod: PodEvidence, before: PodEvidence | undefined, listed: boolean, now: number): void {
     const waited = this.waiting.get(pod.uid);
     if (pod.verdict === 'waiting' && !pod.ended && !pod.leaving) {
@@ -76,7 +76,7 @@ export class ProofRecord {
     this.waiting.delete(uid);
   }
 
-  /** The node booted: what was observed before no longer counts. @param version of the Node with the new boot id */
+  /** Must be called when the node has booted. Earlier results no longer count. @param version of the booted Node */
   booted(version: string): void {
     this.#boot = version;
     if (this.lastPass !== undefined && !isBefore(this.lastPass.shownBy ?? '', version)) return;
@@ -86,7 +86,7 @@ export class ProofRecord {
     this.lastFailed = undefined;
   }
 
-  /** A pass that was observed as it happened is the latest, whatever the node's clock says. */
+  /** Records a pass. A pass that was observed as it happened is the latest, whatever the node's clock shows. */
   #passed(pod: PodEvidence, before: PodEvidence | undefined, listed: boolean, now: number): void {
     const seen = !listed && before !== undefined;
     const pass = { at: pod.at ?? now, after: before?.version, shownBy: pod.version };
@@ -99,7 +99,7 @@ export class ProofRecord {
     if (this.failures.size === 0) this.lastFailed = undefined;
   }
 
-  /** A run that started before the last pass says what the network was before it. */
+  /** Records a failure, unless its run started before the last pass and so shows an earlier state of the network. */
   #failed(pod: PodEvidence, waited: { since: number; version: string } | undefined, now: number): void {
     const at = pod.startedAt ?? pod.at ?? now;
     const started = { at, after: waited?.version, shownBy: pod.version };

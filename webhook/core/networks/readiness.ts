@@ -6,12 +6,12 @@ import { Boots } from './boots.ts';
 import { type DaemonSetStatus, daemonSetStatus } from './daemon-set-status.ts';
 import { isLater, type Moment } from './moment.ts';
 
-/** The readiness of nodes, from watch events: without I/O and without a clock. */
+/** The readiness of nodes, computed from watch events without I/O and without a clock. */
 export class Readiness {
   readonly #nodes = new Map<string, NodeFacts>();
   readonly #daemonSets = new Map<string, DaemonSetFacts>();
   readonly #agents = new Map<string, AgentFacts>();
-  /** Agents by node, then by UID. */
+  /** Agents (the pods of networks' DaemonSets) by node, then by UID. */
   readonly #onNode = new Map<string, Map<string, AgentFacts>>();
   /** When the latest container of each agent started, by the agent's UID. */
   readonly #starts = new Map<string, Moment>();
@@ -19,7 +19,7 @@ export class Readiness {
   readonly #lostAt = new Map<string, number>();
   readonly #boots = new Boots();
 
-  /** @param now milliseconds since the epoch, as all times here */
+  /** @param now milliseconds since the epoch, like all times here */
   setNode(facts: NodeFacts, now: number): void {
     this.#boots.node(facts, now);
     this.#nodes.set(facts.name, facts);
@@ -38,12 +38,12 @@ export class Readiness {
     this.#daemonSets.delete(nameOf(daemonSet));
   }
 
-  /** A pod of a DaemonSet was added or changed. @param listed whether a list shows it: it may have happened long ago */
+  /** Records an added or changed pod of a DaemonSet. @param listed whether a list shows it, so the change may be old */
   setAgent(facts: AgentFacts, listed = false): void {
     const { startedAt: at = Number.NEGATIVE_INFINITY, version: shownBy } = facts;
     const before = this.#agents.get(facts.uid);
     if (before === undefined || hasStarted(before, facts)) {
-      // an event comes within seconds
+      // unlike a list, an event comes within seconds of the start
       this.#starts.set(facts.uid, { at, after: before && !listed ? shownBy : before?.version, shownBy });
     }
     this.#dropAgent(facts.uid);
@@ -66,7 +66,7 @@ export class Readiness {
     return this.#daemonSets.has(nameOf(daemonSet));
   }
 
-  /** The status of a DaemonSet on a node; undefined if either is unknown. */
+  /** The status of a DaemonSet on a node; undefined if the DaemonSet or the node is unknown. */
   status(daemonSet: DaemonSetRef, nodeName: string, now: number, grace: number): DaemonSetStatus | undefined {
     const found = this.#daemonSets.get(nameOf(daemonSet));
     const node = this.#nodes.get(nodeName);
@@ -78,7 +78,7 @@ export class Readiness {
     return daemonSetStatus({ daemonSet: found, node, agents, lostAt, staleSince }, now, grace);
   }
 
-  /** When the latest container of these DaemonSets' pods on a node started; at minus infinity if no pod shows it. */
+  /** The latest start of a container in these DaemonSets' pods on a node; at minus infinity if no pod shows a start. */
   started(daemonSets: readonly DaemonSetRef[], nodeName: string): Moment {
     const known = daemonSets.flatMap((daemonSet) => this.#daemonSets.get(nameOf(daemonSet)) ?? []);
     let latest: Moment = { at: Number.NEGATIVE_INFINITY };
@@ -113,7 +113,7 @@ export class Readiness {
   }
 }
 
-/** Whether the pod is one of the DaemonSet. A pod of another namespace may claim its UID. */
+/** Whether the pod belongs to the DaemonSet. A pod in another namespace may claim the DaemonSet's UID. */
 const isOf = ({ namespace, owner }: AgentFacts, daemonSet: DaemonSetFacts): boolean =>
   namespace === daemonSet.namespace && owner === daemonSet.uid;
 

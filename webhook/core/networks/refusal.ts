@@ -4,15 +4,15 @@ import { refusalCode, refusalTag } from '../facts/refusal-tag.ts';
 import type { NetworkProblem } from './network-status.ts';
 
 /**
- * The text of a refusal: a sentence for people, and the tag that `refusedFor` reads. It stays the same while nothing
- * changes on the node, because the scheduler writes each new text into the pod's status.
+ * The text of a refusal: a sentence for people, and the tag that `refusedFor` parses. The text stays the same while
+ * nothing changes on the node, because the scheduler writes each new text into the pod's status.
  */
 export function refusalText(problem: NetworkProblem): string {
   const { node, profile, state } = problem;
   return `${sentenceOf(problem)} ${refusalTag(node, profile, state)}`;
 }
 
-/** The same for a text that no program reads again, such as a warning: with the error code alone. */
+/** The sentence with the error code in place of the tag, for texts that no program parses, such as a warning. */
 export const notReadyText = (problem: NetworkProblem): string => `${sentenceOf(problem)} (${refusalCode})`;
 
 function sentenceOf({ node, profile, daemonSet, state, pod, reason, since }: NetworkProblem): string {

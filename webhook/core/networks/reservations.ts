@@ -1,33 +1,33 @@
 import type { PodEvidence } from '../facts/pod-evidence.ts';
 
-/** Milliseconds until a watch reports the pod on its node, or until the pod is recreated. */
+/** How many milliseconds a reservation lasts: by then, a watch reports the pod on its node, or the pod is recreated. */
 const duration = 5000;
-/** The watch of pods that wait can be this many milliseconds ahead of the watch of pods on nodes. */
+/** By how many milliseconds the watch of waiting pods can be ahead of the watch of pods on nodes. */
 const lag = 1000;
-/** A node gets no more reservations by requests than this without a binding, for a minute: anyone can send requests. */
+/** At most this many requests reserve a node within a minute without a binding, because anyone can send requests. */
 const mostAsked = 3;
 const pause = 60_000;
 
 interface Reservation {
   /** The UID of a pod, or the owner whose next pod may try: see `ownerKeyOf`. */
   holder: string;
-  /** By our clock, in milliseconds since the epoch, as all times here. */
+  /** When the reservation ends by our clock, in milliseconds since the epoch, like all times here. */
   until: number;
-  /** Reservations by requests since a pod was last seen to be bound to the node. */
+  /** How many requests have reserved the node since a watch last showed a new pod on it. */
   asked: number;
 }
 
 /**
- * Who may be bound to the nodes that have to be proved, by profile: one pod, from the gate's answer until a watch shows
- * its binding. Only this process knows it.
+ * Which pod may be bound to a node that has to be proved, for each profile: one at a time, from the gate's answer until
+ * a watch shows the binding. Each replica has its own reservations.
  */
 export class Reservations {
   readonly #all = new Map<string, Reservation>();
 
-  /** For whom a node is reserved; undefined if it is for nobody. */
+  /** The pod or the owner for which a node is reserved; undefined if it is not reserved. */
   holder(profile: string, node: string, now: number): string | undefined {
     const { holder, until = 0 } = this.#all.get(keyOf(profile, node)) ?? {};
-    // a clock that was set back does not extend it
+    // a clock that was set back does not extend a reservation
     return until > now && until - now <= duration ? holder : undefined;
   }
 
@@ -41,13 +41,13 @@ export class Reservations {
     this.#all.set(key, { holder, until: now + duration, asked });
   }
 
-  /** A pod does not wait for a node any more: it was bound to one, or is gone. */
+  /** Must be called when a pod no longer waits for a node, because it was bound or is gone. */
   stoppedWaiting(uid: string, now: number): void {
     for (const reservation of this.#all.values())
       if (reservation.holder === uid) reservation.until = Math.min(reservation.until, now + lag);
   }
 
-  /** A watch shows a pod on a node for the first time. */
+  /** Must be called when a watch shows a pod on a node for the first time. */
   bound({ uid, owner, node, profiles }: PodEvidence, now: number): void {
     const here = new Set(profiles.map((profile) => keyOf(profile, node)));
     for (const [key, reservation] of this.#all) {

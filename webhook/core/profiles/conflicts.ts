@@ -3,7 +3,7 @@ import { getOwn } from '../../lib/maps.ts';
 import { foreign } from '../../lib/names.ts';
 import { type Condition, checkNameOf, type Profile } from './types.ts';
 
-/** Returns why one pod cannot satisfy these profiles. A redirect answers any connect, so `reach` would pass falsely. */
+/** Returns the reasons why one pod cannot satisfy all these profiles; an empty list if it can. */
 export function conflicts(profiles: Profile[]): string[] {
   return [
     ...redirectConflicts(profiles),
@@ -15,7 +15,7 @@ export function conflicts(profiles: Profile[]): string[] {
   ];
 }
 
-/** User ids and ports. Ids from a pod are compared for each pod: see `requirementsFor`. */
+/** Compares user ids and ports that profiles name. Ids from a pod are compared for each pod: see `planFor`. */
 function redirectConflicts(profiles: Profile[]): string[] {
   const redirects = profiles.flatMap(({ name, proof }) =>
     proof.checks.flatMap((check) => ('redirect' in check ? [{ profile: name, ...check.redirect }] : [])),
@@ -60,7 +60,7 @@ function containerConflict(profiles: Profile[]): string | undefined {
   return `proof.container of profile "${own.name}" replaces the validator that profile "${second.name}" needs for its proof`;
 }
 
-/** The kubelet's one connection is redirected to one port. */
+/** The kubelet makes one connection to the pod, which can be redirected to one port only. */
 function inboundConflict(profiles: Profile[]): string | undefined {
   const [first, second] = profiles.filter(({ proof }) => proof.inbound !== undefined);
   const witness = profiles.find(({ proof }) => proof.witness !== undefined);
@@ -85,8 +85,8 @@ function annotationConflicts(profiles: Profile[]): string[] {
 }
 
 /**
- * Annotations that one profile sets and that exclude another, or the same one: it would apply at the first call for a
- * pod and not at the second, which sees the annotation.
+ * Finds annotations that one profile sets and by which another profile, or the same one, excludes pods. The excluding
+ * profile would apply at the first call for a pod, but not at the second call, which sees the annotation.
  */
 function contradictions(profiles: Profile[]): string[] {
   const given = profiles.flatMap(({ name, annotations }) =>

@@ -1,4 +1,4 @@
-/** The annotation `k8s.v1.cni.cncf.io/networks` as Multus reads it (`pkg/k8sclient`): a comma list, or a JSON list. */
+/** The annotation `k8s.v1.cni.cncf.io/networks` as Multus reads it (`pkg/k8sclient`): a comma list or a JSON list. */
 import { isDeepStrictEqual as same } from 'node:util';
 import { texts } from '../../lib/limits.ts';
 
@@ -15,10 +15,10 @@ export interface NetworkList {
 }
 
 const dnsName = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/;
-/** Linux allows 15 characters (IFNAMSIZ), and neither slashes nor white space. */
+/** Linux allows at most 15 characters (IFNAMSIZ), without slashes and white space. */
 const interfaceName = /^[^\s/,@]{1,15}$/;
 
-/** Parses an annotation's text. Returns undefined if Multus could not read it or it is too long. */
+/** Parses an annotation's text. Returns undefined if Multus could not read the text, or if it is too long. */
 export function parseNetworks(text: string): NetworkList | undefined {
   if (text.length > texts.annotation) return undefined;
   const entries = isJson(text) ? parseJson(text) : parseCommaList(text);
@@ -78,10 +78,10 @@ function withoutEmpty({ namespace, interface: device, ...rest }: NetworkEntry): 
 }
 
 /**
- * Adds the networks that a pod lacks to those that it requests. The pod's entries, their order and their form stay. A
- * comma list becomes JSON only if an entry cannot be written in that form.
+ * Adds a profile's networks to a pod's list if the list lacks them. The pod's own entries keep their order and their
+ * form. A comma list becomes JSON only if the comma form cannot express a new entry.
  * @param podNamespace the namespace of entries that name none
- * @returns the annotation afterwards, and warnings about values of the pod that were kept
+ * @returns the new annotation, and warnings about values of the pod that were kept in place of the profile's
  */
 export function mergeNetworks(
   podText: string,
@@ -101,7 +101,7 @@ export function mergeNetworks(
 const identity = (entry: NetworkEntry, podNamespace: string): string =>
   `${entry.namespace || podNamespace}/${entry.name}`;
 
-/** Matches by name and interface first, then by name only. An entry of the pod is used once. */
+/** The wanted entries without a match in the pod, by name and interface or else by name. A pod's entry matches once. */
 function missingEntries(
   have: NetworkEntry[],
   want: NetworkEntry[],

@@ -12,7 +12,7 @@ import type {
   TemplateKind,
 } from './types.ts';
 
-/** Profiles that a label combines by dots, in the label's order. `name` is the label's value. */
+/** The profiles that a label's value names, separated by dots, in the same order. `name` is the value. */
 export interface CombinedProfiles {
   name: string;
   profiles: Profile[];
@@ -25,30 +25,30 @@ export interface GateSettings {
   evidence: EvidenceMode;
 }
 
-/** Anybody who may create a pod chooses label values, so the cache of combinations is bounded. */
+/** At most this many combinations are cached, because anybody who may create a pod can choose label values. */
 const mostCombinations = 1000;
 
-/** Kubernetes' limit for a label value: the injected pod carries the combination as a label. */
+/** The longest label value in Kubernetes. An injected pod carries the combination as a label. */
 const longestLabel = 63;
 
-/** A configuration prepared for requests: computed once when the configuration changes. */
+/** A configuration prepared for requests. It is computed once for each change of the configuration. */
 export class Policy {
   readonly proof: ProofSettings;
   readonly gate: GateSettings;
   readonly steer: Configuration['steer'];
   readonly repair: RepairSettings;
   readonly profiles: ReadonlyMap<string, Profile>;
-  /** `namespace/name` of every DaemonSet that provides a network: their pods are exempt. */
+  /** `namespace/name` of every DaemonSet that provides a network. The pods of these DaemonSets are exempt. */
   readonly daemonSets: ReadonlySet<string>;
   readonly #combined = new Map<string, CombinedProfiles>();
-  /** What it was made of: plain data, from which another thread can make the same policy. */
+  /** The configuration of this policy: plain data, from which another thread can make the same policy. */
   readonly configuration: Configuration;
 
   constructor(configuration: Configuration) {
     this.configuration = configuration;
     this.proof = configuration.proof;
     const { startupGrace, maxHold, evidence = 'ready', mode } = configuration.gate;
-    // the schema guarantees that both are durations
+    // the schema guarantees that both texts are durations
     this.gate = {
       mode,
       startupGrace: parseDuration(startupGrace) ?? 0,
@@ -69,7 +69,7 @@ export class Policy {
     return evidence ?? this.gate.evidence;
   }
 
-  /** The same policy with each profile changed by a function, which must keep its name. */
+  /** Returns a policy in which a function has changed each profile. The function must keep the profile's name. */
   withProfiles(change: (profile: Profile) => Profile): Policy {
     return new Policy({ ...this.configuration, profiles: this.configuration.profiles.map(change) });
   }

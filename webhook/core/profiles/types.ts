@@ -3,13 +3,13 @@ import type { CheckOfProfile, ConfigurationFile, ProofContainer, ProofSection } 
 
 export type * from './configuration.ts';
 
-/** The name of a check. The schema guarantees exactly one. */
+/** The name of a check, which is its only key. The schema guarantees exactly one. */
 export const checkNameOf = (check: CheckOfProfile): CheckName => Object.keys(check)[0] as CheckName;
 
-/** The user and group of a proof. If `asUser` comes from containers, the group id does too; else it is the same number. */
+/** The user and group of a proof. If `asUser` comes from containers, so does the group; else the two ids are equal. */
 export type Identity = Pick<ProofContainer, 'asUser' | 'notAsUser' | 'notAsGroup'>;
 
-/** The section `proof`, with the image of this release if the file names none. */
+/** The configuration's section `proof`, with the image of this release if the file names no image. */
 export type ProofSettings = Required<ProofSection>;
 
 /** The configuration file with defaults, and with the built-in profiles and kinds that the file does not replace. */

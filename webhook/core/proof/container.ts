@@ -13,20 +13,20 @@ import type { ProofPlan } from './plan.ts';
 
 export interface Injection {
   container: Container;
-  /** The volume that it needs, if any. */
+  /** The volume that the container needs, if any. */
   volume: Volume | undefined;
 }
 
 /**
- * Returns the init container of a plan; undefined if nothing is proved. It has the defaults and the mount that the API
- * server would add, so that there is no later call. It complies with Pod Security `restricted`.
+ * Returns the init container of a plan; undefined if the plan has no checks. The container has the defaults and the
+ * mount that the API server would add, so that no second call is needed. It complies with Pod Security `restricted`.
  */
 export function injectionFor(plan: ProofPlan, proof: ProofSettings): Injection | undefined {
   if (plan.checkNames.length === 0) return undefined;
   const { program, witness, resources, ownValidator } = plan;
   const volume = plan.checkNames.includes('interfaces') ? podInfo() : undefined;
   const mount: VolumeMount = { name: podInfoVolume, mountPath: podInfoMountPath, readOnly: true };
-  // the token last, as the API server adds it
+  // the token's mount is the last, as the API server would add it
   const volumeMounts = [...(volume ? [mount] : []), ...(plan.tokenMount ? [plan.tokenMount] : [])];
   const container = {
     name: validatorContainer,
@@ -51,7 +51,7 @@ export function injectionFor(plan: ProofPlan, proof: ProofSettings): Injection |
   return { container, volume };
 }
 
-/** The probe by which the kubelet dials the pod. It must outlast the checks, because its end restarts the container. */
+/** The probe by which the kubelet dials the pod. It must outlast the checks, as its failure restarts the container. */
 function startupProbe({ checks }: ProofPlan, port: number): object {
   const timeouts = checks.flatMap(({ profile: _, ...check }) =>
     Object.values<{ timeout: string }>(check).map(({ timeout }) => parseDuration(timeout) ?? 0),
@@ -73,11 +73,11 @@ const field = (name: string, fieldPath: string): EnvVar => ({
 const annotationField = (key: string): string => `metadata.annotations['${key}']`;
 
 function environment({ checks, checkNames, ownValidator }: ProofPlan, proof: ProofSettings): EnvVar[] {
-  // an empty list for a network's own validator: the variable marks the container as ours
+  // a network's own validator gets an empty list, because the variable marks the container as ours
   const result: EnvVar[] = [{ name: env.checks, value: JSON.stringify(checks) }];
   if (ownValidator) return result;
   if (proof.mode === 'warn') result.push({ name: env.mode, value: 'warn' });
-  // an init container sees status.podIPs as environment variable, never as a volume file
+  // an init container can get status.podIPs in an environment variable, but never in a file of a volume
   if (checkNames.some((name) => name !== 'reach')) result.push(field(env.podIPs, 'status.podIPs'));
   if (['roundTrip', 'witness'].some((name) => checkNames.includes(name)))
     result.push(field(env.nodeIPs, 'status.hostIPs'));

@@ -10,15 +10,15 @@ import { hasPodResources } from './resources.ts';
 const decisiveVariables =
   /^(CNI_GATE_.*|LD_.*|OPENSSL_.*|GCONV_PATH|GLIBC_TUNABLES|LOCPATH|NODE_(CHANNEL_FD|COMPILE_CACHE|ICU_DATA|OPTIONS|PATH|V8_COVERAGE))$/;
 
-/** Paths where the API server's plugins and webhooks mount credentials, of which the validator reads nothing. */
+/** Paths where the API server's plugins and webhooks mount credentials. The validator reads no credentials. */
 const credentials = /^\/var\/run\/secrets(\/(?!\.\.?(\/|$))[^/]+)+\/?$/;
 
-/** Fields that others may add. `resizePolicy`, which the API server sets, does not change what the container does. */
+/** Fields that others may add. The API server sets `resizePolicy`, which does not change what the container does. */
 const mayBeAdded = new Set(['env', 'resources', 'securityContext', 'volumeMounts', 'resizePolicy']);
 
 /**
- * Whether the pod's container still does what is required: other webhooks and plugins may add to it, and not change its
- * command, checks, user or privileges. The policy over the final pod (manifests/base/policy-pods.yaml) judges alike.
+ * Whether the pod's init container still does what is required. Other webhooks may add to it, but not change its
+ * command, checks, user or privileges. manifests/base/policy-pods.yaml has the same rules for the final pod.
  */
 export function isCurrent(actual: Container, wanted: Container, ids: ProofIds, pod: Pod): boolean {
   const { env: variables, resources, securityContext, volumeMounts, imagePullPolicy, ...rest } = wanted;
@@ -28,20 +28,20 @@ export function isCurrent(actual: Container, wanted: Container, ids: ProofIds, p
     [imagePullPolicy, 'Always'].includes(actual.imagePullPolicy) &&
     sameVariables(actual.env ?? [], variables ?? []) &&
     sameMounts(actual.volumeMounts ?? [], volumeMounts ?? []) &&
-    // if the pod's own resources decide its class, values that a LimitRange set on ours may stay
+    // if pod-level resources decide the QoS class, the values that a LimitRange set on our container may stay
     (hasPodResources(pod) || sameResources(actual.resources ?? {}, resources ?? {})) &&
     sameRights(actual.securityContext ?? {}, securityContext ?? {}, ids)
   );
 }
 
-/** Of variables with the same name the last one wins, so ours must occur once; other variables are allowed. */
+/** Of variables with the same name, the last one wins, so each of ours must occur once. Other names are allowed. */
 const sameVariables = (actual: EnvVar[], wanted: EnvVar[]): boolean =>
   same(
     actual.filter(({ name }) => decisiveVariables.test(name)),
     wanted,
   );
 
-/** Other mounts are allowed for credentials only: any other could hide the program, or what it reads. */
+/** Only mounts of credentials may be added, because any other mount could hide the program or a file that it reads. */
 function sameMounts(actual: VolumeMount[], wanted: VolumeMount[]): boolean {
   const paths = new Set(wanted.map(({ mountPath }) => mountPath));
   return same(
@@ -50,7 +50,7 @@ function sameMounts(actual: VolumeMount[], wanted: VolumeMount[]): boolean {
   );
 }
 
-/** The resources that decide the QoS class must be equal; a LimitRange may have set others. */
+/** The resources that decide the QoS class must be equal. A LimitRange may have set other resources. */
 function sameResources(actual: Resources, wanted: Resources): boolean {
   return (['requests', 'limits'] as const).every((kind) =>
     ['cpu', 'memory'].every((name) => {

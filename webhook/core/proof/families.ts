@@ -4,19 +4,19 @@ import { parseTarget } from '../../../validator/shared/targets.ts';
 import { allContainers, type Pod, variableOf } from '../facts/pod.ts';
 import type { ProfileProof, RedirectSettings } from '../profiles/types.ts';
 
-/** Whether a proof covers IPv4, and whether IPv6. */
+/** Which address families a proof covers. */
 export interface Families {
   ipv4: boolean;
   ipv6: boolean;
 }
 
-/** The families that a mesh serves in a pod; `first` and `all` as in the validator's contract. */
+/** The families that a mesh serves in a pod. `first` and `all` are values of `families` in {@link RedirectCheck}. */
 export type Served = Families | 'first' | 'all';
 
 /** The values that Go's `strconv.ParseBool` reads as true. */
 const goTrue = new Set(['1', 't', 'T', 'true', 'TRUE', 'True']);
 
-/** Returns the families that the mesh of this pod serves; undefined if nothing limits the proof. */
+/** Returns the families that the mesh of this pod serves; undefined if the proof covers all families. */
 export function familiesIn(pod: Pod, { families: source }: ProfileProof): Served | undefined {
   if (source === undefined) return undefined;
   const container = allContainers(pod).find(({ name }) => name === source.container);
@@ -27,15 +27,15 @@ export function familiesIn(pod: Pod, { families: source }: ProfileProof): Served
   return value === undefined ? undefined : listeningOn(value);
 }
 
-/** The families that listeners on a list of `address:port` accept, or undefined if a part of it is invalid. */
+/** The families that listeners on a list of `address:port` accept; undefined if an item of the list is invalid. */
 function listeningOn(list: string): Families | undefined {
   const families = { ipv4: false, ipv6: false };
   for (const text of list.split(',')) {
     const host = parseTarget(text.trim())?.host;
     const address = host === undefined ? undefined : parseAddress(host);
     if (address === undefined) return undefined;
-    // an IPv4-mapped IPv6 address is IPv4; a listener on [::] accepts both, unless its host says otherwise: Linux,
-    // ipv6(7), IPV6_V6ONLY
+    // an IPv4-mapped IPv6 address is IPv4; a listener on [::] accepts both families, unless the host has another
+    // default (Linux, ipv6(7), IPV6_V6ONLY)
     const isIPv6 = address.family === 'IPv6';
     families.ipv6 ||= isIPv6;
     families.ipv4 ||= !isIPv6 || /^0+$/.test(address.hex);
@@ -43,7 +43,7 @@ function listeningOn(list: string): Families | undefined {
   return families;
 }
 
-/** The settings of a redirect for these families: it keeps their targets, or all if none would be left. */
+/** The settings of a redirect for these families: with the targets of these families, or with all if none is left. */
 export function narrow(
   redirect: RedirectSettings,
   served: Served | undefined,

@@ -4,22 +4,22 @@ import type { NamespaceFacts } from '../facts/namespace.ts';
 import { allContainers, type Pod } from '../facts/pod.ts';
 import type { Id, Identity, IdSource } from '../profiles/types.ts';
 
-/** The user and group ids of a proof in one pod. The names are those of the validator's contract. */
+/** The user and group ids of a proof in one pod. The fields are named as in the validator's contract. */
 export type Ids = Record<
   keyof Pick<RedirectCheck, 'asUser' | 'asGroup' | 'notAsUser' | 'notAsGroup'>,
   number | undefined
 >;
 
-/** The ids that the checks of a proof require and exclude together. */
+/** The ids that all checks of a proof together require and exclude. */
 export interface ProofIds {
   asUser: number | undefined;
-  /** Undefined if it equals `asUser`. */
+  /** The group id that the checks require; undefined if it equals `asUser`. */
   asGroup: number | undefined;
   notAsUsers: number[];
   notAsGroups: number[];
 }
 
-/** The parts of a pod that can contain an id. */
+/** The objects that can contain an id. */
 export interface Place {
   pod: Pod;
   namespace: NamespaceFacts;
@@ -31,31 +31,31 @@ export function idsIn({ asUser, notAsUser, notAsGroup }: Identity, place: Place)
   return {
     asUser: idOf(asUser, 'runAsUser', place, true),
     asGroup: typeof asUser === 'object' ? groupBeside(asUser, place) : undefined,
-    // an id of the whole pod is the application's: a rule that exempts it would exempt all traffic of the pod
+    // not the pod-level id: it is the application's, and a rule that exempts it would exempt all traffic of the pod
     notAsUser: idOf(notAsUser, 'runAsUser', place, false),
     notAsGroup: idOf(notAsGroup, 'runAsGroup', place, false),
   };
 }
 
-/** @param ofPod whether the pod's id counts for containers without one */
+/** @param ofPod whether the pod-level id counts for containers that set none */
 function idOf(id: Id | undefined, field: Field, place: Place, ofPod: boolean): number | undefined {
   if (typeof id !== 'object') return id;
   return inAnnotations(id, place) ?? inContainers(id, field, place.pod, ofPod) ?? id.default;
 }
 
-/** The group of the containers from which the user id comes. An annotation for the user does not contain it. */
+/** The group id of the containers from which the user id comes. An annotation for the user id has no group id. */
 const groupBeside = (source: IdSource, { pod }: Place): number | undefined =>
   source.containers && (inContainers(source, 'runAsGroup', pod, true) ?? source.default);
 
-/** The pod's annotation before its namespace's; an empty one counts as absent, as in linkerd2-proxy-init. */
+/** The id in the pod's annotation, else in its namespace's. An empty one does not count, as in linkerd2-proxy-init. */
 function inAnnotations({ annotation }: IdSource, { pod, namespace }: Place): number | undefined {
   if (annotation === undefined) return undefined;
   return idIn(getOwn(pod.metadata.annotations, annotation) || getOwn(namespace.annotations, annotation));
 }
 
 /**
- * The id of the first container that has one, else the pod's. If a mesh's proxy runs as root, the rule uses the default
- * id (istio-cni, `NewRedirect`), so an explicit 0 of a container ends the search.
+ * The id of the first named container that has a valid one, else the pod-level id. If a container sets 0, the pod-level
+ * id does not count: a mesh's rule uses the default id for a proxy that runs as root (istio-cni, `NewRedirect`).
  */
 function inContainers(
   { containers = [] }: IdSource,
@@ -83,13 +83,13 @@ function idIn(value: unknown): number | undefined {
   return isId(number) ? number : undefined;
 }
 
-/** User and group of our own image (`USER` of the Dockerfile). */
+/** The user and group id of our own image (`USER` in the Dockerfile). */
 export const imageUser = 64_532;
 
 /**
- * Returns the ids to set on the init container: where a check needs them, or where it would run as root or as an id
- * that the redirect exempts. OpenShift assigns ids by range and refuses others.
- * @param image user and group of the image; undefined if they are unknown
+ * Returns the ids to set on the init container. They are set only if a check requires them, or if the container would
+ * run as root or as an id that the redirect exempts, because OpenShift assigns ids from a range and rejects all others.
+ * @param image the user and group id of the image; undefined if they are unknown
  */
 export function runAsFor(pod: Pod, ids: ProofIds, image: number | undefined): Partial<Record<Field, number>> {
   const { asUser, asGroup } = ids;
@@ -99,13 +99,13 @@ export function runAsFor(pod: Pod, ids: ProofIds, image: number | undefined): Pa
   const group = runAsGroup ?? (runAsUser === undefined || runAsUser === null ? image : undefined);
   const changesUser = user !== undefined && !mayRunAs(user, ids);
   if (!changesUser && (group === undefined || mayRunInGroup(group, ids))) return {};
-  // an id that no mesh exempts, as user and as group: `nobody`, or one below it
+  // the highest id, from `nobody` downwards, that no mesh exempts as a user or as a group
   let id = 65_534;
   while (!mayRunAs(id, ids) || !mayRunInGroup(id, ids)) id--;
   return { ...(changesUser && { runAsUser: id }), runAsGroup: id };
 }
 
-/** Whether the proof is meaningful when it runs as this user. */
+/** Whether a proof may run as this user. Root, and users that a mesh's rule exempts, would prove nothing. */
 export function mayRunAs(user: number, ids: ProofIds): boolean {
   return user !== 0 && !ids.notAsUsers.includes(user);
 }

@@ -11,7 +11,7 @@ import { isCurrent } from './current.ts';
 import type { ProofPlan } from './plan.ts';
 import type { Selection } from './selection.ts';
 
-/** Returns the operations for what the pod lacks. @throws CniGateError CNI_GATE_NAME_TAKEN */
+/** Returns the operations that make the pod match the plan. @throws CniGateError CNI_GATE_NAME_TAKEN */
 export function patchFor(
   pod: Pod,
   earlier: EarlierCall,
@@ -37,13 +37,13 @@ export function patchFor(
   ];
 }
 
-/** Removes what an earlier call injected, and writes a status instead, which shows that cni-gate reviewed the pod. */
+/** Removes what an earlier call injected, and writes the given status, which shows that cni-gate reviewed the pod. */
 export function removalPatch(pod: Pod, earlier: EarlierCall, status?: string): Operation[] {
   const { metadata, spec } = pod;
   return [
     ...removeOperations('initContainers', spec.initContainers, earlier.container),
     ...dropVolume(pod, earlier),
-    // with another status, or none, a later call would treat the label as the user's
+    // without its status, a later call would take the copied label for the user's choice
     ...(earlier.copiedLabel
       ? mapOperations(['metadata', 'labels'], metadata.labels, new Map([[profileLabel, undefined]]))
       : []),
@@ -51,14 +51,14 @@ export function removalPatch(pod: Pod, earlier: EarlierCall, status?: string): O
   ];
 }
 
-/** Records why nothing is proved. What an earlier call wrote stays, because this one may have failed temporarily. */
+/** Records why nothing is proved. The status of an earlier call stays, because this call may fail only temporarily. */
 export function refusalPatch(pod: Pod, code: string): Operation[] {
   return getOwn(pod.metadata.annotations, statusAnnotation) ? [] : statusOperations(pod, reasonText(code));
 }
 
 /**
- * Applies a patch to the pod in place before it is sent: one that does not apply would fail the request whatever the
- * webhook's failurePolicy says.
+ * Applies a patch to the pod in place before the patch is sent. A patch that does not apply would fail the request,
+ * whatever the webhook's failurePolicy is.
  * @throws CniGateError CNI_GATE_PATCH_FAILED
  */
 export function applyOnce(pod: Pod, operations: Operation[]): void {
@@ -74,7 +74,7 @@ export function applyOnce(pod: Pod, operations: Operation[]): void {
 const statusOperations = ({ metadata }: Pod, text: string | undefined): Operation[] =>
   mapOperations(['metadata', 'annotations'], metadata.annotations, new Map([[statusAnnotation, text]]));
 
-/** Names are unique in a pod: the API server would refuse a second one with a message that does not help. */
+/** Refuses a pod that already uses one of our names. The API server would refuse it too, with an unhelpful message. */
 function refuseTakenNames(pod: Pod, earlier: EarlierCall): void {
   const { initContainers, volumes } = pod.spec;
   const ours = initContainers?.[earlier.container];
@@ -125,7 +125,7 @@ function volumeOperations(list: Present<Volume[]>, wanted: Volume): Operation[] 
   return same(actual, wanted) ? [] : [{ op: 'replace', path: pointer('spec', 'volumes', at), value: wanted }];
 }
 
-/** Removes the volume of an earlier injection, unless another container mounts it. */
+/** Removes the volume of an earlier injection, unless another container mounts the volume. */
 function dropVolume(pod: Pod, { volume }: EarlierCall): Operation[] {
   const isMounted = allContainers(pod).some(
     (container) =>

@@ -32,18 +32,18 @@ import { resourcesFor } from './resources.ts';
 import { targetsIn } from './skipped-ports.ts';
 import { witnessFor } from './witness.ts';
 
-/** How one pod proves its networks: all that the init container and the patch need to know of the pod. */
+/** How one pod proves its networks: all that the init container and the patch need to know about the pod. */
 export interface ProofPlan {
   profiles: readonly Profile[];
   /** The checks of our validator, in the order of the profiles. */
   checks: ProfileCheck[];
-  /** Their names, each once; `container` means a network's own validator. Empty if nothing is proved. */
+  /** The names of the checks, each once; `container` is a network's own validator. Empty if nothing is proved. */
   checkNames: string[];
-  /** The network's own validator could only refuse the pod, which `proof.mode: warn` forbids. */
+  /** True if nothing is proved because the network's own validator can only refuse, and `proof.mode` is `warn`. */
   refuses: boolean;
   /** Whether a network's own validator runs instead of ours. */
   ownValidator: boolean;
-  /** What the init container runs. */
+  /** The image and the command of the init container. */
   program: Pick<Container, 'image' | 'args'> & { command?: string[] };
   witness: WitnessCheck | undefined;
   /** The ids that the checks require and exclude. */
@@ -56,9 +56,9 @@ export interface ProofPlan {
 }
 
 /**
- * Plans the proof of a pod by the profiles that apply.
- * @throws CniGateError CNI_GATE_PROFILE_COMBINATION if one profile's proof must run as a user or group that another's
- *   excludes, CNI_GATE_PORTS_SKIPPED as {@link targetsIn}
+ * Plans the proof of a pod for the profiles that apply to it.
+ * @throws CniGateError CNI_GATE_PROFILE_COMBINATION if one profile's proof must run as a user or group that another
+ *   profile's proof excludes; CNI_GATE_PORTS_SKIPPED as in {@link targetsIn}
  */
 export function planFor(
   asked: { pod: Pod; namespace: string },
@@ -69,7 +69,7 @@ export function planFor(
   const { pod } = asked;
   const place = { pod, namespace };
   const container = profiles.find((profile) => profile.proof.container !== undefined)?.proof.container;
-  // a witness can only refuse
+  // a proof with a witness cannot let the pod start after a failure
   const witness = proof.mode === 'warn' ? undefined : witnessFor(place, profiles);
   const checks = [...checksIn(place, profiles), ...witnessChecks(profiles, witness)];
   const redirects = checks.flatMap((check) => ('redirect' in check ? [check.redirect] : []));
@@ -82,7 +82,7 @@ export function planFor(
   };
   refuseContradiction(ids, profiles);
   const ownValidator = container !== undefined;
-  // a network's own validator fails its pod: it cannot report a failure and let the pod start
+  // a network's own validator cannot report a failure and still let the pod start
   const refuses = ownValidator && proof.mode === 'warn';
   const names = [
     ...profiles.flatMap((profile) => profile.proof.checks.map(checkNameOf)),
@@ -136,7 +136,7 @@ function checkIn(place: Place, check: CheckOfProfile, proof: ProfileProof): Chec
   return check;
 }
 
-/** The check of the kubelet's connection, for each profile that has it as witness or that redirects it. */
+/** The check of the kubelet's connection, for each profile with the kubelet as witness or with an inbound redirect. */
 function witnessChecks(profiles: readonly Profile[], witness: WitnessCheck | undefined): ProfileCheck[] {
   if (witness === undefined) return [];
   const { inbound, exempt: _, ...plain } = witness;
@@ -146,7 +146,7 @@ function witnessChecks(profiles: readonly Profile[], witness: WitnessCheck | und
   });
 }
 
-/** Why the kubelet is no witness, although a profile has it as one. */
+/** Warns that the kubelet is no witness although a profile requires it, and names the reason. */
 function noWitness(profiles: readonly Profile[], { mode }: ProofSettings): string[] {
   if (!profiles.some(({ proof }) => proof.witness !== undefined)) return [];
   const why =
@@ -164,7 +164,7 @@ function requestsDevices(pod: Pod): boolean {
   );
 }
 
-/** Compares ids that come from the pod. Ids that profiles name were compared when the profiles were combined. */
+/** Refuses ids from the pod that contradict each other. Ids that profiles name were compared by `conflicts`. */
 function refuseContradiction(ids: ProofIds, profiles: readonly Profile[]): void {
   const { asUser, asGroup = asUser, notAsUsers, notAsGroups } = ids;
   const clashes = [
@@ -180,7 +180,7 @@ function refuseContradiction(ids: ProofIds, profiles: readonly Profile[]): void 
   );
 }
 
-/** The annotations of the profiles that the pod lacks. `warnings` receives one for each value of the pod that wins. */
+/** The profiles' annotations that the pod lacks. `warnings` receives a text for each value of the pod that is kept. */
 function annotationsFor(
   { pod, namespace }: { pod: Pod; namespace: string },
   profiles: readonly Profile[],
@@ -204,11 +204,11 @@ function annotationsFor(
   return result;
 }
 
-/** Networks that Multus is asked for in a form that it cannot read: it then makes no sandbox for the pod. */
+/** Warns if Multus cannot read the networks that the pod requests. Multus then creates no sandbox for the pod. */
 function unreadableNetworks(pod: Pod, checkNames: string[]): string[] {
   const networks = getOwn(pod.metadata.annotations, foreign.networks);
   if (networks === undefined || !checkNames.includes('interfaces')) return [];
-  // one that is too long is not read here, and Multus may read it
+  // a list that is too long is not parsed here, but Multus may be able to read it
   if (networks.length > texts.annotation || parseNetworks(networks) !== undefined) return [];
   return [
     `${foreign.networks} is neither a comma list nor a JSON list that Multus can read: the pod cannot start`,

@@ -12,13 +12,13 @@ import type { ProofResources } from '../profiles/types.ts';
 /** The resources that a ResourceQuota or a LimitRange may require of every container. */
 const counted = ['cpu', 'memory', 'ephemeral-storage'] as const;
 
-/** The least limits of a network's own validator (`proof.container`), about which nothing is known. */
+/** The smallest limits of a network's own validator (`proof.container`), whose needs are not known. */
 const leastOfOwnValidator = { cpu: '50m', memory: '64Mi' };
 
 /**
- * Returns resources that do not change the pod's QoS class (Kubernetes `pkg/apis/core/v1/helper/qos`). Ours sets a
- * request, or a limit, where *all* other containers set one, and a quota that requires it is satisfied. The values do
- * not depend on the pod's: a pod can be made smaller in place, and a whole number of CPUs would be exclusive.
+ * Returns resources that do not change the pod's QoS class (Kubernetes `pkg/apis/core/v1/helper/qos`): a request or
+ * limit where *all* other containers set one, which also satisfies a quota. The values do not depend on the pod's
+ * values, because a pod can be made smaller in place, and a whole number of CPUs would be exclusive.
  */
 export function resourcesFor(
   pod: Pod,
@@ -44,16 +44,16 @@ export function resourcesFor(
 const larger = (amount: string | number, least: string): string | number =>
   quantity(amount) < quantity(least) ? least : amount;
 
-/** The amount of a resource of a container; NaN if it has none, or an invalid one, which the API server refuses. */
+/** The amount of a resource of a container; NaN if there is none, or if it is invalid, which the API server rejects. */
 type AmountOf = (container: Container, name: string) => number;
 
 const limitOf: AmountOf = ({ resources }, name) => quantity(getOwn(resources?.limits, name) ?? Number.NaN);
 
-/** The API server defaults requests to the limits; a manifest may not have passed it yet. */
+/** The request, or else the limit. The API server sets the same default, but a manifest may not have passed it yet. */
 const requestOf: AmountOf = ({ resources }, name) =>
   quantity(getOwn(resources?.requests, name) ?? getOwn(resources?.limits, name) ?? Number.NaN);
 
-/** The amounts of the resources that all containers have. A zero stays zero, which Kubernetes treats as not set. */
+/** The amounts of the resources that all containers set. If all set 0, so do we: Kubernetes treats 0 as not set. */
 function whereAllSet(
   field: keyof Resources,
   containers: readonly Container[],
@@ -71,7 +71,7 @@ function whereAllSet(
   return values.length === 0 ? {} : { [field]: Object.fromEntries(values) as Quantities };
 }
 
-/** Whether the pod has pod-level resources, which decide its class instead of its containers'. */
+/** Whether the pod has pod-level resources, which decide its QoS class in place of its containers' resources. */
 export function hasPodResources(pod: Pod): boolean {
   const { requests, limits } = pod.spec.resources ?? {};
   return Object.keys(requests ?? {}).length + Object.keys(limits ?? {}).length > 0;

@@ -7,7 +7,7 @@ import type { ChosenBy, EarlierCall } from '../facts/status-annotation.ts';
 import type { Policy } from '../profiles/policy.ts';
 import type { Condition, Matcher, Profile, ProofSettings } from '../profiles/types.ts';
 
-/** Why a pod is exempt. The audit annotation and the metric's label have the same value. */
+/** Why a pod is exempt. The audit annotation and the label of the metric have the same values. */
 export type Exemption =
   | 'operation'
   | 'mirror-pod'
@@ -19,7 +19,7 @@ export type Exemption =
   | 'opted-out'
   | 'no-profile-applies';
 
-/** A pod of a request, and what the request is. */
+/** The pod in an admission request, and what the request does. */
 export interface AskedPod {
   pod: Pod;
   namespace: string;
@@ -27,16 +27,16 @@ export interface AskedPod {
   subResource: string;
 }
 
-/** Kubernetes' own components: a webhook that delays them can prevent a cluster from recovering. */
+/** Namespaces of Kubernetes' own components. A webhook that delays their pods can keep a cluster from recovering. */
 const systemNamespaces = new Set(['kube-system']);
 
-/** Whether all pods of a namespace are exempt, whatever its labels are. `ownNamespace` is the one of cni-gate. */
+/** Whether all pods of a namespace are exempt, whatever its labels are. `ownNamespace` is the namespace of cni-gate. */
 export const isExemptNamespace = (namespace: string, ownNamespace: string | undefined): boolean =>
   systemNamespaces.has(namespace) || namespace === ownNamespace;
 
 /**
- * Returns why this pod must not be changed, whatever its namespace and labels request.
- * @param daemonSets `namespace/name` of the DaemonSets that provide networks: they must never wait for themselves
+ * Returns why this pod must not be changed, whatever its namespace and labels request; undefined if it may be.
+ * @param daemonSets `namespace/name` of the DaemonSets that provide networks: no such pod may wait for its own network
  */
 export function exemption(
   request: AskedPod,
@@ -56,7 +56,7 @@ export function exemption(
 }
 
 /**
- * Whether a pod is the mirror of a static pod, which its kubelet runs in any case. A user who sets the annotation
+ * Whether a pod is the mirror of a static pod, which the kubelet runs in any case. A user who forges the annotation
  * gets a pod that no kubelet runs: docs/decisions/final-pod-policy.md#forged-exemptions.
  */
 export const isMirrorPod = ({ metadata }: Pick<Pod, 'metadata'>): boolean =>
@@ -67,7 +67,7 @@ export function isUntouchable(reason: Exemption): boolean {
   return reason === 'operation' || reason === 'mirror-pod' || reason === 'exempt-namespace';
 }
 
-/** By `spec.os`, by node selector, or because every required node affinity term selects Windows. */
+/** Whether a pod runs on Windows only: by `spec.os`, its node selector, or all of its required node affinity terms. */
 function isWindows({ spec }: Pod): boolean {
   if (spec.os?.name === 'windows') return true;
   if (foreign.osLabels.some((label) => getOwn(spec.nodeSelector, label) === 'windows')) return true;
@@ -86,7 +86,7 @@ function selectsWindows(requirement: unknown): boolean {
   );
 }
 
-/** A field of a value that decoding did not look into. */
+/** A field of a value whose type was not checked when the request was decoded. */
 const at = (value: unknown, key: string): unknown => (isObject(value) ? value[key] : undefined);
 
 function listAt(value: unknown, key: string): unknown[] {
@@ -99,17 +99,17 @@ export interface Selection {
   /** The label's value, such as `cilium.linkerd`. */
   profile: string;
   chosenBy: ChosenBy;
-  /** The pod's label, if it would leave out profiles of its namespace and `proof.allowOptOut` forbids that. */
+  /** The pod's label, if it leaves out profiles of the namespace although `proof.allowOptOut` is false. */
   forbidden?: string;
   chosen: Profile[];
-  /** Those of the chosen ones that apply to the pod. */
+  /** The chosen profiles that apply to the pod. */
   profiles: Profile[];
 }
 
 /**
- * Returns the profiles of a pod, or why nothing is proved. Its own label overrides the namespace's, but only the
+ * Returns the profiles of a pod, or why nothing is proved. The pod's own label overrides the namespace's, but only the
  * namespace can opt in. A label that an earlier call copied from the namespace overrides nothing.
- * @throws CniGateError as {@link Policy.combineProfiles}
+ * @throws CniGateError as in {@link Policy.combineProfiles}
  */
 export function select(
   pod: Pod,
@@ -130,7 +130,7 @@ type Choice = Pick<Selection, 'profile' | 'chosenBy' | 'forbidden'>;
 
 const byNamespace = (profile: string): Choice => ({ profile, chosenBy: 'namespace' });
 
-/** The choice by a pod's own label. Without `proof.allowOptOut` the label only adds profiles to the namespace's. */
+/** The choice by a pod's own label. Without `proof.allowOptOut`, the label can only add profiles to the namespace's. */
 function choose(
   ofPod: string,
   ofNamespace: string,
@@ -144,7 +144,7 @@ function choose(
   return { profile: [...missing, ofPod].join('.'), chosenBy: 'pod', forbidden: ofPod };
 }
 
-/** The profiles that apply, or will once the pod has the others' annotations: a later call must answer the same. */
+/** The profiles that apply now, or once other profiles' annotations are set, as a later call must decide the same. */
 export function applying(
   chosen: readonly Profile[],
   pod: Pod,
@@ -192,7 +192,7 @@ function holds(condition: Condition, pod: Pod, namespaceLabels: Labels): boolean
   );
 }
 
-/** Whether arguments and environment of a container match a condition. */
+/** Whether the arguments and the environment of a container match a condition. */
 function runs({ args = [], env = {} }: Condition, container: Container): boolean {
   const given: unknown = container.args;
   return (

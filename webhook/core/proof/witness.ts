@@ -6,17 +6,17 @@ import type { Place } from './ids.ts';
 import { allMatch } from './selection.ts';
 import { portsOf, textAt } from './skipped-ports.ts';
 
-/** How long the kubelet is awaited. It dials once a second, but on a busy node it is late to see a container. */
+/** How long the check waits for the kubelet, which dials once a second, but sees a container late on a busy node. */
 const timeout = '30s';
 
-/** The port of the probe, or the next one that is free. Peers of a pod dial its ports as soon as it has an address. */
+/** Where the search for the probe's port starts, first and second. It skips ports of the pod, which peers may dial. */
 const usualPort = 14_040;
 const leastPort = 1024;
 
-/** The subnets of all addresses. */
+/** The subnets that contain all IPv4 and all IPv6 addresses. */
 const everywhere = ['0.0.0.0/0', '::/0'];
 
-/** What the kubelet has to show for a pod; undefined if no profile has it as witness. */
+/** The check of the kubelet's connection; undefined if no profile requires it or only the proxy can accept it. */
 export function witnessFor(place: Place, profiles: readonly Profile[]): WitnessCheck | undefined {
   if (!profiles.some(({ proof }) => proof.witness !== undefined)) return undefined;
   const inbound = profiles.find(({ proof }) => proof.inbound !== undefined)?.proof.inbound;
@@ -30,7 +30,7 @@ export function witnessFor(place: Place, profiles: readonly Profile[]): WitnessC
   if (!inbound || redirected === undefined)
     return { port: firstPort(portsOf(used.join())) ?? usualPort, timeout };
   const items = excluded.split(',').map((item) => item.trim());
-  // the kubelet's connection comes by eth0: container runtimes name a pod's interface so
+  // the kubelet's connection arrives at eth0, the name that container runtimes give a pod's interface
   const exempt = items.flatMap((item) => (item === 'eth0' ? everywhere : item.includes('/') ? item : []));
   return { port: redirected, inbound: inbound.port, ...(exempt.length > 0 && { exempt }), timeout };
 }
@@ -45,12 +45,12 @@ function redirectedPort(
   const excluded = [port, ...neverRedirected, excludedByPod];
   const only = (includedBy && getOwn(place.pod.metadata.annotations, includedBy)) ?? '*';
   if (only === '*') return firstPort(portsOf([...used, ...excluded].join()));
-  // a peer may dial these ports too; iptables reads a number with leading zeros as octal
+  // only a port of this list is redirected, although peers may dial it; iptables reads leading zeros as octal
   const [ports, skipped] = [portsOf(only.replaceAll(/\b0\d+/g, '')), portsOf(excluded.join())];
   return firstPort(skipped.map((isSkipped, at) => Number(isSkipped === 1 || ports[at] === 0)));
 }
 
-/** The first port that is not marked, from the usual one or else from the least. */
+/** The first port that is not marked, from the usual port upwards, or else from the least port upwards. */
 function firstPort(taken: Uint8Array): number | undefined {
   const found = [usualPort, leastPort].map((start) => taken.indexOf(0, start));
   return found.find((port) => port >= 0);

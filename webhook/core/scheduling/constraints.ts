@@ -11,13 +11,13 @@ import type {
 /** The parts of a pod, or of a pod template, that restrict its nodes. */
 export type NodeConstraints = Pick<PodSpec, 'nodeSelector' | 'affinity'>;
 
-/** What matching reads of a node. */
+/** The fields of a node that are compared with constraints. */
 export interface LabelledNode {
   name: string;
   labels: Readonly<Record<string, string>>;
 }
 
-/** Whether a node matches selector and required node affinity. Source: Kubernetes, `scheduling/corev1/nodeaffinity`. */
+/** Whether a node matches selector and required affinity. Source: Kubernetes, `scheduling/corev1/nodeaffinity`. */
 export function matchesNode(constraints: NodeConstraints, node: LabelledNode): boolean {
   const selector = Object.entries(constraints.nodeSelector ?? {});
   if (!selector.every(([key, value]) => getOwn(node.labels, key) === value)) return false;
@@ -38,7 +38,7 @@ function matchesTerms(terms: readonly NodeSelectorTerm[], node: LabelledNode): b
   });
 }
 
-/** Whether a value, undefined where it is missing, meets the requirement. No value meets an unknown operator. */
+/** Whether a value, which is undefined if missing, meets the requirement. No value meets an unknown operator. */
 export function matches({ operator, values }: Requirement, value: string | undefined): boolean {
   const given = values ?? [];
   switch (operator) {
@@ -58,7 +58,7 @@ export function matches({ operator, values }: Requirement, value: string | undef
   }
 }
 
-/** Both sides are whole numbers, or the requirement is not met. Source: Kubernetes, `labels.Requirement.Matches`. */
+/** Compares whole numbers; false if one is not a whole number. Source: Kubernetes, `labels.Requirement.Matches`. */
 function compares(operator: 'Gt' | 'Lt', left = '', right = ''): boolean {
   // an int64 has up to 19 digits
   const isWhole = [left, right].every((text) => /^[+-]?\d{1,19}$/.test(text));
@@ -73,7 +73,7 @@ const words: Record<string, (key: string, values: string) => string> = {
   DoesNotExist: (key) => `!${key}`,
 };
 
-/** A selector as text for a query (Kubernetes, `labels.Parse`); undefined for one that selects everything. */
+/** A selector as text for a query (Kubernetes, `labels.Parse`); undefined if it selects everything. */
 export function selectorText({ matchLabels, matchExpressions }: LabelSelector): string | undefined {
   const terms = [
     ...Object.entries(matchLabels ?? {}).map(([key, value]) => `${key}=${value}`),
@@ -93,7 +93,7 @@ export const toleratesAll = (tolerations: readonly Toleration[], taints: readonl
     .filter(({ effect }) => repelling.has(effect))
     .every((taint) => tolerations.some((toleration) => tolerates(toleration, taint)));
 
-/** An absent field of a toleration matches everything. Source: Kubernetes, `Toleration.ToleratesTaint`. */
+/** Whether a toleration matches a taint. A missing key or effect matches all. Source: Kubernetes, `ToleratesTaint`. */
 function tolerates(toleration: Toleration, taint: Taint): boolean {
   const { key = '', operator = '', value = '', effect = '' } = toleration;
   if (effect !== '' && effect !== taint.effect) return false;
@@ -102,7 +102,7 @@ function tolerates(toleration: Toleration, taint: Taint): boolean {
   return (operator === '' || operator === 'Equal') && value === (taint.value ?? '');
 }
 
-/** What a pod requires of a node, apart from its size and its volumes. */
+/** What a pod requires of a node, apart from resources and volumes. */
 export interface Required {
   constraints: NodeConstraints;
   tolerations: Toleration[];
@@ -128,9 +128,9 @@ export function countTerms({ constraints, tolerations }: Required): number {
   return Object.keys(constraints.nodeSelector ?? {}).length + affinity + tolerations.length;
 }
 
-/** Whether a pod has PersistentVolumeClaims. Their volumes are mostly usable in one zone. */
+/** Whether a pod has PersistentVolumeClaims. Most volumes of claims are usable in one zone only. */
 export const hasClaims = (volumes: PodSpec['volumes']): boolean =>
   (volumes ?? []).some(({ persistentVolumeClaim, ephemeral }) => Boolean(persistentVolumeClaim || ephemeral));
 
-/** Most volumes that are not usable everywhere are usable in one zone. Source: Kubernetes, well-known labels. */
+/** The label with a node's zone. Most volumes that are not usable everywhere are usable in one zone only. */
 export const zoneLabel = 'topology.kubernetes.io/zone';

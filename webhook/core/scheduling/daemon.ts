@@ -7,7 +7,7 @@ export type DaemonTemplate = Pick<
   'nodeSelector' | 'affinity' | 'tolerations' | 'hostNetwork' | 'nodeName'
 >;
 
-/** What the controller adds to every pod of a DaemonSet. Source: Kubernetes, `AddOrUpdateDaemonPodTolerations`. */
+/** The tolerations that the controller adds to each pod of a DaemonSet. Source: `AddOrUpdateDaemonPodTolerations`. */
 const automatic = [
   tolerating('not-ready', 'NoExecute'),
   tolerating('unreachable', 'NoExecute'),

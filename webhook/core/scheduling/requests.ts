@@ -2,8 +2,8 @@ import { quantity } from '../../lib/quantity.ts';
 import type { PodSpec, Quantities } from '../facts/api.ts';
 
 /**
- * Amounts of resources as the scheduler counts them, whole numbers rounded up: thousandths of `cpu`, bytes of memory,
- * pieces of anything else. Source: Kubernetes, `Resource.Add` in `pkg/scheduler/framework`.
+ * Amounts of resources as the scheduler counts them, rounded up to whole numbers: thousandths of `cpu`, bytes of
+ * memory, units of anything else. Source: Kubernetes, `Resource.Add` in `pkg/scheduler/framework`.
  */
 export type Amounts = Readonly<Record<string, number>>;
 
@@ -12,7 +12,7 @@ export function amountsOf(quantities: Quantities | undefined): Amounts {
   return Object.fromEntries(
     Object.entries(quantities ?? {}).map(([name, text]) => {
       const value = quantity(text) * (name === 'cpu' ? 1000 : 1);
-      // 0.069 * 1000 is a little more than 69: rounding up must not make 70 of it
+      // 0.069 * 1000 is slightly more than 69, and must not be rounded up to 70
       return [name, Number.isNaN(value) ? 0 : Math.max(0, Math.ceil(value - 1e-6))];
     }),
   );
@@ -27,11 +27,11 @@ export function addAll(all: Iterable<Amounts>): Amounts {
   return Object.fromEntries(total);
 }
 
-/** What is left of one amount without the other; it can be negative. */
+/** The amounts without the taken ones; a result can be negative. */
 export const subtract = (amounts: Amounts, taken: Amounts): Amounts =>
   addAll([amounts, Object.fromEntries(Object.entries(taken).map(([name, amount]) => [name, -amount]))]);
 
-/** Whether the requested amounts are free. Resources of which 0 is requested do not count. */
+/** Whether the requested amounts are free. A resource of which 0 is requested always fits. */
 export function fits(requested: Amounts, free: Amounts): boolean {
   return Object.entries(requested).every(([name, amount]) => amount <= 0 || amount <= (free[name] ?? 0));
 }
@@ -42,11 +42,11 @@ const requestsOf = ({ resources }: NonNullable<PodSpec['containers']>[number]): 
   Object.entries(amountsOf(resources?.requests));
 
 /**
- * What a pod takes of its node, with one of `pods`. Containers and sidecars run together; each other init container
- * runs with the sidecars before it. Source: Kubernetes, `PodRequests` in `component-helpers/resource`.
+ * What a pod takes of its node, including 1 of the resource `pods`. Containers and sidecars run together; other init
+ * containers run with the sidecars before them. Source: Kubernetes, `PodRequests` in `component-helpers/resource`.
  */
 export function podRequests(spec: RequestingSpec): Amounts {
-  // without copies: a pod may have thousands of containers, each with other resources
+  // these maps are changed in place, because a pod may have thousands of containers with different resources
   const running = new Map<string, number>();
   const sidecars = new Map<string, number>();
   const starting = new Map<string, number>();

@@ -5,37 +5,37 @@ import type { DeletionMethod, NodeForProfile, Recreation, Skipped } from './type
 
 export interface RepairFacts {
   owners: RepairSettings['owners'];
-  /** Whether pods are deleted: a pod that failed in warn mode runs, and is left to its owner. */
+  /** Whether repair deletes pods. It then leaves a pod that failed in warn mode to its owner, because that pod runs. */
   enforces: boolean;
   node(node: string, profile: string): NodeForProfile;
-  /** Whether another node is open to the pod and takes it. */
+  /** Whether a node other than the pod's own is suitable and has a ready network. */
   elsewhere(pod: PodEvidence): boolean;
   /**
-   * If the controller makes a pod only after all lower ordinals are ready: the lowest ordinal whose proof has not
-   * passed.
+   * The lowest ordinal whose proof has not passed, if the controller makes a pod only after all lower ordinals are
+   * ready; undefined for other controllers.
    */
   lowestOrdinal(pod: PodEvidence): number | undefined;
-  /** Why the pod waits, by what the leader did before. */
+  /** Why the pod has to wait because of the leader's earlier deletions; undefined if it need not wait. */
   limit(pod: PodEvidence, eligible: Turn): Skipped | undefined;
 }
 
-/** A failed pod that would be better off as a new pod. */
+/** How and why a failed pod should be recreated, if no limit forbids it. */
 interface Eligible extends Omit<Recreation, 'pod'> {
   proven?: true;
 }
 
 export interface Turn {
-  /** Whether the gate keeps its replacement off its node. */
+  /** Whether the gate keeps the replacement off the pod's node. */
   moves: boolean;
-  /** Whether a proof has passed on its node since it failed. */
+  /** Whether a proof has passed on the pod's node since the pod failed. */
   proven: boolean;
-  /** Of a pod whose controller makes its pods in order. */
+  /** The ordinal of a pod whose controller makes its pods in order; otherwise undefined. */
   ordinal: number | undefined;
 }
 
 /**
- * Whether to recreate a failed pod now: only if a controller replaces it, where that helps, and within all limits.
- * Pure. The cluster may change before the deletion, which needs preconditions on UID and resource version.
+ * Whether to recreate a failed pod now: only if a controller replaces it, a new pod can work, and no limit forbids it.
+ * Pure. The cluster may change before the deletion, so the deletion needs preconditions on UID and resource version.
  */
 export function decide(pod: PodEvidence, facts: RepairFacts): Recreation | Skipped {
   const eligible = judge(pod, facts);
@@ -50,8 +50,8 @@ export function decide(pod: PodEvidence, facts: RepairFacts): Recreation | Skipp
 }
 
 /**
- * Whether a new pod is better off: a proof has passed on the node since, the node is ready and may work now, or the
- * gate keeps the new pod off the node and another node is ready.
+ * Whether a new pod can work: if a proof has passed on the node since the failure, if the node is ready, or if the gate
+ * keeps the new pod off the node and another node is ready.
  */
 function judge(pod: PodEvidence, facts: RepairFacts): Eligible | Skipped {
   if (pod.leaving) return { reason: 'leaving' };
@@ -89,31 +89,31 @@ function judge(pod: PodEvidence, facts: RepairFacts): Eligible | Skipped {
   return { how, why: `node ${node} is ready, and a new pod finds out whether its network works` };
 }
 
-/** The first failed run shows the network as it was when the sandbox was made, so a later proof outdates it. */
+/** A failed run shows the network as it was when the pod's sandbox was made, so a later pass outdates the failure. */
 function isProven(pod: PodEvidence, { state, passedAt }: NodeForProfile): boolean {
   const failed = { at: pod.startedAt ?? pod.at ?? pod.createdAt, shownBy: pod.failedVersion };
   return state === 'open' && passedAt !== undefined && isLater(passedAt, failed);
 }
 
-/** Whether the gate would let its new pod through to find out about the node. */
+/** Whether the gate would allow the new pod on the node to find out whether the network works. */
 const mayProbe = ({ node, failedProfiles }: PodEvidence, facts: RepairFacts): boolean =>
   failedProfiles.every((profile) => {
     const { state, turn } = facts.node(node, profile);
     return state !== 'unproved' || turn;
   });
 
-/** By `group/kind`, and `v1/kind` of the core group. */
+/** How to recreate a controller's pods, by `group/kind`, or `v1/kind` for the core group. */
 const known: ReadonlyMap<string, DeletionMethod> = new Map([
-  // also of a DeploymentConfig of OpenShift
+  // also for the pods of OpenShift's DeploymentConfig
   ['v1/ReplicationController', 'delete'],
   ['apps/ReplicaSet', 'delete'],
   ['apps/StatefulSet', 'delete'],
   ['apps/DaemonSet', 'delete'],
-  // the Job counts a deleted pod as a failed one, within its backoffLimit, and not a released one
+  // a Job counts a deleted pod against its backoffLimit, but does not count a released pod
   ['batch/Job', 'release-and-delete'],
 ]);
 
-/** A static pod's mirror has its Node as controller. */
+/** The mirror pod of a static pod has its Node as controller. */
 function howToRecreate(
   { apiVersion, kind }: Controller,
   others: RepairSettings['owners'],

@@ -8,12 +8,12 @@ import { Breaker } from './breaker.ts';
 import { ordinalOf, type Turn } from './decide.ts';
 import type { Skipped } from './types.ts';
 
-/** The verdict of the pod that replaced a recreated one. `unknown`: none came, or it says nothing. */
+/** The verdict of the pod that replaced a deleted pod. `unknown`: no verdict came, or it is not about the network. */
 export type Outcome = 'passed' | 'failed' | 'unknown';
 
 const { pause, longestPause, verdict: longest, breaker } = repairLimits;
 
-/** After more failures, a pod that moves to another node waits as well: the pod itself may be the cause. */
+/** After more failures than this, even a pod that moves to another node has to wait: the pod may be the cause. */
 const mostMoves = 2;
 
 type Budgets = Pick<RepairSettings, 'perNodePerMinute' | 'perOwnerPerMinute' | 'perMinute'>;
@@ -22,9 +22,9 @@ class Owner {
   readonly namespace: string;
   /** Recreations without an outcome, by the UID of the deleted pod, the oldest first. */
   readonly attempts = new Map<string, { at: number; ordinal: number }>();
-  /** UIDs of pods without a verdict that came since the first attempt. A success counts, however late it is. */
+  /** UIDs of pods that were created since the first attempt and have no verdict yet. A late success counts too. */
   readonly successors = new Set<string>();
-  /** The last verdict of a successor. After a success, all pods of the controller are recreated. */
+  /** The last verdict of a successor. After a success, all failed pods of the controller may be recreated. */
   last: { passed: boolean; at: number } | undefined;
   failures = 0;
   retryAt = Number.NEGATIVE_INFINITY;
@@ -33,7 +33,7 @@ class Owner {
     this.namespace = namespace;
   }
 
-  /** One pod is tried first. */
+  /** Whether it is the pod's turn. One pod of the controller is tried before its other pods. */
   hasTurn(uid: string, { proven, ordinal }: Turn): boolean {
     if (ordinal !== undefined)
       return ![...this.attempts.values()].some((attempt) => attempt.ordinal < ordinal);
@@ -48,7 +48,7 @@ class Owner {
     this.retryAt = Number.NEGATIVE_INFINITY;
   }
 
-  /** Failures during a pause belong to attempts from before it. */
+  /** Failures during a pause do not prolong the pause, because their attempts began before it. */
   failed(now: number): void {
     this.last = undefined;
     if (now < this.retryAt) return;
@@ -62,17 +62,17 @@ class Owner {
   }
 }
 
-/** Only read. */
+/** Stands for a controller that is not remembered. It is never changed. */
 const newOwner = new Owner('');
 
 /**
- * What a leader remembers of its deletions: token buckets, the back-off of each controller, and a breaker for all.
- * `now` is milliseconds of a monotonic clock.
+ * What a leader remembers of its deletions: token buckets, the back-off of each controller, and the breaker.
+ * `now` is in milliseconds of a monotonic clock.
  */
 export class RepairMemory {
   /**
-   * Of the cluster, nodes, controllers, and namespaces with released pods. A full one holds half of the tokens of a
-   * minute.
+   * Token buckets of the cluster, of nodes, of controllers, and of namespaces with released pods. A full bucket has
+   * half of the tokens of a minute.
    */
   readonly #buckets = new Map<string, TokenBucket>();
   readonly #owners = new Map<string, Owner>();
@@ -87,12 +87,12 @@ export class RepairMemory {
   limit(pod: PodEvidence, eligible: Turn, budgets: Budgets, now: number): Skipped | undefined {
     const owner = this.#owners.get(pod.owner) ?? newOwner;
     if (!owner.last?.passed && !this.#breaker.allows(pod.namespace, now)) return { reason: 'breaker' };
-    // the gate keeps its replacement off the node only for some time after the failure
+    // a pod that moves does not wait, because the gate keeps its replacement off the node only for some time
     const mayMove = eligible.moves && owner.failures <= mostMoves;
     if (owner.retryAt > now && !mayMove) return { reason: 'owner-pause' };
     if (!owner.hasTurn(pod.uid, eligible)) return { reason: 'owner-turn' };
     const { shared, own } = this.#bucketsOf(pod, budgets);
-    // half of what others share is left to owners that can pass
+    // half of the shared tokens are left to owners with pods that have passed
     const least = (bucket: TokenBucket): number => (this.#hasPassed(pod.owner) ? 1 : bucket.half + 1);
     const isFree = own.left(now) >= 1 && shared.every((bucket) => bucket.left(now) >= least(bucket));
     return isFree ? undefined : { reason: 'budget' };
@@ -102,7 +102,7 @@ export class RepairMemory {
     return this.#breaker.isOpen(now);
   }
 
-  /** Call it before the deletion: the watch may report the replacement before the answer. */
+  /** Call it before the deletion, because the watch may report the replacement before the deletion is answered. */
   begin(pod: PodEvidence, budgets: Budgets, now: number): void {
     this.take(pod, budgets);
     const { namespace, uid } = pod;
@@ -112,8 +112,8 @@ export class RepairMemory {
   }
 
   /**
-   * Whether one more released pod may be deleted. Anybody can claim that a pod was released, so it takes a token of
-   * its namespace.
+   * Whether one more released pod may be deleted. This takes a token of the pod's namespace, because any user can mark
+   * a pod as released.
    */
   mayFinish({ namespace }: PodEvidence, { perMinute }: Budgets, now: number): boolean {
     const bucket = this.#bucket(`released/${namespace}`, perMinute);
@@ -132,7 +132,7 @@ export class RepairMemory {
     this.#breaker.cancelled(namespace);
   }
 
-  /** Needs all changes. @returns the outcome of a recreation that ended */
+  /** Call it for every change. @returns the outcome, if the change ends a recreation */
   observe({ before, now: pod }: EvidenceChange, now: number): Outcome | undefined {
     const { uid = '', owner: key = '' } = pod ?? before ?? {};
     const owner = this.#owners.get(key);
@@ -159,7 +159,7 @@ export class RepairMemory {
   }
 
   /**
-   * Ends recreations that have no verdict in time, and forgets controllers that no longer matter.
+   * Ends recreations that got no verdict in time, and forgets controllers that no longer matter.
    * @returns how many recreations it ended
    */
   sweep(now: number): number {
@@ -176,8 +176,8 @@ export class RepairMemory {
   }
 
   /**
-   * Each controller counts once, and of each namespace only a few failures, so that one tenant's pods cannot stop the
-   * repair of others.
+   * Whether most controllers failed. Each controller counts once, and only a few failures of each namespace count, so
+   * that one tenant's pods cannot stop the repair of other tenants.
    */
   #mostFailed(now: number): boolean {
     const failures = new Map<string, number>();

@@ -18,13 +18,13 @@ export interface KnownCluster {
   now: number;
 }
 
-/** The node lifecycle controller sets them if a kubelet does not report. */
+/** The taints that the node lifecycle controller sets if a kubelet does not report. */
 const silent: ReadonlySet<string> = new Set([
   'node.kubernetes.io/unreachable',
   'node.kubernetes.io/not-ready',
 ]);
 
-/** @param owner of the pod that would be recreated */
+/** @param owner the owner of the pod that would be recreated */
 export function networkOn(name: string, profile: string, known: KnownCluster, owner: string): NodeForProfile {
   const { policy, readiness, now } = known;
   const passedAt = passOn(name, profile, known);
@@ -49,7 +49,7 @@ export function networkOn(name: string, profile: string, known: KnownCluster, ow
   return is('closed', `${who} is ${state} there: ${reason}`);
 }
 
-/** A proof that is older than the containers of the network's DaemonSets does not count. */
+/** When a proof last passed on a node. A proof from before the DaemonSets' containers started does not count. */
 function passOn(
   node: string,
   profile: string,
@@ -60,17 +60,17 @@ function passOn(
   return pass && isLater(pass, readiness.started(daemonSets, node)) ? pass : undefined;
 }
 
-/** Whether another node is open to a failed pod and takes it. */
+/** Whether a node other than the failed pod's own is suitable for the pod and has a ready network. */
 export type OtherNodes = (pod: PodEvidence) => boolean;
 
 /**
- * As of one moment: each answer is found once and kept. The other node may be full; the replacement then waits for a
- * place.
+ * Answers for one moment, because each answer is computed once and kept. The other node may be full; the replacement
+ * then waits until there is room.
  */
 export function otherNodes(known: KnownCluster): OtherNodes {
   const { readiness, now } = known;
   const gate = gateBy(known, now);
-  /** Up to two nodes, of which one may be the pod's own, by namespace and what pods require. */
+  /** Up to two suitable nodes, because one may be the pod's own node; by namespace, then by requirements. */
   const found = new Map<string, Map<string, string[]>>();
   const find = (pod: PodToPlace, zone: string | undefined): string[] => {
     const names: string[] = [];

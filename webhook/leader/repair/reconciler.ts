@@ -20,7 +20,7 @@ export interface RepairOptions extends LeaderDeps<RepairView> {
   metrics: RepairMetrics;
 }
 
-/** Milliseconds for which found nodes are used: the search is costly. */
+/** Milliseconds for which found nodes are used again, because the search is costly. */
 const found = 5000;
 
 export class Reconciler implements Work {
@@ -30,7 +30,7 @@ export class Reconciler implements Work {
   #reporter: Reporter;
   #state: RepairState | undefined;
   #others: { isOpenTo: OtherNodes; until: number } | undefined;
-  /** UIDs of failed pods that were deleted, or would have been. The watch may be late. */
+  /** UIDs of failed pods that were deleted, or in audit mode reported. The watch may still show them as failed. */
   readonly #done = new Set<string>();
   readonly #statefulSets: StatefulSets;
 
@@ -42,7 +42,7 @@ export class Reconciler implements Work {
     this.#statefulSets = new StatefulSets(client, options.view.evidence);
   }
 
-  /** Finds out what this replica does, and measures. @returns the keys of failed and released pods */
+  /** Updates this replica's state and the metrics. @returns the keys of failed and released pods */
   async keys(): Promise<Iterable<string>> {
     const { metrics, view } = this.#options;
     const state = this.#stateNow();
@@ -74,7 +74,7 @@ export class Reconciler implements Work {
     return this.#options.view.evidence.subscribe((changes) => add(this.#observe(changes)));
   }
 
-  /** @returns the keys of changed pods, and of all pods of a controller after a success */
+  /** @returns the keys of changed pods, and, after a pod has passed, of all pods of its controller */
   #observe(changes: readonly EvidenceChange[]): string[] {
     const { evidence } = this.#options.view;
     return changes.flatMap((change) => {
@@ -91,7 +91,7 @@ export class Reconciler implements Work {
     });
   }
 
-  /** @throws ClusterError where the API server does not answer */
+  /** @throws ClusterError if the API server does not answer */
   async reconcile(key: string): Promise<Result> {
     const uid = key.slice(key.indexOf('/') + 1);
     const { evidence } = this.#options.view;
@@ -141,7 +141,7 @@ export class Reconciler implements Work {
     const { pod, moves } = recreation;
     const memory = this.#memory;
     memory.begin(pod, policy().repair, performance.now());
-    // no other pod finds out about the node before the replacement
+    // reserves the next attempt on the node, so that no other pod is tried there before the replacement
     for (const profile of moves ? [] : pod.failedProfiles) {
       view.evidence.reservations.reserve(profile, pod.node, pod.owner, Date.now());
     }
@@ -153,12 +153,12 @@ export class Reconciler implements Work {
       return undefined;
     }
     const error = 'error' in more ? more.error : undefined;
-    // without an answer, the pod may be deleted
+    // without an answer, the pod may have been deleted, so the attempt still counts
     if (!(error instanceof ClusterError) || error.status !== undefined) memory.cancel(pod);
     return error === undefined ? undefined : this.#failed(pod, error);
   }
 
-  /** Deletes a released pod of a Job, also of the leader before. */
+  /** Deletes a pod that this leader or an earlier one has released from its Job. */
   async #finish(pod: PodEvidence): Promise<Result> {
     if (this.#state !== 'recreate' || pod.leaving) return undefined;
     if (!this.#memory.mayFinish(pod, this.#options.policy().repair, performance.now())) return undefined;
@@ -180,7 +180,7 @@ export class Reconciler implements Work {
     if (repair.mode === 'off') return 'off';
     if (leader === undefined) return 'no-namespace';
     if (!leader.leads) return 'standby';
-    // a pod whose proof failed runs
+    // in warn mode, a pod runs although its proof failed, so it is not deleted
     return proof.mode === 'warn' ? 'audit' : repair.mode;
   }
 }

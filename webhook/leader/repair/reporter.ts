@@ -6,15 +6,15 @@ import { eventActions, eventReasons, nameOf } from '../../lib/names.ts';
 import type { LeaderDeps } from '../controller.ts';
 import { type Recreation, type SkippedPod, type SkipReason, skipTexts } from './types.ts';
 
-/** Slots of the queue for other events. */
+/** How many slots of the event queue are kept free for other events. */
 const reserve = 100;
 
-/** Milliseconds for which a pod is skipped before an event says so: a node that boots is mostly ready sooner. */
+/** How many milliseconds a pod is skipped before an event is written. A booting node is mostly ready sooner. */
 const long = 45_000;
 
 /**
- * Milliseconds after the end of a pod without events about it: pods of finished Jobs stay for days, and leaders
- * change.
+ * Milliseconds. A pod that ended longer ago gets no event, because pods of finished Jobs stay for days, and each new
+ * leader would report them again.
  */
 const recent = 600_000;
 
@@ -22,7 +22,7 @@ const recent = 600_000;
 export class Reporter {
   readonly #client: ApiClient;
   readonly #options: Pick<LeaderDeps<unknown>, 'events' | 'log'>;
-  /** By UID: since when a pod is skipped, and the current reason. */
+  /** Since when each pod is skipped, and the current reason; by UID. */
   readonly #skipped = new Map<string, { since: number; reason: SkipReason }>();
 
   constructor(client: ApiClient, options: Pick<LeaderDeps<unknown>, 'events' | 'log'>) {
@@ -63,16 +63,16 @@ export class Reporter {
     this.#skipped.delete(uid);
   }
 
-  /** The event on the workload outlives the pod. */
+  /** Adds the event on the pod and on its workload, where the event outlives the pod. */
   async #add(event: Event, { controller, namespace }: PodEvidence): Promise<void> {
     const { events } = this.#options;
     if (!events.add(event)) return;
-    // a Node, the controller of a static pod, has no namespace
+    // a Node, which is the controller of a static pod, has no namespace for events
     if (controller === undefined || controller.kind === 'Node') return;
     events.add(onWorkload(await this.#workloadOf(namespace, controller), event, Date.now()));
   }
 
-  /** The Deployment of a ReplicaSet, else the pod's controller. Never throws. */
+  /** The Deployment of a ReplicaSet; for all other controllers, the controller itself. Never throws. */
   async #workloadOf(namespace: string, controller: Controller): Promise<Controller> {
     const { apiVersion, kind, name, uid } = controller;
     if (apiVersion !== 'apps/v1' || kind !== 'ReplicaSet') return controller;
@@ -80,7 +80,7 @@ export class Reporter {
     try {
       const replicaSet = await this.#client.get<Owned>(path, { timeout: 5000 });
       const above = replicaSet?.metadata.ownerReferences?.find((owner) => owner.controller === true);
-      // the API server does not check references: another ReplicaSet may have the name
+      // the API server does not check owner references, so another ReplicaSet may have this name
       return replicaSet?.metadata.uid === uid && above !== undefined ? above : controller;
     } catch {
       return controller;
@@ -114,21 +114,21 @@ const podEvent = ({ pod, why }: Recreation, action: RepairAction): Event => ({
   ),
 });
 
-/** One a minute, about one pod of the workload. */
+/** An event on the workload about one of its pods. A workload gets at most one of these events per minute. */
 const onWorkload = ({ apiVersion, kind, name, uid }: Controller, event: Event, now: number): Event => ({
   ...event,
   regarding: { apiVersion, kind, namespace: event.regarding.namespace, name, uid },
   occasion: `${event.occasion}.${Math.floor(now / 60_000)}`,
 });
 
-/** Reasons that last as long as the pod, or for minutes. */
+/** Whether an event is written without delay, because the reason lasts as long as the pod, or for minutes. */
 const isReportedAtOnce = (reason: SkipReason): boolean =>
   ['ended', 'warn-mode', 'static-pod', 'no-controller', 'unknown-controller', 'breaker'].includes(reason);
 
-/** Reasons to wait for a turn, which follow each other and have one event. */
+/** Reasons to wait for a turn. These reasons follow each other, so they share one event. */
 const turns: ReadonlySet<SkipReason> = new Set(['under-way', 'node-to-prove', 'owner-turn', 'budget']);
 
-/** Undefined for a pod that is being deleted. */
+/** The event about a skipped pod; undefined for a pod that is being deleted. */
 function skippedPodEvent({ pod, reason, why = '' }: SkippedPod): Event | undefined {
   if (reason === 'leaving') return undefined;
   const more = why === '' ? '' : ` (${why})`;

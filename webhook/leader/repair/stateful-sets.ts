@@ -12,13 +12,13 @@ interface StatefulSet {
 }
 
 /**
- * With `podManagementPolicy: OrderedReady`, the default, a StatefulSet makes no pod while one with a lower ordinal is
- * not ready.
+ * Finds StatefulSets that make their pods in order: with `podManagementPolicy: OrderedReady`, the default, they make no
+ * pod while a pod with a lower ordinal is not ready.
  */
 export class StatefulSets {
   readonly #client: ApiClient;
   readonly #evidence: Pick<EvidenceView, 'ownedBy'>;
-  /** By {@link PodEvidence.owner}: whether a StatefulSet with a failed pod is ordered. */
+  /** Whether a StatefulSet with a failed pod makes its pods in order; by {@link PodEvidence.owner}. */
   readonly #ordered = new Map<string, boolean>();
   readonly #lowest = new Map<string, number>();
 
@@ -29,14 +29,14 @@ export class StatefulSets {
 
   /**
    * Reads the StatefulSet of a failed pod once.
-   * @throws ClusterError where the API server does not answer
+   * @throws ClusterError if the API server does not answer
    */
   async read({ owner, namespace, controller }: PodEvidence): Promise<void> {
     if (controller === undefined || !isOf(controller, 'StatefulSet') || this.#ordered.has(owner)) return;
     this.#ordered.set(owner, await this.#isOrdered(namespace, controller));
   }
 
-  /** The lowest ordinal whose proof has not passed and lets no container start, if the controller is ordered. */
+  /** The lowest ordinal whose proof has not passed, except in warn mode; undefined if pods are not made in order. */
   lowest({ owner }: PodEvidence): number | undefined {
     if (this.#ordered.get(owner) !== true) return undefined;
     return getOrMake(this.#lowest, owner, () => {
@@ -52,7 +52,7 @@ export class StatefulSets {
     if (this.#evidence.ownedBy(owner).next().done) this.#ordered.delete(owner);
   }
 
-  /** A StatefulSet that is gone, replaced or may not be read counts as ordered. */
+  /** A StatefulSet that is gone, was replaced, or may not be read counts as ordered. */
   async #isOrdered(namespace: string, { name, uid }: Controller): Promise<boolean> {
     const path = apiPath`/apis/apps/v1/namespaces/${namespace}/statefulsets/${name}`;
     try {

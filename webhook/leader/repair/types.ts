@@ -4,38 +4,38 @@ import type { Moment } from '../../core/networks/moment.ts';
 export interface NodeForProfile {
   /**
    * - `open`: the gate allows a new pod of the profile, and the node is schedulable;
-   * - `unproved`: the DaemonSets are ready, and the gate lets one pod at a time through: no proof has passed, or
+   * - `unproved`: the DaemonSets are ready, but the gate allows only one pod at a time, because no proof has passed or
    *   proofs fail;
    * - `closed`: a DaemonSet is not ready, or the node is cordoned;
    * - `unreachable`: the node is gone, or its kubelet does not report.
    */
   state: 'open' | 'unproved' | 'closed' | 'unreachable';
-  /** For people; empty where it is open. */
+  /** Why the node has this state, for people; empty for `open`. */
   why: string;
-  /** Whether the gate would let a pod through now, of an owner that has not failed there. */
+  /** Whether the gate would allow the replacement of the failed pod on the node now. */
   turn: boolean;
-  /** When a proof last passed there, since the node booted and the DaemonSets' containers started. */
+  /** When a proof last passed on the node, after the node's boot and the start of the DaemonSets' containers. */
   passedAt: Moment | undefined;
 }
 
 /**
- * `release-and-delete`: the labels by which a Job finds its pod are removed first, so that it does not count the end
- * as a failure.
+ * `release-and-delete`: the labels by which a Job finds its pod are removed first, so that the Job does not count the
+ * pod's end as a failure.
  */
 export type DeletionMethod = 'delete' | 'release-and-delete';
 
 export interface Recreation {
   pod: PodEvidence;
   how: DeletionMethod;
-  /** For people. */
+  /** Why the pod is recreated, for people. */
   why: string;
-  /** Whether the gate keeps new pods off the node, all or all but one at a time. */
+  /** Set if the gate keeps new pods off the node, or allows only one pod at a time there. */
   moves?: true;
 }
 
 const look = 'look at what the proofs saw: "cni-gate status"';
 
-/** For people: why a failed pod is not recreated now, and what to do. From `under-way` on, a reason ends by itself. */
+/** For people: why a failed pod is not recreated now, and what to do. Reasons from `under-way` on end by themselves. */
 export const skipTexts = {
   leaving: 'it is being deleted',
   ended:

@@ -13,19 +13,19 @@ import { listItems, placedPods, trustedObjectBytes } from '../../lib/limits.ts';
 import { TokenBucket } from '../../lib/token-bucket.ts';
 import type { PendingIndex } from './pending-index.ts';
 
-/** Milliseconds for which an answer is used. */
+/** Milliseconds for which the free amounts of a node are used. */
 const remember = 5000;
 
 interface Free {
   amounts: Amounts;
-  /** On a monotonic clock. */
+  /** Milliseconds of a monotonic clock. */
   until: number;
 }
 
 /**
- * What is free on nodes. A watch of every pod would cost more than all other watches together, so the API server lists
- * the pods of single nodes. It answers from its cache, which has an index by node; pages would come from its database,
- * which has none.
+ * What is free on nodes. A watch of every pod would cost more than all other watches together, so cni-gate lists the
+ * pods of single nodes. The API server answers from its cache, which has an index by node; a list in pages would come
+ * from its database, which has no such index.
  */
 export class Capacity {
   readonly #client: ApiClient;
@@ -33,15 +33,15 @@ export class Capacity {
   readonly #free = new Map<string, Free>();
   readonly #rate = new TokenBucket(placedPods.perSecond, placedPods.burst);
 
-  /** @param pods nominated pods are expected on their nodes */
+  /** @param pods pods that are nominated for a node count as if they were on that node */
   constructor(client: ApiClient, pods: Pick<PendingIndex, 'nominatedFor'>) {
     this.#client = client;
     this.#pods = pods;
   }
 
   /**
-   * Reserves amounts on a node, for as long as its answer is used.
-   * @returns whether they are free; undefined if the rate limit allows no request
+   * Reserves amounts on a node, for as long as the node's free amounts are used.
+   * @returns whether the amounts are free; undefined if the rate limit allows no request
    * @throws ClusterError
    */
   async reserve(node: NodeFacts, requests: Amounts, signal: AbortSignal): Promise<boolean | undefined> {
@@ -63,7 +63,7 @@ export class Capacity {
     const { taken, bytes } = await this.#taken(name, signal);
     // a large answer uses up more of the rate
     this.#rate.take(Math.floor(bytes / placedPods.bytesOfAQuestion));
-    // a concurrent call may have asked, and reserved
+    // a concurrent call may have listed the node's pods, and reserved amounts
     const known = this.#known(name);
     if (known !== undefined) return known;
     const now = performance.now();
@@ -90,13 +90,13 @@ export class Capacity {
       return { taken: addAll(all), bytes: list.bytes() };
     } catch (error) {
       if (!(error instanceof Error && error.cause instanceof TooLarge)) throw error;
-      // more bytes than may be read: the node counts as full
+      // the list has more bytes than may be read, so the node counts as full
       return { taken: { pods: Number.POSITIVE_INFINITY }, bytes: maxBytes };
     }
   }
 }
 
-/** Of a bounded number of resources. */
+/** The requests of a pod, for a limited number of resources. */
 function requestsOf({ spec }: { spec: RequestingSpec }): Amounts {
   const { pods = 1, ...others } = podRequests(spec);
   return { pods, ...Object.fromEntries(Object.entries(others).slice(0, listItems)) };

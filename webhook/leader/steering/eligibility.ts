@@ -2,13 +2,13 @@ import type { ApiClient } from '../../cluster/client.ts';
 import type { LeaderDeps } from '../controller.ts';
 import type { SteerState } from '../metrics.ts';
 
-/** Since this version, the scheduler uses nominations by others: KEP-5278, NominatedNodeNameForExpectation. */
+/** From this version on, the scheduler uses other components' nominations (KEP-5278). */
 const least: readonly [major: number, minor: number] = [1, 35];
 export const leastVersion = least.join('.');
 
 export interface ApiVersion {
   major: string;
-  /** May end in `+`, such as `30+`. */
+  /** The minor version, which may end in `+`, such as `30+`. */
   minor: string;
   gitVersion: string;
 }
@@ -18,15 +18,15 @@ export function usesNominations({ major, minor }: Pick<ApiVersion, 'major' | 'mi
   return is > wanted || (is === wanted && Number.parseInt(minor, 10) >= least[1]);
 }
 
-/** Milliseconds: the API server may be upgraded. */
+/** Milliseconds until the version is read again, because the API server may be upgraded. */
 const askAgain = 600_000;
 
-/** Finds out whether this replica steers. Throws a ClusterError where the API server does not tell its version. */
+/** Makes a function that returns the state of steering, or throws a ClusterError if the version cannot be read. */
 export function eligibility(
   client: ApiClient,
   { leader, policy }: Pick<LeaderDeps<unknown>, 'leader' | 'policy'>,
 ): (signal: AbortSignal) => Promise<SteerState> {
-  /** `until` is on a monotonic clock. */
+  /** `until` is in milliseconds of a monotonic clock. */
   let known: { enough: boolean; until: number } | undefined;
   const isNewEnough = async (signal: AbortSignal): Promise<boolean> => {
     if (known !== undefined && performance.now() < known.until) return known.enough;

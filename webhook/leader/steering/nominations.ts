@@ -1,8 +1,8 @@
 import type { PendingPod } from '../../core/facts/pending-pod.ts';
 
 /**
- * `left`: the pod no longer waits, mostly because it was bound; `ignored`: it waits, and the nomination was cleared,
- * replaced or old.
+ * `left`: the pod no longer waits, mostly because it was bound; `ignored`: the pod still waits, and the nomination was
+ * cleared or replaced, or is too old.
  */
 export type Outcome = 'left' | 'ignored';
 
@@ -14,18 +14,18 @@ interface Nomination {
 }
 
 interface KeyState {
-  /** By the pod's UID. */
+  /** Nominations without an outcome, by the pod's UID. */
   open: Map<string, Nomination>;
-  /** Successes since the last nomination that was ignored. */
+  /** How many nominations have succeeded since the last nomination that was ignored. */
   worked: number;
 }
 
-/** Milliseconds. The scheduler retries a pod after at most 11 s, so a nomination that stands longer is not used. */
+/** Milliseconds. The scheduler retries a pod after at most 11 s, so a nomination older than this was not used. */
 const expiry = 60_000;
 
 /**
- * The nominations of this process without an outcome: the cluster does not tell an ignored one from one that was never
- * made. Times are milliseconds since the epoch.
+ * The nominations of this process that have no outcome yet. The cluster does not show whether a nomination was ignored
+ * or never made, so they are remembered here. Times are milliseconds since the epoch.
  */
 export class Nominations {
   readonly #keys = new Map<string, KeyState>();
@@ -44,15 +44,15 @@ export class Nominations {
     return this.#keys.get(key)?.open.has(uid) === true;
   }
 
-  /** How many more pods of a key may be nominated, if only the scheduler can judge them: one more with each success. */
+  /** How many more pods of a key may be nominated if only the scheduler can judge them: each success adds one. */
   window(key: string): number {
     const { open, worked } = this.#keys.get(key) ?? { open: new Map(), worked: 0 };
     return 1 + worked - open.size;
   }
 
   /**
-   * Compares the nominations of a key with its pods that wait.
-   * @returns `backOff`: a nomination was ignored, and none worked since the last time
+   * Compares the nominations of a key with the waiting pods of the key.
+   * @returns `backOff`: whether a nomination was ignored, and none has succeeded since the previous ignored one
    */
   settle(
     key: string,
@@ -82,7 +82,7 @@ function outcomeOf(
   now: number,
 ): Outcome | undefined {
   if (pod === undefined || pod.leaving) return 'left';
-  // the watch may report the nomination later than the write returns
+  // the watch may report the nomination only some time after the write has returned
   const stands = pod.nominated === node || pod.version === before.version;
   return stands && now - at <= expiry ? undefined : 'ignored';
 }

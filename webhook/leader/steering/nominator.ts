@@ -24,22 +24,22 @@ export type SteerView = Pick<
 
 export interface NominatorOptions extends LeaderDeps<SteerView> {
   metrics: SteerMetrics;
-  /** A token is the comparison of a pod with a node. */
+  /** Each token pays for the comparison of a pod with a node. */
   bucket: TokenBucket;
 }
 
-/** Tokens of a nomination. */
+/** How many tokens a nomination takes. */
 const tokensOfNomination = planLimits.perSecond / planLimits.nominations;
-/** Nominations in one run: other keys have their turn before the next ones. */
+/** At most this many nominations are made in one run, so that other keys have their turn. */
 const most = 16;
-/** Milliseconds for which a pod waits before an event says why no node is nominated. */
+/** How many milliseconds a pod is held before an event explains why no node is nominated. */
 const quiet = 10_000;
-/** Slots of the queue for other events. */
+/** How many slots of the event queue are kept free for other events. */
 const reservedEvents = 100;
 
 type RefusedPod = PendingPod & { refused: string };
 
-/** Nominates nodes for the refused pods of one key, which are alike. */
+/** Nominates nodes for refused pods. Pods with the same key have the same owner, profiles and requirements. */
 export class Nominator implements Work {
   readonly #client: ApiClient;
   readonly #options: NominatorOptions;
@@ -64,11 +64,11 @@ export class Nominator implements Work {
     });
   }
 
-  /** Keys with refused pods. @throws ClusterError where the API server does not tell its version */
+  /** Keys with refused pods or open nominations. @throws ClusterError if the API server's version cannot be read */
   async keys(signal: AbortSignal): Promise<Set<string>> {
     this.#state = await this.#eligibility(signal);
     this.#options.metrics.state(this.#state);
-    // a refusal that only this process knows is no event
+    // no event reports a refusal that only this process knows
     this.#pods.changed();
     return new Set([...this.#pods.refused(), ...this.#nominations.keys()]);
   }
@@ -105,8 +105,8 @@ export class Nominator implements Work {
   }
 
   /**
-   * Whether the gate may refuse the pod again, and nothing else is under way for it. A nomination by another component
-   * stays if the gate allows it.
+   * Whether the gate may refuse the pod again, and the pod has no usable nomination. Another component's nomination is
+   * kept unless the gate blocks the nominated node.
    */
   #needsNode(pod: RefusedPod, gate: Gate): boolean {
     const { leaving, tooLarge, nominated, profiles, refused } = pod;
@@ -153,7 +153,7 @@ export class Nominator implements Work {
     signal.throwIfAborted();
     metrics.nominations.inc({ result: written.result });
     if (written.result === 'failed') throw written.error;
-    // a pod that changed comes again with the watch
+    // a pod that has changed is reconciled again when the watch reports the change
     if (written.result !== 'made') return;
     this.#nominations.add(pod, node, Date.now());
     events.add({
@@ -169,7 +169,7 @@ export class Nominator implements Work {
     );
   }
 
-  /** @param after milliseconds for which the pod has to wait before */
+  /** Adds an event that explains a held pod. @param after how many milliseconds of the hold it is added */
   #explain(pod: PendingPod, why: string, after = quiet): void {
     const { events } = this.#options;
     const isLong = Date.now() - (pod.heldSince ?? 0) >= after;
@@ -177,7 +177,7 @@ export class Nominator implements Work {
     events.add({
       ...eventOn(pod, why),
       reason: eventReasons.notNominated,
-      // another reason makes another event
+      // a different reason makes a new event
       occasion: createHash('sha256').update(why).digest('hex').slice(0, 16),
       ...(pod.refused !== undefined && { node: pod.refused }),
     });

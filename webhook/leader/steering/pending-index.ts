@@ -10,7 +10,7 @@ export class PendingIndex {
     this.#pending = pending;
   }
 
-  /** The next reader builds the index again. */
+  /** Call it when pods have changed, so that the next read builds the index again. */
   changed(): void {
     this.#byKey = undefined;
   }

@@ -9,14 +9,14 @@ import { type FilterReason, filterNode, filterText, type Gate } from '../filters
 import type { Capacity } from './capacity.ts';
 import type { PendingIndex } from './pending-index.ts';
 
-/** Consecutive pods start at up to this many nodes, so few look-ups of capacity are needed. */
+/** The searches for consecutive pods start at only this many nodes, so that few nodes' capacities are requested. */
 const spread = 8;
-/** Milliseconds. The scan then starts further on, so that each node eventually comes first. */
+/** After this many milliseconds, searches start at a later node, so that each node eventually comes first. */
 const turn = 10_000;
-/** By how many nodes. */
+/** By how many nodes the start moves after each {@link turn}. */
 const stride = 61;
 
-/** `node`: the pod's requests are reserved there; `why`: no node fits; `unknown`: the search takes more time. */
+/** `node`: the pod's requests are reserved there; `why`: no node fits; `unknown`: the rate limit ended the search. */
 export type Placement = { node: string } | { why: string } | 'unknown';
 
 export interface SearchInputs {
@@ -24,21 +24,21 @@ export interface SearchInputs {
   gate: Gate;
   pods: Pick<PendingIndex, 'nominatedFor'>;
   capacity: Capacity;
-  /** A token is a comparison with a node. */
+  /** Each token pays for the comparison of a pod with a node. */
   bucket: TokenBucket;
 }
 
 interface Found {
-  /** Nodes that pass all filters, apart from what runs there. */
+  /** Nodes that pass all filters, without regard to the pods that run on them. */
   fitting: NodeFacts[];
   counts: Map<FilterReason, number>;
 }
 
-/** Finds nodes for pods that are alike: nodes are compared once. */
+/** Finds nodes for pods with the same requirements, so each node is compared only once. */
 export class NodeSearch {
   readonly #inputs: SearchInputs;
   readonly #found = new Map<string | undefined, Found>();
-  /** Chosen nodes, whose nominations the watch reports later. */
+  /** Chosen nodes. They are remembered, because the watch reports their nominations later. */
   readonly #chosen = new Set<string>();
   #placed = 0;
 
@@ -52,7 +52,7 @@ export class NodeSearch {
     const { gate, capacity, pods } = this.#inputs;
     for (const node of this.#inOrder(fitting, pod.key)) {
       const isChosen = pods.nominatedFor(node.name).length > 0 || this.#chosen.has(node.name);
-      // the gate would refuse a second pod, and has refused this one
+      // on a node with the status `try`, the gate would refuse a second pod, and has refused this one
       const isTaken = isChosen || node.name === pod.refused;
       if (isTaken && gate(pod.profiles, node.name).kind === 'try') continue;
       const isFree = await capacity.reserve(node, pod.requests, signal);
@@ -62,13 +62,13 @@ export class NodeSearch {
       this.#placed += 1;
       return { node: node.name };
     }
-    // the other pods are alike: no node has room for them
+    // the other pods have the same requirements, so no node has room for them either
     const full = fitting.splice(0).length;
     if (full > 0) counts.set('full', full);
     return { why: filterText(counts, pod) };
   }
 
-  /** All nodes, from a start that differs by key, time and pod. */
+  /** Yields all nodes. The first node depends on the key, the time and the number of placed pods. */
   *#inOrder(nodes: readonly NodeFacts[], key: string): Generator<NodeFacts> {
     const ofKey = Buffer.from(key.slice(-8), 'base64url').readUInt16BE();
     const start = ofKey + Math.floor(Date.now() / turn) * stride + (this.#placed % spread);
@@ -78,10 +78,10 @@ export class NodeSearch {
     }
   }
 
-  /** Admission calls and the renewal of the Lease have their turn in between. */
+  /** Compares all nodes with a pod. Admission calls and the renewal of the Lease have their turn in between. */
   async #nodesFor(pod: PendingPod, signal: AbortSignal): Promise<Found> {
     const { readiness, gate, bucket } = this.#inputs;
-    // the scheduler chose that node, so the volumes can be used in its zone
+    // the scheduler had chosen the refused node, so the volumes can be used in the zone of that node
     const zone = pod.hasVolumes ? readiness.node(pod.refused ?? '')?.labels[zoneLabel] : undefined;
     const known = this.#found.get(zone);
     if (known !== undefined) return known;
