@@ -270,6 +270,10 @@ export const lookups = {
   inFlight: count(16, 'requests in flight; further requests wait'),
 };
 
+section('Log');
+/** Text of about 10,000 lines. */
+export const logBuffer = bytes(4 * MiB, 'log that waits for a slow reader', 'further lines are dropped');
+
 section('Dashboard');
 /** Limits of the local server of `cni-gate dashboard`. */
 export const dashboardLimits = {

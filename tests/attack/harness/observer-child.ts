@@ -1,5 +1,5 @@
 /** Observes a server until it is stopped: see observer.ts. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { exchange } from '../../support/exchange.ts';
 import { memoryOf } from './control-group.ts';
@@ -15,8 +15,8 @@ const seen: Observed = {
 };
 /** The longest delay since the server's start: the metric, its value at the first scrape, and its latest value. */
 const ofLife = { metric: 'cni_gate_event_loop_delay_max_seconds', before: 0, now: 0 };
-/** At each sample, how long each thread of the server had waited for a processor since its start, in milliseconds. */
-const waits: Map<string, number>[] = [];
+/** At each sample, how long the server's main thread had waited for a processor since its start, in milliseconds. */
+const waits: number[] = [];
 /** When the server last answered a scrape. */
 let answered = performance.now();
 let target: Target | undefined;
@@ -86,17 +86,12 @@ function residentOf(pid: number): [now: number, most: number] {
   }
 }
 
-/** How long each thread of a process was ready to run but had no processor, in milliseconds. */
-function waitedOf(pid: number): Map<string, number> {
+/** How long a process's main thread was ready to run but had no processor, in milliseconds. */
+function waitedOf(pid: number): number {
   try {
-    return new Map(
-      readdirSync(`/proc/${pid}/task`).map((thread) => {
-        const [, waited] = readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8').split(' ');
-        return [thread, Number(waited) / 1e6];
-      }),
-    );
+    return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ')[1]) / 1e6;
   } catch {
-    return new Map();
+    return 0;
   }
 }
 
@@ -116,20 +111,10 @@ async function sampleMetrics({ metrics }: Target): Promise<void> {
   }
 }
 
-/**
- * The longest wait for a processor between two of the latest samples, which are those that a scrape can cover: of the main
- * thread, and of one thread of the garbage collector, for which the main thread waits.
- */
+/** The longest wait for a processor between two of the latest samples, which are those that a scrape can cover. */
 function longestWait(): number {
   const recent = waits.slice(-recentSamples);
-  return Math.max(
-    0,
-    ...recent.slice(1).map((now, index) => {
-      const since = (thread: string): number => (now.get(thread) ?? 0) - (recent[index]?.get(thread) ?? 0);
-      const main = String(target?.pid);
-      return since(main) + Math.max(0, ...[...now.keys()].filter((thread) => thread !== main).map(since));
-    }),
-  );
+  return Math.max(0, ...recent.slice(1).map((waited, index) => waited - (recent[index] ?? waited)));
 }
 
 async function get(url: string): Promise<string> {

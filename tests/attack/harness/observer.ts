@@ -18,7 +18,7 @@ export interface Observed {
   peak: number;
   /** The longest time for which the server's event loop was blocked, by its own metric, in milliseconds. */
   blocked: number;
-  /** The part of `blocked` for which the kernel may have given the server no processor, in milliseconds. */
+  /** The part of `blocked` for which the kernel may have given the main thread no processor, in milliseconds. */
   starved: number;
   alive: boolean;
   /** How many processes the kernel killed because memory ran out. */

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { openLog } from '../../../webhook/server/log.ts';
 
@@ -12,4 +15,20 @@ test('a line has its level as a word and its time in ISO 8601, and is one line w
     lines[0] ?? '',
     /^\{"level":"info","time":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z"[^\r\n]*\n$/,
   );
+});
+
+test('a reader that is late does not stop the process, and reads every line', async () => {
+  const lines = 2000;
+  const script = `
+    import { openLog } from '${new URL('../../../webhook/server/log.ts', import.meta.url)}';
+    const log = openLog('info');
+    for (let line = 0; line < ${lines}; line += 1) log.info({ line, text: 'x'.repeat(200) }, 'many');
+    setTimeout(() => process.stderr.end('goes on'), 50);
+  `;
+  const args = ['--input-type=module-typescript', '--eval', script];
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  // the pipe holds 64 KiB, and nobody reads it until the process has gone on
+  assert.match(await text(child.stderr), /^goes on$/);
+  const [output] = await Promise.all([text(child.stdout), once(child, 'close')]);
+  assert.equal(output.trimEnd().split('\n').length, lines);
 });
