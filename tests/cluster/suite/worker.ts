@@ -32,7 +32,7 @@ function isOurs(file: string): boolean {
 
 async function run(file: string): Promise<void> {
   const began = performance.now();
-  const args = ['--test', '--test-timeout=480000', '--test-reporter=spec', file];
+  const args = ['--test', '--test-timeout=480000', '--test-force-exit', '--test-reporter=spec', file];
   const child = spawn(...mortal('node', args), { stdio: ['ignore', 'pipe', 'inherit'], env });
   const [output] = await Promise.all([text(child.stdout), once(child, 'close')]);
   if (child.exitCode === 0) appendFileSync(join(folder, 'passed'), `${file}\n`);
