@@ -53,8 +53,8 @@ function listIn(text: string, networksIn: number, within: number): string | unde
 function listOf(path: string, whole: string): string | undefined {
   const text = whole.replaceAll(/<!-- generated: .*?<!-- end -->/gs, '').replace(daemonSetList, '');
   if (!source.test(path)) return listIn(text, 4, 5);
-  const comments = /\.ya?ml$/.test(extname(path)) ? /#.*/g : /\/\*.*?\*\/|\/\/.*/gs;
-  return listIn(text.replaceAll(comments, ''), 2, 2);
+  const comments = /\.ya?ml$/.test(extname(path)) ? /#.*/g : /\/\*[\s\S]*?\*\/|(?<!:)\/\/.*/g;
+  return listIn(text.replaceAll(comments, '').replaceAll(/\n\s*\n/g, '\n'), 2, 2);
 }
 
 test('no file lists the profiles', () => {
@@ -78,6 +78,8 @@ test('a list is found in code, and examples are none', () => {
   const [one, two, three, four] = networks;
   const code = `const port = { ${one}: 1,\n  '${two}': 2 };`;
   assert.ok(listOf('webhook/a.ts', code));
+  assert.ok(listOf('webhook/a.ts', `const url = 'https://example'; // why\n${code}`));
+  assert.ok(listOf('webhook/a.ts', code.replace(',\n', ',\n\n')));
   assert.ok(listOf('manifests/a.yaml', `- ${one}\n- kube-system/${two}\n`));
   assert.equal(listOf('webhook/a.ts', `/* ${one},\n * ${two} */\nconst a = '${one}';`), undefined);
   assert.equal(listOf('tests/a.ts', code), undefined);
