@@ -18,7 +18,7 @@ export interface Target {
 }
 
 export interface Figures {
-  /** Requests per second of processor time that the server used. */
+  /** Requests for each CPU second of the server. */
   rate: number;
   /** The 99th percentile of the requests' durations, in milliseconds. */
   p99: number;

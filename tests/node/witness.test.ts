@@ -140,7 +140,7 @@ test('Jobs and CronJobs complete', async () => {
 });
 
 test(`${many} pods at once: when the next container starts`, async (t) => {
-  // pods with a witness, and for comparison pods whose validator ends before the next container starts
+  // pods of `plain` have a witness; those of `unseen` have none, so their validator ends before the next container starts
   for (const namespace of ['unseen', 'plain']) {
     const names = Array.from({ length: many }, (_, index) => `at-once-${index}`);
     const spec = { ...here, restartPolicy: 'Never', containers: ends };

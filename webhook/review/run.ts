@@ -55,9 +55,9 @@ async function readAll(names: readonly string[], reader: ManifestReader): Promis
       else reader.take(read);
     }
   }
+  // input without objects is a fault, because an empty pipe usually means that the command before it failed
   const nothing = reader.workloads.length + reader.namespaces.size + reader.otherObjects.size === 0;
   if (nothing && reader.faults.length === 0) {
-    // an empty pipe usually means that the command before it failed
     const [only = standardInput, ...others] = names;
     const file = others.length === 0 && only !== standardInput ? only : standardInputName;
     reader.faults.push(faultAt({ file }, 'CNI_GATE_INPUT_UNREADABLE', 'there are no objects in the input'));

@@ -74,7 +74,7 @@ suite('mutate', () => {
 });
 
 suite('a patch is applied before it is sent', () => {
-  // no patch may set this annotation, and no configuration file can contain it
+  // fast-json-patch refuses to set this key, so the patch does not apply; no configuration file can contain the key
   const annotations = JSON.parse('{"__proto__":"x"}');
   const answerIn = async (mode: 'enforce' | 'warn') => {
     const policy = policyOf({ proof: { mode } }).withProfiles((profile) => ({ ...profile, annotations }));

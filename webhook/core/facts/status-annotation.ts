@@ -105,7 +105,7 @@ export function requiredProfiles(pod: AnnotatedPod): string[] {
   return [...new Set([...reportedProfiles(pod), ...checkedIn(pod)])];
 }
 
-/** The profiles that the init container proves; for a network's own validator, those in the annotation or label. */
+/** The profiles whose checks the init container runs. A network's own validator has no list: the status or label has. */
 export function checkedIn(pod: AnnotatedPod): string[] {
   const container = pod.spec?.initContainers?.find(isOurContainer);
   const checked = new Set(profilesProvedBy(container));
