@@ -21,7 +21,7 @@ export function optedInTo(namespaceLabels: Record<string, string>): string | und
 const mostAnnotations = 64;
 
 /** Ids, lists of ports and lists of subnets. Profiles read no other annotations of a namespace, now or after a reload. */
-const readable = /^[+\d][\d\s,.:/a-fA-F-]{0,511}$/;
+const readable = /^[+\da-fA-F][\d\s,.:/a-fA-F-]{0,511}$/;
 
 export function annotationsOf(
   all: Record<string, unknown> | null | undefined,

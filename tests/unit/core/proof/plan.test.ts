@@ -185,9 +185,10 @@ suite('the ids of a proof', () => {
     assert.deepEqual(planWith({}, ...exempt).runAs, { runAsUser: 65_532, runAsGroup: 65_532 });
   });
 
-  test('of a namespace, only numeric annotations are kept, up to a limit', () => {
-    const all = { a: '1', b: 'x', c: 7, d: '', e: '1.5', f: '9'.repeat(21) };
-    assert.deepEqual(annotationsOf(all), { annotations: { a: '1' } });
+  test('of a namespace, only annotations with ids, ports or subnets are kept, up to a limit', () => {
+    const kept = { id: '+1', ports: '25, 1024-65535', subnets: '10.0.0.0/8,fd00::/8' };
+    const all = { ...kept, b: 'x', c: 7, d: '', f: '9'.repeat(513) };
+    assert.deepEqual(annotationsOf(all), { annotations: kept });
     for (const none of [undefined, null, {}, { a: 'x' }]) assert.deepEqual(annotationsOf(none), {});
     const many = Object.fromEntries(Array.from({ length: 10_000 }, (_, at) => [`a${at}`, String(at)]));
     assert.equal(Object.keys(annotationsOf(many).annotations ?? {}).length, 64);
