@@ -271,7 +271,7 @@ export const lookups = {
 };
 
 section('Log');
-/** Text of about 10,000 lines. */
+/** Small beside the 512 MiB of a container. Lines beyond this are lost, because a server that waits for them admits nothing. */
 export const logBuffer = bytes(4 * MiB, 'log that waits for a slow reader', 'further lines are dropped');
 
 section('Dashboard');
