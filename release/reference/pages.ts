@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { errorCodes } from '../../webhook/lib/errors.ts';
 import { flagList, limitList, metricList } from './lists.ts';
-import { fillDaemonSets, profileList } from './profiles.ts';
+import { fillConditions, profileList } from './profiles.ts';
 import { configurationTypes } from './types.ts';
 
 /** What a block of a page can contain, by the first word of its marker: `<!-- generated: limits Connections -->`. */
@@ -20,8 +20,8 @@ export const generatedFiles: Record<string, (text: string) => string> = {
   'docs/reference/errors.md': fillErrors,
   'docs/reference/limits.md': fillBlocks,
   'docs/reference/metrics.md': fillBlocks,
-  'manifests/base/mutating-webhook.yaml': fillDaemonSets,
-  'manifests/base/policy-pods.yaml': fillDaemonSets,
+  'manifests/base/mutating-webhook.yaml': fillConditions,
+  'manifests/base/policy-pods.yaml': fillConditions,
   'webhook/core/profiles/configuration.ts': configurationTypes,
 };
 

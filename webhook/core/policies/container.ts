@@ -1,5 +1,11 @@
 import { env, validateCommand } from '../../../validator/shared/contract.ts';
-import { foreign, networkStatusPath, podInfoMountPath, podInfoVolume, validatorContainer } from '../../lib/names.ts';
+import {
+  foreign,
+  networkStatusPath,
+  podInfoMountPath,
+  podInfoVolume,
+  validatorContainer,
+} from '../../lib/names.ts';
 import type { ProofSettings } from '../profiles/types.ts';
 import { imageUser } from '../proof/ids.ts';
 import { counted } from '../proof/resources.ts';
@@ -45,7 +51,10 @@ export function resourceVariables({ requests, limits }: ProofSettings['resources
   const limit = (name: (typeof counted)[number]): Cel => text(String(limits[name]));
   return {
     isGuaranteed,
-    requests: entries(requestOf, (name) => `(variables.isGuaranteed ? ${limit(name)} : ${text(String(requests[name]))})`),
+    requests: entries(
+      requestOf,
+      (name) => `(variables.isGuaranteed ? ${limit(name)} : ${text(String(requests[name]))})`,
+    ),
     limits: entries(limitOf, limit),
     hasResources: `!${hasPodResources} && size(variables.others) > 0 && size(variables.requests) + size(variables.limits) > 0`,
   };
@@ -79,7 +88,7 @@ export function containerCel(proof: ProofSettings): Cel {
   const has = (...names: string[]): Cel => `variables.checkNames.exists(n, n in ${textList(names)})`;
   const variables = [
     list([map({ name: text(env.checks), value: 'variables.checks' })]),
-    ...(proof.mode === 'warn' ? [list([literal({ name: env.mode, value: 'warn' })])] : []),
+    when('variables.mode == "warn"', [literal({ name: env.mode, value: 'warn' })]),
     when('variables.checkNames.exists(n, n != "reach")', [fieldRef(env.podIPs, 'status.podIPs')]),
     when(has('roundTrip'), [fieldRef(env.nodeIPs, 'status.hostIPs')]),
     when('variables.hasInterfaces', [
@@ -89,12 +98,14 @@ export function containerCel(proof: ProofSettings): Cel {
     ]),
   ];
   const mounts = [
-    when('variables.hasInterfaces', [literal({ name: podInfoVolume, mountPath: podInfoMountPath, readOnly: true })]),
+    when('variables.hasInterfaces', [
+      literal({ name: podInfoVolume, mountPath: podInfoMountPath, readOnly: true }),
+    ]),
     `variables.tokens.map(name, ${map({ name: 'name', readOnly: 'true', mountPath: text(tokenPath) })})`,
   ].join(' + ');
   return map({
     name: text(validatorContainer),
-    image: text(proof.image),
+    image: 'variables.image',
     args: textList([validateCommand]),
     imagePullPolicy: text(proof.imagePullPolicy),
     env: variables.join(' + '),
@@ -130,7 +141,12 @@ export function containerCel(proof: ProofSettings): Cel {
 export const volumeCel: Cel = literal({
   name: podInfoVolume,
   downwardAPI: {
-    items: [{ path: networkStatusPath, fieldRef: { apiVersion: 'v1', fieldPath: annotation(foreign.networkStatus) } }],
+    items: [
+      {
+        path: networkStatusPath,
+        fieldRef: { apiVersion: 'v1', fieldPath: annotation(foreign.networkStatus) },
+      },
+    ],
     defaultMode: 0o644,
   },
 });

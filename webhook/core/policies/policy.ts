@@ -1,10 +1,17 @@
-import { optOutValue, profileLabel, statusAnnotation, validatorContainer } from '../../lib/names.ts';
+import {
+  installedPolicies,
+  optOutValue,
+  profileLabel,
+  statusAnnotation,
+  validatorContainer,
+} from '../../lib/names.ts';
 import { version } from '../../lib/version.ts';
 import { conflicts } from '../profiles/conflicts.ts';
 import type { Policy } from '../profiles/policy.ts';
 import { checkNameOf, type Profile } from '../profiles/types.ts';
 import { allOf, anyOf, type Cel, list, map, text, textList } from './cel.ts';
-import { checksCel, idsCel, leftOf, ofProfiles, type IdVariables } from './checks.ts';
+import { checksCel, type IdVariables, idsCel, leftOf, ofProfiles } from './checks.ts';
+import { conditionsOf, matchConstraints } from './conditions.ts';
 import { containerCel, idVariables, resourceVariables, tokenVariables, volumeCel } from './container.ts';
 import { appliesCel } from './selection.ts';
 
@@ -19,7 +26,8 @@ interface Variable {
   expression: Cel;
 }
 
-const label = (of: 'object' | 'namespaceObject'): Cel => `${of}.metadata.?labels[?${text(profileLabel)}].orValue("")`;
+const label = (of: 'object' | 'namespaceObject'): Cel =>
+  `${of}.metadata.?labels[?${text(profileLabel)}].orValue("")`;
 
 const facts: Record<string, Cel> = {
   status: `object.metadata.?annotations[?${text(statusAnnotation)}].orValue("")`,
@@ -35,6 +43,14 @@ const facts: Record<string, Cel> = {
   hasDevices: `variables.containers.exists(c, [c.?resources.?limits.orValue({}), c.?resources.?requests.orValue({})].exists(r, r.exists(n, !(n in ["cpu", "memory", "ephemeral-storage"]))))`,
 };
 
+/** A MutatingAdmissionPolicy or its binding. */
+export interface PolicyObject {
+  apiVersion: string;
+  kind: string;
+  metadata: { name: string; labels: Record<string, string> };
+  spec: object;
+}
+
 /** The variables of the policy, in order. */
 export function variablesOf(policy: Policy): Variable[] {
   const { proof } = policy;
@@ -45,13 +61,18 @@ export function variablesOf(policy: Policy): Variable[] {
     const [redirect] = profile.proof.checks.flatMap((check) => ('redirect' in check ? [check.redirect] : []));
     const own = redirect === undefined ? undefined : idsCel(redirect);
     const named = Object.fromEntries(
-      Object.entries(own ?? {}).map(([name, value]) => [name, value === '[]' ? '[]' : `variables.p${index}${name}`]),
+      Object.entries(own ?? {}).map(([name, value]) => [
+        name,
+        value === '[]' ? '[]' : `variables.p${index}${name}`,
+      ]),
     );
     byProfile.set(profile.name, { asUser: '[]', asGroup: '[]', notAsUser: '[]', notAsGroup: '[]', ...named });
     ids.set(
       profile.name,
       Object.fromEntries(
-        Object.entries(own ?? {}).flatMap(([name, value]) => (value === '[]' ? [] : [[`p${index}${name}`, value]])),
+        Object.entries(own ?? {}).flatMap(([name, value]) =>
+          value === '[]' ? [] : [[`p${index}${name}`, value]],
+        ),
       ),
     );
   }
@@ -63,6 +84,9 @@ export function variablesOf(policy: Policy): Variable[] {
       })
       .join(' + ') || '[]';
   const values: Record<string, Cel> = {
+    // what an installation sets, by these names
+    image: text(proof.image),
+    mode: text(proof.mode),
     ...facts,
     profiles: `variables.names.filter(n, ${anyOf(profiles.map((profile) => `n == ${text(profile.name)} && ${appliesCel(profile)}`))})`,
     ...Object.assign({}, ...ids.values()),
@@ -79,7 +103,7 @@ export function variablesOf(policy: Policy): Variable[] {
     ...tokenVariables,
     left: leftCel(policy, profiles),
     wanted: containerCel(proof),
-    newStatus: statusCel(proof.mode === 'warn'),
+    newStatus: statusCel,
   };
   return Object.entries(values).map(([name, expression]) => ({ name, expression }));
 }
@@ -89,11 +113,18 @@ const none: IdVariables = { asUser: '[]', asGroup: '[]', notAsUser: '[]', notAsG
 /** Why a pod is left to the webhook; empty if it is not. */
 function leftCel(policy: Policy, profiles: readonly Profile[]): Cel {
   const pairs = profiles.flatMap((one, index) =>
-    profiles.slice(index + 1).flatMap((other) => (conflicts([one, other]).length > 0 ? [[one.name, other.name]] : [])),
+    profiles
+      .slice(index + 1)
+      .flatMap((other) => (conflicts([one, other]).length > 0 ? [[one.name, other.name]] : [])),
   );
   const opting = policy.proof.allowOptOut
     ? []
-    : [['opt-out', `variables.isOwn && !${label('namespaceObject')}.split(".").all(n, n in variables.names)`]];
+    : [
+        [
+          'opt-out',
+          `variables.isOwn && !${label('namespaceObject')}.split(".").all(n, n in variables.names)`,
+        ],
+      ];
   const reasons: [string, Cel][] = [
     ['unknown-profile', `!variables.names.all(n, n in ${textList(profiles.map(({ name }) => name))})`],
     ['profile-twice', 'variables.names.exists(n, size(variables.names.filter(m, m == n)) > 1)'],
@@ -102,7 +133,10 @@ function leftCel(policy: Policy, profiles: readonly Profile[]): Cel {
       anyOf(pairs.map((pair) => allOf(pair.map((name) => `${text(name)} in variables.names`)))),
     ],
     ...(opting as [string, Cel][]),
-    ['name-taken', `variables.containers.exists(c, c.name == ${text(validatorContainer)}) && variables.ours < 0`],
+    [
+      'name-taken',
+      `variables.containers.exists(c, c.name == ${text(validatorContainer)}) && variables.ours < 0`,
+    ],
     ['opted-out', `variables.profile == ${text(optOutValue)}`],
     ['removal', 'variables.ours >= 0 && size(variables.checkNames) == 0'],
     ['contradiction', 'variables.asUsers.exists(u, u in variables.notAsUsers)'],
@@ -111,16 +145,14 @@ function leftCel(policy: Policy, profiles: readonly Profile[]): Cel {
   return `${list(reasons.map(([reason, condition]) => `${condition} ? ${text(reason)} : ""`))}.filter(r, r != "").join(",")`;
 }
 
+const quoted = (names: Cel): Cel => `${names}.map(n, "\\"" + n + "\\"").join(",")`;
+
 /** The text of the status annotation: `statusText` as an expression. */
-function statusCel(warns: boolean): Cel {
-  const quoted = (names: Cel): Cel => `${names}.map(n, "\\"" + n + "\\"").join(",")`;
-  const mode = warns ? '(size(variables.checkNames) > 0 ? ",\\"mode\\":\\"warn\\"" : "") + ' : '';
-  return (
-    `${text(`{"version":"${version}","profile":"`)} + variables.profile + "\\",\\"chosenBy\\":\\"" + ` +
-    `(variables.isOwn ? "pod" : "namespace") + "\\"" + ${mode}",\\"profiles\\":[" + ${quoted('variables.profiles')} + ` +
-    `"],\\"checks\\":[" + ${quoted('variables.checkNames')} + "]}"`
-  );
-}
+const statusCel: Cel =
+  `${text(`{"version":"${version}","profile":"`)} + variables.profile + "\\",\\"chosenBy\\":\\"" + ` +
+  `(variables.isOwn ? "pod" : "namespace") + "\\"" + (variables.mode == "warn" && size(variables.checkNames) > 0 ? ` +
+  `",\\"mode\\":\\"warn\\"" : "") + ",\\"profiles\\":[" + ${quoted('variables.profiles')} + ` +
+  `"],\\"checks\\":[" + ${quoted('variables.checkNames')} + "]}"`;
 
 const patch = (op: string, path: Cel, value?: Cel): Cel =>
   `JSONPatch{op: ${text(op)}, path: ${path}${value === undefined ? '' : `, value: ${value}`}}`;
@@ -133,7 +165,8 @@ export function patchesCel({ proof }: Policy): Cel {
     `[${patch('add', `${text(`/metadata/${field}/`)} + jsonpatch.escapeKey(${text(key)})`, value)}] : ` +
     `[${patch('add', text(`/metadata/${field}`), `{${text(key)}: ${value}}`)}])`;
   const proves = 'size(variables.checkNames) > 0';
-  const isCurrent = 'variables.status == variables.newStatus && variables.ours == 0 && variables.inits[0].env.exists(e, e.name == "CNI_GATE_CHECKS" && e.?value.orValue("") == variables.checks)';
+  const isCurrent =
+    'variables.status == variables.newStatus && variables.ours == 0 && variables.inits[0].env.exists(e, e.name == "CNI_GATE_CHECKS" && e.?value.orValue("") == variables.checks)';
   return `variables.left != "" ? [] : ${[
     `(${proves} && !(${isCurrent}) ? (variables.ours >= 0 ? [${patch('remove', '"/spec/initContainers/" + string(variables.ours)')}, ${patch('add', '"/spec/initContainers/0"', 'variables.wanted')}] : size(variables.inits) > 0 ? [${patch('add', '"/spec/initContainers/0"', 'variables.wanted')}] : [${patch('add', '"/spec/initContainers"', '[variables.wanted]')}]) : [])`,
     `(variables.hasInterfaces && !object.spec.?volumes.orValue([]).exists(v, v.name == "cni-gate-podinfo") ? (size(object.spec.?volumes.orValue([])) > 0 ? [${patch('add', '"/spec/volumes/-"', volumeCel)}] : [${patch('add', '"/spec/volumes"', `[${volumeCel}]`)}]) : [])`,
@@ -148,15 +181,20 @@ export function patchesCel({ proof }: Policy): Cel {
   ].join(' + ')}`;
 }
 
-/** The MutatingAdmissionPolicy and its binding. @param constraints those of the mutating webhook */
-export function policyObjects(policy: Policy, constraints: object, conditions: object[]): object[] {
-  const name = 'pods.cni-gate.io';
+/** The MutatingAdmissionPolicy and its binding. By default, it is about the same pods as the mutating webhook. */
+export function policyObjects(
+  policy: Policy,
+  constraints: object = matchConstraints,
+  conditions: object[] = conditionsOf(policy),
+): PolicyObject[] {
+  const [name] = installedPolicies;
+  const labels = { 'app.kubernetes.io/part-of': 'cni-gate', 'cni-gate.io/admits': 'pods' };
   const apiVersion = 'admissionregistration.k8s.io/v1';
   return [
     {
       apiVersion,
       kind: 'MutatingAdmissionPolicy',
-      metadata: { name },
+      metadata: { name, labels: { 'app.kubernetes.io/part-of': 'cni-gate' } },
       spec: {
         failurePolicy: 'Fail',
         reinvocationPolicy: 'IfNeeded',
@@ -169,7 +207,8 @@ export function policyObjects(policy: Policy, constraints: object, conditions: o
     {
       apiVersion,
       kind: 'MutatingAdmissionPolicyBinding',
-      metadata: { name },
+      // taken away by the one command of docs/guides/break-glass.md
+      metadata: { name, labels },
       spec: { policyName: name },
     },
   ];
