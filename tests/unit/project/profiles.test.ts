@@ -27,6 +27,7 @@ const allowed = [
   'tests/node/',
   'CHANGELOG.md',
   'charts/cni-gate/templates/generated/',
+  'manifests/components/policies/policy.yaml',
   'docs/reference/proof-table.md',
   'docs/reference/upstream-faults.md',
 ];
