@@ -1,28 +1,19 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { parse } from 'yaml';
 import type { Decision, MutateContext } from '../../../webhook/admission/mutate.ts';
 import type { NamespaceFacts } from '../../../webhook/core/facts/namespace.ts';
 import type { Pod } from '../../../webhook/core/facts/pod.ts';
 import { readStatus } from '../../../webhook/core/facts/status-annotation.ts';
+import { matchConstraints, namespaceSelector } from '../../../webhook/core/policies/conditions.ts';
 import { type LeftReason, needsServer } from '../../../webhook/core/policies/left.ts';
-import { type MatchCondition, policyObjects } from '../../../webhook/core/policies/policy.ts';
+import { policyObjects } from '../../../webhook/core/policies/policy.ts';
 import type { Policy } from '../../../webhook/core/profiles/policy.ts';
 import { profileLabel, statusAnnotation } from '../../../webhook/lib/names.ts';
-import { answerTo, copyOf, patched } from '../../support/answers.ts';
+import { answerTo, patched } from '../../support/answers.ts';
 import { ApiError } from '../harness/api.ts';
 import type { Cluster } from '../harness/cluster.ts';
 import { eventually } from '../harness/eventually.ts';
 import { namespace, pod } from '../harness/objects.ts';
 import { tryPod } from './overlay.ts';
-
-/** The mutating webhook of the manifests, whose constraints and conditions the policy shares. */
-export const webhook: {
-  rules: object[];
-  namespaceSelector: { matchExpressions: object[] };
-  matchConditions: MatchCondition[];
-} = parse(readFileSync(new URL('../../../manifests/base/mutating-webhook.yaml', import.meta.url), 'utf8'))
-  .webhooks[0];
 
 /** The label of a namespace that names its policy. */
 const group = 'group';
@@ -43,12 +34,10 @@ export async function makeNamespace(
 
 /** Installs the policy for the namespaces with the label `group: NAME`, and waits until it is in force. */
 export async function installPolicy(cluster: Cluster, policy: Policy, name: string): Promise<void> {
-  const { matchExpressions } = webhook.namespaceSelector;
-  const objects = policyObjects(
-    policy,
-    { namespaceSelector: { matchLabels: { [group]: name }, matchExpressions }, resourceRules: webhook.rules },
-    webhook.matchConditions,
-  ) as { metadata: { name: string }; spec: { policyName?: string } }[];
+  const objects = policyObjects(policy, {
+    ...matchConstraints,
+    namespaceSelector: { ...namespaceSelector, matchLabels: { [group]: name } },
+  }) as { metadata: { name: string }; spec: { policyName?: string } }[];
   for (const object of objects) {
     const { policyName } = object.spec;
     const spec = { ...object.spec, ...(policyName !== undefined && { policyName: name }) };
@@ -74,9 +63,17 @@ export async function governed(
 
 /** A pod without what differs between two creations of it, to create it again or to compare it. */
 export function plain({ metadata, spec }: Pod): Pod {
-  const { namespace: _, uid: _u, creationTimestamp: _c, managedFields: _m, ...own } = copyOf(metadata);
-  const { serviceAccountName, serviceAccount, ...rest } = copyOf(spec);
-  return { apiVersion: 'v1', kind: 'Pod', metadata: { ...own, generateName: 'x-', name: 'x' }, spec: rest };
+  const {
+    namespace: _n,
+    uid: _u,
+    creationTimestamp: _c,
+    managedFields: _m,
+    generateName: _g,
+    ...own
+  } = metadata;
+  const { serviceAccountName: _s, serviceAccount: _a, ...rest } = spec;
+  const object = { apiVersion: 'v1', kind: 'Pod', metadata: { ...own, name: 'x' }, spec: rest };
+  return JSON.parse(JSON.stringify(object).replaceAll(/kube-api-access-\w{5}/g, 'kube-api-access-abcde'));
 }
 
 /** The pod as the API server stores it in a namespace, or its message if it refuses the pod. */
@@ -117,7 +114,8 @@ export async function compare(
   const bare = await stored(cluster, plainNamespace, object);
   if (typeof bare === 'string') return bare;
   const { decision, patch } = await answerTo(bare, context, request);
-  const isAsked = bare.metadata.annotations?.[statusAnnotation] !== undefined || !isUnasked(decision, bare);
+  const hasStatus = bare.metadata.annotations?.[statusAnnotation] !== undefined;
+  const isAsked = hasStatus || !unasked.includes(decision.reason);
   const changed = isAsked && patch.length > 0;
   const byWebhook = changed ? await stored(cluster, plainNamespace, patched(bare, patch)) : bare;
   const byPolicy = await stored(cluster, where, bare);
@@ -125,9 +123,6 @@ export async function compare(
   const status = readStatus(byPolicy);
   return { decision, bare, byWebhook, byPolicy, left: status?.left as LeftReason | undefined };
 }
-
-const isUnasked = ({ reason }: Decision, { metadata }: Pod): boolean =>
-  unasked.includes(reason) || metadata.labels?.[profileLabel] === 'none';
 
 /**
  * Asserts that the policy alone stores what the webhook alone stores, or that it leaves the pod with the reason that

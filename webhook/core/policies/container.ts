@@ -29,21 +29,20 @@ const parts = (...all: [condition: Cel, items: Cel[]][]): Cel =>
 
 const hasCheck = (name: string): Cel => `${text(name)} in variables.checkNames`;
 
-const environment = ({ mode }: ProofSettings): Cel =>
-  parts(
-    ['true', [map({ name: text(env.checks), value: 'variables.checks' })]],
-    [String(mode === 'warn'), [literal({ name: env.mode, value: 'warn' })]],
-    ['variables.checkNames.exists(n, n != "reach")', [fieldRef(env.podIPs, 'status.podIPs')]],
-    [hasCheck('roundTrip'), [fieldRef(env.nodeIPs, 'status.hostIPs')]],
+const environment = parts(
+  ['true', [map({ name: text(env.checks), value: 'variables.checks' })]],
+  ['variables.mode == "warn"', [literal({ name: env.mode, value: 'warn' })]],
+  ['variables.checkNames.exists(n, n != "reach")', [fieldRef(env.podIPs, 'status.podIPs')]],
+  [hasCheck('roundTrip'), [fieldRef(env.nodeIPs, 'status.hostIPs')]],
+  [
+    'variables.hasInterfaces',
     [
-      'variables.hasInterfaces',
-      [
-        fieldRef(env.podNamespace, 'metadata.namespace'),
-        fieldRef(env.networks, annotation(foreign.networks)),
-        literal({ name: env.networkStatusFile, value: `${podInfoMountPath}/${networkStatusPath}` }),
-      ],
+      fieldRef(env.podNamespace, 'metadata.namespace'),
+      fieldRef(env.networks, annotation(foreign.networks)),
+      literal({ name: env.networkStatusFile, value: `${podInfoMountPath}/${networkStatusPath}` }),
     ],
-  );
+  ],
+);
 
 const podInfoMount = literal({ name: podInfoVolume, mountPath: podInfoMountPath, readOnly: true });
 const tokenMount = map({ name: 'name', readOnly: 'true', mountPath: text(tokenPath) });
@@ -58,11 +57,11 @@ const ifAny = (variable: string, value = `variables.${variable}`): Optional => (
 export const containerVariables = (proof: ProofSettings): Record<string, Cel> => ({
   ...resourceVariables(proof.resources),
   tokens,
-  environment: environment(proof),
+  environment,
   mounts: `${parts(['variables.hasInterfaces', [podInfoMount]])} + variables.tokens.map(name, ${tokenMount})`,
   wanted: map({
     name: text(validatorContainer),
-    image: text(proof.image),
+    image: 'variables.image',
     args: textList([validateCommand]),
     imagePullPolicy: text(proof.imagePullPolicy),
     env: 'variables.environment',
