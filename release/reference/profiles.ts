@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { builtInProfiles } from '../../webhook/config/builtin.ts';
+import { parsePolicy } from '../../webhook/config/load.ts';
+import { conditionsOf } from '../../webhook/core/policies/conditions.ts';
 import type { Condition, Profile } from '../../webhook/core/profiles/types.ts';
 import { checkNameOf } from '../../webhook/core/profiles/types.ts';
+import { wrap } from '../../webhook/lib/wrap.ts';
 
 /** The built-in profiles, as Markdown. @param guides the path of docs/guides/ from the page */
 export function profileList(guides: string): string {
@@ -29,16 +32,18 @@ function appliesTo({ when }: Profile): string {
   return annotations ? `pods with the annotation ${key(annotations)}` : 'all pods';
 }
 
-/** Matches the list of DaemonSets in a match condition of a manifest, with the text before the list and the indent. */
-export const daemonSetList = /( owner\.name in \[)(\n +)[^\]]*(?=\])/;
+/** Matches the generated match conditions of a manifest. */
+export const conditionList = /^( *)matchConditions:\n(?:\1 .*\n)+/m;
 
-/** Writes the DaemonSets of the built-in profiles into the match condition of a manifest that lists DaemonSets. */
-export function fillDaemonSets(manifest: string): string {
-  const names = builtInProfiles().flatMap(({ daemonSets }) =>
-    daemonSets.map(({ namespace, name }) => `'${namespace}/${name}'`),
-  );
-  if (!daemonSetList.test(manifest)) throw new Error('the manifest has no list of DaemonSets');
-  return manifest.replace(daemonSetList, (_, start: string, indent: string) =>
-    [start, [...new Set(names)].sort().join(`,${indent}`)].join(indent),
-  );
+/** Writes the match conditions of the built-in profiles into a manifest. */
+export function fillConditions(manifest: string): string {
+  if (!conditionList.test(manifest)) throw new Error('the manifest has no matchConditions');
+  return manifest.replace(conditionList, (_, indent: string) => {
+    const items = conditionsOf(parsePolicy()).flatMap(({ name, expression }) => [
+      `${indent}  - name: ${name}`,
+      `${indent}    expression: >-`,
+      ...wrap(expression, 110 - indent.length).map((line) => `${indent}      ${line.trim()}`),
+    ]);
+    return [`${indent}matchConditions:`, ...items, ''].join('\n');
+  });
 }
