@@ -21,44 +21,40 @@ const group = 'group';
 /** A namespace in which no policy and no webhook of cni-gate is called. */
 export const plainNamespace = 'plain';
 
-export async function makeNamespace(
-  cluster: Cluster,
-  name: string,
-  labels: Record<string, string>,
-  annotations: Record<string, string> = {},
-): Promise<void> {
-  const object = namespace(name, labels) as { metadata: object };
-  await cluster.apply({ ...object, metadata: { ...object.metadata, annotations } });
-  await cluster.api.until(`/api/v1/namespaces/${name}/serviceaccounts`, () => true);
-}
+const registration = '/apis/admissionregistration.k8s.io/v1/';
 
 /** Installs the policy for the namespaces with the label `group: NAME`, and waits until it is in force. */
 export async function installPolicy(cluster: Cluster, policy: Policy, name: string): Promise<void> {
-  const objects = policyObjects(policy, {
+  const [object, binding] = policyObjects(policy, {
     ...matchConstraints,
     namespaceSelector: { ...namespaceSelector, matchLabels: { [group]: name } },
-  }) as { metadata: { name: string }; spec: { policyName?: string } }[];
-  for (const object of objects) {
-    const { policyName } = object.spec;
-    const spec = { ...object.spec, ...(policyName !== undefined && { policyName: name }) };
-    await cluster.apply({ ...object, metadata: { name }, spec });
-  }
-  const probed = `${name}-probe`;
-  await makeNamespace(cluster, probed, { [group]: name, [profileLabel]: 'probe' });
+  });
+  await cluster.api.post(`${registration}mutatingadmissionpolicies`, { ...object, metadata: { name } });
+  const own = { ...binding, metadata: { name }, spec: { policyName: name } };
+  await cluster.api.post(`${registration}mutatingadmissionpolicybindings`, own);
+  await governed(cluster, `${name}-probe`, name, { labels: { [profileLabel]: 'probe' } });
   await eventually(async () => {
-    const { metadata } = await tryPod<Pod>(cluster, probed, pod('probe'));
+    const { metadata } = await tryPod<Pod>(cluster, `${name}-probe`, pod('probe'));
     assert.ok(metadata.annotations?.[statusAnnotation], 'the policy is not in force yet');
   });
 }
 
-/** A namespace whose pods get this policy, with the facts that the webhook would know. */
+/** Makes, or changes, a namespace whose pods get this policy. @param facts what the webhook knows of the namespace */
 export async function governed(
   cluster: Cluster,
   name: string,
   policyName: string,
-  { labels, annotations }: NamespaceFacts,
+  { labels, annotations = {} }: NamespaceFacts,
 ): Promise<void> {
-  await makeNamespace(cluster, name, { ...labels, [group]: policyName }, annotations);
+  const object = namespace(name, { ...labels, [group]: policyName }) as { metadata: object };
+  const given = { ...object, metadata: { ...object.metadata, annotations } };
+  try {
+    await cluster.api.post('/api/v1/namespaces', given);
+  } catch (error) {
+    if (!(error instanceof ApiError && error.reason === 'AlreadyExists')) throw error;
+    await cluster.api.patch(`/api/v1/namespaces/${name}`, given);
+  }
+  await cluster.api.until(`/api/v1/namespaces/${name}/serviceaccounts`, () => true);
 }
 
 /** A pod without what differs between two creations of it, to create it again or to compare it. */
@@ -87,20 +83,20 @@ export async function stored(cluster: Cluster, where: string, object: Pod): Prom
 }
 
 /** Exemptions of which the match conditions tell, so that the API server asks nobody about a pod without a status. */
-const unasked = ['host-network', 'windows', 'network-daemonset', 'opted-out'];
+const unasked = ['not-opted-in', 'host-network', 'windows', 'network-daemonset', 'opted-out'];
 
 export interface Comparison {
-  decision: Decision;
-  /** The pod without cni-gate, by the webhook alone, and by the policy alone. */
+  /** The pod as the API server stores it without cni-gate. */
   bare: Pod;
-  byWebhook: Pod;
   byPolicy: Pod;
-  /** The reason in the mark. */
-  left: LeftReason | undefined;
+  /** By the webhook alone; undefined if the policy left the pod to it. */
+  byWebhook: Pod | undefined;
+  decision: Decision;
 }
 
 /**
- * Creates a pod three times. Returns the API server's message if it refuses the pod itself.
+ * Creates a pod without cni-gate, by the policy alone and by the webhook alone. Returns the API server's message if it
+ * refuses the pod itself.
  *
  * @param where a namespace that the policy governs
  */
@@ -113,36 +109,43 @@ export async function compare(
 ): Promise<Comparison | string> {
   const bare = await stored(cluster, plainNamespace, object);
   if (typeof bare === 'string') return bare;
-  const { decision, patch } = await answerTo(bare, context, request);
-  const hasStatus = bare.metadata.annotations?.[statusAnnotation] !== undefined;
-  const isAsked = hasStatus || !unasked.includes(decision.reason);
-  const changed = isAsked && patch.length > 0;
-  const byWebhook = changed ? await stored(cluster, plainNamespace, patched(bare, patch)) : bare;
   const byPolicy = await stored(cluster, where, bare);
-  assert.ok(typeof byPolicy !== 'string' && typeof byWebhook !== 'string', `${byPolicy} / ${byWebhook}`);
-  const status = readStatus(byPolicy);
-  return { decision, bare, byWebhook, byPolicy, left: status?.left as LeftReason | undefined };
+  assert.ok(typeof byPolicy !== 'string', `${byPolicy}: ${JSON.stringify(bare)}`);
+  const { decision, patch } = await answerTo(bare, context, request);
+  if (reasonOf(byPolicy) !== undefined) return { bare, byPolicy, byWebhook: undefined, decision };
+  const isAsked = hasStatus(bare) ? decision.reason !== 'not-opted-in' : !unasked.includes(decision.reason);
+  const changed = isAsked ? patched(bare, patch) : bare;
+  const byWebhook = patch.length > 0 ? await stored(cluster, plainNamespace, changed) : bare;
+  assert.ok(typeof byWebhook !== 'string', `${byWebhook}: ${JSON.stringify(bare)}`);
+  return { bare, byPolicy, byWebhook, decision };
 }
+
+const hasStatus = ({ metadata }: Pod): boolean => metadata.annotations?.[statusAnnotation] !== undefined;
+
+/** The reason in the mark of a pod that the policy left to the webhook. */
+export const reasonOf = (object: Pod): LeftReason | undefined =>
+  readStatus(object)?.left as LeftReason | undefined;
 
 /**
  * Asserts that the policy alone stores what the webhook alone stores, or that it leaves the pod with the reason that
  * `needsServer` expects, and with no other change.
  */
 export function assertEqualOrLeft(
-  { decision, bare, byWebhook, byPolicy, left }: Comparison,
+  { bare, byPolicy, byWebhook, decision }: Comparison,
   facts: NamespaceFacts,
   policy: Policy,
 ): void {
   const given = JSON.stringify({ bare, facts });
-  if (left === undefined) {
+  if (byWebhook !== undefined) {
     assert.deepEqual(byPolicy, byWebhook, given);
     assert.notEqual(decision.outcome, 'refused', given);
     return;
   }
-  assert.equal(left, needsServer(bare, facts, policy), given);
-  const withoutStatus = ({ metadata, ...rest }: Pod): object => {
-    const { [statusAnnotation]: _, ...annotations } = metadata.annotations ?? {};
-    return { ...rest, metadata: { ...metadata, annotations } };
-  };
+  assert.equal(reasonOf(byPolicy), needsServer(bare, facts, policy), given);
   assert.deepEqual(withoutStatus(byPolicy), withoutStatus(bare), given);
+}
+
+function withoutStatus({ metadata, ...rest }: Pod): object {
+  const { [statusAnnotation]: _, ...annotations } = metadata.annotations ?? {};
+  return { ...rest, metadata: { ...metadata, annotations } };
 }

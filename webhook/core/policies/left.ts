@@ -171,7 +171,9 @@ export function needsServer(pod: Pod, namespace: NamespaceFacts, policy: Policy)
     const selection = select(pod, earlier, namespace.labels, policy);
     if (typeof selection === 'string') return undefined;
     if (isNameTaken(pod, earlier.container >= 0)) return 'name-taken';
-    const rule = selection.chosen.flatMap(reasonsOf).find(({ holds }) => holds({ pod, namespace }));
+    // in the order of the configuration, as in leftCel
+    const chosen = [...policy.profiles.values()].filter((profile) => selection.chosen.includes(profile));
+    const rule = chosen.flatMap(reasonsOf).find(({ holds }) => holds({ pod, namespace }));
     if (rule !== undefined) return rule.reason;
     planFor({ pod, namespace: '' }, selection.profiles, namespace, policy.proof);
     return undefined;

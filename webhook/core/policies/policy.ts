@@ -41,6 +41,7 @@ const isOurs =
 /** What an earlier call left, and the pod's parts. The webhook parses the status; the policy compares its text. */
 const facts: Record<string, Cel> = {
   status: `object.metadata.?annotations[?${text(statusAnnotation)}].orValue("")`,
+  isWritten: hasStatus,
   ownLabel: labelOf('object'),
   namespaceLabel: labelOf('namespaceObject'),
   isCopied:
@@ -88,7 +89,7 @@ function variablesOf(policy: Policy, conditions: readonly MatchCondition[]): Rec
     image: text(proof.image),
     mode: text(proof.mode),
     ...facts,
-    isExempt: `!${allOf(holding)}`,
+    isExempt: `variables.isWritten && !${allOf(holding)}`,
     profiles: `variables.isExempt ? [] : variables.names.filter(n, ${anyOf(applying)})`,
     ...idVariables(redirects),
     left: leftCel(policy),
