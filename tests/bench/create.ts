@@ -1,7 +1,7 @@
 /**
  * `npm run bench create`: how long the creation of a pod takes on a real API server, with nothing, with the least
- * webhook in Go, with cni-gate's webhook, and with cni-gate's mutating policy. The final policy is in force for the last
- * two. All are measured in one run, in turn.
+ * webhook in Go, with cni-gate's webhook, and with cni-gate's mutating policy. The policy over the final pod is in force
+ * for the last two, and the mutating policy is also measured alone. All are measured in one run, in turn.
  */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url';
 import { FixedNamespaces } from '../../webhook/core/facts/namespace.ts';
 import type { Pod } from '../../webhook/core/facts/pod.ts';
 import { policyObjects } from '../../webhook/core/policies/policy.ts';
-import { profileLabel, validatorContainer } from '../../webhook/lib/names.ts';
+import { installedPolicies, profileLabel, validatorContainer } from '../../webhook/lib/names.ts';
 import { Api } from '../cluster/harness/api.ts';
 import { Cluster } from '../cluster/harness/cluster.ts';
 import { eventually } from '../cluster/harness/eventually.ts';
@@ -29,7 +29,7 @@ import { type Row, report } from './report.ts';
 const creations = 300;
 /** The label of a namespace that says what injects there. */
 const way = 'bench';
-const ways = ['nothing', 'go', 'webhook', 'policy'] as const;
+const ways = ['nothing', 'go', 'webhook', 'policy', 'alone'] as const;
 type Way = (typeof ways)[number];
 
 const cluster = await Cluster.start({ own: true });
@@ -44,22 +44,20 @@ await Promise.all(replicas.map((replica) => replica.end('SIGKILL')));
 await cluster.stop();
 report('create', rows);
 
-/** Applies the mutating policy to the namespaces of `policy` only, where the webhook is not called. */
+/** Limits each object to the namespaces of the ways that it serves. */
 async function separate(): Promise<void> {
-  const selected = { key: way, operator: 'In', values: ['policy'] };
-  for (const object of policyObjects(policyOf()) as PolicyObject[]) {
-    object.spec.matchConstraints?.namespaceSelector.matchExpressions.push(selected);
+  const byPolicy = { key: way, operator: 'In', values: ['policy', 'alone'] };
+  for (const object of structuredClone(policyObjects(policyOf())) as PolicyObject[]) {
+    object.spec.matchConstraints?.namespaceSelector.matchExpressions.push(byPolicy);
     await cluster.apply(object);
   }
-  const path = '/webhooks/0/namespaceSelector/matchExpressions/-';
-  const patch = JSON.stringify([{ op: 'add', path, value: { ...selected, operator: 'NotIn' } }]);
-  await cluster.kubectl([
-    'patch',
-    'mutatingwebhookconfiguration',
-    'cni-gate',
-    '--type=json',
-    `--patch=${patch}`,
-  ]);
+  const without = async (object: string, selector: string, values: Way[]): Promise<void> => {
+    const path = `${selector}/namespaceSelector/matchExpressions/-`;
+    const patch = JSON.stringify([{ op: 'add', path, value: { key: way, operator: 'NotIn', values } }]);
+    await cluster.kubectl(['patch', object, '--type=json', `--patch=${patch}`]);
+  };
+  await without('mutatingwebhookconfiguration/cni-gate', '/webhooks/0', ['policy', 'alone']);
+  await without(`validatingadmissionpolicy/${installedPolicies[0]}`, '/spec/matchConstraints', ['alone']);
 }
 
 interface PolicyObject {
@@ -67,7 +65,7 @@ interface PolicyObject {
 }
 
 async function makeNamespace(name: Way): Promise<void> {
-  const proved = name === 'webhook' || name === 'policy';
+  const proved = name !== 'nothing' && name !== 'go';
   await cluster.apply(namespace(name, { [way]: name, ...(proved && { [profileLabel]: 'cilium.linkerd' }) }));
   await cluster.api.until(`/api/v1/namespaces/${name}/serviceaccounts`, () => true);
 }
@@ -159,6 +157,7 @@ async function measured(containers: number): Promise<Row[]> {
     row('gain by a webhook in Go', gain('go'), 'ms'),
     row('gain by the webhook and the final policy', gain('webhook'), 'ms'),
     row('gain by the mutating policy and the final policy', gain('policy'), 'ms'),
-    row('gain by the policies', gain('policy') / gain('webhook'), '× that with the webhook', 0.65),
+    row('gain by both policies', gain('policy') / gain('webhook'), '× that by the webhook'),
+    row('gain by the mutating policy alone', gain('alone') / gain('webhook'), '× that by the webhook', 0.65),
   ];
 }

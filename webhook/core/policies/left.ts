@@ -26,7 +26,7 @@ import { annotationCel, redirectsOf } from './ids.ts';
  * cni-gate: ", and says what to do without the server, if anything.
  */
 export const leftReasons = {
-  failed: 'the policy in the API server could not evaluate the pod, probably because the pod is too large',
+  'too-large': 'it has more containers, variables or volumes than the policy in the API server evaluates',
   'unknown-profile':
     'the label cni-gate.io/profile names a profile that the policy in the API server does not have: correct the label',
   'profile-combination':
@@ -115,6 +115,14 @@ const listenersOf = (container: string, env: string): ProfileReason => ({
       .some((one) => !new RegExp(plainListeners).test(variableOf(one, env) ?? '')),
 });
 
+/** The largest pod that the policy evaluates: the API server bounds the cost of an evaluation. */
+const largest = { containers: 200, variables: 1000, volumes: 1000 };
+const tooLarge = anyOf([
+  `size(variables.others) > ${largest.containers}`,
+  `size(variables.volumes) > ${largest.volumes}`,
+  `variables.others.exists(c, size(c.?env.orValue([])) > ${largest.variables})`,
+]);
+
 /** Why a pod is left to the webhook, as an expression; an empty text if it is not. */
 export function leftCel({ profiles: all, proof }: Policy): Cel {
   const profiles = [...all.values()];
@@ -128,6 +136,7 @@ export function leftCel({ profiles: all, proof }: Policy): Cel {
     `variables.volumes.exists(v, v.name == ${text(podInfoVolume)} && !(variables.ours >= 0 && has(v.downwardAPI)))`,
   ];
   const reasons: [LeftReason, Cel][] = [
+    ['too-large', tooLarge],
     ['opt-out', `${!proof.allowOptOut} && !variables.namespaceLabel.split(".").all(n, n in variables.names)`],
     ['unknown-profile', `!variables.names.all(n, n in ${named})`],
     ['profile-combination', 'variables.names.exists(n, size(variables.names.filter(m, m == n)) > 1)'],
@@ -152,6 +161,15 @@ function leavesOut(pod: Pod, { copiedLabel }: EarlierCall, { labels }: Namespace
   );
 }
 
+function isTooLarge(pod: Pod): boolean {
+  const containers = allContainers(pod).filter(({ name }) => name !== validatorContainer);
+  return (
+    containers.length > largest.containers ||
+    (pod.spec.volumes ?? []).length > largest.volumes ||
+    containers.some(({ env }) => (env ?? []).length > largest.variables)
+  );
+}
+
 const isNameTaken = (pod: Pod, injected: boolean): boolean =>
   (!injected && allContainers(pod).some(({ name }) => name === validatorContainer)) ||
   (pod.spec.volumes ?? []).some(
@@ -167,6 +185,7 @@ const byCode: Partial<Record<ErrorCode, LeftReason>> = {
 export function needsServer(pod: Pod, namespace: NamespaceFacts, policy: Policy): LeftReason | undefined {
   const earlier = earlierCall(pod);
   try {
+    if (isTooLarge(pod)) return 'too-large';
     if (!policy.proof.allowOptOut && leavesOut(pod, earlier, namespace)) return 'opt-out';
     const selection = select(pod, earlier, namespace.labels, policy);
     if (typeof selection === 'string') return undefined;

@@ -2,7 +2,7 @@ import { podInfoVolume, profileLabel, statusAnnotation } from '../../lib/names.t
 import type { ProofSettings } from '../profiles/types.ts';
 import { type Cel, list, map, text, textList } from './cel.ts';
 import { volumeCel } from './container.ts';
-import { markBeginning, markCel } from './left.ts';
+import { markCel } from './left.ts';
 
 /* The patches of a pod: proof/patch.ts as lists of JSONPatch objects. */
 
@@ -86,16 +86,6 @@ function secrets({ imagePullSecrets }: ProofSettings): Cel {
   );
 }
 
-/**
- * Replaces a status that an earlier call or a user wrote by a mark. If the next expression fails, the pod has no status
- * that nobody has reviewed, and the API server calls the webhook.
- */
-export const forgetStatus: Cel = when(
-  `variables.status == "" || variables.status.matches(${text(markBeginning)})`,
-  '[]',
-  entry('annotations', statusAnnotation, markCel('"failed"')),
-);
-
 /** Injects, updates or removes the proof, or marks a pod that is left to the webhook. */
 export const patchesCel = (proof: ProofSettings): Cel =>
   when(
@@ -107,13 +97,21 @@ export const patchesCel = (proof: ProofSettings): Cel =>
       ...(proof.imagePullSecrets.length > 0 ? [secrets(proof)] : []),
       when(
         'size(variables.profiles) > 0',
-        entry('labels', profileLabel, 'variables.profile'),
+        when(
+          'variables.ownLabel == variables.profile',
+          '[]',
+          entry('labels', profileLabel, 'variables.profile'),
+        ),
         when('variables.isCopied', removeEntry('labels', profileLabel)),
       ),
       when(
         'variables.isExempt',
         removeEntry('annotations', statusAnnotation),
-        entry('annotations', statusAnnotation, 'variables.newStatus'),
+        when(
+          'variables.status == variables.newStatus',
+          '[]',
+          entry('annotations', statusAnnotation, 'variables.newStatus'),
+        ),
       ),
     ].join(' + '),
   );

@@ -16,7 +16,7 @@ import { containerVariables } from './container.ts';
 import { isCurrent } from './current.ts';
 import { idVariables, redirectsOf } from './ids.ts';
 import { leftCel } from './left.ts';
-import { forgetStatus, patchesCel } from './patches.ts';
+import { patchesCel } from './patches.ts';
 import { appliesCel } from './selection.ts';
 
 /*
@@ -123,15 +123,12 @@ export function policyObjects(
       kind: 'MutatingAdmissionPolicy',
       metadata: { name, labels },
       spec: {
-        failurePolicy: 'Ignore',
+        failurePolicy: 'Fail',
         reinvocationPolicy: 'IfNeeded',
         matchConstraints: constraints,
         matchConditions: conditions,
         variables: variables.map(([name, expression]) => ({ name, expression })),
-        mutations: [forgetStatus, patchesCel(policy.proof)].map((expression) => ({
-          patchType: 'JSONPatch',
-          jsonPatch: { expression },
-        })),
+        mutations: [{ patchType: 'JSONPatch', jsonPatch: { expression: patchesCel(policy.proof) } }],
       },
     },
     {
