@@ -1,6 +1,7 @@
 import { optOutValue, profileLabel, statusAnnotation } from '../../lib/names.ts';
 import type { Policy } from '../profiles/policy.ts';
 import type { Cel } from './cel.ts';
+import { markBeginning } from './left.ts';
 
 /*
  * Which namespaces and pods the API server asks about: one list for the mutating webhook, the mutating policy, and the
@@ -38,8 +39,10 @@ export const matchConstraints = {
 
 const hasStatus = `object.metadata.?annotations[?'${statusAnnotation}'].hasValue()`;
 
-/** What carries an earlier injection is asked about, to lose it. */
-const unlessInjected = (expression: Cel): Cel => `${expression} || ${hasStatus}`;
+/** How the conditions for exempt pods end: what carries an earlier injection is asked about, to lose it. */
+export const orHasStatus = ` || ${hasStatus}`;
+
+const unlessInjected = (expression: Cel): Cel => expression + orHasStatus;
 
 const osLabels = "['kubernetes.io/os', 'beta.kubernetes.io/os']";
 
@@ -93,5 +96,5 @@ const allConditions = (daemonSets: Iterable<string>): MatchCondition[] => [
  */
 export const leftByThePolicy: MatchCondition = {
   name: 'left-by-the-policy',
-  expression: `!${hasStatus} || object.metadata.annotations['${statusAnnotation}'].matches('^[{]"version":"[^"]*","left":"')`,
+  expression: `!${hasStatus} || object.metadata.annotations['${statusAnnotation}'].matches('${markBeginning}')`,
 };

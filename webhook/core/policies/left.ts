@@ -1,3 +1,20 @@
+import { CniGateError, type ErrorCode } from '../../lib/errors.ts';
+import { optOutValue, podInfoVolume, validatorContainer } from '../../lib/names.ts';
+import { version } from '../../lib/version.ts';
+import type { NamespaceFacts } from '../facts/namespace.ts';
+import { allContainers, type Pod, variableOf } from '../facts/pod.ts';
+import { earlierCall } from '../facts/status-annotation.ts';
+import { conflicts } from '../profiles/conflicts.ts';
+import type { Policy } from '../profiles/policy.ts';
+import type { Profile } from '../profiles/types.ts';
+import type { Place } from '../proof/ids.ts';
+import { planFor } from '../proof/plan.ts';
+import { select } from '../proof/selection.ts';
+import { textAt } from '../proof/skipped-ports.ts';
+import { allOf, anyOf, type Cel, text, textList } from './cel.ts';
+import { plainListeners, valueIn } from './checks.ts';
+import { annotationCel, redirectsOf } from './ids.ts';
+
 /*
  * Pods that the mutating policy leaves to the webhook. Instead of a status, the policy writes a mark:
  * `{"version":"VERSION","left":"REASON"}`. A mark may have further keys after these two.
@@ -9,8 +26,6 @@
  */
 export const leftReasons = {
   failed: 'the policy in the API server could not evaluate the pod, probably because the pod is too large',
-  exempt:
-    'the pod is exempt but has an annotation of an earlier injection: remove the annotation cni-gate.io/status',
   'unknown-profile':
     'the label cni-gate.io/profile names a profile that the policy in the API server does not have: correct the label',
   'profile-combination':
@@ -19,16 +34,147 @@ export const leftReasons = {
     'its label cni-gate.io/profile leaves out a profile of its namespace, which is not allowed: name that profile too',
   'name-taken':
     'it has a container cni-gate-validator or a volume cni-gate-podinfo that cni-gate did not add: rename it',
-  removal:
-    'it has parts of an earlier injection that no profile needs any more: remove cni-gate-validator, cni-gate-podinfo ' +
-    'and the annotation cni-gate.io/status',
-  annotations: 'a profile of the pod sets annotations',
-  'own-validator': "a profile of the pod has the network's own validator (proof.container)",
-  witness: 'a profile of the pod has the kubelet as witness (proof.witness)',
+  annotations: 'one of its profiles sets annotations',
+  'own-validator': "one of its profiles has the network's own validator (proof.container)",
+  witness: 'one of its profiles has the kubelet as witness (proof.witness)',
   'skipped-ports': 'an annotation of the pod or its namespace names ports that the mesh does not redirect',
-  ids: "an annotation of the pod or its namespace with an id of the mesh's proxy is not a number above 0",
-  families: "the mesh's proxy listens on other addresses than 0.0.0.0 and [::]",
+  ids: "an annotation of the pod or its namespace has an id of the mesh's proxy that is not a plain number",
+  families: "the mesh's proxy listens on addresses that the policy in the API server does not read",
 } as const satisfies Record<string, string>;
 
 /** A key of {@link leftReasons}. */
 export type LeftReason = keyof typeof leftReasons;
+
+/**
+ * The mark as an expression. It keeps that the pod's label was copied from the namespace, which the webhook would
+ * otherwise take for the user's choice.
+ *
+ * @param reason an expression
+ */
+export const markCel = (reason: Cel): Cel =>
+  `${text(`{"version":"${version}","left":"`)} + ${reason} + (variables.isCopied ? ` +
+  '"\\",\\"profile\\":\\"" + variables.ownLabel + "\\",\\"chosenBy\\":\\"namespace\\"}" : "\\"}")';
+
+/** How a status annotation begins that is a mark (RE2 and JavaScript). */
+export const markBeginning = '^[{]"version":"[^"]*","left":"';
+
+/** An id in an annotation that the policy reads. */
+const plainId = '^([1-9][0-9]{0,8})?$';
+
+/** A reason that a profile gives, as an expression and as a function. */
+interface ProfileReason {
+  reason: LeftReason;
+  expression: Cel;
+  holds(place: Place): boolean;
+}
+
+/**
+ * The reasons that a profile in the label gives. Most count whether or not the profile applies: a mesh's injector may
+ * come later, and the API server then calls only webhooks that it has called before.
+ * Source: k8s.io/apiserver `pkg/admission/plugin/webhook/mutating/dispatcher.go`, `Dispatch`
+ */
+function reasonsOf(profile: Profile): ProfileReason[] {
+  const { name, proof, annotations } = profile;
+  const always = (reason: LeftReason, is: boolean): ProfileReason[] =>
+    is ? [{ reason, expression: 'true', holds: () => true }] : [];
+  const redirects = redirectsOf([profile]).map(({ settings }) => settings);
+  const skipping = redirects.flatMap(({ skippedPorts }) => skippedPorts ?? []);
+  const ids = redirects
+    .flatMap(({ asUser, notAsUser, notAsGroup }) => [asUser, notAsUser, notAsGroup])
+    .flatMap((id) => (typeof id === 'object' ? (id.annotation ?? []) : []));
+  const { container = '', env } = proof.families ?? {};
+  return [
+    ...always('annotations', Object.keys(annotations).length > 0),
+    ...always('own-validator', proof.container !== undefined),
+    ...always('witness', proof.witness !== undefined),
+    ...skipping.map(
+      (key): ProfileReason => ({
+        reason: 'skipped-ports',
+        expression: `${annotationCel(key)} != ""`,
+        holds: (place) => Boolean(textAt(place, key)),
+      }),
+    ),
+    ...ids.map(
+      (key): ProfileReason => ({
+        reason: 'ids',
+        expression: `!${annotationCel(key)}.matches(${text(plainId)})`,
+        holds: (place) => !new RegExp(plainId).test(textAt(place, key) ?? ''),
+      }),
+    ),
+    ...(env === undefined ? [] : [listenersOf(container, env)]),
+  ].map((one) => ({ ...one, expression: allOf([`${text(name)} in variables.names`, one.expression]) }));
+}
+
+const listenersOf = (container: string, env: string): ProfileReason => ({
+  reason: 'families',
+  expression: `!${valueIn(container, env)}.matches(${text(plainListeners)})`,
+  holds: ({ pod }) =>
+    allContainers(pod)
+      .filter(({ name }) => name === container)
+      .some((one) => !new RegExp(plainListeners).test(variableOf(one, env) ?? '')),
+});
+
+/** Why a pod is left to the webhook, as an expression; an empty text if it is not. */
+export function leftCel({ profiles: all, proof }: Policy): Cel {
+  const profiles = [...all.values()];
+  const pairs = profiles.flatMap((one, at) =>
+    profiles.slice(at + 1).flatMap((other) => (conflicts([one, other]).length > 0 ? [[one, other]] : [])),
+  );
+  const isNamed = ({ name }: Profile): Cel => `${text(name)} in variables.names`;
+  const named = textList(profiles.map(({ name }) => name));
+  const taken = [
+    `variables.ours < 0 && variables.containers.exists(c, c.name == ${text(validatorContainer)})`,
+    `variables.volumes.exists(v, v.name == ${text(podInfoVolume)} && !(variables.ours >= 0 && has(v.downwardAPI)))`,
+  ];
+  const reasons: [LeftReason, Cel][] = [
+    [
+      'unknown-profile',
+      `variables.profile != ${text(optOutValue)} && !variables.names.all(n, n in ${named})`,
+    ],
+    ['profile-combination', 'variables.names.exists(n, size(variables.names.filter(m, m == n)) > 1)'],
+    ['profile-combination', anyOf(pairs.map((pair) => allOf(pair.map(isNamed))))],
+    ...(proof.allowOptOut
+      ? []
+      : [
+          ['opt-out', '!variables.namespaceLabel.split(".").all(n, n in variables.names)'] as [
+            LeftReason,
+            Cel,
+          ],
+        ]),
+    ['name-taken', anyOf(taken)],
+    ...profiles.flatMap(reasonsOf).map(({ reason, expression }): [LeftReason, Cel] => [reason, expression]),
+    ['profile-combination', 'variables.asUser.exists(u, u in variables.notAsUsers)'],
+    ['profile-combination', 'variables.asGroup.exists(g, g in variables.notAsGroups)'],
+  ];
+  const choices = reasons.map(([reason, condition]) => `${condition} ? ${text(reason)} : `);
+  return `variables.isExempt ? "" : ${choices.join('')}""`;
+}
+
+const isNameTaken = (pod: Pod, injected: boolean): boolean =>
+  (!injected && allContainers(pod).some(({ name }) => name === validatorContainer)) ||
+  (pod.spec.volumes ?? []).some(
+    ({ name, downwardAPI }) => name === podInfoVolume && !(injected && downwardAPI),
+  );
+
+const byCode: Partial<Record<ErrorCode, LeftReason>> = {
+  CNI_GATE_PROFILE_UNKNOWN: 'unknown-profile',
+  CNI_GATE_PROFILE_COMBINATION: 'profile-combination',
+};
+
+/** Why the policy leaves a pod to the webhook, which only the server answers; undefined if the policy handles the pod. */
+export function needsServer(pod: Pod, namespace: NamespaceFacts, policy: Policy): LeftReason | undefined {
+  const earlier = earlierCall(pod);
+  try {
+    const selection = select(pod, earlier, namespace.labels, policy);
+    if (typeof selection === 'string') return undefined;
+    if (selection.forbidden !== undefined) return 'opt-out';
+    if (isNameTaken(pod, earlier.container >= 0)) return 'name-taken';
+    const rule = selection.chosen.flatMap(reasonsOf).find(({ holds }) => holds({ pod, namespace }));
+    if (rule !== undefined) return rule.reason;
+    planFor({ pod, namespace: '' }, selection.profiles, namespace, policy.proof);
+    return undefined;
+  } catch (error) {
+    if (error instanceof CniGateError) return byCode[error.code as ErrorCode];
+    throw error;
+  }
+}

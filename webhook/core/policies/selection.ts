@@ -13,9 +13,7 @@ function holds(condition: Condition): Cel {
   const { container, noContainer, labels, annotations, namespaceLabels } = condition;
   return allOf([
     ...(container === undefined ? [] : [`variables.containers.exists(c, ${runs(container, condition)})`]),
-    ...(noContainer === undefined
-      ? []
-      : [`!variables.containers.exists(c, c.name == ${text(noContainer)})`]),
+    ...(noContainer === undefined ? [] : [`!variables.containers.exists(c, c.name == ${text(noContainer)})`]),
     ...matchAll('object.metadata.?labels', labels),
     ...matchAll('object.metadata.?annotations', annotations),
     ...matchAll('namespaceObject.metadata.?labels', namespaceLabels),
@@ -27,9 +25,9 @@ const matchAll = (values: Cel, matchers: Record<string, Matcher> = {}): Cel[] =>
 
 /** @param value an optional text */
 function matches(value: Cel, matcher: Matcher): Cel {
-  if (typeof matcher === 'string') return `(${value}.hasValue() && ${value}.value() == ${text(matcher)})`;
-  const { in: values, notIn, exists } = matcher;
   const isIn = (among: string[]): Cel => `(${value}.hasValue() && ${value}.value() in ${textList(among)})`;
+  if (typeof matcher === 'string') return `${value} == optional.of(${text(matcher)})`;
+  const { in: values, notIn, exists } = matcher;
   return allOf([
     ...(exists === undefined ? [] : [`${exists ? '' : '!'}${value}.hasValue()`]),
     ...(values === undefined ? [] : [isIn(values)]),
@@ -37,19 +35,17 @@ function matches(value: Cel, matcher: Matcher): Cel {
   ]);
 }
 
-/** Whether `c` is the container, with its arguments and variables. Of two variables of a name the last one counts. */
-function runs(name: string, { args = [], env = {} }: Condition): Cel {
-  const given = args.map((argument, at) => `size(args) > ${at} && args[${at}] == ${text(argument)}`);
-  return allOf([
+/** Whether `c` is the container, with its arguments and variables. */
+const runs = (name: string, { args = [], env = {} }: Condition): Cel =>
+  allOf([
     `c.name == ${text(name)}`,
-    ...(given.length === 0 ? [] : [`[c.?args.orValue([])].exists(args, ${allOf(given)})`]),
+    ...args.map((argument, at) => `c.?args[?${at}] == optional.of(${text(argument)})`),
     ...Object.entries(env).map(
       ([variable, matcher]) => `[${variableOf('c', variable)}].exists(value, ${matches('value', matcher)})`,
     ),
   ]);
-}
 
-/** The value of a container's variable, as an optional text. */
+/** The value of a container's variable, as an optional text. Of two variables of a name, the last one counts. */
 export const variableOf = (container: Cel, name: string): Cel =>
-  `[${container}.?env.orValue([]).filter(e, e.name == ${text(name)})].map(found, size(found) == 0 ? optional.none() : ` +
-  'found[size(found) - 1].?value)[0]';
+  `[${container}.?env.orValue([]).filter(e, e.name == ${text(name)})].map(found, ` +
+  'size(found) == 0 ? optional.none() : found[size(found) - 1].?value)[0]';
