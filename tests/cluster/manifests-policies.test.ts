@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer as createTlsServer } from 'node:https';
 import { createServer, type Server } from 'node:net';
-import { suite, type TestContext, test } from 'node:test';
+import { after, suite, type TestContext, test } from 'node:test';
 import { createAuthority, issueServing } from '../../certs/issue.ts';
 import { env } from '../../validator/shared/contract.ts';
 import { messageOf } from '../../webhook/lib/errors.ts';
@@ -17,7 +17,7 @@ import { install } from './installed/installation.ts';
 import { answering, firstInit, meshProxy, startNeighbour } from './installed/neighbour.ts';
 import { apply, byPolicy, policyName, tryPod } from './installed/overlay.ts';
 import type { RunningPod } from './installed/pod.ts';
-import { calls, initNames, makeNamespace, type UserPod } from './installed/working.ts';
+import { bringNetwork, calls, initNames, makeNamespace, type UserPod } from './installed/working.ts';
 
 /* The API server injects by a MutatingAdmissionPolicy, without a server and beside one, in outages as well. */
 
@@ -50,11 +50,14 @@ const proved = (where: string): Promise<void> =>
   eventually(async () => assert.deepEqual(await inits(where), [validatorContainer]));
 
 /** The policy leaves this pod to the server: see `leftReasons`. */
-const needsServer = { annotations: { 'config.linkerd.io/skip-inbound-ports': '4000' } };
+const needsServer = { annotations: { 'config.linkerd.io/skip-outbound-ports': '4000' } };
 
 suite('proof-only, by the commands of the guide', () => {
   test('label, pod, proof first, with the image of the registry', async () => {
     await makeNamespace(cluster, 'shop');
+    await makeNamespace(cluster, 'linkerd-cni');
+    await bringNetwork(cluster);
+    await cluster.apply(workload('DaemonSet', 'linkerd-cni', { namespace: 'linkerd-cni' }));
     await runCommands(commandsOf('install', /^## Without a server/m));
     await proved('shop');
     const stored = await api.post<UserPod>('/api/v1/namespaces/shop/pods', pod('web'));
@@ -122,10 +125,10 @@ const refusedWith = (reason: RegExp) => (error: unknown) =>
   reason.test(error.message);
 
 let replicas: RunningPod[] = [];
+after(() => Promise.all(replicas.map((replica) => replica.end('SIGKILL'))));
 
 test('from strict to policies and back under load: no pod is refused, and none lacks its proof', async (t) => {
   ({ replicas } = await install(cluster, 'strict'));
-  t.after(() => {});
   await proved('shop');
   await checked(0, /^No check failed\. Warnings: mutating-policy: the API server is v1\.\d+/);
   const load = beginLoad(t, cluster, 30);
@@ -154,7 +157,9 @@ const untilNotCalled = (): Promise<void> =>
     assert.equal(await calls(cluster), before);
   });
 
-suite('in an outage', { concurrency: false }, () => {
+suite('in an outage', () => {
+  const neighbours: { close(): Promise<void> }[] = [];
+  after(() => Promise.all(neighbours.map((neighbour) => neighbour.close())));
   const many = 300;
   const outage = 'outage';
   const address = '10.254.2.1';
@@ -162,8 +167,8 @@ suite('in an outage', { concurrency: false }, () => {
   test('two neighbours, one before cni-gate and one after it', async () => {
     await apply(cluster, 'strict-policies');
     await makeNamespace(cluster, outage, { [profileLabel]: 'cilium.linkerd', neighbours: 'yes' });
-    await startNeighbour(cluster, 'a-init', address, firstInit);
-    await startNeighbour(cluster, 'z-mesh', address, meshProxy);
+    neighbours.push(await startNeighbour(cluster, 'a-init', address, firstInit));
+    neighbours.push(await startNeighbour(cluster, 'z-mesh', address, meshProxy));
     await eventually(async () => {
       const { spec } = await tryPod<UserPod>(cluster, outage, pod('web'));
       assert.deepEqual(
@@ -221,10 +226,10 @@ suite('in an outage', { concurrency: false }, () => {
     );
   }
 
-  for (const [name, begin, after] of outages)
+  for (const [name, begin, finish] of outages)
     test(`${name}: no pod is refused, and none is stored without its proof`, async (t) => {
       await begin();
-      t.after(() => after?.());
+      t.after(() => finish?.());
       await eventually(() => assert.rejects(inits(outage, needsServer), refusedWith(/ports/)));
       const { refused, longest } = await createMany(t, outage, many);
       const stored = await api.get<{ items: UserPod[] }>(`/api/v1/namespaces/${outage}/pods`);
