@@ -23,8 +23,10 @@ export async function makeNamespace(
   cluster: Cluster,
   name: string,
   labels: Record<string, string> = {},
+  annotations: Record<string, string> = {},
 ): Promise<void> {
-  await cluster.apply(namespace(name, labels));
+  const object = namespace(name, labels) as { metadata: object };
+  await cluster.apply({ ...object, metadata: { ...object.metadata, annotations } });
   await cluster.api.until(`/api/v1/namespaces/${name}/serviceaccounts`, () => true);
 }
 

@@ -37,12 +37,10 @@ export const matchConstraints = {
   ],
 };
 
-const hasStatus = `object.metadata.?annotations[?'${statusAnnotation}'].hasValue()`;
+export const hasStatus = `object.metadata.?annotations[?'${statusAnnotation}'].hasValue()`;
 
-/** How the conditions for exempt pods end: what carries an earlier injection is asked about, to lose it. */
-export const orHasStatus = ` || ${hasStatus}`;
-
-const unlessInjected = (expression: Cel): Cel => expression + orHasStatus;
+/** What carries an earlier injection is asked about, to lose it. */
+const unlessInjected = (expression: Cel): Cel => `${expression} || ${hasStatus}`;
 
 const osLabels = "['kubernetes.io/os', 'beta.kubernetes.io/os']";
 

@@ -29,7 +29,7 @@ const parts = (...all: [condition: Cel, items: Cel[]][]): Cel =>
 
 const hasCheck = (name: string): Cel => `${text(name)} in variables.checkNames`;
 
-const environment: Cel = parts(
+const environment = parts(
   ['true', [map({ name: text(env.checks), value: 'variables.checks' })]],
   ['variables.mode == "warn"', [literal({ name: env.mode, value: 'warn' })]],
   ['variables.checkNames.exists(n, n != "reach")', [fieldRef(env.podIPs, 'status.podIPs')]],
@@ -57,7 +57,7 @@ const ifAny = (variable: string, value = `variables.${variable}`): Optional => (
 export const containerVariables = (proof: ProofSettings): Record<string, Cel> => ({
   ...resourceVariables(proof.resources),
   tokens,
-  environment: environment,
+  environment,
   mounts: `${parts(['variables.hasInterfaces', [podInfoMount]])} + variables.tokens.map(name, ${tokenMount})`,
   wanted: map({
     name: text(validatorContainer),

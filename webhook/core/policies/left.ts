@@ -1,9 +1,10 @@
 import { CniGateError, type ErrorCode } from '../../lib/errors.ts';
-import { optOutValue, podInfoVolume, validatorContainer } from '../../lib/names.ts';
+import { getOwn } from '../../lib/maps.ts';
+import { podInfoVolume, profileLabel, validatorContainer } from '../../lib/names.ts';
 import { version } from '../../lib/version.ts';
-import type { NamespaceFacts } from '../facts/namespace.ts';
+import { type NamespaceFacts, optedInTo } from '../facts/namespace.ts';
 import { allContainers, type Pod, variableOf } from '../facts/pod.ts';
-import { earlierCall } from '../facts/status-annotation.ts';
+import { type EarlierCall, earlierCall } from '../facts/status-annotation.ts';
 import { conflicts } from '../profiles/conflicts.ts';
 import type { Policy } from '../profiles/policy.ts';
 import type { Profile } from '../profiles/types.ts';
@@ -127,20 +128,10 @@ export function leftCel({ profiles: all, proof }: Policy): Cel {
     `variables.volumes.exists(v, v.name == ${text(podInfoVolume)} && !(variables.ours >= 0 && has(v.downwardAPI)))`,
   ];
   const reasons: [LeftReason, Cel][] = [
-    [
-      'unknown-profile',
-      `variables.profile != ${text(optOutValue)} && !variables.names.all(n, n in ${named})`,
-    ],
+    ['opt-out', `${!proof.allowOptOut} && !variables.namespaceLabel.split(".").all(n, n in variables.names)`],
+    ['unknown-profile', `!variables.names.all(n, n in ${named})`],
     ['profile-combination', 'variables.names.exists(n, size(variables.names.filter(m, m == n)) > 1)'],
     ['profile-combination', anyOf(pairs.map((pair) => allOf(pair.map(isNamed))))],
-    ...(proof.allowOptOut
-      ? []
-      : [
-          ['opt-out', '!variables.namespaceLabel.split(".").all(n, n in variables.names)'] as [
-            LeftReason,
-            Cel,
-          ],
-        ]),
     ['name-taken', anyOf(taken)],
     ...profiles.flatMap(reasonsOf).map(({ reason, expression }): [LeftReason, Cel] => [reason, expression]),
     ['profile-combination', 'variables.asUser.exists(u, u in variables.notAsUsers)'],
@@ -148,6 +139,17 @@ export function leftCel({ profiles: all, proof }: Policy): Cel {
   ];
   const choices = reasons.map(([reason, condition]) => `${condition} ? ${text(reason)} : `);
   return `variables.isExempt ? "" : ${choices.join('')}""`;
+}
+
+/** Whether the pod's own label lacks a profile of its namespace. */
+function leavesOut(pod: Pod, { copiedLabel }: EarlierCall, { labels }: NamespaceFacts): boolean {
+  const names = (copiedLabel ? '' : (getOwn(pod.metadata.labels, profileLabel) ?? '')).split('.');
+  return (
+    names[0] !== '' &&
+    optedInTo(labels)
+      ?.split('.')
+      .every((name) => names.includes(name)) === false
+  );
 }
 
 const isNameTaken = (pod: Pod, injected: boolean): boolean =>
@@ -165,11 +167,13 @@ const byCode: Partial<Record<ErrorCode, LeftReason>> = {
 export function needsServer(pod: Pod, namespace: NamespaceFacts, policy: Policy): LeftReason | undefined {
   const earlier = earlierCall(pod);
   try {
+    if (!policy.proof.allowOptOut && leavesOut(pod, earlier, namespace)) return 'opt-out';
     const selection = select(pod, earlier, namespace.labels, policy);
     if (typeof selection === 'string') return undefined;
-    if (selection.forbidden !== undefined) return 'opt-out';
     if (isNameTaken(pod, earlier.container >= 0)) return 'name-taken';
-    const rule = selection.chosen.flatMap(reasonsOf).find(({ holds }) => holds({ pod, namespace }));
+    // in the order of the configuration, as in leftCel
+    const chosen = [...policy.profiles.values()].filter((profile) => selection.chosen.includes(profile));
+    const rule = chosen.flatMap(reasonsOf).find(({ holds }) => holds({ pod, namespace }));
     if (rule !== undefined) return rule.reason;
     planFor({ pod, namespace: '' }, selection.profiles, namespace, policy.proof);
     return undefined;

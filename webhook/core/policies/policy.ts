@@ -7,16 +7,11 @@ import {
 } from '../../lib/names.ts';
 import { version } from '../../lib/version.ts';
 import type { Policy } from '../profiles/policy.ts';
-import { checkNameOf } from '../profiles/types.ts';
+import { checkNameOf, type Profile } from '../profiles/types.ts';
 import { counted } from '../proof/resources.ts';
 import { allOf, anyOf, type Cel, ofProfiles, text, textList } from './cel.ts';
 import { checksCel } from './checks.ts';
-import {
-  conditionsOf,
-  matchConstraints as constraints,
-  type MatchCondition,
-  orHasStatus,
-} from './conditions.ts';
+import { conditionsOf, hasStatus, type MatchCondition, matchConstraints } from './conditions.ts';
 import { containerVariables } from './container.ts';
 import { isCurrent } from './current.ts';
 import { idVariables, redirectsOf } from './ids.ts';
@@ -46,6 +41,7 @@ const isOurs =
 /** What an earlier call left, and the pod's parts. The webhook parses the status; the policy compares its text. */
 const facts: Record<string, Cel> = {
   status: `object.metadata.?annotations[?${text(statusAnnotation)}].orValue("")`,
+  isWritten: hasStatus,
   ownLabel: labelOf('object'),
   namespaceLabel: labelOf('namespaceObject'),
   isCopied:
@@ -68,76 +64,69 @@ const hasDevices =
   `c.?resources[?f].orValue({}).exists(n, !(n in ${textList(counted)}))))`;
 
 /** The text of the status annotation: `statusText` as an expression. */
-function statusCel(): Cel {
-  const quoted = (names: Cel): Cel => `${names}.map(n, "\\"" + n + "\\"").join(",")`;
-  const mode =
-    '(variables.mode == "warn" && size(variables.checkNames) > 0 ? ",\\"mode\\":\\"warn\\"" : "") + ';
-  return (
-    `${text(`{"version":"${version}","profile":"`)} + variables.profile + "\\",\\"chosenBy\\":\\"" + ` +
-    `(variables.isOwn ? "pod" : "namespace") + "\\"" + ${mode}",\\"profiles\\":[" + ` +
-    `${quoted('variables.profiles')} + "],\\"checks\\":[" + ${quoted('variables.checkNames')} + "]}"`
-  );
-}
+const quoted = (names: Cel): Cel => `${names}.map(n, "\\"" + n + "\\"").join(",")`;
+const newStatus = [
+  text(`{"version":"${version}","profile":"`),
+  'variables.profile',
+  '"\\",\\"chosenBy\\":\\"" + (variables.isOwn ? "pod" : "namespace")',
+  '(variables.mode == "warn" && size(variables.checkNames) > 0 ? "\\",\\"mode\\":\\"warn" : "")',
+  `"\\",\\"profiles\\":[" + ${quoted('variables.profiles')}`,
+  `"],\\"checks\\":[" + ${quoted('variables.checkNames')} + "]}"`,
+].join(' + ');
 
 /** The variables of the policy, in order: each reads those before it as `variables.NAME`. */
 function variablesOf(policy: Policy, conditions: readonly MatchCondition[]): Record<string, Cel> {
   const { proof } = policy;
   const profiles = [...policy.profiles.values()];
   const redirects = redirectsOf(profiles);
-  // a pod may not opt out without proof.allowOptOut: leftCel
-  const exempting = conditions.filter(({ name }) => proof.allowOptOut || name !== 'not-opted-out');
   const applying = profiles.map((profile) => allOf([`n == ${text(profile.name)}`, appliesCel(profile)]));
-  const namesOfChecks = profiles.map(({ name, proof: { checks } }): [string, Cel] => [
-    name,
-    text(checks.map(checkNameOf).join(',')),
-  ]);
+  // the conditions without their alternative: what has a status is asked about, to lose it
+  const holding = conditions.map(({ expression }) => `(${expression.replace(` || ${hasStatus}`, '')})`);
+  const ofChecks = (of: (profile: Profile) => Cel): Cel =>
+    ofProfiles(profiles.map((profile) => [profile.name, of(profile)]));
   return {
-    // what manifests and chart set, by these names
+    // the first two are replaced by manifests/
     image: text(proof.image),
     mode: text(proof.mode),
     ...facts,
-    isExempt: `!${allOf(exempting.map(({ expression }) => `(${expression.replace(orHasStatus, '')})`))}`,
+    isExempt: `variables.isWritten && !${allOf(holding)}`,
     profiles: `variables.isExempt ? [] : variables.names.filter(n, ${anyOf(applying)})`,
     ...idVariables(redirects),
     left: leftCel(policy),
-    allNames: `${ofProfiles(namesOfChecks)}.split(",").filter(n, n != "")`,
+    allNames: `${ofChecks((profile) => text(profile.proof.checks.map(checkNameOf).join(',')))}.split(",").filter(n, n != "")`,
     checkNames: 'variables.allNames.transformList(i, n, variables.allNames.indexOf(n) == i, n)',
     hasInterfaces: '"interfaces" in variables.checkNames',
     hasDevices,
-    checks: `"[" + ${ofProfiles(profiles.map((profile) => [profile.name, checksCel(profile, redirects)]))} + "]"`,
+    checks: `"[" + ${ofChecks((profile) => checksCel(profile, redirects))} + "]"`,
     ...containerVariables(proof),
     isCurrent,
-    newStatus: statusCel(),
+    newStatus,
   };
 }
 
 /**
- * The MutatingAdmissionPolicy and its binding. If an expression fails, the pod has no status of its own, and the API
- * server calls the webhook: so `Ignore` lets no pod pass without a review.
- *
- * @param matchConstraints by default those of the mutating webhook
- * @param matchConditions by default those of the mutating webhook
+ * The MutatingAdmissionPolicy and its binding. By default, it is about the same pods as the mutating webhook. If an
+ * expression fails, the pod has no status, and the API server calls the webhook: with `Ignore`, no pod gets past both.
  */
 export function policyObjects(
   policy: Policy,
-  matchConstraints: object = constraints,
-  matchConditions: readonly MatchCondition[] = conditionsOf(policy),
+  constraints: object = matchConstraints,
+  conditions: readonly MatchCondition[] = conditionsOf(policy),
 ): PolicyObject[] {
-  const metadata = { name: installedPolicies[0], labels: { 'app.kubernetes.io/part-of': 'cni-gate' } };
-  // the binding is taken away by the one command of docs/guides/break-glass.md
-  const labels = { ...metadata.labels, 'cni-gate.io/admits': 'pods' };
+  const [name] = installedPolicies;
+  const labels = { 'app.kubernetes.io/part-of': 'cni-gate' };
   const apiVersion = 'admissionregistration.k8s.io/v1';
-  const variables = Object.entries(variablesOf(policy, matchConditions));
+  const variables = Object.entries(variablesOf(policy, conditions));
   return [
     {
       apiVersion,
       kind: 'MutatingAdmissionPolicy',
-      metadata,
+      metadata: { name, labels },
       spec: {
         failurePolicy: 'Ignore',
         reinvocationPolicy: 'IfNeeded',
-        matchConstraints,
-        matchConditions,
+        matchConstraints: constraints,
+        matchConditions: conditions,
         variables: variables.map(([name, expression]) => ({ name, expression })),
         mutations: [forgetStatus, patchesCel(policy.proof)].map((expression) => ({
           patchType: 'JSONPatch',
@@ -148,8 +137,9 @@ export function policyObjects(
     {
       apiVersion,
       kind: 'MutatingAdmissionPolicyBinding',
-      metadata: { ...metadata, labels },
-      spec: { policyName: metadata.name },
+      // taken away by the one command of docs/guides/break-glass.md
+      metadata: { name, labels: { ...labels, 'cni-gate.io/admits': 'pods' } },
+      spec: { policyName: name },
     },
   ];
 }
