@@ -171,8 +171,11 @@ test(`${wanted} random pods, with seed ${seed}`, async (t) => {
     if (!spaces.has(context)) spaces.set(context, `random-${spaces.size}`);
   }
   await Promise.all([...policyNames].map(([policy, name]) => installPolicy(cluster, policy, name)));
-  for (const [context, name] of spaces)
-    await governed(cluster, name, policyNames.get(context.policy) ?? '', factsIn(context));
+  await Promise.all(
+    [...spaces].map(([context, name]) =>
+      governed(cluster, name, policyNames.get(context.policy) ?? '', factsIn(context)),
+    ),
+  );
 
   const tally: Record<string, number> = { 'refused by the API server': 0 };
   const queue = sampled.values();

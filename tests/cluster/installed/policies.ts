@@ -12,9 +12,8 @@ import { answerTo, patched } from '../../support/answers.ts';
 import { ApiError } from '../harness/api.ts';
 import type { Cluster } from '../harness/cluster.ts';
 import { eventually } from '../harness/eventually.ts';
-import { pod } from '../harness/objects.ts';
+import { namespace, pod } from '../harness/objects.ts';
 import { tryPod } from './overlay.ts';
-import { makeNamespace } from './working.ts';
 
 /** The label of a namespace that names its policy. */
 const group = 'group';
@@ -22,33 +21,40 @@ const group = 'group';
 /** A namespace in which no policy and no webhook of cni-gate is called. */
 export const plainNamespace = 'plain';
 
+const registration = '/apis/admissionregistration.k8s.io/v1/';
+
 /** Installs the policy for the namespaces with the label `group: NAME`, and waits until it is in force. */
 export async function installPolicy(cluster: Cluster, policy: Policy, name: string): Promise<void> {
-  const objects = policyObjects(policy, {
+  const [object, binding] = policyObjects(policy, {
     ...matchConstraints,
     namespaceSelector: { ...namespaceSelector, matchLabels: { [group]: name } },
-  }) as { metadata: { name: string }; spec: { policyName?: string } }[];
-  for (const object of objects) {
-    const { policyName } = object.spec;
-    const spec = { ...object.spec, ...(policyName !== undefined && { policyName: name }) };
-    await cluster.apply({ ...object, metadata: { name }, spec });
-  }
-  const probed = `${name}-probe`;
-  await makeNamespace(cluster, probed, { [group]: name, [profileLabel]: 'probe' });
+  });
+  await cluster.api.post(`${registration}mutatingadmissionpolicies`, { ...object, metadata: { name } });
+  const own = { ...binding, metadata: { name }, spec: { policyName: name } };
+  await cluster.api.post(`${registration}mutatingadmissionpolicybindings`, own);
+  await governed(cluster, `${name}-probe`, name, { labels: { [profileLabel]: 'probe' } });
   await eventually(async () => {
-    const { metadata } = await tryPod<Pod>(cluster, probed, pod('probe'));
+    const { metadata } = await tryPod<Pod>(cluster, `${name}-probe`, pod('probe'));
     assert.ok(metadata.annotations?.[statusAnnotation], 'the policy is not in force yet');
   });
 }
 
-/** A namespace whose pods get this policy, with the facts that the webhook would know. */
+/** Makes, or changes, a namespace whose pods get this policy. @param facts what the webhook knows of the namespace */
 export async function governed(
   cluster: Cluster,
   name: string,
   policyName: string,
-  { labels, annotations }: NamespaceFacts,
+  { labels, annotations = {} }: NamespaceFacts,
 ): Promise<void> {
-  await makeNamespace(cluster, name, { ...labels, [group]: policyName }, annotations);
+  const object = namespace(name, { ...labels, [group]: policyName }) as { metadata: object };
+  const given = { ...object, metadata: { ...object.metadata, annotations } };
+  try {
+    await cluster.api.post('/api/v1/namespaces', given);
+  } catch (error) {
+    if (!(error instanceof ApiError && error.reason === 'AlreadyExists')) throw error;
+    await cluster.api.patch(`/api/v1/namespaces/${name}`, given);
+  }
+  await cluster.api.until(`/api/v1/namespaces/${name}/serviceaccounts`, () => true);
 }
 
 /** A pod without what differs between two creations of it, to create it again or to compare it. */

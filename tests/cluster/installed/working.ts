@@ -23,10 +23,8 @@ export async function makeNamespace(
   cluster: Cluster,
   name: string,
   labels: Record<string, string> = {},
-  annotations: Record<string, string> = {},
 ): Promise<void> {
-  const object = namespace(name, labels) as { metadata: object };
-  await cluster.apply({ ...object, metadata: { ...object.metadata, annotations } });
+  await cluster.apply(namespace(name, labels));
   await cluster.api.until(`/api/v1/namespaces/${name}/serviceaccounts`, () => true);
 }
 
