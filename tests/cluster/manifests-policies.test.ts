@@ -254,6 +254,20 @@ suite('in an outage', () => {
       await kubectl('-n shop delete deployment bound --cascade=foreground --wait');
     });
 
+  test('permissive with policies warns about a pod that needs the server', async () => {
+    await apply(cluster, 'permissive-policies');
+    const args = ['-n', outage, 'create', '--dry-run=server', '--warnings-as-errors', '-f', '-'];
+    const input = [pod('warned', {}, needsServer)];
+    await eventually(() =>
+      assert.rejects(
+        cluster.kubectl(args, { input }),
+        /Warning: Validation failed .* this pod needs the server/,
+      ),
+    );
+    const { spec } = await tryPod<UserPod>(cluster, 'shop', pod('web'));
+    assert.match(JSON.stringify(spec.initContainers), /CNI_GATE_MODE","value":"warn"/);
+  });
+
   test('break glass takes the policy away as well, and the overlay brings it back', async () => {
     await runCommands(commandsOf('break-glass', /^## The whole cluster/m));
     await eventually(async () => assert.deepEqual(await inits('shop'), []));
