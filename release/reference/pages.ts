@@ -4,7 +4,7 @@ import { parsePolicy } from '../../webhook/config/load.ts';
 import { policiesYaml, webhookPatch } from '../../webhook/core/policies/yaml.ts';
 import { errorCodes } from '../../webhook/lib/errors.ts';
 import { flagList, limitList, metricList } from './lists.ts';
-import { fillConditions, profileList } from './profiles.ts';
+import { fillConditions, fillPolicy, profileList } from './profiles.ts';
 import { configurationTypes } from './types.ts';
 
 /** What a block of a page can contain, by the first word of its marker: `<!-- generated: limits Connections -->`. */
@@ -25,7 +25,7 @@ export const generatedFiles: Record<string, (text: string) => string> = {
   'docs/reference/limits.md': fillBlocks,
   'docs/reference/metrics.md': fillBlocks,
   'manifests/base/mutating-webhook.yaml': fillConditions,
-  'manifests/base/policy-pods.yaml': fillConditions,
+  'manifests/base/policy-pods.yaml': fillPolicy,
   'manifests/components/policies/policy.yaml': () => generated + policiesYaml(parsePolicy()),
   'manifests/components/policies/webhook.yaml': () => generated + webhookPatch(),
   'webhook/core/profiles/configuration.ts': configurationTypes,

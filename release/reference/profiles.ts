@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { builtInProfiles } from '../../webhook/config/builtin.ts';
 import { parsePolicy } from '../../webhook/config/load.ts';
 import { conditionsOf } from '../../webhook/core/policies/conditions.ts';
+import { leftReasons } from '../../webhook/core/policies/left.ts';
 import type { Condition, Profile } from '../../webhook/core/profiles/types.ts';
 import { checkNameOf } from '../../webhook/core/profiles/types.ts';
 import { wrap } from '../../webhook/lib/wrap.ts';
@@ -34,6 +35,17 @@ function appliesTo({ when }: Profile): string {
 
 /** Matches the generated match conditions of a manifest. */
 export const conditionList = /^( *)matchConditions:\n(?:\1 .*\n)+/m;
+
+const reasonList = /^( *)- name: reasons\n *expression: >-\n(?:\1 {4}.*\n)+/m;
+
+/** Writes the match conditions, and the reasons for which a pod needs the server, into the policy over the final pod. */
+export const fillPolicy = (manifest: string): string =>
+  fillConditions(manifest).replace(reasonList, (_, indent: string) => {
+    // JSON is also an expression
+    const map = JSON.stringify(leftReasons, null, 1).replaceAll(/\n */g, ' ');
+    const lines = wrap(map, 110).map((line) => `${indent}    ${line.trim()}`);
+    return [`${indent}- name: reasons`, `${indent}  expression: >-`, ...lines, ''].join('\n');
+  });
 
 /** Writes the match conditions of the built-in profiles into a manifest. */
 export function fillConditions(manifest: string): string {

@@ -26,11 +26,25 @@ const where = 'shop';
 const labels = { [profileLabel]: 'cilium.linkerd', neighbours: 'yes' };
 const skipping = { 'config.linkerd.io/skip-outbound-ports': '25' };
 
-const policy = policyOf();
-const context = { policy, namespaces: new FixedNamespaces(new Map([[where, labels]])) };
+/** Profiles that together exclude more users than the policy tries: for a pod that runs as root its expression fails. */
+const letters = [...'abcdefghijklmnopq'];
+const profiles = letters.map((name, at) => ({
+  name,
+  proof: {
+    checks: [{ redirect: { listen: 20_000 + at, connect: ['192.0.2.9:9'], notAsUser: 65_534 - at } }],
+  },
+}));
+const many = { [profileLabel]: letters.join('.') };
+
+const policy = policyOf({ profiles });
+const spaces = new Map<string, Record<string, string>>([
+  [where, labels],
+  ['many', many],
+]);
+const context = { policy, namespaces: new FixedNamespaces(spaces) };
 const cluster = await startCluster();
 await installPolicy(cluster, policy, 'together');
-await governed(cluster, where, 'together', { labels });
+for (const [name, given] of spaces) await governed(cluster, name, 'together', { labels: given });
 
 /** The webhook of an installation with policies, answered by this process, which counts the calls. */
 let calls = 0;
@@ -129,6 +143,15 @@ for (const [what, status] of Object.entries(forged)) {
     await assertProved(await create({ ...skipping, [statusAnnotation]: status }, proxied), 'redirect');
   });
 }
+
+test('of many ids that proxies use, the next one is free', async () => {
+  const [stored, count] = await countingCalls(() =>
+    tryPod<Pod>(cluster, 'many', podOf('web', { securityContext: { runAsUser: 0 } })),
+  );
+  assert.equal(stored.spec.initContainers?.[0]?.securityContext?.runAsUser, 65_534 - letters.length);
+  assert.equal(readStatus(stored)?.profiles?.length, letters.length);
+  assert.equal(count, 0);
+});
 
 test('in an outage, the mark of a pod that was left stays, and no forged status does', async () => {
   server.closeAllConnections();

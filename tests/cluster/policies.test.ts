@@ -53,12 +53,7 @@ const left: Partial<Record<LeftReason, string[]>> = {
     'status-is-nonsense-and-a-volume-is-anothers',
   ],
   'opt-out': ['opt-out-not-allowed', 'opt-out-not-allowed-join'],
-  'own-validator': [
-    'own-validator-back-to-ours',
-    'own-validator-istio',
-    'own-validator-linkerd',
-    'own-validator-runs-as-the-pod',
-  ],
+  'own-validator': ['own-validator-istio', 'own-validator-linkerd', 'own-validator-runs-as-the-pod'],
   'profile-combination': [
     'join-of-one-id-for-two-meshes',
     'join-of-reach-and-redirect',
@@ -141,7 +136,10 @@ suite('golden cases', { concurrency: 8 }, () => {
       await governed(cluster, where, policyName, factsIn(context, given));
       let current = pod;
       for (const others of [[], ...(golden.calls ?? []).map((call) => call.others ?? [])]) {
-        const result = await compare(cluster, where, patched(current, others), context, request);
+        const result = await compare(cluster, where, patched(current, others), context, {
+          ...request,
+          namespace: given,
+        });
         if (typeof result === 'string') {
           assert.match(result, invalid[name] ?? /^no message$/);
           return;
@@ -150,7 +148,7 @@ suite('golden cases', { concurrency: 8 }, () => {
         const reason = reasonOf(result.byPolicy);
         const expected = Object.entries(left).find(([, names]) => names.includes(name))?.[0];
         assert.equal(reason, expected);
-        current = result.byWebhook ?? result.bare;
+        current = result.byWebhook ?? result.answered;
       }
       assert.equal(invalid[name], undefined, 'no call of the case was refused');
     });

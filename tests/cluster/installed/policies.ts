@@ -92,6 +92,8 @@ export interface Comparison {
   /** By the webhook alone; undefined if the policy left the pod to it. */
   byWebhook: Pod | undefined;
   decision: Decision;
+  /** The webhook's answer to the pod without cni-gate. */
+  answered: Pod;
 }
 
 /**
@@ -112,12 +114,13 @@ export async function compare(
   const byPolicy = await stored(cluster, where, bare);
   assert.ok(typeof byPolicy !== 'string', `${byPolicy}: ${JSON.stringify(bare)}`);
   const { decision, patch } = await answerTo(bare, context, request);
-  if (reasonOf(byPolicy) !== undefined) return { bare, byPolicy, byWebhook: undefined, decision };
+  const answered = patched(bare, patch);
+  if (reasonOf(byPolicy) !== undefined) return { bare, byPolicy, byWebhook: undefined, decision, answered };
   const isAsked = hasStatus(bare) ? decision.reason !== 'not-opted-in' : !unasked.includes(decision.reason);
-  const changed = isAsked ? patched(bare, patch) : bare;
+  const changed = isAsked ? answered : bare;
   const byWebhook = patch.length > 0 ? await stored(cluster, plainNamespace, changed) : bare;
   assert.ok(typeof byWebhook !== 'string', `${byWebhook}: ${JSON.stringify(bare)}`);
-  return { bare, byPolicy, byWebhook, decision };
+  return { bare, byPolicy, byWebhook, decision, answered };
 }
 
 const hasStatus = ({ metadata }: Pod): boolean => metadata.annotations?.[statusAnnotation] !== undefined;

@@ -24,6 +24,12 @@ export const map = (entries: Record<string, Cel | Optional>): Cel =>
     )
     .join(', ')}}`;
 
+/** An entry that is there if a list or a map in a variable is not empty. */
+export const ifAny = (variable: string, value = `variables.${variable}`): Optional => ({
+  when: `size(variables.${variable}) > 0`,
+  value,
+});
+
 /** A JSON value as an expression. */
 export function literal(value: unknown): Cel {
   if (Array.isArray(value)) return list(value.map(literal));

@@ -18,7 +18,8 @@ function checkCel({ name, proof }: Profile, check: CheckOfProfile, redirects: re
   }
   const redirect = redirects.find(({ settings }) => 'redirect' in check && settings === check.redirect);
   if (redirect === undefined) return json(check);
-  return `${text(`{"profile":"${name}","redirect":{`)} + ${joined(list(fieldsOf(redirect, proof.families)))} + "}}"`;
+  const fields = joined(list(fieldsOf(redirect, proof.families)));
+  return `${text(`{"profile":"${name}","redirect":{`)} + ${fields} + "}}"`;
 }
 
 /** The fields of a redirect check, in the order of the webhook's. A field that is missing is an empty text. */
@@ -55,8 +56,8 @@ function connectCel({ settings }: Redirect, variable: string, container: string)
   const of = (families?: Families): Cel =>
     text(`"connect":${JSON.stringify(narrow(settings, families).connect)}`);
   const ipv4Too = 'v.matches("(^|,)[0-9]|[[][0:]+[]]")';
-  return (
-    `[${valueIn(container, variable)}].map(v, v == "" ? ${of()} : !v.contains("[") ? ${of({ ipv4: true, ipv6: false })} : ` +
-    `${ipv4Too} ? ${of({ ipv4: true, ipv6: true })} : ${of({ ipv4: false, ipv6: true })})[0]`
-  );
+  const choice =
+    `v == "" ? ${of()} : !v.contains("[") ? ${of({ ipv4: true, ipv6: false })} : ` +
+    `${ipv4Too} ? ${of({ ipv4: true, ipv6: true })} : ${of({ ipv4: false, ipv6: true })}`;
+  return `[${valueIn(container, variable)}].map(v, ${choice})[0]`;
 }

@@ -1,10 +1,11 @@
 import { optOutValue, profileLabel, statusAnnotation } from '../../lib/names.ts';
 import type { Policy } from '../profiles/policy.ts';
 import type { Cel } from './cel.ts';
+import { markBeginning } from './left.ts';
 
 /*
- * Which namespaces and pods the API server asks about: one list for the mutating webhook, the mutating policy, and the
- * policy over the final pod. Pods that are left alone are not even asked about, so they start while no replica is there.
+ * About which pods the API server asks: one list for the mutating webhook, the mutating policy, and the policy over the
+ * final pod. Pods that are left alone are not even asked about, so they start while no replica is there.
  */
 
 /** A match condition of a webhook or a policy. */
@@ -13,7 +14,6 @@ export interface MatchCondition {
   expression: Cel;
 }
 
-/** The namespaces that opted in. kube-system and cni-gate are exempt: no pod of them may wait for cni-gate. */
 export const namespaceSelector = {
   matchExpressions: [
     { key: profileLabel, operator: 'Exists' },
@@ -22,7 +22,6 @@ export const namespaceSelector = {
   ],
 };
 
-/** The creation of pods, in the namespaces of {@link namespaceSelector}. */
 export const matchConstraints = {
   namespaceSelector,
   resourceRules: [
@@ -52,46 +51,27 @@ const onWindows =
   `wanted.key in ${osLabels} && wanted.operator == 'In' ` +
   "&& wanted.?values.orValue([]).all(value, value == 'windows')))))";
 
-/**
- * The match conditions of a configuration. The DaemonSets are those that bring networks: they must never wait for their
- * own network.
- */
-export const conditionsOf = ({ daemonSets, proof }: Pick<Policy, 'daemonSets' | 'proof'>): MatchCondition[] =>
-  allConditions(daemonSets).filter(({ name }) => proof.allowOptOut || name !== 'not-opted-out');
+/** The match conditions. The DaemonSets that bring networks must never wait for their own network. */
+export function conditionsOf({ daemonSets, proof }: Pick<Policy, 'daemonSets' | 'proof'>): MatchCondition[] {
+  const names = [...daemonSets].sort().map((name) => `'${name}'`);
+  const ofNetwork =
+    "object.metadata.?ownerReferences.orValue([]).exists(owner, owner.kind == 'DaemonSet' " +
+    "&& owner.?controller.orValue(false) && request.namespace + '/' + owner.name in " +
+    `[ ${names.join(', ')}])`;
+  const ownLabel = `object.metadata.?labels[?'${profileLabel}'].orValue('')`;
+  const conditions = {
+    'not-a-mirror-pod': "!object.metadata.?annotations[?'kubernetes.io/config.mirror'].hasValue()",
+    'not-by-a-kubelet': "!('system:nodes' in request.userInfo.groups)",
+    'not-on-the-host-network': unlessInjected('!object.spec.?hostNetwork.orValue(false)'),
+    ...(proof.allowOptOut && { 'not-opted-out': unlessInjected(`${ownLabel} != '${optOutValue}'`) }),
+    'not-on-windows': unlessInjected(`!${onWindows}`),
+    'not-of-a-network': unlessInjected(`!${ofNetwork}`),
+  };
+  return Object.entries(conditions).map(([name, expression]) => ({ name, expression }));
+}
 
-const allConditions = (daemonSets: Iterable<string>): MatchCondition[] => [
-  {
-    name: 'not-a-mirror-pod',
-    expression: "!object.metadata.?annotations[?'kubernetes.io/config.mirror'].hasValue()",
-  },
-  { name: 'not-by-a-kubelet', expression: "!('system:nodes' in request.userInfo.groups)" },
-  {
-    name: 'not-on-the-host-network',
-    expression: unlessInjected('!object.spec.?hostNetwork.orValue(false)'),
-  },
-  {
-    name: 'not-opted-out',
-    expression: unlessInjected(`object.metadata.?labels[?'${profileLabel}'].orValue('') != '${optOutValue}'`),
-  },
-  { name: 'not-on-windows', expression: unlessInjected(`!${onWindows}`) },
-  {
-    name: 'not-of-a-network',
-    expression: unlessInjected(
-      "!object.metadata.?ownerReferences.orValue([]).exists(owner, owner.kind == 'DaemonSet' " +
-        "&& owner.?controller.orValue(false) && request.namespace + '/' + owner.name in [ " +
-        `${[...daemonSets]
-          .sort()
-          .map((name) => `'${name}'`)
-          .join(', ')}])`,
-    ),
-  },
-];
-
-/**
- * The webhook's further condition beside a mutating policy, which has written a status annotation: only pods that the
- * policy left to the webhook, or did not see.
- */
+/** The webhook's further condition beside a mutating policy: the policy left the pod to it, or did not see the pod. */
 export const leftByThePolicy: MatchCondition = {
   name: 'left-by-the-policy',
-  expression: `!${hasStatus} || object.metadata.annotations['${statusAnnotation}'].matches('^[{]"version":"[^"]*","left":"')`,
+  expression: `!${hasStatus} || object.metadata.annotations['${statusAnnotation}'].matches('${markBeginning}')`,
 };

@@ -7,7 +7,7 @@ import {
   validatorContainer,
 } from '../../lib/names.ts';
 import type { ProofSettings } from '../profiles/types.ts';
-import { type Cel, list, literal, map, type Optional, text, textList } from './cel.ts';
+import { type Cel, ifAny, list, literal, map, text, textList } from './cel.ts';
 import { resourceVariables } from './resources.ts';
 
 /* The init container of a pod: proof/container.ts as expressions, over the variables that policy.ts declares. */
@@ -46,12 +46,6 @@ const environment = parts(
 
 const podInfoMount = literal({ name: podInfoVolume, mountPath: podInfoMountPath, readOnly: true });
 const tokenMount = map({ name: 'name', readOnly: 'true', mountPath: text(tokenPath) });
-
-/** A field that is there if a list or a map in a variable is not empty. */
-const ifAny = (variable: string, value = `variables.${variable}`): Optional => ({
-  when: `size(variables.${variable}) > 0`,
-  value,
-});
 
 /** The variables of the container, of which `wanted` is the container as a map. */
 export const containerVariables = (proof: ProofSettings): Record<string, Cel> => ({

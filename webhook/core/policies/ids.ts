@@ -33,8 +33,10 @@ export function idVariables(redirects: readonly Redirect[]): Record<string, Cel>
   const all = (name: (typeof idNames)[number]): Cel =>
     redirects.map((redirect) => idOf(redirect, name)).join(' + ') || '[]';
   const isExcluded = 'i in variables.notAsUsers || i in variables.notAsGroups';
-  // from `nobody` downwards; each profile excludes at most one user and one group
-  const candidates = list(Array.from({ length: 16 }, (_, index) => String(65_534 - index)));
+  // from `nobody` downwards; each redirect excludes at most one user and one group, so that an id is left
+  const candidates = list(
+    Array.from({ length: 2 * redirects.length + 1 }, (_, index) => String(65_534 - index)),
+  );
   return {
     podUser: 'object.spec.?securityContext.?runAsUser.optMap(i, [i]).orValue([])',
     podGroup: 'object.spec.?securityContext.?runAsGroup.optMap(i, [i]).orValue([])',

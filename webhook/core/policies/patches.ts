@@ -12,6 +12,14 @@ const add = (path: Cel, value: Cel): Cel => patch('add', path, value);
 /** `condition ? then : otherwise`; the latter is no patch by default. */
 const when = (condition: Cel, then: Cel, otherwise = '[]'): Cel => `(${condition} ? ${then} : ${otherwise})`;
 
+/** Adds an item to a list of the pod's spec, which is absent if it has no items. */
+const insert = (field: string, size: Cel, at: string, item: Cel): Cel =>
+  when(
+    `${size} == 0`,
+    list([add(text(`/spec/${field}`), list([item]))]),
+    list([add(text(`/spec/${field}/${at}`), item)]),
+  );
+
 /** Removes an item of a list of the pod's spec, or the list with its only item. */
 const remove = (field: string, size: Cel, at: Cel): Cel =>
   when(
@@ -40,11 +48,7 @@ const container = when(
   proves,
   when(
     'variables.ours < 0',
-    when(
-      'size(variables.inits) == 0',
-      list([add(text('/spec/initContainers'), '[variables.wanted]')]),
-      list([add(text('/spec/initContainers/0'), 'variables.wanted')]),
-    ),
+    insert('initContainers', 'size(variables.inits)', '0', 'variables.wanted'),
     `${when('variables.isCurrent', '[]', list([patch('replace', ours, 'variables.wanted')]))} + ${when(
       'variables.ours > 0',
       list([`JSONPatch{op: "move", from: ${ours}, path: "/spec/initContainers/0"}`]),
@@ -53,20 +57,16 @@ const container = when(
   when('variables.ours >= 0', remove('initContainers', 'size(variables.inits)', 'variables.ours')),
 );
 
-const isMounted = `variables.others.exists(c, c.?volumeMounts.orValue([]).exists(m, m.name == ${text(podInfoVolume)}))`;
+const mountsIt = `c.?volumeMounts.orValue([]).exists(m, m.name == ${text(podInfoVolume)})`;
 const volume = when(
   'variables.hasInterfaces',
   when(
     'variables.volume < 0',
-    when(
-      'size(variables.volumes) == 0',
-      list([add(text('/spec/volumes'), list([volumeCel]))]),
-      list([add(text('/spec/volumes/-'), volumeCel)]),
-    ),
+    insert('volumes', 'size(variables.volumes)', '-', volumeCel),
     list([patch('replace', '"/spec/volumes/" + string(variables.volume)', volumeCel)]),
   ),
   when(
-    `variables.volume >= 0 && !${isMounted}`,
+    `variables.volume >= 0 && !variables.others.exists(c, ${mountsIt})`,
     remove('volumes', 'size(variables.volumes)', 'variables.volume'),
   ),
 );

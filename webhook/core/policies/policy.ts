@@ -93,7 +93,7 @@ function variablesOf(policy: Policy, conditions: readonly MatchCondition[]): Rec
     profiles: `variables.isExempt ? [] : variables.names.filter(n, ${anyOf(applying)})`,
     ...idVariables(redirects),
     left: leftCel(policy),
-    allNames: `${ofChecks((profile) => text(profile.proof.checks.map(checkNameOf).join(',')))}.split(",").filter(n, n != "")`,
+    allNames: `${ofChecks(({ proof }) => text(proof.checks.map(checkNameOf).join(',')))}.split(",").filter(n, n != "")`,
     checkNames: 'variables.allNames.transformList(i, n, variables.allNames.indexOf(n) == i, n)',
     hasInterfaces: '"interfaces" in variables.checkNames',
     hasDevices,

@@ -1,6 +1,6 @@
 import type { ProofResources } from '../profiles/types.ts';
 import { counted } from '../proof/resources.ts';
-import { type Cel, map, text } from './cel.ts';
+import { type Cel, ifAny, map, text } from './cel.ts';
 
 /* The resources of the init container: proof/resources.ts as expressions. */
 
@@ -44,7 +44,6 @@ export function resourceVariables({ requests, limits }: ProofResources): Record<
   const limit = (name: (typeof counted)[number]): Cel => text(String(limits[name]));
   const request = (name: (typeof counted)[number]): Cel =>
     `(variables.isGuaranteed ? ${limit(name)} : ${text(String(requests[name]))})`;
-  const ifAny = (name: string) => ({ when: `size(variables.${name}) > 0`, value: `variables.${name}` });
   const ofPod = ['requests', 'limits'].map((field) => `size(object.spec.?resources.?${field}.orValue({}))`);
   return {
     hasPodResources: `${ofPod.join(' + ')} > 0`,
