@@ -29,6 +29,7 @@ const long = [
   'check',
   'status',
   'manifests-node-death',
+  'manifests-policies',
   'gate-proofs',
 ].map((name) => at(`../${name}.test.ts`));
 

@@ -25,6 +25,8 @@ const allowed = [
   'tests/golden/cases/',
   'tests/netns/',
   'tests/node/',
+  'tests/cluster/policies.test.ts',
+  'tests/support/arbitrary/creations.ts',
   'CHANGELOG.md',
   'charts/cni-gate/templates/generated/',
   'manifests/components/policies/policy.yaml',
