@@ -4,6 +4,7 @@ import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { runBundled } from '../../support/bundle.ts';
 import { mortal } from '../../support/mortal.ts';
 
 /**
@@ -34,6 +35,10 @@ const long = [
 
 const folder = mkdtempSync(join(tmpdir(), 'cni-gate-suite-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+
+runBundled(join(folder, 'app'));
+// the test files load the same sources
+process.env.NODE_COMPILE_CACHE = join(folder, 'compiled');
 
 const named = process.argv.slice(2).map((file) => resolve(file));
 const all = named.length > 0 ? named : globSync(at('../*.test.ts')).sort();
