@@ -46,6 +46,8 @@ export interface RunningPod {
 export interface PodOptions {
   /** Wraps the pod's command, for instance to run it in a control group. */
   enclose?: (command: [string, string[]]) => [string, string[]];
+  /** Arguments that follow those of the container. */
+  args?: string[];
 }
 
 /** The folder in which Node finds its memory limit. */
@@ -61,7 +63,12 @@ export async function startPod(
   options: PodOptions = {},
 ): Promise<RunningPod> {
   const host = fieldOf(pod, 'status.podIP');
-  const { child, refresh } = await spawnContainer(cluster, pod, ['--host', host], options);
+  const { child, refresh } = await spawnContainer(
+    cluster,
+    pod,
+    ['--host', host, ...(options.args ?? [])],
+    options,
+  );
   const server = new LoggingProcess(child, (name) => signal(child, name));
   await server.serving();
   const opsUrl = `http://${host}:${opsPort}`;
