@@ -17,20 +17,22 @@ import { mortal } from '../../support/mortal.ts';
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 /** How many workers run at the same time. Test files mostly wait: for outages, the scheduler, and controllers. */
-const workers = 3;
+const workers = 4;
 
 /** Files that take minutes. They begin first, so that no worker ends long after the others. */
 const long = [
-  'certificates-faults',
   'repair',
-  'gate-outages',
   'namespaces',
   'certificates-rotation',
+  'certificates-faults',
   'steer',
-  'check',
+  'gate-outages',
   'status',
+  'check',
   'manifests-node-death',
   'gate-proofs',
+  'readme',
+  'manifests-permissive',
 ].map((name) => at(`../${name}.test.ts`));
 
 const folder = mkdtempSync(join(tmpdir(), 'cni-gate-suite-'));
