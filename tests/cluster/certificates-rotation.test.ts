@@ -22,7 +22,8 @@ const replicas = new Set<Replica>();
 after(() => Promise.all([...replicas].map((replica) => replica.end('SIGKILL'))));
 
 function start(host: string): Replica {
-  const replica = installation.replica(host, ['--drain-timeout', '25s']);
+  // the defaults: on a busy machine, the API server may take seconds to drop an endpoint
+  const replica = installation.replica(host, ['--drain-delay', '5s', '--drain-timeout', '25s']);
   replicas.add(replica);
   return replica;
 }

@@ -17,17 +17,20 @@ import { mortal } from '../../support/mortal.ts';
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
 /** How many workers run at the same time. Test files mostly wait: for outages, the scheduler, and controllers. */
-const workers = 4;
+const workers = 3;
 
-/** Files that take minutes. They begin first, so that no worker ends long after the others. */
+/**
+ * Files that take minutes. They begin first, so that no worker ends long after the others. Those about certificates
+ * load the processors, so they do not begin together.
+ */
 const long = [
   'repair',
   'namespaces',
-  'certificates-rotation',
   'certificates-faults',
-  'steer',
   'gate-outages',
+  'steer',
   'status',
+  'certificates-rotation',
   'check',
   'manifests-node-death',
   'gate-proofs',
