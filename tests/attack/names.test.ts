@@ -74,6 +74,7 @@ test('thousands of made-up names', async (t) => {
   t.diagnostic(
     `${answers.count(200)} calls, ${asked} questions to the API server, at most ${max.toFixed(0)}`,
   );
-  assert.ok(answers.count(200) > 2 * max, 'the attack is more than the limit');
+  // each call names a pod of its own, which nothing knows: without the limit, each would be a question
+  assert.ok(answers.count(200) > max, 'the attack is more than the limit');
   assert.ok(asked <= max);
 });

@@ -21,11 +21,14 @@ tests=("$@")
 if [ ${#tests[@]} -eq 0 ]; then
   tests=(
     namespaces manifests-strict manifests-permissive manifests-files manifests-cert-manager
-    manifests-components manifests-policy-account manifests-policy-golden manifests-policy-tampering
+    manifests-components manifests-policy-account manifests-policy-pods
     gate gate-left-alone gate-restart lease manifests-namespaces
     certificates-faults certificates-rotation client-certificates
   )
 fi
+for test in "${tests[@]}"; do
+  [ -e "tests/cluster/$test.test.ts" ] || { echo "there is no test file tests/cluster/$test.test.ts" >&2 && exit 2; }
+done
 cache=${CNI_GATE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/cni-gate}
 folder=$cache/kubernetes-$version-$(go env GOVERSION)
 
@@ -43,7 +46,7 @@ build() {
     printf ')\n'
     # The modules that Kubernetes publishes from its staging folder have the same minor and patch version. Its go.mod
     # requires each at v0.0.0 and replaces it by the folder, but Go applies replacements only in the main module.
-    sed -nE 's#^[[:space:]]*(k8s\.io/[a-z-]+) (v0\.0\.0|=> \./staging).*#\1#p' \
+    sed -nE 's#^[[:space:]]*(k8s\.io/[a-z-]+) (v0\.0\.0$|=> \./staging.*)#\1#p' \
       "$(cd "$module" && go mod download -json "k8s.io/kubernetes@$version" | sed -n 's/.*"GoMod": "\(.*\)".*/\1/p')" |
       sort -u | while read -r name; do printf 'replace %s => %s v0.%s\n' "$name" "$name" "$minor"; done
   } >"$module/go.mod"
