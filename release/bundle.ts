@@ -14,20 +14,20 @@ import { build } from 'esbuild';
 import { compiledSchemas, withoutSideEffects } from './bundle-plugins.ts';
 
 /*
- * usage: npx node release/bundle.ts
+ * usage: npx node release/bundle.ts [FOLDER]
  *
- * Bundles the command line for npm, krew and the server's image into dist/webhook (docs/decisions/images-and-releases.md),
- * and the licenses of the packages in it into dist/LICENSES.
+ * Bundles the command line for npm, krew and the server's image into FOLDER/webhook, by default dist/webhook
+ * (docs/decisions/images-and-releases.md), and the licenses of the packages in it into FOLDER/LICENSES.
  */
 const checkout = fileURLToPath(new URL('../', import.meta.url));
-const folder = join(checkout, 'dist');
+const [folder = join(checkout, 'dist')] = process.argv.slice(2);
 const target = join(folder, 'webhook');
 
 // npx in a checkout runs this file before its first command, and shows only a spinner
 if (process.env.npm_command === 'exec') {
   if (isCurrent()) process.exit();
   try {
-    appendFileSync('/dev/tty', '\rcni-gate: building dist/, which takes up to half a minute\n');
+    appendFileSync('/dev/tty', '\rcni-gate: building dist/, which takes some seconds\n');
   } catch {
     // there is no terminal
   }

@@ -21,7 +21,7 @@ import { chart, helm, helmProgram } from './programs.ts';
 /* Installs, upgrades, rolls back and removes a release of the chart with Helm, in a real control plane. */
 
 /** Pods per second. */
-const rate = 50;
+const rate = 20;
 
 const cluster = await startCluster();
 await Promise.all([addNode(cluster, 'n1'), addNode(cluster, 'n2')]);
@@ -81,7 +81,7 @@ test('install: the replicas are ready, and helm test passes', async () => {
   assert.deepEqual(kubelet.failures, []);
 });
 
-test('upgrade and rollback refuse none of 50 pods a second, and each is injected', async (t) => {
+test('upgrade and rollback refuse none of 20 pods a second, and each is injected', async (t) => {
   const load = beginLoad(t, cluster, rate);
   await load.more(rate);
   await deploy('upgrade', chart);

@@ -13,14 +13,17 @@ import { shell } from './installed/guide.ts';
 
 const [, section = ''] = pages('docs/guides/certificates.md')[0]?.text.split('\n### Rotate by hand\n') ?? [];
 const [rotate = '', distrust = ''] = blocks(section, 'console');
-const rate = 200;
+/** Pods per second. */
+const rate = 100;
 const cluster = await startCluster();
 const installation = await Installation.make(cluster);
 const replicas = new Set<Replica>();
-after(() => Promise.all([...replicas].map((replica) => replica.end())));
+// without a drain, which would last until the API server closes its idle connections
+after(() => Promise.all([...replicas].map((replica) => replica.end('SIGKILL'))));
 
 function start(host: string): Replica {
-  const replica = installation.replica(host, ['--drain-timeout', '25s']);
+  // the defaults: on a busy machine, the API server may take seconds to drop an endpoint
+  const replica = installation.replica(host, ['--drain-delay', '5s', '--drain-timeout', '25s']);
   replicas.add(replica);
   return replica;
 }

@@ -20,7 +20,7 @@ const cluster = await startCluster({ audit: 'Metadata' });
 const { replicas } = await install(cluster, 'files', async () => {
   await shell(cluster, commands, { folder: mkdtempSync(join(tmpdir(), 'cni-gate-files-')) });
 });
-after(() => Promise.all(replicas.map((replica) => replica.end())));
+after(() => Promise.all(replicas.map((replica) => replica.end('SIGKILL'))));
 
 testThatItWorks(cluster);
 

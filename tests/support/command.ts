@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { type Command, CommanderError } from 'commander';
 import { CniGateError } from '../../webhook/lib/errors.ts';
+import { program } from './bundle.ts';
 
-export const main = fileURLToPath(new URL('../../webhook/main.ts', import.meta.url));
+export const main = join(program.folder, program.file);
 
 export interface Ended {
   status: number | null;

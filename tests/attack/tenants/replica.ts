@@ -93,6 +93,8 @@ export class Replica {
   async #run(): Promise<void> {
     this.#running = await startPod(this.#cluster, this.#pod, {
       enclose: (command) => this.#group.inside(command),
+      // otherwise a replica that restarts waits for 25 s until its idle connections are cut
+      args: ['--drain-timeout', '8s'],
     });
   }
 

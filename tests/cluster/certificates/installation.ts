@@ -36,6 +36,7 @@ interface Configuration {
 export class Installation {
   readonly cluster: Cluster;
   readonly access: Access;
+  #written = 0;
 
   private constructor(cluster: Cluster, access: Access) {
     this.cluster = cluster;
@@ -96,15 +97,19 @@ export class Installation {
     return state ?? assert.fail(fault.message);
   }
 
+  /** Writes the Secret. The API server reports the write to watches even if the data is the same. */
   async setData(data: Record<string, string>, labelled = true): Promise<void> {
     const encoded = Object.fromEntries(
       Object.entries(data).map(([key, text]) => [key, Buffer.from(text).toString('base64')]),
     );
     const labels = labelled ? { [certificatesLabel]: certificatesLabelValue } : {};
+    this.#written += 1;
+    const annotations = { written: String(this.#written) };
     for (;;) {
-      const { metadata, ...rest } = await this.secret();
+      const { metadata: stored, ...rest } = await this.secret();
+      const metadata = { ...stored, labels, annotations };
       try {
-        await this.cluster.api.put(secretPath, { ...rest, metadata: { ...metadata, labels }, data: encoded });
+        await this.cluster.api.put(secretPath, { ...rest, metadata, data: encoded });
         return;
       } catch (error) {
         if (!(error instanceof ApiError && error.status === 409)) throw error;

@@ -18,7 +18,8 @@ const period = 100;
 export class Kubelet {
   readonly #cluster: Cluster;
   readonly #running = new Map<string, Promise<RunningPod | undefined>>();
-  readonly #ending: Promise<unknown>[] = [];
+  /** Pods that are deleted. They drain for up to 25 s. */
+  readonly #deleted: Promise<RunningPod | undefined>[] = [];
   readonly failures: unknown[] = [];
   #addresses = 0;
   #stopped = false;
@@ -32,8 +33,7 @@ export class Kubelet {
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#loop;
-    for (const pod of this.#running.values()) await (await pod)?.end('SIGKILL');
-    await Promise.all(this.#ending);
+    for (const pod of [...this.#running.values(), ...this.#deleted]) await (await pod)?.end('SIGKILL');
   }
 
   async #run(): Promise<void> {
@@ -61,7 +61,8 @@ export class Kubelet {
     for (const [uid, pod] of this.#running) {
       if (uids.has(uid)) continue;
       this.#running.delete(uid);
-      this.#ending.push(pod.then((running) => running?.end()));
+      this.#deleted.push(pod);
+      void pod.then((running) => running?.end());
     }
   }
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { program } from '../../support/bundle.ts';
 import { imageFlags } from '../../support/command.ts';
 import { commandOf, contained, type Mount, signal } from '../../support/container/container.ts';
 import type { Cluster } from '../harness/cluster.ts';
@@ -46,23 +46,29 @@ export interface RunningPod {
 export interface PodOptions {
   /** Wraps the pod's command, for instance to run it in a control group. */
   enclose?: (command: [string, string[]]) => [string, string[]];
+  /** Arguments that follow those of the container. */
+  args?: string[];
 }
 
-const own = fileURLToPath(new URL('../../../', import.meta.url));
 /** The folder in which Node finds its memory limit. */
 const controlGroups = '/sys/fs/cgroup';
 /** The user of the image. Any other number would do as well. */
 const uid = 65_532;
 const opsPort = 8080;
 
-/** Runs a pod's container as the kubelet would, from the sources in the checkout, at the pod's address. */
+/** Runs a pod's container as the kubelet would, at the pod's address. */
 export async function startPod(
   cluster: Cluster,
   pod: StoredPod,
   options: PodOptions = {},
 ): Promise<RunningPod> {
   const host = fieldOf(pod, 'status.podIP');
-  const { child, refresh } = await spawnContainer(cluster, pod, ['--host', host], options);
+  const { child, refresh } = await spawnContainer(
+    cluster,
+    pod,
+    ['--host', host, ...(options.args ?? [])],
+    options,
+  );
   const server = new LoggingProcess(child, (name) => signal(child, name));
   await server.serving();
   const opsUrl = `http://${host}:${opsPort}`;
@@ -108,11 +114,11 @@ async function spawnContainer(
   await refresh();
   const mounts: Mount[] = [
     ...['/usr', '/lib', '/lib64', ...(enclose ? [controlGroups] : [])].map((path): Mount => [path, path]),
-    [own, '/app'],
+    [program.folder, '/app'],
     [process.execPath, '/node'],
     ...container.volumeMounts.map(({ name, mountPath }): Mount => [folder(name), mountPath]),
   ];
-  const command = ['/node', ...imageFlags, '/app/webhook/main.ts', ...container.args, ...more];
+  const command = ['/node', ...imageFlags, `/app/${program.file}`, ...container.args, ...more];
   const entered = contained({ root, uid, mounts }, command);
   const child = spawn(...(enclose?.(entered) ?? entered), {
     stdio: ['ignore', 'pipe', 'pipe'],

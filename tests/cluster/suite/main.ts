@@ -4,6 +4,7 @@ import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { runBundled } from '../../support/bundle.ts';
 import { mortal } from '../../support/mortal.ts';
 
 /**
@@ -18,23 +19,32 @@ const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url
 /** How many workers run at the same time. Test files mostly wait: for outages, the scheduler, and controllers. */
 const workers = 3;
 
-/** Files that take minutes. They begin first, so that no worker ends long after the others. */
+/**
+ * Files that take minutes. They begin first, so that no worker ends long after the others. Those about certificates
+ * load the processors, so they do not begin together.
+ */
 const long = [
-  'certificates-faults',
   'repair',
-  'gate-outages',
   'namespaces',
-  'certificates-rotation',
+  'certificates-faults',
+  'gate-outages',
   'steer',
-  'check',
   'status',
+  'certificates-rotation',
+  'check',
   'manifests-node-death',
   'manifests-policies',
   'gate-proofs',
+  'readme',
+  'manifests-permissive',
 ].map((name) => at(`../${name}.test.ts`));
 
 const folder = mkdtempSync(join(tmpdir(), 'cni-gate-suite-'));
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
+
+runBundled(join(folder, 'app'));
+// the test files load the same sources
+process.env.NODE_COMPILE_CACHE = join(folder, 'compiled');
 
 const named = process.argv.slice(2).map((file) => resolve(file));
 const all = named.length > 0 ? named : globSync(at('../*.test.ts')).sort();

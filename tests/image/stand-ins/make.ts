@@ -15,7 +15,13 @@ import { layFiles } from './files.ts';
 const debian = mkdtempSync(join(tmpdir(), 'debian-'));
 try {
   await run('tar', ['-C', debian, '-xf', process.argv[2] ?? '']);
-  for (const image of await namedImages()) await make(image);
+  const images = (await namedImages()).values();
+  // two at the same time, because an import uses one processor
+  await Promise.all(
+    [images, images].map(async (next) => {
+      for (const image of next) await make(image);
+    }),
+  );
 } finally {
   rmSync(debian, { recursive: true });
 }
