@@ -7,8 +7,8 @@ import { type Cel, ifAny, map, text } from './cel.ts';
 type AmountOf = (container: Cel, name: string) => Cel;
 
 const limitOf: AmountOf = (container, name) => `${container}.?resources.?limits[?${text(name)}]`;
-const requestOf: AmountOf = (container, name) =>
-  `${container}.?resources.?requests[?${text(name)}].or(${limitOf(container, name)})`;
+/** The API server has set requests that are missing to the limits: `SetDefaults_Pod` (pkg/apis/core/v1/defaults.go). */
+const requestOf: AmountOf = (container, name) => `${container}.?resources.?requests[?${text(name)}]`;
 
 /** Whether two optional amounts are equal; two that are missing are. */
 export const sameAmount = (a: Cel, b: Cel): Cel =>
@@ -50,8 +50,6 @@ export function resourceVariables({ requests, limits }: ProofResources): Record<
     isGuaranteed,
     requests: whereAllSet(requestOf, request),
     limits: whereAllSet(limitOf, limit),
-    resources:
-      'variables.hasPodResources || size(variables.others) == 0 ? {} : ' +
-      map({ requests: ifAny('requests'), limits: ifAny('limits') }),
+    resources: `variables.hasPodResources ? {} : ${map({ requests: ifAny('requests'), limits: ifAny('limits') })}`,
   };
 }
