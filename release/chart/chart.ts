@@ -29,6 +29,8 @@ const options: Option[] = [
   component('monitoring', '.Values.monitoring.enabled'),
   component('grafana-dashboard', '.Values.grafanaDashboard.enabled'),
   component('network-policy', '.Values.networkPolicy.enabled'),
+  component('policies', 'ne (include "cni-gate.policies" .) "off"'),
+  component('proof-only', 'eq (include "cni-gate.policies" .) "only"'),
   component('no-opt-out', 'not (dig "proof" "allowOptOut" true .Values.configuration)'),
 ];
 
@@ -58,7 +60,10 @@ export async function templates(kubectl?: string): Promise<File[]> {
       const found = find(objects);
       return found && withPlaceholders(found);
     });
-    return [`${id.toLowerCase().replace('/', '-')}.yaml`, text];
+    // values may give the mutating policy as a text instead
+    const isGiven = id.startsWith('MutatingAdmissionPolicy');
+    const whole = isGiven ? `{{- if not .Values.policyObjects }}\n${text}{{- end }}\n` : text;
+    return [`${id.toLowerCase().replace('/', '-')}.yaml`, whole];
   });
   const configuration = `{{- define "cni-gate.configuration" -}}\n${template(configurationIn)}{{- end }}\n`;
   return [...files, ['_configuration.tpl', configuration]];

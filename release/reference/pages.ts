@@ -1,8 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { parsePolicy } from '../../webhook/config/load.ts';
+import { policiesYaml, webhookPatch } from '../../webhook/core/policies/yaml.ts';
 import { errorCodes } from '../../webhook/lib/errors.ts';
 import { flagList, limitList, metricList } from './lists.ts';
-import { fillDaemonSets, profileList } from './profiles.ts';
+import { fillConditions, fillPolicy, profileList } from './profiles.ts';
 import { configurationTypes } from './types.ts';
 
 /** What a block of a page can contain, by the first word of its marker: `<!-- generated: limits Connections -->`. */
@@ -13,6 +15,8 @@ const generators: Record<string, (name: string) => string> = {
   profiles: profileList,
 };
 
+const generated = '# Generated from webhook/core/policies/ by `npm run generate`. Do not edit.\n';
+
 /** The files that this folder generates in whole or in part. The rest of each file is written by hand. */
 export const generatedFiles: Record<string, (text: string) => string> = {
   'README.md': fillBlocks,
@@ -20,8 +24,10 @@ export const generatedFiles: Record<string, (text: string) => string> = {
   'docs/reference/errors.md': fillErrors,
   'docs/reference/limits.md': fillBlocks,
   'docs/reference/metrics.md': fillBlocks,
-  'manifests/base/mutating-webhook.yaml': fillDaemonSets,
-  'manifests/base/policy-pods.yaml': fillDaemonSets,
+  'manifests/base/mutating-webhook.yaml': fillConditions,
+  'manifests/base/policy-pods.yaml': fillPolicy,
+  'manifests/components/policies/policy.yaml': () => generated + policiesYaml(parsePolicy()),
+  'manifests/components/policies/webhook.yaml': () => generated + webhookPatch(),
   'webhook/core/profiles/configuration.ts': configurationTypes,
 };
 

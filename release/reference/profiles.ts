@@ -1,7 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { builtInProfiles } from '../../webhook/config/builtin.ts';
+import { parsePolicy } from '../../webhook/config/load.ts';
+import { conditionsOf } from '../../webhook/core/policies/conditions.ts';
+import { leftReasons } from '../../webhook/core/policies/left.ts';
 import type { Condition, Profile } from '../../webhook/core/profiles/types.ts';
 import { checkNameOf } from '../../webhook/core/profiles/types.ts';
+import { wrap } from '../../webhook/lib/wrap.ts';
 
 /** The built-in profiles, as Markdown. @param guides the path of docs/guides/ from the page */
 export function profileList(guides: string): string {
@@ -29,16 +33,29 @@ function appliesTo({ when }: Profile): string {
   return annotations ? `pods with the annotation ${key(annotations)}` : 'all pods';
 }
 
-/** Matches the list of DaemonSets in a match condition of a manifest, with the text before the list and the indent. */
-export const daemonSetList = /( owner\.name in \[)(\n +)[^\]]*(?=\])/;
+/** Matches the generated match conditions of a manifest. */
+export const conditionList = /^( *)matchConditions:\n(?:\1 .*\n)+/m;
 
-/** Writes the DaemonSets of the built-in profiles into the match condition of a manifest that lists DaemonSets. */
-export function fillDaemonSets(manifest: string): string {
-  const names = builtInProfiles().flatMap(({ daemonSets }) =>
-    daemonSets.map(({ namespace, name }) => `'${namespace}/${name}'`),
-  );
-  if (!daemonSetList.test(manifest)) throw new Error('the manifest has no list of DaemonSets');
-  return manifest.replace(daemonSetList, (_, start: string, indent: string) =>
-    [start, [...new Set(names)].sort().join(`,${indent}`)].join(indent),
-  );
+const reasonList = /^( *)- name: reasons\n *expression: >-\n(?:\1 {4}.*\n)+/m;
+
+/** Writes the match conditions, and the reasons for which a pod needs the server, into the policy over the final pod. */
+export const fillPolicy = (manifest: string): string =>
+  fillConditions(manifest).replace(reasonList, (_, indent: string) => {
+    // JSON is also an expression
+    const map = JSON.stringify(leftReasons, null, 1).replaceAll(/\n */g, ' ');
+    const lines = wrap(map, 110).map((line) => `${indent}    ${line.trim()}`);
+    return [`${indent}- name: reasons`, `${indent}  expression: >-`, ...lines, ''].join('\n');
+  });
+
+/** Writes the match conditions of the built-in profiles into a manifest. */
+export function fillConditions(manifest: string): string {
+  if (!conditionList.test(manifest)) throw new Error('the manifest has no matchConditions');
+  return manifest.replace(conditionList, (_, indent: string) => {
+    const items = conditionsOf(parsePolicy()).flatMap(({ name, expression }) => [
+      `${indent}  - name: ${name}`,
+      `${indent}    expression: >-`,
+      ...wrap(expression, 110 - indent.length).map((line) => `${indent}      ${line.trim()}`),
+    ]);
+    return [`${indent}matchConditions:`, ...items, ''].join('\n');
+  });
 }

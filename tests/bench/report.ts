@@ -4,6 +4,7 @@ import { cpus, release, type as system } from 'node:os';
 
 /** The benches with a section in `docs/performance.md`, and the command that runs each. */
 const sections = {
+  create: 'npm run bench create',
   requests: 'npm run bench',
   scale: 'npm run bench scale',
   validator: 'npm run bench validator',

@@ -151,6 +151,33 @@ const variants: Variant[] = [
     },
   },
   {
+    name: 'strict with policies',
+    values: { mode: 'strict', policies: 'on' },
+    kustomization: { overlay: 'strict-policies' },
+  },
+  {
+    name: 'permissive with policies, and the image of a mirror',
+    values: { policies: 'on', validatorImage: { repository: 'mirror.example:5000/validator', tag: '1' } },
+    kustomization: {
+      overlay: 'permissive-policies',
+      transformers: ['image'],
+      fields: {
+        images: [
+          {
+            name: 'ghcr.io/cni-gate/cni-gate-validator',
+            newName: 'mirror.example:5000/validator',
+            newTag: '1',
+          },
+        ],
+      },
+    },
+  },
+  {
+    name: 'no server',
+    values: { mode: 'strict', policies: 'only' },
+    kustomization: { overlay: 'strict', components: ['policies', 'proof-only'] },
+  },
+  {
     name: 'every option at once',
     values: {
       mode: 'permissive',
@@ -195,6 +222,51 @@ suite('chart and kustomize render the same objects', () => {
       assert.deepEqual(comparable(rendered), comparable(wanted));
     });
   }
+});
+
+suite('whether the mutating policy is installed', () => {
+  const served = ['--api-versions', 'admissionregistration.k8s.io/v1/MutatingAdmissionPolicy'];
+  const policy = 'MutatingAdmissionPolicy/pods.cni-gate.io';
+  const webhookIn = (objects: Record<string, KubernetesObject>): unknown =>
+    (objects['MutatingWebhookConfiguration/cni-gate'] as unknown as { webhooks: object[] }).webhooks[0];
+  const own = { proof: { imagePullSecrets: ['mirror'] } };
+  const given = {
+    apiVersion: 'v1',
+    kind: policy.split('/')[0],
+    metadata: { name: 'pods.cni-gate.io' },
+    own: true,
+  };
+  const cases: [name: string, values: object, more: string[], wanted: object | undefined][] = [
+    ['the API server has none', { mode: 'strict' }, [], undefined],
+    [
+      'the API server has them',
+      { mode: 'strict' },
+      served,
+      { apiVersion: 'admissionregistration.k8s.io/v1' },
+    ],
+    ['settings of the gate', { configuration: { gate: { mode: 'audit' } } }, served, { spec: {} }],
+    ['a configuration of your own', { mode: 'strict', configuration: own }, served, undefined],
+    ['with its policy', { configuration: own, policyObjects: JSON.stringify(given) }, served, { own: true }],
+    ['the values say no', { mode: 'strict', policies: 'off' }, served, undefined],
+  ];
+  for (const [name, values, more, wanted] of cases) {
+    test(name, async () => {
+      const objects = comparable(await template(values, more));
+      if (wanted === undefined) assert.equal(objects[policy], undefined);
+      else assert.partialDeepStrictEqual(objects[policy], wanted);
+      const failurePolicy = wanted === undefined ? 'Fail' : 'Ignore';
+      assert.partialDeepStrictEqual(webhookIn(objects), { failurePolicy });
+    });
+  }
+
+  test('NOTES say which was chosen, and why', async () => {
+    const notes = async (...args: string[]): Promise<string> =>
+      (await helm(['install', 'cni-gate', chart, ...namespace, '--dry-run=client', ...args])).split(
+        'NOTES:',
+      )[1] ?? '';
+    assert.match(await notes(), /policies: off, because the API server has no MutatingAdmissionPolicy/);
+    assert.match(await notes('--set', 'policies=only'), /policies: only, as your values say/);
+  });
 });
 
 test('the generated part is up to date', async () => {
@@ -259,6 +331,11 @@ suite('refused, with a message that says why', () => {
       'another default container',
       [...namespace, '--set-string', 'podAnnotations.kubectl\\.kubernetes\\.io/default-container=x'],
       /invalid propertyName 'kubectl\.kubernetes\.io\/default-container'/,
+    ],
+    [
+      'policies of another configuration',
+      [...namespace, '--set', 'policies=on,configuration.proof.mode=warn'],
+      /policyObjects.*cni-gate policies/,
     ],
     ['an old Kubernetes', [...namespace, '--kube-version', '1.29.0'], />=1\.30/],
   ];

@@ -61,13 +61,19 @@ test('after the change to strict, pods from before are in warn mode until they a
     assert.match(shown, /not recreated: it was created while proof\.mode was warn/);
   });
   const { first, status } = run('check');
-  assert.match(first, /^No check failed\. Warnings: proof-mode: 2 pods in warn mode/);
+  assert.match(
+    first,
+    /^No check failed\. Warnings: (mutating-policy: [^;]*; )?proof-mode: 2 pods in warn mode/,
+  );
   assert.equal(status, 0);
   await cluster.kubectl(recreate.split(' ').slice(1));
   await eventually(async () => {
     // the old pod has to be deleted by hand, because no kubelet runs that would end it
     await cluster.kubectl(['-n', 'shop', 'delete', 'pod', bad.metadata.name, '--now', '--ignore-not-found']);
-    assert.match(run('check').first, /^All \d+ checks passed\.$/);
+    assert.match(
+      run('check').first,
+      /^(All \d+ checks passed\.|No check failed\. Warnings: mutating-policy: [^;]*)$/,
+    );
   });
   await cluster.kubectl(['-n', 'shop', 'delete', 'deployment', 'bad']);
   await apply(cluster, 'permissive');

@@ -113,3 +113,31 @@ test('JUnit: a suite for each file, a case for each workload that is admitted an
   assert.match(strict?.testcase[3]?.failure?.['@message'] ?? '', /is not allowed/);
   assert.equal(strict?.testcase.at(-1)?.failure?.['@type'], 'CNI_GATE_NAMESPACE_NOT_GIVEN');
 });
+
+test('JSON and text: the workloads that the mutating policy leaves to the server, with the reason', async (t) => {
+  const annotated = (name: string, annotation: string): string =>
+    pod(name).replace('metadata:', `metadata:\n  annotations: {${annotation}}`);
+  const documents = [
+    pod('plain'),
+    annotated('skipping', 'config.linkerd.io/skip-outbound-ports: "25"'),
+    annotated('odd', 'config.linkerd.io/proxy-uid: "+7"'),
+    labelled('opted-out', 'none'),
+    labelled('refused', 'nowhere'),
+    namespaceOf('shop', 'linkerd'),
+  ];
+  const reviewed = await reviewFiles(t, { 'a.yaml': documents.join('---\n') });
+  assert.deepEqual(
+    reviewed.json().workloads.map(({ name, needsServer }) => [name, needsServer]),
+    [
+      ['plain', undefined],
+      ['skipping', 'skipped-ports'],
+      ['odd', 'ids'],
+      ['opted-out', undefined],
+      ['refused', undefined],
+    ],
+  );
+  assert.match(
+    reviewed.brief(),
+    /shop\/skipping .*\n {2}note: needs the server: an annotation of the pod or its /,
+  );
+});

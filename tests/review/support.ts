@@ -55,6 +55,7 @@ export interface JsonReport {
     reason: string;
     part?: string;
     assumed?: string[];
+    needsServer?: string;
     checks: string[];
     profiles: string[];
     warnings: string[];

@@ -3,6 +3,7 @@ import { docsUrl } from '../lib/names.ts';
 import { version } from '../lib/version.ts';
 import { checkCommand } from './check.ts';
 import { dashboardCommand } from './dashboard.ts';
+import { policiesCommand } from './policies.ts';
 import { reviewCommand } from './review.ts';
 import { serveCommand } from './serve.ts';
 import { statusCommand } from './status.ts';
@@ -24,6 +25,7 @@ export function createProgram(): Command {
     .version(version)
     .addCommand(serveCommand())
     .addCommand(reviewCommand())
+    .addCommand(policiesCommand())
     .addCommand(checkCommand())
     .addCommand(statusCommand())
     .addCommand(dashboardCommand())

@@ -60,9 +60,12 @@ function configurationFaults({ profiles, proof }: ConfigurationFile): Fault[] {
 export const parsePolicy = (text?: string, file?: string, image?: string): Policy =>
   new Policy(parseConfiguration(text, file, image));
 
-/** Returns the policy of a configuration file, or of the built-in defaults if no file is given. */
-export const readPolicy = (path?: string): Policy =>
-  parsePolicy(path === undefined ? undefined : readText(path, 'CNI_GATE_CONFIG_UNREADABLE'), path);
+/**
+ * Returns the policy of a configuration file, or of the built-in defaults if no file is given.
+ * @param image as in {@link parseConfiguration}
+ */
+export const readPolicy = (path?: string, image?: string): Policy =>
+  parsePolicy(path === undefined ? undefined : readText(path, 'CNI_GATE_CONFIG_UNREADABLE'), path, image);
 
 /** Like {@link readPolicy}, but reads the file again when it changes. @param image as in {@link parseConfiguration} */
 export function livePolicy(

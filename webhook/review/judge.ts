@@ -5,6 +5,7 @@ import { dotted } from '../config/parse.ts';
 import { FixedNamespaces } from '../core/facts/namespace.ts';
 import type { Pod } from '../core/facts/pod.ts';
 import { earlierCall, readStatus } from '../core/facts/status-annotation.ts';
+import { type LeftReason, needsServer } from '../core/policies/left.ts';
 import type { Policy } from '../core/profiles/policy.ts';
 import { exemption, isExemptNamespace, select } from '../core/proof/selection.ts';
 import { CniGateError } from '../lib/errors.ts';
@@ -71,8 +72,11 @@ export class Judge {
       const uncalled = this.uncalled(workload.namespace);
       if (uncalled !== undefined) return { decision: { ...notCalled(uncalled), ...label }, gaps: [] };
       const gaps = this.#gapsOf(request);
+      // before admission changes the pod in place
+      const needs = this.#needsServer(request);
       const decision = await this.#decisionOn(workload, body, assumeMeshed ? gaps : []);
-      return { decision: { ...decision, ...label }, gaps: assumeMeshed ? [] : gaps };
+      const needsServer = needs !== undefined && decision.outcome !== 'refused' && { needsServer: needs };
+      return { decision: { ...decision, ...label, ...needsServer }, gaps: assumeMeshed ? [] : gaps };
     } catch (error) {
       if (error instanceof CniGateError) return malformed(workload, error);
       if (!(error instanceof RangeError)) throw error;
@@ -111,6 +115,13 @@ export class Judge {
       (policy, mesh) => policy.withProfiles((profile) => asIfInjected(profile, mesh)),
       this.#options.policy,
     );
+  }
+
+  #needsServer(request: PodRequest): LeftReason | undefined {
+    const { policy, ownNamespace } = this.#options;
+    const facts = this.#namespaces.facts(request.namespace);
+    const isExempt = exemption(request, policy.daemonSets, ownNamespace) !== undefined;
+    return facts === undefined || isExempt ? undefined : needsServer(request.pod, facts, policy);
   }
 
   #gapsOf(request: PodRequest): MeshGap[] {

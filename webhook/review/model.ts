@@ -1,6 +1,7 @@
 import type { Operation } from 'fast-json-patch';
 import type { Outcome } from '../admission/mutate.ts';
 import type { AdmissionReview } from '../admission/review.ts';
+import { type LeftReason, leftReasons } from '../core/policies/left.ts';
 import type { ErrorCode } from '../lib/errors.ts';
 
 /** The keys and indexes that lead from a value to another value inside it. */
@@ -59,6 +60,8 @@ export interface ReviewDecision {
   podLabel?: string;
   /** Meshes whose injectors were assumed to have run. */
   assumed?: string[];
+  /** Why the mutating policy would leave the pod to the server; absent if it would not, or if the pod is refused. */
+  needsServer?: LeftReason;
   warnings: string[];
   /** The message of a refusal. */
   message?: string;
@@ -182,5 +185,7 @@ type Named = Pick<Workload, 'kind' | 'namespace' | 'name'> & { part?: string | u
 export const textOf = ({ message, code }: Finding): string => `${message} (${code})`;
 
 /** Notes on a decision. */
-export const notesOn = ({ assumed }: ReviewDecision): string[] =>
-  assumed ? [`checked as if the injector of ${assumed.join(' and ')} had run`] : [];
+export const notesOn = ({ assumed, needsServer }: ReviewDecision): string[] => [
+  ...(assumed ? [`checked as if the injector of ${assumed.join(' and ')} had run`] : []),
+  ...(needsServer ? [`needs the server: ${leftReasons[needsServer]}`] : []),
+];

@@ -16,3 +16,28 @@
 {{- end }}
 {{- join "', '" $images | printf "['%s']" }}
 {{- end -}}
+{{- define "cni-gate.proofMode" -}}
+{{ ternary "warn" "enforce" (eq .Values.mode "permissive") }}
+{{- end -}}
+{{- /* whether the mutating policy was made from the configuration: "yes", or nothing */}}
+{{- define "cni-gate.policiesFit" -}}
+{{- if or .Values.policyObjects (not (or .Values.configuration.proof .Values.configuration.profiles)) }}yes{{ end }}
+{{- end -}}
+{{- /* whether the API server has mutating policies: "yes", or nothing */}}
+{{- define "cni-gate.policiesServed" -}}
+{{- if .Capabilities.APIVersions.Has "admissionregistration.k8s.io/v1/MutatingAdmissionPolicy" }}yes{{ end }}
+{{- end -}}
+{{- /* whether the mutating policy is installed: on, off, or only, without a server */}}
+{{- define "cni-gate.policies" -}}
+{{- if eq .Values.policies "auto" }}
+{{- if and (include "cni-gate.policiesFit" .) (include "cni-gate.policiesServed" .) }}on{{ else }}off{{ end }}
+{{- else }}
+{{- if and (ne .Values.policies "off") (not (include "cni-gate.policiesFit" .)) }}
+{{- fail (printf "policies: %s needs policyObjects, the output of `cni-gate policies` for your configuration" .Values.policies) }}
+{{- end }}
+{{- .Values.policies }}
+{{- end }}
+{{- end -}}
+{{- define "cni-gate.failurePolicy" -}}
+{{- if and (eq .Values.mode "strict") (eq (include "cni-gate.policies" .) "off") }}Fail{{ else }}Ignore{{ end }}
+{{- end -}}

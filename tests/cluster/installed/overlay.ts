@@ -10,7 +10,14 @@ import type { Cluster } from '../harness/cluster.ts';
 import { eventually } from '../harness/eventually.ts';
 import { namespace, pod } from '../harness/objects.ts';
 
-export type Overlay = 'strict' | 'permissive' | 'files' | 'cert-manager';
+export type Overlay =
+  | 'strict'
+  | 'permissive'
+  | 'files'
+  | 'cert-manager'
+  | 'strict-policies'
+  | 'permissive-policies'
+  | 'proof-only';
 
 const own = fileURLToPath(new URL('../../../', import.meta.url));
 

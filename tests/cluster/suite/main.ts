@@ -33,6 +33,7 @@ const long = [
   'certificates-rotation',
   'check',
   'manifests-node-death',
+  'manifests-policies',
   'gate-proofs',
   'readme',
   'manifests-permissive',

@@ -1,6 +1,7 @@
 import fc, { type Arbitrary } from 'fast-check';
 import type { MutateContext } from '../../../webhook/admission/mutate.ts';
 import { FixedNamespaces } from '../../../webhook/core/facts/namespace.ts';
+import type { Policy } from '../../../webhook/core/profiles/policy.ts';
 import { foreign, profileLabel } from '../../../webhook/lib/names.ts';
 import { builtInNames, policyOf } from '../configurations.ts';
 
@@ -22,7 +23,7 @@ const profiles = [
 ];
 
 /** Policies with different settings of `proof`. They are made only once, as in a server. */
-const policies = [
+export const policies = [
   {},
   { imagePullSecrets: ['mirror', 'spare'], image: 'mirror.local/cni-gate:1', imagePullPolicy: 'Always' },
   { mode: 'warn', allowOptOut: false },
@@ -45,12 +46,15 @@ export const contexts: Arbitrary<MutateContext> = fc
     ),
     ambient: fc.boolean(),
   })
-  .map(({ policy, combined: profile, ambient }) => {
-    const labels = { [profileLabel]: profile, ...(ambient && { 'istio.io/dataplane-mode': 'ambient' }) };
-    return {
-      policy,
-      namespaces: new FixedNamespaces(new Map([['shop', labels]])),
-      // without this method, a counterexample prints the whole policy
-      [fc.toStringMethod]: () => JSON.stringify({ proof: policy.proof, labels }),
-    };
-  });
+  .map(({ policy, combined: profile, ambient }) => contextIn(policy, profile, ambient));
+
+/** The namespace `shop` with this value of the label. */
+export function contextIn(policy: Policy, profile: string, ambient: boolean): MutateContext {
+  const labels = { [profileLabel]: profile, ...(ambient && { 'istio.io/dataplane-mode': 'ambient' }) };
+  return {
+    policy,
+    namespaces: new FixedNamespaces(new Map([['shop', labels]])),
+    // without this method, a counterexample prints the whole policy
+    [fc.toStringMethod]: () => JSON.stringify({ proof: policy.proof, labels }),
+  } as MutateContext;
+}

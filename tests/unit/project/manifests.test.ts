@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
+import { matchConstraints } from '../../../webhook/core/policies/conditions.ts';
 import { installedWebhooks, webhookConfiguration } from '../../../webhook/lib/names.ts';
 import { serverImage, validatorImage } from '../../../webhook/lib/version.ts';
 
@@ -31,6 +32,7 @@ test('the webhook and the policy over pods are about the same namespaces and pod
   const { scope, ...rule } = policy.spec.matchConstraints.resourceRules[0];
   assert.deepEqual([{ ...rule, scope }], webhook.rules);
   assert.deepEqual(policy.spec.matchConditions, webhook.matchConditions);
+  assert.deepEqual(policy.spec.matchConstraints, matchConstraints);
 });
 
 // the API server can lose the parameters of a policy for ever: kubernetes#130887

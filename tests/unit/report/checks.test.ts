@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
+import { leftByThePolicy } from '../../../webhook/core/policies/conditions.ts';
 import type { CheckId } from '../../../webhook/report/judge/catalogue.ts';
 import type { CheckResult } from '../../../webhook/report/judge/check-result.ts';
 import type { InstallationFacts, Webhook } from '../../../webhook/report/observe/installation.ts';
@@ -16,6 +17,7 @@ import {
   findingsOf,
   forbidden,
   found,
+  mutatingPair,
   nothingInstalled,
   slice,
   wholeInstallation,
@@ -36,9 +38,9 @@ const servicePort = (more: object) => ({
   }),
 });
 const replicas = (...of: Parameters<typeof deployment>) => ({ deployment: found(deployment(...of)) });
-const { pods, serviceAccount } = wholeInstallation.policies;
+const { pods } = wholeInstallation.policies;
 const policies = (more: object): Partial<InstallationFacts> => ({
-  policies: { pods: { ...pods, ...more }, serviceAccount },
+  policies: { ...wholeInstallation.policies, pods: { ...pods, ...more } },
 });
 const specIn = <T extends object>(seen: Observation<{ spec?: T }>): T => seen.found?.spec ?? ({} as T);
 const binding = (more: object) =>
@@ -375,4 +377,114 @@ test('a probe: a hint for each reason, and one that was not made is never a pass
   const dark = { namespaces: forbidden('namespaces') };
   assert.equal(probed('not-made', 'no-namespace', { namespaces: found([]) })?.result, 'skipped');
   assert.equal(probed('not-made', 'no-namespace', dark)?.result, 'not-known');
+});
+
+suite('the mutating policy', () => {
+  const version = found({ major: 1, minor: 36, text: 'v1.36.3', usesNominations: true });
+  const judgeWith = (
+    mutating: InstallationFacts['policies']['mutating'],
+    more: Partial<CheckFacts> = {},
+  ): Findings => judge({ policies: { ...wholeInstallation.policies, mutating } }, { version, ...more });
+  const row = (...of: Parameters<typeof judgeWith>): Partial<CheckResult> =>
+    judgeWith(...of)['mutating-policy'] ?? {};
+  const none = { policy: absent, binding: absent };
+  const pair = mutatingPair();
+  const [rules, binding] = [specIn(pair.policy), specIn(pair.binding)];
+  const changed = (more: object) => ({ ...pair, policy: found({ spec: { ...rules, ...more } }) });
+  const image = (name: string) => ({
+    variables: rules.variables?.map((one) =>
+      one.name === 'image' ? { name: 'image', expression: `"${name}"` } : one,
+    ),
+  });
+  const [webhook = {} as Webhook] = allRegistered.mutating ?? [];
+  const relying = {
+    ...allRegistered,
+    mutating: [{ ...webhook, matchConditions: [...(webhook.matchConditions ?? []), leftByThePolicy] }],
+  };
+
+  test('there is none: before 1.36 nothing is said, from then on a warning', () => {
+    assert.equal(judge({})['mutating-policy'], undefined);
+    assert.partialDeepStrictEqual(row(none), { result: 'warning' });
+    assert.match(row(none).hint ?? '', /strict-policies/);
+  });
+
+  test('as the configuration makes it', () => {
+    const findings = judgeWith(pair, { registered: relying });
+    assert.deepEqual(having(findings, 'passed'), Object.keys(findings));
+    assert.match(row(pair).what ?? '', /the webhook is called for every pod too/);
+  });
+
+  const wrong: [name: string, Parameters<typeof judgeWith>, RegExp][] = [
+    ['it is missing', [{ ...pair, policy: absent }], /it does not exist/],
+    ['its binding is missing', [{ ...pair, binding: absent }], /its binding does not exist/],
+    ['the webhook relies on it', [none, { registered: relying }], /it does not exist/],
+    [
+      'of another policy',
+      [{ ...pair, binding: found({ spec: { ...binding, policyName: 'x' } }) }],
+      /another policy/,
+    ],
+    ['another image', [changed(image('example/other'))], /the image "example\/other", and .* says "ghcr/],
+    ['other variables', [changed({ variables: rules.variables?.slice(0, -1) })], /its variables are not/],
+    ['other mutations', [changed({ mutations: [] })], /its mutations are not/],
+    ['other namespaces', [changed({ matchConstraints: {} })], /its matchConstraints are not/],
+    [
+      'another mode',
+      [pair, { configuration: configured({ proof: { mode: 'warn' } }) }],
+      /its variables are not/,
+    ],
+    [
+      'another configuration',
+      [pair, { configuration: configured({ proof: { image: 'x/y' } }) }],
+      /says "x\/y"/,
+    ],
+  ];
+  for (const [name, args, text] of wrong)
+    test(`${name}: red, with what to do`, () => {
+      const { result, code, what, hint } = row(...args);
+      assert.deepEqual([result, code, hint === ''], ['failed', 'CNI_GATE_POLICY', false]);
+      assert.match(what ?? '', text);
+    });
+
+  test("the image of the Deployment's init container, or of the final policy, is the expected one", () => {
+    const mirror = 'mirror.example/validator:1';
+    const of = (more: Partial<InstallationFacts>): string | undefined =>
+      judge({ ...wholeInstallation, ...more }, { version })['mutating-policy']?.result;
+    const mutating = changed(image(mirror));
+    const base = deployment();
+    const spec = { ...base.spec?.template.spec, initContainers: [{ name: 'validator', image: mirror }] };
+    const ours = { ...base, spec: { ...base.spec, template: { spec } } } as typeof base;
+    const variables = [{ name: 'images', expression: `['${mirror}', 'x']` }];
+    const final = { ...pods, policy: found({ spec: { ...specIn(pods.policy), variables } }) };
+    const installed = { ...wholeInstallation.policies, mutating };
+    assert.equal(of({ policies: installed }), 'failed');
+    assert.equal(of({ policies: installed, deployment: found(ours) }), 'passed');
+    assert.equal(of({ policies: { ...installed, pods: final } }), 'passed');
+  });
+
+  test('proof-only: checks of the server are left out, and what is not installed is said', () => {
+    const { registered, installation } = nothingInstalled;
+    const only = (mutating: InstallationFacts['policies']['mutating']): Findings =>
+      findingsOf(
+        checkFacts({
+          version,
+          registered,
+          serverRights: absent,
+          installation: { ...installation, policies: { ...installation.policies, pods, mutating } },
+        }),
+      );
+    const findings = only(pair);
+    assert.deepEqual(having(findings, 'passed'), Object.keys(findings));
+    assert.match(findings.installed?.what ?? '', /gate, steering and repair are not installed/);
+    assert.deepEqual(
+      [findings.deployment, findings.leader, findings['webhook-pods']],
+      [undefined, undefined, undefined],
+    );
+    assert.deepEqual(having(only(none), 'failed'), ['mutating-policy']);
+  });
+
+  test('what an outage does is said', () => {
+    const policies = { ...wholeInstallation.policies, mutating: pair };
+    const { what } = judge({ policies, ...endpoints(0) }, { version }).service ?? {};
+    assert.match(what ?? '', /so new pods .* that the mutating policy leaves to the server are refused$/);
+  });
 });

@@ -1,6 +1,7 @@
 import type { V1Deployment } from '@kubernetes/client-node';
 import { toDaemonSetFacts } from '../../../webhook/core/facts/node.ts';
 import type { PodEvidence } from '../../../webhook/core/facts/pod-evidence.ts';
+import { policyObjects } from '../../../webhook/core/policies/policy.ts';
 import { installedPolicies, installedWebhooks } from '../../../webhook/lib/names.ts';
 import { type CheckId, checksOf } from '../../../webhook/report/judge/catalogue.ts';
 import type { CheckResult } from '../../../webhook/report/judge/check-result.ts';
@@ -53,6 +54,12 @@ const bound = (kind: keyof typeof expectedPolicies): PolicyPair => ({
   }),
 });
 
+/** The mutating policy of a configuration, and its binding, as the API server returns them. */
+export function mutatingPair(policy = policyOf()): InstallationFacts['policies']['mutating'] {
+  const [rules, binding] = JSON.parse(JSON.stringify(policyObjects(policy)));
+  return { policy: found(rules), binding: found(binding) };
+}
+
 /** A Deployment of 2 replicas, of which `readyReplicas` are ready. */
 export const deployment = (
   readyReplicas = 2,
@@ -87,7 +94,12 @@ export const wholeInstallation: InstallationFacts = {
   slices: found([slice(2)]),
   deployment: found(deployment()),
   certificate: found({ secret: 'cni-gate/cni-gate-tls', webhooks: [] }),
-  policies: { pods: bound('pods'), serviceAccount: bound('serviceAccount') },
+  policies: {
+    pods: bound('pods'),
+    serviceAccount: bound('serviceAccount'),
+    // a cluster that can have none: see `version`
+    mutating: { policy: absent, binding: absent },
+  },
   lease: found({ holder: 'cni-gate-5d9f_1', renewed: now - 1000, duration: 15_000 }),
   failurePolicy: 'Fail',
 };
@@ -102,6 +114,7 @@ export const nothingInstalled: Pick<Facts, 'registered' | 'installation'> = {
     policies: {
       pods: { policy: absent, binding: absent },
       serviceAccount: { policy: absent, binding: absent },
+      mutating: { policy: absent, binding: absent },
     },
     lease: absent,
   },
@@ -114,7 +127,7 @@ const cluster = {
   serverVersion: '0.1.0',
 };
 
-const version = found({ major: 1, minor: 36, text: 'v1.36.3', usesNominations: true });
+const version = found({ major: 1, minor: 35, text: 'v1.35.4', usesNominations: true });
 
 const allowed = (rights: ReturnType<typeof installRights>) =>
   rights.map((right) => ({ right, allowed: true }));

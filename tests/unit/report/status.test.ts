@@ -7,6 +7,7 @@ import type { StatusFacts } from '../../../webhook/report/observe/observe.ts';
 import type { PodFacts } from '../../../webhook/report/observe/pods.ts';
 import { type Status, statusOf } from '../../../webhook/report/show/status.ts';
 import { statusText } from '../../../webhook/report/show/status-text.ts';
+import { policyOf } from '../../support/configurations.ts';
 import { clusterWith } from '../admission/gate/support.ts';
 import { apiDaemonSet, apiNode, now } from '../core/networks/objects.ts';
 import { compareGolden } from './golden.ts';
@@ -19,6 +20,7 @@ import {
   found,
   holdOf,
   type MoreStatusFacts,
+  mutatingPair,
   nothingInstalled,
   profiles,
   statusFacts,
@@ -211,6 +213,35 @@ suite('features in force', () => {
     assert.match(shown({}, { version })[2] ?? '', /false the scheduler of Kubernetes v1\.34\.1 does not use/);
     const leaderless = shown(recreating, { installation: { ...wholeInstallation, lease: absent } });
     for (const line of leaderless.slice(2)) assert.match(line, / false Lease .* no replica holds it, so /);
+  });
+
+  test('with a mutating policy, the proof needs no server; without a server, nothing else is in force', () => {
+    const version = found({ major: 1, minor: 36, text: 'v1.36.3', usesNominations: true });
+    const policy = policyOf({ profiles, ...recreating });
+    const withPolicy = (installation: StatusFacts['installation'], more: MoreStatusFacts = {}): string[] => {
+      const policies = {
+        ...installation.policies,
+        pods: wholeInstallation.policies.pods,
+        mutating: mutatingPair(policy),
+      };
+      return shown(recreating, { version, installation: { ...installation, policies }, ...more });
+    };
+    const away = { ...wholeInstallation, slices: found([]) };
+    assert.match(shown(recreating, { installation: away })[0] ?? '', /^prove enforce false Service/);
+    assert.equal(withPolicy(away)[0], 'prove enforce true');
+    const { installation, registered } = nothingInstalled;
+    const why = 'not installed: there are policies, and no server';
+    assert.deepEqual(withPolicy(installation, { registered }), [
+      'prove enforce true',
+      `gate enforce false ${why}`,
+      `steer nominate false ${why}`,
+      `repair recreate false ${why}`,
+    ]);
+    assert.deepEqual(
+      tell(statusFacts({ version })).headline,
+      tell(statusFacts()).headline,
+      'only check tells',
+    );
   });
 
   test('a webhook that is not registered is a fault and not in force', () => {

@@ -21,6 +21,8 @@ export interface Status {
   mode?: 'warn';
   /** Why nothing is proved although cni-gate reviewed the pod: see {@link reasonText}. */
   reason?: string;
+  /** Present only in the mark of the mutating policy, which left the pod to the webhook: policies/left.ts. */
+  left?: string;
   /** The chosen profiles that apply to this pod. */
   profiles: string[];
   /** The names of the init container's checks. */

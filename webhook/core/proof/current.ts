@@ -7,14 +7,14 @@ import { mayRunAs, mayRunInGroup, type ProofIds } from './ids.ts';
 import { hasPodResources } from './resources.ts';
 
 /** Variables that change what the container runs or proves: ours, and those of the loader, the C library and Node. */
-const decisiveVariables =
+export const decisiveVariables =
   /^(CNI_GATE_.*|LD_.*|OPENSSL_.*|GCONV_PATH|GLIBC_TUNABLES|LOCPATH|NODE_(CHANNEL_FD|COMPILE_CACHE|ICU_DATA|OPTIONS|PATH|V8_COVERAGE))$/;
 
 /** Paths where the API server's plugins and webhooks mount credentials. The validator reads no credentials. */
 const credentials = /^\/var\/run\/secrets(\/(?!\.\.?(\/|$))[^/]+)+\/?$/;
 
 /** Fields that others may add. The API server sets `resizePolicy`, which does not change what the container does. */
-const mayBeAdded = new Set(['env', 'resources', 'securityContext', 'volumeMounts', 'resizePolicy']);
+export const mayBeAdded = new Set(['env', 'resources', 'securityContext', 'volumeMounts', 'resizePolicy']);
 
 /**
  * Whether the pod's init container still does what is required. Other webhooks may add to it, but not change its

@@ -4,7 +4,7 @@ import { CniGateError, messageOf } from '../../lib/errors.ts';
 import { getOwn } from '../../lib/maps.ts';
 import { podInfoVolume, profileLabel, statusAnnotation, validatorContainer } from '../../lib/names.ts';
 import { allContainers, type Container, isOurContainer, type Pod, type Volume } from '../facts/pod.ts';
-import { type EarlierCall, reasonText, statusText } from '../facts/status-annotation.ts';
+import { type EarlierCall, readStatus, reasonText, statusText } from '../facts/status-annotation.ts';
 import type { ProofSettings } from '../profiles/types.ts';
 import type { Injection } from './container.ts';
 import { isCurrent } from './current.ts';
@@ -53,7 +53,9 @@ export function removalPatch(pod: Pod, earlier: EarlierCall, status?: string): O
 
 /** Records why nothing is proved. The status of an earlier call stays, because this call may fail only temporarily. */
 export function refusalPatch(pod: Pod, code: string): Operation[] {
-  return getOwn(pod.metadata.annotations, statusAnnotation) ? [] : statusOperations(pod, reasonText(code));
+  const isReviewed =
+    getOwn(pod.metadata.annotations, statusAnnotation) && readStatus(pod)?.left === undefined;
+  return isReviewed ? [] : statusOperations(pod, reasonText(code));
 }
 
 /**

@@ -10,7 +10,7 @@ import {
 import type { ProofResources } from '../profiles/types.ts';
 
 /** The resources that a ResourceQuota or a LimitRange may require of every container. */
-const counted = ['cpu', 'memory', 'ephemeral-storage'] as const;
+export const counted = ['cpu', 'memory', 'ephemeral-storage'] as const;
 
 /** The smallest limits of a network's own validator (`proof.container`), whose needs are not known. */
 const leastOfOwnValidator = { cpu: '50m', memory: '64Mi' };

@@ -2,6 +2,7 @@ import { docsUrl } from '../../lib/names.ts';
 import type { Facts } from '../observe/observe.ts';
 import type { CheckResult } from './check-result.ts';
 import * as installation from './installation.ts';
+import { checkMutatingPolicy, isProofOnly } from './mutating-policy.ts';
 import * as namespaces from './namespaces.ts';
 import * as registration from './registration.ts';
 
@@ -29,6 +30,7 @@ const groups = {
     deployment: ['every replica is ready', installation.checkDeployment],
     service: ['the Service that webhooks call has a ready endpoint', installation.checkService],
     certificate: ['the API server accepts the certificate of the replicas', registration.checkCertificate],
+    'mutating-policy': ['the API server injects as the configuration says', checkMutatingPolicy],
     'policy-pods': ['the policy over pods is in force', registration.checkPodsPolicy],
     'opt-out': ['proof.allowOptOut and the manifests agree', registration.checkOptOut],
     'policy-service-account': ['the policy over our account is in force', registration.checkAccountPolicy],
@@ -54,6 +56,15 @@ export const catalogue = Object.entries(groups).flatMap(([group, checks]) =>
   Object.entries(checks).map(([id, [expects, judge]]) => ({ id, group, expects, judge })),
 ) as { id: CheckId; group: Group; expects: string; judge: Judge }[];
 
+/** The checks of an installation that has only policies. The others are about the server. */
+const withoutServer: readonly CheckId[] = [
+  'installed',
+  'configuration',
+  'mutating-policy',
+  'policy-pods',
+  'opt-out',
+];
+
 export const checkIds = catalogue.map(({ id }) => id);
 
 /** The address of the section of the documentation that explains a check. */
@@ -69,7 +80,8 @@ export interface CheckRow extends CheckResult {
 
 /**
  * The results of the checks for which there are facts. Where the facts have the caller's rights, these are the checks
- * before an installation. If cni-gate is not installed, `installed` is the only check of its group.
+ * before an installation. If cni-gate is not installed, `installed` is the only check of its group; without a server,
+ * checks of the server are left out.
  *
  * @param now milliseconds since the epoch
  */
@@ -78,8 +90,10 @@ export function checksOf(facts: Facts, now: number): CheckRow[] {
     ? ['kubernetes', 'before installing']
     : ['kubernetes', 'installation', 'namespaces'];
   const isGone = installation.isGone(facts);
+  const proofOnly = isProofOnly(facts);
   return catalogue.flatMap(({ id, group, expects, judge }) => {
     if (!wanted.includes(group) || (isGone && group === 'installation' && id !== 'installed')) return [];
+    if (proofOnly && group === 'installation' && !withoutServer.includes(id)) return [];
     const result = judge(facts, now);
     return result === undefined ? [] : [{ id, group, expects, ...result, link: checkPage(id) }];
   });

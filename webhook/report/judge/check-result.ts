@@ -39,6 +39,9 @@ export const notKnown = ({ why, right }: Pick<Unknown, 'why' | 'right'>, essenti
   essential,
 });
 
+/** The result of a check that depends on a configuration that cannot be read. */
+export const unknownConfiguration = notKnown({ why: 'the configuration is not known' });
+
 /** Judges an observation. The judge gets undefined for an object that does not exist. */
 export const judged = <T>(
   { found, unknown }: Observation<T>,

@@ -2,6 +2,7 @@ import { installedWebhooks } from '../../lib/names.ts';
 import type { StatusFacts } from '../observe/observe.ts';
 import type { CheckRow } from './catalogue.ts';
 import { isGone } from './installation.ts';
+import { isProofOnly } from './mutating-policy.ts';
 
 type Feature = 'prove' | 'gate' | 'steer' | 'repair';
 
@@ -44,6 +45,8 @@ export function featureRows(facts: StatusFacts, checks: readonly CheckRow[]): Fe
   const { proof, gate, steer, repair } = policy;
   const row = (feature: Feature, mode: string, inCluster: Reason | undefined, acts = mode): FeatureRow => {
     if (isGone(facts)) return { feature, mode, inForce: false, why: 'cni-gate is not installed' };
+    if (feature !== 'prove' && isProofOnly(facts))
+      return { feature, mode, inForce: false, why: 'not installed: there are policies, and no server' };
     const off = otherwise[feature][acts];
     const byTrouble = inCluster && !inCluster.isUnknown ? inCluster : unknownMode;
     const reason = trouble ? byTrouble : off === undefined ? inCluster : { why: off };
@@ -54,7 +57,7 @@ export function featureRows(facts: StatusFacts, checks: readonly CheckRow[]): Fe
   const gating = row('gate', gate.mode, notCalled(facts, checks, 'validating'));
   const isAudit = proof.mode === 'warn' && repair.mode === 'recreate';
   return [
-    row('prove', proof.mode, notCalled(facts, checks, 'mutating')),
+    row('prove', proof.mode, notProving(facts, checks)),
     gating,
     row('steer', steer.mode, notSteering(facts, gating) ?? leader),
     row('repair', repair.mode, stopped(facts) ?? leader, isAudit ? 'audit' : repair.mode),
@@ -65,6 +68,13 @@ export function featureRows(facts: StatusFacts, checks: readonly CheckRow[]): Fe
 function failureOf(checks: readonly CheckRow[], id: CheckRow['id']): Reason | undefined {
   const failure = checks.find((check) => check.id === id && check.result === 'failed');
   return failure && { why: failure.what };
+}
+
+/** Why new pods get no proof. A mutating policy gives it without a call. */
+function notProving(facts: StatusFacts, checks: readonly CheckRow[]): Reason | undefined {
+  const policy = checks.find(({ id }) => id === 'mutating-policy');
+  if (policy?.result === 'passed') return undefined;
+  return failureOf(checks, 'mutating-policy') ?? notCalled(facts, checks, 'mutating');
 }
 
 /** Why the API server does not call the webhooks of a kind, or does not trust the server that answers. */

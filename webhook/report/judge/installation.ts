@@ -16,6 +16,7 @@ import {
   skipped,
   warning,
 } from './check-result.ts';
+import { isProofOnly } from './mutating-policy.ts';
 
 /** The oldest Kubernetes 1.x on which the manifests work: ValidatingAdmissionPolicy is v1 since 1.30. */
 const leastMinor = 30;
@@ -37,10 +38,12 @@ export const checkVersion = ({ version }: Facts): CheckResult =>
  * Whether the cluster has any object of cni-gate. The binding of the policy over pods counts, because it refuses every
  * pod of the namespaces that opted in if it is left behind alone.
  */
-export function checkPresence({ installation, registered }: Facts): CheckResult {
+export function checkPresence(facts: Facts): CheckResult {
+  const { installation, registered } = facts;
   const { mutating, validating } = registered;
   const { deployment, service, policies } = installation;
   const seen = [deployment, service, policies.pods.binding];
+  if (isProofOnly(facts)) return passed('policies only: gate, steering and repair are not installed');
   if (mutating?.length || validating?.length || seen.some(({ found }) => found !== undefined))
     return passed('the cluster has objects of it');
   if (mutating === undefined || validating === undefined || seen.some(({ unknown }) => unknown))
@@ -65,8 +68,13 @@ export function checkConfiguration({ configuration: { source, trouble } }: Facts
 }
 
 /** Says what happens to new pods while no replica answers. */
-function withoutAnswer({ failurePolicy }: InstallationFacts): string {
+function withoutAnswer({ failurePolicy, policies: { mutating, pods } }: InstallationFacts): string {
   const where = 'of namespaces that opted in';
+  if (mutating.policy.found && mutating.binding.found) {
+    const denies = pods.binding.found?.spec?.validationActions?.includes('Deny');
+    const end = denies ? 'are refused' : 'start without a proof';
+    return `new pods ${where} that the mutating policy leaves to the server ${end}`;
+  }
   if (failurePolicy === 'Fail') return `every new pod ${where} is refused`;
   return `new pods ${where} ${failurePolicy === undefined ? 'are refused, or ' : ''}start without a proof`;
 }

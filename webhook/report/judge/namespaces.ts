@@ -12,10 +12,10 @@ import {
   few,
   fewTexts,
   judged,
-  notKnown,
   passed,
   recreateText,
   skipped,
+  unknownConfiguration,
   warning,
 } from './check-result.ts';
 import { checkPresence, isGone } from './installation.ts';
@@ -41,9 +41,6 @@ export function profilesInUse(facts: Facts): Set<string> {
     combined.flatMap((used) => (used instanceof CniGateError ? [] : used.profiles.map(({ name }) => name))),
   );
 }
-
-/** The result of a check that depends on a configuration that cannot be read. */
-export const unknownConfiguration = notKnown({ why: 'the configuration is not known' });
 
 export function checkLabels(facts: Facts): CheckResult {
   const { configuration, namespaces } = facts;

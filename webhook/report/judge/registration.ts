@@ -1,5 +1,5 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { V1LabelSelector, V1ValidatingAdmissionPolicySpec } from '@kubernetes/client-node';
+import { leftByThePolicy } from '../../core/policies/conditions.ts';
 import {
   gateWebhooks,
   installedPolicies,
@@ -12,8 +12,17 @@ import { version } from '../../lib/version.ts';
 import type { Webhook } from '../observe/installation.ts';
 import type { Facts } from '../observe/observe.ts';
 import { objectsIn } from '../observe/rights.ts';
-import { applyAgain, type CheckResult, failed, judged, notKnown, passed, skipped } from './check-result.ts';
-import { unknownConfiguration } from './namespaces.ts';
+import {
+  applyAgain,
+  type CheckResult,
+  failed,
+  judged,
+  notKnown,
+  passed,
+  skipped,
+  unknownConfiguration,
+} from './check-result.ts';
+import { differences, plain } from './differences.ts';
 
 /* Compares the webhooks and policies that a cluster has with the manifests of this release. */
 
@@ -27,6 +36,13 @@ export const expectedPolicies: Record<'pods' | 'serviceAccount', V1ValidatingAdm
 export const expectedWebhooks: readonly Webhook[] = ['mutating-webhook', 'validating-webhook'].flatMap(
   (file) => objectsIn(file)[0].webhooks,
 );
+
+/** A webhook as in the manifests, with the condition that the component `policies` adds. */
+function expectedWebhook(name: string): Webhook | undefined {
+  const found = expectedWebhooks.find((webhook) => webhook.name === name);
+  if (found === undefined || name !== installedWebhooks.mutating[0]) return found;
+  return { ...found, matchConditions: [...(found.matchConditions ?? []), leftByThePolicy] };
+}
 
 const anotherRelease = 'If another release is installed, run the command of that release';
 
@@ -57,7 +73,7 @@ function registrationOf(
   if (distrusted.length > 0)
     return fault(`there is no caBundle for ${distrusted.map(({ name }) => name).join(', ')} in ${where}`);
   const texts = ours.flatMap((webhook) => {
-    const expected = expectedWebhooks.find(({ name }) => name === webhook.name);
+    const expected = expectedWebhook(webhook.name);
     const fields = expected ? differences(comparedOf(expected, webhook), comparedOf(webhook, webhook)) : [];
     return fields.length > 0 ? `${fields.join(', ')} of ${webhook.name}` : [];
   });
@@ -99,35 +115,6 @@ const withoutProvider = (selector: V1LabelSelector | undefined) => ({
   ),
 });
 
-/** The fields of a webhook or policy that are compared. */
-type Parts = Record<string, unknown> & { matchConditions?: Webhook['matchConditions'] | undefined };
-
-/** The fields that differ. A match condition may be missing, because conditions only exclude objects. */
-function differences(expected: Parts, found: Parts): string[] {
-  const kept = new Set(found.matchConditions?.map(({ name }) => name));
-  const matchConditions = expected.matchConditions?.filter(({ name }) => kept.has(name));
-  const wanted: Parts = { ...expected, matchConditions };
-  return Object.keys(found).filter((field) => !isDeepStrictEqual(plain(wanted[field]), plain(found[field])));
-}
-
-/** The defaults that the API server fills in. */
-const defaults: Readonly<Record<string, unknown>> = {
-  scope: '*',
-  port: 443,
-  matchPolicy: 'Equivalent',
-  reinvocationPolicy: 'Never',
-};
-
-/** A value without defaults and empty parts; undefined if nothing is left. */
-function plain(value: unknown): unknown {
-  if (Array.isArray(value)) return value.length === 0 ? undefined : value.map(plain);
-  if (typeof value !== 'object' || value === null) return value ?? undefined;
-  const fields = Object.entries(value)
-    .map(([key, part]) => [key, plain(part)] as const)
-    .filter(([key, part]) => part !== undefined && part !== defaults[key]);
-  return fields.length === 0 ? undefined : Object.fromEntries(fields);
-}
-
 /** Whether the policy over pods is in force. With `proof.mode: warn`, a binding that only warns is accepted. */
 export const checkPodsPolicy = (facts: Facts): CheckResult =>
   policyOf(facts, 'pods', 'a pod whose init container another webhook removes is admitted');
@@ -139,7 +126,7 @@ export const checkAccountPolicy = (facts: Facts): CheckResult =>
 /** Whether one of our policies and its binding are as in the manifests. @param lost what happens if they are not */
 function policyOf(
   { installation: { policies }, configuration: { trouble, policy: configured } }: Facts,
-  kind: keyof typeof policies,
+  kind: 'pods' | 'serviceAccount',
   lost: string,
 ): CheckResult {
   const { policy, binding } = policies[kind];

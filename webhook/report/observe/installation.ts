@@ -2,6 +2,8 @@ import { posix } from 'node:path';
 import type {
   V1Deployment,
   V1EndpointSlice,
+  V1MutatingAdmissionPolicy,
+  V1MutatingAdmissionPolicyBinding,
   V1MutatingWebhook,
   V1Secret,
   V1Service,
@@ -79,13 +81,18 @@ export async function readInstallation(client: ApiClient, registered: Registered
     apiPath`/api/v1/namespaces/${namespace}/services`,
     apiPath`/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases`,
   ];
-  const [deployment, lease, service, slices, pods, serviceAccount] = await Promise.all([
+  const [deployment, lease, service, slices, pods, serviceAccount, mutating] = await Promise.all([
     read<V1Deployment>('Deployment', deployments, installedDeployment),
     read<ManagedLease>('Lease', leases, leaderLease),
     read<V1Service>('Service', services, installedService),
     observed(readLists(client, [sliceSource]), 'the EndpointSlices of the Service'),
     readPolicy(client, installedPolicies[0]),
     readPolicy(client, installedPolicies[1]),
+    readPair<V1MutatingAdmissionPolicy, V1MutatingAdmissionPolicyBinding>(
+      client,
+      'mutating',
+      installedPolicies[0],
+    ),
   ]);
   return {
     namespace,
@@ -99,7 +106,7 @@ export async function readInstallation(client: ApiClient, registered: Registered
     slices,
     deployment,
     certificate: await readCertificate(client, namespace, deployment, webhooks),
-    policies: { pods, serviceAccount },
+    policies: { pods, serviceAccount, mutating },
     lease: mapFound(lease, (found) => leaseFacts(found, client.clockSkew)),
     // the policy of the webhook for pods; undefined if not known
     failurePolicy: registered.mutating?.[0]?.failurePolicy,
@@ -108,15 +115,16 @@ export async function readInstallation(client: ApiClient, registered: Registered
 
 export type PolicyPair = Awaited<ReturnType<typeof readPolicy>>;
 
-async function readPolicy(client: ApiClient, name: string) {
+const readPolicy = (client: ApiClient, name: string) =>
+  readPair<V1ValidatingAdmissionPolicy, V1ValidatingAdmissionPolicyBinding>(client, 'validating', name);
+
+/** Reads a policy and its binding. A cluster that does not have the kind has neither. */
+async function readPair<P, B>(client: ApiClient, kind: WebhookKind, name: string) {
   const read = <T>(resource: string, what: string): Promise<Observation<T>> =>
     readOne(client, pathBelow(`/apis/admissionregistration.k8s.io/v1/${resource}`, name), what);
   const [policy, binding] = await Promise.all([
-    read<V1ValidatingAdmissionPolicy>('validatingadmissionpolicies', `policy ${name}`),
-    read<V1ValidatingAdmissionPolicyBinding>(
-      'validatingadmissionpolicybindings',
-      `the binding of policy ${name}`,
-    ),
+    read<P>(`${kind}admissionpolicies`, `the ${kind} policy ${name}`),
+    read<B>(`${kind}admissionpolicybindings`, `the binding of the ${kind} policy ${name}`),
   ]);
   return { policy, binding };
 }

@@ -22,9 +22,13 @@ export type StatusVerdict = 'well' | 'not-well' | 'not-known' | 'not-installed';
 /** What `status --output json` prints; `schemas/status.json` describes each field. */
 export type Status = ReturnType<typeof statusOf>;
 
-/** Whether a check is a row of a status. The other checks of namespaces appear only as faults. */
-const isShown = ({ id, group }: CheckRow): boolean =>
-  id === 'proof-mode' || (group === 'installation' && id !== 'installed');
+/**
+ * Whether a check is a row of a status. The other checks of namespaces appear only as faults, and that there is a better
+ * way to install is for `check` to say.
+ */
+const isShown = ({ id, group, result }: CheckRow): boolean =>
+  id === 'proof-mode' ||
+  (group === 'installation' && id !== 'installed' && !(id === 'mutating-policy' && result === 'warning'));
 
 /**
  * The status of a cluster. The same facts at the same time give the same status.

@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { basename } from 'node:path';
+import { suite, test } from 'node:test';
+import fc from 'fast-check';
+import type { MutateContext } from '../../webhook/admission/mutate.ts';
+import type { NamespaceFacts } from '../../webhook/core/facts/namespace.ts';
+import type { Pod } from '../../webhook/core/facts/pod.ts';
+import type { LeftReason } from '../../webhook/core/policies/left.ts';
+import type { Policy } from '../../webhook/core/profiles/policy.ts';
+import { beginningOf, contextOf, readCase } from '../golden/case.ts';
+import { patched } from '../support/answers.ts';
+import { creations } from '../support/arbitrary/creations.ts';
+import { policyOf } from '../support/configurations.ts';
+import { pod as podOf } from './harness/objects.ts';
+import { startCluster } from './harness/start.ts';
+import { tryPod } from './installed/overlay.ts';
+import {
+  assertEqualOrLeft,
+  compare,
+  governed,
+  installPolicy,
+  plainNamespace,
+  reasonOf,
+} from './installed/policies.ts';
+import { makeNamespace } from './installed/working.ts';
+
+/* The MutatingAdmissionPolicy alone stores the pods that the webhook alone stores, or leaves them to the webhook. */
+
+/** The golden cases that are left to the webhook; in a case with later calls, each call is. */
+const left: Partial<Record<LeftReason, string[]>> = {
+  annotations: [
+    'annotation-added-or-kept',
+    'annotations-and-no-checks',
+    'init-null-lists-and-maps',
+    'multus-by-profile-only',
+    'multus-comma',
+    'multus-comma-becomes-json',
+    'multus-empty-annotation',
+    'multus-interface-conflict',
+    'multus-json-overlap',
+    'multus-malformed',
+    'multus-own-address-wins',
+    'multus-two-profiles-give-networks',
+    'names-at-their-limits',
+    'namespace-of-the-pod',
+    'warning-long',
+  ],
+  'name-taken': [
+    'name-taken-by-container-in-warn-mode',
+    'name-taken-by-init-container',
+    'name-taken-by-volume',
+    'status-is-nonsense-and-a-volume-is-anothers',
+  ],
+  'opt-out': ['opt-out-not-allowed', 'opt-out-not-allowed-join'],
+  'own-validator': ['own-validator-istio', 'own-validator-linkerd', 'own-validator-runs-as-the-pod'],
+  'profile-combination': [
+    'join-of-one-id-for-two-meshes',
+    'join-of-reach-and-redirect',
+    'join-of-two-user-ids',
+    'own-validator-in-a-join',
+    'witness-beside-own-validator',
+  ],
+  'skipped-ports': [
+    'linkerd-skipped-ports',
+    'linkerd-skipped-ports-all',
+    'linkerd-skipped-ports-of-the-namespace',
+  ],
+  'unknown-profile': ['profile-unknown-in-warn-mode', 'profile-unknown-on-the-namespace'],
+  witness: [
+    'witness-burstable',
+    'witness-guaranteed',
+    'witness-istio-rewritten',
+    'witness-istio-tproxy',
+    'witness-job',
+    'witness-linkerd',
+    'witness-linkerd-all-ports-skipped',
+    'witness-plain',
+    'witness-warn-mode',
+  ],
+};
+
+/** Golden cases with a pod, at the first or a later call, that the API server refuses whoever reviews it. */
+const invalid: Record<string, RegExp> = {
+  'again-harmless-additions': /volumeMounts\[0\].name: Not found: "kube-api-access/,
+  'again-tampered': /cannot set `allowPrivilegeEscalation` to false and `privileged` to true/,
+  'ephemeral-in-an-exported-pod': /spec.ephemeralContainers: Forbidden/,
+  'keys-with-tilde-and-slash': /metadata.labels: Invalid value/,
+  'name-taken-beside-ours': /Duplicate value: "cni-gate-validator"/,
+  'no-containers': /spec.containers: Required value/,
+  'resources-invalid-quantity': /quantities must match/,
+};
+
+/** Golden cases that no creation in a cluster can be. */
+const noCreations: Record<string, string> = {
+  'ephemeral-added': 'an update',
+  'namespace-unknown': 'the API server knows every namespace',
+};
+
+/** Golden cases whose meaning is in the name of their namespace. */
+const named = ['exempt-kube-system', 'exempt-own-namespace', 'recorded-daemonset-of-a-profile'];
+
+const folder = new URL('../golden/cases/', import.meta.url);
+const cases = readdirSync(folder)
+  .map((file) => ({ name: basename(file, '.yaml'), golden: readCase(new URL(file, folder)).golden }))
+  .filter(({ name }) => noCreations[name] === undefined);
+const configOf = ({ golden }: (typeof cases)[number]): string => JSON.stringify(golden.config ?? {});
+
+const cluster = await startCluster();
+await makeNamespace(cluster, plainNamespace);
+
+/** Installs policies side by side. Returns their names. */
+async function install(policies: Iterable<Policy>, prefix: string): Promise<Map<Policy, string>> {
+  const names = new Map([...policies].map((policy, at) => [policy, `${prefix}${at}`]));
+  await Promise.all([...names].map(([policy, name]) => installPolicy(cluster, policy, name)));
+  return names;
+}
+
+const factsIn = ({ namespaces }: MutateContext, name = 'shop'): NamespaceFacts =>
+  namespaces.facts(name) as NamespaceFacts;
+
+suite('golden cases', { concurrency: 8 }, () => {
+  const policies = new Map(cases.map((one) => [configOf(one), policyOf(one.golden.config)]));
+  const installed = install(policies.values(), 'golden-');
+
+  for (const [at, one] of cases.entries()) {
+    const { name, golden } = one;
+    test(name, async () => {
+      const policy = policies.get(configOf(one));
+      assert.ok(policy);
+      const policyName = (await installed).get(policy) ?? '';
+      const { pod, request } = beginningOf(golden);
+      const context = contextOf(golden);
+      const given = golden.namespace?.name ?? 'shop';
+      const where = named.includes(name) ? given : `golden-${at}`;
+      await governed(cluster, where, policyName, factsIn(context, given));
+      let current = pod;
+      for (const others of [[], ...(golden.calls ?? []).map((call) => call.others ?? [])]) {
+        const result = await compare(cluster, where, patched(current, others), context, {
+          ...request,
+          namespace: given,
+        });
+        if (typeof result === 'string') {
+          assert.match(result, invalid[name] ?? /^no message$/);
+          return;
+        }
+        assertEqualOrLeft(result, factsIn(context, given), policy);
+        const reason = reasonOf(result.byPolicy);
+        const expected = Object.entries(left).find(([, names]) => names.includes(name))?.[0];
+        assert.equal(reason, expected);
+        current = result.byWebhook ?? result.answered;
+      }
+      assert.equal(invalid[name], undefined, 'no call of the case was refused');
+    });
+  }
+});
+
+const seed = 31;
+const wanted = 2000;
+
+test(`${wanted} random pods, with seed ${seed}`, async (t) => {
+  const policyNames = new Map<Policy, string>();
+  const spaces = new Map<MutateContext, string>();
+  const sampled = await Promise.all(
+    fc.sample(creations, { numRuns: 1.25 * wanted, seed }).map((create) => create()),
+  );
+  for (const { context } of sampled) {
+    if (!policyNames.has(context.policy)) policyNames.set(context.policy, `random-${policyNames.size}`);
+    if (!spaces.has(context)) spaces.set(context, `random-${spaces.size}`);
+  }
+  await Promise.all([...policyNames].map(([policy, name]) => installPolicy(cluster, policy, name)));
+  await Promise.all(
+    [...spaces].map(([context, name]) =>
+      governed(cluster, name, policyNames.get(context.policy) ?? '', factsIn(context)),
+    ),
+  );
+
+  const tally: Record<string, number> = { 'refused by the API server': 0 };
+  const queue = sampled.values();
+  const work = async (): Promise<void> => {
+    for (const { pod, context } of queue) {
+      const result = await compare(cluster, spaces.get(context) ?? '', pod, context);
+      const end =
+        typeof result === 'string'
+          ? 'refused by the API server'
+          : (reasonOf(result.byPolicy) ?? result.decision.outcome);
+      if (typeof result !== 'string') assertEqualOrLeft(result, factsIn(context), context.policy);
+      tally[end] = (tally[end] ?? 0) + 1;
+    }
+  };
+  await Promise.all(Array.from({ length: 12 }, work));
+  t.diagnostic(JSON.stringify(tally));
+  const { injected = 0, updated = 0, removed = 0, skipped = 0, current = 0 } = tally;
+  assert.ok(sampled.length - (tally['refused by the API server'] ?? 0) >= wanted, JSON.stringify(tally));
+  assert.ok(injected + updated + removed + skipped + current >= wanted / 2, JSON.stringify(tally));
+  for (const end of ['injected', 'updated', 'removed', 'skipped', 'current', 'ids', 'families', 'opt-out'])
+    assert.ok((tally[end] ?? 0) > 0, `no pod was ${end}: ${JSON.stringify(tally)}`);
+});
+
+test('a pod of 60 containers stays inside the cost limits, with all profiles that combine', async () => {
+  const name = 'large';
+  await installPolicy(cluster, policyOf(), name);
+  const env = [{ name: 'A', value: 'b' }];
+  const resources = { requests: { cpu: '1m', memory: '1Mi' }, limits: { cpu: '1m', memory: '1Mi' } };
+  for (const [profile, proxy] of [
+    ['aws-vpc-cni.istio.multus', 'istio-validation'],
+    ['cilium.linkerd.multus', 'linkerd-proxy'],
+  ] as const) {
+    const labels = { 'cni-gate.io/profile': profile };
+    await governed(cluster, `large-${proxy}`, name, { labels });
+    const containers = Array.from({ length: 60 }, (_, at) => ({
+      name: at === 0 ? proxy : `c${at}`,
+      image: 'example/web',
+      env,
+      resources,
+    }));
+    const annotations = { 'k8s.v1.cni.cncf.io/networks': 'storage', 'sidecar.istio.io/status': '{}' };
+    const { spec } = await tryPod<Pod>(
+      cluster,
+      `large-${proxy}`,
+      podOf('web', { containers }, { annotations }),
+    );
+    const checks = spec.initContainers?.[0]?.env?.[0]?.value ?? '';
+    for (const check of ['address', 'redirect', 'interfaces']) assert.match(checks, new RegExp(`"${check}"`));
+  }
+});

@@ -1,0 +1,65 @@
+import { isObject } from '../../lib/json.ts';
+
+/** An expression of the Common Expression Language, in the dialect of Kubernetes' admission policies. */
+export type Cel = string;
+
+/** An entry of a map that is there only on a condition. */
+export interface Optional {
+  when: Cel;
+  value: Cel;
+}
+
+// JSON's texts are texts of CEL as well
+export const text = (value: string): Cel => JSON.stringify(value);
+export const list = (items: readonly Cel[]): Cel => `[${items.join(', ')}]`;
+export const textList = (values: readonly string[]): Cel => list(values.map(text));
+
+/** A map whose values have any types. */
+export const map = (entries: Record<string, Cel | Optional>): Cel =>
+  `{${Object.entries(entries)
+    .map(([key, value]) =>
+      typeof value === 'string'
+        ? `${text(key)}: dyn(${value})`
+        : `?${text(key)}: ${value.when} ? optional.of(dyn(${value.value})) : optional.none()`,
+    )
+    .join(', ')}}`;
+
+/** An entry that is there if a list or a map in a variable is not empty. */
+export const ifAny = (variable: string, value = `variables.${variable}`): Optional => ({
+  when: `size(variables.${variable}) > 0`,
+  value,
+});
+
+/** A JSON value as an expression. */
+export function literal(value: unknown): Cel {
+  if (Array.isArray(value)) return list(value.map(literal));
+  if (!isObject(value)) return JSON.stringify(value);
+  return map(Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, literal(inner)])));
+}
+
+export const anyOf = (conditions: readonly Cel[]): Cel =>
+  conditions.length === 0 ? 'false' : `(${conditions.join(' || ')})`;
+export const allOf = (conditions: readonly Cel[]): Cel =>
+  conditions.length === 0 ? 'true' : `(${conditions.join(' && ')})`;
+
+/** The first item of the joined lists, one of which must have an item. */
+export const first = (...lists: Cel[]): Cel => `(${lists.join(' + ')})[0]`;
+
+/** A list with only the first item of the joined lists, if there is one. */
+export const head = (lists: readonly Cel[]): Cel =>
+  `[${lists.join(' + ')}].map(l, size(l) > 0 ? [l[0]] : [])[0]`;
+
+/** Texts joined by commas, without the empty ones. */
+export const joined = (texts: Cel): Cel => `${texts}.filter(t, t != "").join(",")`;
+
+/** Whether a profile applies to the pod. */
+export const applies = (profile: string): Cel => `${text(profile)} in variables.profiles`;
+
+/** What each profile that applies adds to a text, joined by commas in the order of the label. */
+export const ofProfiles = (values: Iterable<readonly [name: string, value: Cel]>): Cel => {
+  const choice = [...values].reduceRight(
+    (rest, [name, value]) => `p == ${text(name)} ? ${value} : ${rest}`,
+    '""',
+  );
+  return joined(`variables.profiles.map(p, ${choice})`);
+};

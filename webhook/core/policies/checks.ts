@@ -1,0 +1,63 @@
+import type { CheckOfProfile, FamiliesSource, Profile } from '../profiles/types.ts';
+import { type Families, narrow } from '../proof/families.ts';
+import { type Cel, first, joined, list, text } from './cel.ts';
+import { containersNamed, idNames, idOf, type Redirect } from './ids.ts';
+import { variableOf } from './selection.ts';
+
+/* The checks of a profile as JSON: proof/plan.ts and proof/families.ts as expressions. */
+
+/** The checks of a profile as JSON objects, joined by commas. */
+export const checksCel = (profile: Profile, redirects: readonly Redirect[]): Cel =>
+  profile.proof.checks.map((check) => checkCel(profile, check, redirects)).join(' + "," + ') || '""';
+
+function checkCel({ name, proof }: Profile, check: CheckOfProfile, redirects: readonly Redirect[]): Cel {
+  const json = (settings: CheckOfProfile): Cel => text(JSON.stringify({ profile: name, ...settings }));
+  if ('interfaces' in check) {
+    const withDevices = { interfaces: { ...check.interfaces, devices: true } };
+    return `(variables.hasDevices ? ${json(withDevices)} : ${json(check)})`;
+  }
+  const redirect = redirects.find(({ settings }) => 'redirect' in check && settings === check.redirect);
+  if (redirect === undefined) return json(check);
+  const fields = joined(list(fieldsOf(redirect, proof.families)));
+  return `${text(`{"profile":"${name}","redirect":{`)} + ${fields} + "}}"`;
+}
+
+/** The fields of a redirect check, in the order of the webhook's. A field that is missing is an empty text. */
+function fieldsOf(redirect: Redirect, families: FamiliesSource | undefined): Cel[] {
+  const { skippedPorts: _, ...settings } = redirect.settings;
+  const fields = new Map<string, Cel>(
+    Object.entries(settings).map(([key, value]) => [key, text(`"${key}":${JSON.stringify(value)}`)]),
+  );
+  if (families?.env !== undefined)
+    fields.set('connect', connectCel(redirect, families.env, families.container));
+  if (families?.dualStackEnv !== undefined)
+    fields.set('families', dualStackCel(families.container, families.dualStackEnv));
+  for (const id of idNames)
+    fields.set(id, `${idOf(redirect, id)}.map(i, ${text(`"${id}":`)} + string(i)).join("")`);
+  return [...fields.values()];
+}
+
+/** The value of a container's variable, or an empty text. */
+export const valueIn = (container: string, variable: string): Cel =>
+  first(`${containersNamed(container)}.map(c, ${variableOf('c', variable)}.orValue(""))`, '[""]');
+
+function dualStackCel(container: string, variable: string): Cel {
+  const isTrue = `${valueIn(container, variable)} in ["1", "t", "T", "true", "TRUE", "True"]`;
+  return `(${isTrue} ? ${text('"families":"all"')} : ${text('"families":"first"')})`;
+}
+
+const ipv4 = '[0-9]{1,3}([.][0-9]{1,3}){3}:[1-9][0-9]{0,3}';
+const ipv6 = '[[][0-9a-f:]+[]]:[1-9][0-9]{0,3}';
+/** The listeners of a mesh's proxy that the policy reads: addresses of both families, separated by commas, or none. */
+export const plainListeners = `^((${ipv4}|${ipv6})(,(${ipv4}|${ipv6}))*)?$`;
+
+/** The targets of the families that the listeners accept. A listener on [::] accepts both. */
+function connectCel({ settings }: Redirect, variable: string, container: string): Cel {
+  const of = (families?: Families): Cel =>
+    text(`"connect":${JSON.stringify(narrow(settings, families).connect)}`);
+  const ipv4Too = 'v.matches("(^|,)[0-9]|[[][0:]+[]]")';
+  const choice =
+    `v == "" ? ${of()} : !v.contains("[") ? ${of({ ipv4: true, ipv6: false })} : ` +
+    `${ipv4Too} ? ${of({ ipv4: true, ipv6: true })} : ${of({ ipv4: false, ipv6: true })}`;
+  return `[${valueIn(container, variable)}].map(v, ${choice})[0]`;
+}

@@ -1,0 +1,77 @@
+import { optOutValue, profileLabel, statusAnnotation } from '../../lib/names.ts';
+import type { Policy } from '../profiles/policy.ts';
+import type { Cel } from './cel.ts';
+import { markBeginning } from './left.ts';
+
+/*
+ * About which pods the API server asks: one list for the mutating webhook, the mutating policy, and the policy over the
+ * final pod. Pods that are left alone are not even asked about, so they start while no replica is there.
+ */
+
+/** A match condition of a webhook or a policy. */
+export interface MatchCondition {
+  name: string;
+  expression: Cel;
+}
+
+export const namespaceSelector = {
+  matchExpressions: [
+    { key: profileLabel, operator: 'Exists' },
+    { key: profileLabel, operator: 'NotIn', values: [optOutValue, ''] },
+    { key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: ['kube-system', 'cni-gate'] },
+  ],
+};
+
+export const matchConstraints = {
+  namespaceSelector,
+  resourceRules: [
+    {
+      apiGroups: [''],
+      apiVersions: ['v1'],
+      resources: ['pods'],
+      operations: ['CREATE'],
+      scope: 'Namespaced',
+    },
+  ],
+};
+
+export const hasStatus = `object.metadata.?annotations[?'${statusAnnotation}'].hasValue()`;
+
+/** What carries an earlier injection is asked about, to lose it. */
+const unlessInjected = (expression: Cel): Cel => `${expression} || ${hasStatus}`;
+
+const osLabels = "['kubernetes.io/os', 'beta.kubernetes.io/os']";
+
+/** On Windows only: by `spec.os`, the node selector, or all required terms of the node affinity. */
+const onWindows =
+  "(object.spec.?os.?name.orValue('') == 'windows' " +
+  `|| ${osLabels}.exists(label, object.spec.?nodeSelector[?label].orValue('') == 'windows') ` +
+  '|| [object.spec.?affinity.?nodeAffinity.?requiredDuringSchedulingIgnoredDuringExecution.?nodeSelectorTerms.orValue([])] ' +
+  '.exists(terms, size(terms) > 0 && terms.all(term, term.?matchExpressions.orValue([]).exists(wanted, ' +
+  `wanted.key in ${osLabels} && wanted.operator == 'In' ` +
+  "&& wanted.?values.orValue([]).all(value, value == 'windows')))))";
+
+/** The match conditions. The DaemonSets that bring networks must never wait for their own network. */
+export function conditionsOf({ daemonSets, proof }: Pick<Policy, 'daemonSets' | 'proof'>): MatchCondition[] {
+  const names = [...daemonSets].sort().map((name) => `'${name}'`);
+  const ofNetwork =
+    "object.metadata.?ownerReferences.orValue([]).exists(owner, owner.kind == 'DaemonSet' " +
+    "&& owner.?controller.orValue(false) && request.namespace + '/' + owner.name in " +
+    `[ ${names.join(', ')}])`;
+  const ownLabel = `object.metadata.?labels[?'${profileLabel}'].orValue('')`;
+  const conditions = {
+    'not-a-mirror-pod': "!object.metadata.?annotations[?'kubernetes.io/config.mirror'].hasValue()",
+    'not-by-a-kubelet': "!('system:nodes' in request.userInfo.groups)",
+    'not-on-the-host-network': unlessInjected('!object.spec.?hostNetwork.orValue(false)'),
+    ...(proof.allowOptOut && { 'not-opted-out': unlessInjected(`${ownLabel} != '${optOutValue}'`) }),
+    'not-on-windows': unlessInjected(`!${onWindows}`),
+    'not-of-a-network': unlessInjected(`!${ofNetwork}`),
+  };
+  return Object.entries(conditions).map(([name, expression]) => ({ name, expression }));
+}
+
+/** The webhook's further condition beside a mutating policy: the policy left the pod to it, or did not see the pod. */
+export const leftByThePolicy: MatchCondition = {
+  name: 'left-by-the-policy',
+  expression: `!${hasStatus} || object.metadata.annotations['${statusAnnotation}'].matches('${markBeginning}')`,
+};

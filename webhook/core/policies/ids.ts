@@ -1,0 +1,101 @@
+import type { Id, IdSource, Profile, RedirectSettings } from '../profiles/types.ts';
+import { imageUser } from '../proof/ids.ts';
+import { applies, type Cel, first, head, list, map, text } from './cel.ts';
+
+/*
+ * The user and group ids of a proof: proof/ids.ts as expressions. An id that may be missing is a list of at most one
+ * number.
+ */
+
+/** The ids of a check, in the order of the check's JSON. */
+export const idNames = ['asUser', 'asGroup', 'notAsUser', 'notAsGroup'] as const;
+
+/** A redirect check of a profile, and the variable with its ids. */
+export interface Redirect {
+  profile: Profile;
+  settings: RedirectSettings;
+  variable: string;
+}
+
+export const redirectsOf = (profiles: readonly Profile[]): Redirect[] =>
+  profiles
+    .flatMap((profile) => profile.proof.checks.map((check) => ({ profile, check })))
+    .flatMap(({ profile, check }, at) =>
+      'redirect' in check ? [{ profile, settings: check.redirect, variable: `ids${at}` }] : [],
+    );
+
+/** An id of a redirect: a list that is empty if the check does not apply, or has no such id. */
+export const idOf = ({ variable }: Pick<Redirect, 'variable'>, name: (typeof idNames)[number]): Cel =>
+  `variables.${variable}.?${name}.orValue([])`;
+
+/** The variables of the ids: those of each redirect, those of all together, and the first id that all permit. */
+export function idVariables(redirects: readonly Redirect[]): Record<string, Cel> {
+  const all = (name: (typeof idNames)[number]): Cel =>
+    redirects.map((redirect) => idOf(redirect, name)).join(' + ') || '[]';
+  const isExcluded = 'i in variables.notAsUsers || i in variables.notAsGroups';
+  // from `nobody` downwards; each redirect excludes at most one user and one group, so that an id is left
+  const candidates = list(
+    Array.from({ length: 2 * redirects.length + 1 }, (_, index) => String(65_534 - index)),
+  );
+  return {
+    podUser: 'object.spec.?securityContext.?runAsUser.optMap(i, [i]).orValue([])',
+    podGroup: 'object.spec.?securityContext.?runAsGroup.optMap(i, [i]).orValue([])',
+    ...Object.fromEntries(redirects.map((redirect) => [redirect.variable, idsOf(redirect)])),
+    asUser: head([all('asUser')]),
+    asGroup: head([all('asGroup'), 'variables.asUser']),
+    notAsUsers: all('notAsUser'),
+    notAsGroups: all('notAsGroup'),
+    user: first('variables.podUser', `[${imageUser}]`),
+    group: `size(variables.podGroup + variables.podUser) == 0 ? [${imageUser}] : variables.podGroup`,
+    changesUser: 'variables.user == 0 || variables.user in variables.notAsUsers',
+    changesGroup: 'variables.changesUser || variables.group.exists(g, g in variables.notAsGroups)',
+    free: `${candidates}.filter(i, !(${isExcluded})).map(i, [i])[0]`,
+    runAsUser: chosen('asUser', 'changesUser'),
+    runAsGroup: chosen('asGroup', 'changesGroup'),
+  };
+}
+
+/** The id that a check requires, or a free one in place of an id that would prove nothing. */
+const chosen = (required: string, changes: string): Cel =>
+  `size(variables.asUser) > 0 ? variables.${required} : variables.${changes} ? variables.free : []`;
+
+function idsOf({ profile, settings: { asUser, notAsUser, notAsGroup } }: Redirect): Cel {
+  const group = typeof asUser === 'object' && asUser.containers ? { ...asUser, annotation: '' } : undefined;
+  const ids = map({
+    asUser: idCel(asUser, 'runAsUser', true),
+    asGroup: idCel(group, 'runAsGroup', true),
+    // not the pod-level id, which is the application's
+    notAsUser: idCel(notAsUser, 'runAsUser', false),
+    notAsGroup: idCel(notAsGroup, 'runAsGroup', false),
+  });
+  return `${applies(profile.name)} ? ${ids} : {}`;
+}
+
+function idCel(id: Id | undefined, field: 'runAsUser' | 'runAsGroup', ofPod: boolean): Cel {
+  if (id === undefined) return '[]';
+  if (typeof id === 'number') return `[${id}]`;
+  return head([
+    ...(id.annotation ? [`[${annotationCel(id.annotation)}].filter(a, a != "").map(a, int(a))`] : []),
+    ...inContainers(id, field, ofPod),
+    ...(id.default === undefined ? [] : [`[${id.default}]`]),
+  ]);
+}
+
+/** An annotation of the pod, or else of its namespace; empty if there is none. */
+export const annotationCel = (key: string): Cel =>
+  `([${['object', 'namespaceObject']
+    .map((owner) => `${owner}.metadata.?annotations[?${text(key)}].orValue("")`)
+    .join(', ')}].filter(a, a != "") + [""])[0]`;
+
+/** The ids of these containers, else the pod's. An explicit 0 is no id, but hides the pod's. */
+function inContainers({ containers = [] }: IdSource, field: string, ofPod: boolean): Cel[] {
+  if (containers.length === 0) return [];
+  const named = containers.map((name) => containersNamed(name)).join(' + ');
+  const said = `(${named}).filter(c, c.?securityContext.?${field}.hasValue()).map(c, c.securityContext.${field})`;
+  const ofThePod = `size(${named}) > 0 && size(${said}) == 0 ? variables.pod${field.slice(5)} : []`;
+  return [`(${said} + (${ofPod ? ofThePod : '[]'})).filter(i, i > 0)`];
+}
+
+/** The containers of a name, at most one. */
+export const containersNamed = (name: string): Cel =>
+  `variables.containers.filter(c, c.name == ${text(name)})`;

@@ -1,0 +1,117 @@
+import { podInfoVolume, profileLabel, statusAnnotation } from '../../lib/names.ts';
+import type { ProofSettings } from '../profiles/types.ts';
+import { type Cel, list, map, text, textList } from './cel.ts';
+import { volumeCel } from './container.ts';
+import { markCel } from './left.ts';
+
+/* The patches of a pod: proof/patch.ts as lists of JSONPatch objects. */
+
+const patch = (op: string, path: Cel, value?: Cel): Cel =>
+  `JSONPatch{op: "${op}", path: ${path}${value === undefined ? '' : `, value: ${value}`}}`;
+const add = (path: Cel, value: Cel): Cel => patch('add', path, value);
+/** `condition ? then : otherwise`; the latter is no patch by default. */
+const when = (condition: Cel, then: Cel, otherwise = '[]'): Cel => `(${condition} ? ${then} : ${otherwise})`;
+
+/** Adds an item to a list of the pod's spec, which is absent if it has no items. */
+const insert = (field: string, size: Cel, at: string, item: Cel): Cel =>
+  when(
+    `${size} == 0`,
+    list([add(text(`/spec/${field}`), list([item]))]),
+    list([add(text(`/spec/${field}/${at}`), item)]),
+  );
+
+/** Removes an item of a list of the pod's spec, or the list with its only item. */
+const remove = (field: string, size: Cel, at: Cel): Cel =>
+  when(
+    `${size} == 1`,
+    list([patch('remove', text(`/spec/${field}`))]),
+    list([patch('remove', `${text(`/spec/${field}/`)} + string(${at})`)]),
+  );
+
+/** Sets an entry of the labels or annotations. */
+function entry(field: 'labels' | 'annotations', key: string, value: Cel): Cel {
+  const path = `${text(`/metadata/${field}/`)} + jsonpatch.escapeKey(${text(key)})`;
+  return when(
+    `object.metadata.?${field}.hasValue()`,
+    list([add(path, value)]),
+    list([add(text(`/metadata/${field}`), `{${text(key)}: ${value}}`)]),
+  );
+}
+
+const removeEntry = (field: string, key: string): Cel =>
+  list([patch('remove', `${text(`/metadata/${field}/`)} + jsonpatch.escapeKey(${text(key)})`)]);
+
+const proves = 'size(variables.checkNames) > 0';
+const ours = '"/spec/initContainers/" + string(variables.ours)';
+
+const container = when(
+  proves,
+  when(
+    'variables.ours < 0',
+    insert('initContainers', 'size(variables.inits)', '0', 'variables.wanted'),
+    `${when('variables.isCurrent', '[]', list([patch('replace', ours, 'variables.wanted')]))} + ${when(
+      'variables.ours > 0',
+      list([`JSONPatch{op: "move", from: ${ours}, path: "/spec/initContainers/0"}`]),
+    )}`,
+  ),
+  when('variables.ours >= 0', remove('initContainers', 'size(variables.inits)', 'variables.ours')),
+);
+
+const mountsIt = `c.?volumeMounts.orValue([]).exists(m, m.name == ${text(podInfoVolume)})`;
+const volume = when(
+  'variables.hasInterfaces',
+  when(
+    'variables.volume < 0',
+    insert('volumes', 'size(variables.volumes)', '-', volumeCel),
+    list([patch('replace', '"/spec/volumes/" + string(variables.volume)', volumeCel)]),
+  ),
+  when(
+    `variables.volume >= 0 && !variables.others.exists(c, ${mountsIt})`,
+    remove('volumes', 'size(variables.volumes)', 'variables.volume'),
+  ),
+);
+
+/** The Secrets of the configuration that the pod lacks. */
+function secrets({ imagePullSecrets }: ProofSettings): Cel {
+  const present = 'object.spec.?imagePullSecrets.orValue([])';
+  const missing = `${textList(imagePullSecrets)}.filter(n, !${present}.exists(s, s.?name.orValue("") == n))`;
+  const secret = map({ name: 'n' });
+  return when(
+    proves,
+    when(
+      `size(${present}) > 0`,
+      `${missing}.map(n, ${add(text('/spec/imagePullSecrets/-'), secret)})`,
+      list([add(text('/spec/imagePullSecrets'), `${textList(imagePullSecrets)}.map(n, ${secret})`)]),
+    ),
+  );
+}
+
+/** Injects, updates or removes the proof, or marks a pod that is left to the webhook. */
+export const patchesCel = (proof: ProofSettings): Cel =>
+  when(
+    'variables.left != ""',
+    entry('annotations', statusAnnotation, markCel('variables.left')),
+    [
+      container,
+      volume,
+      ...(proof.imagePullSecrets.length > 0 ? [secrets(proof)] : []),
+      when(
+        'size(variables.profiles) > 0',
+        when(
+          'variables.ownLabel == variables.profile',
+          '[]',
+          entry('labels', profileLabel, 'variables.profile'),
+        ),
+        when('variables.isCopied', removeEntry('labels', profileLabel)),
+      ),
+      when(
+        'variables.isExempt',
+        removeEntry('annotations', statusAnnotation),
+        when(
+          'variables.status == variables.newStatus',
+          '[]',
+          entry('annotations', statusAnnotation, 'variables.newStatus'),
+        ),
+      ),
+    ].join(' + '),
+  );

@@ -1,0 +1,142 @@
+import {
+  installedPolicies,
+  podInfoVolume,
+  profileLabel,
+  statusAnnotation,
+  validatorContainer,
+} from '../../lib/names.ts';
+import { version } from '../../lib/version.ts';
+import type { Policy } from '../profiles/policy.ts';
+import { checkNameOf, type Profile } from '../profiles/types.ts';
+import { counted } from '../proof/resources.ts';
+import { allOf, anyOf, type Cel, ofProfiles, text, textList } from './cel.ts';
+import { checksCel } from './checks.ts';
+import { conditionsOf, hasStatus, type MatchCondition, matchConstraints } from './conditions.ts';
+import { containerVariables } from './container.ts';
+import { isCurrent } from './current.ts';
+import { idVariables, redirectsOf } from './ids.ts';
+import { leftCel } from './left.ts';
+import { patchesCel } from './patches.ts';
+import { appliesCel } from './selection.ts';
+
+/*
+ * The MutatingAdmissionPolicy that injects inside the API server (Kubernetes 1.36 or later) what `/mutate` injects: the
+ * same steps, facts → selection → plan → container → patch, as variables of the Common Expression Language.
+ */
+
+/** A MutatingAdmissionPolicy or its binding. */
+export interface PolicyObject {
+  apiVersion: string;
+  kind: string;
+  metadata: { name: string; labels: Record<string, string> };
+  spec: object;
+}
+
+const labelOf = (owner: 'object' | 'namespaceObject'): Cel =>
+  `${owner}.metadata.?labels[?${text(profileLabel)}].orValue("")`;
+const isOurs =
+  `c.name == ${text(validatorContainer)} && ` +
+  'c.?env.orValue([]).exists(e, e.name.startsWith("CNI_GATE_"))';
+
+/** What an earlier call left, and the pod's parts. The webhook parses the status; the policy compares its text. */
+const facts: Record<string, Cel> = {
+  status: `object.metadata.?annotations[?${text(statusAnnotation)}].orValue("")`,
+  isWritten: hasStatus,
+  ownLabel: labelOf('object'),
+  namespaceLabel: labelOf('namespaceObject'),
+  isCopied:
+    'variables.ownLabel != "" && variables.status.contains(' +
+    '"\\"profile\\":\\"" + variables.ownLabel + "\\",\\"chosenBy\\":\\"namespace\\"")',
+  isOwn: 'variables.ownLabel != "" && !variables.isCopied',
+  profile: 'variables.isOwn ? variables.ownLabel : variables.namespaceLabel',
+  names: 'variables.profile.split(".")',
+  inits: 'object.spec.?initContainers.orValue([])',
+  containers: 'dyn(variables.inits) + dyn(object.spec.containers)',
+  others: `variables.containers.filter(c, c.name != ${text(validatorContainer)})`,
+  ours: `variables.inits.map(c, ${isOurs}).indexOf(true)`,
+  volumes: 'object.spec.?volumes.orValue([])',
+  volume: `variables.volumes.map(v, v.name).indexOf(${text(podInfoVolume)})`,
+};
+
+/** A resource that only some nodes have: see `requestsDevices` in proof/plan.ts. */
+const hasDevices =
+  'variables.containers.exists(c, ["limits", "requests"].exists(f, ' +
+  `c.?resources[?f].orValue({}).exists(n, !(n in ${textList(counted)}))))`;
+
+/** The text of the status annotation: `statusText` as an expression. */
+const quoted = (names: Cel): Cel => `${names}.map(n, "\\"" + n + "\\"").join(",")`;
+const newStatus = [
+  text(`{"version":"${version}","profile":"`),
+  'variables.profile',
+  '"\\",\\"chosenBy\\":\\"" + (variables.isOwn ? "pod" : "namespace")',
+  '(variables.mode == "warn" && size(variables.checkNames) > 0 ? "\\",\\"mode\\":\\"warn" : "")',
+  `"\\",\\"profiles\\":[" + ${quoted('variables.profiles')}`,
+  `"],\\"checks\\":[" + ${quoted('variables.checkNames')} + "]}"`,
+].join(' + ');
+
+/** The variables of the policy, in order: each reads those before it as `variables.NAME`. */
+function variablesOf(policy: Policy, conditions: readonly MatchCondition[]): Record<string, Cel> {
+  const { proof } = policy;
+  const profiles = [...policy.profiles.values()];
+  const redirects = redirectsOf(profiles);
+  const applying = profiles.map((profile) => allOf([`n == ${text(profile.name)}`, appliesCel(profile)]));
+  // the conditions without their alternative: what has a status is asked about, to lose it
+  const holding = conditions.map(({ expression }) => `(${expression.replace(` || ${hasStatus}`, '')})`);
+  const ofChecks = (of: (profile: Profile) => Cel): Cel =>
+    ofProfiles(profiles.map((profile) => [profile.name, of(profile)]));
+  return {
+    // the first two are replaced by manifests/
+    image: text(proof.image),
+    mode: text(proof.mode),
+    ...facts,
+    isExempt: `variables.isWritten && !${allOf(holding)}`,
+    profiles: `variables.isExempt ? [] : variables.names.filter(n, ${anyOf(applying)})`,
+    ...idVariables(redirects),
+    left: leftCel(policy),
+    allNames: `${ofChecks(({ proof }) => text(proof.checks.map(checkNameOf).join(',')))}.split(",").filter(n, n != "")`,
+    checkNames: 'variables.allNames.transformList(i, n, variables.allNames.indexOf(n) == i, n)',
+    hasInterfaces: '"interfaces" in variables.checkNames',
+    hasDevices,
+    checks: `"[" + ${ofChecks((profile) => checksCel(profile, redirects))} + "]"`,
+    ...containerVariables(proof),
+    isCurrent,
+    newStatus,
+  };
+}
+
+/**
+ * The MutatingAdmissionPolicy and its binding. By default, it is about the same pods as the mutating webhook. If an
+ * expression fails, the pod has no status, and the API server calls the webhook: with `Ignore`, no pod gets past both.
+ */
+export function policyObjects(
+  policy: Policy,
+  constraints: object = matchConstraints,
+  conditions: readonly MatchCondition[] = conditionsOf(policy),
+): PolicyObject[] {
+  const [name] = installedPolicies;
+  const labels = { 'app.kubernetes.io/part-of': 'cni-gate' };
+  const apiVersion = 'admissionregistration.k8s.io/v1';
+  const variables = Object.entries(variablesOf(policy, conditions));
+  return [
+    {
+      apiVersion,
+      kind: 'MutatingAdmissionPolicy',
+      metadata: { name, labels },
+      spec: {
+        failurePolicy: 'Fail',
+        reinvocationPolicy: 'IfNeeded',
+        matchConstraints: constraints,
+        matchConditions: conditions,
+        variables: variables.map(([name, expression]) => ({ name, expression })),
+        mutations: [{ patchType: 'JSONPatch', jsonPatch: { expression: patchesCel(policy.proof) } }],
+      },
+    },
+    {
+      apiVersion,
+      kind: 'MutatingAdmissionPolicyBinding',
+      // taken away by the one command of docs/guides/break-glass.md
+      metadata: { name, labels: { ...labels, 'cni-gate.io/admits': 'pods' } },
+      spec: { policyName: name },
+    },
+  ];
+}

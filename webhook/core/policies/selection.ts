@@ -1,0 +1,51 @@
+import type { Condition, Matcher, Profile } from '../profiles/types.ts';
+import { allOf, anyOf, type Cel, text, textList } from './cel.ts';
+
+/*
+ * Which profiles apply to a pod: proof/selection.ts as an expression. `variables.containers` are all containers of the
+ * pod, init containers first.
+ */
+
+/** Whether a profile applies. */
+export const appliesCel = ({ when }: Profile): Cel => anyOf([when].flat().map(holds));
+
+function holds(condition: Condition): Cel {
+  const { container, noContainer, labels, annotations, namespaceLabels } = condition;
+  return allOf([
+    ...(container === undefined ? [] : [`variables.containers.exists(c, ${runs(container, condition)})`]),
+    ...(noContainer === undefined ? [] : [`!variables.containers.exists(c, c.name == ${text(noContainer)})`]),
+    ...matchAll('object.metadata.?labels', labels),
+    ...matchAll('object.metadata.?annotations', annotations),
+    ...matchAll('namespaceObject.metadata.?labels', namespaceLabels),
+  ]);
+}
+
+const matchAll = (values: Cel, matchers: Record<string, Matcher> = {}): Cel[] =>
+  Object.entries(matchers).map(([key, matcher]) => matches(`${values}[?${text(key)}]`, matcher));
+
+/** @param value an optional text */
+function matches(value: Cel, matcher: Matcher): Cel {
+  const isIn = (among: string[]): Cel => `(${value}.hasValue() && ${value}.value() in ${textList(among)})`;
+  if (typeof matcher === 'string') return `${value} == optional.of(${text(matcher)})`;
+  const { in: values, notIn, exists } = matcher;
+  return allOf([
+    ...(exists === undefined ? [] : [`${exists ? '' : '!'}${value}.hasValue()`]),
+    ...(values === undefined ? [] : [isIn(values)]),
+    ...(notIn === undefined ? [] : [`!${isIn(notIn)}`]),
+  ]);
+}
+
+/** Whether `c` is the container, with its arguments and variables. */
+const runs = (name: string, { args = [], env = {} }: Condition): Cel =>
+  allOf([
+    `c.name == ${text(name)}`,
+    ...args.map((argument, at) => `c.?args[?${at}] == optional.of(${text(argument)})`),
+    ...Object.entries(env).map(
+      ([variable, matcher]) => `[${variableOf('c', variable)}].exists(value, ${matches('value', matcher)})`,
+    ),
+  ]);
+
+/** The value of a container's variable, as an optional text. Of two variables of a name, the last one counts. */
+export const variableOf = (container: Cel, name: string): Cel =>
+  `[${container}.?env.orValue([]).filter(e, e.name == ${text(name)})].map(found, ` +
+  'size(found) == 0 ? optional.none() : found[size(found) - 1].?value)[0]';

@@ -1,0 +1,20 @@
+import { stringify } from 'yaml';
+import type { Policy } from '../profiles/policy.ts';
+import { leftByThePolicy } from './conditions.ts';
+import { policyObjects } from './policy.ts';
+
+const yaml = (value: object): string => stringify(value, { lineWidth: 120, version: '1.1' });
+
+/** The mutating policy of a configuration and its binding as YAML, in a stable order. */
+export const policiesYaml = (policy: Policy): string => policyObjects(policy).map(yaml).join('---\n');
+
+/**
+ * The JSON patch that makes the mutating webhook the second one, after the policy: it is called for few pods, and when
+ * it does not answer, the policy over the final pod refuses those that need it.
+ */
+export const webhookPatch = (): string =>
+  yaml([
+    { op: 'replace', path: '/webhooks/0/failurePolicy', value: 'Ignore' },
+    { op: 'replace', path: '/webhooks/0/timeoutSeconds', value: 2 },
+    { op: 'add', path: '/webhooks/0/matchConditions/-', value: leftByThePolicy },
+  ]);

@@ -1,0 +1,101 @@
+import type { V1MutatingAdmissionPolicySpec } from '@kubernetes/client-node';
+import { leftByThePolicy } from '../../core/policies/conditions.ts';
+import { policyObjects } from '../../core/policies/policy.ts';
+import { Policy } from '../../core/profiles/policy.ts';
+import { installedPolicies } from '../../lib/names.ts';
+import { validatorImage, version } from '../../lib/version.ts';
+import type { InstallationFacts } from '../observe/installation.ts';
+import type { Facts } from '../observe/observe.ts';
+import {
+  applyAgain,
+  type CheckResult,
+  failed,
+  notKnown,
+  passed,
+  unknownConfiguration,
+  warning,
+} from './check-result.ts';
+import { differences, plain } from './differences.ts';
+
+/* Compares the mutating policy that a cluster has with the one that the configuration in the cluster makes. */
+
+/** The first Kubernetes 1.x with MutatingAdmissionPolicy v1. */
+const leastMinor = 36;
+
+const mayHavePolicies = ({ version: { found } }: Facts): boolean =>
+  found !== undefined && (found.major > 1 || found.minor >= leastMinor);
+
+/** Whether the cluster has the policies over pods, and nothing of a server. */
+export function isProofOnly(facts: Facts): boolean {
+  const { registered, installation } = facts;
+  const { deployment, service, policies } = installation;
+  const isAbsent = ({ found, unknown }: { found?: unknown; unknown?: unknown }): boolean =>
+    !found && !unknown;
+  const bindings = [policies.mutating.policy, policies.mutating.binding, policies.pods.binding];
+  return (
+    mayHavePolicies(facts) &&
+    [registered.mutating, registered.validating].every((webhooks) => webhooks?.length === 0) &&
+    [deployment, service].every(isAbsent) &&
+    bindings.some(({ found }) => found !== undefined)
+  );
+}
+
+/** Whether the mutating policy is what the configuration makes; undefined where there can be none. */
+export function checkMutatingPolicy(facts: Facts): CheckResult | undefined {
+  const { registered, installation, configuration } = facts;
+  const { policy, binding } = installation.policies.mutating;
+  const called = registered.mutating?.flatMap(({ matchConditions = [] }) => matchConditions) ?? [];
+  const relies = isProofOnly(facts) || called.some(({ name }) => name === leftByThePolicy.name);
+  if (!relies && !policy.found && !binding.found) return withoutPolicy(facts);
+  const [name] = installedPolicies;
+  const fault = (what: string, hint = applyAgain): CheckResult =>
+    failed('CNI_GATE_POLICY', `MutatingAdmissionPolicy ${name}: ${what}`, hint);
+  const lost = 'so it injects nothing';
+  if (!policy.unknown && !policy.found) return fault(`it does not exist, ${lost}`);
+  if (!binding.unknown && !binding.found) return fault(`its binding does not exist, ${lost}`);
+  const [rules, bound] = [policy.found?.spec, binding.found?.spec];
+  if (!rules || !bound) return notKnown(policy.unknown ?? binding.unknown ?? { why: '' }, true);
+  if (bound.policyName !== name || plain(bound.matchResources) !== undefined)
+    return fault('its binding is of another policy, or has matchResources, which leave pods out');
+  if (configuration.trouble !== undefined) return unknownConfiguration;
+  const expected = policyObjects(asInstalled(configuration.policy, installation))[0]
+    ?.spec as V1MutatingAdmissionPolicySpec;
+  const [wanted, found] = [imageIn(expected), imageIn(rules)];
+  if (wanted !== found)
+    return fault(`it injects the image ${found}, and the configuration or the Deployment says ${wanted}`);
+  const changes = differences({ ...expected }, { ...rules });
+  if (changes.length === 0)
+    return passed(relies ? 'bound' : 'bound, and the webhook is called for every pod too');
+  return fault(
+    `its ${changes.join(', ')} are not those that cni-gate ${version} makes from ${configuration.source}`,
+    'Apply the output of "cni-gate policies --config FILE" with the configuration of the installation. ' +
+      'If another release is installed, run the command of that release',
+  );
+}
+
+/** Without a policy: a cluster that could have one is told. */
+function withoutPolicy(facts: Facts): CheckResult | undefined {
+  const { found } = facts.version;
+  const { unknown } = facts.installation.policies.mutating.policy;
+  if (!mayHavePolicies(facts)) return undefined;
+  if (unknown) return notKnown(unknown);
+  return warning(
+    `the API server is ${found?.text} and could inject by itself, so that an outage of cni-gate refuses fewer pods`,
+    'Apply the overlay strict-policies or permissive-policies (with Helm: policies: on)',
+  );
+}
+
+/** The configuration with the image that the installation sets, unless the configuration itself names one. */
+function asInstalled({ configuration }: Policy, { deployment, policies }: InstallationFacts): Policy {
+  const { proof } = configuration;
+  if (proof.image !== validatorImage) return new Policy(configuration);
+  const validator = deployment.found?.spec?.template.spec?.initContainers?.find(
+    ({ name }) => name === 'validator',
+  );
+  const images = policies.pods.policy.found?.spec?.variables?.find(({ name }) => name === 'images');
+  const image = validator?.image ?? /'([^']*)'/.exec(images?.expression ?? '')?.[1] ?? validatorImage;
+  return new Policy({ ...configuration, proof: { ...proof, image } });
+}
+
+const imageIn = ({ variables }: V1MutatingAdmissionPolicySpec): string =>
+  variables?.find(({ name }) => name === 'image')?.expression ?? 'none';
