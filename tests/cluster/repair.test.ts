@@ -174,8 +174,9 @@ test('a failed pod of a ReplicationController is recreated, and an event on it s
       },
     },
   });
-  const first = await placed('controlled', 1);
-  await placed('controlled', 1, uidsOf(first));
+  // the first pod can be gone before the test sees it
+  await eventually(async () => assert.equal(deleted('controlled').length, 1));
+  await placed('controlled', 1);
   await eventually(async () => {
     const [event] = await eventsOn('ReplicationController', 'controlled');
     assert.equal(event?.reason, 'Recreated');
