@@ -115,6 +115,7 @@ test('JUnit: a suite for each file, a case for each workload that is admitted an
 });
 
 test('JSON and text: the workloads that the mutating policy leaves to the server, with the reason', async (t) => {
+  const manyContainers = Array.from({ length: 201 }, (_, at) => `{name: c${at}, image: web}`);
   const annotated = (name: string, annotation: string): string =>
     pod(name).replace('metadata:', `metadata:\n  annotations: {${annotation}}`);
   const documents = [
@@ -123,6 +124,7 @@ test('JSON and text: the workloads that the mutating policy leaves to the server
     annotated('odd', 'config.linkerd.io/proxy-uid: "+7"'),
     labelled('opted-out', 'none'),
     labelled('refused', 'nowhere'),
+    pod('large').replace(/containers:.*/s, `containers: [${manyContainers.join(', ')}]\n`),
     namespaceOf('shop', 'linkerd'),
   ];
   const reviewed = await reviewFiles(t, { 'a.yaml': documents.join('---\n') });
@@ -134,6 +136,7 @@ test('JSON and text: the workloads that the mutating policy leaves to the server
       ['odd', 'ids'],
       ['opted-out', undefined],
       ['refused', undefined],
+      ['large', 'too-large'],
     ],
   );
   assert.match(

@@ -106,7 +106,7 @@ function variablesOf(policy: Policy, conditions: readonly MatchCondition[]): Rec
 
 /**
  * The MutatingAdmissionPolicy and its binding. By default, it is about the same pods as the mutating webhook. If an
- * expression fails, the pod has no status, and the API server calls the webhook: with `Ignore`, no pod gets past both.
+ * expression fails, the API server refuses the pod: with `Ignore`, a status that a user wrote would stay unreviewed.
  */
 export function policyObjects(
   policy: Policy,
