@@ -9,7 +9,7 @@ import type { Deps } from '../lib/deps.ts';
 import { planLimits } from '../lib/limits.ts';
 import { leaderLease } from '../lib/names.ts';
 import { TokenBucket } from '../lib/token-bucket.ts';
-import { Controller, type LeaderDeps } from './controller.ts';
+import { type LeaderDeps, runController, type Work } from './controller.ts';
 import { watchEvidence } from './duplicate-addresses.ts';
 import { repairMetrics, steerMetrics } from './metrics.ts';
 import { Reconciler, type RepairView } from './repair/reconciler.ts';
@@ -45,8 +45,8 @@ export function startLeading(
   const running = [
     events.run(signal),
     watchEvidence(deps, signal),
-    steeringController(client, deps, registry).run(signal),
-    repairController(client, deps, registry).run(signal),
+    runSteering(client, deps, registry, signal),
+    runRepair(client, deps, registry, signal),
   ];
   return async () => {
     ended.abort();
@@ -57,33 +57,31 @@ export function startLeading(
   };
 }
 
-export function steeringController(
+export function runSteering(
   client: ApiClient,
   deps: LeaderDeps<SteerView>,
   registry: Registry,
-): Controller {
+  signal: AbortSignal,
+): Promise<void> {
   const bucket = new TokenBucket(planLimits.perSecond, planLimits.burst);
   const options = { ...deps, metrics: steerMetrics(registry), bucket };
-  return new Controller({
-    ...deps,
-    failure: 'refused pods cannot be steered',
-    // a key backs off after a nomination that the scheduler ignored
-    queue: { inFlight: 10, baseDelay: 10_000, maxDelay: 300_000, bucket },
-    begin: () => new Nominator(client, options),
-  });
+  const begin = (): Work => new Nominator(client, options);
+  const failure = 'refused pods cannot be steered';
+  // a key backs off after a nomination that the scheduler ignored
+  const queue = { inFlight: 10, baseDelay: 10_000, maxDelay: 300_000 };
+  return runController({ ...options, ...queue, begin, failure }, signal);
 }
 
-export function repairController(
+export function runRepair(
   client: ApiClient,
   deps: LeaderDeps<RepairView>,
   registry: Registry,
-): Controller {
+  signal: AbortSignal,
+): Promise<void> {
   const options = { ...deps, metrics: repairMetrics(registry) };
-  return new Controller({
-    ...deps,
-    failure: 'failed pods cannot be recreated',
-    // a key backs off after a deletion that failed
-    queue: { inFlight: 5, baseDelay: 1000, maxDelay: 300_000 },
-    begin: () => new Reconciler(client, options),
-  });
+  const begin = (): Work => new Reconciler(client, options);
+  const failure = 'failed pods cannot be recreated';
+  // a key backs off after a deletion that failed
+  const queue = { inFlight: 5, baseDelay: 1000, maxDelay: 300_000 };
+  return runController({ ...options, ...queue, begin, failure }, signal);
 }
