@@ -3,7 +3,7 @@ import type { ApiClient } from '../cluster/client.ts';
 import { ClusterError } from '../cluster/errors.ts';
 import type { PodEvidence } from '../core/facts/pod-evidence.ts';
 import { foreign, releasedAnnotation } from '../lib/names.ts';
-import type { Recreation } from './repair/types.ts';
+import type { Recreation } from './repair/decide.ts';
 
 /** `conflict`: the pod's version or UID is no longer what was read; `gone`: the pod does not exist. */
 export type Written =

@@ -1,7 +1,28 @@
 import type { Controller, PodEvidence } from '../../core/facts/pod-evidence.ts';
 import { isLater } from '../../core/networks/moment.ts';
 import type { RepairSettings } from '../../core/profiles/types.ts';
-import type { DeletionMethod, NodeForProfile, Recreation, Skipped } from './types.ts';
+import type { NodeForProfile } from './networks.ts';
+import type { SkipReason } from './reporter.ts';
+
+/**
+ * `release-and-delete`: the labels by which a Job finds its pod are removed first, so that the Job does not count the
+ * pod's end as a failure.
+ */
+export type DeletionMethod = 'delete' | 'release-and-delete';
+
+export interface Recreation {
+  pod: PodEvidence;
+  how: DeletionMethod;
+  /** Why the pod is recreated, for people. */
+  why: string;
+  /** Set if the gate keeps new pods off the node, or allows only one pod at a time there. */
+  moves?: true;
+}
+
+export interface Skipped {
+  reason: SkipReason;
+  why?: string;
+}
 
 export interface RepairFacts {
   owners: RepairSettings['owners'];
@@ -62,8 +83,8 @@ function judge(pod: PodEvidence, facts: RepairFacts): Eligible | Skipped {
   const how = howToRecreate(controller, facts.owners);
   if (how === 'static-pod' || how === 'unknown-controller') return { reason: how };
   const networks = pod.profiles.map((profile) => facts.node(node, profile));
-  const inState = (state: NodeForProfile['state']): NodeForProfile | undefined =>
-    networks.find((network) => network.state === state);
+  const inState = (...states: NodeForProfile['state'][]): NodeForProfile | undefined =>
+    networks.find(({ state }) => states.includes(state));
   const canMove = (): boolean => !isOf(controller, 'DaemonSet') && facts.elsewhere(pod);
   const unreachable = inState('unreachable');
   if (unreachable) return { reason: 'node-unreachable', why: unreachable.why };
@@ -77,7 +98,7 @@ function judge(pod: PodEvidence, facts: RepairFacts): Eligible | Skipped {
   if (failed.length > 0 && failed.every((network) => isProven(pod, network))) {
     return { how, proven: true, why: `a proof of another pod has passed on node ${node} since` };
   }
-  const unproved = inState('unproved');
+  const unproved = inState('try', 'unproved');
   if (unproved && canMove()) {
     const because = unproved.why === '' ? '' : `: ${unproved.why}`;
     return {
@@ -97,10 +118,7 @@ function isProven(pod: PodEvidence, { state, passedAt }: NodeForProfile): boolea
 
 /** Whether the gate would allow the new pod on the node to find out whether the network works. */
 const mayProbe = ({ node, failedProfiles }: PodEvidence, facts: RepairFacts): boolean =>
-  failedProfiles.every((profile) => {
-    const { state, turn } = facts.node(node, profile);
-    return state !== 'unproved' || turn;
-  });
+  failedProfiles.every((profile) => facts.node(node, profile).state !== 'unproved');
 
 /** How to recreate a controller's pods, by `group/kind`, or `v1/kind` for the core group. */
 const known: ReadonlyMap<string, DeletionMethod> = new Map([

@@ -5,8 +5,7 @@ import { repairLimits } from '../../lib/limits.ts';
 import { getOrMake } from '../../lib/maps.ts';
 import { TokenBucket } from '../../lib/token-bucket.ts';
 import { Breaker } from './breaker.ts';
-import { ordinalOf, type Turn } from './decide.ts';
-import type { Skipped } from './types.ts';
+import { ordinalOf, type Skipped, type Turn } from './decide.ts';
 
 /** The verdict of the pod that replaced a deleted pod. `unknown`: no verdict came, or it is not about the network. */
 export type Outcome = 'passed' | 'failed' | 'unknown';

@@ -6,12 +6,11 @@ import type { EvidenceChange } from '../../core/networks/evidence.ts';
 import type { LeaderDeps, Result, Work } from '../controller.ts';
 import type { RepairMetrics, RepairState } from '../metrics.ts';
 import { deletePod, deleteReleased } from '../pod-requests.ts';
-import { decide } from './decide.ts';
+import { decide, type Recreation, type Skipped } from './decide.ts';
 import { RepairMemory } from './memory.ts';
 import { type KnownCluster, networkOn, type OtherNodes, otherNodes } from './networks.ts';
-import { Reporter } from './reporter.ts';
-import { StatefulSets } from './stateful-sets.ts';
-import { type Recreation, type Skipped, skipReasons } from './types.ts';
+import { type Reporter, reporter, skipReasons } from './reporter.ts';
+import { type StatefulSets, statefulSets } from './stateful-sets.ts';
 
 export type RepairView = Pick<ClusterView, 'readiness' | 'evidence' | 'unsynced'>;
 
@@ -37,8 +36,8 @@ export class Reconciler implements Work {
     this.#client = client;
     this.#options = options;
     this.#memory = new RepairMemory(options.view.evidence.hasPassed);
-    this.#reporter = new Reporter(client, options);
-    this.#statefulSets = new StatefulSets(client, options.view.evidence);
+    this.#reporter = reporter(client, options);
+    this.#statefulSets = statefulSets(client, options.view.evidence);
   }
 
   /** Updates this replica's state and the metrics. @returns the keys of failed and released pods */
@@ -53,7 +52,7 @@ export class Reconciler implements Work {
     const now = performance.now();
     metrics.outcomes.inc({ outcome: 'unknown' }, this.#memory.sweep(now));
     for (const reason of skipReasons) metrics.skipped.set({ reason }, 0);
-    for (const reason of this.#reporter.reasons) metrics.skipped.inc({ reason });
+    for (const reason of this.#reporter.reasons()) metrics.skipped.inc({ reason });
     metrics.stopped.set(this.#memory.isStopped(now) ? 1 : 0);
     return keysOf(this.#isActive ? view.evidence.pods() : []);
   }
@@ -65,7 +64,7 @@ export class Reconciler implements Work {
 
   #forget(): void {
     this.#memory = new RepairMemory(this.#options.view.evidence.hasPassed);
-    this.#reporter = new Reporter(this.#client, this.#options);
+    this.#reporter = reporter(this.#client, this.#options);
     this.#done.clear();
   }
 
@@ -104,7 +103,7 @@ export class Reconciler implements Work {
     if ('how' in decision) {
       return this.#state === 'audit' ? this.#audit(decision) : this.#recreate(decision);
     }
-    await this.#reporter.skipped({ pod, ...decision });
+    await this.#reporter.skipped(pod, decision);
     return undefined;
   }
 
@@ -169,7 +168,7 @@ export class Reconciler implements Work {
 
   /** @throws the error, so that the pod backs off */
   async #failed(pod: PodEvidence, error: unknown): Promise<never> {
-    await this.#reporter.skipped({ pod, reason: 'under-way' });
+    await this.#reporter.skipped(pod, { reason: 'under-way' });
     throw error;
   }
 

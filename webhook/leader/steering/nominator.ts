@@ -10,11 +10,11 @@ import type { LeaderDeps, Result, Work } from '../controller.ts';
 import { type Gate, gateBy } from '../filters.ts';
 import type { SteerMetrics, SteerState } from '../metrics.ts';
 import { nominate } from '../pod-requests.ts';
-import { Capacity } from './capacity.ts';
-import { eligibility } from './eligibility.ts';
+import { capacity, type Reserve } from './capacity.ts';
 import { Nominations } from './nominations.ts';
-import { PendingIndex } from './pending-index.ts';
-import { NodeSearch } from './search.ts';
+import { type PendingIndex, pendingIndex } from './pending-index.ts';
+import { nodeSearch } from './search.ts';
+import { type ApiVersion, usesNominations } from './version.ts';
 
 export type SteerView = Pick<
   ClusterView<PendingPod>,
@@ -36,24 +36,27 @@ const quiet = 10_000;
 /** How many slots of the event queue are kept free for other events. */
 const reservedEvents = 100;
 
+/** Milliseconds until the version is read again, because the API server may be upgraded. */
+const askAgain = 600_000;
+
 type RefusedPod = PendingPod & { refused: string };
 
 /** Nominates nodes for refused pods. Pods with the same key have the same owner, profiles and requirements. */
 export class Nominator implements Work {
   readonly #client: ApiClient;
   readonly #options: NominatorOptions;
-  readonly #capacity: Capacity;
-  readonly #eligibility: ReturnType<typeof eligibility>;
+  readonly #reserve: Reserve;
   readonly #pods: PendingIndex;
   readonly #nominations = new Nominations();
   #state: SteerState | undefined;
+  /** Whether the API server is new enough; `until` is in milliseconds of a monotonic clock. */
+  #version: { isEnough: boolean; until: number } | undefined;
 
   constructor(client: ApiClient, options: NominatorOptions) {
     this.#client = client;
     this.#options = options;
-    this.#eligibility = eligibility(client, options);
-    this.#pods = new PendingIndex(() => options.view.pending());
-    this.#capacity = new Capacity(client, this.#pods);
+    this.#pods = pendingIndex(() => options.view.pending());
+    this.#reserve = capacity(client, this.#pods);
   }
 
   subscribe(add: (keys: Iterable<string>) => void): () => void {
@@ -65,11 +68,24 @@ export class Nominator implements Work {
 
   /** Keys with refused pods or open nominations. @throws ClusterError if the API server's version cannot be read */
   async keys(signal: AbortSignal): Promise<Set<string>> {
-    this.#state = await this.#eligibility(signal);
+    this.#state = await this.#stateNow(signal);
     this.#options.metrics.state(this.#state);
     // no event reports a refusal that only this process knows
     this.#pods.changed();
     return new Set([...this.#pods.refused(), ...this.#nominations.keys()]);
+  }
+
+  async #stateNow(signal: AbortSignal): Promise<SteerState> {
+    const { policy, leader } = this.#options;
+    if (policy().steer.mode === 'off') return 'off';
+    if (leader === undefined) return 'no-namespace';
+    if (!leader.leads) return 'standby';
+    const now = performance.now();
+    if (this.#version === undefined || now >= this.#version.until) {
+      const version = await this.#client.request<ApiVersion>('GET', '/version', { signal });
+      this.#version = { isEnough: usesNominations(version), until: now + askAgain };
+    }
+    return this.#version.isEnough ? 'steering' : 'api-server-too-old';
   }
 
   /** @throws ClusterError, or the signal's reason */
@@ -119,8 +135,8 @@ export class Nominator implements Work {
 
   async #nominateSome(waiting: readonly RefusedPod[], gate: Gate, signal: AbortSignal): Promise<void> {
     const { view, bucket } = this.#options;
-    const [pods, capacity] = [this.#pods, this.#capacity];
-    const search = new NodeSearch({ readiness: view.readiness, gate, pods, capacity, bucket });
+    const inputs = { readiness: view.readiness, gate, pods: this.#pods, reserve: this.#reserve, bucket };
+    const place = nodeSearch(inputs);
     let left = most;
     for (const pod of waiting) {
       if (left === 0) return;
@@ -131,7 +147,7 @@ export class Nominator implements Work {
         );
         continue;
       }
-      const placement = await search.place(pod, signal);
+      const placement = await place(pod, signal);
       if (placement === 'unknown') return;
       if ('why' in placement) {
         this.#explain(pod, placement.why);

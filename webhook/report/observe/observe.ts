@@ -4,7 +4,7 @@ import type { ApiObject } from '../../cluster/informer/object.ts';
 import { agentSources, daemonSetSources, namespaceSource, nodeSource } from '../../cluster/view/sources.ts';
 import { optedInTo } from '../../core/facts/namespace.ts';
 import { Readiness } from '../../core/networks/readiness.ts';
-import { type ApiVersion, usesNominations } from '../../leader/steering/eligibility.ts';
+import { type ApiVersion, usesNominations } from '../../leader/steering/version.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import { profileLabel } from '../../lib/names.ts';
 import { version as clientVersion } from '../../lib/version.ts';

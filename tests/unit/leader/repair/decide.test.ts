@@ -65,7 +65,7 @@ suite('which pods', () => {
 
 suite('where it helps', () => {
   test('the pod is to move from a node that is closed or unproved, where another is open', () => {
-    for (const state of ['closed', 'unproved'] as const) {
+    for (const state of ['closed', 'try', 'unproved'] as const) {
       const decision = decide(failedPod({ name: 'a' }), factsWith({ state }, { elsewhere: true }));
       assert.equal('how' in decision && decision.moves, true, state);
     }
@@ -95,17 +95,17 @@ suite('where it helps', () => {
     ],
     [
       'no proof has passed on the node since',
-      { state: 'unproved' },
+      { state: 'try' },
       {},
       'node n1 is ready, and a new pod finds out whether its network works',
     ],
     [
       'no proof has passed on the node, another is ready',
-      { state: 'unproved' },
+      { state: 'try' },
       elsewhere,
       'node n1 gets one pod at a time, and another node is ready',
     ],
-    ['the gate lets no pod through there', { state: 'unproved', turn: false }, {}, 'node-to-prove'],
+    ['the gate lets no pod through there', { state: 'unproved' }, {}, 'node-to-prove'],
   ] as const) {
     test(`${what}: ${expected}`, () => {
       const decision = decide(pod, factsWith(given, other));

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { suite, type TestContext, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { NetworkStatus } from '../../../../webhook/core/networks/network-status.ts';
-import { Capacity } from '../../../../webhook/leader/steering/capacity.ts';
-import { NodeSearch } from '../../../../webhook/leader/steering/search.ts';
+import { capacity } from '../../../../webhook/leader/steering/capacity.ts';
+import { nodeSearch } from '../../../../webhook/leader/steering/search.ts';
 import { planLimits } from '../../../../webhook/lib/limits.ts';
 import { TokenBucket } from '../../../../webhook/lib/token-bucket.ts';
 import { json, startFakeApi } from '../../../support/fake-api-server.ts';
@@ -22,13 +22,13 @@ suite('the comparison with 10,000 nodes', () => {
       return answer;
     };
     const place = (signal: AbortSignal) =>
-      new NodeSearch({
+      nodeSearch({
         readiness: { nodes: () => all, node: () => undefined },
         gate,
         pods,
-        capacity: new Capacity(client, pods),
+        reserve: capacity(client, pods),
         bucket: new TokenBucket(1, 1),
-      }).place(waiting('web'), signal);
+      })(waiting('web'), signal);
     const over = place(new AbortController().signal);
     for (let before = 0; compared < all.length; before = compared) {
       await nextTurn();
@@ -54,11 +54,11 @@ async function capacityWith(t: TestContext, itemsOf: (node: string) => object[])
     const [, name = ''] = /^spec\.nodeName=([^,]+),/.exec(query.fieldSelector ?? '') ?? [];
     json(response, 200, { metadata: {}, items: itemsOf(name) });
   });
-  const capacity = new Capacity(api.client, { nominatedFor: () => [] });
+  const on = capacity(api.client, { nominatedFor: () => [] });
   return {
     api,
     reserve: (name: string, cpu: number) =>
-      capacity.reserve(node(name, { allocatable: { cpu: 1000, pods: 110 } }), { cpu }, signal),
+      on(node(name, { allocatable: { cpu: 1000, pods: 110 } }), { cpu }, signal),
   };
 }
 

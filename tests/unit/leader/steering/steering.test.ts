@@ -7,7 +7,7 @@ import { Evidence, noEvidence } from '../../../../webhook/core/networks/evidence
 import type { Readiness } from '../../../../webhook/core/networks/readiness.ts';
 import type { Configuration } from '../../../../webhook/core/profiles/types.ts';
 import { runSteering } from '../../../../webhook/leader/start.ts';
-import { usesNominations } from '../../../../webhook/leader/steering/eligibility.ts';
+import { usesNominations } from '../../../../webhook/leader/steering/version.ts';
 import { policyOf } from '../../../support/configurations.ts';
 import { type Asked, json, status } from '../../../support/fake-api-server.ts';
 import { clusterWith } from '../../admission/gate/support.ts';
