@@ -3,9 +3,9 @@ import { jobFindings } from './findings/jobs.ts';
 import { mostInput, readStream } from './input/documents.ts';
 import { expandInputs, readInput, standardInput, standardInputName } from './input/files.ts';
 import { ManifestReader } from './input/manifest-reader.ts';
-import { type AdmissionOptions, Judge } from './judge.ts';
+import { type AdmissionOptions, judgeFor } from './judge.ts';
 import { proxyMissing } from './mesh.ts';
-import { faultAt, type Report, type Reviewed } from './model.ts';
+import { faultAt, type Report, type Reviewed, type Workload } from './model.ts';
 
 /** What to review, and how. */
 export interface ReviewOptions {
@@ -24,10 +24,9 @@ export async function review(options: ReviewOptions): Promise<Report> {
   const { policy, profile } = admission;
   const reader = new ManifestReader(namespace, policy.templateKinds);
   await readAll(options.names, reader);
-  const judge = new Judge(admission, reader.namespaces);
-  const reviewed = await judgeAll(reader, judge, options.assumeMeshed === true);
-  const isExpected = (name: string): boolean =>
-    [undefined, 'namespace-not-given'].includes(judge.uncalled(name));
+  const { judge, uncalled } = judgeFor(admission, reader.namespaces);
+  const reviewed = await judgeAll(reader, (workload) => judge(workload, options.assumeMeshed === true));
+  const isExpected = (name: string): boolean => [undefined, 'namespace-not-given'].includes(uncalled(name));
   const manifests = reviewed.filter(({ workload }) => !workload.recorded);
   const findings = [
     ...reader.findings,
@@ -64,10 +63,12 @@ async function readAll(names: readonly string[], reader: ManifestReader): Promis
   }
 }
 
-async function judgeAll(reader: ManifestReader, judge: Judge, assumeMeshed: boolean): Promise<Reviewed[]> {
+type Judge = (workload: Workload) => ReturnType<ReturnType<typeof judgeFor>['judge']>;
+
+async function judgeAll(reader: ManifestReader, judge: Judge): Promise<Reviewed[]> {
   const reviewed: Reviewed[] = [];
   for (const workload of reader.workloads) {
-    const result = await judge.judge(workload, assumeMeshed);
+    const result = await judge(workload);
     // the body is not needed again, and is as large as the input
     workload.body = () => undefined;
     if ('code' in result) reader.faults.push(result);

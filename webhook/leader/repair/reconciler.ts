@@ -6,10 +6,10 @@ import type { EvidenceChange } from '../../core/networks/evidence.ts';
 import type { LeaderDeps, Result, Work } from '../controller.ts';
 import type { RepairMetrics, RepairState } from '../metrics.ts';
 import { deletePod, deleteReleased } from '../pod-requests.ts';
-import { decide, type Recreation, type Skipped } from './decide.ts';
+import { decide, type Recreation, type Skipped, skipReasons } from './decide.ts';
 import { RepairMemory } from './memory.ts';
 import { type KnownCluster, networkOn, type OtherNodes, otherNodes } from './networks.ts';
-import { type Reporter, reporter, skipReasons } from './reporter.ts';
+import { type Reporter, reporter } from './reporter.ts';
 import { type StatefulSets, statefulSets } from './stateful-sets.ts';
 
 export type RepairView = Pick<ClusterView, 'readiness' | 'evidence' | 'unsynced'>;

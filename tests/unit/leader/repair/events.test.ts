@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { mock, suite, type TestContext, test } from 'node:test';
 import type { Event } from '../../../../webhook/cluster/events/event.ts';
 import type { PodEvidence } from '../../../../webhook/core/facts/pod-evidence.ts';
-import { reporter, type SkipReason, skipReasons } from '../../../../webhook/leader/repair/reporter.ts';
+import { type SkipReason, skipReasons } from '../../../../webhook/leader/repair/decide.ts';
+import { reporter } from '../../../../webhook/leader/repair/reporter.ts';
 import { startFakeApi } from '../../../support/fake-api-server.ts';
 import { controllerOf, failedPod, start } from './support.ts';
 
