@@ -12,8 +12,8 @@ import { TokenBucket } from '../lib/token-bucket.ts';
 import { type LeaderDeps, runController, type Work } from './controller.ts';
 import { watchEvidence } from './duplicate-addresses.ts';
 import { repairMetrics, steerMetrics } from './metrics.ts';
-import { Reconciler, type RepairView } from './repair/reconciler.ts';
-import { Nominator, type SteerView } from './steering/nominator.ts';
+import { type RepairView, repairer } from './repair/reconciler.ts';
+import { nominator, type SteerView } from './steering/nominator.ts';
 
 export interface LeadInputs {
   view: SteerView & RepairView;
@@ -65,7 +65,7 @@ export function runSteering(
 ): Promise<void> {
   const bucket = new TokenBucket(planLimits.perSecond, planLimits.burst);
   const options = { ...deps, metrics: steerMetrics(registry), bucket };
-  const begin = (): Work => new Nominator(client, options);
+  const begin = (): Work => nominator(client, options);
   const failure = 'refused pods cannot be steered';
   // a key backs off after a nomination that the scheduler ignored
   const queue = { inFlight: 10, baseDelay: 10_000, maxDelay: 300_000 };
@@ -79,7 +79,7 @@ export function runRepair(
   signal: AbortSignal,
 ): Promise<void> {
   const options = { ...deps, metrics: repairMetrics(registry) };
-  const begin = (): Work => new Reconciler(client, options);
+  const begin = (): Work => repairer(client, options);
   const failure = 'failed pods cannot be recreated';
   // a key backs off after a deletion that failed
   const queue = { inFlight: 5, baseDelay: 1000, maxDelay: 300_000 };

@@ -18,8 +18,6 @@ const long = 45_000;
  */
 const recent = 600_000;
 
-export type Reporter = ReturnType<typeof reporter>;
-
 /** Reports repair in the log, and in events on pods and on their workloads. */
 export function reporter(client: ApiClient, { events, log }: Pick<LeaderDeps<unknown>, 'events' | 'log'>) {
   /** Since when each pod is skipped, and the current reason; by UID. */

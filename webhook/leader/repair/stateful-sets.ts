@@ -11,8 +11,6 @@ interface StatefulSet {
   spec: { podManagementPolicy?: string };
 }
 
-export type StatefulSets = ReturnType<typeof statefulSets>;
-
 /**
  * Finds StatefulSets that make their pods in order: with `podManagementPolicy: OrderedReady`, the default, they make no
  * pod while a pod with a lower ordinal is not ready.
