@@ -4,7 +4,6 @@ import type { Registry } from 'prom-client';
 import type { ApiClient } from '../cluster/client.ts';
 import { EventRecorder, eventMetrics } from '../cluster/events/recorder.ts';
 import { LeaderElector } from '../cluster/lease/leadership.ts';
-import type { Policy } from '../core/profiles/policy.ts';
 import type { Deps } from '../lib/deps.ts';
 import { planLimits } from '../lib/limits.ts';
 import { leaderLease } from '../lib/names.ts';
@@ -15,20 +14,15 @@ import { repairMetrics, steerMetrics } from './metrics.ts';
 import { type RepairView, repairer } from './repair/reconciler.ts';
 import { nominator, type SteerView } from './steering/nominator.ts';
 
-export interface LeadInputs {
-  view: SteerView & RepairView;
-  policy: () => Policy;
-  /** The namespace of the Lease. If undefined, this replica never leads. */
-  ownNamespace: string | undefined;
-}
-
 /**
  * While this process leads, it steers refused pods, repairs failed pods and writes events.
+ * @param ownNamespace the namespace of the Lease; if undefined, this replica never leads
  * @returns a function that stops this work and then releases the Lease
  */
 export function startLeading(
   client: ApiClient,
-  { view, policy, ownNamespace }: LeadInputs,
+  { view, policy }: Pick<LeaderDeps<SteerView & RepairView>, 'view' | 'policy'>,
+  ownNamespace: string | undefined,
   { registry, log }: Pick<Deps, 'registry' | 'log'>,
 ): () => Promise<void> {
   // in a pod, the host name is the pod's name

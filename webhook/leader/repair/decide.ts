@@ -3,15 +3,13 @@ import { isLater } from '../../core/networks/moment.ts';
 import type { RepairSettings } from '../../core/profiles/types.ts';
 import type { NodeForProfile } from './networks.ts';
 
-/**
- * `release-and-delete`: the labels by which a Job finds its pod are removed first, so that the Job does not count the
- * pod's end as a failure.
- */
-export type DeletionMethod = 'delete' | 'release-and-delete';
-
 export interface Recreation {
   pod: PodEvidence;
-  how: DeletionMethod;
+  /**
+   * `release-and-delete`: the labels by which a Job finds its pod are removed first, so that the Job does not count the
+   * pod's end as a failure.
+   */
+  how: 'delete' | 'release-and-delete';
   /** Why the pod is recreated, for people. */
   why: string;
   /** Set if the gate keeps new pods off the node, or allows only one pod at a time there. */
@@ -150,7 +148,7 @@ const mayProbe = ({ node, failedProfiles }: PodEvidence, facts: RepairFacts): bo
   failedProfiles.every((profile) => facts.node(node, profile).state !== 'unproved');
 
 /** How to recreate a controller's pods, by `group/kind`, or `v1/kind` for the core group. */
-const known: ReadonlyMap<string, DeletionMethod> = new Map([
+const known: ReadonlyMap<string, Recreation['how']> = new Map([
   // also for the pods of OpenShift's DeploymentConfig
   ['v1/ReplicationController', 'delete'],
   ['apps/ReplicaSet', 'delete'],
@@ -164,7 +162,7 @@ const known: ReadonlyMap<string, DeletionMethod> = new Map([
 function howToRecreate(
   { apiVersion, kind }: Controller,
   others: RepairSettings['owners'],
-): DeletionMethod | 'static-pod' | 'unknown-controller' {
+): Recreation['how'] | 'static-pod' | 'unknown-controller' {
   if (apiVersion === 'v1' && kind === 'Node') return 'static-pod';
   const [group] = apiVersion.split('/');
   const how = known.get(`${group}/${kind}`);

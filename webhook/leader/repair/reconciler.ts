@@ -14,14 +14,13 @@ import { statefulSets } from './stateful-sets.ts';
 
 export type RepairView = Pick<ClusterView, 'readiness' | 'evidence' | 'unsynced'>;
 
-export interface RepairOptions extends LeaderDeps<RepairView> {
-  metrics: RepairMetrics;
-}
-
 /** Milliseconds for which found nodes are used again, because the search is costly. */
 const found = 5000;
 
-export function repairer(client: ApiClient, options: RepairOptions): Work {
+export function repairer(
+  client: ApiClient,
+  options: LeaderDeps<RepairView> & { metrics: RepairMetrics },
+): Work {
   const { view, policy, leader, metrics } = options;
   const { evidence } = view;
   const sets = statefulSets(client, evidence);

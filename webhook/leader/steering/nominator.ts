@@ -21,11 +21,8 @@ export type SteerView = Pick<
   'readiness' | 'evidence' | 'pending' | 'unsynced' | 'subscribe'
 >;
 
-export interface NominatorOptions extends LeaderDeps<SteerView> {
-  metrics: SteerMetrics;
-  /** Each token pays for the comparison of a pod with a node. */
-  bucket: TokenBucket;
-}
+/** Each token of the bucket pays for the comparison of a pod with a node. */
+type Options = LeaderDeps<SteerView> & { metrics: SteerMetrics; bucket: TokenBucket };
 
 /** How many tokens a nomination takes. */
 const tokensOfNomination = planLimits.perSecond / planLimits.nominations;
@@ -42,7 +39,7 @@ const askAgain = 600_000;
 type RefusedPod = PendingPod & { refused: string };
 
 /** Nominates nodes for refused pods. Pods with the same key have the same owner, profiles and requirements. */
-export function nominator(client: ApiClient, options: NominatorOptions): Work {
+export function nominator(client: ApiClient, options: Options): Work {
   const { view, policy, leader, events, log, metrics, bucket } = options;
   const pods = pendingIndex(() => view.pending());
   const reserve = capacity(client, pods);
