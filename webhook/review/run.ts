@@ -5,7 +5,7 @@ import { expandInputs, readInput, standardInput, standardInputName } from './inp
 import { ManifestReader } from './input/manifest-reader.ts';
 import { type AdmissionOptions, judgeFor } from './judge.ts';
 import { proxyMissing } from './mesh.ts';
-import { faultAt, type Report, type Reviewed, type Workload } from './model.ts';
+import { faultAt, type Report, type Reviewed } from './model.ts';
 
 /** What to review, and how. */
 export interface ReviewOptions {
@@ -25,7 +25,17 @@ export async function review(options: ReviewOptions): Promise<Report> {
   const reader = new ManifestReader(namespace, policy.templateKinds);
   await readAll(options.names, reader);
   const { judge, uncalled } = judgeFor(admission, reader.namespaces);
-  const reviewed = await judgeAll(reader, (workload) => judge(workload, options.assumeMeshed === true));
+  const reviewed: Reviewed[] = [];
+  for (const workload of reader.workloads) {
+    const result = await judge(workload, options.assumeMeshed === true);
+    // the body is not needed again, and is as large as the input
+    workload.body = () => undefined;
+    if ('code' in result) reader.faults.push(result);
+    else {
+      reviewed.push({ workload, decision: result.decision });
+      reader.findings.push(...result.gaps.map((gap) => proxyMissing(workload, gap)));
+    }
+  }
   const isExpected = (name: string): boolean => [undefined, 'namespace-not-given'].includes(uncalled(name));
   const manifests = reviewed.filter(({ workload }) => !workload.recorded);
   const findings = [
@@ -61,21 +71,4 @@ async function readAll(names: readonly string[], reader: ManifestReader): Promis
     const file = others.length === 0 && only !== standardInput ? only : standardInputName;
     reader.faults.push(faultAt({ file }, 'CNI_GATE_INPUT_UNREADABLE', 'there are no objects in the input'));
   }
-}
-
-type Judge = (workload: Workload) => ReturnType<ReturnType<typeof judgeFor>['judge']>;
-
-async function judgeAll(reader: ManifestReader, judge: Judge): Promise<Reviewed[]> {
-  const reviewed: Reviewed[] = [];
-  for (const workload of reader.workloads) {
-    const result = await judge(workload);
-    // the body is not needed again, and is as large as the input
-    workload.body = () => undefined;
-    if ('code' in result) reader.faults.push(result);
-    else {
-      reviewed.push({ workload, decision: result.decision });
-      reader.findings.push(...result.gaps.map((gap) => proxyMissing(workload, gap)));
-    }
-  }
-  return reviewed;
 }

@@ -67,11 +67,6 @@ export interface RepairFacts {
   limit(pod: PodEvidence, eligible: Turn): Skipped | undefined;
 }
 
-/** How and why a failed pod should be recreated, if no limit forbids it. */
-interface Eligible extends Omit<Recreation, 'pod'> {
-  proven?: true;
-}
-
 export interface Turn {
   /** Whether the gate keeps the replacement off the pod's node. */
   moves: boolean;
@@ -101,7 +96,10 @@ export function decide(pod: PodEvidence, facts: RepairFacts): Recreation | Skipp
  * Whether a new pod can work: if a proof has passed on the node since the failure, if the node is ready, or if the gate
  * keeps the new pod off the node and another node is ready.
  */
-function judge(pod: PodEvidence, facts: RepairFacts): Eligible | Skipped {
+function judge(
+  pod: PodEvidence,
+  facts: RepairFacts,
+): (Omit<Recreation, 'pod'> & { proven?: true }) | Skipped {
   if (pod.leaving) return { reason: 'leaving' };
   if (pod.ended) return { reason: 'ended' };
   if (pod.warned && facts.enforces) return { reason: 'warn-mode' };

@@ -40,7 +40,8 @@ export function repairer(
     return proof.mode === 'warn' ? 'audit' : repair.mode;
   }
 
-  const isActive = (): boolean => isWorking(state) && view.unsynced() === undefined && evidence.synced;
+  const isActive = (): boolean =>
+    (state === 'recreate' || state === 'audit') && view.unsynced() === undefined && evidence.synced;
 
   function decideOn(pod: PodEvidence): Recreation | Skipped {
     const { repair } = policy();
@@ -157,8 +158,6 @@ export function repairer(
     },
   };
 }
-
-const isWorking = (state: RepairState | undefined): boolean => state === 'recreate' || state === 'audit';
 
 /** `namespace/uid` of failed and released pods. */
 function* keysOf(pods: Iterable<PodEvidence>): Generator<string> {
