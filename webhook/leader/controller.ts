@@ -68,16 +68,17 @@ type Warn = (error: unknown, key?: string) => void;
 async function serve(options: ControllerOptions, warn: Warn, signal: AbortSignal): Promise<void> {
   const { leader, resync = 2000 } = options;
   const work = options.begin();
-  const queue = new WorkQueue(options, warn);
+  const queue = workQueue(
+    options,
+    async (key, ended) => (leader?.leads === true ? work.reconcile(key, ended) : undefined),
+    warn,
+  );
   const add = (keys: Iterable<string>): void => {
     if (leader?.leads !== true) return;
     for (const key of keys) queue.add(key);
   };
   const unsubscribe = work.subscribe(add);
-  const running = queue.run(
-    async (key, ended) => (leader?.leads === true ? work.reconcile(key, ended) : undefined),
-    signal,
-  );
+  const running = queue.run(signal);
   while (!signal.aborted) {
     try {
       add(await work.keys(signal));
@@ -98,85 +99,79 @@ const [refill, idle] = [20, 60_000];
  * Namespaces, which are the parts of keys before the first `/`, take turns, so that a tenant's 10,000 keys do not delay
  * other tenants. A key that backs off is not reconciled before its pause ends. Callers limit the number of keys.
  */
-class WorkQueue {
-  readonly #options: ControllerOptions;
-  readonly #warn: Warn;
+function workQueue(
+  { inFlight, baseDelay, maxDelay, bucket }: ControllerOptions,
+  reconcile: Work['reconcile'],
+  warn: Warn,
+) {
   /** Waiting keys in the order of arrival, by namespace; the namespaces are in the order of turns. */
-  readonly #waiting = new Map<string, Set<string>>();
-  readonly #pausing = new Map<string, NodeJS.Timeout>();
-  readonly #running = new Map<string, Promise<void>>();
+  const waiting = new Map<string, Set<string>>();
+  const pausing = new Map<string, NodeJS.Timeout>();
+  const running = new Map<string, Promise<void>>();
   /** Keys that were added while they were being reconciled. */
-  readonly #again = new Set<string>();
-  readonly #failures = new Map<string, number>();
-  readonly #changed = new Notifier();
-
-  constructor(options: ControllerOptions, warn: Warn) {
-    this.#options = options;
-    this.#warn = warn;
-  }
+  const again = new Set<string>();
+  const failures = new Map<string, number>();
+  const changed = new Notifier();
 
   /** Adds a key. If it is being reconciled, it is reconciled once more afterwards. */
-  add(key: string): void {
-    if (this.#pausing.has(key)) return;
-    if (this.#running.has(key)) {
-      this.#again.add(key);
+  function add(key: string): void {
+    if (pausing.has(key)) return;
+    if (running.has(key)) {
+      again.add(key);
       return;
     }
     const namespace = key.split('/', 1)[0] ?? '';
-    getOrMake(this.#waiting, namespace, () => new Set<string>()).add(key);
-    this.#changed.notify();
+    getOrMake(waiting, namespace, () => new Set<string>()).add(key);
+    changed.notify();
   }
 
-  /** Runs until the signal is aborted and all reconcilers returned. Never throws. */
-  async run(reconcile: Work['reconcile'], signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      const key = this.#next();
-      if (key === undefined) {
-        await this.#changed.wait(this.#waiting.size > 0 ? refill : idle, signal);
-      } else {
-        this.#running.set(key, this.#process(key, reconcile, signal));
-        // other work of the process has its turn after each key
-        await nextTurn();
-      }
-    }
-    await Promise.all(this.#running.values());
-    for (const timer of this.#pausing.values()) clearTimeout(timer);
-  }
-
-  #next(): string | undefined {
-    const { inFlight, bucket } = this.#options;
-    const [turn] = this.#waiting;
-    if (turn === undefined || this.#running.size >= inFlight) return undefined;
+  function next(): string | undefined {
+    const [turn] = waiting;
+    if (turn === undefined || running.size >= inFlight) return undefined;
     if (bucket !== undefined && bucket.left(performance.now()) < 1) return undefined;
     bucket?.take(1);
     const [namespace, keys] = turn;
     const [key = ''] = keys;
     keys.delete(key);
-    this.#waiting.delete(namespace);
-    if (keys.size > 0) this.#waiting.set(namespace, keys);
+    waiting.delete(namespace);
+    if (keys.size > 0) waiting.set(namespace, keys);
     return key;
   }
 
-  async #process(key: string, reconcile: Work['reconcile'], signal: AbortSignal): Promise<void> {
+  async function process(key: string, signal: AbortSignal): Promise<void> {
     const result = await reconcile(key, signal).catch((error: unknown): Result => {
-      if (!signal.aborted) this.#warn(error, key);
+      if (!signal.aborted) warn(error, key);
       return 'back-off';
     });
-    this.#running.delete(key);
-    const failures = this.#failures.get(key) ?? 0;
-    this.#failures.delete(key);
-    if (result === 'back-off') this.#pause(key, failures);
-    if (this.#again.delete(key)) this.add(key);
-    this.#changed.notify();
+    running.delete(key);
+    const failed = failures.get(key) ?? 0;
+    failures.delete(key);
+    if (result === 'back-off') {
+      const look = (): void => {
+        pausing.delete(key);
+        add(key);
+      };
+      failures.set(key, failed + 1);
+      pausing.set(key, setTimeout(look, Math.min(baseDelay * 2 ** failed, maxDelay)));
+    }
+    if (again.delete(key)) add(key);
+    changed.notify();
   }
 
-  #pause(key: string, failures: number): void {
-    const { baseDelay, maxDelay } = this.#options;
-    const look = (): void => {
-      this.#pausing.delete(key);
-      this.add(key);
-    };
-    this.#failures.set(key, failures + 1);
-    this.#pausing.set(key, setTimeout(look, Math.min(baseDelay * 2 ** failures, maxDelay)));
+  /** Runs until the signal is aborted and all reconcilers returned. Never throws. */
+  async function run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      const key = next();
+      if (key === undefined) await changed.wait(waiting.size > 0 ? refill : idle, signal);
+      else {
+        running.set(key, process(key, signal));
+        // other work of the process has its turn after each key
+        await nextTurn();
+      }
+    }
+    await Promise.all(running.values());
+    for (const timer of pausing.values()) clearTimeout(timer);
   }
+
+  return { add, run };
 }

@@ -2,7 +2,7 @@ import { coverageFindings } from './findings/coverage.ts';
 import { jobFindings } from './findings/jobs.ts';
 import { mostInput, readStream } from './input/documents.ts';
 import { expandInputs, readInput, standardInput, standardInputName } from './input/files.ts';
-import { ManifestReader } from './input/manifest-reader.ts';
+import { manifestReader } from './input/manifest-reader.ts';
 import { type AdmissionOptions, judgeFor } from './judge.ts';
 import { proxyMissing } from './mesh.ts';
 import { faultAt, type Report, type Reviewed } from './model.ts';
@@ -22,7 +22,7 @@ export interface ReviewOptions {
 export async function review(options: ReviewOptions): Promise<Report> {
   const { admission, namespace } = options;
   const { policy, profile } = admission;
-  const reader = new ManifestReader(namespace, policy.templateKinds);
+  const reader = manifestReader(namespace, policy.templateKinds);
   await readAll(options.names, reader);
   const { judge, uncalled } = judgeFor(admission, reader.namespaces);
   const reviewed: Reviewed[] = [];
@@ -49,7 +49,7 @@ export async function review(options: ReviewOptions): Promise<Report> {
   return { reviewed, documents, faults, findings, otherObjects, namespaces: namespaces.size };
 }
 
-async function readAll(names: readonly string[], reader: ManifestReader): Promise<void> {
+async function readAll(names: readonly string[], reader: ReturnType<typeof manifestReader>): Promise<void> {
   let left = mostInput();
   for (const found of expandInputs(names)) {
     const input = typeof found === 'string' ? await readInput(found, left) : found;
@@ -59,7 +59,7 @@ async function readAll(names: readonly string[], reader: ManifestReader): Promis
     }
     left -= input.text.length;
     for (const read of readStream(input.file, input.text)) {
-      if (reader.full) break;
+      if (reader.isFull()) break;
       if ('code' in read) reader.faults.push(read);
       else reader.take(read);
     }
