@@ -15,7 +15,7 @@ import { statefulSets } from './stateful-sets.ts';
 export type RepairView = Pick<ClusterView, 'readiness' | 'evidence' | 'unsynced'>;
 
 /** Milliseconds for which found nodes are used again, because the search is costly. */
-const found = 5000;
+const reuse = 5000;
 
 export function repairer(
   client: ApiClient,
@@ -48,7 +48,7 @@ export function repairer(
     const now = performance.now();
     const known: KnownCluster = { ...view, policy: policy(), now: Date.now() };
     if (others === undefined || now >= others.until)
-      others = { isOpenTo: otherNodes(known), until: now + found };
+      others = { isOpenTo: otherNodes(known), until: now + reuse };
     return decide(pod, {
       owners: repair.owners,
       enforces: state === 'recreate',
