@@ -73,7 +73,7 @@ export class Store<T> {
     return before === undefined ? [] : [deleted(before)];
   }
 
-  /** Replaces all objects by the objects of a list. */
+  /** Replaces all objects with those of a list. */
   replace(listed: Store<T>): Change<T>[] {
     const before = new Map(Array.from(this.entries(), (entry) => [entry.key, entry]));
     this.#groups = listed.#groups;
