@@ -20,8 +20,6 @@ export type LookupLimits = typeof defaultLimits;
 export interface Asked<O, T> {
   path: (key: string) => string;
   pick: (object: O) => T;
-  /** Whether the picked part is small enough to be kept. */
-  fits?: (object: T) => boolean;
 }
 
 /**
@@ -74,9 +72,8 @@ export class Lookup<O, T> {
     const signal = AbortSignal.timeout(Math.max(1, Math.ceil(start + bound - performance.now())));
     try {
       const object = await this.#client.get<O>(this.#asked.path(key), { signal });
-      const picked = object === undefined ? undefined : this.#pick(key, object);
-      this.#onResult(picked === undefined ? 'absent' : 'found');
-      return picked;
+      this.#onResult(object === undefined ? 'absent' : 'found');
+      return object && this.#asked.pick(object);
     } catch (error) {
       this.#onResult('failed');
       if (!signal.aborted) throw error;
@@ -87,14 +84,6 @@ export class Lookup<O, T> {
     } finally {
       this.#inFlight.give();
     }
-  }
-
-  #pick(key: string, object: O): T {
-    const { pick, fits } = this.#asked;
-    const picked = pick(object);
-    if (fits?.(picked) !== false) return picked;
-    const message = `${this.#cannot(key)}: it has more labels and annotations than cni-gate reads`;
-    throw new ClusterError('CNI_GATE_CLUSTER_TOO_LARGE', message, { status: 200 });
   }
 
   #busy(key: string): ClusterError {

@@ -165,18 +165,10 @@ export const nodeEvidence = {
 export const duplicatesOfNamespace = 500;
 
 /** Namespaces that opted in; others are requested from the API server. A namespace with 5 labels takes about 2 KiB. */
-export const namespaces = {
-  max: { count: 10_000, bytes: 16 * MiB },
-  /** Labels, and annotations with ids, ports or subnets. Enough for about 600 labels. */
-  each: 128 * KiB,
-};
+export const namespaces = { max: { count: 10_000, bytes: 16 * MiB } };
 
 /** Kubernetes supports 5,000 nodes; a node with 40 labels takes about 9 KiB. The gate allows pods on unknown nodes. */
-export const nodes = {
-  max: { count: 15_000, bytes: 64 * MiB },
-  /** Labels, taints and resources. Enough for about 1,200 labels. Node Feature Discovery creates up to 200. */
-  each: 256 * KiB,
-};
+export const nodes = { max: { count: 15_000, bytes: 64 * MiB } };
 
 /** The maximum length of a name, UID or keyword in an object or call. Kubernetes allows 253 for a DNS subdomain. */
 export const nameCharacters = 253;

@@ -24,12 +24,12 @@ test('docs/reference/limits.md states the limits of this release', () => {
   const { opsLimits, namespaces, nodes, pendingPods, evidencePods, planLimits, lookups, texts } = limits;
   const seconds = [times.largeBodyWait, times.largeBodyArrival, times.largeBodyTime, times.handshakeTimeout];
   const more = [times.headersTimeout, times.requestTimeout, times.keepAliveTimeout, opsLimits.metricsAge];
-  const sizes = [smallBody, limits.objectBytes, namespaces.each, nodes.each];
+  const stores = [limits.trustedObjectBytes, namespaces.max.bytes, nodes.max.bytes];
   const pods = [pendingPods.max.count, pendingPods.requiredCharacters, evidencePods.max.count];
   const [page] = pages('docs/reference/limits.md');
   const stated = [
-    ...[body, largeBodyHeap, limits.trustedObjectBytes].map((size) => `${size / MiB} MiB`),
-    ...sizes.map((size) => `${size / KiB} KiB`),
+    ...[body, largeBodyHeap, ...stores].map((size) => `${size / MiB} MiB`),
+    ...[smallBody, limits.objectBytes].map((size) => `${size / KiB} KiB`),
     ...[...seconds, ...more].map((time) => `${time / 1000} s`),
     ...[largeBodyParts, namespaces.max.count, nodes.max.count, ...pods].map((count) =>
       count.toLocaleString('en'),

@@ -4,7 +4,7 @@ import { pathBelow } from '../api-path.ts';
 import type { ApiClient } from '../client.ts';
 import type { Timing } from '../informer/informer.ts';
 import { InformerFactory } from '../informer/informer-factory.ts';
-import { type ApiObject, isTooLarge } from '../informer/object.ts';
+import type { ApiObject } from '../informer/object.ts';
 import type { InformerDeps } from '../informer/report.ts';
 import type { Lister } from '../informer/store.ts';
 import { type Asked, Lookup } from '../lookup.ts';
@@ -13,7 +13,6 @@ import { isOptedIn, namespaceSource, type OptedIn } from './sources.ts';
 export const namespaceByName: Asked<ApiObject, NamespaceFacts> = {
   path: (name) => pathBelow(namespaceSource.path, name),
   pick: namespaceSource.pick,
-  fits: (facts) => !isTooLarge(facts, namespaceSource.retention),
 };
 
 /**
