@@ -1,5 +1,5 @@
 import type { ClusterView } from '../core/cluster-view.ts';
-import type { GatePod } from '../core/facts/gate-pod.ts';
+import type { PendingPod } from '../core/facts/pending-pod.ts';
 import type { State } from '../core/networks/daemon-set-status.ts';
 import {
   decisiveStatus,
@@ -76,7 +76,7 @@ interface PlacementDecision {
 }
 
 /** What is known about the pod of a placement. If the UID is empty, only the request shows the pod. */
-type PlacedPod = Pick<GatePod, 'uid' | 'profiles' | 'heldSince' | 'group'>;
+type PlacedPod = Pick<PendingPod, 'uid' | 'profiles' | 'heldSince' | 'group'>;
 
 /** Decides whether a pod may be bound to a node. If too little is known, it may: the proof still checks the network. */
 export function decidePlacement(

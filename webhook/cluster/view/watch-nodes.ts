@@ -1,8 +1,7 @@
 import type { ClusterView, PendingPods } from '../../core/cluster-view.ts';
 import type { ApiDaemonSet, ApiPod } from '../../core/facts/api.ts';
-import { type GatePod, toGatePod } from '../../core/facts/gate-pod.ts';
 import type { AgentFacts, NodeFacts } from '../../core/facts/node.ts';
-import type { PendingPod } from '../../core/facts/pending-pod.ts';
+import { type PendingPod, toPendingPod } from '../../core/facts/pending-pod.ts';
 import type { PodEvidence } from '../../core/facts/pod-evidence.ts';
 import { Evidence, type PodChange } from '../../core/networks/evidence.ts';
 import { Holds } from '../../core/networks/holds.ts';
@@ -30,23 +29,23 @@ import {
 const podLimits = { ...defaultLimits, bound: 2000 };
 
 /** How to request a pod by the key `namespace/name`. */
-export const podByName: Asked<ApiPod, GatePod> = {
+export const podByName: Asked<ApiPod, PendingPod> = {
   path: (key) => {
     const [namespace = '', name = ''] = key.split('/');
     return pathBelow(podsPath(namespace), name);
   },
-  pick: toGatePod,
+  pick: toPendingPod,
 };
 
 /**
  * The informer lists only pods with the profile label. A pod that the informer does not know is new or has no such
  * label, so cni-gate requests the pod from the API server.
  */
-export function clusterPods(informer: Lister<GatePod>, lookup: Lookup<ApiPod, GatePod>): PendingPods {
+export function clusterPods(informer: Lister<PendingPod>, lookup: Lookup<ApiPod, PendingPod>): PendingPods {
   return {
     pod(namespace, name, uid) {
       const key = nameOf({ namespace, name });
-      const isIt = (pod: GatePod | undefined): pod is GatePod =>
+      const isIt = (pod: PendingPod | undefined): pod is PendingPod =>
         pod !== undefined && (uid === '' || pod.uid === uid);
       const known = informer.store.get(key);
       return isIt(known) ? known : lookup.ask(key).then((found) => (isIt(found) ? found : undefined));
@@ -54,7 +53,7 @@ export function clusterPods(informer: Lister<GatePod>, lookup: Lookup<ApiPod, Ga
   };
 }
 
-export type NodesView = Omit<ClusterView<PendingPod>, 'namespaces' | 'unready'>;
+export type NodesView = Omit<ClusterView, 'namespaces' | 'unready'>;
 
 /**
  * Watches nodes, the DaemonSets that profiles name, the pods of these DaemonSets, and pods with the profile label.

@@ -17,10 +17,7 @@ import { Nominations } from './nominations.ts';
 import { PendingIndex } from './pending-index.ts';
 import { NodeSearch } from './search.ts';
 
-export type SteerView = Pick<
-  ClusterView<PendingPod>,
-  'readiness' | 'evidence' | 'pending' | 'unsynced' | 'subscribe'
->;
+export type SteerView = Pick<ClusterView, 'readiness' | 'evidence' | 'pending' | 'unsynced' | 'subscribe'>;
 
 export interface NominatorOptions extends LeaderDeps<SteerView> {
   metrics: SteerMetrics;

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { decidePlacement, type GateDecision } from '../../../../webhook/admission/gate.ts';
 import { decodePlacement } from '../../../../webhook/admission/placement.ts';
-import type { GatePod } from '../../../../webhook/core/facts/gate-pod.ts';
 import { toAgentFacts, toDaemonSetFacts } from '../../../../webhook/core/facts/node.ts';
+import type { PendingPod } from '../../../../webhook/core/facts/pending-pod.ts';
 import { refusedFor } from '../../../../webhook/core/facts/refusal-tag.ts';
 import { noEvidence } from '../../../../webhook/core/networks/evidence.ts';
 import { Holds, holdBegan } from '../../../../webhook/core/networks/holds.ts';
@@ -40,7 +40,7 @@ const viewOf = (readiness: Readiness) => ({
 
 function decide(
   node: string,
-  pod: GatePod | undefined = pending(),
+  pod: PendingPod | undefined = pending(),
   gate: object = {},
   request: object = {},
   readiness = broken,

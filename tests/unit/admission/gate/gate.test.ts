@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { type GateView, gate } from '../../../../webhook/admission/gate.ts';
 import { decodePlacement } from '../../../../webhook/admission/placement.ts';
-import { toGatePod } from '../../../../webhook/core/facts/gate-pod.ts';
+import { toPendingPod } from '../../../../webhook/core/facts/pending-pod.ts';
 import { CniGateError } from '../../../../webhook/lib/errors.ts';
 import { policyOf } from '../../../support/configurations.ts';
 import { recorded } from '../../../support/reviews.ts';
@@ -99,7 +99,7 @@ suite('decodePlacement', () => {
   });
 });
 
-suite('toGatePod', () => {
+suite('toPendingPod', () => {
   const metadata = {
     ...{ uid: 'u1', resourceVersion: '1', namespace: 'shop', name: 'web-0' },
     creationTimestamp: '2026-11-21T12:00:00Z',
@@ -108,7 +108,7 @@ suite('toGatePod', () => {
   const waiting = (message: string, status = 'False') => {
     const since = { lastTransitionTime: '2026-11-21T11:50:00Z' };
     const conditions = [{ type: 'PodScheduled', status, message, ...since }];
-    return toGatePod({ metadata: { ...metadata, annotations }, spec: {}, status: { conditions } });
+    return toPendingPod({ metadata: { ...metadata, annotations }, spec: {}, status: { conditions } });
   };
   const refusal =
     'admission webhook "bindings.cni-gate.io" denied the request: node n1 is not ready for profile mesh: … (CNI_GATE_NODE_NOT_READY node=n1 profile=mesh state=broken)';
@@ -120,6 +120,6 @@ suite('toGatePod', () => {
   test('keeps no hold of a pod that waits for another reason, or is bound', () => {
     assert.deepEqual(waiting('0/3 nodes are available'), pending());
     assert.deepEqual(waiting(refusal, 'True'), pending());
-    assert.deepEqual(toGatePod({ metadata, spec: {} }), pending({ profiles: [] }));
+    assert.deepEqual(toPendingPod({ metadata, spec: {} }).profiles, []);
   });
 });

@@ -92,7 +92,7 @@ async function pods(t: TestContext, ...uids: (string | undefined)[]) {
     const uid = uids[Math.min(index, uids.length - 1)];
     const metadata = { uid, resourceVersion: '9', namespace: 'shop', name: 'web-0' };
     if (uid === undefined) json(response, 404, status(404, 'NotFound', 'pods "web-0" not found'));
-    else json(response, 200, { metadata });
+    else json(response, 200, { metadata, spec: {} });
   });
   const { lister, put } = informer<ReturnType<typeof pending>>();
   const known = clusterPods(lister, new Lookup(api.client, podByName));
