@@ -18,6 +18,7 @@ export const defaultLimits = {
 export type LookupLimits = typeof defaultLimits;
 
 export interface Asked<O, T> {
+  client: ApiClient;
   path: (key: string) => string;
   pick: (object: O) => T;
 }
@@ -27,7 +28,6 @@ export interface Asked<O, T> {
  * make up names, so the rate and the number of requests have limits.
  */
 export class Lookup<O, T> {
-  readonly #client: ApiClient;
   readonly #asked: Asked<O, T>;
   readonly #onResult: (result: LookupResult) => void;
   readonly #limits: LookupLimits;
@@ -36,12 +36,10 @@ export class Lookup<O, T> {
   readonly #inFlight: Semaphore;
 
   constructor(
-    client: ApiClient,
     asked: Asked<O, T>,
     onResult: (result: LookupResult) => void = () => {},
     limits: LookupLimits = defaultLimits,
   ) {
-    this.#client = client;
     this.#asked = asked;
     this.#onResult = onResult;
     this.#limits = limits;
@@ -66,19 +64,20 @@ export class Lookup<O, T> {
   }
 
   async #ask(key: string): Promise<T | undefined> {
+    const { client, path, pick } = this.#asked;
     const { bound } = this.#limits;
     const start = performance.now();
     if (!(await this.#inFlight.take(bound))) throw this.#busy(key);
     const signal = AbortSignal.timeout(Math.max(1, Math.ceil(start + bound - performance.now())));
     try {
-      const object = await this.#client.get<O>(this.#asked.path(key), { signal });
+      const object = await client.get<O>(path(key), { signal });
       this.#onResult(object === undefined ? 'absent' : 'found');
-      return object && this.#asked.pick(object);
+      return object && pick(object);
     } catch (error) {
       this.#onResult('failed');
       if (!signal.aborted) throw error;
       // the connection of this request may be dead
-      this.#client.dropConnections();
+      client.dropConnections();
       const message = `${this.#cannot(key)}: no answer of the API server within ${bound} ms`;
       throw new ClusterError('CNI_GATE_CLUSTER_UNREACHABLE', message, { cause: error });
     } finally {

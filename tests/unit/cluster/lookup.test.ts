@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { suite, type TestContext, test } from 'node:test';
+import { pathBelow } from '../../../webhook/cluster/api-path.ts';
 import {
   defaultLimits,
   Lookup,
   type LookupLimits,
   type LookupResult,
 } from '../../../webhook/cluster/lookup.ts';
-import { namespaceByName } from '../../../webhook/cluster/view/watch-namespaces.ts';
 import { objectBytes } from '../../../webhook/lib/limits.ts';
 import { json, startFakeApi, status } from '../../support/fake-api-server.ts';
 import { namespace } from '../../support/informing.ts';
@@ -21,7 +21,12 @@ const silent: Answer = () => {};
 async function lookup(t: TestContext, answer: Answer, limits: Partial<LookupLimits> = {}) {
   const api = await startFakeApi(t, answer);
   const results: LookupResult[] = [];
-  const made = new Lookup(api.client, namespaceByName, (result) => results.push(result), {
+  const asked = {
+    client: api.client,
+    path: (name: string) => pathBelow('/api/v1/namespaces', name),
+    pick: ({ metadata }: { metadata: { labels?: object } }) => ({ labels: metadata.labels }),
+  };
+  const made = new Lookup(asked, (result) => results.push(result), {
     ...defaultLimits,
     bound: 2000,
     ...limits,

@@ -4,32 +4,10 @@ import { pathBelow } from '../api-path.ts';
 import type { ApiClient } from '../client.ts';
 import type { Timing } from '../informer/informer.ts';
 import { InformerFactory } from '../informer/informer-factory.ts';
-import type { ApiObject } from '../informer/object.ts';
 import type { InformerDeps } from '../informer/report.ts';
 import type { Lister } from '../informer/store.ts';
-import { type Asked, Lookup } from '../lookup.ts';
+import { Lookup } from '../lookup.ts';
 import { isOptedIn, namespaceSource, type OptedIn } from './sources.ts';
-
-export const namespaceByName: Asked<ApiObject, NamespaceFacts> = {
-  path: (name) => pathBelow(namespaceSource.path, name),
-  pick: namespaceSource.pick,
-};
-
-/**
- * The API server calls the webhook only for namespaces that opted in. If the informer does not know that a namespace
- * has opted in, its data is old, and cni-gate requests the namespace (docs/decisions/injection.md).
- */
-export function clusterNamespaces(
-  informer: Lister<NamespaceFacts>,
-  lookup: Lookup<ApiObject, NamespaceFacts>,
-): Namespaces {
-  return {
-    facts(name) {
-      const known = informer.store.get(name);
-      return isOptedIn(known) ? known : lookup.ask(name);
-    },
-  };
-}
 
 export const optedInBy = (informer: Lister<NamespaceFacts>): OptedIn => ({
   has: (namespace) => isOptedIn(informer.store.get(namespace)),
@@ -70,11 +48,17 @@ export function watchNamespaces(client: ApiClient, deps: InformerDeps, timing?: 
   void informer.whenSynced().then(() => {
     log.info({ resource, objects: informer.store.size }, `the ${resource} of the cluster are known`);
   });
-  const lookup = new Lookup(client, namespaceByName, (result) =>
-    metrics.lookups.inc({ resource: 'namespaces', result }),
-  );
+  const { pick } = namespaceSource;
+  const path = (name: string): string => pathBelow(namespaceSource.path, name);
+  const lookup = new Lookup({ client, path, pick }, (result) => metrics.lookups.inc({ resource, result }));
+  // The API server calls the webhook only for namespaces that opted in. If the informer does not know that a namespace
+  // has opted in, its data is old, and cni-gate requests the namespace (docs/decisions/injection.md).
+  const facts = (name: string) => {
+    const known = informer.store.get(name);
+    return isOptedIn(known) ? known : lookup.ask(name);
+  };
   return {
-    value: clusterNamespaces(informer, lookup),
+    value: { facts },
     optedIn: optedInBy(informer),
     unready: () => {
       if (informer.synced) return undefined;

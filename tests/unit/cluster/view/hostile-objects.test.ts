@@ -18,6 +18,7 @@ import {
 } from '../../../support/hostile-cluster.ts';
 import { apiAgent, apiNode } from '../../core/networks/objects.ts';
 
+const optedIn = { 'cni-gate.io/profile': 'mesh' };
 const claimName = 'x'.repeat(1_300_000);
 const policy = policyOf({ profiles: [{ name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }] }] });
 const daemonSets = '/apis/apps/v1/namespaces/net/daemonsets';
@@ -131,6 +132,32 @@ suite('objects that any user can create', { timeout: 300_000 }, () => {
     assert.equal(gate.readiness.status(agent, 'n1', Date.now(), 0)?.state, 'ready');
     await api.send(agents, 'MODIFIED', large);
     await until(() => gate.notSynced(agent));
+  });
+
+  test('a namespace or pod that is known is answered at once; another one is requested by its name', async (t) => {
+    const recreated = pendingPod('shop', 'a') as ReturnType<typeof apiAgent>;
+    const empty = { name: 'empty', uid: 'e', resourceVersion: '5', labels: { 'cni-gate.io/profile': '' } };
+    const { api, gate, facts } = await watching(t, {
+      '/api/v1/namespaces': [...(ordinary['/api/v1/namespaces'] ?? []), { metadata: empty }],
+      '/api/v1/namespaces/late': [namespaceOf('late', true)],
+      '/api/v1/pods': [pendingPod('shop', 'a')],
+      '/api/v1/namespaces/shop/pods/a': [{ ...recreated, metadata: { ...recreated.metadata, uid: 'new' } }],
+    });
+    await until(() => [...gate.pending()].length === 1);
+    const labels = async (name: string) => (await facts(name))?.labels;
+    const uid = async (asked: string) => (await gate.pods.pod('shop', 'a', asked))?.uid;
+    assert.deepEqual(
+      [await labels('shop'), await uid('shop-a'), await uid('')],
+      [optedIn, 'shop-a', 'shop-a'],
+    );
+    assert.deepEqual(await labels('empty'), empty.labels);
+    const asked = () =>
+      api.asked.map(({ path }) => path).filter((path) => /\w\/(late|tenant|empty|a)$/.test(path));
+    assert.deepEqual(asked(), []);
+    assert.deepEqual([await labels('late'), await labels('tenant')], [optedIn, undefined]);
+    assert.deepEqual([await uid('new'), await uid('other')], ['new', undefined]);
+    const namespaces = ['/api/v1/namespaces/late', '/api/v1/namespaces/tenant'];
+    assert.deepEqual(asked(), [...namespaces, '/api/v1/namespaces/shop/pods/a']);
   });
 
   test('only namespaces with the profile label are listed', async (t) => {
