@@ -1,15 +1,16 @@
-import type { NamespaceFacts, Namespaces } from '../../core/facts/namespace.ts';
+import type { NamespaceFacts } from '../../core/facts/namespace.ts';
 import { relist } from '../../lib/limits.ts';
 import { pathBelow } from '../api-path.ts';
 import type { ApiClient } from '../client.ts';
-import type { Timing } from '../informer/informer.ts';
+import type { Informer, Timing } from '../informer/informer.ts';
 import { InformerFactory } from '../informer/informer-factory.ts';
 import type { InformerDeps } from '../informer/report.ts';
-import type { Lister } from '../informer/store.ts';
 import { Lookup } from '../lookup.ts';
 import { isOptedIn, namespaceSource, type OptedIn } from './sources.ts';
 
-export const optedInBy = (informer: Lister<NamespaceFacts>): OptedIn => ({
+export const optedInBy = (
+  informer: Pick<Informer<never, NamespaceFacts>, 'store' | 'subscribe'>,
+): OptedIn => ({
   has: (namespace) => isOptedIn(informer.store.get(namespace)),
   subscribe: (changed) => {
     const { first, next } = relist;
@@ -31,16 +32,8 @@ export const optedInBy = (informer: Lister<NamespaceFacts>): OptedIn => ({
   },
 });
 
-export interface NamespaceView {
-  readonly value: Namespaces;
-  readonly optedIn: OptedIn;
-  /** Why the namespaces are not known yet; undefined once they were listed. */
-  unready(): string | undefined;
-  close(): Promise<void>;
-}
-
 /** Watches the namespaces that opted in. Does not throw if the API server does not answer. */
-export function watchNamespaces(client: ApiClient, deps: InformerDeps, timing?: Timing): NamespaceView {
+export function watchNamespaces(client: ApiClient, deps: InformerDeps, timing?: Timing) {
   const { resource } = namespaceSource;
   const { metrics, log } = deps;
   const informers = new InformerFactory(client, deps, timing);
@@ -60,7 +53,8 @@ export function watchNamespaces(client: ApiClient, deps: InformerDeps, timing?: 
   return {
     value: { facts },
     optedIn: optedInBy(informer),
-    unready: () => {
+    /** Why the namespaces are not known yet; undefined once they were listed. */
+    unready: (): string | undefined => {
       if (informer.synced) return undefined;
       const why = informer.fault === undefined ? '' : `: ${informer.fault}`;
       return `the ${resource} of the cluster are not known yet${why}`;
