@@ -3,9 +3,9 @@ import { suite, type TestContext, test } from 'node:test';
 import { pathBelow } from '../../../webhook/cluster/api-path.ts';
 import {
   defaultLimits,
-  Lookup,
   type LookupLimits,
   type LookupResult,
+  lookup as lookupOf,
 } from '../../../webhook/cluster/lookup.ts';
 import { objectBytes } from '../../../webhook/lib/limits.ts';
 import { json, startFakeApi, status } from '../../support/fake-api-server.ts';
@@ -26,13 +26,13 @@ async function lookup(t: TestContext, answer: Answer, limits: Partial<LookupLimi
     path: (name: string) => pathBelow('/api/v1/namespaces', name),
     pick: ({ metadata }: { metadata: { labels?: object } }) => ({ labels: metadata.labels }),
   };
-  const made = new Lookup(asked, (result) => results.push(result), {
+  const ask = lookupOf(asked, (result) => results.push(result), {
     ...defaultLimits,
     bound: 2000,
     ...limits,
   });
   const count = (result: LookupResult): number => results.filter((one) => one === result).length;
-  return { api, results, count, lookup: made, ask: (name: string) => made.ask(name) };
+  return { api, results, count, ask };
 }
 
 const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `made-up-${index}`);

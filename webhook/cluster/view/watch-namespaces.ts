@@ -5,7 +5,7 @@ import type { ApiClient } from '../client.ts';
 import type { Informer, Timing } from '../informer/informer.ts';
 import { InformerFactory } from '../informer/informer-factory.ts';
 import type { InformerDeps } from '../informer/report.ts';
-import { Lookup } from '../lookup.ts';
+import { lookup } from '../lookup.ts';
 import { isOptedIn, namespaceSource, type OptedIn } from './sources.ts';
 
 export const optedInBy = (
@@ -43,12 +43,12 @@ export function watchNamespaces(client: ApiClient, deps: InformerDeps, timing?: 
   });
   const { pick } = namespaceSource;
   const path = (name: string): string => pathBelow(namespaceSource.path, name);
-  const lookup = new Lookup({ client, path, pick }, (result) => metrics.lookups.inc({ resource, result }));
+  const ask = lookup({ client, path, pick }, (result) => metrics.lookups.inc({ resource, result }));
   // The API server calls the webhook only for namespaces that opted in. If the informer does not know that a namespace
   // has opted in, its data is old, and cni-gate requests the namespace (docs/decisions/injection.md).
   const facts = (name: string) => {
     const known = informer.store.get(name);
-    return isOptedIn(known) ? known : lookup.ask(name);
+    return isOptedIn(known) ? known : ask(name);
   };
   return {
     value: { facts },

@@ -13,7 +13,7 @@ import type { ApiClient } from '../client.ts';
 import { InformerFactory, InformerSet } from '../informer/informer-factory.ts';
 import type { InformerDeps } from '../informer/report.ts';
 import type { Change } from '../informer/store.ts';
-import { defaultLimits, Lookup, type LookupResult } from '../lookup.ts';
+import { defaultLimits, type LookupResult, lookup } from '../lookup.ts';
 import {
   agentSources,
   type DaemonSetSnapshot,
@@ -101,7 +101,7 @@ export function watchGate(
     const [namespace = '', name = ''] = key.split('/');
     return pathBelow(podsPath(namespace), name);
   };
-  const lookup = new Lookup({ client, path, pick: toPendingPod }, looked, podLimits);
+  const ask = lookup({ client, path, pick: toPendingPod }, looked, podLimits);
   void Promise.all([nodes.whenSynced(), daemonSets.whenSynced()]).then(() =>
     deps.log.info({ nodes: nodes.store.size }, 'nodes and DaemonSets are known'),
   );
@@ -115,7 +115,7 @@ export function watchGate(
         const isIt = (pod: PendingPod | undefined): pod is PendingPod =>
           pod !== undefined && (uid === '' || pod.uid === uid);
         const known = pending.store.get(key);
-        return isIt(known) ? known : lookup.ask(key).then((found) => (isIt(found) ? found : undefined));
+        return isIt(known) ? known : ask(key).then((found) => (isIt(found) ? found : undefined));
       },
     },
     holds,
