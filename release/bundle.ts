@@ -11,7 +11,7 @@ import {
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { compiledSchemas } from './bundle-plugins.ts';
+import { compiledSchemas, withoutSideEffects } from './bundle-plugins.ts';
 
 /*
  * usage: npx node release/bundle.ts [FOLDER]
@@ -44,7 +44,7 @@ const { metafile } = await build({
   splitting: true,
   platform: 'node',
   target: 'node22',
-  plugins: [compiledSchemas(checkout)],
+  plugins: [compiledSchemas(checkout), withoutSideEffects('@kubernetes/client-node')],
   // identifiers are kept, and lines are short, so that a stack trace can be read
   minifyWhitespace: true,
   minifySyntax: true,
