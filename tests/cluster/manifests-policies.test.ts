@@ -15,7 +15,7 @@ import { startCluster } from './harness/start.ts';
 import { commandsOf, shell } from './installed/guide.ts';
 import { install } from './installed/installation.ts';
 import { answering, firstInit, meshProxy, startNeighbour } from './installed/neighbour.ts';
-import { apply, byPolicy, policyName, tryPod } from './installed/overlay.ts';
+import { apply, applyOwn, byPolicy, policyName, tryPod } from './installed/overlay.ts';
 import type { RunningPod } from './installed/pod.ts';
 import { bringNetwork, calls, initNames, makeNamespace, type UserPod } from './installed/working.ts';
 
@@ -299,6 +299,43 @@ suite('in an outage', () => {
     await apply(cluster, 'strict-policies');
     await proved('shop');
   });
+});
+
+const validatorRepository = 'ghcr.io/cni-gate/cni-gate-validator';
+
+/** Changes the registry as the guide says. @param other an image that the final policy accepts as well */
+const takeFrom = (repository: string, other?: string): Promise<void> => {
+  const value = `['', '${other}']`;
+  const patch = JSON.stringify([{ op: 'replace', path: '/spec/variables/0/expression', value }]);
+  return applyOwn(cluster, {
+    overlay: 'strict-policies',
+    transformers: ['image'],
+    fields: {
+      images: [{ name: validatorRepository, newName: repository }],
+      patches:
+        other === undefined
+          ? []
+          : [{ target: { kind: 'ValidatingAdmissionPolicy', name: policyName }, patch }],
+    },
+  });
+};
+
+test('a change of registry under load: the final policy accepts both images for the time between', async (t) => {
+  const mirror = 'mirror.example:5000/validator';
+  const load = beginLoad(t, cluster, 20);
+  await load.more(20);
+  await takeFrom(validatorRepository, mirror);
+  await load.more(20);
+  await takeFrom(mirror, validatorRepository);
+  await eventually(async () => {
+    const { spec } = await tryPod<UserPod>(cluster, 'shop', pod('web'));
+    assert.match(spec.initContainers?.[0]?.image ?? '', new RegExp(`^${mirror}:`));
+  });
+  await takeFrom(mirror);
+  await load.more(60);
+  const { created, failures } = await load.end();
+  assert.deepEqual(failures, []);
+  t.diagnostic(`${created} creations, none refused, none without its proof`);
 });
 
 /** Whether the proof is first, with the checks of both profiles, although the mesh's injector came later. */
