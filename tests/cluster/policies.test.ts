@@ -46,6 +46,8 @@ const left: Partial<Record<LeftReason, string[]>> = {
     'namespace-of-the-pod',
     'warning-long',
   ],
+  families: ['linkerd-listens-at-a-name'],
+  ids: ['linkerd-id-is-no-plain-number'],
   'name-taken': [
     'name-taken-by-container-in-warn-mode',
     'name-taken-by-init-container',
@@ -56,6 +58,7 @@ const left: Partial<Record<LeftReason, string[]>> = {
   'opt-out': ['opt-out-not-allowed', 'opt-out-not-allowed-join'],
   'own-validator': ['own-validator-istio', 'own-validator-linkerd', 'own-validator-runs-as-the-pod'],
   'profile-combination': [
+    'join-of-a-profile-with-itself',
     'join-of-one-group-for-two-meshes',
     'join-of-one-id-for-two-meshes',
     'join-of-reach-and-redirect',
