@@ -3,13 +3,14 @@ import { CniGateError } from '../../lib/errors.ts';
 import { nameOf } from '../../lib/names.ts';
 import { nearest } from '../../lib/spelling.ts';
 import { conflicts } from './conflicts.ts';
-import type {
-  Configuration,
-  EvidenceMode,
-  Profile,
-  ProofSettings,
-  RepairSettings,
-  TemplateKind,
+import {
+  type Configuration,
+  type EvidenceMode,
+  type Profile,
+  type ProofSettings,
+  placesOf,
+  type RepairSettings,
+  type TemplateKind,
 } from './types.ts';
 
 /** The profiles that a label's value names, separated by dots, in the same order. `name` is the value. */
@@ -58,7 +59,9 @@ export class Policy {
     this.steer = configuration.steer;
     this.repair = configuration.repair;
     this.profiles = new Map(configuration.profiles.map((profile) => [profile.name, profile]));
-    this.daemonSets = new Set(configuration.profiles.flatMap(({ daemonSets }) => daemonSets.map(nameOf)));
+    this.daemonSets = new Set(
+      configuration.profiles.flatMap(({ daemonSets }) => daemonSets.flatMap(placesOf).map(nameOf)),
+    );
   }
 
   get templateKinds(): readonly TemplateKind[] {

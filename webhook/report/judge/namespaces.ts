@@ -1,5 +1,5 @@
 import type { Policy } from '../../core/profiles/policy.ts';
-import type { ProofResources } from '../../core/profiles/types.ts';
+import { type ProofResources, placesOf } from '../../core/profiles/types.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import { nameOf, profileLabel } from '../../lib/names.ts';
 import { quantity } from '../../lib/quantity.ts';
@@ -67,7 +67,10 @@ export function checkLabels(facts: Facts): CheckResult {
 const missingOf = ({ configuration, daemonSets }: Facts) => {
   const existing = new Set((daemonSets.found ?? []).map(nameOf));
   return [...configuration.policy.profiles.values()].map(({ name: profile, daemonSets: wanted }) => {
-    const missing = wanted.map(nameOf).filter((name) => !existing.has(name));
+    const missing = wanted
+      .map((daemonSet) => placesOf(daemonSet).map(nameOf))
+      .filter((places) => !places.some((name) => existing.has(name)))
+      .map((places) => places.join(' or '));
     return { profile, missing, isAbsent: missing.length === wanted.length };
   });
 };
