@@ -99,6 +99,28 @@ suite('before an installation', () => {
     assert.deepEqual([proposal?.profile, proposal?.command], ['one.two', '']);
     assert.match(proposal?.problem ?? '', /^profile "one\.two" is not possible: /);
   });
+
+  test('pod-network, where no profile for every pod has its DaemonSet in the cluster', () => {
+    const ofCluster = (daemonSets: PreFacts['daemonSets'], more: Partial<PreFacts> = {}) => {
+      const { proposals, checks } = before({ daemonSets, ...more });
+      const { result, what } = checks.find(({ id }) => id === 'networks') ?? {};
+      return [proposals.map(({ profile }) => profile).join(), result, what];
+    };
+    const none = 'no profile for every pod has its DaemonSet here: pod-network needs none';
+    const configuration = configured({ profiles: [{ name: 'pod-network' }] });
+    assert.deepEqual(ofCluster(found([]), { configuration }), ['pod-network', 'warning', none]);
+    assert.deepEqual(ofCluster(found([daemonSet('linkerd-cni', 'linkerd-cni')]), { configuration }), [
+      'linkerd.pod-network',
+      'passed',
+      `profiles that fit: linkerd; ${none}`,
+    ]);
+    assert.deepEqual(ofCluster(found([daemonSet('kube-system', 'cilium')]), { configuration }), [
+      'cilium',
+      'passed',
+      'profiles that fit: cilium',
+    ]);
+    assert.deepEqual(ofCluster(forbidden('DaemonSets'), { configuration }).slice(0, 2), ['', 'not-known']);
+  });
 });
 
 test('the schema has the names and groups of the catalogue', () => {
