@@ -114,5 +114,15 @@ export class Policy {
   }
 }
 
+/** The profiles that the value of a profile label names, or why they cannot be combined. */
+export function combinedOf(policy: Policy, label: string): CombinedProfiles | CniGateError {
+  try {
+    return policy.combineProfiles(label);
+  } catch (error) {
+    if (error instanceof CniGateError) return error;
+    throw error;
+  }
+}
+
 const notCombined = (label: string, why: string): CniGateError =>
   new CniGateError('CNI_GATE_PROFILE_COMBINATION', `profile "${label}" ${why}`);

@@ -1,8 +1,8 @@
+import { combinedOf } from '../../core/profiles/policy.ts';
 import { type ProofResources, placesOf } from '../../core/profiles/types.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import { nameOf, profileLabel } from '../../lib/names.ts';
 import { quantity } from '../../lib/quantity.ts';
-import { combinedOf } from '../observe/configuration.ts';
 import type { Facts, LimitFacts } from '../observe/observe.ts';
 import { rightText } from '../observe/rights.ts';
 import {
