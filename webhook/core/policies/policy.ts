@@ -92,7 +92,10 @@ function variablesOf(policy: Policy, conditions: readonly MatchCondition[]): Rec
   const { proof } = policy;
   const profiles = [...policy.profiles.values()];
   const redirects = redirectsOf(profiles);
-  const applying = profiles.map((profile) => allOf([`n == ${text(profile.name)}`, appliesCel(profile)]));
+  const applying = Array.from(
+    Map.groupBy(profiles, appliesCel),
+    ([condition, of]) => `n in ${textList(of.map(({ name }) => name))} && ${condition}`,
+  );
   // the conditions without their alternative: what has a status is asked about, to lose it
   const holding = conditions.map(({ expression }) => `(${expression.replace(` || ${hasStatus}`, '')})`);
   const ofChecks = (of: (profile: Profile) => Cel): Cel =>
