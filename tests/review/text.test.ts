@@ -187,10 +187,17 @@ test('JSON and text: the workloads that the mutating policy leaves to the server
   const manyContainers = Array.from({ length: 201 }, (_, at) => `{name: c${at}, image: web}`);
   const annotated = (name: string, annotation: string): string =>
     pod(name).replace('metadata:', `metadata:\n  annotations: {${annotation}}`);
+  const withProxy = (name: string, listeners: string): string =>
+    pod(name).replace(
+      /containers:.*/s,
+      `containers: [{name: linkerd-proxy, image: proxy, env: [{name: LINKERD2_PROXY_INBOUND_LISTEN_ADDR, value: '${listeners}'}]}]\n`,
+    );
   const documents = [
     pod('plain'),
     annotated('skipping', 'config.linkerd.io/skip-outbound-ports: "25"'),
     annotated('odd', 'config.linkerd.io/proxy-uid: "+7"'),
+    withProxy('ipv6', '[::1]:4143,0.0.0.0:4143'),
+    withProxy('named', 'localhost:4143'),
     labelled('opted-out', 'none'),
     labelled('refused', 'nowhere'),
     pod('large').replace(/containers:.*/s, `containers: [${manyContainers.join(', ')}]\n`),
@@ -203,6 +210,8 @@ test('JSON and text: the workloads that the mutating policy leaves to the server
       ['plain', undefined],
       ['skipping', 'skipped-ports'],
       ['odd', 'ids'],
+      ['ipv6', undefined],
+      ['named', 'families'],
       ['opted-out', undefined],
       ['refused', undefined],
       ['large', 'too-large'],

@@ -1,5 +1,11 @@
 import { Policy } from '../core/profiles/policy.ts';
-import type { Configuration, ConfigurationFile, TemplateKind } from '../core/profiles/types.ts';
+import type {
+  CheckOfProfile,
+  Configuration,
+  ConfigurationFile,
+  Profile,
+  TemplateKind,
+} from '../core/profiles/types.ts';
 import { LiveFiles, type LiveFilesOptions, readText } from '../lib/live-files.ts';
 import { validatorImage } from '../lib/version.ts';
 import { builtInKinds, builtInProfiles } from './builtin.ts';
@@ -37,10 +43,26 @@ export function parseConfiguration(
     ...rest,
     gate,
     proof: { ...proof, image: proof.image ?? image },
-    profiles: [...adjusted, ...profiles],
+    profiles: [...adjusted, ...profiles.map(inOrder)],
     review: { kinds: [...builtInKind, ...review.kinds] },
   };
 }
+
+/** The fields of checks in the order in which proofs and policies write them. */
+const fields = 'direction listeners listen outbound connect asUser notAsUser notAsGroup'.split(' ');
+
+/** The profile with ordered checks, so that a policy and a server that got the file from Helm, which sorts keys, agree. */
+const inOrder = (profile: Profile): Profile => {
+  const rank = ([key]: [string, unknown]): number =>
+    fields.includes(key) ? fields.indexOf(key) : fields.length;
+  const checks = profile.proof.checks.map((check) => {
+    const [[name, settings] = ['', {}]] = Object.entries(check);
+    // keys of equal rank are sorted, and `timeout` is the last one of them
+    const entries = Object.entries(settings as object).toSorted(([a], [b]) => (a < b ? -1 : 1));
+    return { [name]: Object.fromEntries(entries.toSorted((a, b) => rank(a) - rank(b))) } as CheckOfProfile;
+  });
+  return { ...profile, proof: { ...profile.proof, checks } };
+};
 
 /** Identifies the kind of an entry. Entries of a kind replace the built-in entries, whatever their version is. */
 const nameOf = ({ apiVersion, kind }: TemplateKind): string => `${apiVersion.split('/')[0]} ${kind}`;

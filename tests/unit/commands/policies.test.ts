@@ -71,6 +71,21 @@ test('the match condition follows proof.allowOptOut, and the DaemonSets of the p
   assert.deepEqual([optOut.test(after), daemonSet.test(after)], [false, true]);
 });
 
+test('the order of keys in the file does not matter, as Helm sorts them', () => {
+  const redirect = { direction: 'inbound', listen: 15006, connect: ['127.0.0.6:15002'], timeout: '5s' };
+  const sorted = { connect: redirect.connect, direction: 'inbound', listen: 15006, timeout: '5s' };
+  const [given, ofHelm] = [redirect, sorted].map((settings, at) =>
+    cniGate([
+      'policies',
+      '--config',
+      written(`order-${at}.yaml`, {
+        profiles: [{ name: 'mesh', proof: { checks: [{ redirect: settings }] } }],
+      }),
+    ]),
+  );
+  assert.deepEqual([given?.status, given?.stdout], [0, ofHelm?.stdout]);
+});
+
 test('a configuration that cannot be used is an error with its code', async (t) => {
   for (const [file, code] of [
     ['/nowhere', 'CNI_GATE_CONFIG_UNREADABLE'],

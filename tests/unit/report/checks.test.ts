@@ -411,6 +411,8 @@ suite('the mutating policy', () => {
   test('as the configuration makes it', () => {
     const findings = judgeWith(pair, { registered: relying });
     assert.deepEqual(having(findings, 'passed'), Object.keys(findings));
+    // after a change back to the webhook, an outage refuses all pods
+    assert.partialDeepStrictEqual(row(pair), { result: 'warning' });
     assert.match(row(pair).what ?? '', /the webhook is called for every pod too/);
   });
 
@@ -423,7 +425,7 @@ suite('the mutating policy', () => {
       [{ ...pair, binding: found({ spec: { ...binding, policyName: 'x' } }) }],
       /another policy/,
     ],
-    ['another image', [changed(image('example/other'))], /the image "example\/other", and .* says "ghcr/],
+    ['another image', [changed(image('example/other'))], /injects "example\/other", and .* says "ghcr/],
     ['other variables', [changed({ variables: rules.variables?.slice(0, -1) })], /its variables are not/],
     ['other mutations', [changed({ mutations: [] })], /its mutations are not/],
     ['other namespaces', [changed({ matchConstraints: {} })], /its matchConstraints are not/],

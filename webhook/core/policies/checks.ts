@@ -50,8 +50,11 @@ function dualStackCel(container: string, variable: string): Cel {
 }
 
 const ipv4 = '[0-9]{1,3}([.][0-9]{1,3}){3}:[1-9][0-9]{0,3}';
-const ipv6 = '[[][0-9a-f:]+[]]:[1-9][0-9]{0,3}';
-/** The listeners of a mesh's proxy that the policy reads: addresses of both families, separated by commas, or none. */
+const ipv6 = '\\[[0-9a-f:]+\\]:[1-9][0-9]{0,3}';
+/**
+ * The listeners of a mesh's proxy that the policy reads: addresses of both families, separated by commas, or none. A
+ * pattern of RE2 and of JavaScript, where `[]` would match nothing.
+ */
 export const plainListeners = `^((${ipv4}|${ipv6})(,(${ipv4}|${ipv6}))*)?$`;
 
 /** The targets of the families that the listeners accept. A listener on [::] accepts both. */

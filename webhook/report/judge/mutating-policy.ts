@@ -58,20 +58,27 @@ export function checkMutatingPolicy(facts: Facts): CheckResult | undefined {
   if (bound.policyName !== name || plain(bound.matchResources) !== undefined)
     return fault('its binding is of another policy, or has matchResources, which leave pods out');
   if (configuration.trouble !== undefined) return unknownConfiguration;
-  const expected = policyObjects(asInstalled(configuration.policy, installation))[0]
+  const expected = policyObjects(asInstalled(configuration.policy, installation, imageIn(rules)))[0]
     ?.spec as V1MutatingAdmissionPolicySpec;
   const [wanted, found] = [imageIn(expected), imageIn(rules)];
   if (wanted !== found)
-    return fault(`it injects the image ${found}, and the configuration or the Deployment says ${wanted}`);
+    return fault(`it injects ${found}, and the rest of the installation says ${wanted}`, generate);
   const changes = differences({ ...expected }, { ...rules });
-  if (changes.length === 0)
-    return passed(relies ? 'bound' : 'bound, and the webhook is called for every pod too');
-  return fault(
-    `its ${changes.join(', ')} are not those that cni-gate ${version} makes from ${configuration.source}`,
-    'Apply the output of "cni-gate policies --config FILE" with the configuration of the installation. ' +
-      'If another release is installed, run the command of that release',
+  if (changes.length > 0)
+    return fault(
+      `its ${changes.join(', ')} are not those that cni-gate ${version} makes from ${configuration.source}`,
+      generate,
+    );
+  if (relies) return passed('bound');
+  return warning(
+    'bound, but the webhook is called for every pod too, so an outage of cni-gate refuses all of them',
+    'Apply the overlay strict-policies or permissive-policies, or delete the policies: guides/install.md',
   );
 }
+
+const generate =
+  'Apply the overlay again. If the configuration sets proof or profiles, apply the output of "cni-gate policies ' +
+  '--config FILE --image IMAGE" afterwards. If another release is installed, run the command of that release';
 
 /** Without a policy: a cluster that could have one is told. */
 function withoutPolicy(facts: Facts): CheckResult | undefined {
@@ -85,15 +92,23 @@ function withoutPolicy(facts: Facts): CheckResult | undefined {
   );
 }
 
-/** The configuration with the image that the installation sets, unless the configuration itself names one. */
-function asInstalled({ configuration }: Policy, { deployment, policies }: InstallationFacts): Policy {
+/**
+ * The configuration with the image that the installation sets, unless the configuration itself names one.
+ * @param injected the image of the mutating policy, for an installation without anything that names an image
+ */
+function asInstalled(
+  { configuration }: Policy,
+  { deployment, policies }: InstallationFacts,
+  injected: string,
+): Policy {
   const { proof } = configuration;
   if (proof.image !== validatorImage) return new Policy(configuration);
   const validator = deployment.found?.spec?.template.spec?.initContainers?.find(
     ({ name }) => name === 'validator',
   );
   const images = policies.pods.policy.found?.spec?.variables?.find(({ name }) => name === 'images');
-  const image = validator?.image ?? /'([^']*)'/.exec(images?.expression ?? '')?.[1] ?? validatorImage;
+  const image =
+    validator?.image ?? /'([^']*)'/.exec(images?.expression ?? '')?.[1] ?? injected.replaceAll('"', '');
   return new Policy({ ...configuration, proof: { ...proof, image } });
 }
 

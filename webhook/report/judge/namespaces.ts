@@ -18,6 +18,7 @@ import {
   warning,
 } from './check-result.ts';
 import { checkPresence, isGone } from './installation.ts';
+import { isProofOnly } from './mutating-policy.ts';
 
 /** Compares by code units, so that the order does not depend on the locale. */
 export const compare = (left: string, right: string): number => (left < right ? -1 : left > right ? 1 : 0);
@@ -76,6 +77,7 @@ const missingOf = ({ configuration, daemonSets }: Facts) => {
 
 export function checkDaemonSets(facts: Facts): CheckResult {
   const { configuration, namespaces, daemonSets } = facts;
+  if (isProofOnly(facts)) return skipped('without a server, nothing goes by DaemonSets');
   if (configuration.trouble !== undefined) return unknownConfiguration;
   const used = profilesInUse(facts);
   const judge = (): CheckResult => {
