@@ -30,7 +30,7 @@ export const optedIn = ({ namespaces }: Pick<Facts, 'namespaces'>): { name: stri
     .toSorted((left, right) => compare(left.name, right.name));
 
 /**
- * The profiles that the labels of namespaces and pods name. A pod's label that names no profile is ignored, because
+ * The profiles that the labels of namespaces and pods name. A pod's label that names no existing profile is ignored:
  * admission refused the pod, or the configuration has changed since.
  */
 export function profilesInUse(facts: Facts): Set<string> {
@@ -92,8 +92,8 @@ export function checkDaemonSets(facts: Facts): CheckResult {
 }
 
 /**
- * Whether pods run in the configured `proof.mode`: a pod keeps the mode with which it was created. Undefined if
- * cni-gate is not installed, or if the configured mode is `warn` or not known.
+ * Whether running pods have the configured `proof.mode`, because a pod keeps the mode with which it was created.
+ * Undefined if cni-gate is not installed, or if the configured mode is `warn` or not known.
  */
 export function checkProofMode(facts: Facts): CheckResult | undefined {
   const { pods = {} } = facts;
@@ -133,7 +133,7 @@ function misfits({ namespace, object, containers, hard }: LimitFacts, { requests
   return (Object.keys(limits) as (keyof typeof limits)[]).flatMap((name) => {
     const [request, limit] = [quantity(requests[name]), quantity(limits[name])];
     const [requested, limited] = [`requests.${name} ${requests[name]}`, `limits.${name} ${limits[name]}`];
-    // a field of the API object, its value, whether an amount fits our resources, and our resources as text
+    // each rule: a field of the API object, its value, whether our amount fits, and our resources as text
     const rules: [
       field: string,
       value: string | undefined,
@@ -178,7 +178,7 @@ export function checkAbsence(facts: Facts): CheckResult {
   return warning('cni-gate is installed already', 'Run "cni-gate check" without --pre');
 }
 
-/** The networks in the cluster, namely the profiles of which at least one DaemonSet exists. */
+/** The networks of the cluster: the profiles of which at least one DaemonSet exists. */
 export const networkFits = (facts: Facts) =>
   missingOf(facts).flatMap(({ profile, missing, isAbsent }) =>
     isAbsent ? [] : [{ profile, complete: missing.length === 0, missing }],
@@ -200,7 +200,7 @@ export const checkNetworks = (facts: Facts): CheckResult =>
     return complete.length === 0 ? warning(what, hint) : passed(what);
   });
 
-/** A label value with the profiles of all complete networks, because each profile selects its pods by itself. */
+/** Proposes a label value with the profiles of all complete networks: each profile itself selects its pods. */
 export function proposalOf(policy: Policy, networks: ReturnType<typeof networkFits>) {
   const complete = networks.flatMap((network) => (network.complete ? network.profile : []));
   const profile = complete.toSorted().join('.');
