@@ -9,7 +9,7 @@ import {
 } from '../core/networks/network-status.ts';
 import { notReadyText, refusalText } from '../core/networks/refusal.ts';
 import type { Policy } from '../core/profiles/policy.ts';
-import type { Profile } from '../core/profiles/types.ts';
+import { type Profile, placesOf } from '../core/profiles/types.ts';
 import { messageOf } from '../lib/errors.ts';
 import { nameOf } from '../lib/names.ts';
 import type { Placement } from './placement.ts';
@@ -42,7 +42,7 @@ export async function gate(
   now: number,
 ): Promise<{ request: Placement; decision: GateDecision }> {
   const missing = view.unsynced();
-  const daemonSets = [...policy.profiles.values()].flatMap((profile) => profile.daemonSets);
+  const daemonSets = [...policy.profiles.values()].flatMap((profile) => profile.daemonSets.flatMap(placesOf));
   // no node can be judged yet, so the pod is not read from the API server
   if (missing !== undefined && daemonSets.every((daemonSet) => view.notSynced(daemonSet))) {
     return { request, decision: allowUnknown('not-synced', `not listed yet: ${missing}`) };

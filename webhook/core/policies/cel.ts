@@ -58,14 +58,15 @@ export const joined = (texts: Cel): Cel => `${texts}.filter(t, t != "").join(","
 /** Whether a profile applies to the pod. */
 export const applies = (profile: string): Cel => `${text(profile)} in variables.profiles`;
 
-/** A string for each profile that applies, joined by commas in the order of the label. */
-export const ofProfiles = (values: Iterable<readonly [name: string, value: Cel]>): Cel => {
-  const choice = [...values].reduceRight(
-    (rest, [name, value]) => `p == ${text(name)} ? ${value} : ${rest}`,
-    '""',
+/** A string for each profile `p` that applies, joined by commas in the order of the label. */
+export function ofProfiles(values: Iterable<readonly [name: string, value: Cel]>): Cel {
+  const names = Map.groupBy(values, ([, value]) => value);
+  const choices = Array.from(
+    names,
+    ([value, of]) => `p in ${textList(of.map(([name]) => name))} ? ${value} : `,
   );
-  return joined(`variables.profiles.map(p, ${choice})`);
-};
+  return joined(`variables.profiles.map(p, ${choices.join('')}"")`);
+}
 
 /**
  * Replaces all variables except `kept` by their values, in an expression and in each other. The API server runs each
