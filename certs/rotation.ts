@@ -212,7 +212,7 @@ export interface TrustedSince {
 /**
  * Measures for how long the next authority has been trusted, by this replica's monotonic clock. With a stored time, a
  * jump of the clock could end the wait before every API server knows the authority.
- * @param before the previous result, if every configuration could be read then
+ * @param before the result of the previous call
  * @param fingerprint the fingerprint of the next authority
  */
 export function measureTrust(

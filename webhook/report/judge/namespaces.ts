@@ -186,10 +186,10 @@ export const networkFits = (facts: Facts) =>
     isAbsent ? [] : [{ profile, complete: missing.length === 0, missing }],
   );
 
-/** The profile without a DaemonSet, for clusters in which no other profile for every pod fits. */
+/** The profile without a DaemonSet, for clusters where no profile with a DaemonSet applies to every pod. */
 const withoutDaemonSet = 'pod-network';
 
-/** The profiles whose DaemonSets all exist, and the one without a DaemonSet if none of them is for every pod. */
+/** The profiles whose DaemonSets all exist; if none of them applies to every pod, also the one without DaemonSet. */
 function proposedProfiles(facts: Facts): { complete: string[]; more: string[] } {
   const { profiles } = facts.configuration.policy;
   const complete = networkFits(facts).flatMap((network) => (network.complete ? network.profile : []));

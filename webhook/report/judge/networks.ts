@@ -75,7 +75,7 @@ export function networkRows(facts: StatusFacts, now: number) {
   };
 }
 
-/** Of several namespaces in which a DaemonSet may be, only those count that have it, if any has it. */
+/** If the DaemonSet exists in at least one of its possible namespaces, only the namespaces that have it count. */
 function networksOf(profiles: Iterable<Profile>, readiness: Pick<Readiness, 'knows'>): Network[] {
   const networks = new Map<string, Network>();
   for (const profile of profiles) {
