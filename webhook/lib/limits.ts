@@ -78,7 +78,7 @@ function availableMemory(): number {
 export const planLimits = {
   /** Comparisons per second, for all namespaces together. They take about a tenth of the time of one core. */
   perSecond: 60_000,
-  /** Comparisons at once after a pause. */
+  /** Comparisons that may be made at once after a pause. */
   burst: 120_000,
   /** Nominations per second. Each costs as much as `perSecond / nominations` comparisons. */
   nominations: 25,
@@ -130,14 +130,14 @@ export const listItems = 64;
 /** The maximum size, in bytes, of a list without its items, which includes the token of the next page. */
 export const listEnvelopeBytes = 64 * KiB;
 
-/** Pods that wait for a node, and their estimated memory. If the gate needs others, it requests them. */
+/** Pods that wait for a node, and their estimated memory. The gate requests pods that are not kept. */
 export const pendingPods = {
   max: { count: 10_000, bytes: 32 * MiB },
   /** Characters of one pod's scheduling requirements. */
   requiredCharacters: 16 * KiB,
 };
 
-/** How many refused pods are remembered. For others, the start of the hold is estimated from the pod's status. */
+/** How many refused pods are remembered. For all others, the pod's status shows about when the hold began. */
 export const heldPods = 10_000;
 
 /** Pods on nodes of which the verdict is kept. Kubernetes supports 150,000 pods. */
@@ -157,7 +157,7 @@ export const nodeEvidence = {
   owners: 64,
   /** Nodes of each profile. They are limited, because pods can name nodes that do not exist. */
   nodes: 20_000,
-  /** Controllers whose pods have passed: on a node that needs a proof, they may try sooner than others. */
+  /** Controllers whose pods have passed: on a node that needs a proof, they may try sooner than other controllers. */
   passedOwners: 20_000,
 };
 

@@ -16,7 +16,7 @@ export interface AssessInputs {
   /** When a container of the network's DaemonSets last started on the node. Attempts before that do not count. */
   from: Moment;
   now: number;
-  /** The pod that is to be bound; undefined if the question is about no particular pod. */
+  /** The pod that is to be bound; undefined if the result is not for a particular pod. */
   asking: AskingPod | undefined;
   /** Whether a pod of this owner has passed its proof on any node. */
   hasPassed: (owner: string) => boolean;

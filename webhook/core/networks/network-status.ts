@@ -61,7 +61,7 @@ interface KnownStatus {
  * Decides whether a pod may use a network on a node. The gate, steering, repair, metrics and reports all use this
  * decision.
  * @param now milliseconds since the epoch
- * @param asking the pod that is to be bound; undefined if the question is about no particular pod
+ * @param asking the pod that is to be bound; undefined if the decision is not for a particular pod
  */
 export function networkStatus(
   profile: Profile,

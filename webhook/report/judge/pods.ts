@@ -39,7 +39,7 @@ export function podRows(facts: StatusFacts, features: readonly FeatureRow[], now
     const { uid, refused, since, why } = held;
     const nominated = held.nominated || null;
     const event = events.get(uid);
-    // an event from before the pod was held is about something else
+    // an event from before the pod was held does not explain this hold
     const note = event && event.at >= (since ?? 0) ? event.note : null;
     const off = notSteered && `steering is not in force: ${notSteered}`;
     const notNominated = nominated === null ? (off ?? note) : null;

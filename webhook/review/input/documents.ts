@@ -48,7 +48,7 @@ export function* readStream(file: string, text: string): Generator<SourceDocumen
 /** Splits a text into JSON values that begin on lines of their own; undefined for other texts, such as YAML. */
 function jsonValues(text: string): string[] | undefined {
   if (!/^\s*[{[]/.test(withoutMarker(text))) return undefined;
-  // a line break after a closing bracket and before an opening one separates values; within a value, a comma is there
+  // values end in a bracket and begin with one on a new line; within a value, a comma stands between such brackets
   const values = text.split(/(?=[{[])(?<=[}\]][ \t\r]*\n\s*)/);
   return values.length > 1 && isJson(values[0] ?? '') ? values : undefined;
 }
