@@ -18,7 +18,7 @@ export interface CertificateSource {
 }
 
 export interface CertificateEvents {
-  /** Called when another certificate is served from now on. */
+  /** Called when a new certificate begins to be served. */
   onReload: (pair: CertificatePair) => void;
   /** Called when a new certificate cannot be used; the last good certificate stays in use. */
   onError: (error: unknown) => void;
@@ -27,8 +27,8 @@ export interface CertificateEvents {
 }
 
 /**
- * A certificate and key in files, which are read again when they change. While only one of the files is replaced, the
- * last matching pair is served.
+ * A certificate and key in files, which are read again when they change. While only one of the two files has been
+ * replaced, the last matching pair is served.
  * @throws CniGateError when the pair cannot be used at the start
  */
 export function fileCertificate(
@@ -58,7 +58,7 @@ export function fileCertificate(
   };
 }
 
-/** A certificate from an authority that exists only in this process. The certificate is not renewed. */
+/** A certificate signed by an authority that only this process has. It is not renewed. */
 export function selfMadeCertificate(names: string[], days: number): CertificateSource {
   const now = new Date();
   const authority = createAuthority({ days, now });

@@ -21,16 +21,16 @@ export interface Authority {
 export interface ServingCertificate extends Authority, Period {}
 
 interface Validity {
-  /** Days from now; parts of a day are allowed. */
+  /** The duration in days, which may have a fraction. */
   days: number;
   now: Date;
 }
 
-/** How far two clocks may be apart, in milliseconds. */
+/** By how many milliseconds two clocks may differ. */
 export const allowedSkewMs = 5 * 60_000;
 const dayMs = 24 * 60 * 60_000;
 
-/** Creates an authority that may not sign further authorities (RFC 5280, 4.2.1.2, 4.2.1.3 and 4.2.1.9). */
+/** Creates an authority that may sign serving certificates only (RFC 5280, 4.2.1.2, 4.2.1.3 and 4.2.1.9). */
 export function createAuthority({ days, now }: Validity): Authority {
   const { key, publicKey } = generateKey();
   const extensions = [
@@ -65,15 +65,15 @@ export function issueServing(
     { name: 'subjectAltName', altNames },
     { name: 'authorityKeyIdentifier', keyIdentifier },
   ];
-  // only for people who read the certificate, because clients compare the alternative names
+  // shown to people only: clients compare the alternative names instead
   const subject = encodeCommonName('cni-gate server');
   const fields = { subject, issuer, publicKey, period, extensions };
   return { certificate: signCertificate(fields, authority.key), key, ...period };
 }
 
 /**
- * Checks that an authority can sign. Clients find the authority by its subjectKeyIdentifier and the bytes of its name.
- * @param at a time at which the authority has to be valid; undefined for any time
+ * Checks that an authority can sign. Clients find the authority by its subjectKeyIdentifier and its encoded name.
+ * @param at when the authority has to be valid; undefined for any time
  * @throws CniGateError CNI_GATE_TLS_UNREADABLE or CNI_GATE_TLS_PAIR
  */
 export function checkAuthority(
@@ -83,7 +83,7 @@ export function checkAuthority(
   const period = checkPair(certificate, key, at);
   const { ca, publicKey, raw, subject } = new X509Certificate(certificate);
   const fields = (decode(raw).value as Asn1[])[0]?.value as Asn1[];
-  // a CA's certificate always has extensions, which are its last field (RFC 5280, 4.1)
+  // the certificate of a CA has extensions, as its last field (RFC 5280, 4.1)
   const extensions = ca ? pki.certificateExtensionsFromAsn1(fields.at(-1)) : [];
   const identifier = extensions.find(({ name }) => name === 'subjectKeyIdentifier')?.subjectKeyIdentifier;
   if (publicKey.asymmetricKeyType === 'ec' && identifier !== undefined)
@@ -93,7 +93,7 @@ export function checkAuthority(
 }
 
 /**
- * A period that began five minutes ago, for clients whose clocks are behind. A certificate's dates are whole seconds.
+ * A period that begins five minutes before now, for clients whose clocks are late. Dates are whole seconds.
  * @param within the authority's period, because clients refuse a certificate that outlives its authority
  */
 function periodFrom(now: Date, days: number, within?: Period): Period {
@@ -107,8 +107,8 @@ function periodFrom(now: Date, days: number, within?: Period): Period {
 }
 
 /**
- * A DNS name in lower case, or an IP address in its shortest form. Wildcards are refused, because an API server calls
- * a webhook by one name. Mistyped addresses (RFC 1123, 2.1) and IPv6 zones are refused too.
+ * A DNS name in lower case, or an IP address in its shortest form. Wildcards are refused, because an API server calls a
+ * webhook by a single name. Mistyped addresses (RFC 1123, 2.1) and IPv6 zones are refused too.
  * @throws CniGateError CNI_GATE_USAGE
  */
 function usualName(name: string): string {
@@ -121,7 +121,7 @@ function usualName(name: string): string {
   );
 }
 
-/** Makes a key on the curve P-256; docs/decisions/certificates.md explains why the key is not an RSA key. */
+/** Generates a key on the curve P-256 (docs/decisions/certificates.md explains why it is not an RSA key). */
 function generateKey(): { key: string; publicKey: Buffer } {
   const { privateKey, publicKey } = generateKeyPairSync('ec', {
     namedCurve: 'P-256',
@@ -137,7 +137,7 @@ interface CertificateFields {
   /** The owner's public EC key, as SPKI in DER. */
   publicKey: Buffer;
   period: Period;
-  /** Extensions as node-forge names them, without the subjectKeyIdentifier. */
+  /** Extensions in the form of node-forge, without the subjectKeyIdentifier. */
   extensions: object[];
 }
 
@@ -155,13 +155,13 @@ function signCertificate(
   // the last 65 bytes are the point of the curve, whose SHA-1 identifies the key (RFC 5280, 4.2.1.2, method 1)
   const keyIdentifier = createHash('sha1').update(publicKey.subarray(-65)).digest();
   const identifier = { name: 'subjectKeyIdentifier', value: primitive(Type.OCTETSTRING, keyIdentifier) };
-  // this object of node-forge only encodes the extensions
+  // used only to encode the extensions
   const certificate = pki.createCertificate();
   certificate.setExtensions([...extensions, identifier]);
   const algorithm = sequence(primitive(Type.OID, asn1.oidToDer(ecdsaWithSha256).getBytes()));
   const unsigned = sequence(
     asn1.create(Class.CONTEXT_SPECIFIC, 0, true, [primitive(Type.INTEGER, '\x02')]),
-    // a random positive number, without a zero byte at its beginning (RFC 5280, 4.1.2.2)
+    // positive and random; its first byte is not zero (RFC 5280, 4.1.2.2)
     primitive(Type.INTEGER, Buffer.concat([Buffer.of(0x40), randomBytes(15)])),
     algorithm,
     issuer,
@@ -171,12 +171,12 @@ function signCertificate(
     pki.certificateExtensionsToAsn1((certificate as unknown as { extensions: object[] }).extensions),
   );
   const signature = sign('sha256', encode(unsigned), signingKey);
-  // a bit string begins with the number of its unused bits
+  // the first byte of a bit string is the number of unused bits
   const bits = primitive(Type.BITSTRING, Buffer.concat([Buffer.of(0), signature]));
   return new X509Certificate(encode(sequence(unsigned, algorithm, bits))).toString();
 }
 
-/** A name that has only a common name (RFC 5280, 4.1.2.4). */
+/** A distinguished name that consists of a common name (RFC 5280, 4.1.2.4). */
 const encodeCommonName = (value: string): Asn1 =>
   pki.distinguishedNameToAsn1({ attributes: [{ type: pki.oids.commonName as string, value }] });
 
@@ -196,7 +196,7 @@ function time(date: Date): Asn1 {
 
 const sequence = (...values: Asn1[]): Asn1 => asn1.create(Class.UNIVERSAL, Type.SEQUENCE, true, values);
 
-/** @param value bytes, or a string with a character for each byte */
+/** @param value bytes, or a string with one character per byte */
 const primitive = (type: forge.asn1.Type, value: Buffer | string): Asn1 =>
   asn1.create(Class.UNIVERSAL, type, false, value.toString('latin1'));
 

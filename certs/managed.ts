@@ -21,14 +21,14 @@ interface ManagedOptions
 /** Milliseconds between two reconciliations if no watch reports a change. */
 const interval = 15_000;
 
-/** Milliseconds to wait after the first failure; the wait doubles up to the interval. */
+/** Milliseconds to wait after a failure. The wait doubles with each further failure, up to the interval. */
 const firstWait = 500;
 
-/** Milliseconds. A replica waits a random time up to this before reacting to a change, so that one replica is first. */
+/** Each replica waits a random time up to this, in milliseconds, after a change, so that mostly one acts first. */
 const longestDelay = 200;
 
 /**
- * The serving certificate that this replica signs with the authority in the shared Secret. Waits for that certificate.
+ * The serving certificate of this replica, signed by the authority in the shared Secret. Waits until there is one.
  * @throws the reason of the signal, if the signal is aborted first
  */
 export async function managedCertificate(
@@ -73,7 +73,7 @@ export async function managedCertificate(
   }
 }
 
-/** Reconciles after each change, and at an interval, because a watch may be dead or the machine may have slept. */
+/** Reconciles after each change, and periodically: a watch may be dead, or the machine may have been suspended. */
 async function run(
   reconciler: Reconciler,
   report: Reporter,
@@ -85,7 +85,7 @@ async function run(
   let current: Leaf | undefined;
   while (!signal.aborted) {
     const result = await reconciler.reconcile().catch((error: unknown) => {
-      // a defect is reported too, and the last certificate is still served
+      // errors that are not ours are defects: they are reported too, and the last certificate stays in use
       const known = error instanceof CniGateError;
       if (!signal.aborted)
         report.failed('secret', known ? error : new CniGateError('CNI_GATE_INTERNAL', String(error)));

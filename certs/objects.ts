@@ -4,7 +4,7 @@ import type { ApiClient } from '../webhook/cluster/client.ts';
 import { CniGateError } from '../webhook/lib/errors.ts';
 import { certificatesLabel, certificatesLabelValue } from '../webhook/lib/names.ts';
 
-/** The data of a Secret as text, not as base64. */
+/** The data of a Secret as text, decoded from base64. */
 export type SecretData = Readonly<Record<string, string>>;
 
 /** A webhook configuration whose caBundle is maintained, as `mutating/NAME` or `validating/NAME`. */
@@ -44,11 +44,11 @@ export interface ConfigurationSnapshot {
 export interface Configurations {
   /** The configurations that were read, in the order of {@link ManagedObjects.configurations}. */
   found: ConfigurationSnapshot[];
-  /** Why other configurations are not found. CNI_GATE_CA_BUNDLE: missing, or no webhook calls our Service. */
+  /** Why all other configurations are missing. CNI_GATE_CA_BUNDLE: no such object, or no webhook calls our Service. */
   faults: Map<ConfigurationName, CniGateError>;
 }
 
-/** Whether a write failed because the object was changed or created after it had been read. */
+/** Whether a write failed because the object was changed or created since it was read. */
 export const isConflict = (error: unknown): boolean =>
   error instanceof CniGateError && error.code === 'CNI_GATE_CLUSTER_CONFLICT';
 
@@ -101,7 +101,7 @@ export function sharedObjects(client: ApiClient, objects: ManagedObjects, signal
   }
 
   return {
-    /** The time by the API server's clock, because the API server decides whether a certificate is valid. */
+    /** The time by the API server's clock, by which the API server checks certificates. */
     now: () => new Date(Date.now() + client.clockSkew),
 
     async secret(): Promise<SecretSnapshot | undefined> {
@@ -109,14 +109,14 @@ export function sharedObjects(client: ApiClient, objects: ManagedObjects, signal
       return found && snapshot(found);
     },
 
-    /** @throws CniGateError if the Secret cannot be written; {@link isConflict} if another replica was faster */
+    /** @throws CniGateError if the Secret cannot be written; {@link isConflict} if another replica wrote it first */
     async write(data: SecretData, over: SecretSnapshot | undefined): Promise<SecretSnapshot> {
       const encoded = Object.entries(data).map(([key, text]) => [key, Buffer.from(text).toString('base64')]);
       const before = over?.object;
       const body = {
         apiVersion: 'v1',
         kind: 'Secret',
-        // the API server requires `tls.crt` and `tls.key` in a Secret of this type
+        // a Secret of this type must have `tls.crt` and `tls.key`
         type: 'kubernetes.io/tls',
         ...before,
         // the API server rejects the write if the uid or the resourceVersion has changed
@@ -132,7 +132,7 @@ export function sharedObjects(client: ApiClient, objects: ManagedObjects, signal
       return snapshot(await client.request(method, path, { body, signal }));
     },
 
-    /** Reads the webhook configurations. A configuration that cannot be read is among the faults of the result. */
+    /** Reads the webhook configurations. If one cannot be read, the reason is among the faults. */
     async configurations(): Promise<Configurations> {
       const faults: Configurations['faults'] = new Map();
       const all = objects.configurations.map((name) =>
@@ -141,14 +141,14 @@ export function sharedObjects(client: ApiClient, objects: ManagedObjects, signal
           faults.set(name, error);
         }),
       );
-      // always in the same order, because `measureTrust` compares the list with the previous one
+      // in a fixed order, because `measureTrust` compares the list with the previous one
       return { found: (await Promise.all(all)).filter((each) => each !== undefined), faults };
     },
 
     async trust(configuration: ConfigurationSnapshot, bundle: string): Promise<void> {
       const value = Buffer.from(bundle).toString('base64');
       const body: PatchOperation[] = [
-        // the API server returns 409 if the version has changed, so the indices are right
+        // the API server returns 409 if the object has changed since it was read, so the indices are right
         { op: 'replace', path: '/metadata/resourceVersion', value: configuration.resourceVersion },
         ...configuration.webhooks.map(
           (index): PatchOperation => ({ op: 'add', path: `/webhooks/${index}/clientConfig/caBundle`, value }),

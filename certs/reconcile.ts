@@ -30,18 +30,18 @@ export interface Leaf extends ServingCertificate {
 export interface ReconcilerOptions {
   shared: SharedObjects;
   report: Omit<Reporter, 'trouble'>;
-  /** The DNS names and IP addresses that the serving certificate is for. */
+  /** The DNS names and IP addresses of the serving certificate. */
   names: readonly string[];
   leafDays: number;
   authorityDays: number;
   monotonicNow: () => number;
-  /** How many milliseconds an authority has to be in every caBundle before it signs. */
+  /** For how many milliseconds an authority must be in every caBundle before it may sign. */
   overlap: number;
 }
 
 /**
- * One replica's part in maintaining the certificates. All replicas do the same; the first replica to write wins,
- * and the other replicas read again.
+ * One replica's part in maintaining the certificates. All replicas act alike: the first to write a change wins, and the
+ * others read the objects again.
  */
 export class Reconciler {
   readonly #options: ReconcilerOptions;
@@ -59,8 +59,8 @@ export class Reconciler {
   }
 
   /**
-   * Reads the objects once, and does at most one step.
-   * @returns `again` if something was written, or another replica was faster
+   * Reads the objects once, and takes at most one step.
+   * @returns `again` if something was written, or another replica wrote first
    * @throws CniGateError if the Secret cannot be read or written, or is not ours
    */
   async reconcile(): Promise<'again' | 'done'> {
@@ -69,7 +69,7 @@ export class Reconciler {
     const configurations = await shared.configurations();
     for (const [name, error] of configurations.faults) report.failed(name, error);
     const secret = await shared.secret();
-    // the API server's clock is known only after its answer
+    // known only after the API server has answered
     const now = shared.now();
     try {
       const plan = this.#plan(secret, configurations, now);
@@ -92,7 +92,7 @@ export class Reconciler {
   #plan(secret: SecretSnapshot | undefined, { found, faults }: Configurations, now: Date): Plan {
     const { monotonicNow, overlap, authorityDays } = this.#options;
     const reading = readSecret(secret?.data, now);
-    // while a configuration cannot be read, no authority is promoted
+    // a configuration that cannot be read may lack the next authority, which therefore must not sign yet
     const areRead = [...faults.values()].every(({ code }) => code === 'CNI_GATE_CA_BUNDLE');
     if (areRead) {
       const next = reading.state?.next?.fingerprint;
@@ -112,13 +112,13 @@ export class Reconciler {
     const { names, leafDays } = this.#options;
     const { fingerprint, notAfter } = authority;
     const leaf = this.#leaf;
-    // a certificate that ends with its authority is not renewed, because a new certificate would end at the same time
+    // if the certificate ends with its authority, a new one would end at the same time
     const due = leaf && renewalDue(leaf, now) && leaf.notAfter < notAfter;
     if (leaf?.signedBy === fingerprint && inForce(leaf, now) && !due) return;
     this.#leaf = { ...issueServing(authority, { names, days: leafDays, now }), signedBy: fingerprint };
   }
 
-  /** Throws unless the Secret is ours, namely by its label, by its uid, or because it is empty. */
+  /** Throws unless the Secret is ours: it has our label, has the uid of a Secret known as ours, or is empty. */
   #checkOurs({ labelled, uid, data }: SecretSnapshot): void {
     if (labelled || isEmpty(data) || uid === this.#known?.uid) return;
     throw new CniGateError(
@@ -127,7 +127,7 @@ export class Reconciler {
     );
   }
 
-  /** @returns whether the configuration has to be read again */
+  /** @returns whether the configuration must be read again */
   async #writeBundle(configuration: ConfigurationSnapshot, bundle: string): Promise<boolean> {
     const { shared, report } = this.#options;
     const { name, bundles } = configuration;

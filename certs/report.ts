@@ -5,7 +5,7 @@ import type { CniGateError } from '../webhook/lib/errors.ts';
 import { counter, gauge } from '../webhook/lib/metrics.ts';
 import { type FaultReason, type Plan, type State, trustedIn } from './rotation.ts';
 
-/** Seconds by which a clock may be wrong without a log line. */
+/** By how many seconds a clock may be wrong before the log reports it. */
 const allowedSkew = 30;
 
 const sentences: Record<Plan['step'], string> = {
@@ -19,7 +19,7 @@ const sentences: Record<Plan['step'], string> = {
 
 export type Reporter = ReturnType<typeof reporter>;
 
-/** Logs and counts what a replica does about the certificates. A fault that lasts is logged once. */
+/** Logs and counts what a replica does about the certificates. A lasting fault is logged once. */
 export function reporter(log: Log, registry: Registry, client: Pick<ApiClient, 'clockSkew'>) {
   const metrics = certificateMetrics(registry);
   /** The current faults, by `secret`, `clock` or the name of a webhook configuration. */
@@ -52,7 +52,7 @@ export function reporter(log: Log, registry: Registry, client: Pick<ApiClient, '
     },
     repaired(configuration: string, reason: FaultReason): void {
       metrics.repairs.inc({ object: 'webhook-configuration', reason });
-      // only an info line for an empty caBundle, because the manifests have no caBundle
+      // the manifests have no caBundle, so an empty one is expected at first
       const level = reason === 'empty' ? 'info' : 'warn';
       log[level]({ configuration, reason }, `the caBundle of ${configuration} was ${reason}; written`);
     },

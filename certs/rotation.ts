@@ -4,12 +4,12 @@ import { type Authority, allowedSkewMs, checkAuthority, createAuthority } from '
 import type { ConfigurationSnapshot, SecretData } from './objects.ts';
 import { inForce, type Period, periodOf, readCertificates, renewalDue } from './verify.ts';
 
-/** The state on which all replicas agree. The Secret stores it, so a new replica can continue a rotation. */
+/** The state that all replicas share. It is stored in the Secret, so that any replica can continue a rotation. */
 export interface State {
   authority: SigningAuthority;
-  /** The next authority. Its certificate is in the caBundles, and it signs once every API server knows it. */
+  /** The next authority. Its certificate is in the caBundles already; it signs once every API server has read them. */
   next?: SigningAuthority | undefined;
-  /** Earlier authorities, the latest first. Their keys are deleted; the certificates are trusted until they expire. */
+  /** Earlier authorities, the latest first. Their keys are deleted, but they are trusted until they expire. */
   previous?: TrustedAuthority[] | undefined;
 }
 
@@ -47,7 +47,7 @@ export const bundleOf = (state: State): string => textOf(trustedIn(state));
 const textOf = (authorities: TrustedAuthority[]): string =>
   authorities.map(({ certificate }) => certificate).join('');
 
-/** The data to store in the Secret. `ca.crt` is cert-manager's name for the caBundle. All other keys are removed. */
+/** The data to store in the Secret; all other keys are removed. `ca.crt` is the caBundle, as in cert-manager. */
 export function secretData(state: State): SecretData {
   const { authority, next, previous = [] } = state;
   return {
@@ -59,7 +59,7 @@ export function secretData(state: State): SecretData {
   };
 }
 
-/** Reads the Secret's data. If a part of it is damaged, no part is used. */
+/** Reads the Secret's data. If any part is damaged, nothing of it is used. */
 export function readSecret(data: SecretData | undefined, now: Date): Reading {
   const faulty = (reason: FaultReason, message: string): Reading => ({ fault: { reason, message } });
   if (!data) return faulty('missing', 'the Secret does not exist');
@@ -72,7 +72,7 @@ export function readSecret(data: SecretData | undefined, now: Date): Reading {
       previous: previous ? readTrusted(previous) : [],
     };
     const { notBefore, notAfter, fingerprint } = state.authority;
-    // the next authority is not checked, because ca.crt lacks a next authority that a user added by hand
+    // `next` is not compared: ca.crt lacks it if a user added it by hand
     if (!fingerprintsIn(data['ca.crt']).has(fingerprint))
       return faulty('inconsistent', 'ca.crt does not contain the authority of the Secret');
     if (inForce(state.authority, now)) return { state };
@@ -113,7 +113,7 @@ const trusted = (x509: X509Certificate): TrustedAuthority => ({
   ...periodOf(x509),
 });
 
-/** The fingerprints of the authorities in a caBundle; empty if it cannot be read. */
+/** The fingerprints of the authorities in a caBundle; empty if the caBundle cannot be read. */
 export function fingerprintsIn(bundle: string | undefined): Set<string> {
   try {
     return new Set(readTrusted(bundle ?? '').map(({ fingerprint }) => fingerprint));
@@ -122,7 +122,7 @@ export function fingerprintsIn(bundle: string | undefined): Set<string> {
   }
 }
 
-/** What is wrong with a caBundle that should contain exactly the authorities of `expected`. */
+/** What is wrong with a caBundle, which should have exactly the authorities of `expected`. */
 export function bundleFault(bundle: string, expected: string): FaultReason | undefined {
   if (bundle.trim() === '') return 'empty';
   const [found, wanted] = [fingerprintsIn(bundle), fingerprintsIn(expected)];
@@ -134,8 +134,8 @@ export function bundleFault(bundle: string, expected: string): FaultReason | und
 export interface Observation {
   reading: Reading;
   /**
-   * The last good state that this replica read or wrote; undefined unless its serving certificate is valid. As long as
-   * the certificate is valid, no replica can have dropped the authority that signed it.
+   * The last valid state that this replica read or wrote; undefined if its serving certificate is not valid. While the
+   * certificate is valid, no replica can have dropped the authority that signed it.
    */
   remembered: State | undefined;
   /** The time by the API server's clock, which decides whether a certificate is valid. */
@@ -147,15 +147,15 @@ export interface Observation {
   overlap: number;
 }
 
-/** The next step. The next reconciliation decides on the step after it. */
+/** The next step. Later steps are decided in later reconciliations. */
 export interface Plan {
   /**
    * `create` an authority, `restore` the remembered state, `begin` the next authority, `promote` it to sign, or `drop`
-   * an authority that is not valid and does not sign.
+   * an authority that does not sign and is not valid.
    */
   step: 'none' | 'create' | 'restore' | 'begin' | 'promote' | 'drop';
   state: State;
-  /** The fault that the step repairs; undefined if the step is merely due. */
+  /** The fault that the step repairs; undefined if the step is part of a normal rotation. */
   fault?: Fault | undefined;
 }
 
@@ -167,14 +167,14 @@ export function planStep(observation: Observation): Plan {
   return {
     step: 'create',
     state: { authority: newAuthority(authorityDays, now) },
-    // a Secret that does not exist yet is no fault
+    // at first, the Secret does not exist yet, which is no fault
     fault: fault.reason === 'missing' ? undefined : fault,
   };
 }
 
 /**
- * Restores the remembered state if the Secret has an older authority that did not follow from it, such as an authority
- * from a backup. Every replica prefers the newer authority, so replicas that remember different states agree.
+ * Restores the remembered state if the Secret has an older authority that did not follow from it, for instance after a
+ * restore from a backup. As every replica prefers the newer authority, all end with the same state.
  */
 function rolledBack({ authority, previous = [] }: State, remembered: State): Plan | undefined {
   const own = remembered.authority;
@@ -188,7 +188,7 @@ function rolledBack({ authority, previous = [] }: State, remembered: State): Pla
 function dueStep(state: State, { now, authorityDays, trustedFor = -1, overlap }: Observation): Plan {
   const { authority, next, previous = [] } = state;
   const valid = previous.filter(({ notAfter }) => now <= notAfter);
-  // it has expired or was made with a wrong clock; a user's clock may be minutes ahead of the API server's
+  // expired, or made with a wrong clock; minutes ahead are allowed, because a user's machine may have made it
   if (next && (now > next.notAfter || next.notBefore.getTime() - now.getTime() > allowedSkewMs))
     return { step: 'drop', state: { ...state, next: undefined } };
   if (valid.length < previous.length) return { step: 'drop', state: { ...state, previous: valid } };
@@ -201,18 +201,18 @@ function dueStep(state: State, { now, authorityDays, trustedFor = -1, overlap }:
   return { step: 'none', state };
 }
 
-/** Records since when a replica has observed an authority in every caBundle, without interruption. */
+/** Since when a replica has seen an authority in every caBundle, without interruption. */
 export interface TrustedSince {
-  /** The authority and the versions of the configurations. If any of them changes, the measurement starts again. */
+  /** The authority, and the versions of the configurations. If one of these changes, the time starts again. */
   what: string;
   /** Milliseconds of a monotonic clock. */
   since: number;
 }
 
 /**
- * Measures how long the next authority has been trusted, by this replica's monotonic clock. If a time were stored, a
+ * Measures for how long the next authority has been trusted, by this replica's monotonic clock. With a stored time, a
  * jump of the clock could end the wait before every API server knows the authority.
- * @param before the previous result, from when every configuration could be read
+ * @param before the result of the previous call
  * @param fingerprint the fingerprint of the next authority
  */
 export function measureTrust(

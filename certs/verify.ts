@@ -14,11 +14,11 @@ export function inForce({ notBefore, notAfter }: Period, now: Date): boolean {
 }
 
 /**
- * Whether two thirds of a certificate's life are over, as by default in cert-manager. In the last third, a failed
- * renewal can be tried again.
+ * Whether two thirds of a certificate's lifetime are over, as by default in cert-manager. The last third leaves time to
+ * repeat a failed renewal.
  */
 export function renewalDue({ notBefore, notAfter }: Period, now: Date): boolean {
-  // whole milliseconds and no division, so that nothing is rounded at the boundary
+  // multiplied instead of divided, so that nothing is rounded at the boundary
   return (now.getTime() - notBefore.getTime()) * 3 >= (notAfter.getTime() - notBefore.getTime()) * 2;
 }
 
@@ -28,24 +28,24 @@ export const periodOf = ({ validFromDate, validToDate }: X509Certificate): Perio
 });
 
 /**
- * The certificates of a PEM text, in order; other text is ignored.
+ * The certificates of a PEM text, in order; all other text is ignored.
  * @throws CniGateError CNI_GATE_TLS_UNREADABLE if there is no certificate, or one is cut off or cannot be decoded
  */
 export function readCertificates(pem: string): [X509Certificate, ...X509Certificate[]] {
   const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
   const what = 'A certificate is PEM, but cannot be decoded';
   const [leaf, ...issuers] = blocks.map((block) => orUnreadable(what, () => decode(block)));
-  // if a file is still being written, only its complete blocks match
+  // fails while a file is still being written: an incomplete block has a beginning but does not match
   if (leaf && pem.split('-----BEGIN CERTIFICATE').length === blocks.length + 1) return [leaf, ...issuers];
   const message = `The certificate must be whole PEM blocks from -----BEGIN CERTIFICATE----- to -----END CERTIFICATE-----; found were ${blocks.length}.`;
   throw new CniGateError('CNI_GATE_TLS_UNREADABLE', message);
 }
 
 /**
- * Checks a certificate and a key before they are served, because a TLS server would accept an EC key with an RSA
+ * Checks that a certificate and a key can be served together. A TLS server would accept an EC key with an RSA
  * certificate, and then fail every handshake. No message contains a part of the key.
  * @param certificatePem a chain that begins with the server's certificate
- * @param now a time at which the certificate has to be valid; undefined for any time
+ * @param now when the certificate has to be valid; undefined for any time
  * @throws CniGateError CNI_GATE_TLS_UNREADABLE or CNI_GATE_TLS_PAIR
  */
 export function checkPair(
@@ -73,10 +73,10 @@ export function checkPair(
 }
 
 /**
- * Why a TLS client that trusts only `bundle` rejects a server's certificate; undefined if it does not. As in Go's
- * `crypto/x509`, every certificate of the bundle is trusted, even one that is not an authority's.
+ * Why a TLS client that trusts only `bundle` rejects a server's certificate; undefined if it accepts it. As in Go's
+ * `crypto/x509`, all certificates of the bundle are trusted, even those of no authority.
  * @param chain certificates in PEM, beginning with the server's
- * @param host the name that the certificate has to be for; undefined for any name
+ * @param host the name that the certificate must have; undefined for any name
  */
 export function verifyChain(
   chain: string,
@@ -98,7 +98,7 @@ export function verifyChain(
     all.filter((each) => inForce(periodOf(each), now)),
   );
   if (!roots?.length) return 'no authority of the caBundle is in force';
-  // the loop also visits the issuers that it adds
+  // issuers that are added to this set are visited too
   const chained = new Set([leaf]);
   for (const each of chained) {
     if (roots.some((root) => root.fingerprint256 === each.fingerprint256 || isIssued(each, root)))
@@ -120,8 +120,8 @@ function tryRead(pem: string): ReturnType<typeof readCertificates> | string {
 }
 
 /**
- * The shortest spelling of an IP address. An embedded IPv4 address becomes hexadecimal, because node-forge reads every
- * address with a dot as IPv4.
+ * The shortest form of an IP address. An embedded IPv4 address is written in hexadecimal, because node-forge takes
+ * every address with a dot for IPv4.
  */
 export function usualAddress(address: string): string {
   return isIP(address) === 6 ? new URL(`http://[${address}]/`).hostname.slice(1, -1) : address;

@@ -4,7 +4,7 @@ import { Ajv } from 'ajv';
 import standalone from 'ajv/dist/standalone/index.js';
 import type { Plugin } from 'esbuild';
 
-/** The modules that compile JSON schemas and export only the validators. */
+/** Modules that compile JSON schemas, and export nothing but the validators. */
 export const schemaModules = ['webhook/core/facts/pod-schema.ts', 'webhook/config/schema.ts'];
 
 /** Compiles JSON schemas when the bundle is built, because this would take a third of the server's start. */
@@ -23,11 +23,11 @@ export const compiledSchemas = (checkout: string): Plugin => ({
     }
     onResolve({ filter: /^compiled:/ }, ({ path }) => ({ path: path.slice(9), namespace: 'compiled' }));
     onLoad({ filter: /./, namespace: 'compiled' }, async ({ path }) => {
-      // the first `@` ends the name, because the file's path may contain `@` too
+      // the name ends at the first `@`, because the path may contain `@` too
       const at = path.indexOf('@');
       const [name, file] = [path.slice(0, at), path.slice(at + 1)];
       const { [name]: validator } = await import(pathToFileURL(file).href);
-      // only ajv's option `code` matters, because the validator is compiled already
+      // `standalone` reads only the option `code` of this instance: the validator is compiled already
       const contents = standalone.default(new Ajv({ code: { source: true, esm: true } }), validator);
       return { contents, loader: 'js', resolveDir: join(checkout, 'release') };
     });
@@ -35,8 +35,8 @@ export const compiledSchemas = (checkout: string): Plugin => ({
 });
 
 /**
- * Bundles only the modules of a package whose exports are used, as if it declared `sideEffects: false`. The package's
- * modules name each other by the path of the file.
+ * Makes esbuild treat a package as if it declared `sideEffects: false`: only modules whose exports are used are
+ * bundled. The package must import its own modules by file name.
  */
 export const withoutSideEffects = (name: string): Plugin => ({
   name: 'without-side-effects',
@@ -46,7 +46,7 @@ export const withoutSideEffects = (name: string): Plugin => ({
       const found = await resolve(path, { ...options, pluginData: name });
       return { ...found, sideEffects: false };
     });
-    // without esbuild's `resolve`, which would take 25 s of processor time for the package's thousands of imports
+    // resolves paths itself, because esbuild's `resolve` would need 25 s of processor time for the package's imports
     onResolve({ filter: /^\.{1,2}\// }, ({ path, importer, resolveDir }) =>
       importer.includes(`/node_modules/${name}/`)
         ? { path: join(resolveDir, path), sideEffects: false }

@@ -23,34 +23,34 @@ const checkout = fileURLToPath(new URL('../', import.meta.url));
 const [folder = join(checkout, 'dist')] = process.argv.slice(2);
 const target = join(folder, 'webhook');
 
-// npx in a checkout runs this file before its first command, and shows only a spinner
+// `npx` in a checkout builds the bundle before its first command, and would show nothing but a spinner
 if (process.env.npm_command === 'exec') {
   if (isCurrent()) process.exit();
   try {
     appendFileSync('/dev/tty', '\rcni-gate: building dist/, which takes some seconds\n');
   } catch {
-    // there is no terminal
+    // no terminal to write to
   }
 }
 
-// removes an earlier bundle
+// removes the previous bundle
 rmSync(target, { recursive: true, force: true });
 const { metafile } = await build({
   absWorkingDir: checkout,
   entryPoints: { main: 'webhook/main.ts', 'body-worker': 'webhook/server/body-worker.ts' },
   outdir: target,
   bundle: true,
-  // a single file would be kept in memory as a whole, including the package that reads kubeconfig files
+  // a single file would stay in memory as a whole, including the package that reads kubeconfig files
   splitting: true,
   platform: 'node',
   target: 'node22',
   plugins: [compiledSchemas(checkout), withoutSideEffects('@kubernetes/client-node')],
-  // identifiers are kept, and lines are short, so that a stack trace can be read
+  // identifiers stay, and lines are short, so that stack traces are readable
   minifyWhitespace: true,
   minifySyntax: true,
   lineLimit: 120,
   format: 'esm',
-  // packages in CommonJS call `require`
+  // bundled CommonJS packages call `require`, which ES modules lack
   banner: {
     js: 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);',
   },
@@ -58,7 +58,7 @@ const { metafile } = await build({
   logLevel: 'warning',
   metafile: true,
 });
-// files that are read at run time, by a path relative to the module
+// files that the program reads at run time, by a path relative to its module
 for (const path of ['config/profiles', 'config/kinds.yaml', 'report/dashboard/page']) {
   cpSync(join(checkout, 'webhook', path), join(target, basename(path)), { recursive: true });
 }
@@ -78,7 +78,7 @@ const texts = [...packages].sort().map((path) => {
 chmodSync(join(target, 'main.js'), 0o755);
 writeFileSync(join(folder, 'LICENSES'), `${texts.join(`\n\n${'-'.repeat(80)}\n\n`)}\n`);
 
-/** Whether the bundle is newer than all files from which it is made. */
+/** Whether the bundle is newer than all its sources. */
 function isCurrent(): boolean {
   const made = statSync(join(target, 'main.js'), { throwIfNoEntry: false })?.mtimeMs ?? 0;
   const sources = '{webhook,validator,certs,manifests/base,release}/**/*';

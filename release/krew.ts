@@ -26,7 +26,7 @@ export function writePlugin(folder: string, version: string): void {
   }
   const template = readFileSync(join(checkout, 'integrations/krew/cni-gate.yaml'), 'utf8');
   const sum = createHash('sha256').update(readFileSync(archive)).digest('hex');
-  // without the comments of the template
+  // without the template's comments
   const manifest = template
     .replaceAll(/^#.*\n/gm, '')
     .replaceAll('VERSION', version)

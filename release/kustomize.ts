@@ -15,7 +15,7 @@ export interface KubernetesObject {
   [field: string]: unknown;
 }
 
-/** A kustomization on top of an overlay: names of folders in manifests/, and further fields such as `patches`. */
+/** A kustomization based on an overlay: names of folders in manifests/, and further fields such as `patches`. */
 export interface Kustomization {
   overlay: string;
   components?: string[];

@@ -13,7 +13,7 @@ export interface Passed {
   note?: string;
   /** `roundTrip` got no answer from the node, and the profile does not require one. */
   wayNotShown?: true;
-  /** Another attempt may find more, so this finding counts only when the time of the check is over. */
+  /** Another attempt may find out more, so this finding counts only when the time of the check is over. */
   preliminary?: true;
 }
 
@@ -26,7 +26,7 @@ export interface Failed {
   final?: true;
 }
 
-/** The last finding of a check, for one address family if the check depends on the family. */
+/** The last finding of a check, for an address family if the check depends on it. */
 export interface Result {
   profile: string;
   check: CheckName;

@@ -47,7 +47,7 @@ export interface AskedCheck {
 /** The bounds of a time-out, in milliseconds, as in webhook/config/configuration.schema.json. */
 const timeouts = { least: 100, most: 600_000 };
 
-/** The settings of each check, as in `contract.ts`: those that it must have, and those that it may have. */
+/** The settings of each check, as in `contract.ts`: the required ones, and the optional ones. */
 const knownSettings: Record<CheckName, [required: string[], optional: string[]]> = {
   redirect: [
     ['direction', 'listen', 'connect'],
@@ -62,7 +62,7 @@ const knownSettings: Record<CheckName, [required: string[], optional: string[]]>
   reach: [['host', 'port'], []],
 };
 
-/** The allowed values of some settings. The webhook's schema checks the values of the others. */
+/** The allowed values of some settings. The webhook's schema has checked all others. */
 const knownValues: Record<string, unknown[]> = {
   direction: ['outbound', 'inbound'],
   families: ['first', 'all'],
@@ -70,8 +70,8 @@ const knownValues: Record<string, unknown[]> = {
 };
 
 /**
- * Reads the checks that the webhook requested. Refuses unknown checks, and settings that are unknown, missing or empty,
- * because a proof that omits a requested check could pass although the network is wrong.
+ * Reads the checks that the webhook requested. Refuses unknown checks, and settings that are unknown, missing or empty:
+ * a proof without a requested check could pass although the network is wrong.
  * @throws UsageError
  */
 export function readChecks(text: string | undefined): AskedCheck[] {
@@ -86,7 +86,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // without the engine's message, which differs between engines
+    // without the engine's own message, which depends on the engine
     throw new UsageError(`${env.checks} is not JSON: it begins with ${JSON.stringify(text.slice(0, 40))}`);
   }
 }
@@ -126,7 +126,7 @@ function checkSettings(
   }
 }
 
-/** Whether a setting has a value: none has null, an empty text, zero or an empty list. */
+/** Whether a setting has a value, and not null, an empty string, zero or an empty list. */
 const isPresent = (value: unknown): boolean =>
   Array.isArray(value) ? value.length > 0 && value.every(isPresent) : Boolean(value);
 

@@ -7,7 +7,7 @@ import { exitCodeFor, type Report } from './verdict.ts';
 /** Writes a line to the container's log. */
 export const log = (text: string): void => native.write(1, `${text}\n`.toWellFormed());
 
-/** Writes the termination message. An error is only reported, because it shows nothing about the network. */
+/** Writes the termination message. An error is only logged, because it says nothing about the network. */
 export function leaveMessage(path: string, message: string): void {
   try {
     native.writeFile(path, `${message}\n`.toWellFormed());
@@ -44,7 +44,7 @@ export function verdictSentence(report: Report): string {
   const failures = results.flatMap((it) => (it.finding.passed ? [] : `${named(it)} ${it.finding.reason}`));
   const causes = [...(problem === undefined ? [] : [problem]), ...failures];
   const because = causes.length === 0 ? '' : `: ${causes.join('; ')}`;
-  // a reader of only this line must see that something was not checked
+  // this line alone must show that something was not checked
   const notes = results.filter(({ finding }) => finding.passed && finding.note !== undefined).map(named);
   const noted = causes.length > 0 || notes.length === 0 ? '' : `, with a note on ${notes.join(', ')}`;
   return inOneLine(`verdict: ${verdict} (${code}) ${after}${because}${noted}${instead}.`);

@@ -8,13 +8,13 @@ export interface AskedNetwork {
   name: string;
   /** The interface name that the pod requests; absent if the pod leaves the name to Multus. */
   interface?: string;
-  /** The interface name that Multus uses if the pod requests none. */
+  /** The interface name that Multus chooses if the pod requests none. */
   usualInterface: string;
   /** Whether the pod requests addresses on the network. */
   asksAddress?: true;
 }
 
-/** More networks than this are not read, because judging thousands would take longer than the check's time-out. */
+/** At most this many networks are read: judging thousands would take longer than the check's time-out. */
 const mostNetworks = 100;
 
 /**
@@ -26,12 +26,12 @@ export function readNetworks(text: string, podNamespace: string): AskedNetwork[]
   if (!entries || entries.length > mostNetworks) return undefined;
   return entries.map(
     ({ namespace = podNamespace, name, interface: device, interfaceRequest, ips }, index) => {
-      // the name of the field before Multus 3.2, which later releases still accept
+      // the field's name before Multus 3.2, which Multus still accepts
       const wanted = device ?? textOf(interfaceRequest);
       return {
         name: `${namespace}/${name}`,
         ...(wanted && { interface: wanted }),
-        // numbered by the position in the list of networks, after the cluster's own (Multus, `getIfname`)
+        // the number is the position in the list, which starts after the cluster's own network (Multus, `getIfname`)
         usualInterface: `net${index + 1}`,
         ...(Array.isArray(ips) && ips.length > 0 && { asksAddress: true as const }),
       };
@@ -51,15 +51,15 @@ export interface NetworkStatus {
   mac?: string;
   /** Whether this is the cluster's own network. */
   default: boolean;
-  /** Whether the network has a device of the node (`device-info`), which may not be a network interface. */
+  /** Whether the network has a device of the node (`device-info`), which need not be a network interface. */
   device: boolean;
 }
 
 /**
- * Returns what Multus wrote when it created this sandbox; undefined if that is not known. The file is empty at first,
- * and after a reboot may describe the previous sandbox. The file counts if it has an address of this pod or, if the
- * cluster's own network has no address there, the link-layer address of one of the pod's interfaces. As addresses can
- * repeat by chance, the link-layer address of the cluster's own network, if the file has one, must match too.
+ * Returns what Multus wrote when it created this sandbox; undefined if that is not known: the file is empty at first,
+ * and after a reboot it may describe the previous sandbox. The file counts if it has an address of this pod, or, if the
+ * cluster's own network has no address in it, the link-layer address of one of the pod's interfaces. Since addresses
+ * can repeat, the link-layer address of the cluster's own network must match too, if the file has it.
  */
 export function readNetworkStatus(
   text: string,
@@ -78,10 +78,10 @@ export function readNetworkStatus(
   return believed && !contradicts(own, devices) ? entries : undefined;
 }
 
-/** The link-layer address that is shown for a device without any, such as netkit and ipvlan in their L3 modes. */
+/** The link-layer address that is shown for devices without one, such as netkit and ipvlan in their L3 modes. */
 const noMac = '00:00:00:00:00:00';
 
-/** Compares only the cluster's own network, because a bond gives all its interfaces one link-layer address. */
+/** Whether the link-layer address of the cluster's own network differs. A bond gives all its interfaces one address. */
 function contradicts({ interface: name, mac }: NetworkStatus, devices: Device[]): boolean {
   if (!mac) return false;
   return devices.some((it) => it.name === name && it.mac !== '' && it.mac !== noMac && it.mac !== mac);

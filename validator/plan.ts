@@ -9,15 +9,15 @@ import { formatTarget, targetsOf } from './shared/targets.ts';
 /** A check for one address family, or for the pod as a whole. */
 export interface Step extends AskedCheck {
   family?: Family;
-  /** Families of the pod that the mesh does not redirect by design; a note names these families. */
+  /** Families of the pod that the mesh does not redirect by design; a note on the result names them. */
   notServed?: Family[];
-  /** Set if the check fails whatever the network is. */
+  /** Set if the check has failed already, because the network cannot change its result. */
   settled?: Failed;
 }
 
 /**
  * Returns the steps to run in parallel. A check that fits no family of the pod becomes a failed step, so that no check
- * is lost. `devices` is called only if a mesh serves one family, because that family depends on the devices.
+ * is lost. `devices` is called only for a mesh that serves one family, because the devices show which family.
  */
 export function plan(
   asked: AskedCheck[],
@@ -27,7 +27,7 @@ export function plan(
   return asked.flatMap((asking): Step[] => {
     const { check } = asking;
     if ('interfaces' in check || 'reach' in check) return [asking];
-    // a profile without a target of some family does not check that family
+    // a family for which the profile has no target is not checked
     const connect = connectOf(check);
     // the kubelet connects to the pod's primary address
     const families = 'witness' in check ? pod.families.slice(0, 1) : pod.families;
@@ -55,7 +55,7 @@ function noFamily(families: Family[]): Failed {
   return failed('no-target', `a pod that has ${families.join(' and ')} only`);
 }
 
-/** The family for which istio-cni writes rules (`getLocalIP`): IPv4 if there is any, as the kernel lists IPv4 first. */
+/** The family for which istio-cni writes rules (`getLocalIP`): IPv4 if there is any, because it is listed first. */
 function firstFamily(addresses: Address[]): Family | undefined {
   const counted = addresses.filter((address) => !isLoopback(address) && !isLinkLocal(address));
   return counted.some(({ family }) => family === 'IPv4') ? 'IPv4' : counted[0]?.family;

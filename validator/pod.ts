@@ -47,9 +47,9 @@ export function readPod(
 /** A network interface of this network namespace. */
 export interface Device {
   name: string;
-  /** Up and running. Many devices report no more than this (https://docs.kernel.org/networking/operstates.html). */
+  /** Up and running. Many devices report no other state (https://docs.kernel.org/networking/operstates.html). */
   up: boolean;
-  /** Whether the device resolves link-layer addresses; `tun`, and IPVLAN and netkit in their L3 modes, do not. */
+  /** Whether the device resolves link-layer addresses, unlike `tun`, and IPVLAN and netkit in their L3 modes. */
   neighbours: boolean;
   addresses: Address[];
   /** The link-layer address, six bytes separated by colons, or an empty text. */
@@ -59,7 +59,7 @@ export interface Device {
 /** Flags of `include/uapi/linux/if.h`. */
 const flag = { up: 0x1, pointToPoint: 0x10, running: 0x40, noArp: 0x80 };
 
-/** How many milliseconds a reading of the interfaces is reused, so that checks which begin together share one. */
+/** For how many milliseconds the interfaces are not read again, so that checks that begin together read them once. */
 const moment = 5;
 
 let last: { devices: Device[]; at: number } | undefined;
@@ -87,7 +87,7 @@ function listDevices(): Device[] {
   return [...devices.values()];
 }
 
-/** The addresses of all interfaces that are up and running, except those of `lo`. */
+/** The addresses of all interfaces that are up and running, except `lo`. */
 export function addressesOf(devices: Device[]): Address[] {
   return devices.filter(({ name, up }) => name !== 'lo' && up).flatMap(({ addresses }) => addresses);
 }

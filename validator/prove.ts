@@ -12,16 +12,16 @@ import type { Pod } from './pod.ts';
 import type { WitnessCheck } from './shared/contract.ts';
 import { type Attempt, untilAllPass } from './simultaneous.ts';
 
-/** How long the kubelet is awaited before the other checks are repeated, in milliseconds: it connects once a second. */
+/** After this many milliseconds without the kubelet, which connects once a second, the other checks are repeated. */
 const look = 2000;
 
-/** How late the mesh's rule may be after a kubelet's connection that the rule did not redirect, in milliseconds. */
+/** How late, in milliseconds, the mesh's rule may come after a connection of the kubelet that was not redirected. */
 const lateRule = 5000;
 
 /**
- * Runs all steps in parallel: see {@link untilAllPass}. The kubelet is awaited only when all other steps have passed,
- * because the kubelet then starts the next container. Until the kubelet connects, the other steps are repeated.
- * @param report called when a step ends; without a result when a step that had passed fails its repeat and is retried
+ * Runs all steps in parallel: see {@link untilAllPass}. The kubelet's connection is accepted only after all other steps
+ * have passed, because the kubelet then starts the next container. Until then, the other steps are repeated.
+ * @param report called when a step ends, and without a result when a step that had passed has to be retried
  */
 export async function prove(
   steps: Step[],
@@ -61,7 +61,7 @@ export async function prove(
 const witnessOf = ({ check, settled }: Step): WitnessCheck | undefined =>
   'witness' in check && settled === undefined ? check.witness : undefined;
 
-/** The settings with which to await the kubelet for all profiles: those with a mesh's port, if there are any. */
+/** The settings with which to wait for the kubelet, for all profiles: those with a mesh's port, if any. */
 export function witnessIn(steps: Step[]): Witness | undefined {
   const all = steps.flatMap((step) => {
     const check = witnessOf(step);
@@ -111,7 +111,7 @@ function resultOf(step: Step, pod: Pod, finding: Finding): Result {
   };
 }
 
-/** Adds a note to a check that passed for one family: the mesh does not redirect the other families. */
+/** Adds to a check that passed for one family a note that the mesh does not redirect the other families. */
 function withNote(finding: Finding, { family, notServed = [] }: Step): Finding {
   if (!finding.passed || notServed.length === 0) return finding;
   const others = notServed.join(' and ');

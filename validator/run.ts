@@ -21,7 +21,7 @@ interface Progress {
   steps: readonly Step[];
   /** The results of the steps that have ended. */
   results: Map<Step, Result>;
-  /** Whether an earlier run passed in this sandbox. */
+  /** Whether an earlier run has passed in this sandbox. */
   isLater?: boolean;
 }
 
@@ -33,7 +33,7 @@ export function run(): void {
     native.exit(exitCode.passed);
   }
   const progress: Progress = { steps: [], results: new Map() };
-  // a signal means that the pod is being deleted
+  // a signal means that the pod is being deleted, so it has no verdict
   const signals = native.signals();
   const stop = (): never => {
     const signal = native.readSignal(signals) as 'SIGTERM' | 'SIGINT' | 'SIGHUP';
@@ -73,7 +73,7 @@ async function proveAll(progress: Progress): Promise<never> {
   return finish(progress, verdictOf([...progress.results.values()]));
 }
 
-/** A run in a sandbox where an earlier run passed, so the other containers run and a proxy may answer the probe. */
+/** Waits for the end of the pod. An earlier run passed in this sandbox, so a proxy may answer the probe now. */
 async function waitAgain(witness: Witness, progress: Progress): Promise<never> {
   progress.isLater = true;
   const { inbound, exempt, family } = witness;
@@ -96,7 +96,7 @@ function stopped(signal: string, { steps, results }: Progress): string {
 }
 
 function finish({ results, terminationLog }: Progress, verdict: Verdict, problem?: string): never {
-  // only the mode `warn` lets the pod start; an unknown mode has no effect
+  // only `warn` lets the pod start after a failure; an unknown mode has no effect
   const warn = native.environment()[env.mode] === 'warn';
   const report = {
     ...verdict,
@@ -111,13 +111,13 @@ function finish({ results, terminationLog }: Progress, verdict: Verdict, problem
   const witness = witnessIn([...results.keys()]);
   if (verdict.code === exitCode.passed && witness) {
     rememberPass(true);
-    // the container is a sidecar, which runs as long as the pod
+    // a sidecar has to run as long as the pod
     native.waitForSignal(addressAtRest(witness));
   }
-  // exits at once, even if connections are open
+  // exits immediately, even with open connections
   native.exit(exitCodeFor(verdict, warn));
 }
 
-/** Where the program listens after it passed: a restarted kubelet before Kubernetes 1.35 repeats startup probes. */
+/** Where to listen after a pass: before Kubernetes 1.35, a kubelet that restarts repeats startup probes. */
 const addressAtRest = ({ port, inbound, exempt, family }: Witness): string =>
   inbound === undefined || exempt ? `${family === 'IPv6' ? '[::]' : '0.0.0.0'}:${port}` : '';

@@ -9,7 +9,7 @@ export function readSandbox(): Sandbox {
   };
 }
 
-/** A file that exists once a proof has passed. The containers of a sandbox share `/dev/shm`. */
+/** A file that exists after a proof has passed. All containers of a sandbox share `/dev/shm`. */
 const passed = '/dev/shm/cni-gate-passed';
 
 /** The node's IPC namespace (`PROC_IPC_INIT_INO`, `include/linux/proc_ns.h`), which pods with `hostIPC` use. */
@@ -20,11 +20,11 @@ const isOfPod = (): boolean => readText('/proc/self/ns/ipc', native.readLink) !=
 /** Whether a proof has passed in this sandbox. */
 export const hasPassed = (): boolean => isOfPod() && readText(passed) === JSON.stringify(readSandbox());
 
-/** Records whether a proof has passed, for later starts of the container in this sandbox. */
+/** Records whether a proof has passed, for later runs of the container in this sandbox. */
 export function rememberPass(isPass: boolean): void {
   try {
     if (isOfPod()) native.writeFile(passed, isPass ? JSON.stringify(readSandbox()) : '');
   } catch {
-    // a restarted container then repeats the proof, which fails if the proxy has taken the port
+    // without the file, a restarted container repeats the proof, which fails if the proxy uses the port then
   }
 }

@@ -1,18 +1,18 @@
 import { type Finding, failed, NotReadable } from './finding.ts';
 import { now, sleep, stallSince } from './host/loop.ts';
 
-/** The pause between two attempts, in milliseconds: shorter than a plugin's delay, longer than an attempt. */
+/** The pause between two attempts, in milliseconds: longer than an attempt, but shorter than a plugin's delay. */
 const pause = 100;
 
-/** The shortest useful attempt, in milliseconds: an attempt with less time would find less than the one before. */
+/** The shortest useful attempt, in milliseconds: with less time, it would find out less than the attempt before. */
 const shortest = 100;
 
-/** One attempt at a check, independent of other attempts. @param deadline when it should end (see {@link now}) */
+/** One attempt at a check, independent of all others. @param deadline when it should end (see {@link now}) */
 export type Attempt = (deadline: number) => Promise<Finding>;
 
 /**
- * Repeats the attempt until it passes, until its finding is final, or until the deadline, because a plugin may be late,
- * and Istio's repair writes rules into running sandboxes. A failure without processor time becomes `starved`.
+ * Repeats the attempt until it passes, its finding is final, or the deadline is over: a plugin may be late, and Istio's
+ * repair writes rules into running sandboxes. If the process lacked CPU time, a failure becomes `starved`.
  */
 export async function untilPassed(deadline: number, attempt: Attempt): Promise<Finding> {
   for (let since = now(); ; since = now(), await sleep(pause)) {
@@ -27,20 +27,20 @@ export async function untilPassed(deadline: number, attempt: Attempt): Promise<F
   }
 }
 
-/** A check that must pass at the same time as others. */
+/** A check that must pass at the same time as all others. */
 export interface TimedAttempt {
   attempt: Attempt;
   /** How long the attempt is repeated, in milliseconds from the start. */
   timeout: number;
 }
 
-/** Findings count as simultaneous if they are at most this many milliseconds older than the newest one. */
+/** Findings count as simultaneous if none is more than this many milliseconds older than the newest. */
 const moment = 250;
 
-/** A repeated check gets at least this many milliseconds, because one lost packet must not fail a pod. */
+/** A repeated check gets at least this many milliseconds, because a single lost packet must not fail a pod. */
 const grace = 1000;
 
-/** How often checks are repeated at most. Only a starved machine or a network that keeps changing needs as many. */
+/** How often checks are repeated at most. Only a starved machine, or a network that keeps changing, needs more. */
 const mostRepeats = 5;
 
 interface Run<Check> {
@@ -48,14 +48,14 @@ interface Run<Check> {
   attempt: Attempt;
   deadline: number;
   finding: Finding;
-  /** The time of the finding. */
+  /** When the finding was made. */
   at: number;
 }
 
 /**
- * Runs the checks in parallel, each until it passes or its time is over. When all have passed, the checks that passed
- * earlier than the last are repeated. A check that fails its repeat is retried until its time is over, and then the
- * others are repeated. The last repeat has no retries, so checks that pass alternately but never together fail.
+ * Runs the checks in parallel, each until it passes or its time is over. When all have passed, those that passed before
+ * the last are repeated. A check that fails its repeat is retried until its time is over, and then the others are
+ * repeated. The last repeat has no retries, so that checks that pass in turn, but never together, fail.
  * @param report called when a check ends, and without a finding when a check that had passed is retried
  */
 export async function untilAllPass<Check extends TimedAttempt>(
@@ -81,14 +81,14 @@ export async function untilAllPass<Check extends TimedAttempt>(
   return runs;
 }
 
-/** The checks to repeat before all count as passed. None if a check failed: a repeat cannot undo the failure. */
+/** The checks to repeat before all count as passed. None if a check failed, because a repeat would not change that. */
 function outdatedOf<Check>(runs: Run<Check>[]): Run<Check>[] {
   if (!runs.every(({ finding }) => finding.passed)) return [];
   const newest = Math.max(...runs.map(({ at }) => at));
   return runs.filter(({ at }) => at < newest - moment);
 }
 
-/** Repeats a check that passed. Retries it after a preliminary finding, and, except in the last repeat, a failure. */
+/** Repeats a check that passed. After a preliminary finding or, except in the last repeat, a failure, retries it. */
 async function repeat<Check>(
   run: Run<Check>,
   isLast: boolean,
@@ -110,7 +110,7 @@ async function repeat<Check>(
   run.at = now();
 }
 
-/** Turns an error into a finding, because an error shows nothing about the network and must not end other checks. */
+/** Turns an error into a finding: an error says nothing about the network, and must not end other checks. */
 function withoutThrowing(attempt: Attempt): Attempt {
   return async (deadline) => {
     try {

@@ -2,7 +2,7 @@ import { NotReadable } from './finding.ts';
 import { codeOf, native } from './host/native.ts';
 import { type Address, addressOf } from './shared/addresses.ts';
 
-/** A row of `/proc/net/tcp` or `tcp6`, which list the sockets of the reader's network namespace. */
+/** A row of `/proc/net/tcp` or `tcp6`, which list the sockets of the reading process's network namespace. */
 export interface TcpSocket {
   local: Address;
   localPort: number;
@@ -41,13 +41,13 @@ export function parseTcp(text: string): TcpSocket[] {
   }));
 }
 
-/** The states of the other end of an open connection. Other states are left from an earlier connection of the port. */
+/** The states of the other end of an open connection. Other states belong to an earlier connection of that port. */
 const live = [tcpState.established, tcpState.synReceived, tcpState.finWait1, tcpState.finWait2];
 
-/** As `live`, and the state of an end that closed first: enough to find who answered, but not for a proof. */
+/** As `live`, plus the state of an end that closed first: enough to find out who answered, but not for a proof. */
 export const liveOrClosed: number[] = [...live, tcpState.timeWait];
 
-/** The port of a connection's other end, if that is in this network namespace. @param from its possible sources */
+/** The port of a connection's other end, if it is in this network namespace. @param from its possible addresses */
 export function endedAt(
   from: Address[],
   fromPort: number,
@@ -59,7 +59,7 @@ export function endedAt(
   return sockets.find(isOther)?.localPort;
 }
 
-/** The text of a kernel table. An unreadable one is an error, except an IPv6 table of a kernel without IPv6. */
+/** The text of a kernel table. If it cannot be read, that is an error, except for IPv6 tables without IPv6. */
 export function readTable(path: string): string {
   try {
     return native.readFile(path);

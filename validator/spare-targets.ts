@@ -12,16 +12,16 @@ import {
 import { type Target, targetsOf } from './shared/targets.ts';
 import { bytesOfWords, readTable } from './sockets.ts';
 
-/** At most this many spare addresses are tried, the most likely ones first. */
+/** At most this many spare addresses are tried, the most promising first. */
 const mostSpares = 8;
 
-/** At most this many lines of the routing table are read, because a pod may have thousands of routes. */
+/** At most this many lines of the routing table are read: a pod may have thousands of routes. */
 const mostRoutes = 100;
 
 /** Connects to a target, and returns what the connection shows about the mesh's rules. */
 export type Ask = (target: Target) => Promise<Finding>;
 
-/** Tries the profile's addresses, or others if none has a route, but not the pod's own, to which no rule applies. */
+/** Tries the profile's addresses, or spare ones if none has a route; never the pod's own, to which no rule applies. */
 export async function askOutside(
   connect: string[],
   family: Family,
@@ -40,8 +40,8 @@ export async function askOutside(
 }
 
 /**
- * The API server's address, and addresses to which the pod has a route. Any of them suffices, because a redirect
- * happens after routing and before neighbour resolution. The port is the profile's, which the mesh does not exclude.
+ * The API server's address, and addresses to which the pod has a route. Each of them is suitable, because a redirect
+ * happens after routing and before neighbour resolution. The port is the profile's, which the mesh redirects.
  */
 export function spareHosts(family: Family, own: Address[], apiServer = ''): string[] {
   const api = parseAddress(apiServer);
@@ -55,7 +55,7 @@ export function spareHosts(family: Family, own: Address[], apiServer = ''): stri
   return [...new Set(hosts)].slice(0, mostSpares);
 }
 
-/** The destinations in `/proc/net/route` or `ipv6_route`, without the default route, and the addresses after each. */
+/** The destinations in `/proc/net/route` or `ipv6_route`, except the default route, and the address after each. */
 function routedAddresses(family: Family): { device: string; address: Address }[] {
   const isIPv4 = family === 'IPv4';
   const lines = readTable(isIPv4 ? '/proc/net/route' : '/proc/net/ipv6_route').split('\n', mostRoutes);

@@ -10,7 +10,7 @@ export interface Verdict {
   code: number;
 }
 
-/** The verdict for these results. A failed check takes precedence over a check that could not be made. */
+/** The verdict for these results. A failed check outweighs a check that could not be made. */
 export function verdictOf(results: Result[]): Verdict {
   const codes = results.flatMap(({ finding }) => (finding.passed ? [] : [reasons[finding.reason].code]));
   if (codes.length === 0) return { verdict: 'passed', code: exitCode.passed };
@@ -18,7 +18,7 @@ export function verdictOf(results: Result[]): Verdict {
   return { verdict: 'not-possible', code: exitCode.notPossible };
 }
 
-/** The exit code of the process. In warn mode the code is 0, unless a signal ended the proof, so the pod starts. */
+/** The exit code of the process. In warn mode it is 0, so that the pod starts, unless a signal ended the proof. */
 export function exitCodeFor({ verdict, code }: Verdict, warn: boolean): number {
   return warn && verdict !== 'stopped' ? exitCode.passed : code;
 }
@@ -35,17 +35,17 @@ export interface Report extends Verdict {
 }
 
 /**
- * Longer messages are shortened to this many bytes, including the line break at the end. The kubelet's status manager
- * keeps 12 KiB for all containers of a pod together (`normalizeStatus`), which is 1 KiB for each of twelve containers.
+ * Longer messages are shortened to this many bytes, with the line break at the end. The kubelet keeps 12 KiB for all
+ * containers of a pod (`normalizeStatus` of the status manager), which is 1 KiB for each of twelve containers.
  */
 export const mostBytes = 1024;
 
-/** Shortens a text to at most this many bytes in JSON, where an escaped character has up to six. */
+/** Shortens a text to at most this many bytes of JSON, where an escaped character takes up to six. */
 const cut = (text: string, bytes: number): string => fitText(text, bytes, inJson);
 
 const inJson = (character: string): number => inBytes(JSON.stringify(character)) - 2;
 
-/** Shortens a message, one step at a time until it fits: the names and reasons of failed checks are kept longest. */
+/** How to shorten a message, step by step until it fits: the names and reasons of failed checks stay longest. */
 const cuts: { field: 'expected' | 'seen' | 'note'; bytes: number; ofPassed?: true }[] = [
   { field: 'expected', bytes: 0, ofPassed: true },
   { field: 'seen', bytes: 0, ofPassed: true },

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The entry point of `cni-gate`, without static imports, because an old Node would fail on them before the check. */
+/** The entry point of `cni-gate`. It has no static imports: an old Node would fail on them before the version check. */
 
 /** The oldest Node version that `engines` of the published package allows, which the script `prepack` sets. */
 const leastNode: [major: number, minor: number] = [22, 19];

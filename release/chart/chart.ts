@@ -5,13 +5,13 @@ import { objectTemplate } from './template.ts';
 import valuesOnly from './values.schema.json' with { type: 'json' };
 import { withPlaceholders } from './values.ts';
 
-/** A choice in the chart's values as a Go template expression, and the kustomization that makes the same choice. */
+/** An option of the chart: its condition as a Go template expression, and the kustomization with the same effect. */
 interface Option {
   condition: string;
   kustomization: Kustomization;
 }
 
-/** What the chart renders with `mode: strict` and no other option. */
+/** The kustomization for `mode: strict` with all other options off. */
 const defaults: Kustomization = { overlay: 'strict' };
 
 const component = (name: string, condition: string): Option => ({
@@ -19,7 +19,7 @@ const component = (name: string, condition: string): Option => ({
   kustomization: { overlay: 'strict', components: [name] },
 });
 
-/** Every option of the chart. Each option is rendered alone; the chart combines them. */
+/** All options of the chart. Each is rendered alone, and compared with the defaults; the chart combines them. */
 const options: Option[] = [
   { condition: 'eq .Values.mode "permissive"', kustomization: { overlay: 'permissive' } },
   component('files', 'ne .Values.certificates "secret"'),
@@ -48,7 +48,7 @@ export async function templates(kubectl?: string): Promise<File[]> {
   const [base = [], ...chosen] = await Promise.all(
     [defaults, ...options.map(({ kustomization }) => kustomization)].map(render),
   );
-  /** Makes the template of an object, or of a part of an object, from all renderings. */
+  /** Combines the renderings of an object, or of a part of it, into a template. */
   const template = (find: (objects: KubernetesObject[]) => object | undefined): string => {
     const variations = options.map(({ condition }, at) => ({ condition, object: find(chosen[at] ?? []) }));
     return header + objectTemplate(find(base), variations);
@@ -60,7 +60,7 @@ export async function templates(kubectl?: string): Promise<File[]> {
       const found = find(objects);
       return found && withPlaceholders(found);
     });
-    // values may give the mutating policy as a text instead
+    // `policyObjects` may replace the generated mutating policy
     const isGiven = id.startsWith('MutatingAdmissionPolicy');
     const whole = isGiven ? `{{- if not .Values.policyObjects }}\n${text}{{- end }}\n` : text;
     return [`${id.toLowerCase().replace('/', '-')}.yaml`, whole];
@@ -69,7 +69,7 @@ export async function templates(kubectl?: string): Promise<File[]> {
   return [...files, ['_configuration.tpl', configuration]];
 }
 
-/** The configuration of cni-gate, which is text in its ConfigMap. */
+/** The configuration of cni-gate, parsed from the text in its ConfigMap. */
 function configurationIn(objects: KubernetesObject[]): object {
   const found = objects.find((object) => idOf(object) === 'ConfigMap/cni-gate');
   const data = found?.data as Record<string, string> | undefined;
@@ -77,8 +77,8 @@ function configurationIn(objects: KubernetesObject[]): object {
 }
 
 /**
- * The JSON Schema of the chart's values, including that of the configuration. Values contain only what differs from the
- * defaults, so no field is required. Patterns with lookahead, which Helm's regular expressions lack, are left out.
+ * The JSON Schema of the chart's values, including the configuration's schema. Values contain only what differs from
+ * the defaults, so no field is required. Helm supports no lookahead, so patterns with lookahead are left out.
  */
 export function valuesSchema(): string {
   const { $schema: _schema, $id: _id, required: _required, definitions, ...part } = configurationSchema;

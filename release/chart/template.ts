@@ -8,7 +8,7 @@ export interface Variation {
   object: object | undefined;
 }
 
-/** Lines of the default object, from `start` to before `end`, that an option replaces. */
+/** Lines of the default object, from `start` to before `end`, that an option replaces by `lines`. */
 interface Change {
   condition: string;
   start: number;

@@ -1,17 +1,17 @@
 import { serverImage, validatorImage } from '../../webhook/lib/version.ts';
 import type { KubernetesObject } from '../kustomize.ts';
 
-/** The images of this release, and the chart's helper for each. */
+/** The images of this release, and the chart's helper that renders each. */
 const images = new Map([
   [serverImage, 'cni-gate.image'],
   [validatorImage, 'cni-gate.validatorImage'],
 ]);
 
-/** The configuration of the chart: that of the manifests, overridden by the values. */
+/** The configuration in the chart: that of the manifests, with the values on top. */
 const configuration =
   '⟦text mergeOverwrite (include "cni-gate.configuration" . | fromYaml) .Values.configuration | toYaml⟧';
 
-/** A copy with placeholders for images and the configuration. values/kustomization.yaml has the other placeholders. */
+/** Copies an object, and replaces images and the configuration by placeholders. kustomization.yaml adds all others. */
 export function withPlaceholders(object: KubernetesObject): object {
   return JSON.parse(JSON.stringify(object), (key, value) => {
     if (key === 'config.yaml') return configuration;
@@ -20,7 +20,7 @@ export function withPlaceholders(object: KubernetesObject): object {
   });
 }
 
-/** A line of YAML as lines of a Go template: a placeholder becomes an action, and other double braces are escaped. */
+/** Turns a line of YAML into lines of a Go template: placeholders become actions, other double braces are escaped. */
 export function templateLines(line: string): string[] {
   const [, indent = '', key = '', form, expression] = /^( *)(.*?)⟦(\w+) (.*)⟧/.exec(line) ?? [];
   if (form === undefined) return [line.replaceAll('{{', '{{ "{{" }}')];

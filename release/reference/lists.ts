@@ -11,7 +11,7 @@ import { systemClock } from '../../webhook/lib/deps.ts';
 import { measureCluster } from '../../webhook/server/cluster-metrics.ts';
 import { Metrics } from '../../webhook/server/metrics.ts';
 
-/** The flags that several commands have in common, which docs/reference/command-line.md describes once. */
+/** Flags of several commands, which docs/reference/command-line.md describes only once. */
 const common = ['--kubeconfig', '--context'];
 const installation = ['--config', '--own-namespace'];
 const shared: Record<string, readonly string[]> = {
@@ -20,7 +20,7 @@ const shared: Record<string, readonly string[]> = {
   dashboard: installation,
 };
 
-/** The flags of a command, as Markdown, without the flags that it has in common with other commands. */
+/** The flags of a command, as Markdown, except those that several commands share. */
 export function flagList(name: string): string {
   const elsewhere = [...common, ...(shared[name] ?? [])];
   return list(
@@ -36,7 +36,7 @@ function commandOf(name: string): Command {
   return command;
 }
 
-/** The meaning of an option as in the output of `--help`: the description with the choices and the default. */
+/** What `--help` says about an option: the description with the choices and the default. */
 function meaningOf({
   description,
   argChoices,
@@ -52,11 +52,11 @@ function meaningOf({
   return `${description}${choices ?? ''}${otherwise.length > 0 ? ` (default: ${otherwise.join(', ')})` : ''}`;
 }
 
-/* The metrics are registered but never collected, so nothing reads these values. */
+/* Metrics are only registered here, and never collected, so these empty objects are not read. */
 const policy = {} as Policy;
 const view = {} as ClusterView;
 
-/** Registers the metrics of each section of docs/reference/metrics.md, in the argument or a returned registry. */
+/** Registers the metrics of each section of docs/reference/metrics.md, in the argument or a new registry. */
 const sections: Record<string, (registry: Registry) => unknown> = {
   server: () => {
     const metrics = new Metrics();

@@ -7,7 +7,7 @@ import { flagList, metricList } from './lists.ts';
 import { fillConditions, fillPolicy, profileList } from './profiles.ts';
 import { configurationTypes } from './types.ts';
 
-/** What a block of a page can contain, by the first word of its marker: `<!-- generated: metrics server -->`. */
+/** Generators of blocks in a page, by the first word of the marker: `<!-- generated: metrics server -->`. */
 const generators: Record<string, (name: string) => string> = {
   flags: flagList,
   metrics: metricList,
@@ -16,7 +16,7 @@ const generators: Record<string, (name: string) => string> = {
 
 const generated = '# Generated from webhook/core/policies/ by `npm run generate`. Do not edit.\n';
 
-/** The files that this folder generates in whole or in part. The rest of each file is written by hand. */
+/** Files that this folder generates in whole or in part. All other text in them is hand-written. */
 export const generatedFiles: Record<string, (text: string) => string> = {
   'README.md': fillBlocks,
   'docs/reference/command-line.md': fillBlocks,
@@ -41,7 +41,7 @@ function fillBlocks(page: string): string {
   );
 }
 
-/** Writes the sentence of `errorCodes` below the heading of each code. The advice after it is written by hand. */
+/** Writes the sentence from `errorCodes` below the heading of each code. The advice after it is hand-written. */
 function fillErrors(page: string): string {
   const missing = new Set(Object.keys(errorCodes));
   const filled = page.replace(/^(### (CNI_GATE_\w+)\n\n).*$/gm, (_, heading: string, code: string) => {

@@ -18,13 +18,13 @@ export function profileList(guides: string): string {
     .join('\n');
 }
 
-/** The network's name: the title of the profile's guide. */
+/** The name of the profile's network: the title of its guide. */
 function titleOf({ name }: Profile): string {
   const guide = readFileSync(new URL(`../../docs/guides/${name}.md`, import.meta.url), 'utf8');
   return guide.slice(2, guide.indexOf('\n'));
 }
 
-/** What the profile's condition requires first; of several conditions, the first one. */
+/** The first requirement of the profile's condition; of several conditions, that of the first. */
 function appliesTo({ when }: Profile): string {
   const [{ container, namespaceLabels, labels, annotations } = {} as Condition] = [when].flat();
   const key = (keys: object): string => `\`${Object.keys(keys)[0]}\``;
@@ -34,15 +34,15 @@ function appliesTo({ when }: Profile): string {
   return annotations ? `pods with the annotation ${key(annotations)}` : 'all pods';
 }
 
-/** Matches the generated match conditions of a manifest. */
+/** Matches the match conditions in a manifest. */
 export const conditionList = /^( *)matchConditions:\n(?:\1 .*\n)+/m;
 
 const reasonList = /^( *)- name: reasons\n *expression: >-\n(?:\1 {4}.*\n)+/m;
 
-/** Writes the match conditions, and the reasons for which a pod needs the server, into the policy over the final pod. */
+/** Writes the match conditions, and the texts why a pod needs the server, into the policy over the final pod. */
 export const fillPolicy = (manifest: string): string =>
   fillConditions(manifest).replace(reasonList, (_, indent: string) => {
-    // JSON is also an expression
+    // JSON is also valid CEL
     const map = JSON.stringify(leftReasons, null, 1).replaceAll(/\n */g, ' ');
     const lines = wrap(map, 110).map((line) => `${indent}    ${line.trim()}`);
     return [`${indent}- name: reasons`, `${indent}  expression: >-`, ...lines, ''].join('\n');

@@ -18,7 +18,7 @@ interface Schema {
 
 const definitions: Record<string, Schema> = schema.definitions;
 
-/** The TypeScript types of a configuration after its defaults, each named by its title, definition or field. */
+/** The TypeScript types of a parsed configuration, with defaults; each named by its title, definition or field. */
 export function configurationTypes(): string {
   const types = new Map<string, string>();
   const described = new Map<string, Schema['properties']>();
@@ -29,7 +29,7 @@ export function configurationTypes(): string {
     if (part.allOf?.[0]) return typeOf(part.allOf[0], key);
     if (part.const !== undefined) return literal(part.const);
     if (part.enum) return part.enum.map(literal).join(' | ');
-    // the schema allows an object, or a list of such objects
+    // the schema allows an object or a list of such objects
     if (String(part.type) === 'object,array' && part.items) {
       const item = typeOf(part.items, key);
       return `${item} | ${item}[]`;
@@ -72,7 +72,7 @@ export function configurationTypes(): string {
 
   const declare = (name: string, text: () => string): string => {
     if (types.has(name)) return name;
-    // the empty text keeps the type's place in the output, and ends the recursion of a type that contains itself
+    // reserves the type's place in the output, and ends the recursion of a type that contains itself
     types.set(name, '');
     types.set(name, `export ${text()}`);
     return name;

@@ -12,7 +12,7 @@ export interface Answer {
   patch: Operation[];
 }
 
-/** A copy by way of JSON, because pods are JSON on the wire. Keys such as `__proto__` stay ordinary keys. */
+/** A copy made through JSON, like pods in requests, so keys such as `__proto__` stay ordinary keys. */
 export function copyOf<T>(value: T): T {
   return JSON.parse(JSON.stringify(value)) as T;
 }

@@ -52,7 +52,7 @@ export function hierarchyOf(controller: string): { path: string; version: 1 | 2 
   );
 }
 
-/** Enables all controllers in the groups below. With cgroup v2, a group has only those that its parent enables. */
+/** Enables all controllers for subgroups: with cgroup v2, a group has only those that its parent enables. */
 function handOn(hierarchy: string): void {
   const available = join(hierarchy, 'cgroup.controllers');
   if (!existsSync(available)) return;

@@ -35,7 +35,7 @@ export async function injected(profile: string, proof: object = {}): Promise<Pod
   return patched(bare, (await answerTo(bare, contextFor(profile, proof))).patch);
 }
 
-/** A copy of a pod with a change. Two more volumes are in the copy, so that changes can mount them. */
+/** A copy of a pod with a change. The copy has two additional volumes, which changes can mount. */
 export function changed(from: Pod, change: Change): Pod {
   const copy = copyOf(from);
   copy.spec.volumes = [
@@ -81,7 +81,7 @@ const adds = (name: string, value = 'x'): Change => {
   return (_, { env: variables }) => variables?.push({ name, value });
 };
 
-/** Lets a variable take its value from another field of the pod. */
+/** Lets a variable take its value from a different field of the pod. */
 const takesFrom = (name: string, fieldPath: string): Change => {
   return (_, { env: variables }) =>
     Object.assign(variables?.find((variable) => variable.name === name) ?? {}, {

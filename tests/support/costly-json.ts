@@ -5,7 +5,7 @@ const many = <T>(count: number, make: (index: number) => T): T[] =>
 
 const escapes = ['\\n', '\\t', '\\b', '\\f', '\\r', '\\\\'];
 
-/** A list of objects with 23 keys each, which are taken from 1,380 keys in ever different order. */
+/** A list of objects. Each has 23 of 1,380 keys, and hardly any two have the same keys in the same order. */
 export const inChangingOrder = (objects: number): string => {
   const keys = (index: number): string =>
     many(23, (place) => `"k${(place * (1 + (index % 22)) + index) % 23}-${index % 60}":1`).join();

@@ -22,7 +22,7 @@ export interface FakeApiServer {
   open: Set<ServerResponse>;
   /** Closes all connections, as the end of an API server's process does. */
   closeConnections(): void;
-  /** Resolves with the request of that index as soon as the request has come. */
+  /** Resolves with the request of that index as soon as it has arrived. */
   nth(index: number): Promise<Asked>;
 }
 

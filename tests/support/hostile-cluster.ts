@@ -47,7 +47,7 @@ export const agentWith = (tolerations: number): object => {
   return { metadata, spec: { ...spec, selector: { matchLabels: { app: 'agent' } } } };
 };
 
-/** The key, in place of a path, for lists and watches of only those pods that are on nodes. */
+/** Stands in for a path: the key of lists and watches of only those pods that are bound to nodes. */
 export const podsOnNodes = '/api/v1/pods on nodes';
 
 /** Whether a path is that of a collection; the path of a single object ends with its name. */
@@ -74,7 +74,7 @@ export async function startHostileCluster(
       waiting.get(key)?.();
       return;
     }
-    // a client that lists has ended its watch
+    // a client that lists again has ended its watch
     watches.delete(key);
     const all = asked.method === 'GET' ? [...there(key)] : [];
     if (!isCollection(asked.path)) {

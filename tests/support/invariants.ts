@@ -55,7 +55,7 @@ function proves({ metadata }: Pod): boolean {
 const hasOurs = (pod: Pod): boolean =>
   (pod.spec.initContainers ?? []).some(({ name }) => name === validatorContainer);
 
-/** The pod without our init container. Others may have changed its QoS class since an earlier call. */
+/** The pod without our init container. Other webhooks may have changed its QoS class since an earlier call. */
 function withoutOurs(pod: Pod): Pod {
   const copy = copyOf(pod);
   copy.spec.initContainers = (pod.spec.initContainers ?? []).filter(
@@ -82,7 +82,7 @@ function assertWarnings(warnings: string[]): void {
   assert.equal(new Set(warnings).size, warnings.length, 'a warning is told twice');
 }
 
-/** Asserts that each operation changes something, and that no two have the same path, except additions at an end. */
+/** Asserts that each operation changes something, and that paths are unique, except for additions to a list's end. */
 function assertLeast(pod: Pod, patch: Operation[]): void {
   const paths = patch.map(({ path }) => path).filter((path) => !path.endsWith('/-'));
   assert.equal(new Set(paths).size, paths.length, 'two operations on one path');

@@ -4,7 +4,7 @@ import { systemClock } from '../../webhook/lib/deps.ts';
 import { watchCluster } from '../../webhook/server/watch-cluster.ts';
 import { policyOf } from './configurations.ts';
 
-/** The URL of a cluster, and how many pods must wait before this process reports its memory. */
+/** The URL of an API server, and how many pods must wait before this process reports its memory. */
 const [, , server = '', expected = '0'] = process.argv;
 const client = new ApiClient({
   source: 'the test',

@@ -12,7 +12,7 @@ import { ownAddresses } from './probe.ts';
 
 const attempt = 500;
 
-/** Checks Istio's ambient mode, where ztunnel listens in the pod's network namespace. Binds none of its ports. */
+/** Checks Istio's ambient mode, where ztunnel listens in the pod's network namespace, without binding its ports. */
 export function attemptCaptured(check: CapturedCheck, family: Family, pod: Pod): Attempt {
   return async (deadline) => {
     const missing = withoutListener(check.listeners, family, readSockets());
@@ -32,7 +32,7 @@ async function connectTo(target: Target, outbound: number, limit: number): Promi
   if (dialled.as === 'refused') return failed('not-captured', `${at} refused (${dialled.code})`);
   if (dialled.as === 'silent') return failed('not-captured', `no answer from ${at}`);
   const { source, port: from } = dialled.socket;
-  // read at once, because the other end may close the connection
+  // reads the sockets immediately, because the other end may close the connection
   const sockets = readSockets();
   const port = endedAt(source, from, sockets) ?? endedAt(ownAddresses(), from, sockets);
   dialled.socket.close();

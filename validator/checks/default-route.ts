@@ -9,15 +9,15 @@ export interface Route {
 }
 
 /**
- * One address from the space of each regional internet registry. The route that most of them take is the default route.
- * Nothing is sent to these addresses.
+ * One address of each regional internet registry. The route that most of them have is the default route. Nothing is
+ * sent to these addresses.
  */
 const samples: Record<Family, string[]> = {
   IPv4: ['41.0.0.1', '62.0.0.1', '63.0.0.1', '110.0.0.1', '190.0.0.1'],
   IPv6: ['2400::1', '2600::1', '2800::1', '2a00::1', '2c00::1'],
 };
 
-/** Returns the default route, a failure if the pod's programs cannot use it, or undefined if the pod has none. */
+/** Returns the default route; a failure if programs in the pod cannot use it; undefined if the pod has none. */
 export function defaultRoute(family: Family): Route | Failed | undefined {
   const routes = samples[family].map((address) => routeTo(address, family));
   const shareOf = (route: (typeof routes)[number]): number => routes.filter((it) => isSame(it, route)).length;
@@ -33,7 +33,7 @@ const discarding: Record<string, string> = {
   EACCES: 'prohibit',
 };
 
-/** The route of a program that lets the kernel choose the source. Connecting a datagram socket sends nothing. */
+/** The route that a program gets if the kernel chooses the source. Connecting a datagram socket sends nothing. */
 export function routeTo(address: string, family: Family): Route | Failed | undefined {
   const socket = native.datagrams(family === 'IPv4' ? 4 : 6);
   try {
@@ -55,7 +55,7 @@ function refusal(code: string, address: string): Failed | undefined {
     native.route(address, undefined);
     return fromNowhere('another address');
   } catch {
-    // no source address has a route
+    // there is no route, with whatever source address
   }
   if (code === 'ENETUNREACH') return undefined;
   if (!Object.hasOwn(discarding, code)) throw new NotReadable(`the kernel's routes cannot be read: ${code}`);

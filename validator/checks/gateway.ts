@@ -11,7 +11,7 @@ import { isOwn } from './probe.ts';
 
 /**
  * Checks that the addresses in the pod's status are on its interfaces. An address is missing if a plugin returned it
- * without creating an interface, as Multus does for a pod that the API server does not know.
+ * but created no interface, as Multus does for a pod that the API server does not know.
  */
 export function attemptAddress(family: Family, pod: Pod): Attempt {
   const wanted = pod.addresses.filter((address) => address.family === family);
@@ -36,28 +36,28 @@ export function judgeAddresses(wanted: Address[], devices: Device[]): Finding {
   );
 }
 
-/** How many milliseconds routes may be missing after an address appeared, because plugins write routes later. */
+/** For how many milliseconds after an address appeared routes may be missing, because plugins write them later. */
 const settling = 1000;
 
-/** The usual and the least time for one attempt, in milliseconds. The kernel asks for a neighbour once a second. */
+/** The usual and the shortest time of an attempt, in milliseconds. The kernel asks for a neighbour once a second. */
 const round = { usual: 1000, least: 300 };
 
-/** A datagram that leaves within this many milliseconds has a known neighbour; others wait for seconds. */
+/** If a datagram leaves within this many milliseconds, its neighbour is known; otherwise, it waits for seconds. */
 const prompt = 200;
 
-/** How many datagrams in a row must leave: when the kernel gives up on a neighbour, it drops the queued ones. */
+/** How many consecutive datagrams must leave: if the kernel gives up on a neighbour, waiting ones seem to leave. */
 const enough = 3;
 
 /**
- * Checks that the default gateway's link-layer address is known, so that the pod is attached to a network. Network
- * policies do not affect this. A pod without a gateway passes only if it has its address, because an interface may be
- * late, and only if the profile does not require a default route.
+ * Checks that the link-layer address of the default gateway is known, which shows that the pod is attached to a
+ * network. Network policies do not affect this. A pod without a gateway passes only if it has its address (an interface
+ * may be late), and if the profile does not require a default route.
  */
 export function attemptGateway({ required }: GatewayCheck, family: Family, pod: Pod): Attempt {
   const wanted = pod.addresses.filter((address) => address.family === family);
   let missing: { at: number; finding: Finding } | undefined;
   const withoutGateway = (reported: Finding): Finding => {
-    // without addresses in the environment, the family is that of an interface which existed at the start
+    // if the environment has no addresses, the family comes from an interface that was there at the start
     const finding = wanted.length === 0 ? passed('it') : judgeAddresses(wanted, readDevices());
     if (!finding.passed) missing = { at: now(), finding };
     return missing !== undefined && now() - missing.at < settling ? missing.finding : reported;
@@ -101,7 +101,7 @@ async function askFor(host: string, family: Family, pod: Pod, time: number): Pro
         if (error !== undefined) return failed(reasonFor(error), `${error} on sending to ${host}`);
         return failed('gateway-silent', `no answer from ${host} at the link layer`);
       }
-      // waits, because an error lasts: an address is tentative for about a second
+      // pauses, because the error lasts: an address is tentative for about a second
       if (error !== undefined) await sleep(prompt);
     }
   } finally {
@@ -111,7 +111,7 @@ async function askFor(host: string, family: Family, pod: Pod, time: number): Pro
 
 const reasonFor = (code: string): Reason => (code === 'EADDRNOTAVAIL' ? 'address-unusable' : 'send-refused');
 
-/** The pod's address, if an interface has it: the kernel does not send from other addresses. */
+/** The pod's address, if an interface has it: the kernel sends from no address that it does not have. */
 function sourceOf(family: Family, { addresses }: Pod): Address | undefined {
   return addresses.find((it) => it.family === family && isOwn(it));
 }

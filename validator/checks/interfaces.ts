@@ -9,8 +9,8 @@ import type { InterfacesCheck } from '../shared/contract.ts';
 import type { Attempt } from '../simultaneous.ts';
 
 /**
- * How long the check waits for `network-status` if nothing else is wrong, in milliseconds. In a test, the kubelet wrote
- * the file within 0.15 s.
+ * How long, in milliseconds, the check waits for `network-status` if nothing else is wrong. In a test, the kubelet had
+ * written the file after 0.15 s.
  */
 const patience = 5000;
 
@@ -20,7 +20,7 @@ const unconfirmed = 'network-status of this sandbox was not there, so addresses 
  * Checks that each network that the pod requests has its interface, because Multus can report success without one.
  *
  * If an interface has no address, the check waits until its time is over, because only `network-status` shows whether
- * the network has addresses. Without `network-status`, the check then passes with a note: the interface shows that
+ * it should have one. If there is still no `network-status`, the check passes with a note: the interface shows that
  * Multus ran in this sandbox, and Multus creates no interface if the network's IPAM fails.
  */
 export function attemptInterfaces({ devices: inUserSpace }: InterfacesCheck, pod: Pod): Attempt {
@@ -51,7 +51,7 @@ const telling: Reason[] = [
   'address-differs',
 ];
 
-/** One failure with all problems; its reason is the most informative one. */
+/** Combines all problems into one failure, with the most informative reason. */
 export function worstFailure(results: InterfaceResult[]): Failed | undefined {
   const problems = results.flatMap(({ problem }) => problem ?? []);
   const reason = telling.find((it) => problems.some((problem) => problem.reason === it));
@@ -97,7 +97,7 @@ function isOf(entry: NetworkStatus, { name, interface: device, usualInterface }:
   return !entry.name.includes('/') && entry.interface === usualInterface;
 }
 
-/** Judges a network that `network-status` lists: its interface must exist, with the listed addresses. */
+/** Judges a network that `network-status` lists: its interface must exist, and have the listed addresses. */
 function judgeEntry(
   network: AskedNetwork,
   entry: NetworkStatus,
@@ -122,9 +122,9 @@ function judgeEntry(
 }
 
 /**
- * Judges a network that `network-status` does not list. With a status of this sandbox, all plugins succeeded (Multus,
- * `CmdAdd`), but Istio's plugin creates no interface, and plugins of CNI 0.2.0 cannot report theirs, so a missing
- * interface is only noted. Without a status, the interface must exist.
+ * Judges a network that `network-status` does not list. If there is a status of this sandbox, all plugins succeeded
+ * (Multus, `CmdAdd`), but Istio's plugin creates no interface, and plugins of CNI 0.2.0 cannot report theirs, so a
+ * missing interface is only noted. Without a status, the interface must exist.
  */
 function judgeUnlisted(
   network: AskedNetwork,
@@ -146,7 +146,7 @@ function judgeUnlisted(
     const result = { seen: found(network, device), confirmed: false };
     return isAddressless(device) ? { ...result, addressless: true } : result;
   }
-  // a pod that requests an address needs an interface
+  // a pod that requests an address on the network needs an interface
   if (!status || network.asksAddress) return absent(network, name);
   const seen = other
     ? `no interface for ${network.name}: ${name} is that of ${other.name}`

@@ -15,10 +15,10 @@ export interface ProbeOptions {
   from: string | undefined;
 }
 
-/** How long our listener may take to accept a connection that the kernel has established, in milliseconds. */
+/** How long, in milliseconds, our listener may take to accept a connection that the kernel has established. */
 const patience = 250;
 
-/** Who answered: our listener, a relay that got the token from our listener, another program, or nobody so far. */
+/** Who answered: our listener, a relay with the token of our listener, a different program, or nobody yet. */
 export type Answer = 'own' | 'relayed' | 'other' | 'silence';
 
 /** Connects once, and returns whether the connection was redirected to our listener. */
@@ -52,8 +52,8 @@ const said: Record<Exclude<Answer, 'own'>, string> = {
 };
 
 /**
- * The addresses of the pod, including those of `lo`, because a MASQUERADE rule may make any of them the source of a
- * connection. A connection from outside cannot have one of these sources, because the answer would stay on `lo`.
+ * The addresses of the pod, including those of `lo`: a MASQUERADE rule may make any of them the source of a connection.
+ * A connection from outside cannot have one of them as its source, because the answer would stay on `lo`.
  */
 export const ownAddresses = (): Address[] => readDevices().flatMap(({ addresses }) => addresses);
 
@@ -61,7 +61,7 @@ export const isOwn = (address: Address | undefined): boolean =>
   ownAddresses().some(({ hex }) => hex === address?.hex);
 
 /**
- * Waits for our token on a connection. The token alone proves nothing, because a node may send the pod's packets back.
+ * Waits for our token on a connection. The token alone is no proof, because a node may send the pod's packets back.
  * @param limit milliseconds after which an accepted connection counts as unanswered
  */
 export function answerOn(
@@ -77,7 +77,7 @@ export function answerOn(
       forgetLate();
       resolve(answer);
     };
-    // ends early if the peer is silent, but handles pending I/O first, because a starved process may be behind
+    // a silent peer ends the wait early; pending I/O is handled first, because a process without CPU time may be late
     const forgetEarly = after(patience, async () => {
       await sleep(0);
       await sleep(0);

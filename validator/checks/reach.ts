@@ -5,10 +5,10 @@ import type { Reason } from '../reasons.ts';
 import type { ReachCheck } from '../shared/contract.ts';
 import type { Attempt } from '../simultaneous.ts';
 
-/** The time of one attempt, in milliseconds: two retransmissions of the first packet (RFC 6298: after 1 s and 3 s). */
+/** The time of an attempt, in milliseconds: the first packet is sent again twice (RFC 6298: after 1 s and 3 s). */
 const attempt = 4000;
 
-/** Connects by TCP to a host, which is a name or an address, and a port. */
+/** Connects over TCP to a port of a host, which is a name or an address. */
 export function attemptReach({ host, port }: ReachCheck): Attempt {
   const at = `${host} port ${port}`;
   return async (deadline) => {

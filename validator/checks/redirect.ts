@@ -10,19 +10,19 @@ import type { Attempt } from '../simultaneous.ts';
 import { type Ask, askAll, askOutside } from '../spare-targets.ts';
 import { probe } from './probe.ts';
 
-/** The time of one attempt, in milliseconds. A redirected connect is immediate; a starved machine needs the time. */
+/** The time of an attempt, in milliseconds. A redirected connect is immediate, but not on a starved machine. */
 const attempt = 500;
 
 /**
- * Listens on the proxy's port, connects to an address where nothing answers, and expects to receive its own token, as
- * linkerd's validator and `istio-iptables --run-validation` do. This check also distinguishes causes, and retries.
+ * Listens on the proxy's port, connects to an address where nothing answers, and expects its own token, like linkerd's
+ * validator and `istio-iptables --run-validation`. Unlike those, it distinguishes causes, and retries.
  */
 export function attemptRedirect(check: RedirectCheck, family: Family, pod: Pod): Attempt {
   return async (deadline) => {
     const wrong = wrongUser(check, pod.userId, pod.groupId);
     if (wrong) return wrong;
     const token = native.random(32);
-    // an inbound check listens only on lo, where our connection stays; the kubelet's connection is for the witness
+    // inbound, only on lo, where our own connection stays: a connection of the kubelet is for the check `witness`
     const from = check.direction === 'inbound' ? loopback[family] : undefined;
     const listener = listen(check.listen, family, token, from);
     if (typeof listener === 'string') return cannotListen(check.listen, family, listener);
@@ -33,7 +33,7 @@ export function attemptRedirect(check: RedirectCheck, family: Family, pod: Pod):
       if (check.direction === 'outbound')
         return withHint(await askOutside(check.connect, family, pod.apiServer, ask));
       const finding = await askAll(targetsOf(check.connect, family), ask);
-      // the inbound targets are the mesh's own addresses on `lo`, so no route means that the mesh's rules are missing
+      // inbound targets are addresses on `lo` that the mesh adds, so without a route, the mesh's rules are missing
       const isUnrouted = !finding.passed && finding.reason === 'no-route';
       return withHint(isUnrouted ? { ...finding, reason: 'not-redirected' } : finding);
     } finally {
@@ -42,10 +42,10 @@ export function attemptRedirect(check: RedirectCheck, family: Family, pod: Pod):
   };
 }
 
-/** The address from which Istio's validation connects, because the inbound rule excludes other sources. */
+/** The source address for inbound checks, as in Istio's validation: the inbound rule excludes all others. */
 const loopback: Record<Family, string> = { IPv4: '127.0.0.1', IPv6: '::1' };
 
-/** Returns a failure if the rule does not apply to this user or group, because the check then shows nothing. */
+/** Returns a failure if the rule does not apply to this user or group, so that the check would show nothing. */
 export function wrongUser(check: RedirectCheck, userId: number, groupId = userId): Failed | undefined {
   const { asUser, asGroup, notAsUser, notAsGroup } = check;
   if (isOther(asUser, userId)) return wrong(`as user ${userId}, where the rule is for user ${asUser}`);
@@ -67,7 +67,7 @@ export function cannotListen(port: number, family: Family, code: string): Failed
   return failed('cannot-listen', `${code} on listening on port ${port} (${family})`);
 }
 
-/** Adds a hint if the interface `lo` is down, because correct rules then have no effect. */
+/** Adds a hint if the interface `lo` is down, because correct rules have no effect then. */
 function withHint(finding: Finding): Finding {
   if (finding.passed || finding.reason !== 'not-redirected') return finding;
   const up = readDevices().some(({ name, up }) => name === 'lo' && up);

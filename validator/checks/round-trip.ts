@@ -11,34 +11,34 @@ import { isOwn, ownAddresses } from './probe.ts';
 
 /**
  * How long an attempt waits for an answer, in milliseconds. The time doubles with each attempt: a node limits its ICMP
- * messages (`net.ipv4.icmp_msgs_per_sec`, `icmp_ratelimit`), so pods that started together must not retry together.
+ * messages (`net.ipv4.icmp_msgs_per_sec`, `icmp_ratelimit`), and pods that started together must not retry together.
  */
 const patience = { first: 100, longest: 1000 };
 
-/** How long an attempt waits for duplicate address detection, which takes 1 to 2 s (RFC 4862, 5.4.2); milliseconds. */
+/** How long an attempt waits for duplicate address detection, in milliseconds. It takes 1 to 2 s (RFC 4862, 5.4.2). */
 const detection = 3000;
 
-/** The pause between the datagrams of an attempt, in milliseconds; an answer during the pause ends the attempt. */
+/** The pause between the datagrams of an attempt, in milliseconds. An answer during the pause ends the attempt. */
 const pause = 5;
 
 /** An address to which a datagram is sent. */
 interface Destination {
   host: string;
-  /** Whether the hop limit is 1, so that the first router, which is the node, answers. */
+  /** Whether the hop limit is 1, so that the first router answers, which is the node. */
   isOutside: boolean;
-  /** The payload. An answer quotes the payload, which shows that the answer is not to an earlier attempt. */
+  /** The payload. An answer quotes it, which shows that the answer does not belong to an earlier attempt. */
   token: Uint8Array;
 }
 
 const waits: Record<Family, number> = { IPv4: patience.first, IPv6: patience.first };
 
-/** Attempts in progress. All profiles share an attempt, because several would compete for the node's answers. */
+/** Attempts in progress. All profiles share one per family, because several would compete for the node's answers. */
 const running = new Map<Family, Promise<Passed | Failed>>();
 
 /**
- * Checks that a packet reaches the node and the node's answer comes back: the node refuses a datagram to a closed port,
- * or answers a datagram with hop limit 1. ARP does not show a round trip: Linux answers ARP for its addresses on every
- * interface, and Cilium's program for any address. With `prefer`, silence passes with a note.
+ * Checks that a packet reaches the node and that its answer arrives: the node refuses a datagram to a closed port, or
+ * answers a datagram with hop limit 1. ARP is no round trip: Linux answers ARP for its addresses on every interface,
+ * and Cilium's program for any address. With `prefer`, a missing answer passes with a note.
  */
 export function attemptRoundTrip({ mode }: RoundTripCheck, family: Family, pod: Pod): Attempt {
   return async (deadline) => {
@@ -50,7 +50,7 @@ export function attemptRoundTrip({ mode }: RoundTripCheck, family: Family, pod: 
     return isSilence && mode === 'prefer' ? withoutAnswer(finding) : finding;
   };
 }
-/** Repeats the attempt as long as the kernel does not let programs use the pod's address yet. */
+/** Repeats the attempt while the kernel does not let programs use the pod's address yet. */
 async function askWhenUsable(family: Family, pod: Pod, deadline: number): Promise<Passed | Failed> {
   for (const latest = now() + detection; ; await sleep(100)) {
     const finding = await ask(family, pod, deadline);
@@ -60,7 +60,7 @@ async function askWhenUsable(family: Family, pod: Pod, deadline: number): Promis
 
 async function ask(family: Family, pod: Pod, deadline: number): Promise<Passed | Failed> {
   const destinations = destinationsOf(family, pod);
-  // sent from the pod's address, because an answer to another address does not show that the pod is reached
+  // from the pod's own address: an answer to a different address would not show that the pod can be reached
   const source = pod.addresses.find((address) => address.family === family);
   const datagrams = new Datagrams(family, source);
   const time = Math.min(waits[family] * (0.5 + Math.random()), Math.max(deadline - now(), patience.first));
@@ -87,10 +87,10 @@ async function ask(family: Family, pod: Pod, deadline: number): Promise<Passed |
   }
 }
 
-/** An address outside every cluster, from the ranges for documentation (RFC 5737, RFC 3849). */
+/** An address that no cluster has, from the ranges for documentation (RFC 5737, RFC 3849). */
 const outside: Record<Family, string> = { IPv4: '192.0.2.2', IPv6: '2001:db8::2' };
 
-/** The node's addresses, the gateway, and an address outside the cluster if packets to it take the default route. */
+/** The node's addresses, the gateway, and an address outside the cluster if packets for it take the default route. */
 function destinationsOf(family: Family, pod: Pod): Destination[] {
   const route = defaultRoute(family);
   const { gateway = undefined, device = '' } = route && 'device' in route ? route : {};
@@ -106,7 +106,7 @@ function destinationsOf(family: Family, pod: Pod): Destination[] {
   }));
 }
 
-/** ICMP messages by type and code (RFC 792, RFC 4443), namely those that hosts and routers send, and not filters. */
+/** ICMP messages that hosts and routers send, but not filters, by type and code (RFC 792, RFC 4443). */
 const meaning: Record<string, string> = {
   '3/0': 'network unreachable',
   '3/1': 'host unreachable',
@@ -122,8 +122,8 @@ const meaningIPv6: Record<string, string> = {
 
 /**
  * Returns the finding for the first valid answer. An answer must quote our token, and must not come from a filter
- * ("prohibited"), which may be at the pod's own end. A host must itself report that its port is closed. For the
- * address outside, a router must answer, whose address is neither the one outside nor one of the pod.
+ * ("prohibited"), which may be at the pod's own end. "Port closed" must come from the host itself. For the address
+ * outside, a router must answer, whose address is neither the one outside nor one of the pod.
  */
 export function answerIn(
   messages: IcmpError[],
@@ -154,7 +154,7 @@ function silenceOf(destinations: Destination[], errors: (string | undefined)[]):
   return failed(isRefused ? 'send-refused' : 'node-silent', `no answer to datagrams to ${asked.join(', ')}`);
 }
 
-/** The finding for silence with mode `prefer`, which counts only when the time of the check is over. */
+/** The finding if there is no answer with the mode `prefer`. It counts only when the time of the check is over. */
 function withoutAnswer({ seen }: Failed): Passed {
   const note = 'the way to the node and back is not shown: it is broken, or a network policy denies it';
   return { ...passed(seen, note), wayNotShown: true, preliminary: true };

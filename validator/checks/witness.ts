@@ -14,8 +14,8 @@ export type Witness = WitnessCheck & { family: Family };
 
 /**
  * Waits for the connection of the kubelet's startup probe, and finds out how it arrived. Without the mesh's rule, it
- * arrives at `port`, where a socket only counts the packets that it drops. After a connection from an address that is
- * not known to be the node's, the port stays open for ten seconds, because another pod may have connected first.
+ * arrives at `port`, where a socket only counts the packets that it drops. If a connection may not come from the node,
+ * the port stays open for ten seconds more, because another pod may have connected before the kubelet.
  * @returns a function that gives the finding for a check's settings, with or without `inbound`
  */
 export async function awaitKubelet(
@@ -35,7 +35,7 @@ export async function awaitKubelet(
     accepting(at, family, (connection) => {
       try {
         const source = native.otherEnd(connection).address;
-        // a connection to another port comes from a peer that waits for this pod
+        // a connection to any other port comes from a peer that waits for this pod
         if (own.includes(source) || native.originalPort(connection) !== port) return;
         const isEnough = inbound === undefined || node.some((address) => formatAddress(address) === source);
         if (seen !== undefined && !isEnough) return;
@@ -54,7 +54,7 @@ export async function awaitKubelet(
     if (typeof listener === 'string') return () => cannotListen(inbound ?? port, family, listener);
     if (typeof second === 'string') return () => cannotListen(port, family, second);
     await promise;
-    // connections since the last poll count; later ones are dropped
+    // connections up to the last poll count; later ones are dropped
     native.dropAll(listener);
     if (second !== undefined && isExempt) native.dropAll(second);
     await sleep(0);

@@ -11,7 +11,7 @@ fn main() {
     let source = fs::read(&bundle).expect("the bundle: npm run build:host");
     let context = Context::full(&Runtime::new().unwrap()).unwrap();
     let options = WriteOptions {
-        // of amd64 and arm64; by default the engine would use the byte order of the machine that builds
+        // for amd64 and arm64; by default, the bytecode would have the byte order of the machine that builds it
         endianness: WriteOptionsEndianness::Little,
         allow_shared_array_buffer: false,
         object_reference: false,

@@ -2,7 +2,7 @@ import { type Address, type Family, formatAddress, parseSocketAddress } from '..
 import { close, eventOf } from './loop.ts';
 import { codeOf, native } from './native.ts';
 
-/** The port of the discard service (RFC 863). If a program listens there, it ignores datagrams. */
+/** The port of the discard service (RFC 863): a program that listens there ignores datagrams. */
 const port = 9;
 
 /** Linux's default hop limit (`net.ipv4.ip_default_ttl`, `net.ipv6.conf.*.hop_limit`). */
@@ -18,12 +18,12 @@ export interface IcmpError {
   quoted: Uint8Array;
 }
 
-/** Sends datagrams, and reads the ICMP answers of routers and hosts. Needs no privilege, and no mesh redirects it. */
+/** Sends datagrams, and reads ICMP answers of routers and hosts. Needs no privileges, and no mesh redirects them. */
 export class Datagrams {
   readonly #socket: number;
   #source: string | undefined;
 
-  /** @param source the address to send from; by default, the kernel chooses one */
+  /** @param source the source address; by default, the kernel chooses one */
   constructor(family: Family, source?: Address) {
     this.#socket = native.datagrams(family === 'IPv4' ? 4 : 6);
     this.#source = source && formatAddress(source);
@@ -37,12 +37,12 @@ export class Datagrams {
       return undefined;
     } catch (error) {
       const code = codeOf(error);
-      // a full queue is no failure, because the next datagram is sent soon
+      // a full queue is no failure, because more datagrams follow
       return code === 'EAGAIN' || code === 'ENOBUFS' ? undefined : code;
     }
   }
 
-  /** Whether datagrams wait in this machine, which they do until the neighbour's link-layer address is known. */
+  /** Whether datagrams still wait in this machine, as they do until the neighbour's link-layer address is known. */
   get isWaiting(): boolean {
     return native.queued(this.#socket) > 0;
   }
@@ -54,7 +54,7 @@ export class Datagrams {
       .map(({ from, ...message }) => ({ ...message, from: parseSocketAddress(from) }));
   }
 
-  /** Resolves when an answer has arrived, or after this many milliseconds. */
+  /** Resolves when an answer arrives, or after this many milliseconds. */
   async answer(milliseconds: number): Promise<void> {
     // `poll` reports errors even if no event is requested
     await eventOf(this.#socket, 0, milliseconds);

@@ -6,13 +6,13 @@ cd "$(dirname "$0")"
 
 section() { printf '\n%s\n%s\n' "$1" "${1//?/-}"; cat "$2"; }
 
-# names and versions of the crates, without this crate, and without those that run only at compile time
+# names and versions of all crates except this one and those that run only at compile time
 crates=$(cargo tree --locked --edges normal --target all --prefix none --format '{p}' |
   tail -n +2 | sed 's/ (.*//' | sort -u)
 manifests=$(cargo metadata --locked --format-version 1 | grep -o '"manifest_path":"[^"]*"' | cut -d '"' -f 4)
 while read -r crate version; do
   version=${version#v}
-  # in cargo's cache, the folder's name has the version; vendored copies have no version
+  # the folder's name has the version in cargo's cache, but not in a vendored copy
   folder=$(dirname "$(grep -m 1 -E "/$crate(-$version)?/Cargo.toml$" <<<"$manifests")")
   found=
   for file in "$folder"/LICENSE "$folder"/LICENSE-MIT "$folder"/LICENSE.*; do

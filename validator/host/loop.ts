@@ -4,7 +4,7 @@ import { native } from './native.ts';
 interface Watch {
   wanted: number;
   act: () => void;
-  /** Whether the watch alone does not keep the program running. */
+  /** Whether the program may end although this watch remains. */
   idle: boolean;
 }
 
@@ -15,12 +15,12 @@ interface Timer {
 
 const watches = new Map<number, Watch>();
 const timers = new Set<Timer>();
-/** Actions for events that have happened and are not handled yet. */
+/** What to do for events that have happened already. */
 const ready: (() => void)[] = [];
-/** If the program stood still for this many milliseconds, it may have missed the events that it waits for. */
+/** After a stall of this many milliseconds, the program may have missed the events that it waits for. */
 const longestStall = 1000;
 
-/** The last long stall: the program needed too long between two polls, or slept longer than requested. */
+/** The last stall: the program took too long between two polls, or slept longer than it had asked for. */
 let stall = { length: 0, end: 0 };
 let resumed = 0;
 let onDefect = (error: unknown): void => {
@@ -72,13 +72,13 @@ export function after(milliseconds: number, act: () => void): () => void {
 /** Milliseconds since the process started, on a monotonic clock. */
 export const now = (): number => native.now();
 
-/** Resolves after this many milliseconds; with 0, after the events that the kernel already has are handled. */
+/** Resolves after this many milliseconds; with 0, after the handling of events that the kernel already has. */
 export const sleep = (milliseconds: number): Promise<void> =>
   new Promise((resolve) => {
     after(milliseconds, resolve);
   });
 
-/** How long the program stood still since a time, in milliseconds; 0 if less than {@link longestStall}. */
+/** How many milliseconds the program has stalled since a time; 0 if less than {@link longestStall}. */
 export function stallSince(start: number): number {
   const lengths = [stall, { length: native.now() - resumed, end: native.now() }].map(({ length, end }) =>
     Math.min(length, end - start),
@@ -87,7 +87,7 @@ export function stallSince(start: number): number {
   return longest < longestStall ? 0 : longest;
 }
 
-/** Handles one event, and first waits if there is none. */
+/** Handles one event; if there is none, waits first. */
 export function turn(): void {
   try {
     if (ready.length === 0) gather();
@@ -97,7 +97,7 @@ export function turn(): void {
   }
 }
 
-/** Queues the events that a poll returns, then the due timers, so that an answer is handled before its time-out. */
+/** Queues the events of a poll before the timers that are due, so that an answer takes precedence over its time-out. */
 function gather(): void {
   const descriptors = [...watches.keys()];
   const busy = timers.size > 0 || [...watches.values()].some(({ idle }) => !idle);
@@ -126,7 +126,7 @@ function gather(): void {
   }
 }
 
-/** How long a poll may wait, in milliseconds. */
+/** How long the next poll may wait, in milliseconds. */
 function patience(): number {
   const next = Math.min(...[...timers].map(({ at }) => at));
   // rounded up, so that the poll does not end before the timer is due

@@ -1,7 +1,7 @@
 /**
- * All functions that the host program (`src/`) offers. None of them blocks, except `poll`. A function that fails throws
- * an error whose message is the name of a system error, such as `ENOENT`. A descriptor is a number that stays valid
- * until `close`. Addresses are texts; an IPv6 address may be followed by `%` and its interface.
+ * All functions that the host program (`src/`) offers. Only `poll` blocks. A function that fails throws an error whose
+ * message is the name of a system error, such as `ENOENT`. A descriptor is a number that stays valid until `close`.
+ * Addresses are strings; an IPv6 address may be followed by `%` and its interface.
  */
 export interface Native {
   /** The command line without the program's name. */
@@ -13,7 +13,7 @@ export interface Native {
   now(): number;
   exit(code: number): never;
   /**
-   * Replaces the program by one that waits for a signal and exits with 0, which frees memory. Returns if this fails.
+   * Replaces this program by one that uses less memory, waits for a signal, and exits with 0. Returns if this fails.
    * @param address where the new program accepts and closes connections; empty if it does not listen
    */
   waitForSignal(address: string): void;
@@ -24,7 +24,7 @@ export interface Native {
   readLink(path: string): string;
   /** Random bytes from `/dev/urandom`. */
   random(count: number): Uint8Array;
-  /** Writes a well-formed text to standard output (1) or standard error (2), as far as the stream accepts it. */
+  /** Writes a well-formed text to standard output (1) or standard error (2), as much of it as the stream accepts. */
   write(descriptor: 1 | 2, text: string): void;
 
   /** An entry for each link-layer address and each IP address of each interface: getifaddrs(3). */
@@ -38,9 +38,9 @@ export interface Native {
 
   /** Opens a UDP socket for IPv4 (4) or IPv6 (6) that keeps the ICMP messages about its datagrams. */
   datagrams(family: 4 | 6): number;
-  /** Sends a datagram with a hop limit. Returns the number of bytes sent. */
+  /** Sends a datagram with the given hop limit. Returns the number of bytes sent. */
   sendTo(socket: number, bytes: Uint8Array, address: string, port: number, hops: number): number;
-  /** The number of sent bytes that still wait in this machine: `SIOCOUTQ` of udp(7). */
+  /** How many sent bytes still wait in this machine: `SIOCOUTQ` of udp(7). */
   queued(socket: number): number;
   /** The ICMP messages that arrived, with their senders and the quoted part of the datagram's payload. */
   icmpErrors(socket: number): { type: number; code: number; from?: string | undefined; quoted: Uint8Array }[];
@@ -51,7 +51,7 @@ export interface Native {
   bind(socket: number, address: string, port: number): void;
   /** Begins to connect. Throws `EINPROGRESS` if the result comes later, when the socket becomes writable. */
   connect(socket: number, address: string, port: number): void;
-  /** Throws the error with which a connect ended, if there was one. */
+  /** Throws the error with which a connect ended, if it failed. */
   socketError(socket: number): void;
   /** Listens, with the longest queue of waiting connections that the kernel allows. */
   listen(socket: number): void;
@@ -63,7 +63,7 @@ export interface Native {
   endWriting(socket: number): void;
   /** The port to which a client connected, before a rule of this network namespace redirected the connection. */
   originalPort(socket: number): number;
-  /** Makes the kernel drop all packets that arrive at a bound socket, so that connects to it get no answer. */
+  /** Makes the kernel drop all packets that arrive at a bound socket, so that clients get no answer. */
   dropAll(socket: number): void;
   /** The number of packets that were dropped at a socket. */
   dropped(socket: number): number;
@@ -73,10 +73,10 @@ export interface Native {
   /** Reads up to 4096 bytes of a socket or pipe; none if the other end closed it. Throws `EAGAIN` if none came yet. */
   read(descriptor: number): Uint8Array;
   close(descriptor: number): void;
-  /** Waits for {@link pollEvent}s for at most this time; -1 is unlimited. Returns each descriptor's events, or 0. */
+  /** Waits at most this long for {@link pollEvent}s; -1 is unlimited. Returns each descriptor's events, or 0. */
   poll(descriptors: number[], wanted: number[], milliseconds: number): number[];
 
-  /** Looks a name up in a thread. The pipe yields addresses separated by blanks, or `!` and an error's name. */
+  /** Resolves a name in a thread. The pipe yields addresses separated by blanks, or `!` and the name of an error. */
   lookUp(name: string): number;
   /** A descriptor that becomes readable when SIGTERM, SIGINT or SIGHUP arrives. */
   signals(): number;
@@ -99,7 +99,7 @@ export const native: Native = (globalThis as unknown as { native: Native }).nati
 /** The name of the system error that a native function threw. */
 export const codeOf = (error: unknown): string => (error as Error).message;
 
-/** Returns the text of a file, or what `read` returns for the path; an empty text if reading fails. */
+/** Returns the text of a file, or what `read` returns for the path; an empty string if that fails. */
 export function readText(path: string, read: (path: string) => string = native.readFile): string {
   try {
     return read(path);

@@ -2,7 +2,7 @@ import { type Address, type Family, parseSocketAddress } from '../shared/address
 import { after, close, eventOf, unwatch, watch } from './loop.ts';
 import { codeOf, native, pollEvent } from './native.ts';
 
-/** How many milliseconds an address of a name is tried before the next (RFC 8305, "Connection Attempt Delay"). */
+/** After this many milliseconds, the next address of a name is tried too (RFC 8305, "Connection Attempt Delay"). */
 const attemptDelay = 250;
 
 /** How a TCP connect ended. */
@@ -11,14 +11,14 @@ export type Dialled =
   /** This machine has no usable route, so no packet was sent. */
   | { as: 'no-route'; code: string }
   | { as: 'refused'; code: string }
-  /** No answer in time. `resolved` is false if the name was not resolved in time. */
+  /** No answer in time. `resolved` is false if even the name was not resolved in time. */
   | { as: 'silent'; resolved: boolean };
 
 export interface DialOptions {
   /** A name or an address; an IPv6 address may have its interface after %. */
   host: string;
   port: number;
-  /** The source address; absent if the kernel may choose it. */
+  /** The source address; absent if the kernel should choose it. */
   from?: string | undefined;
   /** Milliseconds after which the connect counts as unanswered. */
   limit: number;
@@ -67,7 +67,7 @@ async function connect(
     const code = codeOf(error);
     if (code !== 'EINPROGRESS') {
       close(socket);
-      // ECONNREFUSED is an answer, even if the kernel returns it at once
+      // ECONNREFUSED is an answer, even if the kernel returns it without waiting
       return { as: code === 'ECONNREFUSED' ? 'refused' : failed, code };
     }
   }
@@ -87,7 +87,7 @@ async function connect(
 /** A TCP connection. The kernel buffers what arrives before `receive` is called. */
 export class Connection {
   readonly #socket: number;
-  /** Our own address, which the other end sees unless the address is translated on the way. */
+  /** Our own address, as the other end sees it unless it is translated on the way. */
   readonly source: Address[];
   readonly port: number;
 
@@ -120,8 +120,8 @@ export class Connection {
 const running = new Map<string, Promise<string[]>>();
 
 /**
- * Resolves a name by the system's resolver. Concurrent calls for a name share one look-up: the C library waits 5 s for
- * each name server that does not answer, so repeated look-ups would never reach the second server (resolv.conf(5)).
+ * Resolves a name with the system's resolver. Concurrent calls for a name share one look-up: the C library waits 5 s
+ * for each name server that does not answer, so repeated look-ups would never reach the second server (resolv.conf(5)).
  */
 export function lookUp(name: string): Promise<string[]> {
   const found = running.get(name) ?? begin(name).finally(() => running.delete(name));
@@ -131,7 +131,7 @@ export function lookUp(name: string): Promise<string[]> {
 
 function begin(name: string): Promise<string[]> {
   return new Promise((resolve, reject) => {
-    // names in /etc/hosts are in lower case (Kubernetes, `hostAliases`), and musl compares them case-sensitively
+    // /etc/hosts has names in lower case (Kubernetes, `hostAliases`), and musl compares them case-sensitively
     const pipe = native.lookUp(name.toWellFormed().toLowerCase());
     let answer = '';
     watch(pipe, pollEvent.in, () => {
@@ -152,7 +152,7 @@ export interface Listener {
   close(): void;
 }
 
-/** Listens on a port for one family, on all addresses or only on `at`. Returns the error's code if this fails. */
+/** Listens on a port for one family, on all addresses or only on `at`. Returns the error code if this fails. */
 export function listen(port: number, family: Family, token: Uint8Array, at?: string): Listener | string {
   const ends = new Set<string>();
   const socket = accepting(port, family, (connection) => greet(connection, token, ends), undefined, at);
@@ -185,13 +185,13 @@ export function accepting(
     try {
       for (;;) act(native.accept(socket));
     } catch {
-      // no connection is waiting, or the other end is closed already
+      // no connection is waiting, or its other end has closed it
     }
   });
   return socket;
 }
 
-/** Records the other end, sends the token and the end of the data, and waits until the other end closes. */
+/** Records the other end, sends the token, closes the writing half, and waits until the other end closes. */
 function greet(connection: number, token: Uint8Array, ends: Set<string>): void {
   watch(connection, pollEvent.in, () => {
     try {

@@ -1,6 +1,6 @@
 /**
- * What the webhook writes into the init container, and the validator reads there. This file has no imports, so that the
- * program in users' pods contains no code of the webhook.
+ * What the webhook writes into the init container, and the validator reads there. This file imports nothing, so that
+ * the program in users' pods contains no code of the webhook.
  */
 
 export const validateCommand = 'validate';
@@ -19,21 +19,21 @@ export const env = {
   podNamespace: 'CNI_GATE_POD_NAMESPACE',
   /** The pod's annotation `k8s.v1.cni.cncf.io/networks`, as it is when the pod starts. */
   networks: 'CNI_GATE_NETWORKS',
-  /** The path of the file with `k8s.v1.cni.cncf.io/network-status`, which has content once Multus has written it. */
+  /** The path of the file with `k8s.v1.cni.cncf.io/network-status`. The file is empty until Multus has written it. */
   networkStatusFile: 'CNI_GATE_NETWORK_STATUS_FILE',
 } as const;
 
 /** Which of a mesh's two redirect rules a check uses. */
 export type Direction = 'outbound' | 'inbound';
 
-/** Listens on `listen`, connects to each address of a family of the pod, and expects to receive its own token. */
+/** Listens on `listen`, connects to an address where nothing answers, and expects its own token, for each family. */
 export interface RedirectCheck {
   direction: Direction;
   /** The port to which the rule redirects: the proxy's, which is free until the proxy starts. */
   listen: number;
   /** `address:port` or `[address]:port`, where nothing answers. */
   connect: string[];
-  /** The user id as which the proof must run, because the rule may not apply to others. */
+  /** The user id as which the proof must run, because the rule may not apply to other users. */
   asUser?: number | undefined;
   /** The group id as which the proof must run. */
   asGroup?: number | undefined;
@@ -41,12 +41,12 @@ export interface RedirectCheck {
   notAsUser?: number | undefined;
   /** A group id that the rule exempts. */
   notAsGroup?: number | undefined;
-  /** Whether the mesh's rules are for all families of the pod, or only for the family of the kernel's first address. */
+  /** Whether the mesh's rules are for all families of the pod, or only for the first that the kernel lists. */
   families?: 'first' | 'all';
   timeout: string;
 }
 
-/** Passes if the node's proxy listens in the pod's network namespace, and receives connections to the outside. */
+/** Passes if the node's proxy listens in the pod's network namespace, and gets connections that leave the pod. */
 export interface CapturedCheck {
   listeners: number[];
   /** The proxy's port for connections that leave the pod. */
@@ -62,7 +62,7 @@ export interface TimedCheck {
 
 /** Passes if each network that the pod requests has its interface. */
 export interface InterfacesCheck extends TimedCheck {
-  /** Set if the pod requests devices, because an interface that is driven in user space is not shown by the kernel. */
+  /** Set if the pod requests devices: one that is driven in user space is no interface of the kernel. */
   devices?: true;
 }
 
@@ -74,11 +74,11 @@ export interface GatewayCheck extends TimedCheck {
 
 /** Passes if a datagram reaches the node, and the node's answer comes back. */
 export interface RoundTripCheck extends TimedCheck {
-  /** With `prefer`, silence passes with a note, because a network policy may be the cause. */
+  /** With `prefer`, a missing answer passes with a note, because a network policy may be the cause. */
   mode: 'require' | 'prefer';
 }
 
-/** Passes if the kubelet reaches the pod with the container's startup probe, which no network policy denies. */
+/** Passes if the kubelet reaches the pod with the container's startup probe, which no network policy can deny. */
 export interface WitnessCheck extends TimedCheck {
   /** The port of the startup probe. */
   port: number;
@@ -122,9 +122,9 @@ export const exitCode = {
   wrongUsage: 64,
   /** A check could not be made, which says nothing about the network: `EX_UNAVAILABLE` of sysexits.h. */
   notPossible: 69,
-  /** The network is wrong. The number is that of linkerd's own validator, so that linkerd's tools understand it. */
+  /** The network is wrong. linkerd's validator exits with the same code, so that linkerd's tools understand it. */
   failed: 95,
-  /** 128 + the signal's number, as in a shell. The pod was deleted before the verdict. */
+  /** 128 + the signal's number, as in a shell. The pod was deleted before there was a verdict. */
   SIGHUP: 129,
   SIGINT: 130,
   SIGTERM: 143,

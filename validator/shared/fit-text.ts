@@ -16,7 +16,7 @@ export const inBytes: SizeOf = (text) => {
 };
 
 /**
- * Shortens a text to a limit. The text is cut after a word, and an error code at its end is kept.
+ * Shortens a text to a limit. It is cut off after a whole word, but an error code at its end stays.
  * @param max the limit, at least 60 if the text may end with an error code, and 900 if the code may have a tag
  * @param sizeOf the size of a character; by default 1
  */
@@ -32,7 +32,7 @@ export function fitText(text: string, max: number, sizeOf: SizeOf = () => 1): st
   return kept.replace(/[\s,;:]+$/, '') + ellipsis + code;
 }
 
-/** Returns the index up to which a text fits. Reads no further, because the text may have any length. */
+/** Returns the index up to which a text fits. Reads no further, because a text may be very long. */
 function fitting(text: string, max: number, sizeOf: SizeOf): number {
   let left = max;
   let end = 0;

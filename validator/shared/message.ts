@@ -1,9 +1,9 @@
 /** The termination message of the init container: the validator writes it, and the webhook reads it. */
 
-/** The verdict as one word. The words are as stable as the exit codes. */
+/** The verdict as a word, which is as stable as the exit codes. */
 export type VerdictWord = 'passed' | 'failed' | 'not-possible' | 'wrong-usage' | 'stopped';
 
-/** The network namespace and boot for which a verdict is valid: a proof is of a sandbox, not of a pod. */
+/** The network namespace and boot to which a verdict belongs: a proof is valid for a sandbox, not for a pod. */
 export interface Sandbox {
   /** The inode of the network namespace. Numbers may repeat after a reboot. */
   netns: string;
@@ -24,7 +24,7 @@ export interface CheckResult {
   note?: string;
 }
 
-/** The termination message, which is one line of JSON. */
+/** The termination message: one line of JSON. */
 export interface TerminationMessage {
   verdict: VerdictWord;
   /** The exit code that belongs to the verdict, even if `mode` lets the process exit with 0. */
@@ -45,7 +45,7 @@ export interface TerminationMessage {
 /** The message of a run without a verdict, because an earlier run has passed in this sandbox. */
 export type LaterMessage = Pick<TerminationMessage, 'sandbox' | 'problem'>;
 
-/** Longer messages are not read. The kubelet reads 4096 bytes, but others may write longer ones into a pod's status. */
+/** Longer messages are not read. The kubelet writes up to 4096 bytes, but users may write more into a status. */
 const longest = 65_536;
 
 export type ReadMessage = Pick<TerminationMessage, 'wayNotShown' | 'problem' | 'checks'> & {
@@ -53,7 +53,7 @@ export type ReadMessage = Pick<TerminationMessage, 'wayNotShown' | 'problem' | '
   code?: number;
 };
 
-/** Reads a message, which may be any text: only JSON has fields, and fields of other types are ignored. */
+/** Reads a message. Any text is possible: without JSON, there are no fields, and fields of wrong types are ignored. */
 export function readMessage(text: string | null | undefined): ReadMessage {
   const { code, wayNotShown, problem, checks } = objectIn(text ?? '');
   return {

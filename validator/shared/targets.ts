@@ -26,10 +26,10 @@ export function formatTarget({ family, host, port }: Target): string {
   return family === 'IPv6' ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** A target of a check that cannot prove anything about a rule. `place` is the target's index in `connect`. */
+/** A target with which a check cannot prove a rule. `place` is the target's index in `connect`. */
 export interface UnfitTarget {
   place: number;
-  /** A sentence that begins with the target, and explains what is wrong. */
+  /** A sentence about the fault, which begins with the target. */
   text: string;
 }
 
@@ -49,7 +49,7 @@ export function unfitTargets(check: CheckWithTargets): UnfitTarget[] {
   return unfit(connect, 'outbound', [...listeners, outbound]);
 }
 
-/** @param ports ports with a listener: a connection to them arrives even without a rule */
+/** @param ports ports with a listener, where a connection arrives even without a rule */
 function unfit(connect: string[], direction: Direction, ports: number[]): UnfitTarget[] {
   return connect.flatMap((target, place) => {
     const fault = faultOf(target, direction, ports);

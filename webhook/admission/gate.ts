@@ -21,8 +21,8 @@ export type UnknownReason = UnknownNetwork | 'pod-unknown';
 export type Skipped = 'operation' | 'no-profile-applies';
 
 /**
- * The decision about a placement. Every outcome but `refused` allows it: `audited` although `gate.mode: enforce` would
- * refuse, `unknown` because the node's state is not known, `released` because the pod was held for `gate.maxHold`.
+ * The decision about a placement. Every outcome but `refused` allows it: `audited` where `gate.mode: enforce` would
+ * refuse, `unknown` if the node's state is not known, `released` if the pod was held for `gate.maxHold`.
  */
 export type GateDecision = AdmissionDecision<
   'allowed' | 'refused' | 'audited' | 'released' | 'unknown' | 'skipped',
@@ -34,7 +34,7 @@ export type GateView = Pick<
   'readiness' | 'evidence' | 'pods' | 'holds' | 'unsynced' | 'notSynced' | 'notObservedSince'
 >;
 
-/** Decides about a request to `/gate` by the policy in force. @param now milliseconds since the epoch */
+/** Decides about a request to `/gate` by the current policy. @param now milliseconds since the epoch */
 export async function gate(
   request: Placement,
   view: GateView,
@@ -43,7 +43,7 @@ export async function gate(
 ): Promise<{ request: Placement; decision: GateDecision }> {
   const missing = view.unsynced();
   const daemonSets = [...policy.profiles.values()].flatMap((profile) => profile.daemonSets.flatMap(placesOf));
-  // no pod can be judged yet, so the pod is not requested from the API server
+  // no node can be judged yet, so the pod is not read from the API server
   if (missing !== undefined && daemonSets.every((daemonSet) => view.notSynced(daemonSet))) {
     return { request, decision: allowUnknown('not-synced', `not listed yet: ${missing}`) };
   }
@@ -55,23 +55,23 @@ export async function gate(
         : { uid: '', profiles, heldSince: undefined, group: request.uid };
     const pod = found instanceof Promise ? await found : found;
     const { decision, heldSince, tries } = decidePlacement(request, pod, view, policy, now);
-    // nothing is recorded for a dry run, or for a pod that only the request shows, which may be invented
+    // records nothing for a dry run, or for a pod that is only in the request and may never be created
     if (pod?.uid && !request.dryRun && view.evidence.pod(pod.uid) === undefined) {
       if (decision.outcome === 'refused') view.holds.refuse(pod.uid, node, heldSince ?? now);
       for (const profile of tries) view.evidence.reservations.reserve(profile, node, pod.uid, now, true);
     }
     return { request, decision };
   } catch (error) {
-    // the gate may fail open, because the proof in the pod never does
+    // the gate may fail open, because the pod's own proof does not
     return { request, decision: allowUnknown('pod-unknown', messageOf(error)) };
   }
 }
 
 /**
  * Decides whether a pod may be bound to a node. If too little is known, it may: the proof still checks the network.
- * @param pod if its UID is empty, only the request shows the pod
- * @returns `heldSince`: since when the pod has been held, if it was refused before; `tries`: the profiles for which the
- *   node is reserved, because the pod is bound in order to try their networks
+ * @param pod its UID is empty if the pod is only in the request
+ * @returns `heldSince`: since when the pod has been held, if it was refused before; `tries`: the profiles whose network
+ * the pod tries, so the node has to be reserved for it
  */
 export function decidePlacement(
   placement: Placement,

@@ -13,13 +13,13 @@ import { type AdmissionDecision, decision, respond } from './respond.ts';
 import { type AdmissionReview, decodePodRequest, type PodRequest } from './review.ts';
 
 /*
- * The steps for a pod are: facts (what an earlier call left), selection, plan, container, patch. A second call for the
- * same pod (`reinvocationPolicy: IfNeeded`) differs only by what the first call left in the pod.
+ * The steps for a pod are: facts (what an earlier call left), selection, plan, container, patch. With `IfNeeded`, the
+ * API server may call twice for a pod; the second call differs only by what the first call left in the pod.
  */
 
 /**
- * The result of a request. `warned` means that `proof.mode: warn` turned a refusal into a warning, or that the pod's
- * proof was left out because it could only refuse. `current` means that the pod needs no change.
+ * The result of a request. `current`: the pod needs no change. `warned`: the pod is admitted with a warning, either
+ * instead of a refusal (`proof.mode: warn`), or without a proof, because the proof could only refuse it.
  */
 export type Outcome = 'injected' | 'updated' | 'current' | 'removed' | 'skipped' | 'refused' | 'warned';
 
@@ -29,7 +29,7 @@ export type Reason = Exemption | ErrorCode | 'profile-applies';
 /** The decision about a pod. Its `profile` is the label's value, but only if the value names existing profiles. */
 export type Decision = AdmissionDecision<Outcome, Reason>;
 
-/** The input of a decision besides the request. It is a snapshot, so that the decision is a pure function. */
+/** What a decision depends on besides the request. It is a snapshot, so that the decision is a pure function. */
 export interface DecisionContext {
   policy: Policy;
   /** The facts of the pod's namespace; undefined if the namespace is unknown. */
@@ -61,7 +61,7 @@ export async function mutate(
   const request = decodePodRequest(body);
   let namespace: NamespaceFacts | undefined;
   try {
-    // an exempt pod never waits, because a cluster needs such pods to recover
+    // an exempt pod must not wait for a namespace's labels, because a cluster needs such pods to recover
     if (exemption(request, policy.daemonSets, ownNamespace) === undefined) {
       const facts = namespaces.facts(request.namespace);
       namespace = facts instanceof Promise ? await facts : facts;
@@ -73,11 +73,11 @@ export async function mutate(
   return { request, ...admit(request, { policy, namespace, ownNamespace }) };
 }
 
-/** Decides about a request, applies the patch once, and answers. The request's pod is changed in place. */
+/** Decides about a request, applies the patch, and answers. The request's pod is changed in place. */
 export const admit = (request: PodRequest, context: DecisionContext): Admission =>
   answer(request, decide(request, context), context.policy);
 
-/** Answers with a decision if its patch applies, and otherwise with a refusal. */
+/** Answers with a decision. If its patch does not apply to the pod, the answer is a refusal. */
 function answer({ uid, pod }: PodRequest, decided: Decision, policy: Policy): Admission {
   try {
     if (decided.operations.length > 0) applyOnce(pod, decided.operations);
@@ -93,11 +93,11 @@ function answer({ uid, pod }: PodRequest, decided: Decision, policy: Policy): Ad
 function decide(request: PodRequest, { policy, namespace, ownNamespace }: DecisionContext): Decision {
   const { pod } = request;
   const exempt = exemption(request, policy.daemonSets, ownNamespace);
-  // such a pod gets no patch, so even an earlier injection stays
+  // no patch at all, so an earlier injection stays too
   if (exempt !== undefined && isUntouchable(exempt)) return decision('skipped', exempt);
   const earlier = earlierCall(pod);
   if (exempt !== undefined) {
-    // the policy over the final pod checks the other exemptions itself, but not the DaemonSets of custom profiles
+    // the policy over the final pod knows all other exemptions, but not the DaemonSets of custom profiles
     const status = exempt === 'network-daemonset' ? reasonText(exempt) : undefined;
     return leave(earlier, exempt, removalPatch(pod, earlier, status));
   }
@@ -153,7 +153,7 @@ function prove(
   );
 }
 
-/** Proves nothing, and removes what an earlier call injected. */
+/** Leaves the pod without a proof, and removes what an earlier call injected. */
 const leave = (
   { injected }: EarlierCall,
   reason: Exemption,
@@ -164,13 +164,13 @@ const leave = (
 
 /**
  * Refuses a pod, or warns if `proof.mode` is `warn`.
- * @param pod where the warning is recorded, so that the policy over the final pod recognizes a reviewed pod
+ * @param pod gets an annotation with the warning, so that the policy over the final pod sees that it was reviewed
  */
 function refuse(policy: Policy, { code, message }: CniGateError, pod?: Pod): Decision {
   if (policy.proof.mode === 'enforce') {
     return decision('refused', code, { message: `${message} (${code})` });
   }
-  // the code comes first, because a warning may be cut at its end, and users search for the code
+  // a warning may be cut off at its end, and users search for the code
   const warnings = [`${code}: ${message}`];
   return decision('warned', code, { warnings, operations: pod ? refusalPatch(pod, code) : [] });
 }

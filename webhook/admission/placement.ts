@@ -15,16 +15,16 @@ import {
 
 /** A pod that a request puts on a node: by a Binding, or by `spec.nodeName` of a new pod. */
 export interface Placement extends RequestHead {
-  /** UID of the pod that the Binding names; empty if it names none, as in a Binding that was written by hand. */
+  /** UID of the pod that the Binding names; empty if it names none, as in a hand-written Binding. */
   podUid: string;
   node: string;
-  /** The profiles that apply to the pod, if the request contains the pod; undefined for a Binding. */
+  /** The profiles that apply to the pod; undefined for a Binding, because the request does not contain the pod. */
   profiles: string[] | undefined;
 }
 
 /**
- * Decodes a request to `/gate`. Its names become parts of requests to the API server, so they must be valid. A pod
- * created with `generateName` may have no name yet.
+ * Decodes a request to `/gate`. Its names become parts of requests to the API server, so they must be valid. A new pod
+ * with `generateName` may have no name yet.
  * @throws CniGateError CNI_GATE_REVIEW_INVALID, CNI_GATE_REVIEW_NAME or CNI_GATE_REVIEW_KIND
  */
 export function decodePlacement(body: unknown): Placement {
@@ -40,7 +40,7 @@ export function decodePlacement(body: unknown): Placement {
     given === ''
       ? quoted(`${metadata.generateName ?? ''}*`)
       : objectName('request.object.metadata.name', 'a pod', given);
-  // a static pod already runs, and its manifest may be copied from a pod with a status annotation, which does not count
+  // a static pod already runs; if it has a status annotation, its manifest was copied from another pod
   const profiles = isMirrorPod(pod) ? [] : requiredProfiles(pod);
   return { ...request, name, podUid: '', node, profiles };
 }
@@ -56,7 +56,7 @@ function bindingOf({ metadata, target }: Record<string, unknown>): {
   if (!isObject(target) || typeof target.name !== 'string' || target.name === '') {
     throw invalid("request.object has no target.name: the node's");
   }
-  // source: Kubernetes, `ValidatePodBinding`, which runs before admission
+  // as in Kubernetes' `ValidatePodBinding`, which runs before admission
   if (target.kind && target.kind !== 'Node') {
     throw invalid(`request.object.target.kind should be Node or left out, is ${describe(target.kind)}`);
   }

@@ -7,7 +7,7 @@ import { type AdmissionResponse, type AdmissionReview, reviewApiVersion, reviewK
 export interface AdmissionDecision<Outcome extends string = string, Reason extends string = string> {
   /** Any value other than `refused` means that the request is allowed. */
   outcome: Outcome;
-  /** The reason of the outcome, as a word or an error code. */
+  /** An identifier of the reason, or an error code. */
   reason: Reason;
   /** A profile of the configuration, or several combined with dots. It becomes the label of a metric. */
   profile?: string;
@@ -23,7 +23,7 @@ export interface AdmissionDecision<Outcome extends string = string, Reason exten
 
 export type ProfileScope = Pick<AdmissionDecision, 'profile' | 'profiles'>;
 
-/** Makes a decision. Unless `more` has others, it has no profiles, no patch and no warnings. */
+/** Makes a decision, with neither profiles nor patch nor warnings, unless `more` has them. */
 export function decision<const Outcome extends string, const Reason extends string>(
   outcome: Outcome,
   reason: Reason,
@@ -33,8 +33,8 @@ export function decision<const Outcome extends string, const Reason extends stri
 }
 
 /**
- * The longest text of a refusal in bytes. The scheduler writes it into an event after 97 bytes of its own, and cuts off
- * the event at 1,024 (Kubernetes `NoteLengthLimit`; `truncateMessage` of pkg/scheduler). The code at its end must stay.
+ * The longest text of a refusal in bytes. In an event, the scheduler adds 97 bytes and cuts off the end at 1,024
+ * (Kubernetes `NoteLengthLimit`; `truncateMessage` of pkg/scheduler), but the error code at the end must stay.
  */
 const longestMessage = 900;
 
@@ -68,7 +68,7 @@ export function respond(uid: string, decision: AdmissionDecision): AdmissionRevi
 const longestWarning = 120;
 const mostWarnings = 30;
 
-/** Shortens warnings so that the API server cuts none. Each is one line, and a last line counts those left out. */
+/** Shortens warnings, so that the API server cuts off none. Each is one line; an extra line counts those left out. */
 export function fitWarnings(warnings: readonly string[]): string[] {
   const unique = [...new Set(warnings.map(fit))];
   const more = unique.length - mostWarnings;
@@ -77,7 +77,7 @@ export function fitWarnings(warnings: readonly string[]): string[] {
 
 /** One line of at most {@link longestWarning} characters. */
 function fit(text: string): string {
-  // several blanks become one, so more characters are read than are sent
+  // more characters than fit, because runs of blanks are reduced to one
   const head = text.slice(0, 32 * longestWarning);
   const line = clean(head.replace(/[\p{Cc}\p{Cs}\s]+/gu, ' ')).trim();
   return fitText(head.length < text.length ? `${line} …` : line, longestWarning);

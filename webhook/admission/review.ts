@@ -24,7 +24,7 @@ export interface RequestHead {
 export interface RequestEnvelope<Kind extends string> extends RequestHead {
   /** The kind of the object, in the core group, version v1. */
   kind: Kind;
-  /** An object of that kind, whose fields are not checked yet. */
+  /** An object of that kind. Its fields are not validated yet. */
   object: Record<string, unknown>;
 }
 
@@ -47,7 +47,7 @@ export interface AdmissionReview {
   response: AdmissionResponse;
 }
 
-/** The object of a request is invalid. The fields may contain keys of the body, so their length is limited. */
+/** The error for an invalid object in a request. Texts may contain keys of the body, so their length is limited. */
 export class InvalidObject extends CniGateError {
   /** Where the fault is, as a JSON pointer into the object. */
   readonly pointer: string;
@@ -63,7 +63,7 @@ export class InvalidObject extends CniGateError {
 export const invalid = (message: string): CniGateError =>
   new CniGateError('CNI_GATE_REVIEW_INVALID', quoted(message));
 
-/** The error for a name that Kubernetes does not allow, which we must not send. @param field its path in the body */
+/** The error for a name that Kubernetes does not allow, and we must not send. @param field its path in the body */
 export const wrongName = (field: string, expected: string, value: unknown): CniGateError =>
   new CniGateError('CNI_GATE_REVIEW_NAME', `${field} should be ${expected}, is ${describe(value)}`);
 
@@ -130,7 +130,7 @@ export interface PodRequest extends RequestHead {
 }
 
 /**
- * Returns the request in an admission call about a pod. The API server checks the pod's name, which is only shown here.
+ * Returns the request in an admission call about a pod. The pod's name is not validated here: we only show it.
  * @throws CniGateError as in {@link openEnvelope}
  */
 export function decodePodRequest(body: unknown): PodRequest {
@@ -152,7 +152,7 @@ export function podOf(object: unknown): Pod {
   throw new InvalidObject(fault?.instancePath ?? '', fault?.message ?? 'is not a pod');
 }
 
-/** A short name of any JSON value for an error text, never its whole content. */
+/** Describes any JSON value for an error message, in a few characters. */
 export function describe(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (Array.isArray(value)) return `a list of ${value.length}`;

@@ -1,9 +1,9 @@
 import { CniGateError } from '../lib/errors.ts';
 
 /**
- * A template tag that makes a path of the API. Each value in the template is encoded as one segment.
- * @throws CniGateError CNI_GATE_CLUSTER_PATH if a value is empty, `.` or `..`, because a URL drops such segments, so
- *   the request would be for another object, or for a list
+ * A template tag for API paths. Each value in the template is encoded as one segment.
+ * @throws CniGateError CNI_GATE_CLUSTER_PATH if a value is empty, `.` or `..`: a URL drops such segments, and
+ *   would name a different object, or a list
  */
 export function apiPath(parts: TemplateStringsArray, ...names: string[]): string {
   return String.raw({ raw: parts }, ...names.map(segment));

@@ -24,9 +24,9 @@ export interface Access {
   readonly source: string;
   /** The context of the kubeconfig file; undefined with a service account. */
   readonly context?: string | undefined;
-  /** Called before each request, as tokens and certificates change. @throws CniGateError CNI_GATE_CLUSTER_CONFIG */
+  /** Called before each request: tokens and certificates change. @throws CniGateError CNI_GATE_CLUSTER_CONFIG */
   connection(): Promise<Connection>;
-  /** Called when the API server did not accept the credentials. */
+  /** Called after the API server rejected the credentials. */
   refresh(): void;
 }
 
@@ -39,13 +39,13 @@ export interface RequestOptions {
   /** The content type of the body (default `application/json`). */
   contentType?: string;
   signal?: AbortSignal | undefined;
-  /** The longest time without a byte, in milliseconds (default 10 s). */
+  /** The longest time without a received byte, in milliseconds (default 10 s). */
   timeout?: number;
   /** The maximum answer size in bytes (default {@link objectBytes}). A larger answer fails: the cause is `TooLarge`. */
   maxBytes?: number;
 }
 
-/** Options of a stream. By default, its answer may have any number of bytes. */
+/** Options of a stream. By default, the size of the answer is not limited. */
 export interface StreamOptions extends Omit<RequestOptions, 'body' | 'contentType'> {
   layout: Layout;
   /** The maximum size, in bytes, of an object that is read whole (default {@link objectBytes}). */
@@ -54,19 +54,19 @@ export interface StreamOptions extends Omit<RequestOptions, 'body' | 'contentTyp
 
 /** An answer whose objects are read one by one, by a `for await` loop. */
 export interface ObjectStream extends AsyncIterable<ObjectText> {
-  /** After the loop, the list with 0 in place of each item. */
+  /** Call it after the loop. Returns the list with 0 in place of each item. */
   rest(): unknown;
   bytes(): number;
 }
 
 const defaultTimeout = 10_000;
 
-/** Below the 90 s after which Go's server closes an idle connection, so that the client closes it first. */
+/** Below the 90 s after which Go's server closes idle connections, so that the client closes them first. */
 const idleTimeout = 60_000;
 
 export class ApiClient {
   readonly #access: Access;
-  /** The pool of connections, and the settings that it was made with, because certificates and authorities change. */
+  /** The pool of connections, and the settings it was created with: a new pool is needed when they change. */
   #agent: Agent | undefined;
   #madeOf = '';
   #server = '';
@@ -98,8 +98,8 @@ export class ApiClient {
   }
 
   /**
-   * Sends a request, and returns the parsed answer. The form of the answer is not checked.
-   * @throws ClusterError if no successful answer comes; CniGateError CNI_GATE_CLUSTER_CONFIG if the credentials
+   * Sends a request, and returns the parsed answer, whose form is not checked.
+   * @throws ClusterError if there is no successful answer; CniGateError CNI_GATE_CLUSTER_CONFIG if the credentials
    *   cannot be read; the signal's reason if the signal was aborted
    */
   async request<T = unknown>(method: Method, path: string, options: RequestOptions = {}): Promise<T> {
@@ -107,7 +107,7 @@ export class ApiClient {
     return this.#guard(operationText(method, path), signal, async (operation) => {
       const response = await this.#send(operation, method, path, options);
       const answer: unknown = JSON.parse(await readBody(response, { timeout, max }));
-      // callers read fields of the answer
+      // callers read fields of the answer, which would throw for null
       if (answer === null) throw new Error('expected a JSON object, got null');
       return answer as T;
     });
@@ -160,7 +160,7 @@ export class ApiClient {
     };
   }
 
-  /** Makes further requests use new connections, because all open connections may be broken in the same way. */
+  /** Lets later requests use new connections, because all open ones may be dead for the same reason. */
   dropConnections(): void {
     this.#agent = undefined;
   }

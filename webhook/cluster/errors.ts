@@ -46,7 +46,7 @@ export interface Status {
 
 /**
  * @param operation see {@link operationText}
- * @param why text to add at the end
+ * @param why appended to the message
  */
 export function refusal(operation: string, status: number, body: string | Status, why = ''): ClusterError {
   const { message, reason, details } = typeof body === 'string' ? parseStatus(status, body) : body;
@@ -63,10 +63,10 @@ export function refusal(operation: string, status: number, body: string | Status
   });
 }
 
-/** An error of the network, of TLS, or of an answer that is not an API server's. */
+/** An error of the network or of TLS, or an answer that does not come from an API server. */
 export function unreachable(operation: string, server: string, error: unknown): ClusterError {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  // a message about invalid JSON quotes untrusted text; after a semicolon, Node recommends its own options
+  // a message about invalid JSON quotes untrusted text; what follows a semicolon is advice about Node's options
   const [message = ''] = quoted(messageOf(error)).split(';');
   const why = message.includes(code) ? message : `${message} (${code})`;
   return new ClusterError(
@@ -80,7 +80,7 @@ export function unreachable(operation: string, server: string, error: unknown): 
 function codeOf(code: string): ErrorCode {
   if (/^(?:CERT|SELF_SIGNED|DEPTH_ZERO|UNABLE_TO|ERR_TLS_CERT)_/.test(code))
     return 'CNI_GATE_CLUSTER_UNTRUSTED';
-  // errors of the client's own certificate and key
+  // errors in the client's own certificate or key
   return code.startsWith('ERR_OSSL_') ? 'CNI_GATE_CLUSTER_CONFIG' : 'CNI_GATE_CLUSTER_UNREACHABLE';
 }
 

@@ -12,13 +12,13 @@ export interface Call {
   timeout: number;
   signal?: AbortSignal | undefined;
   /**
-   * Returns the agent for a second try, if the server had closed the reused connection. Set only for a request that
-   * changes nothing, as in Go's `shouldRetryRequest` (net/http).
+   * Returns the agent for a second attempt, in case the server had closed the reused connection. Set only for requests
+   * that change nothing, as in Go's `shouldRetryRequest` (net/http).
    */
   renew?: (() => Agent) | undefined;
 }
 
-/** The peer accepted the request and then sent nothing. */
+/** The peer accepted a request, and has sent nothing since. */
 export class Silence extends Error {}
 
 const silence = (timeout: number): Silence => new Silence(`no byte for ${timeout} ms`);
@@ -34,7 +34,7 @@ export function exchange(url: URL, call: Call): Promise<IncomingMessage> {
   const timer = setTimeout(() => request.destroy(silence(timeout)), timeout);
   request.on('response', (response) => {
     clearTimeout(timer);
-    // if the request is aborted before its answer is read, nothing else handles this error; the reader sees the end
+    // an aborted request whose answer nobody reads yet would otherwise throw; a reader notices the end itself
     response.on('error', () => {});
     resolve(response);
   });
@@ -61,7 +61,7 @@ export async function readBody(response: IncomingMessage, reading: Reading): Pro
   return Buffer.concat(chunks).toString();
 }
 
-/** Yields the chunks of a body. The event loop can answer admission calls between two chunks. */
+/** Yields the chunks of a body. Between chunks, the event loop can answer admission calls. */
 export async function* chunksOf(
   response: IncomingMessage,
   { timeout, max = Number.POSITIVE_INFINITY }: Reading,

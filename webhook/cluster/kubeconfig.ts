@@ -44,7 +44,7 @@ export function fromKubeconfig(file: string | undefined, context?: string): Acce
     source,
     context: chosen,
     connection: async () => {
-      // reads the file and runs exec plugins again
+      // loads the file again, which also runs exec plugins again
       if (stale) config = load(chosen);
       stale = false;
       return connectionOf(config).catch((error: unknown) => {
@@ -69,13 +69,13 @@ async function connectionOf(config: KubeConfig): Promise<Connection> {
     server: cluster.server,
     headers,
     tls: { ca, cert, key, servername, rejectUnauthorized },
-    // only for a proxy, because the agent of client-node keeps its first authority and client certificate
+    // only for a proxy, because client-node's agent keeps the authority and client certificate it was created with
     ...(cluster.proxyUrl !== undefined && { agent: agent as Agent }),
   };
 }
 
 function unusable(source: string, error: unknown): CniGateError {
-  // only the first line, because the YAML parser quotes lines that may contain a token or a key
+  // only the first line: the YAML parser quotes further lines, which may contain a token or a key
   const [said = ''] = (typeof error === 'string' ? error : messageOf(error)).split('\n');
   return new CniGateError('CNI_GATE_CLUSTER_CONFIG', `cannot use kubeconfig ${source}: ${quoted(said)}`, {
     cause: error,

@@ -9,7 +9,7 @@ import { ClusterError } from './errors.ts';
 
 export interface Leadership {
   readonly leads: boolean;
-  /** Calls back when this process starts or stops leading. @returns a function that unsubscribes */
+  /** Calls `changed` when this process starts or stops leading. @returns a function that unsubscribes */
   subscribe(changed: () => void): () => void;
 }
 
@@ -17,7 +17,7 @@ export interface Leadership {
 const defaultTimes = {
   /** Other processes may take a Lease that has not changed for this time. It has to be in whole seconds. */
   duration: 15_000,
-  /** The holder stops leading after this time without a renewal. It has to be shorter than the duration. */
+  /** The holder stops leading if it could not renew the Lease for this time, which must be shorter than `duration`. */
   deadline: 10_000,
   retry: 2000,
 };
@@ -32,8 +32,8 @@ export interface LeaderElectorOptions {
 }
 
 /**
- * Leader election with a Lease, as in client-go. The holder renews the Lease, and other processes take a Lease that has
- * not changed for its duration. Every write carries the version that was read. Time is that of a monotonic clock.
+ * Leader election with a Lease, as in client-go. The holder renews the Lease, and any process may take a Lease that has
+ * not changed for its duration. Writes name the version that was read. Times are of a monotonic clock.
  */
 export class LeaderElector implements Leadership {
   readonly #client: ApiClient;
@@ -70,7 +70,7 @@ export class LeaderElector implements Leadership {
     while (!signal.aborted) {
       await this.#step(signal);
       this.#tell();
-      // random, so that replicas do not send their requests at the same time
+      // random, so that replicas do not send their requests together
       const wait = this.leads ? retry : retry * (1 + Math.random() / 5);
       await sleep(wait, undefined, { signal }).catch(() => {});
     }
@@ -84,7 +84,7 @@ export class LeaderElector implements Leadership {
     const options = { timeout: deadline / 2, signal };
     try {
       const lease = await this.#client.get<Lease>(pathBelow(this.#list, name), options);
-      // the time before the Lease is written, so no other replica can start to measure earlier
+      // measured before the write, so that no other replica can start its measurement earlier
       const now = performance.now();
       this.#observation = observe(this.#observation, lease, now);
       if (mayHold(this.#observation, identity, now)) {
@@ -98,7 +98,7 @@ export class LeaderElector implements Leadership {
       } else this.#renewed = Number.NEGATIVE_INFINITY;
       this.#failures.over();
     } catch (error) {
-      // 409: another replica was faster, and the next request reads what that replica wrote
+      // 409: another replica was faster, and its Lease is read with the next request
       if (signal.aborted || (error instanceof ClusterError && error.status === 409)) return;
       const text = `no leader can be found: ${messageOf(error)}`;
       this.#failures.warn(kindOfError(error), { lease: name, err: error }, text);
@@ -165,7 +165,7 @@ export interface Observation {
 }
 
 /**
- * Records since when a Lease has not changed. The times in the Lease are not used: they are by its holder's clock.
+ * Records since when a Lease has not changed. The Lease's own times are not used, because its holder's clock set them.
  * @param now milliseconds of a monotonic clock
  */
 export function observe(before: Observation | undefined, lease: Lease | undefined, now: number): Observation {
@@ -175,7 +175,7 @@ export function observe(before: Observation | undefined, lease: Lease | undefine
 
 const versionOf = (lease: Lease | undefined): string | undefined => lease?.metadata.resourceVersion;
 
-/** Milliseconds after which an unchanged Lease is free, even if its duration is longer. Replicas write 15 s. */
+/** Milliseconds after which an unchanged Lease is free, even if it claims a longer duration. Replicas write 15 s. */
 const longestDuration = 60_000;
 
 /** Whether this process may create the Lease, renew it, or take it over. */

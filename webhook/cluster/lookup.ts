@@ -4,14 +4,14 @@ import { TokenBucket } from '../lib/token-bucket.ts';
 import type { ApiClient } from './client.ts';
 import { ClusterError, operationText } from './errors.ts';
 
-/** The values of a metric's label. `limited` means that no request was sent, because of a limit. */
+/** The values of a metric's label. `limited`: a limit prevented the request. */
 export type LookupResult = 'found' | 'absent' | 'failed' | 'limited';
 
 /** Times are in milliseconds. */
 export const defaultLimits = {
-  /** The longest time until the answer, including the wait for other requests. */
+  /** The longest time to the answer, including the wait for requests before it. */
   bound: 5000,
-  /** How long an answer is used again, including the answer that the object does not exist. */
+  /** How long an answer is reused, even if the object does not exist. */
   remember: 1000,
   ...lookups,
 };
@@ -24,10 +24,10 @@ export interface Asked<O, T> {
 }
 
 /**
- * Requests single objects that no watch has reported yet. Concurrent calls for one key share a request. Callers may
- * make up names, so the rate and the number of requests have limits.
+ * Requests single objects that no watch has reported yet. Concurrent calls for one key share a request. Callers can
+ * make up names, so the rate and the number of requests are limited.
  * @returns a function that returns the picked part of an object; undefined if the object does not exist. It throws a
- *   ClusterError if no answer comes, the object is too large, or there are too many requests
+ *   ClusterError if there is no answer, the object is too large, or there are too many requests
  */
 export function lookup<O, T>(
   { client, path, pick }: Asked<O, T>,
@@ -59,7 +59,7 @@ export function lookup<O, T>(
     } catch (error) {
       onResult('failed');
       if (!signal.aborted) throw error;
-      // the connection of this request may be dead
+      // this connection may be dead
       client.dropConnections();
       const message = `${cannot(key)}: no answer of the API server within ${bound} ms`;
       throw new ClusterError('CNI_GATE_CLUSTER_UNREACHABLE', message, { cause: error });

@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 import { counter, gauge, measuredGauge } from '../lib/metrics.ts';
 
-/** A list or watch that ended. The next one starts in `wait` milliseconds. */
+/** A list or watch that ended. The next begins after `wait` milliseconds. */
 export interface Ended {
   during: 'list' | 'watch';
   /** The values of a metric's label. `silent`: the connection is dead; `expired`: the watched version is too old. */

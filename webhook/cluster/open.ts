@@ -6,15 +6,15 @@ import { CniGateError, errnoOf, messageOf } from '../lib/errors.ts';
 import { type Access, ApiClient } from './client.ts';
 
 /**
- * Makes a client from the named file, else the pod's service account, else `$KUBECONFIG`, else `~/.kube/config`. No
- * request is sent yet.
- * @param context of the kubeconfig file; if it is given, the service account is not used
+ * Makes a client, but sends no request yet. It uses the named file, else the pod's service account, else `$KUBECONFIG`,
+ * else `~/.kube/config`.
+ * @param context of the kubeconfig file; if given, the service account is not used
  * @throws CniGateError CNI_GATE_CLUSTER_CONFIG if no configuration is found, or it cannot be used
  */
 export async function openCluster(kubeconfig?: string, context?: string): Promise<ApiClient> {
   const own = kubeconfig === undefined && context === undefined ? inCluster(process.env) : undefined;
   if (own !== undefined) return new ApiClient(own);
-  // a pod with a service account does not need this module, which takes much memory
+  // loaded only if needed, because it takes much memory, and pods use their service account
   const { fromKubeconfig } = await import('./kubeconfig.ts');
   return new ApiClient(fromKubeconfig(kubeconfig, context));
 }

@@ -1,6 +1,6 @@
 import { listEnvelopeBytes } from '../lib/limits.ts';
 
-/** How many bytes of an oversized object are kept, which are enough for its name, UID and version. */
+/** How many bytes of an oversized object are kept: enough for its name, UID and version. */
 const headBytes = 2048;
 
 export interface ObjectText {
@@ -9,7 +9,7 @@ export interface ObjectText {
   isCut: boolean;
 }
 
-/** The nesting depth of braces and brackets at which an object begins. */
+/** How many braces and brackets are open where an object begins. */
 const levels = { events: 1, list: 3 };
 
 export type Layout = keyof typeof levels;
@@ -18,8 +18,8 @@ const [quote, backslash] = [0x22, 0x5c];
 const [openBracket, closeBracket, openBrace, closeBrace] = [0x5b, 0x5d, 0x7b, 0x7d];
 
 /**
- * Splits JSON into its objects while it arrives, so that at most one object is in memory, and only the beginning of a
- * large object. A page of a list can have any size, because any tenant can create objects of 1.5 MB.
+ * Splits JSON into its objects while it arrives. At most one object is in memory, and of an oversized object only the
+ * beginning: a page of a list may have any size, because any tenant can create objects of 1.5 MB.
  */
 export class ObjectSplitter {
   readonly #max: number;
@@ -38,7 +38,7 @@ export class ObjectSplitter {
   }
 
   /**
-   * Returns the objects that end in the chunk. Other text in a watch is also returned; the watch's reader rejects it.
+   * Returns the objects that end in this chunk. In a watch, other text is returned too, for its reader to reject.
    * @throws Error if a list has too many bytes besides its items
    */
   write(chunk: Buffer): ObjectText[] {
@@ -98,7 +98,7 @@ class Collector {
   add(chunk: Buffer): void {
     if (this.#bytes <= this.#max) this.#chunks.push(chunk);
     this.#bytes += chunk.length;
-    // a copy, because a part of a buffer keeps the whole buffer in memory
+    // a copy, because a slice would keep the whole buffer in memory
     if (this.#bytes > this.#max) this.#chunks = [Buffer.from(this.text().text)];
   }
 

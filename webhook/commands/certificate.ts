@@ -65,11 +65,7 @@ export function checkCertificate(flags: CertificateFlags): void {
     );
 }
 
-/**
- * The source of the serving certificate: files, a Secret that the replicas share, or a certificate made at start.
- *
- * @param client connects to the cluster with the Secret; undefined if the server uses no cluster
- */
+/** @param client the client of the cluster that has the Secret; undefined if the server needs no cluster */
 export function certificateFor(
   flags: CertificateFlags,
   client: ApiClient | undefined,
@@ -77,7 +73,7 @@ export function certificateFor(
   const { tlsCert, tlsKey, tlsDays, tlsCaOut, tlsSecret: secret, tlsService: service } = flags;
   const namespace = flags.ownNamespace ?? 'cni-gate';
   const host = `${service}.${namespace}.svc`;
-  // the names by which the API server, and clients on the server's own machine, reach the server
+  // the names that the API server uses, and those that clients on the same machine use
   const names = flags.tlsNames ?? [host, `${host}.cluster.local`, 'localhost', '127.0.0.1', '::1'];
   return async (events, deps) => {
     if (client && secret !== undefined) {

@@ -23,7 +23,7 @@ const exitCodes: Record<CheckVerdict, number> = { passed: 0, failed: 1, 'not-kno
 /** Milliseconds between two attempts with `--wait`. */
 const interval = 2000;
 
-/** `cni-gate check` judges an installation, or a cluster before the installation. Sets `process.exitCode`. */
+/** `cni-gate check` judges an installation; with `--pre`, the cluster before it. Sets `process.exitCode`. */
 export function checkCommand(): Command {
   const command = new Command('check').description(
     'check the installation, or with --pre the cluster before installing',
@@ -66,8 +66,7 @@ async function run(flags: Flags): Promise<void> {
 }
 
 /**
- * Makes reports until no check fails or the time is over, and returns the last report. Standard error shows what the
- * command waits for.
+ * Makes reports until no check fails or the time is over, and returns the last report. Progress goes to standard error.
  *
  * @param wait how long to repeat, in milliseconds
  */

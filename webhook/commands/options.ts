@@ -41,7 +41,7 @@ export function addInstallationOptions(command: Command): Command {
     );
 }
 
-/** A parser that refuses an empty text, which usually comes from an unset variable. */
+/** A parser that rejects an empty argument, which usually comes from an unset variable. */
 const given =
   (what: string) =>
   (text: string): string => {
@@ -49,7 +49,7 @@ const given =
     return text;
   };
 
-/** Parses the name of a namespace. An empty text is an error; it does not mean all namespaces. */
+/** Parses the name of a namespace. An empty argument is an error, and does not mean all namespaces. */
 export const namespaceName = given('the name of a namespace');
 
 /** A parser of whole numbers within bounds. */
@@ -76,14 +76,14 @@ export function milliseconds(text: string): number {
 
 /**
  * The width and the colours of text on standard output. The width is that of COLUMNS or the terminal, and 100 in a file
- * or a pipe. `styleText` decides on colours by the stream, NO_COLOR, NODE_DISABLE_COLORS and FORCE_COLOR.
+ * or a pipe. `styleText` decides whether to use colours, by the stream, NO_COLOR, NODE_DISABLE_COLORS and FORCE_COLOR.
  */
 export function terminal(): Required<TextOptions> {
   const { stdout, env } = process;
-  // some terminals do not report their width, and `columns` is 0
+  // some terminals do not report their width: `columns` is then 0
   const width = Number(env.COLUMNS) || (stdout.isTTY && stdout.columns) || 100;
   return {
-    // a narrower terminal breaks the lines by itself
+    // a terminal that is narrower than 60 columns wraps the lines itself
     width: Math.max(width, 60),
     paint: (style, text) => styleText(style, text, { stream: stdout }),
   };

@@ -18,7 +18,7 @@ Examples:
 Documentation:
 ${docsUrl}reference/command-line.md`;
 
-/** The command line with all of its commands. `release/reference/` writes their flags into the documentation. */
+/** The command line with all its commands. `release/reference/` generates the documentation of the flags from it. */
 export function createProgram(): Command {
   return new Command('cni-gate')
     .description("Verifies pods' networks, and keeps pods off nodes whose CNI is not ready.")

@@ -29,7 +29,7 @@ export interface ReviewFlags {
 /** What the command prints, and its exit code. */
 export interface ReviewResult {
   status: number;
-  /** The text for standard output, in parts, which may be made only when they are read. */
+  /** The text for standard output. Its parts may be generated only when they are read. */
   output: Iterable<string>;
   /** The text for standard error. */
   messages: string;
@@ -39,12 +39,12 @@ export interface ReviewResult {
 export async function runReview(flags: ReviewFlags): Promise<void> {
   const { status, output, messages } = await resultOf(flags);
   process.exitCode = status;
-  // messages are written first, because a reader of the output may stop early
+  // standard error first, because writing to standard output fails if its reader stops early
   process.stderr.write(messages);
   await write(output, process.stdout);
 }
 
-/** Writes texts as long as the stream is read. A reader that stops early, such as `head`, causes no error. */
+/** Writes texts until the reader closes the stream. A reader that stops early, such as `head`, causes no error. */
 export async function write(texts: Iterable<string>, stream: Writable): Promise<void> {
   try {
     await pipeline(Readable.from(texts), stream, { end: false });
@@ -64,7 +64,7 @@ export async function resultOf(flags: ReviewFlags): Promise<ReviewResult> {
   if (flags.summary && output !== 'text')
     throw usageError(`--summary is text: it does not go with --output ${output}`);
   const policy = readPolicy(config);
-  // a profile that does not exist is reported once, instead of as a refusal of every pod
+  // reports a profile that does not exist once, instead of refusing every pod for it
   if (profile !== undefined) policy.combineProfiles(profile);
   const report = await review({
     names,
@@ -101,9 +101,9 @@ function outputOf(report: Report, summary: Summary, flags: ReviewFlags): Iterabl
   }
 }
 
-/** The text for standard error: unreadable input, and all problems if the output is manifests or answers. */
+/** The text for standard error: unreadable input, and all problems if standard output has only manifests or answers. */
 function messagesFor(report: Report, { output, strict }: ReviewFlags): string {
-  // a step of GitHub Actions shows both streams in one log, where the annotations report the problems already
+  // the log of a GitHub Actions step shows both streams, and the annotations in standard output have the problems
   if (output === 'github') return '';
   const all = output === 'yaml' || (output === 'json' && isRecorded(report));
   const shown = all ? report : { ...report, reviewed: [], findings: [] };

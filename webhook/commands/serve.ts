@@ -103,7 +103,7 @@ async function run(flags: Flags): Promise<void> {
   const stop = (signal: string): void => {
     log.info({ signal }, 'received a signal, stopping');
     for (const name of signals) process.removeListener(name, stop);
-    // without a handler, a second signal ends the process at once
+    // with the handlers removed, a second signal ends the process immediately
     stopping.abort();
     void server?.drain();
   };
@@ -124,7 +124,7 @@ const signals = ['SIGTERM', 'SIGINT'];
 const labelsFromCluster = ({ clusterState, profile }: Flags): boolean =>
   clusterState === undefined && profile === undefined;
 
-/** Opens the cluster, and loads its code only now. @returns the cluster's client, and the view for the server */
+/** Loads the modules of the cluster's client only when needed. @returns the client, and the server's view */
 async function openCluster({ kubeconfig, context, ownNamespace }: Flags) {
   const [cluster, { watchCluster }] = await Promise.all([
     import('../cluster/open.ts'),
@@ -135,7 +135,7 @@ async function openCluster({ kubeconfig, context, ownNamespace }: Flags) {
   return { client, view };
 }
 
-/** @returns whether the server needs a cluster @throws CniGateError CNI_GATE_USAGE */
+/** Checks combinations of flags. @returns whether a cluster is needed @throws CniGateError CNI_GATE_USAGE */
 function checkFlags(flags: Flags): boolean {
   const needsCluster = labelsFromCluster(flags) || flags.tlsSecret !== undefined;
   for (const flag of ['kubeconfig', 'context'] as const) {

@@ -58,11 +58,11 @@ async function run(flags: Flags): Promise<void> {
     return watch && !isTTY ? `${text}\n` : text;
   };
   let shown = '';
-  /** Prints a status that differs from the last one, and sets the exit code. */
+  /** Prints a status, unless it equals the one printed before, and sets the exit code. */
   const show = (facts: StatusFacts): void => {
     const status = statusOf(facts, Date.now(), all);
     const text = form(status);
-    // on a terminal, ages are kept current; elsewhere, a status that differs only in `time` is not printed again
+    // only a terminal shows ages that keep changing; elsewhere, a new time alone is no reason to print again
     const content = isTTY && output !== 'json' ? text : JSON.stringify({ ...status, time: '' });
     if (content === shown) return;
     shown = content;
@@ -70,7 +70,7 @@ async function run(flags: Flags): Promise<void> {
     process.exitCode = exitCodes[status.result];
   };
   await withStatus(flags, async (read) => {
-    // one reading before watching, because an unreachable cluster is an error at the start, and an outage later
+    // reads once before it watches, so that an unreachable cluster is an error here, and later only an outage
     show(await read());
     if (!watch) return;
     const stop = new AbortController();
@@ -81,5 +81,5 @@ async function run(flags: Flags): Promise<void> {
   });
 }
 
-/** Moves the cursor home, and clears what is below. */
+/** Moves the cursor to the top left, and clears the screen below it. */
 const redraw = '\u001b[H\u001b[J';

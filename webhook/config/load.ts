@@ -18,7 +18,7 @@ const least = '{apiVersion: cni-gate.io/v1alpha1, kind: Configuration}';
 
 /**
  * Parses a configuration, and adds defaults and built-in profiles.
- * @param image the image to inject if the text names none
+ * @param image the image to inject if the configuration names none
  * @throws CniGateError as in {@link parseChecked}
  */
 export function parseConfiguration(
@@ -64,7 +64,7 @@ const inOrder = (profile: Profile): Profile => {
   return { ...profile, proof: { ...profile.proof, checks } };
 };
 
-/** Identifies the kind of an entry. Entries of a kind replace the built-in entries, whatever their version is. */
+/** The group and kind of an entry. Configured entries replace built-in entries of the same kind, in any version. */
 const nameOf = ({ apiVersion, kind }: TemplateKind): string => `${apiVersion.split('/')[0]} ${kind}`;
 
 function configurationFaults({ profiles, proof }: ConfigurationFile): Fault[] {
@@ -83,7 +83,7 @@ export const parsePolicy = (text?: string, file?: string, image?: string): Polic
   new Policy(parseConfiguration(text, file, image));
 
 /**
- * Returns the policy of a configuration file, or of the built-in defaults if no file is given.
+ * Returns the policy of a configuration file, or that of the built-in defaults without a file.
  * @param image as in {@link parseConfiguration}
  */
 export const readPolicy = (path?: string, image?: string): Policy =>

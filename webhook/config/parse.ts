@@ -3,13 +3,13 @@ import { CniGateError } from '../lib/errors.ts';
 import { readYaml, type YamlDocument, YamlError } from '../lib/yaml.ts';
 import { configurationYaml } from '../lib/yaml-schema.ts';
 
-/** A fault in a document: its path in JSON Pointer segments, and what was expected and seen. */
+/** An error in a document: the path as segments, and a text that says what was expected and seen. */
 export interface Fault {
   path: (string | number)[];
   text: string;
 }
 
-/** At most this many faults are reported at once, so that a wrong file does not fill the screen. */
+/** At most this many errors are reported, so that a wholly wrong file does not fill the screen. */
 const mostFaults = 10;
 
 /**
@@ -25,7 +25,7 @@ export function parseChecked<T>(
   rules: (value: T) => Fault[] = () => [],
 ): T {
   const { value, lineOf } = read(text, file);
-  // ajv reports a wrong property name twice; only the second report, which contains the name, is used
+  // ajv reports a wrong property name twice; the report whose `params` have the name has no `propertyName` itself
   const faults = validate(value)
     ? rules(value)
     : (validate.errors ?? []).filter(({ propertyName }) => propertyName === undefined).map(explain);
@@ -45,7 +45,7 @@ export function parseChecked<T>(
 /** Reads a text with one document. Returns the document's value, and a function that finds the line of a path. */
 function read(text: string, file: string): Pick<YamlDocument, 'value' | 'lineOf'> {
   try {
-    // a line `---` alone begins a document without contents
+    // a document between `---` markers may be empty, and then has the value null
     const [document, second] = readYaml(text, configurationYaml).filter(({ value }) => value !== null);
     if (second !== undefined) {
       throw new YamlError('a second document begins here', { line: second.lineOf([]), col: 1 });

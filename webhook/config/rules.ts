@@ -7,10 +7,10 @@ import { foreign, ownPrefix } from '../lib/names.ts';
 import { quantity } from '../lib/quantity.ts';
 import type { Fault } from './parse.ts';
 
-/** Annotations that only their owner may set, each with a sentence that names the owner. */
+/** Annotations that profiles must not set, each with a sentence that names the component that writes it. */
 export type Reserved = ReadonlyMap<string, string>;
 
-/** The annotations that profiles and Kubernetes reserve. A profile that sets one could make a pod look ready. */
+/** The reserved annotations of profiles and Kubernetes. A profile that sets one could make a pod look ready. */
 export const reservedBy = (profiles: readonly Profile[]): Reserved =>
   new Map([
     ...profiles.flatMap(({ name, reservedAnnotations = [] }) =>
@@ -19,7 +19,7 @@ export const reservedBy = (profiles: readonly Profile[]): Reserved =>
     [foreign.mirrorPod, 'the kubelet writes it on static pods'],
   ]);
 
-/** Returns the faults of a profile that a schema cannot find. @param path the profile's path in the document */
+/** Returns the errors of a profile that a schema cannot find. @param path the profile's path in the document */
 export function profileFaults(profile: Profile, path: (string | number)[], reserved: Reserved): Fault[] {
   return [
     ...whenFaults(profile, [...path, 'when']),
@@ -47,7 +47,7 @@ export function resourceFaults({ requests, limits }: ProofResources): Fault[] {
 const wholeCpus =
   'is a whole number: in a Guaranteed pod, the static CPU manager would give the init container CPUs of its own';
 
-/** Conditions must not use keys that the injection sets, because two calls for one pod could then differ. */
+/** A condition on a key that the injection sets could hold in one of the calls for a pod, and not in the other. */
 function whenFaults({ when }: Profile, path: (string | number)[]): Fault[] {
   return [when].flat().flatMap((condition, index) => {
     const at = [...path, ...(Array.isArray(when) ? [index] : [])];
@@ -70,7 +70,7 @@ function annotationFaults({ annotations }: Profile, path: (string | number)[], r
   });
 }
 
-/** `imageOf` needs a container that exists in every pod to which the profile applies. */
+/** Checks `imageOf`: its container must exist in every pod to which the profile applies. */
 function containerFaults({ when, proof }: Profile, path: (string | number)[]): Fault[] {
   const { checks, container, witness } = proof;
   if (container === undefined) return [];

@@ -7,7 +7,7 @@ const ajv = new Ajv({
   verbose: true,
   useDefaults: true,
   allowUnionTypes: true,
-  // the bundle has the compiled validators instead of this file, so ajv keeps their source: release/bundle-plugins.ts
+  // keeps the validators' source, which the bundle has instead of this file: release/bundle-plugins.ts
   code: { source: true },
 });
 

@@ -12,23 +12,23 @@ import type { TokenBucket } from '../lib/token-bucket.ts';
 export interface LeaderDeps<View> {
   view: View;
   policy: () => Policy;
-  /** If undefined, this process can never lead, and does nothing. */
+  /** The leader election. If undefined, this process never leads, and its controllers do nothing. */
   leader: Leadership | undefined;
   events: Pick<EventRecorder, 'capacity' | 'add'>;
   log: Log;
   /**
-   * Milliseconds until all keys are added again (default 2,000), as no pod event reports that a node is ready or full.
+   * Milliseconds between two queuings of all keys (default 2,000): no event reports that a node became ready or full.
    */
   resync?: number;
 }
 
-/** `undefined` ends the back-off of the key; `back-off` adds the key again after a pause, which doubles each time. */
+/** `undefined`: done, and the key's back-off is reset; `back-off`: retry after a pause that doubles each time. */
 export type Result = undefined | 'back-off';
 
 export interface Work {
-  /** Calls back with keys of changed objects. @returns a function that unsubscribes */
+  /** Calls `add` with the keys of changed objects. @returns a function that unsubscribes */
   subscribe(add: (keys: Iterable<string>) => void): () => void;
-  /** Returns the keys of all objects. It is also called while another process leads. */
+  /** Returns the keys of all objects. Standby replicas call it too. */
   keys(signal: AbortSignal): Promise<Iterable<string>>;
   /** Reconciles a key. If it throws, the key backs off. */
   reconcile(key: string, signal: AbortSignal): Promise<Result>;
@@ -40,15 +40,15 @@ export interface ControllerOptions extends Pick<LeaderDeps<unknown>, 'leader' | 
   inFlight: number;
   baseDelay: number;
   maxDelay: number;
-  /** Each key takes one token, and a reconciler may take more. */
+  /** Limits the rate: the queue takes one token for each key, and `reconcile` may take more. */
   bucket?: TokenBucket;
-  /** Called when this process starts or stops leading. The returned work has no memory of earlier terms. */
+  /** Called each time this process starts or stops leading. The work that it returns keeps nothing of earlier terms. */
   begin(): Work;
-  /** The beginning of the log's text about a failure, such as `refused pods cannot be steered`. */
+  /** The beginning of log messages about failures, such as `refused pods cannot be steered`. */
   failure: string;
 }
 
-/** While this process leads, reconciles the keys of changed objects, and periodically all keys. Never throws. */
+/** While this process leads, reconciles keys of changed objects, and periodically all keys. Never throws. */
 export async function runController(options: ControllerOptions, signal: AbortSignal): Promise<void> {
   const failures = logOnce(options.log);
   const warn = (error: unknown, key?: string): void => {
@@ -91,20 +91,20 @@ async function serve(options: ControllerOptions, warn: Warn, signal: AbortSignal
   await running;
 }
 
-/** The longest wait of the queue while keys wait (the bucket may be empty), and while no key waits. Milliseconds. */
+/** The queue's longest sleep in milliseconds: while keys wait (for a token or a free slot), and while no key waits. */
 const [refill, idle] = [20, 60_000];
 
 /**
- * A work queue as in client-go, which keeps each key once and gives a key to one reconciler at a time. Two differences:
- * Namespaces, which are the parts of keys before the first `/`, take turns, so that a tenant's 10,000 keys do not delay
- * other tenants. A key that backs off is not reconciled before its pause ends. Callers limit the number of keys.
+ * A work queue that, as in client-go, keeps each key once and gives a key to one reconciler at a time. Unlike
+ * client-go, it takes keys from each namespace in turn (the namespace is the part before the first `/`), so that one
+ * tenant's keys do not delay others, and ignores additions of a key that backs off. Callers limit the number of keys.
  */
 function workQueue(
   { inFlight, baseDelay, maxDelay, bucket }: ControllerOptions,
   reconcile: Work['reconcile'],
   warn: Warn,
 ) {
-  /** Waiting keys in the order of arrival, by namespace; the namespaces are in the order of turns. */
+  /** The waiting keys of each namespace, in the order of arrival. The first namespace is served next. */
   const waiting = new Map<string, Set<string>>();
   const pausing = new Map<string, NodeJS.Timeout>();
   const running = new Map<string, Promise<void>>();
@@ -165,7 +165,7 @@ function workQueue(
       if (key === undefined) await changed.wait(waiting.size > 0 ? refill : idle, signal);
       else {
         running.set(key, process(key, signal));
-        // other work of the process has its turn after each key
+        // let the event loop answer admission calls between two keys
         await nextTurn();
       }
     }

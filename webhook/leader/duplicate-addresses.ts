@@ -10,8 +10,8 @@ import { eventReasons, nameOf } from '../lib/names.ts';
 import type { LeaderDeps } from './controller.ts';
 
 /**
- * Milliseconds between two searches. A duplicate counts only if two searches in a row find it, because the end of a pod
- * and the status of the next pod with the same address may come from two kubelets, in any order.
+ * Milliseconds between two searches. A duplicate counts only if two consecutive searches find it: if an address passes
+ * from one pod to another on a different node, the new pod's status may arrive before the old pod's end.
  */
 const interval = 5000;
 
@@ -38,8 +38,8 @@ export async function watchEvidence(
 }
 
 /**
- * Milliseconds after a node's boot in which duplicates of its pods do not count, because statuses may be those of the
- * previous boot. The kubelet updates the statuses of 64 pods in 4.3 s.
+ * For this long after a node's boot, in milliseconds, duplicates of its pods do not count: their statuses may still
+ * show addresses from before the boot. A kubelet needs 4.3 s to update the statuses of 64 pods.
  */
 const afterBoot = 60_000;
 
@@ -47,7 +47,7 @@ export class DuplicateWatch {
   #seen = new Set<string>();
 
   /**
-   * Returns the duplicates that were also found by the previous search.
+   * Returns the duplicates that the previous search found too.
    * @param bootedAt when a boot of the node was last observed
    * @param now milliseconds since the epoch
    */
@@ -68,17 +68,17 @@ export class DuplicateWatch {
   }
 }
 
-/** Who can cause a duplicate. Each source has its own limit, so that no source uses up the limit of another source. */
+/** Who reports the addresses, and could fake a duplicate. Each source has its own limit of duplicates. */
 function sourceOf({ network, older, younger }: DuplicateAddress): string {
   if (network === '') return 'kubelets';
   return older.namespace === younger.namespace ? `namespace ${older.namespace}` : 'any namespace';
 }
 
-/** Identifies a duplicate. The key is the same on every replica. */
+/** Identifies a duplicate, equally on every replica, so that a new leader does not report it again. */
 const keyOf = ({ network, address, older, younger }: DuplicateAddress): string =>
   `${network}/${address} ${older.uid} ${younger.uid}`;
 
-/** Makes an event on each of the two pods. */
+/** Makes two events, one on each pod that has the address. */
 export function duplicateEvents(found: DuplicateAddress): Event[] {
   const { network, address, older, younger } = found;
   const of = network === '' ? 'the pod network' : `network ${network}`;

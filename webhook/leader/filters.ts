@@ -14,7 +14,7 @@ import { type Amounts, fits } from '../core/scheduling/requests.ts';
 export type Gate = (profiles: readonly string[], node: string) => NetworkStatus;
 
 /**
- * Makes a function that computes the gate's decision from the leader's data.
+ * Returns a function that decides as the gate would, from the data of this process.
  * @param now milliseconds since the epoch
  * @param asking the pod that would be bound; undefined for no particular pod
  */
@@ -48,7 +48,7 @@ export type FilterReason = keyof typeof filters;
 const cordon: Taint = { key: 'node.kubernetes.io/unschedulable', effect: 'NoSchedule' };
 
 /**
- * Returns the first filter that a node does not pass, without regard to the pods that run on the node.
+ * Returns the first filter that rejects a node. Free capacity, which depends on the node's pods, is not checked here.
  * @param zone the zone in which the pod's volumes can be used; undefined for any zone
  */
 export function filterNode(

@@ -1,11 +1,11 @@
 import type { Registry } from 'prom-client';
 import { counter, gauge } from '../lib/metrics.ts';
 
-/** `standby`: another replica leads; `no-namespace`: the namespace of the Lease is not known. */
+/** `standby`: another replica leads; `no-namespace`: the Lease's namespace is unknown, so no replica can lead. */
 export const steerStates = ['steering', 'standby', 'off', 'api-server-too-old', 'no-namespace'] as const;
 export type SteerState = (typeof steerStates)[number];
 
-/** `recreate` and `audit` are modes of repair; the other states mean the same as in {@link steerStates}. */
+/** `recreate` and `audit` are modes of repair. The other states are as in {@link steerStates}. */
 export const repairStates = ['recreate', 'audit', 'standby', 'off', 'no-namespace'] as const;
 export type RepairState = (typeof repairStates)[number];
 
@@ -31,7 +31,7 @@ export const steerMetrics = (registry: Registry) => ({
 export type SteerMetrics = ReturnType<typeof steerMetrics>;
 
 export const repairMetrics = (registry: Registry) => ({
-  /** The label is the result of the request, or `would` in the state `audit`. */
+  /** The label is the result of the deletion; `would` counts pods that the mode `audit` only reports. */
   recreations: counter(registry, 'cni_gate_repair_recreations_total', 'Recreations of pods.', 'result'),
   outcomes: counter(registry, 'cni_gate_repair_outcomes_total', replacementsHelp, 'outcome'),
   skipped: gauge(registry, 'cni_gate_repair_skipped', 'Failed pods that are not recreated now.', 'reason'),

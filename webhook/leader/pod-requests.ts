@@ -5,7 +5,7 @@ import type { PodEvidence } from '../core/facts/pod-evidence.ts';
 import { foreign, releasedAnnotation } from '../lib/names.ts';
 import type { Recreation } from './repair/decide.ts';
 
-/** `conflict`: the pod's version or UID is no longer what was read; `gone`: the pod does not exist. */
+/** `conflict`: the pod has changed since it was read, or another pod has its name; `gone`: the pod does not exist. */
 export type Written =
   | { result: 'made'; version: string }
   | { result: 'conflict' | 'gone' }
@@ -13,7 +13,7 @@ export type Written =
 
 type Target = Pick<PodEvidence, 'namespace' | 'name' | 'uid' | 'version'>;
 
-/** The stored pod. A deletion that takes effect at once returns a Status instead, which lacks these fields. */
+/** The stored pod. A deletion with immediate effect returns a Status instead, which lacks these fields. */
 interface Stored {
   metadata?: { uid?: string; resourceVersion?: string; deletionTimestamp?: string | null };
 }
@@ -30,8 +30,8 @@ export const nominate = (
   written(client, pod, patch(client, pod, '/status', {}, { status: { nominatedNodeName: node } }, signal));
 
 /**
- * Deletes the pod with its own grace period, if it still has the version that was judged. A pod of a Job is only
- * released, so that its Job does not count the pod as failed; {@link deleteReleased} deletes it later.
+ * Deletes the pod with its own grace period, unless it has changed since it was judged. A pod of a Job is only
+ * released: it loses the Job's labels, so the Job counts no failure, and {@link deleteReleased} deletes it later.
  */
 export function deletePod(
   client: ApiClient,
@@ -43,7 +43,7 @@ export function deletePod(
   return written(client, pod, patch(client, pod, '', { labels, annotations }));
 }
 
-/** Deletes a released pod, whatever its verdict is now, because its Job makes another pod. */
+/** Deletes a released pod, even if its proof passed meanwhile: its Job no longer counts it, and creates another pod. */
 export const deleteReleased = (client: ApiClient, pod: Target): Promise<Written> =>
   written(
     client,
@@ -82,7 +82,7 @@ const remove = (client: ApiClient, { uid, version, ...pod }: Target): Promise<St
 const pathOf = ({ namespace, name }: Pick<Target, 'namespace' | 'name'>): string =>
   apiPath`/api/v1/namespaces/${namespace}/pods/${name}`;
 
-/** Waits for a request, and returns its result. Never throws. */
+/** Waits for a request, and maps its answer or error to a result. Never throws. */
 async function written(client: ApiClient, pod: Target, request: Promise<Stored>): Promise<Written> {
   try {
     const { metadata } = await request;
@@ -90,7 +90,7 @@ async function written(client: ApiClient, pod: Target, request: Promise<Stored>)
   } catch (error) {
     const status = error instanceof ClusterError ? error.status : undefined;
     if (status === 404) return { result: 'gone' };
-    // 422 is the refusal of our own policy, which judges the pod's current version before versions are compared
+    // 422 may come from our own policy, which runs before the API server compares versions: see if the pod has changed
     const found = status === 422 ? await read(client, pod).catch(() => undefined) : undefined;
     const isChanged =
       found && (found.metadata?.uid !== pod.uid || found.metadata.resourceVersion !== pod.version);

@@ -45,7 +45,7 @@ export function startLeading(
   return async () => {
     ended.abort();
     await Promise.all(running);
-    // the Lease is released last, so that the next leader begins after this work has ended
+    // the Lease is released last, so that the next leader starts only after this work has ended
     contends.abort();
     await contending;
   };
@@ -61,7 +61,7 @@ export function runSteering(
   const options = { ...deps, metrics: steerMetrics(registry), bucket };
   const begin = (): Work => nominator(client, options);
   const failure = 'refused pods cannot be steered';
-  // a key backs off after a nomination that the scheduler ignored
+  // back-off of a key, in milliseconds, after the scheduler ignored its nomination
   const queue = { inFlight: 10, baseDelay: 10_000, maxDelay: 300_000 };
   return runController({ ...options, ...queue, begin, failure }, signal);
 }
@@ -75,7 +75,7 @@ export function runRepair(
   const options = { ...deps, metrics: repairMetrics(registry) };
   const begin = (): Work => repairer(client, options);
   const failure = 'failed pods cannot be recreated';
-  // a key backs off after a deletion that failed
+  // back-off of a key, in milliseconds, after a failed deletion
   const queue = { inFlight: 5, baseDelay: 1000, maxDelay: 300_000 };
   return runController({ ...options, ...queue, begin, failure }, signal);
 }

@@ -14,13 +14,13 @@ const controls = /[^\P{Cc}\t]|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 /** Makes an untrusted text safe to show: removes escape sequences, and replaces other control characters with U+FFFD. */
 export const clean = (text: string): string => text.replace(sequences, '').replace(controls, '\u{fffd}');
 
-/** Prepares an untrusted text for a message: applies {@link clean}, and cuts it to {@link texts.quoted} characters. */
+/** Prepares an untrusted text for a message: applies {@link clean}, and cuts off after {@link texts.quoted}. */
 export function quoted(text: string): string {
   // this function runs for every watch event, so a short text is not copied
   if (text.length <= texts.quoted) return clean(text);
-  // `clean` removes escape sequences, so more characters are read than are shown
+  // reads more characters than it returns, because `clean` removes some
   const head = text.slice(0, 2 * texts.quoted);
   const shown = fitText(`${clean(head)}${head.length < text.length ? ' …' : ''}`, texts.quoted);
-  // a copy, because a substring would keep the whole text in memory
+  // a copy, because V8 would keep the whole text in memory for a substring
   return Buffer.from(shown).toString();
 }

@@ -1,17 +1,17 @@
 import type { Registry } from 'prom-client';
 
-/** The methods of the log. Each takes facts for machines, and a sentence for people. */
+/** The log's methods. Each takes structured fields, and a sentence for people. */
 export interface Log {
   info(facts: object, message: string): void;
   warn(facts: object, message: string): void;
   error(facts: object, message: string): void;
 }
 
-/** Where the time comes from. A test provides its own clock. */
+/** The source of time, which tests replace. */
 export interface Clock {
   /** The time of day, in milliseconds since the epoch. It can jump and go back. */
   now(): number;
-  /** Milliseconds since some moment in the past. It never goes back, so use it for durations. */
+  /** Milliseconds since an arbitrary moment. It never goes back, so use it for durations. */
   monotonicNow(): number;
 }
 
@@ -24,6 +24,6 @@ export interface Deps {
   /** Where the part registers its metrics. */
   registry: Registry;
   clock: Clock;
-  /** Aborted when the process has to stop. Ends waits during the start; the server still answers while it drains. */
+  /** Aborted when the process has to stop. It ends waits during the start; a server that drains still answers. */
   signal: AbortSignal;
 }

@@ -86,7 +86,7 @@ export const errorPage = (code: ErrorCode): string => `${docsUrl}reference/error
 export const isErrorCode = (value: unknown): value is ErrorCode =>
   typeof value === 'string' && Object.hasOwn(errorCodes, value);
 
-/** An error that a person has to act on. The message states what was expected, what was found, and where. */
+/** An error that a person has to act on. The message says what was expected, what was found, and where. */
 export class CniGateError extends Error {
   override readonly name = 'CniGateError';
   readonly code: ErrorCode;
@@ -97,7 +97,7 @@ export class CniGateError extends Error {
   }
 }
 
-/** The message of anything that was thrown, without a stack. */
+/** The message of any thrown value, without a stack. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
@@ -106,7 +106,7 @@ export function messageOf(error: unknown): string {
 export const systemText = (error: unknown): string =>
   /^E[A-Z0-9]+: ([^,]+)/.exec(messageOf(error))?.[1] ?? messageOf(error);
 
-/** The errno code (`ENOENT`, `EADDRINUSE`) of a failed system call, where there is one. */
+/** The errno code (`ENOENT`, `EADDRINUSE`) of a failed system call; otherwise undefined. */
 export function errnoOf(error: unknown): string | undefined {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' && /^E[A-Z0-9]+$/.test(code) ? code : undefined;

@@ -7,7 +7,7 @@ export interface LiveFilesOptions<T> {
   paths: string[];
   /** Parses the contents of the files; throws if they are not usable. */
   parse: (texts: string[]) => T;
-  /** The code of the error when a file cannot be read. */
+  /** The error code if a file cannot be read. */
   unreadable: ErrorCode;
   /** Called with each new value after the first. */
   onReload?: (value: T) => void;
@@ -23,17 +23,17 @@ export type ReloadListener = Pick<LiveFilesOptions<unknown>, 'interval'> & {
 };
 
 /**
- * A value that is made from files, and made again when they change. The files are polled, because the kubelet updates
- * a mounted ConfigMap or Secret by replacing a link to a folder, which a watch on the file would miss.
+ * A value that is computed from files, again after each change. The files are polled: the kubelet updates a mounted
+ * ConfigMap or Secret by replacing a link to a folder, which a watch on the file would miss.
  */
 export class LiveFiles<T> {
   readonly #options: LiveFilesOptions<T>;
   readonly #timer: NodeJS.Timeout;
-  /** The texts as they were last read, or the message of the error. Equal texts or messages are reported only once. */
+  /** The texts that were read last, or the error's message. While they stay the same, nothing is reported. */
   #seen: string[];
   #value: T;
 
-  /** @throws CniGateError when the first reading fails, because there is no last good value yet */
+  /** @throws CniGateError if the first reading fails, because there is no earlier value */
   constructor(options: LiveFilesOptions<T>) {
     this.#options = options;
     this.#seen = this.#read();

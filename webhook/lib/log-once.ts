@@ -1,14 +1,14 @@
 import type { Log } from './deps.ts';
 import { CniGateError, messageOf } from './errors.ts';
 
-/** Milliseconds until a failure of the same kind is logged again. */
+/** After this many milliseconds, the same kind of failure is logged again. */
 const again = 600_000;
 
-/** Logs failures. A failure of the same kind as the last one is logged only after a pause. @param every milliseconds */
+/** Logs a failure, unless the last one was of the same kind and recent. @param every milliseconds between both */
 export function logOnce(log: Log, every = again) {
   let last: { kind: string; at: number } | undefined;
   return {
-    /** @param kind equal for failures of which only the first is to be logged */
+    /** @param kind the same for failures of which only the first should be logged */
     warn(kind: string, facts: object, text: string): void {
       const now = performance.now();
       if (last?.kind === kind && now - last.at < every) return;

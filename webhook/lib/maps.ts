@@ -1,9 +1,9 @@
-/** Reads an untrusted map by its own keys only, so `constructor` is absent. Null means absent, as in manifests. */
+/** Reads an untrusted map, but no inherited keys such as `constructor`. As in manifests, null means absent. */
 export function getOwn<T>(map: Record<string, T> | null | undefined, key: string): T | undefined {
   return map && Object.hasOwn(map, key) ? (map[key] ?? undefined) : undefined;
 }
 
-/** Returns the value of a key. A missing value is first made and put into the map. */
+/** Returns the value of a key. If there is none, makes it and adds it to the map. */
 export function getOrMake<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   const known = map.get(key);
   if (known !== undefined) return known;

@@ -35,7 +35,7 @@ export function measuredGauge(
     labelNames,
     registers: [registry],
     collect() {
-      // `reset` of a gauge without labels would report 0
+      // without labels, `reset` would report 0 instead of nothing
       if (labelNames.length > 0) this.reset();
       else this.remove();
       for (const [labels, value] of samples() ?? []) this.set(labels, value);

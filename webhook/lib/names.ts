@@ -1,4 +1,4 @@
-/** Names of cni-gate on objects of the cluster. Each is defined here and nowhere else. */
+/** Names that cni-gate uses in clusters. Each is defined only here. */
 
 /** Address of the documentation. Messages link to pages by this address and a path in `docs/`. */
 export const docsUrl = 'https://github.com/cni-gate/cni-gate/blob/main/docs/';
@@ -24,7 +24,7 @@ export const bindingsWebhook = 'bindings.cni-gate.io';
 /** Webhooks of the gate: one for bindings, and one for pods that are created with a node name. */
 export const gateWebhooks = [bindingsWebhook, 'placed-pods.cni-gate.io'] as const;
 
-/** Webhook that warns about a wrong label on a namespace. It never refuses. */
+/** Webhook that warns about wrong profile labels of namespaces. It never refuses. */
 export const namespacesWebhook = 'namespaces.cni-gate.io';
 
 /** Name of the two webhook configurations of an installation. */
@@ -35,7 +35,7 @@ export const installedWebhooks = {
   validating: [...gateWebhooks, namespacesWebhook],
 } as const;
 
-/** Port of the server for admission calls where `--port` does not name another. */
+/** The default of `--port`, at which the server gets admission calls. */
 export const defaultPort = 8443;
 
 /** Name of the Service of an installation. */

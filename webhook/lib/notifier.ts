@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** Lets a loop sleep until it is notified, or until a time has passed. */
+/** Lets a loop sleep until it is notified, or until a time is over. */
 export class Notifier {
   #notified = Promise.withResolvers<void>();
 
-  /** Ends the current {@link wait}; if nothing waits now, the next one ends at once. */
+  /** Ends the current {@link wait}. Without one, the next wait ends immediately. */
   notify(): void {
     this.#notified.resolve();
   }

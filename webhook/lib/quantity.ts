@@ -6,12 +6,12 @@ const suffixes: Record<string, number> = {
   ...{ Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40, Pi: 2 ** 50, Ei: 2 ** 60 },
 };
 
-/** Divisors instead of factors, because 700 / 1000 is exactly the number 0.7, and 700 * 0.001 is not. */
+/** Divisors and not factors, because 700 / 1000 is exactly the number 0.7, and 700 * 0.001 is not. */
 const fractions: Record<string, number> = { n: 1e9, u: 1e6, m: 1e3 };
 
 /**
  * The number that a Kubernetes quantity stands for (apimachinery `pkg/api/resource`), exact enough to compare
- * two quantities; NaN for a text that is not a quantity, or is longer than {@link texts.quantity}.
+ * quantities; NaN for a text that is no quantity, or is longer than {@link texts.quantity}.
  */
 export function quantity(value: string | number): number {
   if (typeof value === 'number') return value;

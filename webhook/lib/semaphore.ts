@@ -1,7 +1,7 @@
 /** A counting semaphore, in which some callers may go first. */
 export class Semaphore {
   #free: number;
-  /** The callers that go first, then all others, both in order of arrival. A callback grants its caller a place. */
+  /** Waiting callers: first those with priority, then all others; a set keeps the order of arrival. */
   readonly #waiting = [new Set<() => void>(), new Set<() => void>()] as const;
 
   /** @param places how many callers may hold a place at a time */
@@ -10,10 +10,10 @@ export class Semaphore {
   }
 
   /**
-   * Takes a place, and waits until one is free.
+   * Takes a place, or waits for one.
    *
    * @param time the longest wait in milliseconds
-   * @param isFirst whether the caller goes before all callers without this priority
+   * @param isFirst whether the caller has priority
    * @returns whether a place was free in time
    */
   async take(time: number, isFirst = false): Promise<boolean> {
@@ -35,8 +35,8 @@ export class Semaphore {
   }
 
   /**
-   * Takes a place for the current turn of the event loop. Connections are served and timers run before the next pieces
-   * of work get their places. @returns as {@link take}
+   * Takes a place for the current turn of the event loop. Before the next callers get their places, the event loop
+   * serves connections and timers. @returns as {@link take}
    */
   async turn(time: number, isFirst: boolean): Promise<boolean> {
     const isMine = await this.take(time, isFirst);
@@ -44,7 +44,7 @@ export class Semaphore {
     return isMine;
   }
 
-  /** Gives a place back. The next waiting caller gets it. */
+  /** Gives a place back; the next waiting caller gets it. */
   give(): void {
     for (const queue of this.#waiting) {
       for (const grant of queue) {

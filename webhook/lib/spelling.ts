@@ -1,10 +1,10 @@
-/** Longer words are not compared, because the time grows with the product of both lengths. */
+/** Longer words are not compared: the time grows with the product of both lengths. */
 const longest = 40;
 
-/** A misspelled word differs in at most this many letters, and at most in half of its letters. */
+/** A misspelling differs from the word in at most this many letters, and in at most half of its letters. */
 const mostLetters = 2;
 
-/** The known word that is most similar to a misspelled word; undefined if no known word is similar enough. */
+/** The known word that is most similar to a misspelling; undefined if none is similar enough. */
 export function nearest(word: string, known: Iterable<string>): string | undefined {
   if (word.length > longest) return undefined;
   let best: string | undefined;
@@ -17,9 +17,9 @@ export function nearest(word: string, known: Iterable<string>): string | undefin
   return best;
 }
 
-/** How many letters have to be inserted, deleted or replaced to make one word of another (Levenshtein). */
+/** How many letters must be inserted, deleted or replaced to turn one word into the other (Levenshtein). */
 function distance(name: string, word: string): number {
-  // distances from the letters of the name that were read so far to each beginning of the word
+  // the distance from the letters of `name` read so far to each prefix of `word`
   let row = Array.from({ length: word.length + 1 }, (_, column) => column);
   for (const letter of name) {
     const next = [(row[0] ?? 0) + 1];

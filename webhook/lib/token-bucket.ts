@@ -1,4 +1,4 @@
-/** Limits a rate to a number of tokens per second, and to a burst after a pause. The caller provides the time. */
+/** Limits a rate: tokens per second, and a burst of tokens after a pause. The caller provides the time. */
 export class TokenBucket {
   readonly #perSecond: number;
   readonly #burst: number;
@@ -19,7 +19,7 @@ export class TokenBucket {
     return Math.floor(this.#left);
   }
 
-  /** Whether the bucket is as full as a new one. @param now milliseconds of a monotonic clock */
+  /** Whether the bucket is full, like a new one. @param now milliseconds of a monotonic clock */
   isFull(now: number): boolean {
     return this.left(now) >= this.#burst;
   }

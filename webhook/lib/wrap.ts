@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util';
 
-/** Breaks a text between words. A word that is wider than a line stays whole. @param indent of lines after the first */
+/** Wraps a text between words. A word longer than a line is not split. @param indent of all lines but the first */
 export function wrap(text: string, width: number, indent = '  '): string[] {
   // spaces at the beginning are the indent of the first line
   const [start = ''] = /^ */.exec(text) ?? [];

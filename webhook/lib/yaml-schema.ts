@@ -26,11 +26,11 @@ const number = (name: 'int' | 'float', test: RegExp, resolve: ScalarTag['resolve
   test,
   identify: (value) => typeof value === 'number' && (name === 'float' || Number.isInteger(value)),
   resolve,
-  // values are written as they were read: 0644 must not become 420
+  // writes values as they were read, so that 0644 does not become 420
   stringify: ({ source, value }) => source ?? String(value),
 });
 
-/** Tags of YAML 1.1 that Kubernetes reads differently, or as text. */
+/** Tags of YAML 1.1 whose values Kubernetes reads differently, or as strings. */
 const replaced = /:(?:int|float|timestamp|set|omap|pairs|binary)$/;
 
 const kubernetesTags = (tags: Tags): Tags => [
@@ -40,20 +40,20 @@ const kubernetesTags = (tags: Tags): Tags => [
 ];
 
 /**
- * Kubernetes' rules for YAML (go.yaml.in/yaml/v2 resolve.go): `yes` is true and `0644` is 420 as in YAML 1.1, but
- * `1:30` and dates are texts. `tests/yaml` compares what Kubernetes and cni-gate read.
+ * Kubernetes' rules for YAML (go.yaml.in/yaml/v2 resolve.go): as in YAML 1.1, `yes` is true and `0644` is 420, but
+ * `1:30` and dates are strings. `tests/yaml` compares what Kubernetes and cni-gate read.
  */
 export const kubernetesYaml: ParseOptions & DocumentOptions & SchemaOptions = {
   version: '1.1',
   uniqueKeys: false,
   prettyErrors: false,
   logLevel: 'silent',
-  // a text that a reader of YAML 1.1 could take for another value is written in quotes
+  // quotes strings that a reader of YAML 1.1 could take for other values
   compat: 'yaml-1.1',
   customTags: kubernetesTags,
 };
 
-/** The rules for cni-gate's own configuration: YAML 1.2 with merge keys, so that the mode `off` is a text. */
+/** The rules for cni-gate's own configuration: YAML 1.2 with merge keys, where the mode `off` is a string. */
 export const configurationYaml: typeof kubernetesYaml = {
   version: '1.2',
   merge: true,

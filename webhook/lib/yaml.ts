@@ -40,15 +40,15 @@ type Path = readonly (string | number)[];
 /** A document of a YAML text. */
 export interface YamlDocument {
   source: Document.Parsed;
-  /** The value as JSON has it. Aliases share the value of their anchor. */
+  /** The value as in JSON. An alias has the same object as its anchor. */
   value: unknown;
-  /** The line of the value at a path, or of the nearest parent. The line of a field is that of its key. */
+  /** The line of the value at a path, or of the nearest parent that exists. A field begins at its key. */
   lineOf: (path: Path) => number;
 }
 
-/** The maximum nesting of maps and lists, because the package composes a document recursively. */
+/** The maximum nesting of maps and lists, because the package uses recursion. */
 const deepest = 200;
-/** The maximum number of aliases in a document, because the package searches the anchor of each alias. */
+/** The maximum number of aliases in a document, because the package searches for the anchor of each. */
 const mostAliases = 1000;
 
 /**
@@ -72,13 +72,13 @@ export function readYaml(text: string, options = kubernetesYaml): YamlDocument[]
 /** Members of the package's lexer that its types do not declare. */
 interface LexerInternals {
   lex: Lexer['lex'];
-  /** How far a line has to be indented to continue the open value. */
+  /** The indentation that a line needs to continue the open value. */
   indentNext: number;
   parseQuotedScalar(): Generator<string>;
 }
 
 /**
- * The package's lexer, changed so that lines in quotes may have any indentation, as in go-yaml (scannerc.go,
+ * The package's lexer, but lines in quotes may have any indentation, as in go-yaml (scannerc.go,
  * `yaml_parser_scan_flow_scalar`). The documentation of Multus has quoted JSON that ends at the column of its key.
  */
 class KubernetesLexer extends (Lexer as unknown as new () => LexerInternals) {
@@ -91,7 +91,7 @@ class KubernetesLexer extends (Lexer as unknown as new () => LexerInternals) {
   }
 }
 
-/** The tokens of a text. The package's parser keeps open maps and lists on a stack, whose size is limited here. */
+/** The tokens of a text. The number of open maps and lists, which the package keeps on a stack, is limited here. */
 function* tokensOf(text: string, lines: LineCounter): ReturnType<Parser['parse']> {
   const parser = new Parser(lines.addNewLine);
   const fail = (message: string, tooLarge: boolean): never => {
@@ -102,9 +102,9 @@ function* tokensOf(text: string, lines: LineCounter): ReturnType<Parser['parse']
   lines.addNewLine(0);
   for (const lexeme of new KubernetesLexer().lex(text)) {
     yield* parser.next(lexeme);
-    // the lexer marks scalars with `\u001f`; an asterisk that begins a block scalar is no alias
+    // `\u001f` marks the text of a block scalar, where an asterisk is no alias
     if (lexeme.startsWith('*') && before !== '\u001f') aliases += 1;
-    // the package would read a template's action, such as "{{ .Values.name }}", as a map
+    // the package would read an action of a template, such as "{{ .Values.name }}", as a map
     if (before === '{' && lexeme === '{') fail('a map cannot be a key', false);
     before = lexeme;
     if (aliases > mostAliases) fail(`more than ${mostAliases} aliases`, true);
@@ -120,7 +120,7 @@ function toValue(document: Document.Parsed, lines: LineCounter): unknown {
   };
   try {
     const value: unknown = document.toJS({ maxAliasCount: mostAliases, onAnchor });
-    // throws a TypeError if a value contains itself
+    // throws a TypeError if a value contains itself through an alias
     if (isShared) JSON.stringify(value);
     return value;
   } catch (error) {
@@ -142,7 +142,7 @@ function pairAt(node: unknown, key: string | number): Pair<Node, Node | null> | 
   return node.items.findLast((pair) => isScalar(pair.key) && String(pair.key.value) === String(key));
 }
 
-/** The node at a path; undefined if there is none, or if the path leads through an alias or a merge. */
+/** The node at a path; undefined if there is none, or if the path leads through an alias or a merge key. */
 export function nodeAt(root: Node | null, path: Path): Node | undefined {
   let node: unknown = root;
   for (const part of path) node = childOf(node, part);
@@ -156,7 +156,7 @@ function offsetNear(root: Node | null, path: Path): number {
   for (const [index, part] of path.entries()) {
     const key = pairAt(node, part)?.key;
     node = childOf(node, part);
-    // a field begins at its key, and an object in a list at its first field
+    // a field begins at its key, and an object in a list begins at its first field
     const place = index === path.length - 1 && key !== undefined ? key : node;
     if (!isNode(place)) break;
     offset = place.range?.[0] ?? offset;
@@ -172,6 +172,6 @@ const childOf = (node: unknown, part: string | number): unknown =>
 export function writeYaml(yaml: unknown, layout: ToStringOptions = {}): string {
   const options = { ...kubernetesYaml, aliasDuplicateObjects: false };
   const document = isDocument(yaml) ? yaml : new Document(yaml, options);
-  // by default, the package would fold long scalars
+  // 0 keeps the package from folding long scalars
   return document.toString({ lineWidth: 0, verifyAliasOrder: false, ...layout });
 }

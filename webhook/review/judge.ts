@@ -17,7 +17,7 @@ import { asIfInjected, type Mesh, type MeshGap, meshesOf, meshGaps } from './mes
 import { type Fault, faultAt, nameOf, type ReviewDecision, type Workload } from './model.ts';
 import { parts, relocate, valueAt } from './values.ts';
 
-/** The options of the server whose admission is simulated. */
+/** The options with which the simulated server would run. */
 export interface AdmissionOptions {
   policy: Policy;
   /** The profile that every namespace gets, whatever its label is. */
@@ -36,7 +36,7 @@ export type Uncalled = 'exempt-namespace' | 'not-opted-in' | 'namespace-not-give
  */
 export function judgeFor(options: AdmissionOptions, known: ReadonlyMap<string, NamespaceObject>) {
   const { policy, profile, ownNamespace } = options;
-  // a configured profile that replaces a built-in one need not describe the injector again
+  // later profiles win, so a configured profile that replaces a built-in one may omit the description of the injector
   const meshes = meshesOf([...builtInProfiles(), ...policy.profiles.values()]);
   const namespaces = new FixedNamespaces(
     new Map([...known].map(([name, { labels }]) => [name, labels])),
@@ -46,7 +46,7 @@ export function judgeFor(options: AdmissionOptions, known: ReadonlyMap<string, N
 
   /** Why the API server would not call the webhook for a pod of this namespace; undefined if it would. */
   const uncalled = (namespace: string): Uncalled | undefined => {
-    // the webhook configuration excludes some namespaces by name, and selects the others by the profile label
+    // as in the webhook configuration: some namespaces are excluded by name, the others selected by the profile label
     if (isExemptNamespace(namespace, ownNamespace)) return 'exempt-namespace';
     const facts = namespaces.facts(namespace);
     if (facts === undefined) return 'namespace-not-given';
@@ -81,7 +81,7 @@ export function judgeFor(options: AdmissionOptions, known: ReadonlyMap<string, N
     };
   };
 
-  /** The meshes whose injectors must run first, and why the pod needs the server. Call it before {@link mutate}. */
+  /** Which meshes' injectors must run first, and why the pod needs the server. Call it before {@link mutate}. */
   const beforeAdmission = ({
     pod,
     ...request
@@ -96,7 +96,7 @@ export function judgeFor(options: AdmissionOptions, known: ReadonlyMap<string, N
       if (typeof selection === 'string') return { gaps: [], needs };
       return { gaps: meshGaps(pod, { labels: facts.labels, annotations }, selection.chosen, meshes), needs };
     } catch (error) {
-      // admission refuses the pod because of this error
+      // admission will refuse the pod with the same error
       if (error instanceof CniGateError) return { gaps: [], needs };
       throw error;
     }
@@ -109,7 +109,7 @@ export function judgeFor(options: AdmissionOptions, known: ReadonlyMap<string, N
   ): Promise<{ decision: ReviewDecision; gaps: MeshGap[] } | Fault> => {
     const body = workload.body();
     try {
-      // an invalid pod is reported whatever its namespace is, because no cluster would accept the pod
+      // decoded first, because an invalid pod is a fault in every namespace
       const request = decodePodRequest(body);
       if (workload.recorded) return { decision: await decisionOn(workload, body), gaps: [] };
       const label = podLabelOf(request.pod);
@@ -139,13 +139,13 @@ const notCalled = (reason: Uncalled): ReviewDecision => ({
   operations: [],
 });
 
-/** The profile that the pod's label names, unless an earlier call copied the label from the namespace. */
+/** The profile that the pod's own label names, unless an earlier call copied the label from the namespace. */
 function podLabelOf(pod: Pod): Pick<ReviewDecision, 'podLabel'> {
   const label = getOwn(pod.metadata.labels, profileLabel) ?? '';
   return label === '' || label === optOutValue || earlierCall(pod).copiedLabel ? {} : { podLabel: label };
 }
 
-/** The fault with paths in the manifest, because admission's error has paths in the pod made from the manifest. */
+/** Admission's error with paths of the manifest, instead of paths of the pod that was made from it. */
 function malformed(workload: Workload, error: CniGateError): Fault {
   const { document, podPath, path } = workload;
   const isInObject = error instanceof InvalidObject;

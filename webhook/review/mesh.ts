@@ -8,14 +8,14 @@ export type Mesh = Injector & { name: string };
 
 type MeshNamespace = Record<'labels' | 'annotations', Record<string, string>>;
 
-/** A mesh that a pod requests although the pod has no proxy yet, and the profiles that require the proxy. */
+/** A mesh that a pod requests but whose injector has not run, and the profiles that require the injected proxy. */
 export interface MeshGap {
   mesh: Mesh;
   /** Names of profiles that would apply after the injector has run. */
   profiles: string[];
 }
 
-/** The meshes that profiles describe; of several with one name, only the last. */
+/** The meshes that profiles describe. If several have one name, the last counts. */
 export function meshesOf(profiles: readonly Profile[]): Mesh[] {
   const meshes = profiles.flatMap(({ name, injector }) => (injector ? [{ name, ...injector }] : []));
   return [...new Map(meshes.map((mesh) => [mesh.name, mesh])).values()];
@@ -41,7 +41,7 @@ export function meshGaps(
     .filter(({ profiles: waiting }) => waiting.length > 0);
 }
 
-/** Whether the injector has run. A proxy with image `auto` is a user's template, which the injector completes. */
+/** Whether the injector has run. A container with the image `auto` does not count: the injector only completes it. */
 const carriesProxy = (pod: Pod, { proxy }: Mesh): boolean =>
   allContainers(pod).some(({ name, image }) => name === proxy && image !== 'auto');
 
@@ -57,7 +57,7 @@ function injects({ rules }: Mesh, { metadata }: Pod, namespace: MeshNamespace): 
   return rule?.injects === true;
 }
 
-/** The profile with conditions that no longer require the containers and annotations that the mesh's injector adds. */
+/** The profile, but its conditions do not require the containers and annotations that the mesh's injector adds. */
 export function asIfInjected(profile: Profile, mesh: Mesh): Profile {
   const conditions = [profile.when].flat();
   if (!conditions.some((condition) => asksForProxy(condition, mesh))) return profile;
@@ -66,7 +66,7 @@ export function asIfInjected(profile: Profile, mesh: Mesh): Profile {
   return {
     ...profile,
     when: conditions.map((condition) => (asksForProxy(condition, mesh) ? relax(condition, mesh) : condition)),
-    // the container that `imageOf` names does not exist yet, so its image is unknown
+    // the container that `imageOf` names is not injected yet, so a placeholder stands for its image
     ...(imageOf?.startsWith(mesh.containerPrefix) && {
       proof: { ...profile.proof, container: { ...container, image: `image-of-${imageOf}` } },
     }),
@@ -76,7 +76,7 @@ export function asIfInjected(profile: Profile, mesh: Mesh): Profile {
 const asksForProxy = ({ container }: Condition, mesh: Mesh): boolean =>
   container?.startsWith(mesh.containerPrefix) === true;
 
-/** The condition without its container, and without those annotations of the mesh that a pod must have. */
+/** The condition without its container, and without the mesh's annotations that it requires to exist. */
 function relax({ container: _, annotations = {}, ...rest }: Condition, { domain }: Mesh): Condition {
   const left = Object.entries(annotations).filter(([key, matcher]) => {
     const prefix = key.slice(0, key.indexOf('/'));
@@ -86,7 +86,7 @@ function relax({ container: _, annotations = {}, ...rest }: Condition, { domain 
   return { ...rest, annotations: Object.fromEntries(left) };
 }
 
-/** The finding for a pod that requests a mesh and can be checked only after the mesh's injector has run. */
+/** The finding for a pod that requests a mesh, but cannot be checked before the mesh's injector has run. */
 export function proxyMissing(workload: Workload, { mesh, profiles }: MeshGap): Finding {
   const { document, line } = workload;
   const names = `profile${profiles.length === 1 ? '' : 's'} ${profiles.join(', ')}`;

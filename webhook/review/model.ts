@@ -7,7 +7,7 @@ import type { ErrorCode } from '../lib/errors.ts';
 /** The keys and indexes that lead from a value to another value inside it. */
 export type Path = readonly (string | number)[];
 
-/** One document of the input: the text between two `---` lines, or one of several JSON values. */
+/** One document of the input: a YAML document, or one of several JSON values. */
 export interface SourceDocument {
   file: string;
   /** The line of the file on which `text` begins, from 1. */
@@ -16,7 +16,7 @@ export interface SourceDocument {
   text: string;
   /** Whether the document is JSON, which has no comments. */
   json: boolean;
-  /** Whether the document has no object to read, because a fault in its text was reported. */
+  /** Whether there is no object to read, because the text has an error that was reported. */
   blank: boolean;
 }
 
@@ -34,24 +34,24 @@ export interface Workload extends Position {
   kind: string;
   namespace: string;
   name: string;
-  /** Names the pod template; absent if the object has only one. */
+  /** The name of the pod template; absent if the object has only one. */
   part?: string;
   /** The path of the pod or its template in the object. */
   podPath: Path;
-  /** Why the Job may fail because of its network although repair runs, and the line with the cause. */
+  /** Why failed proofs may fail the Job although repair runs, and the line with the cause. */
   jobFault?: Pick<Finding, 'message' | 'line'> & { never: boolean };
-  /** Parses the body of the admission call: kept as text, because objects need several times its memory. */
+  /** Parses the body of the admission call. It is kept as text, which needs less memory than the parsed object. */
   body: () => unknown;
-  /** Operations to apply before the patch, because a template may lack the metadata that every pod has. */
+  /** Operations that must precede the patch: they add the metadata that a template may lack. */
   prelude: Operation[];
-  /** Whether the workload is a recorded AdmissionReview, which is judged whatever its namespace is. */
+  /** Whether the workload is a recorded AdmissionReview, which is judged even if its namespace did not opt in. */
   recorded?: true;
 }
 
 /** The answer of admission. */
 export interface ReviewDecision {
   outcome: Outcome;
-  /** An exemption, an error code or `profile-applies`; see `Decision` of admission. */
+  /** An exemption, an error code or `profile-applies`, as in admission's `Decision`. */
   reason: string;
   profiles: string[];
   /** The names of the init container's checks; empty if the pod gets none. */
@@ -60,12 +60,12 @@ export interface ReviewDecision {
   podLabel?: string;
   /** Meshes whose injectors were assumed to have run. */
   assumed?: string[];
-  /** Why the mutating policy would leave the pod to the server; absent if it would not, or if the pod is refused. */
+  /** Why the mutating policy leaves the pod to the server; absent if it does not, or if the pod is refused. */
   needsServer?: LeftReason;
   warnings: string[];
   /** The message of a refusal. */
   message?: string;
-  /** The patch; its paths begin at the workload's object. */
+  /** The patch, with paths from the root of the workload's object. */
   operations: Operation[];
   /** The answer of the server to a recorded AdmissionReview. */
   answer?: AdmissionReview;
@@ -101,7 +101,7 @@ export interface Report {
   reviewed: Reviewed[];
   faults: Fault[];
   findings: Finding[];
-  /** The number of objects of each kind that is neither a workload nor a Namespace. */
+  /** The number of objects of each kind except workloads and Namespaces. */
   otherObjects: Map<string, number>;
   namespaces: number;
 }
@@ -154,8 +154,8 @@ export function summarize(report: Report): Summary {
 }
 
 /**
- * The exit code: 2 for unreadable input, 1 for a refusal and, if strict, for a warning or a finding. Without strict,
- * a pipeline would pass and check nothing if a Namespace or the mesh's injector is missing.
+ * The exit code: 2 for unreadable input, 1 for a refusal, and with `strict` also for warnings and findings. Without
+ * `strict`, a pipeline would pass although a missing Namespace or injector leaves everything unchecked.
  */
 export function exitCodeOf({ errors, refused, warnings, findings }: Summary, strict: boolean): number {
   if (errors > 0) return 2;
@@ -164,7 +164,7 @@ export function exitCodeOf({ errors, refused, warnings, findings }: Summary, str
 
 type Place = { file: string; line?: number | undefined; column?: number | undefined };
 
-/** `file:line:column`, without the parts that are not known. */
+/** `file:line:column`, as far as line and column are known. */
 export const placeOf = ({ file, line, column }: Place): string =>
   [file, line, column].filter((part) => part !== undefined).join(':');
 
@@ -184,7 +184,7 @@ type Named = Pick<Workload, 'kind' | 'namespace' | 'name'> & { part?: string | u
 /** `message (CODE)`. */
 export const textOf = ({ message, code }: Finding): string => `${message} (${code})`;
 
-/** Notes on a decision. */
+/** What a reader should know about a decision besides its outcome. */
 export const notesOn = ({ assumed, needsServer }: ReviewDecision): string[] => [
   ...(assumed ? [`checked as if the injector of ${assumed.join(' and ')} had run`] : []),
   ...(needsServer ? [`needs the server: ${leftReasons[needsServer]}`] : []),

@@ -28,7 +28,7 @@ export async function review(options: ReviewOptions): Promise<Report> {
   const reviewed: Reviewed[] = [];
   for (const workload of reader.workloads) {
     const result = await judge(workload, options.assumeMeshed === true);
-    // the body is not needed again, and is as large as the input
+    // frees the body, which is as large as the input and not needed again
     workload.body = () => undefined;
     if ('code' in result) reader.faults.push(result);
     else {
@@ -41,7 +41,7 @@ export async function review(options: ReviewOptions): Promise<Report> {
   const findings = [
     ...reader.findings,
     ...reader.unknownObjects.filter((finding) => isExpected(finding.namespace)),
-    // with `proof.mode: warn`, our init container exits with 0 even if its proof fails
+    // with `proof.mode: warn`, our init container exits with 0 even if its proof fails, so it fails no Job
     ...(policy.proof.mode === 'warn' ? [] : jobFindings(reviewed)),
   ];
   findings.push(...coverageFindings(manifests, reader.namespaces, policy, profile, findings));
@@ -64,7 +64,7 @@ async function readAll(names: readonly string[], reader: ReturnType<typeof manif
       else reader.take(read);
     }
   }
-  // input without objects is a fault, because an empty pipe usually means that the command before it failed
+  // mostly an empty pipe, after a command that failed
   const nothing = reader.workloads.length + reader.namespaces.size + reader.otherObjects.size === 0;
   if (nothing && reader.faults.length === 0) {
     const [only = standardInput, ...others] = names;

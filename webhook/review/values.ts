@@ -8,7 +8,7 @@ export type Fields = Record<string, unknown>;
 /** The value itself if it is an object, otherwise an empty object. */
 export const fieldsOf = (value: unknown): Fields => (isObject(value) ? value : {});
 
-/** The value at a path inside another value; undefined if there is none. Only own keys count. */
+/** The value at a path inside a value; undefined if there is none. Only own properties count, not inherited ones. */
 export function valueAt(value: unknown, path: Path): unknown {
   let at = value;
   for (const part of path) {
@@ -29,7 +29,7 @@ export function describe(value: unknown): string {
 export const pointer = (path: Path): string =>
   path.map((part) => `/${jsonpatch.escapePathComponent(String(part))}`).join('');
 
-/** The parts of a JSON Pointer; a part that looks like an index becomes a number. */
+/** The segments of a JSON Pointer; a segment that looks like an index becomes a number. */
 export const parts = (text: string): (string | number)[] =>
   text
     .split('/')
@@ -37,7 +37,7 @@ export const parts = (text: string): (string | number)[] =>
     .map((part) => jsonpatch.unescapePathComponent(part))
     .map((part) => (/^\d+$/.test(part) ? Number(part) : part));
 
-/** Turns operations on a value inside an object into operations on the object. */
+/** Prefixes the paths of operations, so that operations on an inner value apply to the object around it. */
 export function relocate(operations: readonly Operation[], to: Path): Operation[] {
   const prefix = pointer(to);
   return operations.map((operation) => ({

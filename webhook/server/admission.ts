@@ -21,7 +21,7 @@ import {
   type WebhookName,
 } from './read-review.ts';
 
-/** The inputs of the webhooks' decisions besides the requests. */
+/** What the webhooks' decisions depend on besides the requests. */
 export interface AdmissionContext {
   /** Returns the policy in force. */
   policy: () => Policy;
@@ -40,7 +40,7 @@ export function addWebhooks(app: App, context: AdmissionContext, { metrics, cloc
   metrics.measureBodies(() => bodies.inFlight);
   const large = largeBodies(overload);
   app.addHook('onClose', () => large.close());
-  // `bodies` reads the bodies, as a pod can have any key, even `__proto__`, and Fastify would copy keys by assignment
+  // `bodies` reads the bodies: Fastify would copy keys by assignment, and a pod may have a key such as `__proto__`
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', (_request, _payload, done) => done(null));
   answerErrors(app, metrics);
@@ -78,11 +78,11 @@ export function addWebhooks(app: App, context: AdmissionContext, { metrics, cloc
     app.post(`/${webhook}`, (request) => answer(webhook, request));
 }
 
-/** What is known about a namespace at once; undefined if a request to the API server is needed. */
+/** The namespace's facts if they are known already; undefined if a request to the API server is needed. */
 function knownNow(namespaces: Namespaces, name: string): NamespaceAnswer | undefined {
   const facts = namespaces.facts(name);
   if (!(facts instanceof Promise)) return { facts };
-  // `askFor` waits for the same request, and handles its error
+  // `askFor` waits for the same promise, and handles its error
   facts.catch(() => {});
   return undefined;
 }
@@ -102,8 +102,8 @@ const subjects = { mutate: 'pod', gate: 'placement', namespaces: 'namespace' };
 const reported = new Set(['refused', 'warned', 'audited', 'released', 'unknown']);
 
 /**
- * Logs a decision. Pods can hold secrets in their environment, so level info logs only the pod's name. Level debug adds
- * the patch, which contains only values of cni-gate and of the configuration.
+ * Logs a decision. At level info, only names of the pod are logged, because its environment may contain secrets. Level
+ * debug adds the patch, which has only values of cni-gate and of the configuration.
  */
 function logDecision(
   log: FastifyBaseLogger,
@@ -116,7 +116,7 @@ function logDecision(
     webhook,
     uid: request.uid,
     namespace: request.namespace,
-    // pino leaves out undefined values
+    // pino omits undefined values
     pod: request.name,
     node: request.node,
     operation: request.operation,

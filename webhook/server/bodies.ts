@@ -5,8 +5,8 @@ import { Semaphore } from '../lib/semaphore.ts';
 import type { OverloadLimit } from './metrics.ts';
 
 /**
- * Receives the bodies of admission calls. A few small bodies are handled in each turn of the event loop. Large bodies
- * wait for one of a few places. Calls of known callers go first.
+ * Receives the bodies of admission calls. Each turn of the event loop handles only a few small bodies, and only a few
+ * large bodies are read at a time. Calls of known callers go first.
  */
 export class Bodies {
   readonly #large = new Semaphore(serverLimits.largeBodies);
@@ -35,7 +35,7 @@ export class Bodies {
     this.#inFlight += size;
     try {
       const text = await this.#receive(request, size).catch(async (error: unknown) => {
-        // many clients can disconnect at once, and each one causes an answer and a log line, so these take turns too
+        // errors take turns too: each causes an answer and a log line, and many clients can disconnect at once
         await this.#turns.turn(serverLimits.requestTimeout, false);
         throw error;
       });
@@ -52,7 +52,7 @@ export class Bodies {
     // The client may have disconnected while we waited for a place.
     if (request.destroyed) throw incomplete();
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    // one buffer instead of a list of chunks, because a client could send single bytes and so create many objects
+    // a single buffer, because a list of chunks would let a client create many objects by sending single bytes
     let text: Buffer | undefined;
     let received = 0;
     const take = (chunk: Buffer): void => {
@@ -71,7 +71,7 @@ export class Bodies {
     const gone = (): void => {
       if (!request.readableEnded) reject(incomplete());
     };
-    // the server's own time limits end the wait for a small body
+    // a small body has no limit here, because the server's time limits for requests apply
     const late =
       size > serverLimits.smallBody
         ? setTimeout(() => reject(this.#busy('slow-body')), serverLimits.largeBodyArrival)
@@ -95,7 +95,7 @@ export class Bodies {
   }
 }
 
-/** The announced size of a body in bytes. A chunked body announces none, and may have the largest allowed size. */
+/** The size of a body in bytes, as announced. A chunked body announces no size, and counts as the largest. */
 function sizeOf({ headers }: IncomingMessage): number {
   const announced = headers['content-length'];
   if (announced === undefined) return serverLimits.body;

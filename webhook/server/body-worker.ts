@@ -1,4 +1,4 @@
-/** The thread that reads large bodies: see `large-bodies.ts`. */
+/** The program of the thread that reads large bodies: see `large-bodies.ts`. */
 import { parentPort } from 'node:worker_threads';
 import { Policy } from '../core/profiles/policy.ts';
 import type { Configuration } from '../core/profiles/types.ts';
@@ -18,7 +18,7 @@ export interface Job {
   text: Uint8Array;
   configuration: Configuration;
   ownNamespace: string | undefined;
-  /** What is known about the request's namespace; absent when the body is read for the first time. */
+  /** What is known about the request's namespace; absent in the first of two readings. */
   namespace?: NamespaceAnswer | undefined;
 }
 
@@ -39,8 +39,8 @@ async function resultOf({ webhook, text, configuration, ownNamespace, namespace 
 }
 
 /**
- * An upper bound on the number of lists, objects and strings in a JSON text. V8 takes up to 330 bytes and 3 µs for
- * each of them. Brackets within strings are counted as well.
+ * An upper bound on the number of lists, objects and strings in a JSON text, which also counts brackets within strings.
+ * V8 takes up to 330 bytes and 3 µs for each.
  */
 function partsIn(text: string): number {
   let count = 0;

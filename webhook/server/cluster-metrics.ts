@@ -11,7 +11,7 @@ import { nameOf } from '../lib/names.ts';
 
 /**
  * Registers gauges of nodes, held pods and proofs, computed for each scrape (docs/reference/metrics.md). A gauge has no
- * value until all its objects are listed, because a number that is too small is worse than none.
+ * value before all its objects are listed, because a number that is too small is worse than none.
  */
 export function measureCluster(
   { registry, clock }: Pick<Deps, 'registry' | 'clock'>,
@@ -58,7 +58,7 @@ export function measureCluster(
       hasSandbox === false &&
       !ended &&
       !leaving &&
-      // Multus alone waits up to 45 s for its configuration
+      // longer than Multus waits for its configuration, up to 45 s
       clock.now() - (at ?? createdAt) >= 60_000,
   );
   const duplicates = 'Addresses that two live pods of a network have.';

@@ -8,7 +8,7 @@ type BoundedServer = Pick<HttpServer, 'on' | 'listeners' | 'removeAllListeners'>
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 interface Connection {
-  /** The connection's key in `#open`. A closed socket no longer has its address. */
+  /** The connection's key in `#open`. It is kept, because a closed socket no longer has its address. */
   peer: string;
   socket: Socket;
   /** Responses that are not completely written yet. */
@@ -19,17 +19,17 @@ interface Connection {
 
 /**
  * Limits the connections of a server, and the unanswered requests of each connection: Go's HTTP client, and so the API
- * server, sends one at a time. At the limit, a new connection replaces an open one. A TLS handshake begins with the
- * client's first bytes, and a few begin in each turn of the event loop.
+ * server, sends one request at a time. At the limit, a new connection replaces an open one. Only a few TLS handshakes,
+ * each of a client that has sent its first bytes, begin in each turn of the event loop.
  */
 export class Connections {
   readonly #max: number;
   readonly #closed: (limit: 'connections' | 'pipelined') => void;
   readonly #handshakeTimeout: number | undefined;
   readonly #handshakes = new Semaphore(handshakesOfTurn);
-  /** Connections by the client's address and port, which TLS and TCP sockets share; least recently used first. */
+  /** Connections by the client's address and port, which TLS and TCP socket share; least recently used first. */
   readonly #open = new Map<string, Connection>();
-  /** Addresses that received an answer with status 200, as the API server does; least recently answered first. */
+  /** Addresses that received an answer with status 200, like that of the API server; least recently answered first. */
   readonly #known = new Set<string>();
 
   /** @param handshakeTimeout milliseconds from the accept to the end of the TLS handshake, for a server with TLS */
@@ -59,7 +59,7 @@ export class Connections {
       clearTimeout(this.#open.get(peerOf(socket))?.handshake);
     });
   }
-  /** @param take passes the socket to the server */
+  /** @param take gives the socket to the server */
   #add(socket: Socket, take: () => void): void {
     if (this.#open.size >= this.#max) this.#evict();
     const peer = peerOf(socket);
@@ -75,7 +75,7 @@ export class Connections {
 
   #handshake(connection: Connection, time: number, take: () => void): void {
     const { socket } = connection;
-    // Two timers, so that bytes that arrived while the event loop was busy are read before the second timer ends.
+    // Two timers in a row, so that bytes that arrived while the event loop was busy are read before the second ends.
     connection.handshake = setTimeout(() => {
       connection.handshake = setTimeout(() => socket.destroy(), time / 2);
     }, time / 2);
@@ -83,7 +83,7 @@ export class Connections {
     socket.on('error', () => {});
     socket.once('readable', async () => {
       const isInTime = await this.#handshakes.turn(time, this.isKnown(socket));
-      // if there is no byte to read, the client has closed its side
+      // readable, but without a byte: the client has closed its side
       if (!isInTime || socket.readableLength === 0) socket.destroy();
       else if (!socket.destroyed) take();
     });
@@ -96,7 +96,7 @@ export class Connections {
     socket.destroy();
   }
 
-  /** The connection to drop at the limit: preferably idle, then of an unknown address, then the least recently used. */
+  /** The connection to drop at the limit: preferably idle, then of an unknown address, then least recently used. */
   #evictionCandidate(): Connection {
     const connections = [...this.#open.values()];
     const idle = connections.filter((connection) => !isBusy(connection));
@@ -109,7 +109,7 @@ export class Connections {
     return this.#known.has(remoteAddress);
   }
 
-  /** Whether a request is handled. If it exceeds the limit, its connection is closed. */
+  /** Whether to handle a request. If it exceeds its connection's limit, the connection is closed. */
   #admits({ socket }: IncomingMessage, response: ServerResponse): boolean {
     // Node may still emit requests that it had already parsed when we destroyed the socket.
     if (socket.destroyed) return false;

@@ -5,16 +5,16 @@ import { messageOf } from '../lib/errors.ts';
 import type { ReloadListener } from '../lib/live-files.ts';
 import { Metrics, type ReloadSource } from './metrics.ts';
 
-/** The admission server: the Fastify instance of the HTTPS port. Its `onClose` hooks end everything else that runs. */
+/** The admission server: the Fastify instance of the HTTPS port. Its `onClose` hooks end all other parts. */
 export type App = FastifyInstance<Server>;
 
 /** The dependencies that every part of the server gets. */
 export interface ServerDeps extends Deps {
   log: FastifyBaseLogger;
   metrics: Metrics;
-  /** Checks of `/readyz`: each returns why the server is not ready, or undefined. The first reason is reported. */
+  /** Checks for `/readyz`: each returns why the server is not ready, or undefined. The first reason is shown. */
   ready: (() => string | undefined)[];
-  /** Makes a listener that calls `changed` after a reload of a source, and reports each reload in log and metrics. */
+  /** Makes a listener for reloads of a source, which logs and counts each reload, and then calls `changed`. */
   reload: (source: ReloadSource, changed?: () => void) => ReloadListener;
 }
 
@@ -22,9 +22,9 @@ export interface DepsOptions {
   log: FastifyBaseLogger;
   /** By default, the clock of the machine. */
   clock?: Clock;
-  /** Aborts a start of the server that still waits. */
+  /** When aborted, a server that is still waiting to start stops waiting. */
   signal?: AbortSignal;
-  /** Milliseconds between two reads of watched files; by default, that of `LiveFiles`. */
+  /** Milliseconds between two reads of watched files; by default, as in `LiveFiles`. */
   interval?: number;
 }
 

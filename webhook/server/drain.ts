@@ -3,20 +3,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { App, ServerDeps } from './deps.ts';
 
 export interface DrainOptions {
-  /** Milliseconds between "not ready" and the closing of the port, in which the API server drops the endpoint. */
+  /** Milliseconds from "not ready" to the closing of the port, for the API server to stop using the endpoint. */
   drainDelay: number;
-  /** Milliseconds from the start of the drain until open connections are closed by force. */
+  /** Milliseconds from the start of the drain until the remaining connections are destroyed. */
   drainTimeout: number;
 }
 
 /**
- * When the instance closes, `/readyz` fails, and the port is closed after a delay. Each connection ends with its next
+ * When the instance closes, `/readyz` fails, and after a delay the port closes. Each connection ends after its next
  * answer, when its client closes it, or at the timeout. Call this function first, so that its `onClose` hook runs last.
  */
 export function drainOnClose(app: App, options: DrainOptions, { log, ready }: ServerDeps): void {
   let cut: NodeJS.Timeout | undefined;
   ready.push(() => (cut === undefined ? undefined : 'shutting down'));
-  // from here on, Fastify sends `Connection: close` with each answer
+  // from now on, Fastify sends `Connection: close` with each answer
   app.addHook('preClose', async () => {
     // a server that never opened its port has no requests to wait for
     if (!app.server.listening) return;
@@ -34,7 +34,7 @@ export function drainOnClose(app: App, options: DrainOptions, { log, ready }: Se
 
 /**
  * Closes the port, and waits until all connections have ended. The `close()` of an HTTP server would also close idle
- * connections, and Go does not repeat a POST of which it has written a part (`shouldRetryRequest` in `net/http`).
+ * connections, and Go does not repeat a POST that it has partly written (`shouldRetryRequest` in `net/http`).
  */
 function closePort(server: Server): Promise<void> {
   return new Promise((resolve) => Server.prototype.close.call(server, () => resolve()));

@@ -29,7 +29,7 @@ const statusOf: Partial<Record<ErrorCode, number>> = {
 type Request = FastifyRequest<RouteGenericInterface, Server>;
 type Reply = FastifyReply<RouteGenericInterface, Server>;
 
-/** Turns errors of Fastify itself into ours. Their list: https://fastify.dev/docs/latest/Reference/Errors/ */
+/** Turns Fastify's own errors into ours: https://fastify.dev/docs/latest/Reference/Errors/ */
 function translate(error: FastifyError, request: Request): CniGateError {
   if (error instanceof CniGateError) return error;
   switch (error.code) {
@@ -50,7 +50,7 @@ function translate(error: FastifyError, request: Request): CniGateError {
   });
 }
 
-/** Answers with an error, which is counted and logged. Node discards the rest of the request's body. */
+/** Answers with an error, and counts and logs it. Node discards the rest of the request's body. */
 function answer(error: CniGateError, request: Request, reply: Reply, metrics: Metrics): Reply {
   const status = statusOf[error.code] ?? 500;
   metrics.badRequests.inc({ code: error.code });
@@ -74,7 +74,7 @@ export function answerErrors(app: FastifyInstance<Server>, metrics: Metrics): vo
   });
 }
 
-/** Fastify's options for errors that Fastify would otherwise answer itself, before {@link answerErrors} applies. */
+/** Options for errors that Fastify would otherwise answer itself, because {@link answerErrors} does not see them. */
 export const errorOptions = (metrics: Metrics) => ({
   /** Handles a URL that cannot be decoded. Fastify runs no hooks for it, so the connection is closed. */
   frameworkErrors: (error: FastifyError, request: Request, reply: Reply): void => {
@@ -94,7 +94,7 @@ function refuseHttp({ code = '' }: NodeJS.ErrnoException, socket: Socket, metric
     socket.destroy();
     return;
   }
-  // the connection is idle, not late: Go keeps connections that it did not need (`queueForDial` in `net/http`)
+  // a connection without a byte is not late: Go opens some that it does not need (`queueForDial` in `net/http`)
   if (isLate && socket.bytesRead === 0) return;
   metrics.badRequests.inc({ code: 'CNI_GATE_HTTP' });
   const status = isLate ? 408 : code === 'HPE_HEADER_OVERFLOW' ? 431 : 400;

@@ -8,13 +8,13 @@ import type { Job, JobResult } from './body-worker.ts';
 import type { OverloadLimit } from './metrics.ts';
 import type { Reading } from './read-review.ts';
 
-// in the bundle, too, the worker is a file beside this one
+// the worker is a file beside this one, also in the bundle
 const bodyWorker = new URL(`./body-worker${extname(import.meta.url)}`, import.meta.url);
 
 /**
- * Reads large bodies one after another in a thread, because V8 takes up to a second for one. The thread starts with the
- * first body, keeps nothing from one body to the next, and is replaced if a body ends it.
- * @param limits milliseconds and bytes that a body may take
+ * Reads large bodies one at a time in a thread, because V8 may need a second for one. The thread starts with the first
+ * body, keeps nothing between bodies, and is replaced if a body ends it.
+ * @param limits milliseconds and bytes that reading a body may take
  * @param program what the thread runs
  */
 export function largeBodies(
@@ -32,7 +32,7 @@ export function largeBodies(
     const signal = AbortSignal.timeout(time);
     try {
       thread.postMessage(job);
-      // an `error` event also ends the wait
+      // an `error` event rejects this wait
       const [result] = await once(thread, 'message', { signal });
       return result as JobResult;
     } catch (error) {
@@ -48,7 +48,7 @@ export function largeBodies(
   function start(): Worker {
     const thread = new Worker(program, { resourceLimits: { maxOldGenerationSizeMb: heap / 1024 / 1024 } });
     thread.unref();
-    // without a listener, an error while no body is read would end the process
+    // without a listener, an `error` event between two bodies would end the process
     thread
       .on('error', () => {})
       .once('exit', () => {
@@ -58,7 +58,7 @@ export function largeBodies(
   }
 
   return {
-    /** Reads a body as `readReview` does. @throws CniGateError if it takes more time or memory than is allowed */
+    /** Reads a body like `readReview`. @throws CniGateError if it takes more time or memory than allowed */
     async read(job: Job): Promise<Reading> {
       if (!(await turn.take(serverLimits.requestTimeout))) {
         overload('bodies');

@@ -8,8 +8,8 @@ interface Listener {
 }
 
 /**
- * Opens a port, and returns its number. Without a host, the port opens on every address, over IPv6 too if possible.
- * @param flag the command-line flag that sets the port, for the error
+ * Opens a port, and returns its number. Without a host, it opens on all addresses, including IPv6 if possible.
+ * @param flag the command-line flag that sets the port, for the error message
  * @throws CniGateError CNI_GATE_LISTEN
  */
 export async function listen(

@@ -2,8 +2,8 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 import { logBuffer } from '../lib/limits.ts';
 
 /**
- * The server's log, with `level` as a word and `time` in ISO 8601, as log collectors expect. Lines wait in memory for a
- * slow reader of standard output: pino would otherwise stop the event loop, and with it admission, for 100 ms at a time.
+ * The server's log. As log collectors expect, `level` is a word and `time` is in ISO 8601. Lines wait in memory if
+ * standard output is read slowly: pino would otherwise block the event loop, and so admission, for 100 ms at a time.
  */
 export function openLog(level: string, destination: DestinationStream = standardOutput()): Logger {
   const options = {

@@ -62,7 +62,7 @@ export class Metrics {
     measuredGauge(this.registry, 'cni_gate_bodies_in_flight_bytes', help, [], () => [[{}, inFlight()]]);
   }
 
-  /** Starts to measure the event loop. Call it when the port is open: a delay during the start affects no request. */
+  /** Starts to measure the event loop. Call it once the port is open: delays before that affect no request. */
   measureEventLoop(): void {
     const delays = monitorEventLoopDelay({ resolution: loopResolution });
     delays.enable();
@@ -72,13 +72,13 @@ export class Metrics {
     ]);
   }
 
-  /** Counts an answered review. @param seconds from the whole body to the answer */
+  /** Counts an answered review. @param seconds from the arrival of the whole body to the answer */
   answered(
     webhook: string,
     decision: Pick<AdmissionDecision, 'outcome' | 'reason' | 'profile'>,
     seconds: number,
   ): void {
-    // `profile` is in the configuration, so that arbitrary labels of pods do not become time series
+    // `profile` comes from the configuration: arbitrary labels of pods would create arbitrary time series
     const { outcome, reason, profile = '' } = decision;
     this.#reviews.inc({ webhook, profile, outcome, reason });
     this.#duration.observe({ webhook }, seconds);

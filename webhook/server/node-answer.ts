@@ -17,9 +17,9 @@ export type NodeView = Pick<
 >;
 
 /**
- * Whether the gate goes by a node as ready, for programs that set conditions of nodes: 200 with the state if it would
- * let a pod pass, 503 if not or if it does not know yet, 404 if node, profile or DaemonSet do not exist. The answer
- * depends neither on `gate.mode` nor on `gate.maxHold`.
+ * Whether the gate treats a node as ready, for programs that set node conditions: 200 with the state if a pod would
+ * pass the gate, 503 if not or if this is not known yet, 404 if the node, a profile or a DaemonSet does not exist.
+ * `gate.mode` and `gate.maxHold` have no effect on the answer.
  *
  * @param label as in the label of a namespace, such as `cilium.linkerd`
  * @param view undefined while the server starts
@@ -36,7 +36,7 @@ export function nodeAnswer(
   const combined = combinedOf(policy, label);
   if (combined instanceof CniGateError)
     return { code: 404, text: clean(`${combined.message} (${combined.code})`) };
-  // a profile without DaemonSets asks nothing of the node
+  // a profile without DaemonSets does not depend on the node
   if (view.readiness.node(node) === undefined) {
     const missing = view.unsynced();
     return missing === undefined

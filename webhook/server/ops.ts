@@ -10,14 +10,14 @@ export interface OpsOptions {
   host?: string | undefined;
   /** Port for probes and metrics, plain HTTP. */
   opsPort: number;
-  /** For how many milliseconds the text of the metrics is reused for later scrapes. */
+  /** For how long, in milliseconds, the text of the metrics is reused for later scrapes. */
   metricsAge?: number;
 }
 
 /**
- * Opens the port for the kubelet and Prometheus. The port opens before everything that can wait, so that `/readyz`
- * reports what the server waits for, and closes after everything else.
- * @param nodes the answer about a node and the profiles of a label
+ * Opens the port for the kubelet and Prometheus. It opens before any part of the server may have to wait, so that
+ * `/readyz` says what the server waits for, and it closes last.
+ * @param nodes returns the answer about a node for a profile label
  * @throws CniGateError CNI_GATE_LISTEN
  */
 export async function openOps(
@@ -26,7 +26,7 @@ export async function openOps(
   { metrics, ready }: ServerDeps,
   nodes: (node: string, profile: string) => NodeAnswer,
 ): Promise<number> {
-  // a buffer, because each connection would keep its own copy of a string until its client reads the answer
+  // a buffer can be shared, but each connection would keep its own copy of a string until its client has read it
   let text: Promise<Buffer> | undefined;
   let madeAt = Number.NEGATIVE_INFINITY;
   const scrape = (): Promise<Buffer> => {
@@ -40,11 +40,11 @@ export async function openOps(
     keepAliveTimeout: opsLimits.keepAliveTimeout,
     connectionTimeout: opsLimits.keepAliveTimeout,
     requestTimeout: opsLimits.requestTimeout,
-    // the longest name of a node
+    // the maximum length of a node's name
     routerOptions: { maxParamLength: 253 },
     http: {
       connectionsCheckingInterval: opsLimits.requestTimeout,
-      // By default, Node itself answers requests without a Host header, so that no limit applies to pipelined ones.
+      // By default, Node itself answers requests without a Host header, and no limit applies if they are pipelined.
       requireHostHeader: false,
     },
   });
@@ -65,7 +65,7 @@ export async function openOps(
     '/nodes/:node',
     async ({ params, query }, reply) => {
       const { code, text } = nodes(params.node, String(query.profile ?? ''));
-      // each node may have a client, and idle connections would drive out those of the other clients
+      // there may be a client for each node, and their idle connections would displace all others
       return reply.code(code).header('connection', 'close').send(`${text}\n`);
     },
   );

@@ -10,26 +10,26 @@ import { CniGateError, type ErrorCode, messageOf } from '../lib/errors.ts';
 /** A webhook, by its path. */
 export type WebhookName = 'mutate' | 'gate' | 'namespaces';
 
-/** An error of cni-gate as plain data, which another thread can receive. */
+/** An error of cni-gate as plain data, to pass it between threads. */
 export interface PlainError {
   code: ErrorCode;
   message: string;
 }
 
-/** What a request about a namespace returned: its facts, or why they are not known. */
+/** The facts of a namespace, or why they are not known. */
 export type NamespaceAnswer = { facts: NamespaceFacts | undefined } | PlainError;
 
 export interface Decided {
   request: AnsweredRequest;
   decision: AdmissionDecision;
-  /** The answer to send, if it was made together with the decision. */
+  /** The answer to send, if it was built together with the decision. */
   review?: AdmissionReview;
 }
 
-/** What is logged about a request; for a pod, also its name and the node to which it is to be bound. */
+/** What is logged about a request. Requests about pods also have a name, and a node if the pod is to be bound. */
 type AnsweredRequest = NamespaceRequest & { name?: string; node?: string };
 
-/** The result of reading a body. It is plain data, and small even if the body was large. */
+/** The result of reading a body: plain data, and small even for a large body. */
 export type Reading = Decided | { placement: Placement } | { unknownNamespace: string };
 
 export interface ReadContext {
@@ -37,13 +37,13 @@ export interface ReadContext {
   policy: Policy;
   /** The namespace in which cni-gate runs. Its pods are exempt. */
   ownNamespace: string | undefined;
-  /** What is known about a namespace at once; undefined if it has to be requested first. */
+  /** The facts of a namespace that are known already; undefined if they have to be requested first. */
   namespace: (name: string) => NamespaceAnswer | undefined;
 }
 
 /**
- * Reads the body of an admission call, JSON in UTF-8. The reading never waits, so that no parsed body stays in memory,
- * where it can take 40 times as much as its text. A body whose namespace is not known yet is read a second time.
+ * Reads the body of an admission call, JSON in UTF-8. Reading never waits, because a parsed body can take 40 times the
+ * memory of its text. If the namespace is not known yet, the body is read again later.
  * @throws CniGateError if the body is not JSON, or not a review for this webhook
  */
 export async function readReview(

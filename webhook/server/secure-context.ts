@@ -9,16 +9,16 @@ import { LiveFiles, type ReloadListener } from '../lib/live-files.ts';
 import type { App, ServerDeps } from './deps.ts';
 
 export interface SecureContextOptions {
-  /** Provides the serving certificate. While this function waits for one, `/readyz` reports why. */
+  /** Provides the serving certificate. Until there is one, `/readyz` says why. */
   certificate: (events: CertificateEvents, deps: Deps) => Promise<CertificateSource>;
   /** PEM file of the authorities that sign client certificates; without it, callers need no certificate. */
   clientCa?: string | undefined;
-  /** Common names or DNS names, one of which a client certificate must have; by default, it may have any. */
+  /** Common names or DNS names, of which a client certificate must have one; by default, it may have any name. */
   clientName?: string[] | undefined;
 }
 
 /**
- * Sets up TLS for the HTTPS port. The serving certificate and the client authorities are replaced when renewed.
+ * Sets up TLS for the HTTPS port. When the serving certificate or the client authorities are renewed, replaces them.
  * @throws CniGateError if a file cannot be used; the signal's reason if the process has to stop first
  */
 export async function secure(
@@ -31,7 +31,7 @@ export async function secure(
     if (!source) return;
     const { certificate: cert, key, notAfter } = source.current;
     const ca = clientCa && { ca: clientCa.value };
-    // this call replaces all options, so it repeats the lowest TLS version
+    // this call replaces all options, so the minimum TLS version is repeated
     app.server.setSecureContext({ cert, key, minVersion: 'TLSv1.2', ...ca });
     deps.metrics.certificateExpires(notAfter);
   };
@@ -48,9 +48,9 @@ export async function secure(
 }
 
 /**
- * Checks the client certificates of callers, and returns the PEM of the authorities. A connection that was accepted
- * under earlier authorities ends with its next answer. The API server sends a certificate only if configured to:
- * https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#authenticate-apiservers
+ * Checks the client certificates of callers, and returns the PEM of the authorities. When these change, connections
+ * that were accepted before end after their next answer. The API server sends a certificate only if it is configured
+ * to: https://kubernetes.io/docs/reference/access-authn-authz/extensible-admission-controllers/#authenticate-apiservers
  * @throws CniGateError CNI_GATE_TLS_UNREADABLE if the file cannot be used at the start
  */
 function requireClientCertificates(
@@ -80,7 +80,7 @@ function requireClientCertificates(
 
 /** Checks the certificate of a caller. @throws CniGateError CNI_GATE_CLIENT_CERTIFICATE or CNI_GATE_CLIENT_NAME */
 function check(request: IncomingMessage, names: string[] | undefined): void {
-  // every connection to this port uses TLS
+  // this port accepts only TLS
   const socket = request.socket as TLSSocket;
   const shown = socket.getPeerX509Certificate();
   if (!shown || !socket.authorized || new Date() > shown.validToDate) {

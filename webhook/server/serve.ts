@@ -25,11 +25,11 @@ export interface ServeOptions extends DepsOptions, DrainOptions, OpsOptions, Sec
   image?: string | undefined;
   /** The namespace in which cni-gate runs. Its pods are exempt. */
   ownNamespace?: string | undefined;
-  /** Watches a cluster. It takes precedence over `clusterState` and `profile`. */
+  /** Watches a cluster. If set, `clusterState` and `profile` are ignored. */
   cluster?: ((policy: () => Policy, deps: Deps) => ClusterView) | undefined;
-  /** File with Kubernetes objects that are used in place of a cluster, reloaded when it changes. */
+  /** File with Kubernetes objects, used instead of a cluster, and reloaded when it changes. */
   clusterState?: string | undefined;
-  /** Profile of every namespace, in place of the one in its label. */
+  /** Profile of every namespace, instead of the one in its label. */
   profile?: string | undefined;
 }
 
@@ -46,8 +46,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const deps = serverDeps(options);
   const app = createApp(deps, options.clientCa !== undefined);
   try {
-    // Each part adds an `onClose` hook for what it has to end. Fastify runs these hooks in the reverse order, after the
-    // port is closed and the last request is answered.
+    // Each part adds an `onClose` hook for what it has to end. Fastify runs these hooks in reverse order, after the
+    // port has closed and the last request is answered.
     drainOnClose(app, options, deps);
     let view: ClusterView | undefined;
     const policy = openPolicy(app, options, deps, () => view?.policyChanged());
@@ -55,7 +55,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       nodeAnswer(node, profile, view, policy(), deps.clock.now()),
     );
     const certificate = await secure(app, options, deps);
-    // after everything that can fail for other reasons, because the view sends requests to the API server
+    // last, because the view sends requests to the API server, and all other parts may fail before
     view = openView(app, options, deps, policy);
     addWebhooks(app, { policy, view, ownNamespace: options.ownNamespace }, deps);
     const port = await listen(app, options.host, options.port, '--port');
@@ -68,28 +68,28 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   }
 }
 
-/** Makes the HTTPS server. A caller without a client certificate gets an error answer, not a failed handshake. */
+/** Makes the HTTPS server. A caller without a client certificate gets an error answer, and not a failed handshake. */
 function createApp({ log, metrics }: ServerDeps, requestCert: boolean): App {
   return fastify({
     https: {
-      // while a connection waits for its handshake, only its first bytes are read; TLS then has its own buffers
+      // until the handshake begins, only the first bytes of a connection are read; TLS then has its own buffers
       highWaterMark: 1,
       headersTimeout: serverLimits.headersTimeout,
       connectionsCheckingInterval: serverLimits.timeoutCheck,
-      // By default, Node itself answers requests without a Host header, so that no limit applies to pipelined ones.
+      // By default, Node itself answers requests without a Host header, and no limit applies if they are pipelined.
       requireHostHeader: false,
       ...(requestCert && { requestCert: true, rejectUnauthorized: false }),
     },
     loggerInstance: log,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     keepAliveTimeout: serverLimits.keepAliveTimeout,
-    // closes a connection without traffic, such as one whose client does not read its answer
+    // closes connections without traffic, such as one whose client does not read its answer
     connectionTimeout: serverLimits.keepAliveTimeout,
     requestTimeout: serverLimits.requestTimeout,
-    // by default, a start or a drain of more than ten seconds would end the process
+    // 0, because by default a start or drain of more than ten seconds would end the process
     pluginTimeout: 0,
     ...errorOptions(metrics),
-    // while the server closes, a request on an open connection is still answered
+    // requests on open connections are answered even while the server closes
     return503OnClosing: false,
   });
 }

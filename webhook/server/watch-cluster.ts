@@ -7,12 +7,12 @@ import type { Policy } from '../core/profiles/policy.ts';
 import { startLeading } from '../leader/start.ts';
 import type { Deps } from '../lib/deps.ts';
 
-/** For how many milliseconds a new replica may stay unready until it knows the nodes, while others serve the gate. */
+/** For how long, in milliseconds, a new replica stays unready until it knows the nodes, while others serve the gate. */
 const patience = 10_000;
 
 /**
- * Watches a cluster, and does the leader's work in it while this replica is the leader. If the API server does not
- * answer, there is no error, but {@link ClusterView.unready} reports why cni-gate waits.
+ * Watches a cluster, and does the leader's work while this replica leads. If the API server does not answer, there is
+ * no error: {@link ClusterView.unready} says why cni-gate waits.
  * @param ownNamespace namespace of the Lease; without one, this replica never leads
  */
 export function watchCluster(

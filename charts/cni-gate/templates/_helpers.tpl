@@ -8,7 +8,7 @@
 {{ .repository }}:{{ .tag | default $.Chart.AppVersion }}{{ with .digest }}@{{ . }}{{ end }}
 {{- end -}}
 {{- end -}}
-{{- /* the images that the policy over pods lets the init container have, as a list in CEL */}}
+{{- /* the images that the policy over pods accepts for the init container, as a list in CEL */}}
 {{- define "cni-gate.policyImages" -}}
 {{- $images := list (dig "proof" "image" (include "cni-gate.validatorImage" .) .Values.configuration) }}
 {{- range dig "profiles" list .Values.configuration }}
@@ -19,7 +19,7 @@
 {{- define "cni-gate.proofMode" -}}
 {{ ternary "warn" "enforce" (eq .Values.mode "permissive") }}
 {{- end -}}
-{{- /* whether the mutating policy was made from the configuration: "yes", or nothing */}}
+{{- /* whether the chart has a mutating policy for the configuration: "yes", or nothing */}}
 {{- define "cni-gate.policiesFit" -}}
 {{- if or .Values.policyObjects (not (or .Values.configuration.proof .Values.configuration.profiles)) }}yes{{ end }}
 {{- end -}}

@@ -107,7 +107,7 @@ function kwok({ access, options }: Layout): Start {
       `--cidr=${podRange}`,
       `--node-lease-duration-seconds=${lease}`,
     ],
-    // kwok has no endpoint to poll here; whatever needs kwok waits for its effects
+    // kwok has no endpoint to poll here; tests wait for what kwok does
     ready: async () => true,
   };
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 
-/** Below the range from which Linux takes ports for outgoing connections, so that none of these takes a chosen port. */
+/** The lowest port to choose. Linux takes ports for outgoing connections from a higher range only. */
 const lowest = 20_000;
 const range = 10_000;
 

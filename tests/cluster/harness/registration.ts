@@ -11,7 +11,7 @@ export const configurationOf = (
   webhooks,
 });
 
-/** A webhook that is called when the resources are created. @param more fields to add or to override */
+/** A webhook that is called when objects of these resources are created. @param more fields to add or to override */
 export const webhookFor = (
   resources: string[],
   more: { name: string; clientConfig: object; [field: string]: unknown },

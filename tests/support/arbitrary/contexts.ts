@@ -5,7 +5,7 @@ import type { Policy } from '../../../webhook/core/profiles/policy.ts';
 import { foreign, profileLabel } from '../../../webhook/lib/names.ts';
 import { builtInNames, policyOf } from '../configurations.ts';
 
-/** Profiles beside the built-in ones, with settings that no built-in profile has. */
+/** Profiles in addition to the built-in ones, with settings that no built-in profile has. */
 const profiles = [
   { name: 'storage', annotations: { [foreign.networks]: 'net/storage, net/backup@net1' } },
   {
@@ -22,7 +22,7 @@ const profiles = [
   { name: 'database', proof: { checks: [{ reach: { host: 'db.shop.svc', port: 5432 } }] } },
 ];
 
-/** Policies with different settings of `proof`. They are made only once, as in a server. */
+/** Policies with different settings of `proof`, built only once, as in a server. */
 export const policies = [
   {},
   { imagePullSecrets: ['mirror', 'spare'], image: 'mirror.local/cni-gate:1', imagePullPolicy: 'Always' },
@@ -36,7 +36,7 @@ const combined = fc
   })
   .map((names) => names.join('.'));
 
-/** Random contexts of a call: a policy, and the namespace `shop` with some combination of profiles. */
+/** Random contexts of a call: a policy, and the namespace `shop` with a combination of profiles. */
 export const contexts: Arbitrary<MutateContext> = fc
   .record({
     policy: fc.constantFrom(...policies),
@@ -48,7 +48,7 @@ export const contexts: Arbitrary<MutateContext> = fc
   })
   .map(({ policy, combined: profile, ambient }) => contextIn(policy, profile, ambient));
 
-/** The namespace `shop` with this value of the label. */
+/** The namespace `shop` with `profile` as the value of its profile label. */
 export function contextIn(policy: Policy, profile: string, ambient: boolean): MutateContext {
   const labels = { [profileLabel]: profile, ...(ambient && { 'istio.io/dataplane-mode': 'ambient' }) };
   return {

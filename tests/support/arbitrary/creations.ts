@@ -6,9 +6,9 @@ import { changes } from '../between-calls.ts';
 import { contextIn, policies } from './contexts.ts';
 import { pods } from './pods.ts';
 
-/* Creations of pods with valid keys, with what the mutating policy reads beside what {@link pods} has. */
+/* Creations of pods with valid keys, and with fields that the mutating policy reads but {@link pods} never sets. */
 
-/** Values of the namespace's label. For most of them, the policy handles most pods. */
+/** Values of the namespace's label, chosen so that the policy itself handles most pods. */
 const profiles = [
   ...['cilium', 'linkerd', 'istio', 'istio-ambient', 'multus', 'cilium.linkerd', 'cilium.linkerd.multus'],
   ...['aws-vpc-cni.istio', 'istio-ambient.multus', 'homemade.linkerd', 'database.cilium', 'istio.multus'],
@@ -34,7 +34,7 @@ const listeners = [
   ...['localhost:1', '', '[::]:99999', '0.0.0.0:1, [::1]:1'],
 ];
 
-/** Variables of which a mesh's proxy has some. */
+/** Environment variables, of which a mesh's proxy gets some. */
 const variables = fc.tuple(
   fc.option(fc.constantFrom(...listeners)),
   fc.option(fc.constantFrom('true', '1', 'yes')),
@@ -73,7 +73,7 @@ const fresh: Arbitrary<Pod> = fc
     return copy;
   });
 
-/** What others may change between two calls; the last ones change what is proved. */
+/** Changes that other components may make between two calls. The last ones change what has to be proved. */
 const later: ((pod: Pod) => void)[] = [
   ...Object.values(changes),
   ({ metadata }) => delete metadata.annotations?.['k8s.v1.cni.cncf.io/networks'],

@@ -66,7 +66,7 @@ const equalResources: Arbitrary<Resources> = fc.tuple(cpu([1]), memory([1])).map
   ),
 );
 
-/** Generators, of which a pod uses one for all of its containers, so that each QoS class occurs often. */
+/** Generators of resources. A pod uses the same one for all its containers, so that each QoS class occurs often. */
 export const styles: Arbitrary<Arbitrary<Resources | null>> = fc.constantFrom(
   anyResources,
   equalResources,

@@ -89,7 +89,7 @@ export class Simulation {
     this.check();
   }
 
-  /** Lets time pass in pieces, in which replicas and API servers act. No leaf expires within a piece. */
+  /** Lets time pass in pieces, in which replicas and API servers act. No leaf certificate expires within a piece. */
   async pass(ms: number): Promise<void> {
     const [short, longest] = [Math.min(ms, 2_000), (this.settings.leafDays * day) / 6];
     for (let passed = 0; passed < ms; ) {
@@ -113,7 +113,7 @@ export class Simulation {
     this.check();
   }
 
-  /** Restarts a replica without its memory, but only if another replica that runs has one. */
+  /** Restarts a replica, which loses its memory; but only if another running replica remembers the certificates. */
   restart(index: number): void {
     const replica = this.#replica(index);
     const others = this.replicas.some((each) => each !== replica && each.remembers && !each.frozen);
@@ -157,7 +157,7 @@ export class Simulation {
   async jump(ms: number): Promise<void> {
     await this.#settle();
     this.world.shift += ms;
-    // for all replicas at once, valid certificates may become invalid, and expired ones valid again
+    // the jump may make valid certificates invalid, and expired ones valid again, for all replicas at once
     this.#excused = true;
   }
 

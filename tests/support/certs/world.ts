@@ -10,7 +10,7 @@ import type {
 import { fingerprintsIn } from '../../../certs/rotation.ts';
 import { CniGateError } from '../../../webhook/lib/errors.ts';
 
-/** The error of a write that names another version than the current one. */
+/** The error of a write that names an outdated version. */
 export const conflict = new CniGateError('CNI_GATE_CLUSTER_CONFLICT', 'the object has been modified');
 
 export interface Configuration {

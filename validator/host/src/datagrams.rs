@@ -46,7 +46,7 @@ fn send_to<'js>(
         } else {
             net::setsockopt(&open, sockopt::Ipv4Ttl, &hops)?;
         }
-        // clears the socket's pending error from an earlier answer, which `sendto` would report instead of sending
+        // clears the pending error of an earlier answer, which `sendto` would report instead of sending
         net::getsockopt(&open, sockopt::SocketError)?;
         net::sendto(open.as_raw_fd(), &bytes, &SockaddrStorage::from(to), MsgFlags::MSG_NOSIGNAL)
     });
@@ -95,7 +95,7 @@ fn icmp_errors(ctx: Ctx<'_>, socket: i32) -> Result<Array<'_>> {
         }) else {
             continue;
         };
-        // errors of this machine's kernel have no sender
+        // the error comes from this machine's kernel and not from an ICMP message, so it has no sender
         if error.ee_origin != libc::SO_EE_ORIGIN_ICMP && error.ee_origin != libc::SO_EE_ORIGIN_ICMP6 {
             continue;
         }

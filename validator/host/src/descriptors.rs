@@ -37,7 +37,7 @@ pub fn with<T>(descriptor: i32, act: impl FnOnce(BorrowedFd) -> nix::Result<T>) 
     OPEN.with_borrow(|open| act(open.get(&descriptor).ok_or(Errno::EBADF)?.as_fd()))
 }
 
-/// A copy of an array's bytes.
+/// Copies the bytes of an array.
 pub fn bytes_of(array: &TypedArray<u8>) -> Vec<u8> {
     // SAFETY: no JavaScript runs before the bytes are copied, so the array stays unchanged
     unsafe { array.as_bytes() }.unwrap_or_default().to_vec()
@@ -50,7 +50,7 @@ fn read(ctx: Ctx<'_>, descriptor: i32) -> Result<TypedArray<'_, u8>> {
     TypedArray::new(ctx, bytes)
 }
 
-/// Waits until something happens to a descriptor, for at most this many milliseconds; -1 waits for ever.
+/// Waits until something happens to a descriptor, at most this many milliseconds; -1 waits forever.
 fn wait(ctx: Ctx, descriptors: Vec<i32>, wanted: Vec<i16>, milliseconds: i32) -> Result<Vec<i16>> {
     OPEN.with_borrow(|open| {
         let asked: Option<Vec<PollFd>> = descriptors
@@ -70,12 +70,12 @@ fn wait(ctx: Ctx, descriptors: Vec<i32>, wanted: Vec<i16>, milliseconds: i32) ->
     })
 }
 
-/// The value of a result, or an exception whose message is the name of the error.
+/// The value of a result, or an exception with the error's name as its message.
 pub fn named<T>(ctx: &Ctx, result: std::result::Result<T, impl Into<Errno>>) -> Result<T> {
     result.map_err(|error| Exception::throw_message(ctx, &format!("{:?}", error.into())))
 }
 
-/// The system's error code of an error of the standard library.
+/// The system error code in an error of the standard library.
 pub fn errno(error: std::io::Error) -> Errno {
     error.raw_os_error().map_or(Errno::EINVAL, Errno::from_raw)
 }

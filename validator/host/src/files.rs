@@ -39,7 +39,7 @@ fn random(ctx: Ctx<'_>, count: usize) -> Result<TypedArray<'_, u8>> {
     TypedArray::new(ctx, bytes)
 }
 
-/// Retries a few times if the pipe is full, but does not wait for a log that nobody reads.
+/// Retries a few times if a pipe is full, but does not wait for a reader of the log.
 fn write(descriptor: i32, text: String) {
     let (out, err) = (std::io::stdout(), std::io::stderr());
     let stream = if descriptor == 1 { out.as_fd() } else { err.as_fd() };

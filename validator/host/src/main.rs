@@ -1,5 +1,5 @@
-//! The validator's program. It runs the bundle of checks on QuickJS, and offers it the functions of `native.ts`. All
-//! decisions about what to try and how to judge are made in TypeScript.
+//! The validator's program. It runs the bundle of checks on QuickJS, and offers it the functions of `native.ts`.
+//! TypeScript makes all decisions about what to try and how to judge it.
 
 mod datagrams;
 mod descriptors;
@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use rquickjs::context::intrinsic::{Json, MapSet, Promise, RegExp, RegExpCompiler, TypedArrays};
 use rquickjs::{CatchResultExt, CaughtError, Context, Ctx, Function, Module, Object, Result, Runtime};
 
-/// The parts of JavaScript's library that the checks use. Other parts would cost time and memory in each pod.
+/// The parts of JavaScript's library that the checks use. Further parts would cost time and memory in each pod.
 type Library = (Json, MapSet, Promise, RegExp, RegExpCompiler, TypedArrays);
 
 /// The bundle of `validator/main.ts`, compiled by `build.rs`.
@@ -45,7 +45,7 @@ fn main() -> ExitCode {
 
 enum Never {}
 
-/// Evaluates the checks, then calls their function `turn` once for each event. The process ends by `native.exit`.
+/// Evaluates the bundle, then calls its function `turn` for each event. `native.exit` ends the process.
 fn run(ctx: &Ctx, start: std::time::Instant) -> Result<Never> {
     let native = Object::new(ctx.clone())?;
     process::register(&native, start)?;

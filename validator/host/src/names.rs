@@ -1,5 +1,5 @@
-//! Resolves host names with the C library. The resolver blocks while it waits for name servers, so each look-up runs in
-//! a thread of its own.
+//! Resolves host names with the C library. Its resolver blocks while it waits for name servers, so each look-up has a
+//! thread of its own.
 
 use std::ffi::CString;
 use std::io::Write;
@@ -24,15 +24,15 @@ fn look_up(ctx: Ctx, name: String) -> Result<i32> {
             Ok(addresses) => addresses.join(" "),
             Err(code) => format!("!{code}"),
         };
-        // the write fails only if the reader is gone
+        // the write fails only if nobody reads any more
         let _ = writer.write_all(text.as_bytes());
     };
     named(&ctx, std::thread::Builder::new().spawn(answer).map_err(errno))?;
     Ok(keep(OwnedFd::from(reader)))
 }
 
-/// The addresses of a name in both families. musl fails if a name server has no answer for one family, even if it has
-/// addresses of the other family; glibc returns those addresses.
+/// The addresses of a name in both families. With one query for both, musl fails if a name server has no answer for one
+/// family, even if it has addresses of the other; glibc would return those.
 fn addresses_in_any_family(name: &str) -> std::result::Result<Vec<String>, &'static str> {
     addresses_of(name, libc::AF_UNSPEC).or_else(|code| {
         let of_one = |family| addresses_of(name, family);

@@ -20,12 +20,12 @@ fn ending() -> SigSet {
     SigSet::from_iter([Signal::SIGTERM, Signal::SIGINT, Signal::SIGHUP])
 }
 
-/// Keeps these signals for signalfd, even in a container's PID 1, for which the kernel drops unhandled signals.
+/// Keeps these signals for signalfd. In a container's PID 1, the kernel would otherwise drop them.
 pub fn block_signals() {
     let _ = ending().thread_block();
 }
 
-/// Waits for a signal. Meanwhile, accepts and closes connections to the address, if the text is one.
+/// Waits for a signal. Meanwhile, if `address` is one, accepts and closes connections to it.
 pub fn wait(address: &str) {
     if let Ok(listener) = TcpListener::bind(address) {
         let _ = std::thread::Builder::new().spawn(move || listener.incoming().for_each(drop));
@@ -49,7 +49,7 @@ fn exit(code: i32) {
     std::process::exit(code)
 }
 
-/// Replaces the process by the same program without an engine. Blocked signals stay blocked, so none is lost.
+/// Replaces the process by the same program without an engine. No signal is lost, because blocked signals stay blocked.
 fn wait_for_signal(address: String) {
     let address = CString::new(address).unwrap_or_default();
     let _ = nix::unistd::execv(c"/proc/self/exe", &[c"cni-gate-validator", WAIT, &address]);

@@ -1,5 +1,5 @@
-//! The interfaces with their addresses, and the route that the kernel would take, which rtnetlink(7) returns as it does
-//! for `ip route get`. A request needs no privilege, and takes the same time however many routes there are.
+//! The interfaces with their addresses, and the route that the kernel would take, from rtnetlink(7), as for
+//! `ip route get`. A request needs no privileges, and takes the same time for any number of routes.
 
 use std::net::IpAddr;
 use std::os::fd::AsRawFd;
@@ -26,7 +26,7 @@ const RTA_SRC: u16 = 2;
 const RTA_OIF: u16 = 4;
 const RTA_GATEWAY: u16 = 5;
 const RTA_VIA: u16 = 18;
-/// The end of `nlmsghdr`, the end of `rtmsg`, and the offset of the route's type.
+/// The ends of `nlmsghdr` and of `rtmsg`, and the offset of the route's type.
 const HEADER: usize = 16;
 const ROUTE: usize = HEADER + 12;
 const TYPE: usize = HEADER + 7;
@@ -46,7 +46,7 @@ fn route(ctx: Ctx<'_>, address: String, source: Option<String>) -> Result<Object
                 object.set("device", name.to_string_lossy().into_owned())?;
             }
             RTA_GATEWAY => object.set("gateway", address_of(value))?,
-            // the address comes after its family
+            // the value is the family, then the address
             RTA_VIA => object.set("gateway", value.get(2..).and_then(address_of))?,
             _ => {}
         }
@@ -55,7 +55,7 @@ fn route(ctx: Ctx<'_>, address: String, source: Option<String>) -> Result<Object
     Ok(object)
 }
 
-/// The kernel's answer, or its error. For IPv6, the kernel may answer with a route whose type means an error.
+/// The kernel's answer, or its error. For IPv6, the answer may be a route whose type stands for an error.
 fn ask(address: &str, source: Option<&str>) -> nix::Result<Vec<u8>> {
     let mut request = vec![0; ROUTE];
     request[4..6].copy_from_slice(&RTM_GETROUTE.to_ne_bytes());
@@ -68,7 +68,7 @@ fn ask(address: &str, source: Option<&str>) -> nix::Result<Vec<u8>> {
             Some(Err(_)) => return Err(Errno::EINVAL),
         };
         request[HEADER] = family as u8;
-        // the prefix length of the destination, and that of the source
+        // the prefix length of the destination, or of the source
         request[HEADER + usize::from(kind)] = bytes.len() as u8 * 8;
         request.extend((4 + bytes.len() as u16).to_ne_bytes());
         request.extend(kind.to_ne_bytes());

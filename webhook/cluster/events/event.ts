@@ -15,7 +15,7 @@ export interface Event {
   type: 'Normal' | 'Warning';
   reason: (typeof eventReasons)[keyof typeof eventReasons];
   action: string;
-  /** Part of the event's name. Every replica gives an event the same name, so that it is written only once. */
+  /** Part of the event's name. It is the same on every replica, so that the event is written only once. */
   occasion: string;
   node?: string;
   /** At most {@link longest} bytes. */
@@ -37,7 +37,7 @@ export const podReference = ({
   uid,
 });
 
-/** Cuts the end of `text` if both parts together are too long. */
+/** Joins both parts, and shortens `text` if together they are too long. */
 export function fitNote(text: string, more = ''): string {
   return fitText(clean(text), longest - Buffer.byteLength(more), inBytes) + more;
 }

@@ -17,13 +17,13 @@ import type { Leadership } from '../leadership.ts';
 import type { Event } from './event.ts';
 
 const { perSecond, burst, inParallel } = eventLimits;
-/** At most this many events wait. */
+/** The maximum number of waiting events. */
 const max = 200;
-/** At most this many names of events are remembered. An event with a remembered name is not written again. */
+/** The maximum number of remembered names. An event whose name is remembered is not written again. */
 const mostNames = 20_000;
-/** How often an event is tried, and milliseconds between two tries. */
+/** How often an event is tried, and the milliseconds between two attempts. */
 const [mostTries, pause] = [5, 60_000];
-/** The longest wait for a new event, in milliseconds. */
+/** The longest sleep of the loop while no event is added, in milliseconds. */
 const longestPause = 600_000;
 
 /** `exists`: a replica wrote the event before; `dropped`: too many events waited, or this replica does not lead. */
@@ -33,7 +33,7 @@ export const eventMetrics = (registry: Registry): Counter<'reason' | 'result'> =
   counter(registry, 'cni_gate_events_total', 'Events on pods and their controllers.', 'reason', 'result');
 
 export interface EventRecorderOptions {
-  /** If undefined, this process can never lead, and no event is written. */
+  /** If undefined, this process never leads, and writes no events. */
   leader: Leadership | undefined;
   metrics: ReturnType<typeof eventMetrics>;
   log: Log;
@@ -63,8 +63,8 @@ export class EventRecorder {
   }
 
   /**
-   * Queues an event, unless it was queued or written before. Callers add an event again and again while its note is
-   * true. If the queue is full, the event is dropped.
+   * Queues an event, unless it was queued or written before: callers add an event repeatedly while its note is true. If
+   * the queue is full, the event is dropped.
    *
    * @returns whether it was queued
    */
@@ -112,7 +112,7 @@ export class EventRecorder {
       this.#count(event, exists ? 'exists' : 'failed');
       if (exists) return;
       if (tries >= mostTries) this.#known.delete(eventName(event));
-      // the rate of requests bounds the number of these timers
+      // the rate limit of requests also limits the number of these timers
       else setTimeout(() => this.#push(event, tries + 1), pause).unref();
       if (signal.aborted) return;
       const { kind } = event.regarding;
@@ -141,7 +141,7 @@ const longestInstance = 128;
 const eventName = ({ regarding, reason, occasion }: Event): string =>
   `cni-gate.${regarding.uid}.${reason.toLowerCase()}.${occasion}`;
 
-/** The name makes an event unique, because the API server refuses a second event with the same name. */
+/** The name makes an event unique: the API server refuses a second event of the same name. */
 function bodyOf(event: Event, instance: string): object {
   const { regarding, type, reason, action, node, note } = event;
   return {

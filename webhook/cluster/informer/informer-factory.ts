@@ -4,7 +4,7 @@ import type { ApiObject, Source } from './object.ts';
 import type { InformerDeps } from './report.ts';
 import { type Change, deleted } from './store.ts';
 
-/** Runs the informers of one cluster, and stops them together. */
+/** Runs all informers of a cluster, and stops them together. */
 export class InformerFactory {
   readonly #client: ApiClient;
   readonly #deps: InformerDeps;
@@ -37,19 +37,19 @@ export class InformerFactory {
   }
 }
 
-/** One informer for each source of a set. Sources can be added and removed. */
+/** An informer for each source of a set that can change. */
 export class InformerSet<O extends ApiObject, T> {
   readonly #informers: InformerFactory;
   readonly #changed: (changes: Change<T>[]) => void;
   readonly #byName = new Map<string, Informer<O, T>>();
 
-  /** @param changed also receives a deletion for each object of a source that is no longer watched */
+  /** @param changed also gets a deletion for each object of a source that leaves the set */
   constructor(informers: InformerFactory, changed: (changes: Change<T>[]) => void = () => {}) {
     this.#informers = informers;
     this.#changed = changed;
   }
 
-  /** Watches these sources and no others. A source whose request has changed gets a new informer. */
+  /** Watches these sources and no others. A source with a changed request gets a new informer. */
   watch(sources: ReadonlyMap<string, Source<O, T>>): void {
     for (const [name, informer] of this.#byName) {
       const source = sources.get(name);

@@ -12,9 +12,9 @@ import { type WatchEvent, watchOnce } from './watch.ts';
 
 /** All times are in milliseconds. */
 const defaultTiming = {
-  /** The duration of a watch. Up to a third is added at random (docs/decisions/kubernetes-client.md). */
+  /** The duration of a watch, plus a random part of up to a third (docs/decisions/kubernetes-client.md). */
   watch: 15_000,
-  /** How much later a watch may end before its connection counts as dead. */
+  /** How late a watch may end before its connection counts as dead. */
   grace: 3000,
   /** The longest silence before an answer, and between two chunks of an answer. */
   answer: 10_000,
@@ -26,18 +26,18 @@ const defaultTiming = {
 /** Times that replace the defaults. Tests use shorter times. */
 export type Timing = Partial<typeof defaultTiming>;
 
-/** At most this many names of oversized objects are remembered. */
+/** The maximum number of remembered names of oversized objects. */
 const mostTooLarge = 1000;
 
 /**
- * After this many failures in a row to reach the API server, all objects are listed again. Its database may have been
+ * After this many consecutive failures to reach the API server, all objects are listed again: etcd may have been
  * restored from a backup, and the API server accepts a watch from a version that does not exist yet (v1.36).
  */
 const lostAfter = 4;
 
 /**
- * Keeps a store equal to the objects of a cluster, by a list and watches. During an outage, the store has the last
- * known objects.
+ * Keeps a store equal to the objects of a cluster, with a list and then watches. During an outage, the store keeps the
+ * last known objects.
  */
 export class Informer<O extends ApiObject, T> {
   readonly store: Store<T>;
@@ -49,9 +49,9 @@ export class Informer<O extends ApiObject, T> {
   readonly #synced = Promise.withResolvers<void>();
   readonly #stopped = new AbortController();
   #isSynced = false;
-  /** The resourceVersion to watch from; undefined if all objects have to be listed. */
+  /** The resourceVersion from which to watch; undefined if all objects must be listed first. */
   #version: string | undefined;
-  /** How many lists and watches have failed since a watch last worked. */
+  /** How many lists and watches have failed since the last watch that worked. */
   #failures = 0;
   #tooLarge = new Set<string>();
   #stale = new AbortController();
@@ -81,7 +81,7 @@ export class Informer<O extends ApiObject, T> {
     return this.#isBehind;
   }
 
-  /** Whether any object is too large to be read. If so, an object that is not in the store may exist. */
+  /** Whether an object is too large to be read. If so, an object may exist although it is not in the store. */
   get hasTooLarge(): boolean {
     return this.#tooLarge.size > 0;
   }
@@ -99,7 +99,7 @@ export class Informer<O extends ApiObject, T> {
     return this.#report.fault;
   }
 
-  /** Calls back with the changes of each event, and with all changes of a list at once. */
+  /** Calls `subscriber` with the changes of each event, and with all changes of a list at once. */
   subscribe(subscriber: (changes: Change<T>[]) => void): () => void {
     this.#subscribers.add(subscriber);
     return () => this.#subscribers.delete(subscriber);
@@ -136,15 +136,15 @@ export class Informer<O extends ApiObject, T> {
   }
 
   /**
-   * Forgets the version if a watch cannot continue from that version.
-   * @returns milliseconds until the next try, with jitter, so that replicas that failed at the same time do not try
-   *   again at the same time
+   * Forgets the version if a watch cannot continue from it.
+   * @returns milliseconds until the next attempt, with jitter, so that replicas that failed together do not try again
+   *   together
    */
   #waitAfter(error: unknown): number {
     this.#failures += 1;
     const known = error instanceof ClusterError ? error : undefined;
     const status = known?.status;
-    // 400: the API server does not know the version, for example after its database was replaced
+    // 400: the API server does not know the version, for example because etcd was replaced
     const isLost = status === undefined ? this.#failures >= lostAfter : status === 400 || status === 410;
     if (known === undefined || isLost) this.#version = undefined;
     const { backoff, longestBackoff } = this.#timing;
@@ -181,7 +181,7 @@ export class Informer<O extends ApiObject, T> {
       onOpen: () => this.#report.contact(),
       onEvent: (event) => this.#take(event),
     });
-    // not reset after a list, so that lists that work and watches that fail do not alternate without a wait
+    // only a watch resets the counter: otherwise, lists that work and watches that fail would alternate without a wait
     this.#failures = 0;
     this.#report.contact();
   }

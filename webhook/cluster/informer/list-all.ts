@@ -12,16 +12,16 @@ interface ListOptions {
   timeout?: number;
   signal?: AbortSignal;
   onPage?: () => void;
-  /** Called for each object that exists but is not kept, such as one that is too large. */
+  /** Called for each object that exists but is not kept, for instance because it is too large. */
   onUnread?: (unread: Unread) => void;
 }
 
-/** Objects in a page. The API server keeps a whole page in memory, and any user may create objects of 1.5 MB. */
+/** Objects per page. The API server keeps a whole page in memory, and any user may create objects of 1.5 MB. */
 const limit = 100;
 
 /**
- * Lists all objects page by page. The list is up to date, because the request does not name a resourceVersion.
- * @returns the objects, and the version to watch from
+ * Lists all objects in pages. The list is up to date, because the request names no resourceVersion.
+ * @returns the objects, and the version from which to watch
  * @throws ClusterError; its status is 410 if the continue token of a page has expired
  */
 export async function listAll<O extends ApiObject, T>(

@@ -32,7 +32,7 @@ export interface Source<O extends ApiObject, T> {
   /** Whether to keep an object, by its name and namespace. */
   wants?: (metadata: Metadata) => boolean;
   pick: (object: O) => T;
-  /** By default, all objects are kept. */
+  /** What the store may keep; by default, all objects. */
   retention?: Retention<T>;
 }
 
@@ -77,16 +77,16 @@ export function entryOf<O extends ApiObject, T>(
   return { key: nameOf(metadata), uid, resourceVersion, object: pick(value as O) };
 }
 
-/** Checks only that the name, the UID and the version are texts. */
+/** Checks only that the name, the UID and the version are strings. */
 export function isApiObject(value: unknown): value is ApiObject {
   const { metadata } = (value ?? {}) as { metadata?: Record<string, unknown> | null };
   return ['name', 'uid', 'resourceVersion'].every((key) => typeof metadata?.[key] === 'string');
 }
 
 /**
- * Reads the identity from the beginning of an object's JSON. Kubernetes writes `metadata` before long fields, and in
- * `metadata` the names, the UID and the version before long fields (the order in `ObjectMeta`). No text value can
- * contain `"metadata":{`, because quotes in a text are escaped.
+ * Reads the identity from the beginning of an object's JSON. Kubernetes writes `metadata` before long fields, and
+ * within it the names, the UID and the version before long fields (the order of `ObjectMeta`). A string cannot contain
+ * `"metadata":{`, because quotes within strings are escaped.
  */
 export function identityIn(head: string): Metadata | undefined {
   const [, fields = ''] = /"metadata":\{([^{[]*)/.exec(head) ?? [];

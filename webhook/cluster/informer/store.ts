@@ -1,7 +1,7 @@
 import { getOrMake } from '../../lib/maps.ts';
 import type { Entry, Retention } from './object.ts';
 
-/** `listed`: whether the change comes from a list, which has only the latest version of an object. */
+/** `listed`: whether the change comes from a list, which shows only the latest version of an object. */
 export type Change<T> =
   | { type: 'added'; key: string; uid: string; object: T; listed: boolean }
   | { type: 'updated'; key: string; uid: string; object: T; previous: T; listed: boolean }
@@ -15,8 +15,8 @@ interface Group<T> {
 
 /**
  * The last known objects, within a limit of bytes. Above the limit, the namespace with the most bytes loses the objects
- * that have not changed for the longest time, so that no tenant displaces the objects of other tenants. Each object
- * counts as at least `max.bytes / max.count` bytes, which also limits the number of objects.
+ * that have been unchanged for the longest time, so that no tenant displaces the objects of others. Each object counts
+ * as at least `max.bytes / max.count` bytes, which also limits the number of objects.
  */
 export class Store<T> {
   readonly #retention: Retention<T> | undefined;
@@ -32,7 +32,7 @@ export class Store<T> {
     return [...this.#groups.values()].reduce((total, { entries }) => total + entries.size, 0);
   }
 
-  /** How many objects were dropped because of the limit, from the last list on. */
+  /** How many objects the limit has displaced since the last list. */
   get leftOut(): number {
     return this.#leftOut;
   }
@@ -49,7 +49,7 @@ export class Store<T> {
     for (const { object } of this.entries()) yield object;
   }
 
-  /** Adds or replaces an object. Because of the limit, other objects or this object may be dropped. */
+  /** Adds or replaces an object. The limit may displace other objects or this one. */
   put(entry: Entry<T>): Change<T>[] {
     const before = this.#delete(entry.key);
     const group = getOrMake(this.#groups, namespaceOf(entry.key), () => ({ entries: new Map(), bytes: 0 }));
@@ -60,7 +60,7 @@ export class Store<T> {
     return [...(before === undefined ? [] : [before]), ...dropped.slice(0, -1)].map(deleted);
   }
 
-  /** @param uid the UID of the deleted object; an object with the same name and another UID stays */
+  /** @param uid the UID of the deleted object: an object of the same name with a different UID stays */
   remove(key: string, uid?: string): Change<T>[] {
     if (uid !== undefined && this.#entry(key)?.uid !== uid) return [];
     const before = this.#delete(key);

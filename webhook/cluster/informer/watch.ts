@@ -19,7 +19,7 @@ export type WatchEvent<T> =
   | { type: 'removed'; metadata: Metadata }
   | { type: 'bookmark'; resourceVersion: string };
 
-/** @throws ClusterError for an ERROR event; Error if the text is not an event; earlier events may be wrong then */
+/** @throws ClusterError for an ERROR event; Error if the text is not an event, so that earlier events may be wrong */
 function readEvent<O extends ApiObject, T>({ text, isCut }: ObjectText, source: Source<O, T>): WatchEvent<T> {
   if (isCut) {
     const metadata = identityIn(text);
@@ -46,7 +46,7 @@ function readEvent<O extends ApiObject, T>({ text, isCut }: ObjectText, source: 
   throw new Error(`expected an event of a watch, got ${JSON.stringify(text.slice(0, 80))}`);
 }
 
-/** Milliseconds. A watch that ends sooner and without an event counts as failed. */
+/** Milliseconds. A watch that ends sooner, and without any event, counts as failed. */
 const leastWatch = 1000;
 
 export interface WatchOptions<T> {
@@ -63,7 +63,7 @@ export interface WatchOptions<T> {
 }
 
 /**
- * Watches until the server ends the watch. A watch without events may be alive; only a late end shows that it is dead.
+ * Watches until the server ends the watch. Silence does not mean that a watch is dead; only a late end does.
  * @throws ClusterError; Error for text that is not an event
  */
 export async function watchOnce<O extends ApiObject, T>(

@@ -17,8 +17,8 @@ import { readYaml, YamlError } from '../../lib/yaml.ts';
 import type { ApiObject } from '../informer/object.ts';
 
 /**
- * The view of a cluster that a file of Kubernetes objects describes. When the file changes, only the gate's own answers
- * are remembered.
+ * The view of a cluster that a file of Kubernetes objects describes. When the file changes, the view keeps nothing but
+ * the gate's own answers.
  * @param profile the profile of every namespace, instead of the namespace's label
  * @throws CniGateError CNI_GATE_STATE_INVALID
  */
@@ -75,7 +75,7 @@ export function viewOfFlag(profile: string | undefined): ClusterView {
   };
 }
 
-/** The members of a view without watches, which is complete from the start. */
+/** What a view without watches has in common: it is complete from the start. */
 const complete = {
   subscribe: () => () => {},
   unsynced: () => undefined,
@@ -96,7 +96,7 @@ const emptyState = (evidence: Evidence) => ({
 type ClusterState = ReturnType<typeof emptyState>;
 
 /**
- * Reads YAML documents, or Lists as `kubectl get -o yaml` writes them. Objects of unknown kinds are ignored.
+ * Reads YAML documents, and Lists as `kubectl get -o yaml` writes them. Objects of other kinds are ignored.
  * @param file only for messages
  * @throws CniGateError CNI_GATE_STATE_INVALID
  */
@@ -175,7 +175,7 @@ function identified(object: KubernetesObject, kind: string, file: string): strin
 
 /** @throws TypeError if a value is not a string */
 function stringsOf(map: unknown): Record<string, string> {
-  // the API server reads null as an empty string
+  // like the API server, reads null as an empty string
   const entries = Object.entries(map ?? {}).map(([key, value]) => [key, value ?? '']);
   if (isObject(map ?? {}) && entries.every(([, value]) => typeof value === 'string'))
     return Object.fromEntries(entries);

@@ -28,13 +28,13 @@ function weightOf(value: unknown): number {
   return total;
 }
 
-/** The memory of a pod's evidence without its texts, in bytes: measured and rounded up. */
+/** The memory of a pod's evidence without its texts, in bytes: measured, and rounded up. */
 const ofEvidence = 704;
 
-/** The memory of an ordinary pod's requirements, in bytes. Requirements are counted only above this size. */
+/** Requirements of a pod count only above this size, in bytes, because ordinary requirements are smaller. */
 const ofRequired = 2048;
 
-/** The memory of a pod's evidence, in bytes. Texts that pods share are not counted. */
+/** The memory of a pod's evidence, in bytes, without texts that it shares with other pods. */
 const weightOfEvidence = ({ name, addresses, required }: PodEvidence): number =>
   ofEvidence +
   2 * name.length +
@@ -43,17 +43,17 @@ const weightOfEvidence = ({ name, addresses, required }: PodEvidence): number =>
 
 export interface OptedIn {
   has(namespace: string): boolean;
-  /** Calls back after namespaces opted in or out. No event reports their older pods, so the pods have to be listed. */
+  /** Calls `changed` after namespaces opted in or out: their existing pods must be listed, as no event reports them. */
   subscribe(changed: () => void): void;
 }
 
-/** Any value of the label counts, as in the namespaceSelector of the webhooks. */
+/** Any value of the label counts, as for the namespaceSelector of the webhooks. */
 export const isOptedIn = (facts: NamespaceFacts | undefined): facts is NamespaceFacts =>
   facts !== undefined && Object.hasOwn(facts.labels, profileLabel);
 
 /**
- * Only namespaces with the profile label, because any number of other namespaces may exist. When a namespace loses the
- * label, the watch reports the namespace as deleted.
+ * Only namespaces with the profile label, because there may be any number of others. If a namespace loses the label,
+ * the watch reports it as deleted.
  */
 export const namespaceSource: Source<ApiObject, NamespaceFacts> = {
   resource: 'namespaces',
@@ -63,7 +63,7 @@ export const namespaceSource: Source<ApiObject, NamespaceFacts> = {
   retention: { ...namespaces, weigh: weightOf },
 };
 
-/** All nodes. The kubelet writes the status and most labels of its node, which limits the size of nodes. */
+/** All nodes. Mostly kubelets write them, each its own node, which limits their size. */
 export const nodeSource: Source<ApiNode, NodeFacts> = {
   resource: 'nodes',
   path: '/api/v1/nodes',
@@ -76,7 +76,7 @@ export interface DaemonSetSnapshot {
   selector: string | undefined;
 }
 
-/** One DaemonSet that a profile names. cni-gate lists no other DaemonSets: tenants may create many and large ones. */
+/** One DaemonSet that a profile names. Others are not listed, because tenants may create many large ones. */
 const daemonSetSource = ({ namespace, name }: DaemonSetRef): Source<ApiDaemonSet, DaemonSetSnapshot> => ({
   resource: `daemonset ${namespace}/${name}`,
   path: apiPath`/apis/apps/v1/namespaces/${namespace}/daemonsets`,
@@ -92,7 +92,7 @@ export function daemonSetSources({
   return new Map(named.map((daemonSet) => [nameOf(daemonSet), daemonSetSource(daemonSet)]));
 }
 
-/** The pods of DaemonSets, by `namespace/name` of the DaemonSet. A selector may also find pods of other owners. */
+/** The pods of DaemonSets, by `namespace/name` of the DaemonSet. Selectors may match pods of other owners too. */
 export function agentSources(
   daemonSets: Iterable<DaemonSetSnapshot>,
   policy: Policy,

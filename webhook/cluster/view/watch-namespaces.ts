@@ -44,8 +44,8 @@ export function watchNamespaces(client: ApiClient, deps: InformerDeps, timing?: 
   const { pick } = namespaceSource;
   const path = (name: string): string => pathBelow(namespaceSource.path, name);
   const ask = lookup({ client, path, pick }, (result) => metrics.lookups.inc({ resource, result }));
-  // The API server calls the webhook only for namespaces that opted in. If the informer does not know that a namespace
-  // has opted in, its data is old, and cni-gate requests the namespace (docs/decisions/injection.md).
+  // The API server calls the webhook only for namespaces that opted in. If the informer does not know this namespace as
+  // one that opted in, its data is outdated, and cni-gate requests the namespace (docs/decisions/injection.md).
   const facts = (name: string) => {
     const known = informer.store.get(name);
     return isOptedIn(known) ? known : ask(name);
@@ -53,7 +53,7 @@ export function watchNamespaces(client: ApiClient, deps: InformerDeps, timing?: 
   return {
     value: { facts },
     optedIn: optedInBy(informer),
-    /** Why the namespaces are not known yet; undefined once they were listed. */
+    /** Why the namespaces are not known yet; undefined after they were listed. */
     unready: (): string | undefined => {
       if (informer.synced) return undefined;
       const why = informer.fault === undefined ? '' : `: ${informer.fault}`;

@@ -79,7 +79,7 @@ export function watchGate(
     daemonSets.watch(daemonSetSources(policy()));
     followAgents();
   };
-  // nodes that were added after the first list: `at` is by performance.now(), and `isOld` if they may be older
+  // nodes added after the first list: when, by performance.now(), and whether they may be older than that
   const added = new Map<string, { at: number; isOld: boolean }>();
   nodes.subscribe((changes) => {
     for (const change of changes) {
@@ -90,7 +90,7 @@ export function watchGate(
         continue;
       }
       readiness.setNode(change.object, Date.now());
-      // during the first list, `synced` is false
+      // `synced` is false during the first list
       if (change.type === 'added' && nodes.synced)
         added.set(change.object.name, { at: performance.now(), isOld: change.listed || nodes.isBehind });
     }
@@ -109,7 +109,7 @@ export function watchGate(
     readiness,
     evidence,
     pods: {
-      // the informer lists only pods with the profile label; another pod is new or has no such label, and is requested
+      // the informer lists only pods with the profile label, so a pod that it does not know must be requested
       pod(namespace, name, uid) {
         const key = nameOf({ namespace, name });
         const isIt = (pod: PendingPod | undefined): pod is PendingPod =>
@@ -132,13 +132,13 @@ export function watchGate(
     notSynced: (daemonSet) => {
       const key = nameOf(daemonSet);
       const informers = [daemonSets.get(key), agents.get(key)].filter((informer) => informer !== undefined);
-      // an object that is too large to read may be the DaemonSet or pod that matters
+      // an object that is too large to read may be the relevant DaemonSet or pod
       return !nodes.synced || informers.some(({ synced, hasTooLarge }) => !synced || hasTooLarge);
     },
     notObservedSince: (daemonSet, name) => {
       const pods = agents.get(nameOf(daemonSet));
       const node = added.get(name);
-      // a watch that works reports the pods of a new node in time
+      // a watch that works reports a new node's pods in time
       return node !== undefined && node.at >= (pods?.heardAt ?? 0) && (node.isOld || pods?.isBehind === true);
     },
     policyChanged: () => {
@@ -160,7 +160,7 @@ function evidenceChanges(change: Change<PodEvidence>): PodChange[] {
     : [{ type: 'put', pod: change.object, listed: change.listed }];
 }
 
-/** Notes a new boot id of a node. While a node has no boot id, its kubelet has not written its status yet. */
+/** Notes a new boot id. A node without one does not count: its kubelet has not written its status yet. */
 function noteBoot(evidence: Evidence, change: Change<NodeFacts>): void {
   if (change.type === 'deleted') evidence.nodeGone(change.previous.name);
   else if (change.type === 'updated' && change.previous.bootID !== '') {

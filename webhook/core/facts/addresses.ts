@@ -6,7 +6,7 @@ import type { ApiPod } from './api.ts';
 
 /**
  * The addresses of a pod: `address` in the cluster's own network (`status.podIPs`), and `network/address` in a network
- * that Multus reports. Others can write Multus's annotation, so entries that are not addresses are left out.
+ * that Multus reports. Users can write Multus's annotation too, so entries that are not addresses are left out.
  * @param share returns the same string object for equal strings
  */
 export function addressesOf(
@@ -24,17 +24,17 @@ export function addressesOf(
   for (const { name, ips } of networksOf(getOwn(metadata.annotations, foreign.networkStatus))) {
     for (const ip of ips) add(name, ip);
   }
-  // after a push, an array has room for 16 more items, which takes more memory than the addresses; a copy has none
+  // saves memory: after a push, an array has unused room for 16 more items, and a copy has none
   return found.slice();
 }
 
-/** The length of the longest text of an address: IPv6 with an IPv4 address at its end. */
+/** The greatest length of an address as text: IPv6 with an embedded IPv4 address. */
 const longest = 45;
 
 /** The longest name of a network, `namespace/name`. Networks with longer names are left out. */
 const nameOfNetwork = 128;
 
-/** The networks other than the cluster's own that Multus reports; none if the text is not what Multus writes. */
+/** The additional networks that Multus reports; empty if Multus cannot have written the text. */
 function networksOf(text: string | undefined): { name: string; ips: unknown[] }[] {
   if (text === undefined || text === '' || text.length > texts.annotation) return [];
   try {

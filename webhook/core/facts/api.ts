@@ -111,7 +111,7 @@ export interface ContainerStatus {
   } | null;
   /** Whether the startup probe passed; also true if there is no probe (the kubelet's `prober_manager.go`). */
   started?: boolean | null;
-  /** The id of the current or last run of the container. Each start gets a new id. */
+  /** The id of the container's current or last run. Each start of the container gets a new id. */
   containerID?: string | null;
   /** The end of the previous run, if the container was started again. */
   lastState?: { terminated?: Terminated | null } | null;

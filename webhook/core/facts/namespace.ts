@@ -20,7 +20,7 @@ export function optedInTo(namespaceLabels: Record<string, string>): string | und
 
 const mostAnnotations = 64;
 
-/** Ids, lists of ports and lists of subnets. Profiles read no other annotations of a namespace, now or after a reload. */
+/** Matches ids, port lists and subnet lists. Profiles can read no other annotations, even after a reload. */
 const readable = /^[+\da-fA-F][\d\s,.:/a-fA-F-]{0,511}$/;
 
 export function annotationsOf(
@@ -33,16 +33,16 @@ export function annotationsOf(
   return { annotations: Object.fromEntries(kept.slice(0, mostAnnotations)) };
 }
 
-/** A source of namespaces' labels and annotations. An implementation that sends a request returns a promise. */
+/** A source of namespaces' labels and annotations. If a request is needed, the result is a promise. */
 export interface Namespaces {
   /** Undefined if the namespace does not exist, as far as the source knows. */
   facts(name: string): NamespaceFacts | undefined | Promise<NamespaceFacts | undefined>;
 }
 
-/** Namespaces that are all known from the start, such as those in a file. */
+/** Namespaces that are all known at the start, such as those in a file. */
 export class FixedNamespaces implements Namespaces {
   readonly facts: (name: string) => NamespaceFacts | undefined;
-  /** @param profile the profile of every namespace, known or not, in place of its label's */
+  /** @param profile the profile of every namespace, even of unknown ones, instead of the label's */
   constructor(
     labels: ReadonlyMap<string, Record<string, string>>,
     profile?: string,

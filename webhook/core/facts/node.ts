@@ -5,7 +5,7 @@ import { type Amounts, amountsOf } from '../scheduling/requests.ts';
 import type { ApiDaemonSet, ApiNode, ApiPod, ContainerStatus, Taint } from './api.ts';
 import { conditionOf, timeOf } from './verdict.ts';
 
-/** The kept facts of a Node, for readiness and for steering. */
+/** What is kept of a Node, for the gate and for steering. */
 export interface NodeFacts {
   name: string;
   uid: string;
@@ -22,7 +22,7 @@ export interface NodeFacts {
   allocatable: Amounts;
 }
 
-/** The kept facts of a DaemonSet that provides a network. */
+/** What is kept of a DaemonSet that provides a network. */
 export interface DaemonSetFacts {
   uid: string;
   namespace: string;
@@ -30,7 +30,7 @@ export interface DaemonSetFacts {
   template: DaemonTemplate;
 }
 
-/** The kept facts of a pod of a DaemonSet that provides a network. */
+/** What is kept of an agent, which is a pod of a DaemonSet that provides a network. */
 export interface AgentFacts {
   uid: string;
   namespace: string;
@@ -50,7 +50,7 @@ export interface AgentFacts {
   containers: string[];
   /** The latest start of a running container, by the node's clock; undefined if the status shows no start. */
   startedAt?: number | undefined;
-  /** Which containers are not ready and why, as text; empty if all are ready. */
+  /** Which containers are not ready and why, for messages; empty if all are ready. */
   reason: string;
 }
 
@@ -84,7 +84,7 @@ export function toDaemonSetFacts({ metadata, spec }: ApiDaemonSet): DaemonSetFac
   };
 }
 
-/** Returns what is kept of a DaemonSet's pod. Texts that others can write are limited in length. */
+/** Returns what is kept of a DaemonSet's pod. Texts that users can write are limited in length. */
 export function toAgentFacts({ metadata, spec, status }: ApiPod): AgentFacts {
   const ready = conditionOf(status ?? {}, 'Ready');
   const phase = status?.phase ?? '';
@@ -113,11 +113,11 @@ export function toAgentFacts({ metadata, spec, status }: ApiPod): AgentFacts {
   };
 }
 
-/** A container that is not ready, as its name with the kubelet's reason; an empty list if nothing is wrong. */
+/** A container that is not ready, as its name with the kubelet's reason; an empty list if the container is ready. */
 function lackOf({ name, ready, state }: ContainerStatus): string[] {
   if (ready) return [];
   const reason = state?.waiting?.reason ?? state?.terminated?.reason;
-  // an init container that has completed may be reported as not ready, which is no fault
+  // a completed init container may be reported as not ready, but nothing is wrong with it
   if (reason === 'Completed') return [];
   return [reason === undefined || reason === '' ? name : `${name} (${reason})`];
 }

@@ -15,11 +15,11 @@ export interface PendingPod extends Required {
   name: string;
   /** The profiles that apply to the pod, by its annotation and its init container: see {@link requiredProfiles}. */
   profiles: string[];
-  /** Identifies the pod's owner: see {@link ownerKeyOf}. The pods of one owner are expected to pass or fail alike. */
+  /** Identifies the pod's owner: see {@link ownerKeyOf}. Pods of one owner usually pass or fail alike. */
   group: string;
-  /** The node in the refusal that the pod's condition PodScheduled shows; undefined if it shows no refusal. */
+  /** The node of the refusal in the pod's condition PodScheduled; undefined if the condition shows no refusal. */
   refused: string | undefined;
-  /** Since when the pod is held, or a later time, in milliseconds since the epoch; undefined if neither is known. */
+  /** When the hold began, or a later time, in milliseconds since the epoch; undefined if neither is known. */
   heldSince: number | undefined;
   requests: Amounts;
   /** `metadata.resourceVersion`. */
@@ -33,9 +33,9 @@ export interface PendingPod extends Required {
   weight: number;
   /** Whether the pod has PersistentVolumeClaims: see {@link hasClaims}. */
   hasVolumes: boolean;
-  /** Whether the pod has hard constraints that only the scheduler can judge: see {@link isUnverifiable}. */
+  /** Whether the pod has constraints that only the scheduler can check: see {@link isUnverifiable}. */
   unverifiable: boolean;
-  /** Whether the pod's requirements are too large to be kept. Steering leaves such a pod to the scheduler. */
+  /** Whether the pod's requirements are too large to be kept. Steering does not nominate a node for such a pod. */
   tooLarge: boolean;
 }
 
@@ -45,7 +45,7 @@ export function toPendingPod(pod: ApiPod): PendingPod {
   const { uid, namespace = '', name } = metadata;
   const profiles = requiredProfiles(pod);
   const group = ownerKeyOf(metadata);
-  // a copy, because a substring would keep the whole message in memory
+  // a copy, because V8 would keep the whole message in memory for a substring
   const refused = structuredClone(refusedFor(waitsBy(pod)?.message ?? '')?.node);
   const required = { ...requiredOf(spec), requests: podRequests(spec) };
   const kind = JSON.stringify([profiles, required]);
@@ -68,13 +68,13 @@ export function toPendingPod(pod: ApiPod): PendingPod {
   };
 }
 
-/** The condition that reports why the scheduler did not schedule the pod; undefined if it did, or has not tried yet. */
+/** The condition that says why the pod is not scheduled; undefined if it is, or before the first attempt. */
 export function waitsBy({ status }: Pick<ApiPod, 'status'>) {
   const scheduled = status?.conditions?.find(({ type }) => type === 'PodScheduled');
   return scheduled?.status === 'False' ? scheduled : undefined;
 }
 
-/** When a pod's status was last written. The condition's `lastTransitionTime` is when the pod began to wait at all. */
+/** When the pod's status was last written. The condition's `lastTransitionTime` does not change with a new refusal. */
 function statusWrittenAt({ metadata }: ApiPod): number | undefined {
   const ofStatus = metadata.managedFields?.filter(({ subresource }) => subresource === 'status') ?? [];
   const times = ofStatus.flatMap(({ time }) => timeOf(time) ?? []);
@@ -86,7 +86,7 @@ const nothingRequired = { constraints: {}, tolerations: [], requests: {} };
 const digest = (...texts: string[]): string =>
   createHash('sha256').update(JSON.stringify(texts)).digest('base64url');
 
-/** Whether other pods or devices decide which nodes fit the pod. The scheduler may then ignore a nomination. */
+/** Whether the node must fit other pods or devices too, which steering does not check: a nomination may be ignored. */
 function isUnverifiable(spec: PodSpec): boolean {
   const { topologySpreadConstraints, affinity, resourceClaims, containers } = spec;
   const isHard = (kind: 'podAffinity' | 'podAntiAffinity'): boolean =>
@@ -102,7 +102,7 @@ function isUnverifiable(spec: PodSpec): boolean {
   );
 }
 
-/** An upper estimate of the bytes that a pod takes in memory without its requirements. */
+/** The memory that a pod takes without its requirements, in bytes; an upper estimate. */
 const ownWeight = 1024;
 
 /** The memory that a pod's requirements take, in bytes. The requirements are kept as text and as objects. */

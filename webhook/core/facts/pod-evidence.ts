@@ -24,15 +24,15 @@ export interface Controller {
   uid: string;
 }
 
-/** What a pod requires of a node. It is kept to find another node for the pod. */
+/** What a failed pod requires of a node, to find another node for its replacement. */
 export interface NodeRequired extends Required {
-  /** A key that pods with the same requirements and profiles share. */
+  /** The same for all pods with the same requirements and profiles. */
   kind: string;
   /** Whether the pod has PersistentVolumeClaims. */
   hasVolumes: boolean;
 }
 
-/** A proof that passed. It counts once for the pod's node, however often the pod's status shows it. */
+/** A proof that passed. The run identifies it, so that it counts only once for the pod's node. */
 export interface ShownPass {
   /** Identifies the run of the init container: see `runOf` in `history.ts`. */
   run: number;
@@ -40,7 +40,7 @@ export interface ShownPass {
   sandbox: number | undefined;
 }
 
-/** The kept facts of a pod with the label `cni-gate.io/profile` that is on a node: about 400 bytes. */
+/** What is kept of a pod with the label `cni-gate.io/profile` on a node, in about 400 bytes. */
 export interface PodEvidence {
   uid: string;
   namespace: string;
@@ -50,15 +50,15 @@ export interface PodEvidence {
   node: string;
   /** The profiles whose checks the pod's init container runs. */
   profiles: readonly string[];
-  /** If the verdict is `failed`: which {@link profiles} failed, or all of them if the status does not show which. */
+  /** The {@link profiles} that failed, if the verdict is `failed`; all of them if the status does not show which. */
   failedProfiles: readonly string[];
   /** Identifies the owner: see `ownerKeyOf`. */
   owner: string;
-  /** The controller of a failed pod, for repair; undefined for all other pods, and for a pod without a controller. */
+  /** The controller of a failed pod, for repair; undefined for other pods, and if there is no controller. */
   controller?: Controller | undefined;
-  /** What a failed pod requires of a node; undefined for all other pods, and if it is too large to be kept. */
+  /** What a failed pod requires of a node; undefined for other pods, and if it is too large to be kept. */
   required?: NodeRequired | undefined;
-  /** The name of the Job from which repair released the pod in order to delete it; undefined for all other pods. */
+  /** The Job from which repair released the pod in order to delete it; undefined if the pod was not released. */
   releasedFrom?: string | undefined;
   /** Milliseconds since the epoch, like all times in this file. */
   createdAt: number;
@@ -66,9 +66,9 @@ export interface PodEvidence {
   /** Whether the pod's phase is Succeeded or Failed. */
   ended: boolean;
   verdict: Verdict;
-  /** True if the proof did not pass and the pod runs all the same, because `proof.mode` is `warn`. */
+  /** Set if the proof did not pass, but the pod runs because `proof.mode` is `warn`. */
   warned?: true;
-  /** True if the proof passed although the node did not answer (check `roundTrip` with `mode: prefer`). */
+  /** Set if the proof passed although the node did not answer (check `roundTrip` with `mode: prefer`). */
   wayNotShown?: true;
   /**
    * When the first run with the verdict in this sandbox ended, by the node's clock. For the verdict `waiting`: since
@@ -79,11 +79,11 @@ export interface PodEvidence {
   startedAt: number | undefined;
   /** Identifies the run with the verdict by the end of its container's id; undefined if the status shows no id. */
   run?: number | undefined;
-  /** If the verdict is `failed`: `metadata.resourceVersion` of the pod's first known version that shows the failure. */
+  /** If the verdict is `failed`: the resourceVersion of the first known version of the pod that shows this failure. */
   failedVersion?: string;
-  /** The pod's last proof that passed, kept while the pod shows another verdict or the pass of a later run. */
+  /** The pod's last proof that passed. It is kept if the pod's status no longer shows it. */
   passedBefore?: ShownPass;
-  /** What a pod with the verdict `waiting` waits for, as text; empty for other verdicts. */
+  /** What a pod with the verdict `waiting` waits for, for messages; empty for all other verdicts. */
   waitingFor: string;
   /** Whether the pod has a sandbox, by its condition PodReadyToStartContainers; undefined without the condition. */
   hasSandbox: boolean | undefined;
@@ -93,7 +93,7 @@ export interface PodEvidence {
   addresses: readonly string[];
 }
 
-/** The owner reference of a pod's controller; undefined if there is none, or if a text in it is too long to be kept. */
+/** The owner reference of a pod's controller; undefined if there is none, or if a text in it is too long. */
 export function controllerOf({ ownerReferences }: Pick<ApiMeta, 'ownerReferences'>): Controller | undefined {
   const owner = ownerReferences?.find(({ controller }) => controller === true);
   if (owner === undefined) return undefined;

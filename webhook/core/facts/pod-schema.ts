@@ -26,7 +26,7 @@ const container = {
   },
 };
 
-/** Checks only the fields that admission reads. The API server checks the rest of the pod. */
+/** Covers only the fields that admission reads. The API server validates the rest of the pod. */
 const podSchema = {
   type: 'object',
   required: ['metadata', 'spec'],
@@ -46,7 +46,7 @@ const podSchema = {
       type: 'object',
       required: ['containers'],
       properties: {
-        // null is allowed, because after the webhooks the API server itself rejects a pod without containers
+        // null is allowed: the API server itself rejects a pod without containers after the webhooks
         containers: list(container),
         initContainers: list(container),
         volumes: list(named),
@@ -61,7 +61,7 @@ const podSchema = {
   },
 };
 
-// the bundle has the compiled validator instead of this file, so ajv keeps its source: release/bundle-plugins.ts
+// keeps the validator's source, which the bundle has instead of this file: release/bundle-plugins.ts
 const ajv = new Ajv({ allowUnionTypes: true, code: { source: true } });
-/** Whether a value is a pod, judged by the fields that admission reads. If it is not, `errors` has the reasons. */
+/** Whether a value is a pod, as far as admission reads it. If it is not, `errors` has the reasons. */
 export const isPod = ajv.compile<Pod>(podSchema);

@@ -1,8 +1,8 @@
 import { validatorContainer } from '../../lib/names.ts';
 
 /**
- * The parts of a Kubernetes v1 Pod that admission reads. All other fields pass through unread. `null` means absent, as in
- * manifests.
+ * The parts of a Kubernetes v1 Pod that admission reads. All other fields are left as they are. `null` means absent, as
+ * in manifests.
  */
 
 /** A variable in the environment of a container. */
@@ -87,7 +87,7 @@ export function variableOf({ env }: Pick<Container, 'env'>, name: string): strin
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Whether cni-gate injected the container, which then has such a variable. Any user can set the status annotation. */
+/** Whether cni-gate injected the container: only then it has our variable. The status annotation proves nothing. */
 export const isOurContainer = ({ name, env }: Pick<Container, 'name' | 'env'>): boolean =>
   name === validatorContainer && (env ?? []).some((variable) => variable.name.startsWith('CNI_GATE_'));
 
@@ -101,8 +101,8 @@ const tokenVolumePrefix = 'kube-api-access-';
 
 /**
  * The mount of the service account's token that the API server's ServiceAccount plugin would add to an init container;
- * undefined if the plugin would add none, or if that is not known. The plugin runs again after a webhook has changed
- * the pod, and if the plugin then changes the pod, the API server calls the webhooks a second time.
+ * undefined if it would add none, or if that is not known. Without this mount, the plugin would add it after our
+ * webhook, and because of that change the API server would call the webhooks a second time.
  * Source: Kubernetes `plugin/pkg/admission/serviceaccount/admission.go`, `mountServiceAccountToken`
  */
 export function tokenMount(pod: Pod): VolumeMount | undefined {
@@ -116,6 +116,6 @@ export function tokenMount(pod: Pod): VolumeMount | undefined {
 }
 
 export function allContainers(pod: Pod): Container[] {
-  // `containers` is null in a pod without containers, which the API server rejects later
+  // in a pod without containers, which the API server rejects later, `containers` is null
   return [...(pod.spec.initContainers ?? []), ...(pod.spec.containers ?? [])];
 }

@@ -20,13 +20,13 @@ export interface Refused {
 }
 
 /**
- * Parses the refusal in the message of a pod's condition PodScheduled, which contains the API server's answer to a
- * binding. Others can write any text there, so its length is limited, and the node's name must be valid.
+ * Parses the refusal in a pod's condition PodScheduled, which contains the API server's answer to a binding. Users can
+ * write any text there, so its length is limited, and the node's name must be valid.
  */
 export function refusedFor(message: string): Refused | undefined {
   const start = message.length > texts.annotation ? -1 : message.indexOf(denied);
   if (start === -1) return undefined;
-  // the last tag counts, so that a tag in a text of others before it has no effect
+  // the last tag counts, because other components can write text only before ours
   const end = message.lastIndexOf(`(${refusalCode} `);
   const [, node = ''] = tag.exec(message.slice(end + refusalCode.length + 2)) ?? [];
   const why = message.slice(start + denied.length, end).trimEnd();

@@ -17,11 +17,11 @@ export interface Status {
   /** The value of the label `cni-gate.io/profile`, which names every chosen profile. */
   profile?: string;
   chosenBy?: ChosenBy;
-  /** Present if the init container only reports failures, which the policy over the final pod checks. */
+  /** Present if the init container only reports failures. The policy over the final pod checks that it does. */
   mode?: 'warn';
   /** Why nothing is proved although cni-gate reviewed the pod: see {@link reasonText}. */
   reason?: string;
-  /** Present only in the mark of the mutating policy, which left the pod to the webhook: policies/left.ts. */
+  /** Present if the mutating policy left the pod to the webhook: see policies/left.ts. */
   left?: string;
   /** The chosen profiles that apply to this pod. */
   profiles: string[];
@@ -35,7 +35,7 @@ export function readStatus(pod: Pick<Pod, 'metadata'>): Partial<Status> | undefi
   return isObject(value) ? value : undefined;
 }
 
-/** The value of a JSON text, which any user may have written; undefined if the text is too long or is not JSON. */
+/** Parses JSON that any user may have written; undefined if the text is too long, or is not JSON. */
 function parsed(text = ''): unknown {
   try {
     return text === '' || text.length > texts.annotation ? undefined : JSON.parse(text);
@@ -49,7 +49,7 @@ const reportedProfiles = (pod: Pick<Pod, 'metadata'>): string[] => stringsOf(rea
 /** What an earlier admission call for the same pod left in the pod. */
 export interface EarlierCall {
   status: Partial<Status> | undefined;
-  /** Whether the pod has our init container, or a status annotation that names profiles, of any version of cni-gate. */
+  /** Whether the pod has our init container, or a status with profiles, from any version of cni-gate. */
   injected: boolean;
   /** The index of our init container, or -1. */
   container: number;
@@ -90,7 +90,7 @@ export function statusText(
   return JSON.stringify(status);
 }
 
-/** The status annotation's text for a pod without profiles. @param reason the code of a refusal, or an exemption */
+/** The status annotation's text for a pod without a proof. @param reason an error code, or an exemption */
 export const reasonText = (reason: string): string =>
   JSON.stringify({ version, reason, profiles: [], checks: [] } satisfies Status);
 
@@ -107,7 +107,7 @@ export function requiredProfiles(pod: AnnotatedPod): string[] {
   return [...new Set([...reportedProfiles(pod), ...checkedIn(pod)])];
 }
 
-/** The profiles whose checks the init container runs. A network's own validator has no list: the status or label has. */
+/** The profiles whose checks the init container runs; for a network's own validator, those of the status or label. */
 export function checkedIn(pod: AnnotatedPod): string[] {
   const container = pod.spec?.initContainers?.find(isOurContainer);
   const checked = new Set(profilesProvedBy(container));
@@ -118,7 +118,7 @@ export function checkedIn(pod: AnnotatedPod): string[] {
   return label !== '' && label.length <= max.characters ? label.split('.') : [];
 }
 
-/** The value of a label has at most 63 characters, so at most 32 names joined by dots. */
+/** A label value has at most 63 characters, which are at most 32 names joined by dots. */
 const max = { names: 32, characters: 63 };
 
 /** The names in a list that any user may have written, limited in number and length. */

@@ -19,7 +19,7 @@ import {
   validatorStatus,
 } from './verdict.ts';
 
-/** Returns a function that picks the facts to keep of a pod. Equal texts and lists in its results share memory. */
+/** Returns a function that picks what is kept of a pod. Equal texts and lists share memory between its results. */
 export function evidencePick(): (pod: ApiPod) => PodEvidence {
   const text = sharing<string>(evidencePods.sharedTexts);
   const list = sharing<readonly string[]>(evidencePods.sharedTexts, (values) => values.join(' '));
@@ -60,7 +60,7 @@ export function evidencePick(): (pod: ApiPod) => PodEvidence {
       sandboxSince: hasSandbox ? timeOf(sandbox?.lastTransitionTime) : undefined,
       addresses: spec.hostNetwork === true ? none : addressesOf(pod, text),
     };
-    // only the few pods to which these fields apply get them, which saves memory
+    // the fields below are set only for the few pods that need them, which saves memory
     if (verdict === 'passed' && readMessage(ended?.message).wayNotShown) kept.wayNotShown = true;
     const job = releasedFrom(metadata);
     if (job !== undefined) kept.releasedFrom = job;
@@ -74,7 +74,7 @@ export function evidencePick(): (pod: ApiPod) => PodEvidence {
   };
 }
 
-/** Returns a function that maps equal values to one object. It forgets all values when there are too many. */
+/** Returns a function that replaces equal values by one object. At its limit, it forgets all values. */
 function sharing<T>(most: number, keyOf: (value: T) => string = String): (value: T) => T {
   const known = new Map<string, T>();
   return (value) => {
@@ -84,14 +84,14 @@ function sharing<T>(most: number, keyOf: (value: T) => string = String): (value:
 }
 
 /**
- * The Job from which repair released a pod. Whatever its annotation says, a pod that still has a Job's label, or whose
- * controller is not a Job, is not released.
+ * The Job from which repair released a pod. The annotation counts only if the pod has no label of a Job any more, and
+ * its controller is a Job or gone, because users can write the annotation too.
  */
 function releasedFrom({ annotations, labels, ownerReferences }: ApiPod['metadata']): string | undefined {
   const job = annotations?.[releasedAnnotation];
   if (typeof job !== 'string') return undefined;
   const isFound = foreign.jobLabels.some((key) => getOwn(labels, key) !== undefined);
-  // the Job's controller removes its owner reference a moment after the release
+  // the owner reference stays until the Job's controller has noticed the release
   const isOwned = ownerReferences?.some(({ controller, kind }) => controller === true && kind !== 'Job');
   return isFound || isOwned ? undefined : job.slice(0, nameCharacters);
 }
@@ -104,7 +104,7 @@ function numberOf(id: string | null | undefined): number | undefined {
 
 const none: readonly string[] = [];
 
-/** The profiles that failed by the message, which users can forge; all profiles of the pod if it names none of them. */
+/** The profiles that failed according to the message, which users can forge; if it names none, all of the pod. */
 function failedOf(message: string | null | undefined, profiles: readonly string[]): readonly string[] {
   const results = readMessage(message).checks.filter(({ passed }) => !passed);
   const named = new Set(results.map(({ profile }) => profile));
@@ -127,7 +127,7 @@ export function contextOf({ metadata, spec }: JudgedPod): ProofContext {
   };
 }
 
-/** What a pod without a verdict waits for, and since when. The text stays the same while the cause does. */
+/** What a pod without a verdict waits for, and since when. The text changes only with the cause. */
 function waitOf(
   status: PodStatus,
   hasSandbox: boolean | undefined,
@@ -145,5 +145,5 @@ function waitOf(
   return { for: reason === '' ? validatorContainer : `${validatorContainer} (${reason})`, since };
 }
 
-/** Makes a text that others wrote short and safe to show. */
+/** Shortens a text that users can write, and makes it safe to show. */
 const short = (value: string): string => clean(value.slice(0, nameCharacters));

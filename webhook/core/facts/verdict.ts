@@ -4,7 +4,7 @@ import { validatorContainer } from '../../lib/names.ts';
 import type { ContainerStatus, PodStatus, Terminated } from './api.ts';
 import type { Verdict } from './pod-evidence.ts';
 
-/** What decides about the meaning of an exit code, besides the code itself. */
+/** What the meaning of an exit code depends on. */
 export interface ProofContext {
   /** Whether the init container runs the network's own validator instead of ours. */
   foreign: boolean;
@@ -14,7 +14,7 @@ export interface ProofContext {
   sidecar: boolean;
 }
 
-/** A verdict, and how its run ended. `ended` is undefined for `waiting`, or if the status no longer has the run. */
+/** A verdict, and how the run ended; `ended` is undefined for `waiting`, and if the status no longer shows the run. */
 export interface ProofResult {
   verdict: Verdict;
   ended: Terminated | undefined;
@@ -35,8 +35,8 @@ const stopped = new Set<number>([exitCode.SIGHUP, exitCode.SIGINT, exitCode.SIGT
 export const sandboxCondition = 'PodReadyToStartContainers';
 
 /**
- * How late the kubelet may report the sandbox of a run, in milliseconds after our container ended. A later transition of
- * the condition means a new sandbox.
+ * The kubelet may report a run's sandbox at most this many milliseconds after the run ended. If the condition changes
+ * later than that, it is about a new sandbox.
  */
 const longestUpdate = 10_000;
 
@@ -50,8 +50,8 @@ export const validatorStatus = ({ initContainerStatuses }: PodStatus): Container
 const isValidator = ({ name }: ContainerStatus): boolean => name === validatorContainer;
 
 /**
- * Whether a container other than ours has started in the pod's current sandbox, so after the sandbox and after the
- * latest run of ours began. The phase does not show this: after a reboot, it still is `Running` (Kubernetes 1.36).
+ * Whether any other container has started in the pod's current sandbox, after the latest run of our container began.
+ * The pod's phase does not show this: after a reboot, it is still `Running` (Kubernetes 1.36).
  */
 export function hasStarted(status: PodStatus): boolean {
   const { initContainerStatuses, containerStatuses } = status;
@@ -74,9 +74,9 @@ export function sandboxSince(status: PodStatus): number | undefined {
 }
 
 /**
- * The verdict of our init container in the pod's current sandbox. After a reboot, the kubelet shows the earlier run in
- * `state` until the new run ends. So a pass in `state` does not count if the sandbox is newer and no other container
- * has started in it. A pass in `lastState` never counts; other results there count only in the same sandbox.
+ * The verdict of our init container in the pod's current sandbox. After a reboot, `state` shows the run from before
+ * until the new run ends, so a pass in `state` does not count if the sandbox is newer and no other container has
+ * started in it. A pass in `lastState` never counts; other results in it count only in the same sandbox.
  */
 export function resultOf(
   status: PodStatus,
@@ -84,14 +84,14 @@ export function resultOf(
 ): ProofResult {
   const waiting: ProofResult = { verdict: 'waiting', ended: undefined };
   const { state, lastState, started, containerID } = validatorStatus(status) ?? {};
-  // a sidecar whose startup probe passed has its verdict, and runs on only until a signal ends it
+  // a sidecar has passed when its startup probe passed, and runs on until a signal ends it
   const since = context.sidecar && started === true ? state?.running?.startedAt : undefined;
   const now = since
     ? { exitCode: exitCode.passed, startedAt: since, finishedAt: since, containerID: containerID ?? null }
     : state?.terminated;
   const isOver = status.phase === 'Succeeded' || status.phase === 'Failed';
   const sandbox = conditionOf(status, sandboxCondition);
-  // a pod that has ended has no sandbox any more, but its verdict still counts
+  // a pod that has ended has lost its sandbox, but its verdict still counts
   if (!isOver && sandbox?.status === 'False') return waiting;
   if (context.sidecar && hasPassedBefore(status, now, isOver)) return { verdict: 'passed', ended: undefined };
   const run = now ?? lastState?.terminated;
@@ -104,7 +104,7 @@ export function resultOf(
     const isEarlier = !isOver && isPass && newer > longestUpdate && !hasStarted(status);
     return isEarlier ? waiting : { verdict, ended: run };
   }
-  // after an exit with 0, also in warn mode, the kubelet repeats the run only in another sandbox
+  // after exit code 0, which warn mode always gives, the kubelet runs the container again only in a new sandbox
   if (run.exitCode === exitCode.passed) return waiting;
   const isOlder = (timeOf(run.finishedAt) ?? 0) < (timeOf(sandbox?.lastTransitionTime) ?? 0);
   return !isOver && run.finishedAt && isOlder ? waiting : { verdict, ended: run };
@@ -128,21 +128,21 @@ function hasPassedBefore(status: PodStatus, now: Terminated | undefined | null, 
   return isPass ? starts.some((at) => at < (timeOf(now.startedAt) ?? 0)) : starts.length > 0;
 }
 
-/** The verdict of a run by how it ended, in whatever sandbox it ran. */
+/** The verdict of a single run, by how it ended; the sandbox is not considered. */
 function verdictOfRun(run: Terminated, { foreign, leaving }: ProofContext): Verdict {
   const { exitCode: code, reason } = run;
   if (reason === 'OOMKilled') return 'crashed';
   if (stopped.has(code)) return 'waiting';
   if (!foreign) return code === exitCode.passed ? inWarnMode(run) : (verdictsByCode.get(code) ?? 'crashed');
-  // all other codes below 128 are failures: Istio's validator ends with 126, and others choose their own codes
+  // all other codes below 128 are failures: Istio's validator exits with 126, and other validators choose their own
   const verdict = verdictsByCode.get(code);
   if (verdict !== undefined && verdict !== 'failed') return verdict;
   if (code < 0 || code >= 128) return 'crashed';
-  // linkerd's validator also ends with 95 on SIGTERM, so 95 shows nothing in a pod that is being deleted
+  // linkerd's validator also exits with 95 on SIGTERM, so 95 means nothing in a pod that is being deleted
   return leaving ? 'waiting' : 'failed';
 }
 
-/** The verdict of an exit with 0. In warn mode, every run ends with 0, and its message has the real exit code. */
+/** The verdict of exit code 0. In warn mode, every run exits with 0, and its message has the actual code. */
 function inWarnMode({ message }: Terminated): Verdict {
   const { code } = readMessage(message);
   return code === undefined ? 'passed' : (verdictsByCode.get(code) ?? 'crashed');

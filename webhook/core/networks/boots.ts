@@ -3,16 +3,16 @@ import type { AgentFacts, NodeFacts } from '../facts/node.ts';
 
 interface Boot {
   bootID: string;
-  /** The Node's first version with this boot id, and when it was observed; undefined if the node was unknown before. */
+  /** The version in which the Node first showed this boot id, and when; undefined if the node was not known before. */
   changed: { version: string; at: number } | undefined;
 }
 
-/** At most this many nodes are remembered, including deleted ones, which may return under their names after a boot. */
+/** The maximum number of nodes, including deleted ones: a node that reboots may come back under its name. */
 const most = 30_000;
 
 /**
- * For how many milliseconds after a boot a Ready pod with old containers is not trusted. A kubelet writes the status of
- * its pods within seconds (4.3 s measured with 64 pods). Without the bound, a mistake would block the node for ever.
+ * For how long after a boot, in milliseconds, a Ready pod is not trusted if it has containers from before the boot. A
+ * kubelet updates its pods within seconds (4.3 s for 64 pods). The limit keeps a mistake from blocking a node forever.
  */
 export const longestStale = 60_000;
 
@@ -23,9 +23,9 @@ export const isBefore = (version: string, than: string): boolean =>
   number.test(version) && number.test(than) && BigInt(version) < BigInt(than);
 
 /**
- * Finds out whether a pod's containers were started in the current boot of its node. After a reboot, a pod shows Ready
- * with the containers of the previous boot until the kubelet updates it. Containers that the pod had before the Node's
- * first version with the new boot id are gone. A new process knows of no boot, and takes all containers for current.
+ * Finds out whether a pod's containers were started since its node booted: after a reboot, a pod still shows Ready and
+ * its earlier containers until the kubelet updates it. Containers that the pod had before the Node showed its new boot
+ * id are gone. A new process has seen no boot, and takes all containers for current.
  */
 export class Boots {
   readonly #boots = new Map<string, Boot>();
@@ -35,10 +35,10 @@ export class Boots {
   /** @param now milliseconds since the epoch, like all times here */
   node({ name, bootID, version }: NodeFacts, now: number): void {
     const before = this.#boots.get(name);
-    // a Node without a boot id has no status from its kubelet yet, so the kubelet has started nothing
+    // a Node without a boot id has no status from its kubelet yet, so the kubelet cannot have started anything
     if (bootID === '') return;
     const isSame = before?.bootID === bootID;
-    // the node moves to the end of the map, so that existing nodes are not evicted first
+    // moves the node to the end of the map, because the nodes at its beginning are evicted first
     this.#boots.delete(name);
     this.#boots.set(name, isSame ? before : { bootID, changed: before && { version, at: now } });
     evictOldest(this.#boots, most);

@@ -40,15 +40,15 @@ export interface DaemonSetStatus {
   state: State;
   /** The name of the DaemonSet's pod on the node. */
   pod?: string;
-  /** What is missing, as text that changes only with the cause; empty if nothing is missing. */
+  /** What is missing, as a text that changes only with the cause; empty if nothing is missing. */
   reason: string;
   /** When the state began, in milliseconds since the epoch; undefined if the cluster's objects do not show it. */
   since?: number | undefined;
-  /** If `since` is undefined: when this process saw the state begin. No text shows it, because replicas may differ. */
+  /** If `since` is undefined: when this process saw the state begin. No text has it, because replicas differ. */
   observedAt?: number | undefined;
 }
 
-/** What decides about the state of a DaemonSet on a node. */
+/** What the state of a DaemonSet on a node depends on. */
 export interface Known {
   daemonSet: DaemonSetFacts;
   node: NodeFacts;

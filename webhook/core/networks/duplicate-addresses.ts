@@ -12,8 +12,8 @@ export interface DuplicateAddress {
 type Addressed = Pick<PodEvidence, 'uid' | 'ended' | 'leaving' | 'hasSandbox' | 'createdAt'>;
 
 /**
- * Finds the addresses that more than one live pod has. A pod that has ended, is being deleted or has no sandbox has
- * given its addresses back. Of several pods with one address, each younger one is reported once, with the oldest.
+ * Finds addresses that several live pods have. A pod that has ended, is being deleted or has no sandbox no longer has
+ * its addresses. If more than two pods share an address, the oldest is reported with each of the others.
  */
 export function duplicateAddresses(pods: Iterable<PodEvidence>): DuplicateAddress[] {
   const live = [...pods].filter(holdsAddresses);
@@ -28,7 +28,7 @@ export function duplicateAddresses(pods: Iterable<PodEvidence>): DuplicateAddres
   for (const younger of live) {
     for (const [index, key] of younger.addresses.entries()) {
       const older = oldest.get(key);
-      // an address that one pod lists twice counts once
+      // a pod may list an address twice
       if (older === undefined || older === younger || younger.addresses.indexOf(key) < index) continue;
       const at = key.lastIndexOf('/');
       found.push({ network: key.slice(0, Math.max(at, 0)), address: key.slice(at + 1), older, younger });
@@ -40,6 +40,6 @@ export function duplicateAddresses(pods: Iterable<PodEvidence>): DuplicateAddres
 const holdsAddresses = ({ ended, leaving, hasSandbox }: Addressed): boolean =>
   !ended && !leaving && hasSandbox !== false;
 
-/** Oldest first. The UID decides between pods created in the same second, so that every replica has the same order. */
+/** Sorts by age, and pods of the same second by UID, so that all replicas have the same order. */
 const byAge = (left: Addressed, right: Addressed): number =>
   left.createdAt - right.createdAt || (left.uid < right.uid ? -1 : 1);

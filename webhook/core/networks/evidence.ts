@@ -15,21 +15,21 @@ export type EvidenceView = Readonly<
   Pick<Evidence, 'synced' | 'pods' | 'pod' | 'ownedBy' | 'hasPassed' | 'of' | 'reservations' | 'subscribe'>
 >;
 
-/** A change of a pod that a watch reports. With `listed`, a list showed it, so it may have happened long ago. */
+/** A change from a list or a watch. With `listed`, it comes from a list, and may have happened long ago. */
 export type PodChange = { type: 'put'; pod: PodEvidence; listed: boolean } | { type: 'gone'; uid: string };
 
 /**
- * What the proofs of pods showed about networks, computed from watch events alone. After a restart, the first lists
- * show all of it again, except failures of deleted pods, first failures of pods that failed again, and node boots.
+ * What the proofs of pods showed about networks, from lists and watches alone. After a restart, the first lists give it
+ * again, except failures of deleted pods, earlier failures of pods that failed again, and boots of nodes.
  */
 export class Evidence {
   readonly #known = new Map<string, PodEvidence>();
   readonly #owners = new Map<string, Set<string>>();
   /** The records by profile, then by node. */
   readonly #records = new Map<string, Map<string, ProofRecord>>();
-  /** `metadata.resourceVersion` of each Node when the Node was last seen to boot. */
+  /** `metadata.resourceVersion` of each Node at its last observed boot. */
   readonly #boots = new Map<string, string>();
-  /** Owners with a pod that has passed on any node. The owner that passed last is at the end. */
+  /** Owners of which a pod has passed on any node; the owner with the latest pass is the last. */
   readonly #passedOwners = new Set<string>();
   readonly #subscribers = new Set<(changes: readonly EvidenceChange[]) => void>();
   readonly #isProfile: (name: string) => boolean;
@@ -37,7 +37,7 @@ export class Evidence {
   /** Whether the first list of all pods is complete. */
   synced = false;
 
-  /** @param isProfile whether a profile of this name exists, because users can write any name into a pod */
+  /** @param isProfile whether the profile exists: users can write any name into a pod */
   constructor(isProfile: (name: string) => boolean = () => true, reservations = new Reservations()) {
     this.#isProfile = isProfile;
     this.reservations = reservations;
@@ -66,12 +66,12 @@ export class Evidence {
   /** Whether a pod of this controller has passed on any node. */
   readonly hasPassed = (owner: string): boolean => this.#passedOwners.has(owner);
 
-  /** What the proofs of pods showed about a profile on a node; undefined if nothing is known. */
+  /** The results of a profile's proofs on a node; undefined if there are none. */
   of(profile: string, node: string): ProofRecord | undefined {
     return this.#records.get(profile)?.get(node);
   }
 
-  /** Calls back after each batch of changes. @returns a function that ends the subscription */
+  /** Calls `changed` after each batch of changes. @returns a function that ends the subscription */
   subscribe(changed: (changes: readonly EvidenceChange[]) => void): () => void {
     this.#subscribers.add(changed);
     return () => this.#subscribers.delete(changed);
@@ -92,8 +92,8 @@ export class Evidence {
   }
 
   /**
-   * Must be called when a node has booted. Results that its pods had before the boot no longer count.
-   * @param version resourceVersion of the Node with the new boot id, because Nodes and pods are watched independently
+   * Call it when a node has booted. Results of its pods from before the boot no longer count.
+   * @param version resourceVersion of the Node with the new boot id, because Nodes and pods have separate watches
    */
   booted(node: string, version: string): void {
     this.#boots.set(node, version);
@@ -105,7 +105,7 @@ export class Evidence {
     for (const nodes of this.#records.values()) nodes.delete(node);
   }
 
-  /** Counts the pods of new profiles as after a start, and forgets the records of profiles that no longer exist. */
+  /** Counts the pods of new profiles as at a start, and forgets the records of profiles that no longer exist. */
   profilesChanged(now: number): void {
     for (const profile of this.#records.keys()) {
       if (!this.#isProfile(profile)) this.#records.delete(profile);
@@ -122,7 +122,7 @@ export class Evidence {
     const { uid, owner, node, profiles, verdict } = pod;
     if (before === undefined) this.reservations.bound(pod, now);
     this.#known.set(uid, pod);
-    // a pod without a controller is its own owner, and `#known` has it by its UID
+    // a pod without a controller is its own owner, and needs no entry here
     if (owner !== uid) {
       getOrMake(this.#owners, owner, () => new Set()).add(uid);
       if (verdict === 'passed') this.#remember(owner);
@@ -136,11 +136,11 @@ export class Evidence {
     evictOldest(this.#passedOwners, nodeEvidence.passedOwners);
   }
 
-  /** Removes a pod from maps where it no longer belongs. @param after the pod as it is now; undefined if it is gone */
+  /** Removes a pod from the maps where it no longer belongs. @param after the changed pod; undefined if it is gone */
   #drop(before: PodEvidence, after: PodEvidence | undefined, now: number): void {
     const { uid, owner, node, profiles, failedProfiles } = before;
     if (after === undefined) this.#known.delete(uid);
-    // users may give a pod another controller any number of times, so the old one's entry is removed
+    // an owner reference can change often, so the entry of the old owner must not stay
     if (after?.owner !== owner) {
       const owned = this.#owners.get(owner);
       owned?.delete(uid);
@@ -148,7 +148,7 @@ export class Evidence {
     }
     if (after?.node !== node) for (const profile of profiles) this.of(profile, node)?.forget(uid);
     if (after !== undefined && (before.leaving || !after.leaving)) return;
-    // the owner's next pod gets the node only after a first failure, so that one owner cannot take every attempt
+    // the owner's next pod gets the node only after the owner's first failure, so that no owner gets every attempt
     for (const profile of owner === uid ? [] : failedProfiles)
       if (this.of(profile, node)?.failures.get(owner)?.attempts === 1)
         this.reservations.reserve(profile, node, owner, now);
@@ -163,5 +163,5 @@ export class Evidence {
   }
 }
 
-/** Empty evidence, for a server that watches no cluster. */
+/** Without any results, for a server that watches no cluster. */
 export const noEvidence: EvidenceView = new Evidence(() => false);

@@ -1,6 +1,6 @@
 import type { PodEvidence, ShownPass } from '../facts/pod-evidence.ts';
 
-/** Identifies the run that led to the verdict; undefined if the pod shows none. */
+/** Identifies the run that the verdict is about; undefined if the pod's status does not show it. */
 const runOf = ({ run, startedAt }: PodEvidence): number | undefined => run ?? startedAt;
 
 /** The pod's last proof that passed; undefined if none is known. */
@@ -9,7 +9,7 @@ function lastPassOf(pod: PodEvidence): ShownPass | undefined {
   return pod.passedBefore ?? (run === undefined ? undefined : { run, sandbox: pod.sandboxSince });
 }
 
-/** Whether a new run passed in a new sandbox. In the old sandbox, a mesh's proxy answers the probes of later runs. */
+/** Whether a new run passed in a new sandbox. A later run in the same sandbox proves nothing: a proxy may answer it. */
 export function isNewPass(pod: PodEvidence, before: PodEvidence | undefined): boolean {
   const run = runOf(pod);
   if (pod.verdict !== 'passed' || run === undefined) return false;
@@ -18,17 +18,17 @@ export function isNewPass(pod: PodEvidence, before: PodEvidence | undefined): bo
   return last.run !== run && (last.sandbox === undefined || last.sandbox !== pod.sandboxSince);
 }
 
-/** Adds what is remembered about a pod to what a watch shows. @param before the result for its previous version */
+/** Adds to a watched pod what its status no longer shows. @param before the result for the pod's previous version */
 export function withHistory(shown: PodEvidence, before: PodEvidence): PodEvidence {
   const pod = withFailure(shown, before);
   const last = lastPassOf(before);
   if (last === undefined || isNewPass(pod, before)) return pod;
-  // the usual case: the pod itself shows its last pass
+  // the usual case: the pod's status shows its last pass itself
   if (pod.verdict === 'passed' && runOf(pod) === last.run) return pod;
   return { ...pod, passedBefore: last };
 }
 
-/** Keeps the first failure of a pod that fails again and again. In the same sandbox, only a pass ends the failure. */
+/** Keeps the first failure of a pod that fails repeatedly. In the same sandbox, the failure ends only with a pass. */
 function withFailure(pod: PodEvidence, before: PodEvidence): PodEvidence {
   if (before.verdict !== 'failed' || pod.verdict === 'passed') return pod;
   const { at, startedAt, failedVersion = before.version } = before;

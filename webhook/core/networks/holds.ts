@@ -3,7 +3,7 @@ import { evictOldest } from '../../lib/maps.ts';
 import type { PendingPod } from '../facts/pending-pod.ts';
 import type { DaemonSetStatus } from './daemon-set-status.ts';
 
-/** For how many milliseconds a pod may wait for something else, such as room on a full node, before its hold ends. */
+/** For how long, in milliseconds, a pod may wait for something else, such as capacity, before its hold ends. */
 const interruption = 60_000;
 
 interface Hold {
@@ -11,15 +11,15 @@ interface Hold {
   since: number;
   /** The node of the last refusal. */
   node: string;
-  /** Whether the pod's scheduler wrote the refusal into the pod, so that the condition shows what the pod waits for. */
+  /** Whether the scheduler has written our refusal into the condition, which then shows what the pod waits for. */
   isShown: boolean;
-  /** Since when the condition has shown a reason other than our refusal; `Infinity` while it has not. */
+  /** Since when the condition has shown a reason other than our refusal; `Infinity` while it shows the refusal. */
   otherSince: number;
 }
 
 /**
- * The pods that this process knows to be held, by UID: it refused them, or a watch showed another replica's refusal.
- * The pod's condition has no time of the first refusal, and not every scheduler writes refusals into it.
+ * The pods that this process knows to be held, by UID: it refused them itself, or a watch showed another replica's
+ * refusal. The condition does not show when the hold began, and not every scheduler writes refusals into it.
  */
 export class Holds {
   readonly #all = new Map<string, Hold>();
@@ -30,17 +30,17 @@ export class Holds {
     return this.#current(uid, now)?.since ?? written;
   }
 
-  /** Since when a pod has been refused, on whatever node; undefined if it was never refused. */
+  /** Since when a pod has been refused, on any node; undefined if it was never refused. */
   refusedSince({ uid, heldSince }: Pick<PendingPod, 'uid' | 'heldSince'>, now: number): number | undefined {
     return this.#current(uid, now)?.since ?? heldSince;
   }
 
-  /** Records that this process refused to let a pod be bound to a node. */
+  /** Records that this process refused to bind a pod to a node. */
   refuse(uid: string, node: string, since: number): void {
     this.#set(uid, since, node, this.#all.get(uid)?.isShown ?? false);
   }
 
-  /** Records a waiting pod that a watch shows. @param listed whether a list shows it, so that its refusal may be old */
+  /** Records a waiting pod. @param listed whether it comes from a list and not a watch, so its refusal may be old */
   observe({ uid, refused }: PendingPod, listed: boolean, now: number): void {
     const hold = this.#all.get(uid);
     if (refused !== undefined) {
@@ -53,7 +53,7 @@ export class Holds {
     this.#all.delete(uid);
   }
 
-  /** Returns the pod with its last known refusal, which its condition may not show yet. */
+  /** Returns the pod with its last known refusal, even if the pod's condition does not show it yet. */
   of(pod: PendingPod): PendingPod {
     const hold = this.#all.get(pod.uid);
     if (hold === undefined || (hold.isShown && pod.refused === undefined)) return pod;
@@ -71,7 +71,7 @@ export class Holds {
   }
 }
 
-/** When a hold began that is older than this process: with the refusal or the node's state, whichever came later. */
+/** When a hold from before this process began: with the refusal or with the node's state, whichever came later. */
 export function holdBegan(heldSince: number, { since, observedAt }: DaemonSetStatus, now: number): number {
   const began = [since, observedAt].find((time) => time !== undefined && time <= now);
   return Math.min(now, Math.max(heldSince, began ?? 0));

@@ -8,20 +8,20 @@ import type { EvidenceView } from './evidence.ts';
 import { isLater } from './moment.ts';
 import type { Readiness } from './readiness.ts';
 
-/** What decides about the networks of a cluster. */
+/** What the status of a network depends on. */
 export interface NetworkFacts {
   policy: Pick<Policy, 'evidenceOf' | 'gate'>;
   readiness: Pick<Readiness, 'status' | 'knows' | 'node' | 'started'>;
   evidence: EvidenceView;
-  /** What is uncertain, for callers that refuse only what is certain. Without it, unknown DaemonSets do not count. */
+  /** What is uncertain, for callers that refuse only what is certain. Without it, unknown DaemonSets are ignored. */
   doubts?: Doubts;
 }
 
-/** What the watches may not have seen. */
+/** What may be missing in the data of the watches. */
 export interface Doubts {
-  /** Whether a missing pod of this DaemonSet proves nothing, because nodes, DaemonSet or pods are not listed yet. */
+  /** Whether nodes, DaemonSet or pods are not listed yet, so that a missing pod of this DaemonSet proves nothing. */
   notSynced(daemonSet: DaemonSetRef): boolean;
-  /** Whether the pod list of this DaemonSet may predate the node, so a missing pod proves nothing. */
+  /** Whether the list of this DaemonSet's pods may be older than the node, so that a missing pod proves nothing. */
   notObservedSince(daemonSet: DaemonSetRef, node: string): boolean;
 }
 
@@ -39,9 +39,9 @@ export type UnknownReason = 'not-synced' | 'node-unknown' | 'daemonset-unknown';
  * Whether a pod may use the network of a profile on a node:
  * - `ready`: nothing counts against the network;
  * - `exempt`: no DaemonSet of the profile is meant to run on the node;
- * - `try`: the network has to be proved, and the asking pod may be bound to try it;
- * - `blocked`: a DaemonSet is not ready, or the network has to be proved and it is not the asking pod's turn;
- * - `unknown`: the watches do not show enough to decide; `why` is for people.
+ * - `try`: the network needs a proof, and the asking pod may be bound as a probe;
+ * - `blocked`: a DaemonSet is not ready, or the network needs a proof, and another pod has to probe it first;
+ * - `unknown`: the watches do not show enough to decide; `why` explains this in messages.
  */
 export type NetworkStatus =
   | { kind: 'ready' | 'exempt' }
@@ -52,7 +52,7 @@ export type NetworkStatus =
 interface KnownStatus {
   /** Undefined if the DaemonSet does not exist. */
   daemonSet: DaemonSetRef | undefined;
-  /** Where the DaemonSet is; if it does not exist, every place where it may be. */
+  /** Where the DaemonSet is; if it does not exist, all places where it may be. */
   places: DaemonSetRef[];
   status: DaemonSetStatus | undefined;
 }
@@ -61,7 +61,7 @@ interface KnownStatus {
  * Decides whether a pod may use a network on a node. The gate, steering, repair, metrics and reports all use this
  * decision.
  * @param now milliseconds since the epoch
- * @param asking the pod that is to be bound; undefined if the question is about no particular pod
+ * @param asking the pod that is to be bound; undefined if the decision is not for a particular pod
  */
 export function networkStatus(
   profile: Profile,
@@ -96,7 +96,7 @@ export function networkStatus(
   return { kind: 'try', ...problem };
 }
 
-/** The status that decides for a pod with several networks: of the kinds below, the first that occurs. */
+/** The status that decides for a pod with several networks: the one whose kind comes first in the list below. */
 export function decisiveStatus(statuses: readonly NetworkStatus[]): NetworkStatus {
   for (const kind of ['blocked', 'unknown', 'try', 'ready', 'exempt']) {
     const status = statuses.find((candidate) => candidate.kind === kind);
@@ -105,7 +105,7 @@ export function decisiveStatus(statuses: readonly NetworkStatus[]): NetworkStatu
   return { kind: 'ready' };
 }
 
-/** Whether the proofs of pods block the network, rather than a DaemonSet that is not ready. */
+/** Whether the network is blocked because of pods' proofs, and not because of a DaemonSet. */
 export const hasToBeProved = ({ state }: DaemonSetStatus): boolean =>
   state === 'unproved' || state === 'failing';
 
@@ -117,7 +117,7 @@ const daemonSetStatuses = (
 ): KnownStatus[] =>
   daemonSets.map(placesOf).flatMap((places): KnownStatus[] => {
     const existing = places.filter((place) => readiness.knows(place));
-    // the namespaces that do not have it do not count
+    // if the DaemonSet exists in one namespace, it need not exist in the others
     if (existing.length === 0) return [{ daemonSet: undefined, places, status: undefined }];
     return existing.map((daemonSet) => {
       const status = readiness.status(daemonSet, node, now, policy.gate.startupGrace);
@@ -141,7 +141,7 @@ export function statesOn(
   });
 }
 
-/** Why the status of a DaemonSet is not certain enough to refuse the node; undefined if it is. */
+/** Why the status of a DaemonSet is too uncertain to refuse the node; undefined if it is certain. */
 function doubtAbout(
   { daemonSet, places, status }: KnownStatus,
   node: string,
@@ -164,7 +164,7 @@ const notListed = (what: string): NetworkStatus => ({
   why: `not listed yet: ${what}`,
 });
 
-/** What the proofs on a node show about a profile's network, and whether one more pod may be bound there to try it. */
+/** What the proofs on a node show about a profile's network, and whether the asking pod may be bound as a probe. */
 export interface ProofStatus {
   /**
    * - `proved`: nothing counts against the network;
@@ -173,11 +173,11 @@ export interface ProofStatus {
    *   failed, and no proof has passed since.
    */
   state: 'proved' | 'unproved' | 'failing';
-  /** Why, as text that changes only with the cause; empty for `proved`. */
+  /** Why, as a text that changes only with the cause; empty for `proved`. */
   reason: string;
   /** When the state began, in milliseconds since the epoch: with the node, a container of the network or a failure. */
   since: number;
-  /** Whether the asking pod may be bound: if the node is proved, or if it is the pod's turn to try. */
+  /** Whether the asking pod may be bound: if the network is proved, or if the pod may probe it now. */
   mayProbe: boolean;
 }
 

@@ -7,7 +7,7 @@ import { isLater, type Moment } from './moment.ts';
 
 /** The failures of one owner's pods. Pods that waited at the same time count as one attempt. */
 export interface Failure {
-  /** `namespace/name` of the first pod that failed. It never changes, so that texts with it stay the same. */
+  /** `namespace/name` of the first pod that failed. It is kept, so that texts with it do not change. */
   pod: string;
   /** When the latest run that failed started. */
   started: Moment;
@@ -26,17 +26,17 @@ export interface WaitingPod {
 }
 
 /**
- * What the proofs of pods showed about one profile on one node. The record outlives the pods, so that a failure counts
- * even after its pod was recreated. The record's size is bounded. {@link assess} judges the record.
+ * The results of one profile's proofs on one node. The record outlives the pods, so a failure counts even after its pod
+ * was recreated. Its size is limited. {@link assess} judges it.
  */
 export class ProofRecord {
   /** The last proof that passed; undefined if none is known. */
   lastPass: Moment | undefined;
-  /** When this process saw the last pass; for a listed pass, when it ended by the node's clock. */
+  /** When this process saw the last pass; for a pass from a list, when it ended by the node's clock. */
   passSeen = 0;
   /** The start of the first failed run since the last pass, by the node's clock. */
   failingSince = 0;
-  /** The last failed attempt since the last pass: when this process saw it fail, and when its run started. */
+  /** The last failed attempt since the last pass: when this process saw it, and when its run started. */
   lastFailed: { seen: number; started: Moment } | undefined;
   /** The failures since the last pass, by `PodEvidence.owner`. */
   readonly failures = new Map<string, Failure>();
@@ -55,7 +55,7 @@ export class ProofRecord {
     return this.failures.size === 0 && this.waiting.size === 0;
   }
 
-  /** @param listed whether a list shows the pod, so that the change may have happened long ago */
+  /** @param listed whether the pod comes from a list, so that the change may have happened long ago */
   observe(pod: PodEvidence, before: PodEvidence | undefined, listed: boolean, now: number): void {
     const waited = this.waiting.get(pod.uid);
     if (pod.verdict === 'waiting' && !pod.ended && !pod.leaving) {
@@ -76,7 +76,7 @@ export class ProofRecord {
     this.waiting.delete(uid);
   }
 
-  /** Must be called when the node has booted. Earlier results no longer count. @param version of the booted Node */
+  /** Call it when the node has booted. Earlier results no longer count. @param version of the Node after the boot */
   booted(version: string): void {
     this.#boot = version;
     if (this.lastPass !== undefined && !isBefore(this.lastPass.shownBy ?? '', version)) return;
@@ -86,7 +86,7 @@ export class ProofRecord {
     this.lastFailed = undefined;
   }
 
-  /** Records a pass. A pass that was observed as it happened is the latest, whatever the node's clock shows. */
+  /** Records a pass. A pass from a watch is the latest, even if the node's clock shows an earlier time. */
   #passed(pod: PodEvidence, before: PodEvidence | undefined, listed: boolean, now: number): void {
     const seen = !listed && before !== undefined;
     const pass = { at: pod.at ?? now, after: before?.version, shownBy: pod.version };
@@ -99,7 +99,7 @@ export class ProofRecord {
     if (this.failures.size === 0) this.lastFailed = undefined;
   }
 
-  /** Records a failure, unless its run started before the last pass and so shows an earlier state of the network. */
+  /** Records a failure, unless its run started before the last pass and so says nothing about the current network. */
   #failed(pod: PodEvidence, waited: { since: number; version: string } | undefined, now: number): void {
     const at = pod.startedAt ?? pod.at ?? now;
     const started = { at, after: waited?.version, shownBy: pod.version };

@@ -38,12 +38,12 @@ export class Readiness {
     this.#daemonSets.delete(nameOf(daemonSet));
   }
 
-  /** Records an added or changed pod of a DaemonSet. @param listed whether a list shows it, so the change may be old */
+  /** Records a new or changed agent. @param listed whether it comes from a list, so that the change may be old */
   setAgent(facts: AgentFacts, listed = false): void {
     const { startedAt: at = Number.NEGATIVE_INFINITY, version: shownBy } = facts;
     const before = this.#agents.get(facts.uid);
     if (before === undefined || hasStarted(before, facts)) {
-      // unlike a list, an event comes within seconds of the start
+      // an event, unlike a list, comes within seconds of the start
       this.#starts.set(facts.uid, { at, after: before && !listed ? shownBy : before?.version, shownBy });
     }
     this.#dropAgent(facts.uid);
@@ -55,7 +55,7 @@ export class Readiness {
 
   removeAgent(uid: string, now: number): void {
     const { node = '' } = this.#agents.get(uid) ?? {};
-    // pods can name nodes that do not exist
+    // a pod can name a node that does not exist
     if (this.#nodes.has(node)) this.#lostAt.set(node, now);
     this.#dropAgent(uid);
     this.#boots.forgetAgent(uid);
@@ -78,7 +78,7 @@ export class Readiness {
     return daemonSetStatus({ daemonSet: found, node, agents, lostAt, staleSince }, now, grace);
   }
 
-  /** The latest start of a container in these DaemonSets' pods on a node; at minus infinity if no pod shows a start. */
+  /** The latest start of a container in these DaemonSets' pods on a node; minus infinity if no pod shows a start. */
   started(daemonSets: readonly DaemonSetRef[], nodeName: string): Moment {
     const known = daemonSets.flatMap((daemonSet) => this.#daemonSets.get(nameOf(daemonSet)) ?? []);
     let latest: Moment = { at: Number.NEGATIVE_INFINITY };

@@ -4,15 +4,15 @@ import { refusalCode, refusalTag } from '../facts/refusal-tag.ts';
 import type { NetworkProblem } from './network-status.ts';
 
 /**
- * The text of a refusal: a sentence for people, and the tag that `refusedFor` parses. The text stays the same while
- * nothing changes on the node, because the scheduler writes each new text into the pod's status.
+ * The text of a refusal: a sentence, and the tag that `refusedFor` parses. The text stays the same while nothing
+ * changes on the node, because each new text makes the scheduler write the pod's status.
  */
 export function refusalText(problem: NetworkProblem): string {
   const { node, profile, state } = problem;
   return `${sentenceOf(problem)} ${refusalTag(node, profile, state)}`;
 }
 
-/** The sentence with the error code in place of the tag, for texts that no program parses, such as a warning. */
+/** The sentence with the error code instead of the tag, for texts that no program parses, such as warnings. */
 export const notReadyText = (problem: NetworkProblem): string => `${sentenceOf(problem)} (${refusalCode})`;
 
 function sentenceOf({ node, profile, daemonSet, state, pod, reason, since }: NetworkProblem): string {

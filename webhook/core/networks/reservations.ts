@@ -1,15 +1,15 @@
 import type { PodEvidence } from '../facts/pod-evidence.ts';
 
-/** How many milliseconds a reservation lasts: by then, a watch reports the pod on its node, or the pod is recreated. */
+/** How long a reservation lasts, in milliseconds: by then, a watch shows the pod on its node, or repair's new pod. */
 const duration = 5000;
-/** By how many milliseconds the watch of waiting pods can be ahead of the watch of pods on nodes. */
+/** The watch of waiting pods may show a binding this many milliseconds before the watch of pods on nodes does. */
 const lag = 1000;
-/** At most this many requests reserve a node within a minute without a binding, because anyone can send requests. */
+/** How many requests may reserve a node within a minute without binding a pod: anyone can send such requests. */
 const mostAsked = 3;
 const pause = 60_000;
 
 interface Reservation {
-  /** The UID of a pod, or the owner whose next pod may try: see `ownerKeyOf`. */
+  /** The UID of a pod, or an owner, for whose next pod the node is reserved: see `ownerKeyOf`. */
   holder: string;
   /** When the reservation ends by our clock, in milliseconds since the epoch, like all times here. */
   until: number;
@@ -18,8 +18,8 @@ interface Reservation {
 }
 
 /**
- * Which pod may be bound to a node that has to be proved, for each profile: one at a time, from the gate's answer until
- * a watch shows the binding. Each replica has its own reservations.
+ * Which pod may be bound to a node that needs a proof, for each profile: one at a time, from the gate's answer until a
+ * watch shows the binding. Each replica has its own reservations.
  */
 export class Reservations {
   readonly #all = new Map<string, Reservation>();
@@ -27,11 +27,11 @@ export class Reservations {
   /** The pod or the owner for which a node is reserved; undefined if it is not reserved. */
   holder(profile: string, node: string, now: number): string | undefined {
     const { holder, until = 0 } = this.#all.get(keyOf(profile, node)) ?? {};
-    // a clock that was set back does not extend a reservation
+    // ignores a reservation that a change of the clock would prolong
     return until > now && until - now <= duration ? holder : undefined;
   }
 
-  /** Reserves a node for a pod or an owner's next pod. Only a request that the gate checked replaces another holder. */
+  /** Reserves a node for a pod, or an owner's next pod. Only a request that the gate has checked takes it over. */
   reserve(profile: string, node: string, holder: string, now: number, byRequest = false): void {
     const key = keyOf(profile, node);
     const { until, asked: before } = this.#all.get(key) ?? { until: 0, asked: 0 };

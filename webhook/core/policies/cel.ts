@@ -3,18 +3,18 @@ import { isObject } from '../../lib/json.ts';
 /** An expression of the Common Expression Language, in the dialect of Kubernetes' admission policies. */
 export type Cel = string;
 
-/** An entry of a map that is there only on a condition. */
+/** An entry of a map that exists only if a condition holds. */
 export interface Optional {
   when: Cel;
   value: Cel;
 }
 
-// JSON's texts are texts of CEL as well
+// a JSON string is also a valid CEL string
 export const text = (value: string): Cel => JSON.stringify(value);
 export const list = (items: readonly Cel[]): Cel => `[${items.join(', ')}]`;
 export const textList = (values: readonly string[]): Cel => list(values.map(text));
 
-/** A map. The values of several entries may have any types. */
+/** A CEL map. If it has several entries, their values may have different types. */
 export function map(entries: Record<string, Cel | Optional>): Cel {
   const all = Object.entries(entries);
   const any = (value: Cel): Cel => (all.length > 1 ? `dyn(${value})` : value);
@@ -26,13 +26,13 @@ export function map(entries: Record<string, Cel | Optional>): Cel {
   return `{${fields.join(', ')}}`;
 }
 
-/** An entry that is there if a list or a map in a variable is not empty. */
+/** An entry that exists only if a variable of the policy, a list or a map, is not empty. */
 export const ifAny = (variable: string, value = `variables.${variable}`): Optional => ({
   when: `size(variables.${variable}) > 0`,
   value,
 });
 
-/** A JSON value as an expression. The API server evaluates a map of texts once, when it compiles the expression. */
+/** A JSON value as an expression. A map of strings is a constant, which the API server evaluates only once. */
 export function literal(value: unknown): Cel {
   if (Array.isArray(value)) return list(value.map(literal));
   if (!isObject(value) || Object.values(value).every((inner) => typeof inner === 'string'))
@@ -45,20 +45,20 @@ export const anyOf = (conditions: readonly Cel[]): Cel =>
 export const allOf = (conditions: readonly Cel[]): Cel =>
   conditions.length === 0 ? 'true' : `(${conditions.join(' && ')})`;
 
-/** The first item of the joined lists, one of which must have an item. */
+/** The first item of the concatenated lists. At least one list must have an item. */
 export const first = (...lists: Cel[]): Cel => `(${lists.join(' + ')})[0]`;
 
-/** A list with only the first item of the joined lists, if there is one. */
+/** A list with only the first item of the concatenated lists; empty if they have no item. */
 export const head = (lists: readonly Cel[]): Cel =>
   `[${lists.join(' + ')}].map(l, size(l) > 0 ? [l[0]] : [])[0]`;
 
-/** Texts joined by commas, without the empty ones. */
+/** The strings of a list, joined by commas, without the empty strings. */
 export const joined = (texts: Cel): Cel => `${texts}.filter(t, t != "").join(",")`;
 
 /** Whether a profile applies to the pod. */
 export const applies = (profile: string): Cel => `${text(profile)} in variables.profiles`;
 
-/** What each profile `p` that applies adds to a text, joined by commas in the order of the label. */
+/** A string for each profile `p` that applies, joined by commas in the order of the label. */
 export function ofProfiles(values: Iterable<readonly [name: string, value: Cel]>): Cel {
   const names = Map.groupBy(values, ([, value]) => value);
   const choices = Array.from(
@@ -69,8 +69,8 @@ export function ofProfiles(values: Iterable<readonly [name: string, value: Cel]>
 }
 
 /**
- * Variables and an expression over them, where all variables but the named ones are put in place. The API server runs
- * each variable as a program of its own, which costs more than most expressions.
+ * Replaces all variables except `kept` by their values, in an expression and in each other. The API server runs each
+ * variable as a program of its own, which costs more than evaluating most expressions in place.
  */
 export function inPlace(
   variables: Record<string, Cel>,

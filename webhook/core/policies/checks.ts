@@ -4,7 +4,7 @@ import { type Cel, first, joined, list, text } from './cel.ts';
 import { containersNamed, idNames, idOf, type Redirect } from './ids.ts';
 import { variableOf } from './selection.ts';
 
-/* The checks of a profile as JSON: proof/plan.ts and proof/families.ts as expressions. */
+/* The CEL counterpart of proof/plan.ts and proof/families.ts: the checks of a profile as JSON. */
 
 /** The checks of a profile as JSON objects, joined by commas. */
 export const checksCel = (profile: Profile, redirects: readonly Redirect[]): Cel =>
@@ -25,7 +25,7 @@ function checkCel({ proof }: Profile, check: CheckOfProfile, redirects: readonly
   return `${ofP} + ${text(',"redirect":{')} + ${fields} + "}}"`;
 }
 
-/** The fields of a redirect check, in the order of the webhook's. A field that is missing is an empty text. */
+/** The fields of a redirect check, in the order of the webhook's JSON. A missing field is an empty string. */
 function fieldsOf(redirect: Redirect, families: FamiliesSource | undefined): Cel[] {
   const { skippedPorts: _, ...settings } = redirect.settings;
   const fields = new Map<string, Cel>(
@@ -40,7 +40,7 @@ function fieldsOf(redirect: Redirect, families: FamiliesSource | undefined): Cel
   return [...fields.values()];
 }
 
-/** The value of a container's variable, or an empty text. */
+/** The value of a container's environment variable; an empty string if there is none. */
 export const valueIn = (container: string, variable: string): Cel =>
   first(`${containersNamed(container)}.map(c, ${variableOf('c', variable)}.orValue(""))`, '[""]');
 
@@ -57,7 +57,7 @@ const ipv6 = '\\[[0-9a-f:]+\\]:[1-9][0-9]{0,3}';
  */
 export const plainListeners = `^((${ipv4}|${ipv6})(,(${ipv4}|${ipv6}))*)?$`;
 
-/** The targets of the families that the listeners accept. A listener on [::] accepts both. */
+/** The targets of the address families on which the proxy listens. A listener on [::] accepts both families. */
 function connectCel({ settings }: Redirect, variable: string, container: string): Cel {
   const of = (families?: Families): Cel =>
     text(`"connect":${JSON.stringify(narrow(settings, families).connect)}`);

@@ -4,8 +4,8 @@ import type { Cel } from './cel.ts';
 import { markBeginning } from './left.ts';
 
 /*
- * About which pods the API server asks: one list for the mutating webhook, the mutating policy, and the policy over the
- * final pod. Pods that are left alone are not even asked about, so they start while no replica is there.
+ * The match conditions of the mutating webhook, the mutating policy, and the policy over the final pod. For exempt
+ * pods, the API server calls none of them, so that these pods start even without a replica.
  */
 
 /** A match condition of a webhook or a policy. */
@@ -37,12 +37,12 @@ export const matchConstraints = {
 
 export const hasStatus = `object.metadata.?annotations[?'${statusAnnotation}'].hasValue()`;
 
-/** What carries an earlier injection is asked about, to lose it. */
+/** Selects pods with a status too, although they are exempt, so that admission removes an earlier injection. */
 const unlessInjected = (expression: Cel): Cel => `${expression} || ${hasStatus}`;
 
 const osLabels = "['kubernetes.io/os', 'beta.kubernetes.io/os']";
 
-/** On Windows only: by `spec.os`, the node selector, or all required terms of the node affinity. */
+/** Whether the pod runs only on Windows: by `spec.os`, the node selector, or all terms of the node affinity. */
 const onWindows =
   "(object.spec.?os.?name.orValue('') == 'windows' " +
   `|| ${osLabels}.exists(label, object.spec.?nodeSelector[?label].orValue('') == 'windows') ` +
@@ -51,7 +51,7 @@ const onWindows =
   `wanted.key in ${osLabels} && wanted.operator == 'In' ` +
   "&& wanted.?values.orValue([]).all(value, value == 'windows')))))";
 
-/** The match conditions. The DaemonSets that bring networks must never wait for their own network. */
+/** The match conditions. The DaemonSets of networks are exempt: their pods must not wait for their own network. */
 export function conditionsOf({ daemonSets, proof }: Pick<Policy, 'daemonSets' | 'proof'>): MatchCondition[] {
   const names = [...daemonSets].sort().map((name) => `'${name}'`);
   const ofNetwork =
@@ -70,7 +70,7 @@ export function conditionsOf({ daemonSets, proof }: Pick<Policy, 'daemonSets' | 
   return Object.entries(conditions).map(([name, expression]) => ({ name, expression }));
 }
 
-/** The webhook's further condition beside a mutating policy: the policy left the pod to it, or did not see the pod. */
+/** The webhook's additional condition beside a mutating policy: the policy left the pod to it, or did not see it. */
 export const leftByThePolicy: MatchCondition = {
   name: 'left-by-the-policy',
   expression: `!${hasStatus} || object.metadata.annotations['${statusAnnotation}'].matches('${markBeginning}')`,

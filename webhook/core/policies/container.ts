@@ -10,9 +10,9 @@ import type { ProofSettings } from '../profiles/types.ts';
 import { type Cel, ifAny, list, literal, map, text, textList } from './cel.ts';
 import { resourceVariables } from './resources.ts';
 
-/* The init container of a pod: proof/container.ts as expressions, over the variables that policy.ts declares. */
+/* The CEL counterpart of proof/container.ts: the init container of a pod, from the variables of policy.ts. */
 
-/** Where the API server's plugin mounts the token: see `tokenMount` in facts/pod.ts. */
+/** Where the ServiceAccount admission plugin mounts the token: see `tokenMount` in facts/pod.ts. */
 const tokenPath = '/var/run/secrets/kubernetes.io/serviceaccount';
 const hasToken = `variables.others.all(c, c.?volumeMounts.orValue([]).exists(m, m.mountPath == ${text(tokenPath)}))`;
 const tokens =
@@ -23,7 +23,7 @@ const fieldRef = (name: string, fieldPath: string): Cel =>
   literal({ name, valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath } } });
 const annotation = (key: string): string => `metadata.annotations['${key}']`;
 
-/** The parts of a list that are there on conditions, joined. The items may have any types. */
+/** Concatenates lists, each included only if its condition holds. The items may have different types. */
 const parts = (...all: [condition: Cel, items: Cel[]][]): Cel =>
   all
     .map(([condition, items]) => `(${condition} ? ${list(items.map((item) => `dyn(${item})`))} : [])`)
@@ -49,7 +49,7 @@ const environment = parts(
 const podInfoMount = literal({ name: podInfoVolume, mountPath: podInfoMountPath, readOnly: true });
 const tokenMount = map({ name: 'name', readOnly: 'true', mountPath: text(tokenPath) });
 
-/** The variables of the container, of which `wanted` is the container as a map. */
+/** The variables for the init container; `wanted` is the container itself, as a map. */
 export const containerVariables = (proof: ProofSettings): Record<string, Cel> => ({
   ...resourceVariables(proof.resources),
   tokens,
@@ -77,7 +77,7 @@ export const containerVariables = (proof: ProofSettings): Record<string, Cel> =>
   }),
 });
 
-/** The volume with `network-status`. */
+/** The volume from which the init container reads the annotation network-status. */
 export const volumeCel: Cel = literal({
   name: podInfoVolume,
   downwardAPI: {

@@ -3,8 +3,8 @@ import { allOf, anyOf, type Cel, text, textList } from './cel.ts';
 import { sameAmount } from './resources.ts';
 
 /*
- * Whether the pod's init container still does what is required: proof/current.ts as an expression. `c` is the pod's
- * container, and `w` the wanted one.
+ * The CEL counterpart of proof/current.ts: whether the pod's init container still does what is required. `c` is the
+ * container that the pod has, and `w` the container that the policy wants.
  */
 
 const added = textList([...mayBeAdded]);
@@ -15,7 +15,7 @@ const sameFields = [
 
 const sameVariables = `c.?env.orValue([]).filter(e, e.name.matches(${text(decisiveVariables.source)})) == w.env`;
 
-/** Only mounts of credentials may be added: directories below /var/run/secrets. RE2 cannot look ahead. */
+/** Another webhook may add only mounts of credentials, below /var/run/secrets. Two matches, as RE2 has no lookahead. */
 const isCredential = 'm.mountPath.matches("^/var/run/secrets/.") && !m.mountPath.matches("//|/[.][.]?(/|$)")';
 const sameMounts =
   'c.?volumeMounts.orValue([]).filter(m, variables.mounts.exists(o, o.mountPath == m.mountPath) || ' +
@@ -29,7 +29,7 @@ const sameResources = anyOf([
   )}))`,
 ]);
 
-/** The rights that another webhook may have added. */
+/** The security settings that another webhook may have added. */
 const mayHave = anyOf([
   'k == "runAsUser" && r[k] != 0 && !(r[k] in variables.notAsUsers)',
   'k == "runAsGroup" && !(r[k] in variables.notAsGroups)',
@@ -41,7 +41,7 @@ const sameRights =
   '[c.?securityContext.orValue({})].all(r, w.securityContext.all(k, k in r && r[k] == w.securityContext[k]) && ' +
   `r.all(k, k in w.securityContext || ${mayHave}))`;
 
-/** Whether the init container that the pod has may stay. */
+/** Whether the pod's init container may stay unchanged. */
 export const isCurrent: Cel = `[variables.inits[variables.ours]].all(c, [variables.wanted].all(w, c == w || ${allOf(
   [...sameFields, sameVariables, sameMounts, sameResources, sameRights],
 )}))`;

@@ -3,8 +3,8 @@ import { imageUser } from '../proof/ids.ts';
 import { applies, type Cel, first, head, list, map, text } from './cel.ts';
 
 /*
- * The user and group ids of a proof: proof/ids.ts as expressions. An id that may be missing is a list of at most one
- * number.
+ * The CEL counterpart of proof/ids.ts: the user and group ids of a proof. An id that may be missing is a list of at
+ * most one number.
  */
 
 /** The ids of a check, in the order of the check's JSON. */
@@ -24,16 +24,16 @@ export const redirectsOf = (profiles: readonly Profile[]): Redirect[] =>
       'redirect' in check ? [{ profile, settings: check.redirect, variable: `ids${at}` }] : [],
     );
 
-/** An id of a redirect: a list that is empty if the check does not apply, or has no such id. */
+/** An id of a redirect check, as a list; empty if the profile does not apply, or the check has no such id. */
 export const idOf = ({ variable }: Pick<Redirect, 'variable'>, name: (typeof idNames)[number]): Cel =>
   `variables.${variable}.?${name}.orValue([])`;
 
-/** The variables of the ids: those of each redirect, those of all together, and the first id that all permit. */
+/** The variables of the ids: those of each check, those of all checks together, and those of the init container. */
 export function idVariables(redirects: readonly Redirect[]): Record<string, Cel> {
   const all = (name: (typeof idNames)[number]): Cel =>
     redirects.map((redirect) => idOf(redirect, name)).join(' + ') || '[]';
   const isExcluded = 'i in variables.notAsUsers || i in variables.notAsGroups';
-  // from `nobody` downwards; each redirect excludes at most one user and one group, so that an id is left
+  // from `nobody` downwards; as each redirect excludes at most one user and one group, a candidate is left
   const candidates = list(
     Array.from({ length: 2 * redirects.length + 1 }, (_, index) => String(65_534 - index)),
   );
@@ -55,7 +55,7 @@ export function idVariables(redirects: readonly Redirect[]): Record<string, Cel>
   };
 }
 
-/** The id that a check requires, or a free one in place of an id that would prove nothing. */
+/** The id that a check requires; otherwise, if the pod's own id would prove nothing, a free id. */
 const chosen = (required: string, changes: string): Cel =>
   `size(variables.asUser) > 0 ? variables.${required} : variables.${changes} ? variables.free : []`;
 
@@ -64,7 +64,7 @@ function idsOf({ profile, settings: { asUser, notAsUser, notAsGroup } }: Redirec
   const ids = map({
     asUser: idCel(asUser, 'runAsUser', true),
     asGroup: idCel(group, 'runAsGroup', true),
-    // not the pod-level id, which is the application's
+    // without the id in the pod's securityContext, which is that of the application
     notAsUser: idCel(notAsUser, 'runAsUser', false),
     notAsGroup: idCel(notAsGroup, 'runAsGroup', false),
   });
@@ -81,13 +81,13 @@ function idCel(id: Id | undefined, field: 'runAsUser' | 'runAsGroup', ofPod: boo
   ]);
 }
 
-/** An annotation of the pod, or else of its namespace; empty if there is none. */
+/** An annotation of the pod, or else of its namespace; empty if neither has it. */
 export const annotationCel = (key: string): Cel =>
   `([${['object', 'namespaceObject']
     .map((owner) => `${owner}.metadata.?annotations[?${text(key)}].orValue("")`)
     .join(', ')}].filter(a, a != "") + [""])[0]`;
 
-/** The ids of these containers, else the pod's. An explicit 0 is no id, but hides the pod's. */
+/** The ids that these containers set; if none sets one, the pod's. An explicit 0 is no id, but overrides the pod's. */
 function inContainers({ containers = [] }: IdSource, field: string, ofPod: boolean): Cel[] {
   if (containers.length === 0) return [];
   const named = containers.map((name) => containersNamed(name)).join(' + ');
@@ -96,6 +96,6 @@ function inContainers({ containers = [] }: IdSource, field: string, ofPod: boole
   return [`(${said} + (${ofPod ? ofThePod : '[]'})).filter(i, i > 0)`];
 }
 
-/** The containers of a name, at most one. */
+/** The containers with this name, at most one. */
 export const containersNamed = (name: string): Cel =>
   `variables.containers.filter(c, c.name == ${text(name)})`;

@@ -17,13 +17,13 @@ import { plainListeners, valueIn } from './checks.ts';
 import { annotationCel, redirectsOf } from './ids.ts';
 
 /*
- * Pods that the mutating policy leaves to the webhook. Instead of a status, the policy writes a mark:
- * `{"version":"VERSION","left":"REASON"}`. A mark may have further keys after these two.
+ * Pods that the mutating policy cannot handle, and leaves to the webhook. Instead of a status, they get a mark:
+ * `{"version":"VERSION","left":"REASON"}`. Further keys may follow these two.
  */
 
 /**
- * Why a pod is left to the webhook, with a sentence for people. The sentence completes "this pod needs the server of
- * cni-gate: ", and says what to do without the server, if anything.
+ * The reasons why a pod is left to the webhook. Each text follows "this pod needs the server of cni-gate: ", and ends
+ * with what to do without the server, if anything helps.
  */
 export const leftReasons = {
   'too-large': 'it has more containers, variables or volumes than the policy in the API server evaluates',
@@ -47,8 +47,8 @@ export const leftReasons = {
 export type LeftReason = keyof typeof leftReasons;
 
 /**
- * The mark as an expression. It keeps that the pod's label was copied from the namespace, which the webhook would
- * otherwise take for the user's choice.
+ * An expression for the mark. The mark also records that the pod's label was copied from the namespace, because the
+ * webhook would otherwise take the label for the user's choice.
  *
  * @param reason an expression
  */
@@ -56,13 +56,13 @@ export const markCel = (reason: Cel): Cel =>
   `${text(`{"version":"${version}","left":"`)} + ${reason} + (variables.isCopied ? ` +
   '"\\",\\"profile\\":\\"" + variables.ownLabel + "\\",\\"chosenBy\\":\\"namespace\\"}" : "\\"}")';
 
-/** How a status annotation begins that is a mark (RE2 and JavaScript). */
+/** Matches the beginning of a status annotation that is a mark, in RE2 and in JavaScript. */
 export const markBeginning = '^[{]"version":"[^"]*","left":"';
 
-/** An id in an annotation that the policy reads. */
+/** The form in which the policy can read an id from an annotation. */
 const plainId = '^([1-9][0-9]{0,8})?$';
 
-/** A reason that a profile gives, as an expression and as a function. */
+/** A reason that depends on a profile: as an expression for the policy, and as a function for the server. */
 interface ProfileReason {
   reason: LeftReason;
   expression: Cel;
@@ -70,8 +70,8 @@ interface ProfileReason {
 }
 
 /**
- * The reasons that a profile in the label gives. Most count whether or not the profile applies: a mesh's injector may
- * come later, and the API server then calls only webhooks that it has called before.
+ * The reasons that depend on a profile in the label. Most count even if the profile does not apply: a mesh's injector
+ * may make it apply later, but the API server then calls only webhooks that it has called before.
  * Source: k8s.io/apiserver `pkg/admission/plugin/webhook/mutating/dispatcher.go`, `Dispatch`
  */
 function reasonsOf(profile: Profile): ProfileReason[] {
@@ -115,7 +115,7 @@ const listenersOf = (container: string, env: string): ProfileReason => ({
       .some((one) => !new RegExp(plainListeners).test(variableOf(one, env) ?? '')),
 });
 
-/** The largest pod that the policy evaluates: the API server bounds the cost of an evaluation. */
+/** The largest pod that the policy evaluates, because the API server limits the cost of an evaluation. */
 const largest = { containers: 200, variables: 1000, volumes: 1000 };
 const tooLarge = anyOf([
   `size(variables.others) > ${largest.containers}`,
@@ -123,7 +123,7 @@ const tooLarge = anyOf([
   `variables.others.exists(c, size(c.?env.orValue([])) > ${largest.variables})`,
 ]);
 
-/** Why a pod is left to the webhook, as an expression; an empty text if it is not. */
+/** An expression for the reason why a pod is left to the webhook; an empty string if the policy handles the pod. */
 export function leftCel({ profiles: all, proof }: Policy): Cel {
   const profiles = [...all.values()];
   const pairs = profiles.flatMap((one, at) =>
@@ -150,7 +150,7 @@ export function leftCel({ profiles: all, proof }: Policy): Cel {
   return `variables.isExempt ? "" : ${choices.join('')}""`;
 }
 
-/** Whether the pod's own label lacks a profile of its namespace. */
+/** Whether the pod's own label omits a profile that the namespace's label names. */
 function leavesOut(pod: Pod, { copiedLabel }: EarlierCall, { labels }: NamespaceFacts): boolean {
   const names = (copiedLabel ? '' : (getOwn(pod.metadata.labels, profileLabel) ?? '')).split('.');
   return (
@@ -181,7 +181,7 @@ const byCode: Partial<Record<ErrorCode, LeftReason>> = {
   CNI_GATE_PROFILE_COMBINATION: 'profile-combination',
 };
 
-/** Why the policy leaves a pod to the webhook, which only the server answers; undefined if the policy handles the pod. */
+/** Why the policy leaves a pod to the webhook, and so to the server; undefined if the policy handles the pod. */
 export function needsServer(pod: Pod, namespace: NamespaceFacts, policy: Policy): LeftReason | undefined {
   const earlier = earlierCall(pod);
   try {

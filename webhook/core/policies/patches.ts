@@ -4,15 +4,15 @@ import { type Cel, list, map, text, textList } from './cel.ts';
 import { volumeCel } from './container.ts';
 import { markCel } from './left.ts';
 
-/* The patches of a pod: proof/patch.ts as lists of JSONPatch objects. */
+/* The CEL counterpart of proof/patch.ts: the patches of a pod as lists of JSONPatch objects. */
 
 const patch = (op: string, path: Cel, value?: Cel): Cel =>
   `JSONPatch{op: "${op}", path: ${path}${value === undefined ? '' : `, value: ${value}`}}`;
 const add = (path: Cel, value: Cel): Cel => patch('add', path, value);
-/** `condition ? then : otherwise`; the latter is no patch by default. */
+/** A list of patches that depends on a condition. By default, there is no patch if the condition is false. */
 const when = (condition: Cel, then: Cel, otherwise = '[]'): Cel => `(${condition} ? ${then} : ${otherwise})`;
 
-/** Adds an item to a list of the pod's spec, which is absent if it has no items. */
+/** Adds an item to a list of the pod's spec. If the list has no items, it is absent, and is created. */
 const insert = (field: string, size: Cel, at: string, item: Cel): Cel =>
   when(
     `${size} == 0`,
@@ -20,7 +20,7 @@ const insert = (field: string, size: Cel, at: string, item: Cel): Cel =>
     list([add(text(`/spec/${field}/${at}`), item)]),
   );
 
-/** Removes an item of a list of the pod's spec. */
+/** Removes an item from a list of the pod's spec. */
 const remove = (field: string, at: Cel): Cel =>
   list([patch('remove', `${text(`/spec/${field}/`)} + string(${at})`)]);
 
@@ -67,7 +67,7 @@ const volume = when(
   ),
 );
 
-/** The Secrets of the configuration that the pod lacks. */
+/** Adds the configured imagePullSecrets that the pod lacks. */
 function secrets({ imagePullSecrets }: ProofSettings): Cel {
   const present = 'object.spec.?imagePullSecrets.orValue([])';
   const missing = `${textList(imagePullSecrets)}.filter(n, !${present}.exists(s, s.?name.orValue("") == n))`;
@@ -83,8 +83,8 @@ function secrets({ imagePullSecrets }: ProofSettings): Cel {
 }
 
 /**
- * Injects, updates or removes the proof, or marks a pod that is left to the webhook. Without a change, a test fails on
- * purpose: the API server then drops the patch, which saves it from decoding an equal pod.
+ * Injects, updates or removes the proof, or marks a pod that is left to the webhook. If there is no change, the patch
+ * is a `test` operation that fails: the API server then drops the patch, and need not decode an unchanged pod.
  * Source: k8s.io/apiserver `pkg/admission/plugin/policy/mutating/patch/json_patch.go`, `Patch`
  */
 export const patchesCel = (proof: ProofSettings): Cel =>

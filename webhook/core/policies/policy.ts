@@ -20,8 +20,8 @@ import { patchesCel } from './patches.ts';
 import { appliesCel } from './selection.ts';
 
 /*
- * The MutatingAdmissionPolicy that injects inside the API server (Kubernetes 1.36 or later) what `/mutate` injects: the
- * same steps, facts → selection → plan → container → patch, as variables of the Common Expression Language.
+ * The MutatingAdmissionPolicy that injects inside the API server (Kubernetes 1.36 or later) what `/mutate` injects. Its
+ * CEL variables follow the same steps: facts → selection → plan → container → patch.
  */
 
 /** A MutatingAdmissionPolicy or its binding. */
@@ -38,7 +38,7 @@ const isOurs =
   `c.name == ${text(validatorContainer)} && ` +
   'c.?env.orValue([]).exists(e, e.name.startsWith("CNI_GATE_"))';
 
-/** What an earlier call left, and the pod's parts. The webhook parses the status; the policy compares its text. */
+/** What an earlier call left, and the parts of the pod. Unlike the webhook, the policy does not parse the status. */
 const facts: Record<string, Cel> = {
   status: `object.metadata.?annotations[?${text(statusAnnotation)}].orValue("")`,
   ownLabel: labelOf('object'),
@@ -57,10 +57,10 @@ const facts: Record<string, Cel> = {
   volume: `variables.volumes.map(v, v.name).indexOf(${text(podInfoVolume)})`,
 };
 
-/** A resource that only some nodes have: see `requestsDevices` in proof/plan.ts. */
+/** Whether a container requests a resource that only some nodes have: see `requestsDevices` in proof/plan.ts. */
 const hasDevices = `variables.containers.exists(c, c.?resources.?limits.orValue({}).exists(n, !(n in ${textList(counted)})))`;
 
-/** The text of the status annotation: `statusText` as an expression. */
+/** The CEL counterpart of `statusText`: the text of the status annotation. */
 const quoted = (names: Cel): Cel => `${names}.map(n, "\\"" + n + "\\"").join(",")`;
 const newStatus = [
   text(`{"version":"${version}","profile":"`),
@@ -71,7 +71,7 @@ const newStatus = [
   `"],\\"checks\\":[" + ${quoted('variables.checkNames')} + "]}"`,
 ].join(' + ');
 
-/** The variables that are evaluated once; the others are put in place, which costs less. */
+/** The variables that are evaluated once. All others are replaced by their values, which costs less. */
 const shared = [
   ...['image', 'mode', 'containers', 'others', 'names', 'ours', 'isExempt', 'profiles', 'asUser'],
   ...[
@@ -87,7 +87,7 @@ const shared = [
   ],
 ];
 
-/** The variables of the policy, in order: each reads those before it as `variables.NAME`. */
+/** The variables of the policy. Each can read those before it, as `variables.NAME`. */
 function variablesOf(policy: Policy, conditions: readonly MatchCondition[]): Record<string, Cel> {
   const { proof } = policy;
   const profiles = [...policy.profiles.values()];
@@ -96,12 +96,12 @@ function variablesOf(policy: Policy, conditions: readonly MatchCondition[]): Rec
     Map.groupBy(profiles, appliesCel),
     ([condition, of]) => `n in ${textList(of.map(({ name }) => name))} && ${condition}`,
   );
-  // the conditions without their alternative: what has a status is asked about, to lose it
+  // without the alternative `hasStatus`, which selects exempt pods only to remove their status
   const holding = conditions.map(({ expression }) => `(${expression.replace(` || ${hasStatus}`, '')})`);
   const ofChecks = (of: (profile: Profile) => Cel): Cel =>
     ofProfiles(profiles.map((profile) => [profile.name, of(profile)]));
   return {
-    // the first two are replaced by manifests/
+    // manifests/ replaces the first two
     image: text(proof.image),
     mode: text(proof.mode),
     ...facts,
@@ -121,8 +121,8 @@ function variablesOf(policy: Policy, conditions: readonly MatchCondition[]): Rec
 }
 
 /**
- * The MutatingAdmissionPolicy and its binding. By default, it is about the same pods as the mutating webhook. If an
- * expression fails, the API server refuses the pod: with `Ignore`, a status that a user wrote would stay unreviewed.
+ * The MutatingAdmissionPolicy and its binding. By default, they select the same pods as the mutating webhook. If an
+ * expression fails, the API server refuses the pod: with `Ignore`, a status that a user wrote would stay.
  */
 export function policyObjects(
   policy: Policy,
@@ -144,7 +144,7 @@ export function policyObjects(
         failurePolicy: 'Fail',
         reinvocationPolicy: 'IfNeeded',
         matchConstraints: constraints,
-        // one condition: the API server runs each as a program of its own, for every pod of the namespaces
+        // a single condition, because the API server runs each as a program of its own, for every pod that may match
         matchConditions: [
           {
             name: 'not-left-alone',
@@ -158,7 +158,7 @@ export function policyObjects(
     {
       apiVersion,
       kind: 'MutatingAdmissionPolicyBinding',
-      // taken away by the one command of docs/guides/break-glass.md
+      // the command of docs/guides/break-glass.md deletes objects with this label
       metadata: { name, labels: { ...labels, 'cni-gate.io/admits': 'pods' } },
       spec: { policyName: name },
     },

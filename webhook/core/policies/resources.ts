@@ -2,15 +2,15 @@ import type { ProofResources } from '../profiles/types.ts';
 import { counted } from '../proof/resources.ts';
 import { type Cel, ifAny, map, text } from './cel.ts';
 
-/* The resources of the init container: proof/resources.ts as expressions. */
+/* The CEL counterpart of proof/resources.ts: the resources of the init container. */
 
 type AmountOf = (container: Cel, name: string) => Cel;
 
 const limitOf: AmountOf = (container, name) => `${container}.?resources.?limits[?${text(name)}]`;
-/** The API server has set requests that are missing to the limits: `SetDefaults_Pod` (pkg/apis/core/v1/defaults.go). */
+/** A missing request equals the limit, because the API server has set it: `SetDefaults_Pod` (pkg/apis/core/v1). */
 const requestOf: AmountOf = (container, name) => `${container}.?resources.?requests[?${text(name)}]`;
 
-/** Whether two optional amounts are equal; two that are missing are. */
+/** Whether two optional amounts are equal, or both missing. */
 export const sameAmount = (a: Cel, b: Cel): Cel =>
   `(${a}.hasValue() && ${b}.hasValue() ? quantity(${a}.value()).compareTo(quantity(${b}.value())) == 0 : ` +
   `${a}.hasValue() == ${b}.hasValue())`;
@@ -21,7 +21,7 @@ const isGuaranteed = `variables.others.all(c, ${['cpu', 'memory']
   )
   .join(' && ')})`;
 
-/** The resources that all other containers set. If all set 0, so does ours. */
+/** The resources that all other containers set. If all of them set 0, our container sets 0 too. */
 const whereAllSet = (amountOf: AmountOf, amount: (name: (typeof counted)[number]) => Cel): Cel =>
   map(
     Object.fromEntries(
@@ -39,7 +39,7 @@ const whereAllSet = (amountOf: AmountOf, amount: (name: (typeof counted)[number]
     ),
   );
 
-/** The variables of the resources; `resources` is empty if the container has none. */
+/** The variables for the container's resources; `resources` is an empty map if the container has none. */
 export function resourceVariables({ requests, limits }: ProofResources): Record<string, Cel> {
   const limit = (name: (typeof counted)[number]): Cel => text(String(limits[name]));
   const request = (name: (typeof counted)[number]): Cel =>

@@ -2,8 +2,8 @@ import type { Condition, Matcher, Profile } from '../profiles/types.ts';
 import { allOf, anyOf, type Cel, text, textList } from './cel.ts';
 
 /*
- * Which profiles apply to a pod: proof/selection.ts as an expression. `variables.containers` are all containers of the
- * pod, init containers first.
+ * The CEL counterpart of proof/selection.ts: which profiles apply to a pod. `variables.containers` has all containers
+ * of the pod, init containers first.
  */
 
 /** Whether a profile applies. */
@@ -23,7 +23,7 @@ function holds(condition: Condition): Cel {
 const matchAll = (values: Cel, matchers: Record<string, Matcher> = {}): Cel[] =>
   Object.entries(matchers).map(([key, matcher]) => matches(`${values}[?${text(key)}]`, matcher));
 
-/** @param value an optional text */
+/** @param value an optional string */
 function matches(value: Cel, matcher: Matcher): Cel {
   const isIn = (among: string[]): Cel => `(${value}.hasValue() && ${value}.value() in ${textList(among)})`;
   if (typeof matcher === 'string') return `${value} == optional.of(${text(matcher)})`;
@@ -35,7 +35,7 @@ function matches(value: Cel, matcher: Matcher): Cel {
   ]);
 }
 
-/** Whether `c` is the container, with its arguments and variables. */
+/** Whether `c` is the container of the condition, with the condition's arguments and environment variables. */
 const runs = (name: string, { args = [], env = {} }: Condition): Cel =>
   allOf([
     `c.name == ${text(name)}`,
@@ -45,7 +45,7 @@ const runs = (name: string, { args = [], env = {} }: Condition): Cel =>
     ),
   ]);
 
-/** The value of a container's variable, as an optional text. Of two variables of a name, the last one counts. */
+/** The value of a container's environment variable, as an optional string. Of two with one name, the last counts. */
 export const variableOf = (container: Cel, name: string): Cel =>
   `[${container}.?env.orValue([]).filter(e, e.name == ${text(name)})].map(found, ` +
   'size(found) == 0 ? optional.none() : found[size(found) - 1].?value)[0]';

@@ -5,12 +5,12 @@ import { policyObjects } from './policy.ts';
 
 const yaml = (value: object): string => stringify(value, { lineWidth: 120, version: '1.1' });
 
-/** The mutating policy of a configuration and its binding as YAML, in a stable order. */
+/** The mutating policy for a configuration and the policy's binding, as YAML in a stable order. */
 export const policiesYaml = (policy: Policy): string => policyObjects(policy).map(yaml).join('---\n');
 
 /**
- * The JSON patch that makes the mutating webhook the second one, after the policy: it is called for few pods, and when
- * it does not answer, the policy over the final pod refuses those that need it.
+ * The JSON patch for the mutating webhook beside a mutating policy: few pods need the webhook then, and the policy over
+ * the final pod refuses those if the webhook does not answer.
  */
 export const webhookPatch = (): string =>
   yaml([

@@ -3,7 +3,7 @@ import { getOwn } from '../../lib/maps.ts';
 import { foreign } from '../../lib/names.ts';
 import { type Condition, checkNameOf, type Profile } from './types.ts';
 
-/** Returns the reasons why one pod cannot satisfy all these profiles; an empty list if it can. */
+/** The reasons why no pod can satisfy all these profiles; an empty list if there are none. */
 export function conflicts(profiles: Profile[]): string[] {
   return [
     ...redirectConflicts(profiles),
@@ -15,7 +15,7 @@ export function conflicts(profiles: Profile[]): string[] {
   ];
 }
 
-/** Compares user ids and ports that profiles name. Ids from a pod are compared for each pod: see `planFor`. */
+/** Compares user ids and ports that profiles name. `planFor` compares ids that come from a pod. */
 function redirectConflicts(profiles: Profile[]): string[] {
   const redirects = profiles.flatMap(({ name, proof }) =>
     proof.checks.flatMap((check) => ('redirect' in check ? [{ profile: name, ...check.redirect }] : [])),
@@ -68,7 +68,7 @@ function inboundConflict(profiles: Profile[]): string | undefined {
   return `proof.witness of profile "${witness.name}" can show one proof.inbound, not those of "${first.name}" and "${second.name}"`;
 }
 
-/** Annotations that two profiles set to different values. Lists of Multus networks are merged instead. */
+/** Annotations that two profiles set to different values. Lists of Multus networks do not conflict: they are merged. */
 function annotationConflicts(profiles: Profile[]): string[] {
   const seen = new Map<string, { profile: string; value: string }>();
   return profiles.flatMap((profile) =>
@@ -85,8 +85,8 @@ function annotationConflicts(profiles: Profile[]): string[] {
 }
 
 /**
- * Finds annotations that one profile sets and by which another profile, or the same one, excludes pods. The excluding
- * profile would apply at the first call for a pod, but not at the second call, which sees the annotation.
+ * Finds annotations that one profile sets and by which a profile, even the same one, excludes pods. That profile would
+ * apply in the first call for a pod, but not in the second call, which sees the annotation.
  */
 function contradictions(profiles: Profile[]): string[] {
   const given = profiles.flatMap(({ name, annotations }) =>

@@ -25,7 +25,7 @@ export function mergeNetworks(
 const identity = (entry: NetworkEntry, podNamespace: string): string =>
   `${entry.namespace || podNamespace}/${entry.name}`;
 
-/** The wanted entries without a match in the pod, by name and interface or else by name. A pod's entry matches once. */
+/** Wanted entries that the pod lacks. The pod's entries match once: by name and interface, or else by name. */
 function missingEntries(
   have: NetworkEntry[],
   want: NetworkEntry[],
@@ -60,7 +60,7 @@ function missingEntries(
     .map(({ entry }) => entry);
 }
 
-/** The fields of a profile's entry that differ in the pod's entry of the same network. */
+/** The fields in which the pod's entry of a network differs from the profile's. */
 function differences(kept: NetworkEntry, asked: NetworkEntry): string[] {
   const { name: _, namespace: __, ...rest } = asked;
   return Object.keys(rest).filter((key) => !same(kept[key], rest[key]));

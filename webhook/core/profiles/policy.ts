@@ -26,13 +26,13 @@ export interface GateSettings {
   evidence: EvidenceMode;
 }
 
-/** At most this many combinations are cached, because anybody who may create a pod can choose label values. */
+/** The maximum number of cached combinations, because anyone who may create a pod can choose label values. */
 const mostCombinations = 1000;
 
 /** The longest label value in Kubernetes. An injected pod carries the combination as a label. */
 const longestLabel = 63;
 
-/** A configuration prepared for requests. It is computed once for each change of the configuration. */
+/** A configuration prepared for requests, once for each change of the configuration. */
 export class Policy {
   readonly proof: ProofSettings;
   readonly gate: GateSettings;
@@ -42,7 +42,7 @@ export class Policy {
   /** `namespace/name` of every DaemonSet that provides a network. The pods of these DaemonSets are exempt. */
   readonly daemonSets: ReadonlySet<string>;
   readonly #combined = new Map<string, CombinedProfiles>();
-  /** The configuration of this policy: plain data, from which another thread can make the same policy. */
+  /** The configuration of this policy, as plain data from which another thread can build the same policy. */
   readonly configuration: Configuration;
 
   constructor(configuration: Configuration) {

@@ -9,7 +9,7 @@ import type {
 
 export type * from './configuration.ts';
 
-/** The name of a check, which is its only key. The schema guarantees exactly one. */
+/** The name of a check: its only key, as the schema guarantees. */
 export const checkNameOf = (check: CheckOfProfile): CheckName => Object.keys(check)[0] as CheckName;
 
 /** A DaemonSet in a namespace. */

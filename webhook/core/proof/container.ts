@@ -18,15 +18,15 @@ export interface Injection {
 }
 
 /**
- * Returns the init container of a plan; undefined if the plan has no checks. The container has the defaults and the
- * mount that the API server would add, so that no second call is needed. It complies with Pod Security `restricted`.
+ * Returns the init container of a plan; undefined if the plan has no checks. It has the defaults and the token mount
+ * that the API server would add otherwise, which would cause a second call. It meets Pod Security `restricted`.
  */
 export function injectionFor(plan: ProofPlan, proof: ProofSettings): Injection | undefined {
   if (plan.checkNames.length === 0) return undefined;
   const { program, witness, resources, ownValidator } = plan;
   const volume = plan.checkNames.includes('interfaces') ? podInfo() : undefined;
   const mount: VolumeMount = { name: podInfoVolume, mountPath: podInfoMountPath, readOnly: true };
-  // the token's mount is the last, as the API server would add it
+  // the token's mount is last, where the API server would add it
   const volumeMounts = [...(volume ? [mount] : []), ...(plan.tokenMount ? [plan.tokenMount] : [])];
   const container = {
     name: validatorContainer,
@@ -44,14 +44,14 @@ export function injectionFor(plan: ProofPlan, proof: ProofSettings): Injection |
       seccompProfile: { type: 'RuntimeDefault' },
     },
     terminationMessagePath: '/dev/termination-log',
-    // a network's own validator writes only to its log
+    // a network's own validator writes no termination message, only a log
     terminationMessagePolicy: ownValidator ? 'FallbackToLogsOnError' : 'File',
     ...(volumeMounts.length > 0 && { volumeMounts }),
   };
   return { container, volume };
 }
 
-/** The probe by which the kubelet dials the pod. It must outlast the checks, as its failure restarts the container. */
+/** The probe with which the kubelet connects. It must outlast the checks: its failure restarts the container. */
 function startupProbe({ checks }: ProofPlan, port: number): object {
   const timeouts = checks.flatMap(({ profile: _, ...check }) =>
     Object.values<{ timeout: string }>(check).map(({ timeout }) => parseDuration(timeout) ?? 0),
@@ -73,7 +73,7 @@ const field = (name: string, fieldPath: string): EnvVar => ({
 const annotationField = (key: string): string => `metadata.annotations['${key}']`;
 
 function environment({ checks, checkNames, ownValidator }: ProofPlan, proof: ProofSettings): EnvVar[] {
-  // a network's own validator gets an empty list, because the variable marks the container as ours
+  // a network's own validator gets an empty list: the variable only marks the container as ours
   const result: EnvVar[] = [{ name: env.checks, value: JSON.stringify(checks) }];
   if (ownValidator) return result;
   if (proof.mode === 'warn') result.push({ name: env.mode, value: 'warn' });
@@ -91,7 +91,7 @@ function environment({ checks, checkNames, ownValidator }: ProofPlan, proof: Pro
   return result;
 }
 
-/** The volume with `network-status`, which Multus writes too late for an environment variable. */
+/** The volume with `network-status`. Multus writes it too late for an environment variable. */
 const podInfo = (): Volume => ({
   name: podInfoVolume,
   downwardAPI: {

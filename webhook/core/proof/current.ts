@@ -6,14 +6,14 @@ import type { Container, EnvVar, Pod, Resources, SecurityContext, VolumeMount } 
 import { mayRunAs, mayRunInGroup, type ProofIds } from './ids.ts';
 import { hasPodResources } from './resources.ts';
 
-/** Variables that change what the container runs or proves: ours, and those of the loader, the C library and Node. */
+/** Variables that change what the container runs or proves: ours, and those for the loader, C library and Node. */
 export const decisiveVariables =
   /^(CNI_GATE_.*|LD_.*|OPENSSL_.*|GCONV_PATH|GLIBC_TUNABLES|LOCPATH|NODE_(CHANNEL_FD|COMPILE_CACHE|ICU_DATA|OPTIONS|PATH|V8_COVERAGE))$/;
 
 /** Paths where the API server's plugins and webhooks mount credentials. The validator reads no credentials. */
 const credentials = /^\/var\/run\/secrets(\/(?!\.\.?(\/|$))[^/]+)+\/?$/;
 
-/** Fields that others may add. The API server sets `resizePolicy`, which does not change what the container does. */
+/** Fields to which other components may add. The API server sets `resizePolicy`, which has no effect here. */
 export const mayBeAdded = new Set(['env', 'resources', 'securityContext', 'volumeMounts', 'resizePolicy']);
 
 /**
@@ -28,7 +28,7 @@ export function isCurrent(actual: Container, wanted: Container, ids: ProofIds, p
     [imagePullPolicy, 'Always'].includes(actual.imagePullPolicy) &&
     sameVariables(actual.env ?? [], variables ?? []) &&
     sameMounts(actual.volumeMounts ?? [], volumeMounts ?? []) &&
-    // if pod-level resources decide the QoS class, the values that a LimitRange set on our container may stay
+    // with pod-level resources, ours do not decide the QoS class, so a LimitRange's values may stay
     (hasPodResources(pod) || sameResources(actual.resources ?? {}, resources ?? {})) &&
     sameRights(actual.securityContext ?? {}, securityContext ?? {}, ids)
   );
@@ -41,7 +41,7 @@ const sameVariables = (actual: EnvVar[], wanted: EnvVar[]): boolean =>
     wanted,
   );
 
-/** Only mounts of credentials may be added, because any other mount could hide the program or a file that it reads. */
+/** Only mounts of credentials may be added: any other mount could replace the program or a file that it reads. */
 function sameMounts(actual: VolumeMount[], wanted: VolumeMount[]): boolean {
   const paths = new Set(wanted.map(({ mountPath }) => mountPath));
   return same(
@@ -50,7 +50,7 @@ function sameMounts(actual: VolumeMount[], wanted: VolumeMount[]): boolean {
   );
 }
 
-/** The resources that decide the QoS class must be equal. A LimitRange may have set other resources. */
+/** Compares the resources that decide the QoS class. A LimitRange may have set further resources. */
 function sameResources(actual: Resources, wanted: Resources): boolean {
   return (['requests', 'limits'] as const).every((kind) =>
     ['cpu', 'memory'].every((name) => {

@@ -43,7 +43,7 @@ function listeningOn(list: string): Families | undefined {
   return families;
 }
 
-/** The settings of a redirect for these families: with the targets of these families, or with all if none is left. */
+/** The settings of a redirect with only the targets of these families; with all targets if none is left. */
 export function narrow(
   redirect: RedirectSettings,
   served: Served | undefined,

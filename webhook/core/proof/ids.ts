@@ -31,7 +31,7 @@ export function idsIn({ asUser, notAsUser, notAsGroup }: Identity, place: Place)
   return {
     asUser: idOf(asUser, 'runAsUser', place, true),
     asGroup: typeof asUser === 'object' ? groupBeside(asUser, place) : undefined,
-    // not the pod-level id: it is the application's, and a rule that exempts it would exempt all traffic of the pod
+    // without the pod-level id, which is the application's: a rule that exempts it would exempt all traffic of the pod
     notAsUser: idOf(notAsUser, 'runAsUser', place, false),
     notAsGroup: idOf(notAsGroup, 'runAsGroup', place, false),
   };
@@ -47,7 +47,7 @@ function idOf(id: Id | undefined, field: Field, place: Place, ofPod: boolean): n
 const groupBeside = (source: IdSource, { pod }: Place): number | undefined =>
   source.containers && (inContainers(source, 'runAsGroup', pod, true) ?? source.default);
 
-/** The id in the pod's annotation, else in its namespace's. An empty one does not count, as in linkerd2-proxy-init. */
+/** The id in the pod's annotation, or else in its namespace's. Empty ones do not count, as in linkerd2-proxy-init. */
 function inAnnotations({ annotation }: IdSource, { pod, namespace }: Place): number | undefined {
   if (annotation === undefined) return undefined;
   return idIn(getOwn(pod.metadata.annotations, annotation) || getOwn(namespace.annotations, annotation));
@@ -87,8 +87,8 @@ function idIn(value: unknown): number | undefined {
 export const imageUser = 64_532;
 
 /**
- * Returns the ids to set on the init container. They are set only if a check requires them, or if the container would
- * run as root or as an id that the redirect exempts, because OpenShift assigns ids from a range and rejects all others.
+ * Returns the ids to set on the init container. They are set only if necessary, because OpenShift assigns ids from a
+ * range and rejects all others: if a check requires an id, or if the container would run as root or as an exempted id.
  * @param image the user and group id of the image; undefined if they are unknown
  */
 export function runAsFor(pod: Pod, ids: ProofIds, image: number | undefined): Partial<Record<Field, number>> {
@@ -105,7 +105,7 @@ export function runAsFor(pod: Pod, ids: ProofIds, image: number | undefined): Pa
   return { ...(changesUser && { runAsUser: id }), runAsGroup: id };
 }
 
-/** Whether a proof may run as this user. Root, and users that a mesh's rule exempts, would prove nothing. */
+/** Whether a proof may run as this user. As root, or as a user that a mesh's rule exempts, it would prove nothing. */
 export function mayRunAs(user: number, ids: ProofIds): boolean {
   return user !== 0 && !ids.notAsUsers.includes(user);
 }

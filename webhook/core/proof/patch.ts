@@ -37,13 +37,13 @@ export function patchFor(
   ];
 }
 
-/** Removes what an earlier call injected, and writes the given status, which shows that cni-gate reviewed the pod. */
+/** Removes what an earlier call injected, and writes the given status, which shows that the pod was reviewed. */
 export function removalPatch(pod: Pod, earlier: EarlierCall, status?: string): Operation[] {
   const { metadata, spec } = pod;
   return [
     ...removeOperations('initContainers', spec.initContainers, earlier.container),
     ...dropVolume(pod, earlier),
-    // without its status, a later call would take the copied label for the user's choice
+    // with the status gone, the next call would take the copied label for the user's choice
     ...(earlier.copiedLabel
       ? mapOperations(['metadata', 'labels'], metadata.labels, new Map([[profileLabel, undefined]]))
       : []),
@@ -51,7 +51,7 @@ export function removalPatch(pod: Pod, earlier: EarlierCall, status?: string): O
   ];
 }
 
-/** Records why nothing is proved. The status of an earlier call stays, because this call may fail only temporarily. */
+/** Records why nothing is proved. An earlier call's status stays, because this call may fail only temporarily. */
 export function refusalPatch(pod: Pod, code: string): Operation[] {
   const isReviewed =
     getOwn(pod.metadata.annotations, statusAnnotation) && readStatus(pod)?.left === undefined;
@@ -59,8 +59,8 @@ export function refusalPatch(pod: Pod, code: string): Operation[] {
 }
 
 /**
- * Applies a patch to the pod in place before the patch is sent. A patch that does not apply would fail the request,
- * whatever the webhook's failurePolicy is.
+ * Applies a patch to the pod in place, before it is sent: if a sent patch does not apply, the API server fails the
+ * request, whatever the webhook's failurePolicy is.
  * @throws CniGateError CNI_GATE_PATCH_FAILED
  */
 export function applyOnce(pod: Pod, operations: Operation[]): void {
@@ -76,7 +76,7 @@ export function applyOnce(pod: Pod, operations: Operation[]): void {
 const statusOperations = ({ metadata }: Pod, text: string | undefined): Operation[] =>
   mapOperations(['metadata', 'annotations'], metadata.annotations, new Map([[statusAnnotation, text]]));
 
-/** Refuses a pod that already uses one of our names. The API server would refuse it too, with an unhelpful message. */
+/** Refuses a pod that uses one of our names itself. The API server's own message would not explain the cause. */
 function refuseTakenNames(pod: Pod, earlier: EarlierCall): void {
   const { initContainers, volumes } = pod.spec;
   const ours = initContainers?.[earlier.container];

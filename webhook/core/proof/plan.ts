@@ -32,14 +32,14 @@ import { resourcesFor } from './resources.ts';
 import { targetsIn } from './skipped-ports.ts';
 import { witnessFor } from './witness.ts';
 
-/** How one pod proves its networks: all that the init container and the patch need to know about the pod. */
+/** How one pod proves its networks: all that the init container and the patch depend on. */
 export interface ProofPlan {
   profiles: readonly Profile[];
   /** The checks of our validator, in the order of the profiles. */
   checks: ProfileCheck[];
   /** The names of the checks, each once; `container` is a network's own validator. Empty if nothing is proved. */
   checkNames: string[];
-  /** True if nothing is proved because the network's own validator can only refuse, and `proof.mode` is `warn`. */
+  /** Set if nothing is proved because the network's own validator could only refuse, and `proof.mode` is `warn`. */
   refuses: boolean;
   /** Whether a network's own validator runs instead of ours. */
   ownValidator: boolean;
@@ -69,7 +69,7 @@ export function planFor(
   const { pod } = asked;
   const place = { pod, namespace };
   const container = profiles.find((profile) => profile.proof.container !== undefined)?.proof.container;
-  // a proof with a witness cannot let the pod start after a failure
+  // a witness would keep the pod from starting after a failure, even in warn mode
   const witness = proof.mode === 'warn' ? undefined : witnessFor(place, profiles);
   const checks = [...checksIn(place, profiles), ...witnessChecks(profiles, witness)];
   const redirects = checks.flatMap((check) => ('redirect' in check ? [check.redirect] : []));
@@ -82,7 +82,7 @@ export function planFor(
   };
   refuseContradiction(ids, profiles);
   const ownValidator = container !== undefined;
-  // a network's own validator cannot report a failure and still let the pod start
+  // a network's own validator would keep the pod from starting after a failure, even in warn mode
   const refuses = ownValidator && proof.mode === 'warn';
   const names = [
     ...profiles.flatMap((profile) => profile.proof.checks.map(checkNameOf)),
@@ -109,7 +109,7 @@ export function planFor(
       : { image: proof.image, args: [validateCommand] },
     witness,
     ids,
-    // the user in the image of a network's own validator is unknown
+    // the user of a network's own validator's image is not known
     runAs: runAsFor(pod, ids, ownValidator ? undefined : imageUser),
     resources: resourcesFor(pod, ownValidator, proof.resources),
     tokenMount: tokenMount(pod),
@@ -136,7 +136,7 @@ function checkIn(place: Place, check: CheckOfProfile, proof: ProfileProof): Chec
   return check;
 }
 
-/** The check of the kubelet's connection, for each profile with the kubelet as witness or with an inbound redirect. */
+/** The witness check, for each profile that requires the witness or has an inbound redirect. */
 function witnessChecks(profiles: readonly Profile[], witness: WitnessCheck | undefined): ProfileCheck[] {
   if (witness === undefined) return [];
   const { inbound, exempt: _, ...plain } = witness;
@@ -146,7 +146,7 @@ function witnessChecks(profiles: readonly Profile[], witness: WitnessCheck | und
   });
 }
 
-/** Warns that the kubelet is no witness although a profile requires it, and names the reason. */
+/** Warns about profiles that require the kubelet as witness but get none, with the reason. */
 function noWitness(profiles: readonly Profile[], { mode }: ProofSettings): string[] {
   if (!profiles.some(({ proof }) => proof.witness !== undefined)) return [];
   const why =
@@ -164,7 +164,7 @@ function requestsDevices(pod: Pod): boolean {
   );
 }
 
-/** Refuses ids from the pod that contradict each other. Ids that profiles name were compared by `conflicts`. */
+/** Refuses ids of the pod that contradict each other; `conflicts` has compared the ids that profiles name. */
 function refuseContradiction(ids: ProofIds, profiles: readonly Profile[]): void {
   const { asUser, asGroup = asUser, notAsUsers, notAsGroups } = ids;
   const clashes = [
@@ -180,7 +180,7 @@ function refuseContradiction(ids: ProofIds, profiles: readonly Profile[]): void 
   );
 }
 
-/** The profiles' annotations that the pod lacks. `warnings` receives a text for each value of the pod that is kept. */
+/** The profiles' annotations that the pod lacks. A text is added to `warnings` for each value of the pod that stays. */
 function annotationsFor(
   { pod, namespace }: { pod: Pod; namespace: string },
   profiles: readonly Profile[],
@@ -204,11 +204,11 @@ function annotationsFor(
   return result;
 }
 
-/** Warns if Multus cannot read the networks that the pod requests. Multus then creates no sandbox for the pod. */
+/** Warns if Multus cannot read the requested networks: it then creates no sandbox. */
 function unreadableNetworks(pod: Pod, checkNames: string[]): string[] {
   const networks = getOwn(pod.metadata.annotations, foreign.networks);
   if (networks === undefined || !checkNames.includes('interfaces')) return [];
-  // a list that is too long is not parsed here, but Multus may be able to read it
+  // a list that is too long for us may be readable for Multus
   if (networks.length > longestNetworks || parseNetworks(networks) !== undefined) return [];
   return [
     `${foreign.networks} is neither a comma list nor a JSON list that Multus can read: the pod cannot start`,

@@ -9,10 +9,10 @@ import {
 } from '../facts/pod.ts';
 import type { ProofResources } from '../profiles/types.ts';
 
-/** The resources that a ResourceQuota or a LimitRange may require of every container. */
+/** The resources that a ResourceQuota or a LimitRange can demand of every container. */
 export const counted = ['cpu', 'memory', 'ephemeral-storage'] as const;
 
-/** The smallest limits of a network's own validator (`proof.container`), whose needs are not known. */
+/** The minimum limits for a network's own validator (`proof.container`), whose needs are unknown. */
 const leastOfOwnValidator = { cpu: '50m', memory: '64Mi' };
 
 /**
@@ -49,11 +49,11 @@ type AmountOf = (container: Container, name: string) => number;
 
 const limitOf: AmountOf = ({ resources }, name) => quantity(getOwn(resources?.limits, name) ?? Number.NaN);
 
-/** The request, or else the limit. The API server sets the same default, but a manifest may not have passed it yet. */
+/** The request, or else the limit, which is the API server's default too. Manifests have not passed it yet. */
 const requestOf: AmountOf = ({ resources }, name) =>
   quantity(getOwn(resources?.requests, name) ?? getOwn(resources?.limits, name) ?? Number.NaN);
 
-/** The amounts of the resources that all containers set. If all set 0, so do we: Kubernetes treats 0 as not set. */
+/** The amounts of the resources that all containers set. If all set 0, ours is 0 too: Kubernetes treats 0 as unset. */
 function whereAllSet(
   field: keyof Resources,
   containers: readonly Container[],

@@ -7,7 +7,7 @@ import type { ChosenBy, EarlierCall } from '../facts/status-annotation.ts';
 import type { Policy } from '../profiles/policy.ts';
 import type { Condition, Matcher, Profile, ProofSettings } from '../profiles/types.ts';
 
-/** Why a pod is exempt. The audit annotation and the label of the metric have the same values. */
+/** Why a pod is exempt. The audit annotation and the metric's label have the same values. */
 export type Exemption =
   | 'operation'
   | 'mirror-pod'
@@ -27,16 +27,16 @@ export interface AskedPod {
   subResource: string;
 }
 
-/** Namespaces of Kubernetes' own components. A webhook that delays their pods can keep a cluster from recovering. */
+/** Namespaces of Kubernetes' own components: a webhook that delays their pods can keep a cluster from recovering. */
 const systemNamespaces = new Set(['kube-system']);
 
-/** Whether all pods of a namespace are exempt, whatever its labels are. `ownNamespace` is the namespace of cni-gate. */
+/** Whether all pods of a namespace are exempt, regardless of labels. `ownNamespace` is the namespace of cni-gate. */
 export const isExemptNamespace = (namespace: string, ownNamespace: string | undefined): boolean =>
   systemNamespaces.has(namespace) || namespace === ownNamespace;
 
 /**
- * Returns why this pod must not be changed, whatever its namespace and labels request; undefined if it may be.
- * @param daemonSets `namespace/name` of the DaemonSets that provide networks: no such pod may wait for its own network
+ * Returns why this pod must not be changed, regardless of its labels; undefined if it may be changed.
+ * @param daemonSets `namespace/name` of network DaemonSets, whose pods must not wait for their own network
  */
 export function exemption(
   request: AskedPod,
@@ -62,7 +62,7 @@ export function exemption(
 export const isMirrorPod = ({ metadata }: Pick<Pod, 'metadata'>): boolean =>
   getOwn(metadata.annotations, foreign.mirrorPod) !== undefined;
 
-/** Exemptions whose pods get no patch at all, not even one that removes an earlier injection. */
+/** Exemptions whose pods get no patch at all: even an earlier injection stays. */
 export function isUntouchable(reason: Exemption): boolean {
   return reason === 'operation' || reason === 'mirror-pod' || reason === 'exempt-namespace';
 }
@@ -86,7 +86,7 @@ function selectsWindows(requirement: unknown): boolean {
   );
 }
 
-/** A field of a value whose type was not checked when the request was decoded. */
+/** A field of a value whose type is not known, because decoding did not check it. */
 const at = (value: unknown, key: string): unknown => (isObject(value) ? value[key] : undefined);
 
 function listAt(value: unknown, key: string): unknown[] {
@@ -99,7 +99,7 @@ export interface Selection {
   /** The label's value, such as `cilium.linkerd`. */
   profile: string;
   chosenBy: ChosenBy;
-  /** The pod's label, if it leaves out profiles of the namespace although `proof.allowOptOut` is false. */
+  /** The value of the pod's label, if it omits profiles of the namespace although `proof.allowOptOut` is false. */
   forbidden?: string;
   chosen: Profile[];
   /** The chosen profiles that apply to the pod. */
@@ -130,7 +130,7 @@ type Choice = Pick<Selection, 'profile' | 'chosenBy' | 'forbidden'>;
 
 const byNamespace = (profile: string): Choice => ({ profile, chosenBy: 'namespace' });
 
-/** The choice by a pod's own label. Without `proof.allowOptOut`, the label can only add profiles to the namespace's. */
+/** The profiles that a pod's own label chooses. Without `proof.allowOptOut`, it can only add to the namespace's. */
 function choose(
   ofPod: string,
   ofNamespace: string,
@@ -144,7 +144,7 @@ function choose(
   return { profile: [...missing, ofPod].join('.'), chosenBy: 'pod', forbidden: ofPod };
 }
 
-/** The profiles that apply now, or once other profiles' annotations are set, as a later call must decide the same. */
+/** The profiles that apply now or once the profiles' annotations are set, so that a later call decides the same. */
 export function applying(
   chosen: readonly Profile[],
   pod: Pod,

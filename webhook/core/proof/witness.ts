@@ -6,17 +6,17 @@ import type { Place } from './ids.ts';
 import { allMatch } from './selection.ts';
 import { portsOf, textAt } from './skipped-ports.ts';
 
-/** How long the check waits for the kubelet, which dials once a second, but sees a container late on a busy node. */
+/** How long the check waits. The kubelet connects once a second, but notices containers late on a busy node. */
 const timeout = '30s';
 
-/** Where the search for the probe's port starts, first and second. It skips ports of the pod, which peers may dial. */
+/** The first port to try for the probe. Ports of the pod are skipped, because peers may connect to them. */
 const usualPort = 14_040;
 const leastPort = 1024;
 
 /** The subnets that contain all IPv4 and all IPv6 addresses. */
 const everywhere = ['0.0.0.0/0', '::/0'];
 
-/** The check of the kubelet's connection; undefined if no profile requires it or only the proxy can accept it. */
+/** The check that the kubelet connects; undefined if no profile requires it, or only the proxy can accept it. */
 export function witnessFor(place: Place, profiles: readonly Profile[]): WitnessCheck | undefined {
   if (!profiles.some(({ proof }) => proof.witness !== undefined)) return undefined;
   const inbound = profiles.find(({ proof }) => proof.inbound !== undefined)?.proof.inbound;
@@ -45,12 +45,12 @@ function redirectedPort(
   const excluded = [port, ...neverRedirected, excludedByPod];
   const only = (includedBy && getOwn(place.pod.metadata.annotations, includedBy)) ?? '*';
   if (only === '*') return firstPort(portsOf([...used, ...excluded].join()));
-  // only a port of this list is redirected, although peers may dial it; iptables reads leading zeros as octal
+  // only listed ports are redirected, even if peers may use them; iptables reads leading zeros as octal
   const [ports, skipped] = [portsOf(only.replaceAll(/\b0\d+/g, '')), portsOf(excluded.join())];
   return firstPort(skipped.map((isSkipped, at) => Number(isSkipped === 1 || ports[at] === 0)));
 }
 
-/** The first port that is not marked, from the usual port upwards, or else from the least port upwards. */
+/** The first unmarked port from the usual port upwards, or else from the least port upwards. */
 function firstPort(taken: Uint8Array): number | undefined {
   const found = [usualPort, leastPort].map((start) => taken.indexOf(0, start));
   return found.find((port) => port >= 0);

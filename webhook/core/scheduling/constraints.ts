@@ -38,7 +38,7 @@ function matchesTerms(terms: readonly NodeSelectorTerm[], node: LabelledNode): b
   });
 }
 
-/** Whether a value, which is undefined if missing, meets the requirement. No value meets an unknown operator. */
+/** Whether a value meets the requirement; the value is undefined if missing. No value meets an unknown operator. */
 export function matches({ operator, values }: Requirement, value: string | undefined): boolean {
   const given = values ?? [];
   switch (operator) {
@@ -58,7 +58,7 @@ export function matches({ operator, values }: Requirement, value: string | undef
   }
 }
 
-/** Compares whole numbers; false if one is not a whole number. Source: Kubernetes, `labels.Requirement.Matches`. */
+/** Compares integers; false if one of the texts is no integer. Source: Kubernetes, `labels.Requirement.Matches`. */
 function compares(operator: 'Gt' | 'Lt', left = '', right = ''): boolean {
   // an int64 has up to 19 digits
   const isWhole = [left, right].every((text) => /^[+-]?\d{1,19}$/.test(text));
@@ -73,7 +73,7 @@ const words: Record<string, (key: string, values: string) => string> = {
   DoesNotExist: (key) => `!${key}`,
 };
 
-/** A selector as text for a query (Kubernetes, `labels.Parse`); undefined if it selects everything. */
+/** A selector in the syntax of queries (Kubernetes, `labels.Parse`); undefined if it selects everything. */
 export function selectorText({ matchLabels, matchExpressions }: LabelSelector): string | undefined {
   const terms = [
     ...Object.entries(matchLabels ?? {}).map(([key, value]) => `${key}=${value}`),
@@ -116,11 +116,11 @@ export const requiredOf = (spec: PodSpec): Required => ({
   tolerations: spec.tolerations ?? [],
 });
 
-/** The number of terms that are compared with each node. A list of values counts once. */
+/** How many terms are compared with each node. A list of values counts once. */
 export function countTerms({ constraints, tolerations }: Required): number {
   const required = constraints.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
   const affinity = (required?.nodeSelectorTerms ?? []).reduce(
-    // an empty term is compared as well
+    // an empty term needs a comparison too
     (sum, { matchExpressions, matchFields }) =>
       sum + Math.max(1, (matchExpressions ?? []).length + (matchFields ?? []).length),
     0,
@@ -128,9 +128,9 @@ export function countTerms({ constraints, tolerations }: Required): number {
   return Object.keys(constraints.nodeSelector ?? {}).length + affinity + tolerations.length;
 }
 
-/** Whether a pod has PersistentVolumeClaims. Most volumes of claims are usable in one zone only. */
+/** Whether a pod has PersistentVolumeClaims, whose volumes can often be used in one zone only. */
 export const hasClaims = (volumes: PodSpec['volumes']): boolean =>
   (volumes ?? []).some(({ persistentVolumeClaim, ephemeral }) => Boolean(persistentVolumeClaim || ephemeral));
 
-/** The label with a node's zone. Most volumes that are not usable everywhere are usable in one zone only. */
+/** The label with a node's zone. */
 export const zoneLabel = 'topology.kubernetes.io/zone';

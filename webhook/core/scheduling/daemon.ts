@@ -22,7 +22,7 @@ function tolerating(name: string, effect: string): Toleration {
   return { key: `node.kubernetes.io/${name}`, operator: 'Exists', effect };
 }
 
-/** Whether the DaemonSet controller would put a pod on the node. Source: Kubernetes, `NodeShouldRunDaemonPod`. */
+/** Whether the DaemonSet controller would create a pod for the node. Source: Kubernetes, `NodeShouldRunDaemonPod`. */
 export function wantsDaemonPod(
   template: DaemonTemplate,
   node: LabelledNode & { taints: readonly Taint[] },

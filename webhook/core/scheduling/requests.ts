@@ -27,11 +27,11 @@ export function addAll(all: Iterable<Amounts>): Amounts {
   return Object.fromEntries(total);
 }
 
-/** The amounts without the taken ones; a result can be negative. */
+/** Subtracts the taken amounts; a result can be negative. */
 export const subtract = (amounts: Amounts, taken: Amounts): Amounts =>
   addAll([amounts, Object.fromEntries(Object.entries(taken).map(([name, amount]) => [name, -amount]))]);
 
-/** Whether the requested amounts are free. A resource of which 0 is requested always fits. */
+/** Whether the requested amounts are free. A request of 0 always fits, even if nothing is free. */
 export function fits(requested: Amounts, free: Amounts): boolean {
   return Object.entries(requested).every(([name, amount]) => amount <= 0 || amount <= (free[name] ?? 0));
 }

@@ -3,13 +3,13 @@ import { repairLimits } from '../../lib/limits.ts';
 const { pause } = repairLimits.breaker;
 
 /**
- * Stops repair after recreated pods of most controllers failed again. After a pause, single pods are tried, and their
- * namespaces take turns, until a pod passes. A namespace without failures may try a pod at once, so that a tenant's
- * failures do not stop the repair of other tenants. `now` is in milliseconds of a monotonic clock.
+ * Stops repair when the replacements of most controllers' pods failed too. After a pause, repair tries single pods, in
+ * turn from each namespace, until one passes. A namespace without failures may try a pod immediately, so that one
+ * tenant's failures do not stop the repair of other tenants. `now` is in milliseconds of a monotonic clock.
  */
 export class Breaker {
   #until = Number.NEGATIVE_INFINITY;
-  /** When a namespace may next try a pod. Only namespaces whose pods failed again or were tried have an entry. */
+  /** When a namespace may next try a pod. A namespace without an entry may try a pod immediately. */
   readonly #next = new Map<string, number>();
 
   isOpen(now: number): boolean {
@@ -20,14 +20,14 @@ export class Breaker {
     return !this.isOpen(now) || now >= (this.#next.get(namespace) ?? now);
   }
 
-  /** Stops repair. If no pod is tried, repair resumes after two pauses. @param namespaces that take turns */
+  /** Stops repair, for two pauses unless a pod is tried before. @param namespaces those that have to take turns */
   open(namespaces: ReadonlySet<string>, now: number): void {
     this.#until = now + 2 * pause;
     this.#next.clear();
     for (const namespace of namespaces) this.#next.set(namespace, now + pause);
   }
 
-  /** Call it when a pod is tried. Then all other namespaces have their turn before this namespace's next turn. */
+  /** Call it when a pod is tried. The namespace then waits until every other namespace had a turn. */
   tried(namespace: string, now: number): void {
     if (!this.isOpen(now)) return;
     const turns = this.#next.has(namespace) ? this.#next.size : 0;

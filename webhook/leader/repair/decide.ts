@@ -10,15 +10,15 @@ export interface Recreation {
    * pod's end as a failure.
    */
   how: 'delete' | 'release-and-delete';
-  /** Why the pod is recreated, for people. */
+  /** Why the pod is recreated, for log and event. */
   why: string;
-  /** Set if the gate keeps new pods off the node, or allows only one pod at a time there. */
+  /** Set if the replacement can go to another node, and the gate blocks this node or allows one pod at a time on it. */
   moves?: true;
 }
 
 const look = 'look at what the proofs saw: "cni-gate status"';
 
-/** For people: why a failed pod is not recreated now, and what to do. Reasons from `under-way` on end by themselves. */
+/** Why a failed pod is not recreated now, and what the user can do. Reasons from `under-way` on end by themselves. */
 export const skipTexts = {
   leaving: 'it is being deleted',
   ended:
@@ -53,14 +53,14 @@ export interface Skipped {
 
 export interface RepairFacts {
   owners: RepairSettings['owners'];
-  /** Whether repair deletes pods. It then leaves a pod that failed in warn mode to its owner, because that pod runs. */
+  /** Whether repair deletes pods. If so, it skips pods that failed in warn mode, because their applications run. */
   enforces: boolean;
   node(node: string, profile: string): NodeForProfile;
   /** Whether a node other than the pod's own is suitable and has a ready network. */
   elsewhere(pod: PodEvidence): boolean;
   /**
-   * The lowest ordinal whose proof has not passed, if the controller makes a pod only after all lower ordinals are
-   * ready; undefined for other controllers.
+   * The lowest ordinal without a passed proof, if the controller creates a pod only after all lower ordinals are ready;
+   * undefined for other controllers.
    */
   lowestOrdinal(pod: PodEvidence): number | undefined;
   /** Why the pod has to wait because of the leader's earlier deletions; undefined if it need not wait. */
@@ -68,17 +68,17 @@ export interface RepairFacts {
 }
 
 export interface Turn {
-  /** Whether the gate keeps the replacement off the pod's node. */
+  /** As in {@link Recreation}. */
   moves: boolean;
-  /** Whether a proof has passed on the pod's node since the pod failed. */
+  /** Whether another pod's proof has passed on this node since the pod failed. */
   proven: boolean;
-  /** The ordinal of a pod whose controller makes its pods in order; otherwise undefined. */
+  /** The pod's ordinal, if its controller creates pods in order; otherwise undefined. */
   ordinal: number | undefined;
 }
 
 /**
- * Whether to recreate a failed pod now: only if a controller replaces it, a new pod can work, and no limit forbids it.
- * Pure. The cluster may change before the deletion, so the deletion needs preconditions on UID and resource version.
+ * Whether to recreate a failed pod now: only if a controller replaces it, the replacement can work, and no limit
+ * forbids it. Pure. The pod may change afterwards, so its deletion needs preconditions on UID and resource version.
  */
 export function decide(pod: PodEvidence, facts: RepairFacts): Recreation | Skipped {
   const eligible = judge(pod, facts);
@@ -93,8 +93,8 @@ export function decide(pod: PodEvidence, facts: RepairFacts): Recreation | Skipp
 }
 
 /**
- * Whether a new pod can work: if a proof has passed on the node since the failure, if the node is ready, or if the gate
- * keeps the new pod off the node and another node is ready.
+ * Whether the replacement can work: a proof has passed on the node since the failure, the node is ready, or the gate
+ * keeps the replacement off the node and another node is ready.
  */
 function judge(
   pod: PodEvidence,
@@ -135,28 +135,28 @@ function judge(
   return { how, why: `node ${node} is ready, and a new pod finds out whether its network works` };
 }
 
-/** A failed run shows the network as it was when the pod's sandbox was made, so a later pass outdates the failure. */
+/** A failed proof shows the network at the time when the pod's sandbox was created, so a later pass outdates it. */
 function isProven(pod: PodEvidence, { state, passedAt }: NodeForProfile): boolean {
   const failed = { at: pod.startedAt ?? pod.at ?? pod.createdAt, shownBy: pod.failedVersion };
   return state === 'open' && passedAt !== undefined && isLater(passedAt, failed);
 }
 
-/** Whether the gate would allow the new pod on the node to find out whether the network works. */
+/** Whether the gate would allow the replacement on the node as a probe, to find out whether its network works. */
 const mayProbe = ({ node, failedProfiles }: PodEvidence, facts: RepairFacts): boolean =>
   failedProfiles.every((profile) => facts.node(node, profile).state !== 'unproved');
 
 /** How to recreate a controller's pods, by `group/kind`, or `v1/kind` for the core group. */
 const known: ReadonlyMap<string, Recreation['how']> = new Map([
-  // also for the pods of OpenShift's DeploymentConfig
+  // also for the pods of OpenShift's DeploymentConfig, which creates ReplicationControllers
   ['v1/ReplicationController', 'delete'],
   ['apps/ReplicaSet', 'delete'],
   ['apps/StatefulSet', 'delete'],
   ['apps/DaemonSet', 'delete'],
-  // a Job counts a deleted pod against its backoffLimit, but does not count a released pod
+  // a deleted pod would count against the Job's backoffLimit; a released pod does not
   ['batch/Job', 'release-and-delete'],
 ]);
 
-/** The mirror pod of a static pod has its Node as controller. */
+/** A pod whose controller is a Node is the mirror pod of a static pod, which only the kubelet can recreate. */
 function howToRecreate(
   { apiVersion, kind }: Controller,
   others: RepairSettings['owners'],
@@ -173,7 +173,7 @@ function howToRecreate(
 export const isOf = ({ apiVersion, kind }: Controller, of: 'DaemonSet' | 'StatefulSet'): boolean =>
   apiVersion.startsWith('apps/') && kind === of;
 
-/** The number at the end of the name of a StatefulSet's pod. */
+/** The ordinal of a StatefulSet's pod, from the end of its name. */
 export function ordinalOf({ name }: { name: string }): number {
   const digits = /-(\d{1,15})$/.exec(name)?.[1];
   return digits === undefined ? 0 : Number(digits);

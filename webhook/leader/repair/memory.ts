@@ -7,23 +7,23 @@ import { TokenBucket } from '../../lib/token-bucket.ts';
 import { Breaker } from './breaker.ts';
 import { ordinalOf, type Skipped, type Turn } from './decide.ts';
 
-/** The verdict of the pod that replaced a deleted pod. `unknown`: no verdict came, or it is not about the network. */
+/** The verdict of a deleted pod's replacement. `unknown`: none came in time, or it says nothing about the network. */
 export type Outcome = 'passed' | 'failed' | 'unknown';
 
 const { pause, longestPause, verdict: longest, breaker } = repairLimits;
 
-/** After more failures than this, even a pod that moves to another node has to wait: the pod may be the cause. */
+/** After more failures, even a pod whose replacement goes to another node has to wait: the pod may be the cause. */
 const mostMoves = 2;
 
 type Budgets = Pick<RepairSettings, 'perNodePerMinute' | 'perOwnerPerMinute' | 'perMinute'>;
 
 class Owner {
   readonly namespace: string;
-  /** Recreations without an outcome, by the UID of the deleted pod, the oldest first. */
+  /** Recreations without an outcome: the deleted pods' UIDs, the oldest first. */
   readonly attempts = new Map<string, { at: number; ordinal: number }>();
-  /** UIDs of pods that were created since the first attempt and have no verdict yet. A late success counts too. */
+  /** UIDs of pods that were created since the first recreation and have no verdict yet, even if it is overdue. */
   readonly successors = new Set<string>();
-  /** The last verdict of a successor. After a success, all failed pods of the controller may be recreated. */
+  /** The last verdict of a replacement. After a success, all failed pods of the controller may be recreated. */
   last: { passed: boolean; at: number } | undefined;
   failures = 0;
   retryAt = Number.NEGATIVE_INFINITY;
@@ -32,11 +32,11 @@ class Owner {
     this.namespace = namespace;
   }
 
-  /** Whether it is the pod's turn. One pod of the controller is tried before its other pods. */
+  /** Whether the pod may be recreated now. Of each controller, one pod is tried before its other pods. */
   hasTurn(uid: string, { proven, ordinal }: Turn): boolean {
     if (ordinal !== undefined)
       return ![...this.attempts.values()].some((attempt) => attempt.ordinal < ordinal);
-    // a pod does not wait for itself
+    // an earlier attempt to delete the same pod does not count
     const others = this.attempts.size - (this.attempts.has(uid) ? 1 : 0);
     return others === 0 || this.last?.passed || (proven && this.failures === 0);
   }
@@ -47,7 +47,7 @@ class Owner {
     this.retryAt = Number.NEGATIVE_INFINITY;
   }
 
-  /** Failures during a pause do not prolong the pause, because their attempts began before it. */
+  /** A failure during a pause does not prolong it, because its attempt began before the pause. */
   failed(now: number): void {
     this.last = undefined;
     if (now < this.retryAt) return;
@@ -61,7 +61,7 @@ class Owner {
   }
 }
 
-/** Stands for a controller that is not remembered. It is never changed. */
+/** The state of a controller that is not remembered. Never modify it. */
 const newOwner = new Owner('');
 
 /**
@@ -70,8 +70,8 @@ const newOwner = new Owner('');
  */
 export class RepairMemory {
   /**
-   * Token buckets of the cluster, of nodes, of controllers, and of namespaces with released pods. A full bucket has
-   * half of the tokens of a minute.
+   * The rate limits of the cluster, of each node, of each controller, and of each namespace with released pods. A
+   * bucket holds at most half of the tokens that it gets in a minute.
    */
   readonly #buckets = new Map<string, TokenBucket>();
   readonly #owners = new Map<string, Owner>();
@@ -86,12 +86,12 @@ export class RepairMemory {
   limit(pod: PodEvidence, eligible: Turn, budgets: Budgets, now: number): Skipped | undefined {
     const owner = this.#owners.get(pod.owner) ?? newOwner;
     if (!owner.last?.passed && !this.#breaker.allows(pod.namespace, now)) return { reason: 'breaker' };
-    // a pod that moves does not wait, because the gate keeps its replacement off the node only for some time
+    // these pods need not wait, because the gate keeps their replacements off the node only for a limited time
     const mayMove = eligible.moves && owner.failures <= mostMoves;
     if (owner.retryAt > now && !mayMove) return { reason: 'owner-pause' };
     if (!owner.hasTurn(pod.uid, eligible)) return { reason: 'owner-turn' };
     const [own, ...shared] = this.#bucketsOf(pod, budgets);
-    // half of the shared tokens are left to owners with pods that have passed
+    // the other half of the shared tokens is for owners whose pods have passed before
     const least = (bucket: TokenBucket): number => (this.#hasPassed(pod.owner) ? 1 : bucket.half + 1);
     const isFree = own.left(now) >= 1 && shared.every((bucket) => bucket.left(now) >= least(bucket));
     return isFree ? undefined : { reason: 'budget' };
@@ -111,8 +111,8 @@ export class RepairMemory {
   }
 
   /**
-   * Whether one more released pod may be deleted. This takes a token of the pod's namespace, because any user can mark
-   * a pod as released.
+   * Whether one more released pod may be deleted; if so, takes a token of the pod's namespace. The limit is needed
+   * because any user can mark a pod as released.
    */
   mayFinish({ namespace }: PodEvidence, { perMinute }: Budgets, now: number): boolean {
     const bucket = this.#bucket(`released/${namespace}`, perMinute);
@@ -130,7 +130,7 @@ export class RepairMemory {
     this.#breaker.cancelled(namespace);
   }
 
-  /** Call it for every change. @returns the outcome, if the change ends a recreation */
+  /** Call it for every change of a pod. @returns the outcome, if the change ends a recreation */
   observe({ before, now: pod }: EvidenceChange, now: number): Outcome | undefined {
     const { uid = '', owner: key = '' } = pod ?? before ?? {};
     const owner = this.#owners.get(key);
@@ -157,7 +157,7 @@ export class RepairMemory {
   }
 
   /**
-   * Ends recreations that got no verdict in time, and forgets controllers that no longer matter.
+   * Ends recreations that got no verdict in time, and forgets controllers that limit nothing any more.
    * @returns how many recreations it ended
    */
   sweep(now: number): number {
@@ -174,8 +174,8 @@ export class RepairMemory {
   }
 
   /**
-   * Whether most controllers failed. Each controller counts once, and only a few failures of each namespace count, so
-   * that one tenant's pods cannot stop the repair of other tenants.
+   * Whether the replacements of most controllers failed. Each controller counts once, and the failures of each
+   * namespace up to a maximum, so that one tenant's pods cannot stop the repair of other tenants.
    */
   #mostFailed(now: number): boolean {
     const failures = new Map<string, number>();
@@ -189,7 +189,7 @@ export class RepairMemory {
     return failed + passed >= breaker.least && failed > passed;
   }
 
-  /** The bucket of the pod's owner, then those that owners share. */
+  /** The bucket of the pod's own controller, then the buckets that controllers share. */
   #bucketsOf({ node, owner }: PodEvidence, budgets: Budgets): [TokenBucket, ...TokenBucket[]] {
     return [
       this.#bucket(`owner/${owner}`, budgets.perOwnerPerMinute),

@@ -13,15 +13,15 @@ import { filterNode, gateBy, type PodToPlace } from '../filters.ts';
 export interface NodeForProfile {
   /**
    * - `open`: the gate allows a new pod of the profile, and the node is schedulable;
-   * - `try`: no proof has passed or proofs fail, and the gate would allow the replacement of the failed pod now;
-   * - `unproved`: as `try`, but the gate allows no pod now, because it allows only one at a time;
+   * - `try`: no proof has passed yet or proofs fail, and the gate allows the replacement as a probe now;
+   * - `unproved`: as `try`, but another pod probes the node now, and the gate allows only one at a time;
    * - `closed`: a DaemonSet is not ready, or the node is cordoned;
    * - `unreachable`: the node is gone, or its kubelet does not report.
    */
   state: 'open' | 'try' | 'unproved' | 'closed' | 'unreachable';
-  /** Why the node has this state, for people; empty for `open`. */
+  /** Why the node has this state, for log and event; empty for `open`. */
   why: string;
-  /** When a proof last passed on the node, after the node's boot and the start of the DaemonSets' containers. */
+  /** When a proof last passed on the node. Proofs from before the node's boot or its DaemonSets' start do not count. */
   passedAt: Moment | undefined;
 }
 
@@ -33,7 +33,7 @@ export interface KnownCluster {
   now: number;
 }
 
-/** The taints that the node lifecycle controller sets if a kubelet does not report. */
+/** The taints that the node lifecycle controller adds to a node whose kubelet does not report. */
 const silent: ReadonlySet<string> = new Set([
   'node.kubernetes.io/unreachable',
   'node.kubernetes.io/not-ready',
@@ -58,7 +58,7 @@ export function networkOn(name: string, profile: string, known: KnownCluster, ow
   return is('closed', `${who} is ${state} there: ${reason}`);
 }
 
-/** When a proof last passed on a node. A proof from before the DaemonSets' containers started does not count. */
+/** When a proof last passed on a node since its DaemonSets' containers started. */
 function passOn(
   node: string,
   profile: string,
@@ -73,13 +73,13 @@ function passOn(
 export type OtherNodes = (pod: PodEvidence) => boolean;
 
 /**
- * Answers for one moment, because each answer is computed once and kept. The other node may be full; the replacement
- * then waits until there is room.
+ * The results are kept, so the function is valid only for the moment of its creation. It ignores free capacity: if the
+ * other node is full, the replacement waits.
  */
 export function otherNodes(known: KnownCluster): OtherNodes {
   const { readiness, now } = known;
   const gate = gateBy(known, now);
-  /** Up to two suitable nodes, because one may be the pod's own node; by namespace, then by requirements. */
+  /** Suitable nodes by namespace, then by requirements. Two are enough, because only one can be the pod's own node. */
   const found = new Map<string, Map<string, string[]>>();
   const find = (pod: PodToPlace, zone: string | undefined): string[] => {
     const names: string[] = [];

@@ -14,7 +14,7 @@ import { statefulSets } from './stateful-sets.ts';
 
 export type RepairView = Pick<ClusterView, 'readiness' | 'evidence' | 'unsynced'>;
 
-/** Milliseconds for which found nodes are used again, because the search is costly. */
+/** How long, in milliseconds, the result of the costly search for suitable nodes is reused. */
 const reuse = 5000;
 
 export function repairer(
@@ -27,7 +27,7 @@ export function repairer(
   let state: RepairState | undefined;
   let memory = new RepairMemory(evidence.hasPassed);
   let reports = reporter(client, options);
-  /** UIDs of failed pods that were deleted, or in audit mode reported. The watch may still show them as failed. */
+  /** UIDs of failed pods that were deleted, or reported in audit mode: the watch may still show them as failed. */
   let done = new Set<string>();
   let others: { isOpenTo: OtherNodes; until: number } | undefined;
 
@@ -36,7 +36,7 @@ export function repairer(
     if (repair.mode === 'off') return 'off';
     if (leader === undefined) return 'no-namespace';
     if (!leader.leads) return 'standby';
-    // in warn mode, a pod runs although its proof failed, so it is not deleted
+    // in warn mode, a pod whose proof failed runs anyway, so it is not deleted
     return proof.mode === 'warn' ? 'audit' : repair.mode;
   }
 
@@ -69,10 +69,10 @@ export function repairer(
 
   async function recreate(recreation: Recreation): Promise<void> {
     const { pod, moves } = recreation;
-    // a change of the mode replaces the memory
+    // a change of the mode replaces `memory` during the request
     const begun = memory;
     begun.begin(pod, policy().repair, performance.now());
-    // reserves the next attempt on the node, so that no other pod is tried there before the replacement
+    // reserves the node for the replacement, so that the gate allows no other pod there before it
     for (const profile of moves ? [] : pod.failedProfiles) {
       evidence.reservations.reserve(profile, pod.node, pod.owner, Date.now());
     }
@@ -84,7 +84,7 @@ export function repairer(
       return;
     }
     const error = 'error' in more ? more.error : undefined;
-    // without an answer, the pod may have been deleted, so the attempt still counts
+    // a request without an answer may have deleted the pod, so it stays an attempt
     if (!(error instanceof ClusterError) || error.status !== undefined) begun.cancel(pod);
     if (error !== undefined) await failed(pod, error);
   }
@@ -99,13 +99,13 @@ export function repairer(
     return result === 'conflict' ? 'back-off' : undefined;
   }
 
-  /** @throws the error, so that the pod backs off */
+  /** Reports the failure. @throws the error, so that the pod backs off */
   async function failed(pod: PodEvidence, error: unknown): Promise<never> {
     await reports.skipped(pod, { reason: 'under-way' });
     throw error;
   }
 
-  /** @returns the keys of changed pods, and, after a pod has passed, of all pods of its controller */
+  /** @returns the keys of changed pods; after a pod has passed, of all pods of its controller */
   const observe = (changes: readonly EvidenceChange[]): string[] =>
     changes.flatMap((change) => {
       const outcome = memory.observe(change, performance.now());

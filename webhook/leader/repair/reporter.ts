@@ -6,27 +6,27 @@ import { eventActions, eventReasons, nameOf } from '../../lib/names.ts';
 import type { LeaderDeps } from '../controller.ts';
 import { type Recreation, type Skipped, type SkipReason, skipTexts } from './decide.ts';
 
-/** How many slots of the event queue are kept free for other events. */
+/** Slots of the event queue that are kept free for other reporters. */
 const reserve = 100;
 
-/** How many milliseconds a pod is skipped before an event is written. A booting node is mostly ready sooner. */
+/** How long, in milliseconds, a pod must be skipped before an event reports it. Most nodes boot faster. */
 const long = 45_000;
 
 /**
- * Milliseconds. A pod that ended longer ago gets no event, because pods of finished Jobs stay for days, and each new
- * leader would report them again.
+ * Milliseconds. A pod that ended earlier gets no event: pods of finished Jobs stay for days, and each new leader would
+ * report them again.
  */
 const recent = 600_000;
 
-/** Reports repair in the log, and in events on pods and on their workloads. */
+/** Reports decisions of repair in the log, and in events on pods and their workloads. */
 export function reporter(client: ApiClient, { events, log }: Pick<LeaderDeps<unknown>, 'events' | 'log'>) {
-  /** Since when each pod is skipped, and the current reason; by UID. */
+  /** Since when a pod is skipped, and the latest reason; by UID. */
   const known = new Map<string, { since: number; reason: SkipReason }>();
 
-  /** Adds the event on the pod and on its workload, where the event outlives the pod. */
+  /** Adds the event to the pod, and to its workload, because the workload outlives the pod. */
   const add = async (event: Event, { controller, namespace }: PodEvidence): Promise<void> => {
     if (!events.add(event)) return;
-    // a Node, which is the controller of a static pod, has no namespace for events
+    // a static pod's controller is its Node, which has no namespace for events
     if (controller === undefined || controller.kind === 'Node') return;
     events.add(onWorkload(await workloadOf(client, namespace, controller), event, Date.now()));
   };
@@ -69,7 +69,7 @@ async function workloadOf(client: ApiClient, namespace: string, controller: Cont
   const replicaSet = await client.get<Owned>(path, { timeout: 5000 }).catch(() => undefined);
   const { uid: found, ownerReferences } = replicaSet?.metadata ?? {};
   const above = ownerReferences?.find((owner) => owner.controller === true);
-  // the API server does not check owner references, so another ReplicaSet may have this name
+  // the API server does not check owner references, so a ReplicaSet of this name may have another UID
   return found === uid && above !== undefined ? above : controller;
 }
 
@@ -99,18 +99,18 @@ const podEvent = ({ pod, why }: Recreation, action: RepairAction): Event => ({
   ),
 });
 
-/** An event on the workload about one of its pods. A workload gets at most one of these events per minute. */
+/** The event about a pod, on its workload, at most once per minute. */
 const onWorkload = ({ apiVersion, kind, name, uid }: Controller, event: Event, now: number): Event => ({
   ...event,
   regarding: { apiVersion, kind, namespace: event.regarding.namespace, name, uid },
   occasion: `${event.occasion}.${Math.floor(now / 60_000)}`,
 });
 
-/** Whether an event is written without delay, because the reason lasts as long as the pod, or for minutes. */
+/** Whether the reason is reported immediately: it lasts for minutes, or as long as the pod. */
 const isReportedAtOnce = (reason: SkipReason): boolean =>
   ['ended', 'warn-mode', 'static-pod', 'no-controller', 'unknown-controller', 'breaker'].includes(reason);
 
-/** Reasons to wait for a turn. These reasons follow each other, so they share one event. */
+/** Reasons to wait that alternate, so they share one event. */
 const turns: ReadonlySet<SkipReason> = new Set(['under-way', 'node-to-prove', 'owner-turn', 'budget']);
 
 function skippedPodEvent(pod: PodEvidence, { reason, why = '' }: Skipped): Event {

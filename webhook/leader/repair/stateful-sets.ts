@@ -12,11 +12,11 @@ interface StatefulSet {
 }
 
 /**
- * Finds StatefulSets that make their pods in order: with `podManagementPolicy: OrderedReady`, the default, they make no
- * pod while a pod with a lower ordinal is not ready.
+ * Finds StatefulSets that create their pods in order: with the default `podManagementPolicy: OrderedReady`, they create
+ * no pod while a pod with a lower ordinal is not ready.
  */
 export function statefulSets(client: ApiClient, evidence: Pick<EvidenceView, 'ownedBy'>) {
-  /** Whether a StatefulSet with a failed pod makes its pods in order; by {@link PodEvidence.owner}. */
+  /** Whether a StatefulSet with a failed pod creates its pods in order; by {@link PodEvidence.owner}. */
   const ordered = new Map<string, boolean>();
   const lowest = new Map<string, number>();
   return {
@@ -25,7 +25,7 @@ export function statefulSets(client: ApiClient, evidence: Pick<EvidenceView, 'ow
       if (controller === undefined || !isOf(controller, 'StatefulSet') || ordered.has(owner)) return;
       ordered.set(owner, await isOrdered(client, namespace, controller));
     },
-    /** The lowest ordinal whose proof has not passed, except in warn mode; undefined if pods are not made in order. */
+    /** The lowest ordinal without a passed proof, except in warn mode; undefined if pods are not created in order. */
     lowest: ({ owner }: PodEvidence): number | undefined => {
       if (ordered.get(owner) !== true) return undefined;
       return getOrMake(lowest, owner, () => {
@@ -40,7 +40,7 @@ export function statefulSets(client: ApiClient, evidence: Pick<EvidenceView, 'ow
   };
 }
 
-/** A StatefulSet that is gone, was replaced, or may not be read counts as ordered. */
+/** If the StatefulSet cannot be read, or has another UID, it counts as ordered. */
 async function isOrdered(client: ApiClient, namespace: string, { name, uid }: Controller): Promise<boolean> {
   const path = apiPath`/apis/apps/v1/namespaces/${namespace}/statefulsets/${name}`;
   try {

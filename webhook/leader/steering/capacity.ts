@@ -13,24 +13,24 @@ import { listItems, placedPods, trustedObjectBytes } from '../../lib/limits.ts';
 import { TokenBucket } from '../../lib/token-bucket.ts';
 import type { PendingIndex } from './pending-index.ts';
 
-/** Milliseconds for which the free amounts of a node are used. */
+/** For how long, in milliseconds, a node's free amounts are reused. */
 const remember = 5000;
 
 /** `until` is in milliseconds of a monotonic clock. */
 type Free = { amounts: Amounts; until: number };
 
 /**
- * Reserves amounts on a node, for as long as the node's free amounts are used. Returns whether the amounts are free;
- * undefined if the rate limit allows no request. Throws a ClusterError.
+ * Whether a node has the amounts free; if so, reserves them until the node's pods are listed again. Returns undefined
+ * if the rate limit allows no request. Throws a ClusterError.
  */
 export type Reserve = ReturnType<typeof capacity>;
 
 /**
- * What is free on nodes. A watch of every pod would cost more than all other watches together, so cni-gate lists the
- * pods of single nodes. The API server answers from its cache, which has an index by node; a list in pages would come
- * from its database, which has no such index.
+ * Knows what is free on nodes. cni-gate lists the pods of single nodes, because a watch of all pods would cost more
+ * than all other watches together. The list has no pages: the API server answers it from its cache, which has an index
+ * by node, but would answer a page from etcd, which has none.
  *
- * @param pods pods that are nominated for a node count as if they were on that node
+ * @param pods nominated pods, which count as if they were on their nodes
  */
 export function capacity(client: ApiClient, pods: Pick<PendingIndex, 'nominatedFor'>) {
   const all = new Map<string, Free>();
@@ -43,9 +43,9 @@ export function capacity(client: ApiClient, pods: Pick<PendingIndex, 'nominatedF
     if (rate.left(performance.now()) < 1) return undefined;
     rate.take(1);
     const { taken, bytes } = await requestsOn(client, name, signal);
-    // a large answer uses up more of the rate
+    // a large answer costs more tokens
     rate.take(Math.floor(bytes / placedPods.bytesOfAQuestion));
-    // a concurrent call may have listed the node's pods, and reserved amounts
+    // during this request, another call may have listed the node's pods and reserved amounts
     const known = current(name);
     if (known !== undefined) return known;
     const now = performance.now();
@@ -78,12 +78,12 @@ async function requestsOn(client: ApiClient, node: string, signal: AbortSignal) 
     return { taken: addAll(amounts), bytes: list.bytes() };
   } catch (error) {
     if (!(error instanceof Error && error.cause instanceof TooLarge)) throw error;
-    // the list has more bytes than may be read, so the node counts as full
+    // the list is larger than the limit, so the node counts as full
     return { taken: { pods: Number.POSITIVE_INFINITY }, bytes: maxBytes };
   }
 }
 
-/** The requests of a pod, for a limited number of resources. */
+/** The requests of a pod, cut off at a maximum number of resources. */
 function requestsOf({ spec }: { spec: RequestingSpec }): Amounts {
   const { pods = 1, ...others } = podRequests(spec);
   return { pods, ...Object.fromEntries(Object.entries(others).slice(0, listItems)) };

@@ -1,8 +1,8 @@
 import type { PendingPod } from '../../core/facts/pending-pod.ts';
 
 /**
- * `left`: the pod no longer waits, mostly because it was bound; `ignored`: the pod still waits, and the nomination was
- * cleared or replaced, or is too old.
+ * `left`: the pod no longer waits for a node, mostly because it was bound; `ignored`: it still waits, and the
+ * nomination was cleared, replaced or expired.
  */
 export type Outcome = 'left' | 'ignored';
 
@@ -16,16 +16,16 @@ interface Nomination {
 interface KeyState {
   /** Nominations without an outcome, by the pod's UID. */
   open: Map<string, Nomination>;
-  /** How many nominations have succeeded since the last nomination that was ignored. */
+  /** How many nominations were followed by `left` since the last `ignored`. */
   worked: number;
 }
 
-/** Milliseconds. The scheduler retries a pod after at most 11 s, so a nomination older than this was not used. */
+/** Milliseconds. The scheduler retries a pod after at most 11 s, so it will not use an older nomination. */
 const expiry = 60_000;
 
 /**
- * The nominations of this process that have no outcome yet. The cluster does not show whether a nomination was ignored
- * or never made, so they are remembered here. Times are milliseconds since the epoch.
+ * The nominations of this process without an outcome. They are remembered, because a pod does not show whether the
+ * scheduler cleared its nomination or nobody made one. Times are milliseconds since the epoch.
  */
 export class Nominations {
   readonly #keys = new Map<string, KeyState>();
@@ -51,8 +51,8 @@ export class Nominations {
   }
 
   /**
-   * Compares the nominations of a key with the waiting pods of the key.
-   * @returns `backOff`: whether a nomination was ignored, and none has succeeded since the previous ignored one
+   * Ends the nominations of a key, by its pods that still wait.
+   * @returns `backOff`: whether a nomination was ignored, and none has succeeded since the ignored one before
    */
   settle(
     key: string,
@@ -82,7 +82,7 @@ function outcomeOf(
   now: number,
 ): Outcome | undefined {
   if (pod === undefined || pod.leaving) return 'left';
-  // the watch may report the nomination only some time after the write has returned
+  // the watch may report the nomination later than the API server confirmed it
   const stands = pod.nominated === node || pod.version === before.version;
   return stands && now - at <= expiry ? undefined : 'ignored';
 }

@@ -18,19 +18,19 @@ import { type ApiVersion, usesNominations } from './version.ts';
 
 export type SteerView = Pick<ClusterView, 'readiness' | 'evidence' | 'pending' | 'unsynced' | 'subscribe'>;
 
-/** Each token of the bucket pays for the comparison of a pod with a node. */
+/** Each comparison of a pod with a node takes a token of the bucket. */
 type Options = LeaderDeps<SteerView> & { metrics: SteerMetrics; bucket: TokenBucket };
 
 /** How many tokens a nomination takes. */
 const tokensOfNomination = planLimits.perSecond / planLimits.nominations;
-/** At most this many nominations are made in one run, so that other keys have their turn. */
+/** The maximum number of nominations in one reconciliation, so that other keys get their turn. */
 const most = 16;
-/** How many milliseconds a pod is held before an event explains why no node is nominated. */
+/** How long, in milliseconds, a pod must be held before an event explains why no node is nominated. */
 const quiet = 10_000;
-/** How many slots of the event queue are kept free for other events. */
+/** Slots of the event queue that are kept free for other reporters. */
 const reservedEvents = 100;
 
-/** Milliseconds until the version is read again, because the API server may be upgraded. */
+/** How often, in milliseconds, the API server's version is read, because the API server may be upgraded. */
 const askAgain = 600_000;
 
 type RefusedPod = PendingPod & { refused: string };
@@ -57,20 +57,20 @@ export function nominator(client: ApiClient, options: Options): Work {
     return version.isEnough ? 'steering' : 'api-server-too-old';
   }
 
-  /** Adds an event that explains a held pod. @param after how many milliseconds of the hold it is added */
+  /** Adds an event that explains a held pod. @param after milliseconds that the pod must have been held */
   function explain(pod: PendingPod, why: string, after = quiet): void {
     const isLong = Date.now() - (pod.heldSince ?? 0) >= after;
     if (!isLong || events.capacity <= reservedEvents) return;
     events.add({
       ...eventOn(pod, why),
       reason: eventReasons.notNominated,
-      // a different reason makes a new event
+      // a new event only if the reason changed
       occasion: createHash('sha256').update(why).digest('hex').slice(0, 16),
       ...(pod.refused !== undefined && { node: pod.refused }),
     });
   }
 
-  /** @returns whether the key has to back off, after a nomination that the scheduler ignored */
+  /** @returns whether the key must back off, because the scheduler ignored a nomination */
   function settle(key: string, waiting: readonly PendingPod[]): boolean {
     const { ended, backOff } = nominations.settle(key, waiting, Date.now());
     for (const { pod, node, outcome } of ended) {
@@ -85,8 +85,8 @@ export function nominator(client: ApiClient, options: Options): Work {
   }
 
   /**
-   * Whether the gate may refuse the pod again, and the pod has no usable nomination. Another component's nomination is
-   * kept unless the gate blocks the nominated node.
+   * Whether the gate may refuse the pod on its node again, and the pod has no usable nomination. Another component's
+   * nomination is usable unless the gate blocks that node.
    */
   function needsNode(pod: RefusedPod, gate: Gate): boolean {
     const { leaving, tooLarge, nominated, profiles, refused } = pod;
@@ -129,7 +129,7 @@ export function nominator(client: ApiClient, options: Options): Work {
     signal.throwIfAborted();
     metrics.nominations.inc({ result: written.result });
     if (written.result === 'failed') throw written.error;
-    // a pod that has changed is reconciled again when the watch reports the change
+    // otherwise the pod changed or is gone, which the watch reports
     if (written.result !== 'made') return;
     nominations.add(pod, node, Date.now());
     const why = `it is ready for ${pod.profiles.join(', ')} and has free capacity`;
@@ -157,7 +157,7 @@ export function nominator(client: ApiClient, options: Options): Work {
     keys: async (signal) => {
       state = await stateNow(signal);
       metrics.state(state);
-      // no event reports a refusal that only this process knows
+      // refusals by this replica's own gate cause no watch event, so the index is built again
       pods.changed();
       return new Set([...pods.refused(), ...nominations.keys()]);
     },

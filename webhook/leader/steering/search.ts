@@ -9,11 +9,11 @@ import { type FilterReason, filterNode, filterText, type Gate } from '../filters
 import type { Reserve } from './capacity.ts';
 import type { PendingIndex } from './pending-index.ts';
 
-/** The searches for consecutive pods start at only this many nodes, so that few nodes' capacities are requested. */
+/** Searches for consecutive pods start at this many different nodes. More would need more requests for capacity. */
 const spread = 8;
 /** After this many milliseconds, searches start at a later node, so that each node eventually comes first. */
 const turn = 10_000;
-/** By how many nodes the start moves after each {@link turn}. */
+/** By how many nodes the start of the searches moves on after each {@link turn}. */
 const stride = 61;
 
 /** `node`: the pod's requests are reserved there; `why`: no node fits; `unknown`: the rate limit ended the search. */
@@ -24,23 +24,23 @@ export interface SearchInputs {
   gate: Gate;
   pods: Pick<PendingIndex, 'nominatedFor'>;
   reserve: Reserve;
-  /** Each token pays for the comparison of a pod with a node. */
+  /** Each comparison of a pod with a node takes a token. */
   bucket: TokenBucket;
 }
 
 interface Found {
-  /** Nodes that pass all filters, without regard to the pods that run on them. */
+  /** Nodes that pass all filters; their free capacity is not checked yet. */
   fitting: NodeFacts[];
   counts: Map<FilterReason, number>;
 }
 
 /**
- * Returns a function that finds nodes for pods with the same requirements, so each node is compared only once. It
- * throws a ClusterError, or the signal's reason.
+ * Returns a function that finds nodes for pods with the same requirements, and compares each node only once. It throws
+ * a ClusterError, or the signal's reason.
  */
 export function nodeSearch({ readiness, gate, pods, reserve, bucket }: SearchInputs) {
   const known = new Map<string | undefined, Found>();
-  /** Chosen nodes. They are remembered, because the watch reports their nominations later. */
+  /** Nodes chosen by this search, whose nominations the watch has not reported yet. */
   const chosen = new Set<string>();
   let placed = 0;
 
@@ -54,9 +54,9 @@ export function nodeSearch({ readiness, gate, pods, reserve, bucket }: SearchInp
     }
   }
 
-  /** Compares all nodes with a pod. Admission calls and the renewal of the Lease have their turn in between. */
+  /** Compares all nodes with a pod. Yields to the event loop, for admission calls and the renewal of the Lease. */
   async function compare(pod: PendingPod, signal: AbortSignal): Promise<Found> {
-    // the scheduler had chosen the refused node, so the volumes can be used in the zone of that node
+    // the scheduler chose the refused node, so the pod's volumes can be used in that node's zone
     const zone = pod.hasVolumes ? readiness.node(pod.refused ?? '')?.labels[zoneLabel] : undefined;
     const before = known.get(zone);
     if (before !== undefined) return before;
@@ -78,7 +78,7 @@ export function nodeSearch({ readiness, gate, pods, reserve, bucket }: SearchInp
     const { fitting, counts } = await compare(pod, signal);
     for (const node of inOrder(fitting, pod.key)) {
       const isChosen = pods.nominatedFor(node.name).length > 0 || chosen.has(node.name);
-      // on a node with the status `try`, the gate would refuse a second pod, and has refused this one
+      // on a node with status `try`, the gate allows one pod at a time, and has just refused this pod
       const isTaken = isChosen || node.name === pod.refused;
       if (isTaken && gate(pod.profiles, node.name).kind === 'try') continue;
       const isFree = await reserve(node, pod.requests, signal);
@@ -88,7 +88,7 @@ export function nodeSearch({ readiness, gate, pods, reserve, bucket }: SearchInp
       placed += 1;
       return { node: node.name };
     }
-    // the other pods have the same requirements, so no node has room for them either
+    // all pods of this search have the same requirements, so these nodes are full for them too
     const full = fitting.splice(0).length;
     if (full > 0) counts.set('full', full);
     return { why: filterText(counts, pod) };

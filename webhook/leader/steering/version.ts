@@ -1,4 +1,4 @@
-/** From this version on, the scheduler uses other components' nominations (KEP-5278). */
+/** Since this version, the scheduler uses nominations that other components write (KEP-5278). */
 const least: readonly [major: number, minor: number] = [1, 35];
 export const leastVersion = least.join('.');
 

@@ -7,7 +7,7 @@ import { statusOf, warningsOf } from '../show/status.ts';
 import { statusText } from '../show/status-text.ts';
 import { ageText } from '../show/table.ts';
 
-/** The page's data, as JSON. Every text in it comes from the cluster and is not trusted. */
+/** The data of the page, sent as JSON. All texts come from the cluster and are untrusted. */
 export type Dashboard = ReturnType<typeof dashboardOf>;
 
 /**
@@ -46,7 +46,7 @@ export interface GridCell {
   count: number;
   /** Null where the network has no state on the node. */
   state: State | null;
-  /** The reasons; in a group, each with its number of nodes. */
+  /** Why the network is in this state; for a group, each reason with its number of nodes. */
   why: string;
 }
 
@@ -100,7 +100,7 @@ function groupsOf(rows: readonly NetworkRow[], poolOf: Map<string, string>): Gri
   );
 }
 
-/** Labels that name a node's pool: those of the clouds first, the zone last. */
+/** Labels that name a node's pool, in the order in which they are tried. */
 const poolLabels = [
   'eks.amazonaws.com/nodegroup',
   'cloud.google.com/gke-nodepool',

@@ -27,7 +27,7 @@ function readPage(): { html: string; policy: string } {
     "frame-ancestors 'none'",
   ].join('; ');
   const head = `<link rel="icon" href="${icon}" />\n    <style>${style}</style>`;
-  // functions, because `$&` in a replacement text would be replaced
+  // functions as replacements, because `$&` in a replacement string has a special meaning
   const html = read('index.html')
     .replace('<!-- head -->', () => head)
     .replace('<!-- script -->', () => `<script type="module">${script}</script>`);
@@ -46,12 +46,12 @@ const headers = {
 };
 
 /**
- * The server of the local page, which does not listen yet.
+ * The server of the local page; the caller makes it listen.
  *
  * The page itself is public. The data requires a token, which the page reads from the fragment of its URL, because
- * browsers do not send fragments. Other Host headers than loopback are refused, as a defence against DNS rebinding.
+ * browsers do not send fragments. As a defence against DNS rebinding, the Host header must name loopback.
  *
- * @param token what a request for the data must have in `Authorization: Bearer TOKEN`
+ * @param token the token that a request for the data must have as `Authorization: Bearer TOKEN`
  */
 export function dashboardServer(token: string, latest: () => Dashboard): FastifyInstance {
   const { html, policy } = readPage();
@@ -87,12 +87,12 @@ export function dashboardServer(token: string, latest: () => Dashboard): Fastify
 const refuse = (reply: FastifyReply, status: number, code: ErrorCode, message: string): FastifyReply =>
   reply.code(status).send({ code, message });
 
-/** Whether two texts are equal, in a time that does not reveal where they differ. */
+/** Compares two texts in constant time, so that the duration does not show where they differ. */
 function isSame(given: string, expected: string): boolean {
   const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(given), digest(expected));
 }
 
-/** Whether a Host header names loopback. Any port is allowed, because an SSH tunnel has a port of its own. */
+/** Whether a Host header names loopback. Any port is allowed, because an SSH tunnel may use a different port. */
 const isLoopbackHost = (host: string | undefined): boolean =>
   host !== undefined && /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?$/i.test(host);

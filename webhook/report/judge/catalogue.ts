@@ -10,8 +10,8 @@ import * as registration from './registration.ts';
 type Judge = (facts: Facts, now: number) => CheckResult | undefined;
 
 /**
- * Every check by its group: what its success means, and the function that judges it. The first failed check names the
- * cause, so causes stand before consequences. `docs/reference/errors.md` has a section for each check.
+ * All checks by group, each with what a pass means and with its judge. The first failed check is reported as the cause,
+ * so causes come before their consequences. `docs/reference/errors.md` has a section for each check.
  */
 const groups = {
   kubernetes: {
@@ -56,7 +56,7 @@ export const catalogue = Object.entries(groups).flatMap(([group, checks]) =>
   Object.entries(checks).map(([id, [expects, judge]]) => ({ id, group, expects, judge })),
 ) as { id: CheckId; group: Group; expects: string; judge: Judge }[];
 
-/** The checks of an installation that has only policies. The others are about the server. */
+/** The checks for an installation without a server, which has only policies. */
 const withoutServer: readonly CheckId[] = [
   'installed',
   'configuration',
@@ -77,8 +77,8 @@ export interface CheckRow extends CheckResult {
 }
 
 /**
- * The results of the checks for which there are facts. Where the facts have the caller's rights, these are the checks
- * before an installation. If cni-gate is not installed, `installed` is the only check of its group; without a server,
+ * The results of all checks that apply. If the facts contain the caller's rights, only the checks before an
+ * installation apply. If cni-gate is not installed, `installed` is the only check of its group; without a server,
  * checks of the server are left out.
  *
  * @param now milliseconds since the epoch

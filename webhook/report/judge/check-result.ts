@@ -2,8 +2,8 @@ import type { ErrorCode } from '../../lib/errors.ts';
 import type { Observation, Unknown } from '../observe/observation.ts';
 
 /**
- * `warning`: works, with a remark; `not-known`: the caller lacks a right to see the result; `skipped`: the check does
- * not apply in this cluster, or nothing in the cluster shows the result.
+ * `warning`: passed, but something should be changed; `not-known`: the caller may not read what the check needs;
+ * `skipped`: the check does not apply, or nothing in the cluster shows the result.
  */
 export type CheckOutcome = 'passed' | 'failed' | 'warning' | 'not-known' | 'skipped';
 
@@ -16,7 +16,7 @@ export interface CheckResult {
   hint: string;
   /** The error code of a check that failed; null for other results. */
   code: ErrorCode | null;
-  /** Whether `check` can give no verdict about the installation while this result is not known. */
+  /** Whether `check` can give no verdict about the installation without this result. */
   essential: boolean;
 }
 
@@ -39,10 +39,10 @@ export const notKnown = ({ why, right }: Pick<Unknown, 'why' | 'right'>, essenti
   essential,
 });
 
-/** The result of a check that depends on a configuration that cannot be read. */
+/** The result of a check that needs the configuration, if the configuration cannot be read. */
 export const unknownConfiguration = notKnown({ why: 'the configuration is not known' });
 
-/** Judges an observation. The judge gets undefined for an object that does not exist. */
+/** Judges an object, which is undefined if it does not exist. The result is `not-known` if it could not be read. */
 export const judged = <T>(
   { found, unknown }: Observation<T>,
   judge: (found: T | undefined) => CheckResult,
@@ -52,13 +52,13 @@ export const judged = <T>(
 /** The hint about an object that is missing or changed. */
 export const applyAgain = 'Apply the overlay again (with Helm: "helm upgrade")';
 
-/** The first texts of a list, and the number of the remaining ones. */
+/** Joins the first texts of a list, and says how many more there are. */
 export function few(texts: readonly string[], most = 5, between = ', '): string {
   const more = texts.length - most;
   return texts.slice(0, most).join(between) + (more > 0 ? ` and ${more} more` : '');
 }
 
-/** The first three sentences of a list, and the number of the remaining ones. */
+/** Joins the first three sentences of a list, and says how many more there are. */
 export const fewTexts = (texts: readonly string[]): string => few(texts, 3, '; ');
 
 /** The commands that recreate the pods of these namespaces. */

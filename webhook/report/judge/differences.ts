@@ -4,7 +4,7 @@ import type { Webhook } from '../observe/installation.ts';
 /** The fields of a webhook or policy that are compared. */
 type Parts = Record<string, unknown> & { matchConditions?: Webhook['matchConditions'] | undefined };
 
-/** The fields that differ. A match condition may be missing, because conditions only exclude objects. */
+/** The fields that differ. The found object may lack match conditions, because each one only exempts objects. */
 export function differences(expected: Parts, found: Parts): string[] {
   const kept = new Set(found.matchConditions?.map(({ name }) => name));
   const matchConditions = expected.matchConditions?.filter(({ name }) => kept.has(name));
@@ -20,7 +20,7 @@ const defaults: Readonly<Record<string, unknown>> = {
   reinvocationPolicy: 'Never',
 };
 
-/** A value without defaults and empty parts; undefined if nothing is left. */
+/** The value without API defaults and empty parts, for comparisons; undefined if nothing is left. */
 export function plain(value: unknown): unknown {
   if (Array.isArray(value)) return value.length === 0 ? undefined : value.map(plain);
   if (typeof value !== 'object' || value === null) return value ?? undefined;

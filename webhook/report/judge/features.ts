@@ -17,7 +17,7 @@ export interface FeatureRow {
   why: string;
 }
 
-/** What happens in each mode that keeps a feature off. */
+/** What happens instead, in the modes in which a feature does not act. */
 const otherwise: Record<Feature, Record<string, string>> = {
   prove: { warn: 'it reports failed checks, and lets the pod start' },
   gate: { audit: 'it reports what it would reject, and allows it' },
@@ -68,14 +68,14 @@ function failureOf(checks: readonly CheckRow[], id: CheckRow['id']): Reason | un
   return failure && off(failure.what);
 }
 
-/** Why new pods get no proof. A mutating policy gives it without a call. */
+/** Why new pods get no proof. A mutating policy injects it inside the API server, so the webhook is not needed. */
 function notProving(facts: StatusFacts, checks: readonly CheckRow[]): Reason | undefined {
   const policy = checks.find(({ id }) => id === 'mutating-policy');
   if (policy?.result === 'passed') return undefined;
   return failureOf(checks, 'mutating-policy') ?? notCalled(facts, checks, 'mutating');
 }
 
-/** Why the API server does not call the webhooks of a kind, or does not trust the server that answers. */
+/** Why the API server does not call our webhooks of this kind, or does not trust the server behind them. */
 function notCalled(
   { installation }: StatusFacts,
   checks: readonly CheckRow[],

@@ -35,8 +35,8 @@ export const checkVersion = ({ version }: Facts): CheckResult =>
   });
 
 /**
- * Whether the cluster has any object of cni-gate. The binding of the policy over pods counts, because it refuses every
- * pod of the namespaces that opted in if it is left behind alone.
+ * Whether the cluster has any object of cni-gate. The binding of the policy over pods counts too: if only the binding
+ * is left, it refuses every pod of the namespaces that opted in.
  */
 export function checkPresence(facts: Facts): CheckResult {
   const { installation, registered } = facts;
@@ -67,7 +67,7 @@ export function checkConfiguration({ configuration: { source, trouble } }: Facts
   return failed(code, what, 'Correct the ConfigMap: replicas that run keep the last valid one');
 }
 
-/** Says what happens to new pods while no replica answers. */
+/** What happens to new pods while no replica answers. */
 function withoutAnswer({ failurePolicy, policies: { mutating, pods } }: InstallationFacts): string {
   const where = 'of namespaces that opted in';
   if (mutating.policy.found && mutating.binding.found) {
@@ -80,8 +80,8 @@ function withoutAnswer({ failurePolicy, policies: { mutating, pods } }: Installa
 }
 
 /**
- * Whether all replicas of the Deployment are ready. A missing Deployment is no failure, because replicas may run in
- * another way, for instance with docker compose.
+ * Whether all replicas of the Deployment are ready. A missing Deployment is no failure, because the server may run
+ * outside the cluster, for instance with docker compose.
  */
 export function checkDeployment({ installation }: Facts): CheckResult {
   const { namespace, deployment, failurePolicy } = installation;
@@ -175,8 +175,8 @@ export function checkLeader({ installation: { namespace, lease } }: Facts, now: 
 }
 
 /**
- * Whether a new pod comes back with our init container; undefined if cni-gate is not installed. Only a probe shows
- * that pods are admitted, so without a probe there is no verdict, unless the caller turned the probe off.
+ * Whether a pod created as a dry run gets our init container; undefined if cni-gate is not installed. Nothing else
+ * shows that pods are admitted, so without a probe there is no verdict, unless the caller turned the probe off.
  */
 export function checkProbe(facts: Facts): CheckResult | undefined {
   const { probe, namespaces } = facts;

@@ -17,7 +17,7 @@ import {
 } from './check-result.ts';
 import { differences, plain } from './differences.ts';
 
-/* Compares the mutating policy that a cluster has with the one that the configuration in the cluster makes. */
+/* Compares the cluster's mutating policy with the one that cni-gate generates from the same configuration. */
 
 /** The first Kubernetes 1.x with MutatingAdmissionPolicy v1. */
 const leastMinor = 36;
@@ -25,7 +25,7 @@ const leastMinor = 36;
 const mayHavePolicies = ({ version: { found } }: Facts): boolean =>
   found !== undefined && (found.major > 1 || found.minor >= leastMinor);
 
-/** Whether the cluster has the policies over pods, and nothing of a server. */
+/** Whether the installation has only the policies over pods, and no server. */
 export function isProofOnly(facts: Facts): boolean {
   const { registered, installation } = facts;
   const { deployment, service, policies } = installation;
@@ -40,7 +40,7 @@ export function isProofOnly(facts: Facts): boolean {
   );
 }
 
-/** Whether the mutating policy is what the configuration makes; undefined where there can be none. */
+/** Whether the mutating policy matches the configuration; undefined if Kubernetes is too old to have one. */
 export function checkMutatingPolicy(facts: Facts): CheckResult | undefined {
   const { registered, installation, configuration } = facts;
   const { policy, binding } = installation.policies.mutating;
@@ -80,7 +80,7 @@ const generate =
   'Apply the overlay again. If the configuration sets proof or profiles, apply the output of "cni-gate policies ' +
   '--config FILE --image IMAGE" afterwards. If another release is installed, run the command of that release';
 
-/** Without a policy: a cluster that could have one is told. */
+/** The result for an installation without a mutating policy: a recommendation, if Kubernetes is new enough. */
 function withoutPolicy(facts: Facts): CheckResult | undefined {
   const { found } = facts.version;
   const { unknown } = facts.installation.policies.mutating.policy;

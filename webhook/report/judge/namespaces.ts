@@ -30,7 +30,7 @@ export const optedIn = ({ namespaces }: Pick<Facts, 'namespaces'>): { name: stri
     .toSorted((left, right) => compare(left.name, right.name));
 
 /**
- * The profiles that the labels of namespaces and pods name. A pod's label that names no profile is ignored, because
+ * The profiles that the labels of namespaces and pods name. A pod's label that names no existing profile is ignored:
  * admission refused the pod, or the configuration has changed since.
  */
 export function profilesInUse(facts: Facts): Set<string> {
@@ -96,8 +96,8 @@ export function checkDaemonSets(facts: Facts): CheckResult {
 }
 
 /**
- * Whether pods run in the configured `proof.mode`: a pod keeps the mode with which it was created. Undefined if
- * cni-gate is not installed, or if the configured mode is `warn` or not known.
+ * Whether running pods have the configured `proof.mode`, because a pod keeps the mode with which it was created.
+ * Undefined if cni-gate is not installed, or if the configured mode is `warn` or not known.
  */
 export function checkProofMode(facts: Facts): CheckResult | undefined {
   const { pods = {} } = facts;
@@ -137,7 +137,7 @@ function misfits({ namespace, object, containers, hard }: LimitFacts, { requests
   return (Object.keys(limits) as (keyof typeof limits)[]).flatMap((name) => {
     const [request, limit] = [quantity(requests[name]), quantity(limits[name])];
     const [requested, limited] = [`requests.${name} ${requests[name]}`, `limits.${name} ${limits[name]}`];
-    // a field of the API object, its value, whether an amount fits our resources, and our resources as text
+    // each rule: a field of the API object, its value, whether our amount fits, and our resources as text
     const rules: [
       field: string,
       value: string | undefined,
@@ -182,16 +182,16 @@ export function checkAbsence(facts: Facts): CheckResult {
   return warning('cni-gate is installed already', 'Run "cni-gate check" without --pre');
 }
 
-/** The networks in the cluster, namely the profiles of which at least one DaemonSet exists. */
+/** The networks of the cluster: the profiles of which at least one DaemonSet exists. */
 export const networkFits = (facts: Facts) =>
   missingOf(facts).flatMap(({ profile, missing, isAbsent }) =>
     isAbsent ? [] : [{ profile, complete: missing.length === 0, missing }],
   );
 
-/** The profile without a DaemonSet, for clusters in which no other profile for every pod fits. */
+/** The profile without a DaemonSet, for clusters where no profile with a DaemonSet applies to every pod. */
 const withoutDaemonSet = 'pod-network';
 
-/** The profiles whose DaemonSets all exist, and the one without a DaemonSet if none of them is for every pod. */
+/** The profiles whose DaemonSets all exist; if none of them applies to every pod, also the one without DaemonSet. */
 function proposedProfiles(facts: Facts): { complete: string[]; more: string[] } {
   const { profiles } = facts.configuration.policy;
   const complete = networkFits(facts).flatMap((network) => (network.complete ? network.profile : []));
@@ -217,8 +217,8 @@ export const checkNetworks = (facts: Facts): CheckResult =>
   });
 
 /**
- * Before an installation: a label value with all profiles that fit, because each profile selects its pods by itself.
- * Empty if no profile fits.
+ * Before an installation: proposes a label value with all profiles that fit, because each profile itself selects its
+ * pods. Empty if no profile fits.
  */
 export function proposalsOf(facts: Facts) {
   const { complete, more } = proposedProfiles(facts);

@@ -30,7 +30,7 @@ export interface NetworkRow {
   inUse: boolean;
 }
 
-/** Why it is not known whether a ready node is `unproved`: the replicas may remember a deleted pod's proof. */
+/** For a ready node where no existing pod proves its network: the replicas may remember a deleted pod's proof. */
 const notShown = 'no pod that is there shows a proof, and the replicas may know of one that is gone';
 
 /**
@@ -51,7 +51,7 @@ export function networkRows(facts: StatusFacts, now: number) {
     const profiles = network.profiles.map(({ name }) => name);
     const inUse = profiles.some((name) => used.has(name));
     const exists = daemonSet !== undefined && readiness.knows(daemonSet);
-    // the network neither exists nor is in use, so this cluster does not need the profile
+    // a network that neither exists nor is used is left out, as every cluster has built-in profiles it does not need
     if (!inUse && !exists) continue;
     const counts = noneYet();
     for (const node of nodes) {
@@ -70,12 +70,12 @@ export function networkRows(facts: StatusFacts, now: number) {
     daemonSets,
     // sorted by state, then by node name; the rows of one node stay in the order of the DaemonSets
     rows: rows.toSorted((left, right) => rank(left) - rank(right) || compare(left.node, right.node)),
-    // the number of nodes where no existing pod proves a profile that is in use
+    // the number of nodes with a used profile that no existing pod proves
     unproved: unproved.size,
   };
 }
 
-/** Of several namespaces in which a DaemonSet may be, only those count that have it, if any has it. */
+/** If the DaemonSet exists in at least one of its possible namespaces, only the namespaces that have it count. */
 function networksOf(profiles: Iterable<Profile>, readiness: Pick<Readiness, 'knows'>): Network[] {
   const networks = new Map<string, Network>();
   for (const profile of profiles) {
@@ -93,7 +93,7 @@ function networksOf(profiles: Iterable<Profile>, readiness: Pick<Readiness, 'kno
 }
 
 /**
- * Returns the function that judges a network on a node by its DaemonSet and by the pods that exist now. Failures of
+ * Returns a function that judges a network on a node, by its DaemonSet and by the pods that exist now; proofs of
  * deleted pods are not known. The function returns undefined if the DaemonSet has no state on the node.
  */
 function networkJudge({ configuration: { policy }, readiness, pods, namespace }: StatusFacts, now: number) {
@@ -113,9 +113,9 @@ function networkJudge({ configuration: { policy }, readiness, pods, namespace }:
       (profile) => proofStatus(profile, node, { policy, readiness, evidence }, now) ?? [],
     );
     const failing = proofs.find((proof) => proof.state === 'failing');
-    // the proofs failed later than the time at which the DaemonSet's state began
+    // without the time of the DaemonSet's state, because the proofs failed later
     if (failing) return { ...found, state: 'failing' as const, reason: failing.reason, since: undefined };
-    // if only one namespace was read, the proofs of pods in other namespaces are not known
+    // if only one namespace was read, a pod of another namespace may prove the network
     const isShown =
       namespace !== undefined || state === 'exempt' || proofs.every((proof) => proof.state === 'proved');
     return isShown ? found : { ...found, state, reason: notShown };
@@ -125,7 +125,7 @@ function networkJudge({ configuration: { policy }, readiness, pods, namespace }:
 /** Whether a network that is in use is not ready on the row's node. */
 export const isNotReady = ({ inUse, state }: NetworkRow): boolean => inUse && !openStates.has(state);
 
-/** All states: first those that need action, then those that pass by themselves, and last `ready` and `exempt`. */
+/** All states: first those that need action, then those that end without action, and last `ready` and `exempt`. */
 export const urgency = 'broken failing absent rebooted starting unproved ready exempt'.split(' ') as State[];
 
 /** The sort key of a row: networks that are not in use come last. */

@@ -8,14 +8,14 @@ import { recreateText } from './check-result.ts';
 import type { FeatureRow } from './features.ts';
 import { textOf } from './networks.ts';
 
-/** How many of these pods are in each state of the proof. */
+/** Counts pods by the state of their proof. */
 export function countProofs(pods: Iterable<{ proof: ProofState }>): Record<ProofState, number> {
   const counts = Object.fromEntries(proofStates.map((state) => [state, 0])) as Record<ProofState, number>;
   for (const { proof } of pods) counts[proof] += 1;
   return counts;
 }
 
-/** What each verdict other than `passed` means, for a container whose message has no details. */
+/** What each verdict except `passed` means, for containers whose termination message has no details. */
 const verdictText: Partial<Record<Verdict, string>> = {
   failed: 'its network is not what it should be',
   'not-possible': 'a check could not be made, which says nothing about the network',
@@ -23,7 +23,7 @@ const verdictText: Partial<Record<Verdict, string>> = {
   crashed: `${validatorContainer} crashed`,
 };
 
-/** Within this time, in milliseconds, the leader's event about a pod should exist: its delay of 45 s, and 60 s more. */
+/** Within this time, in milliseconds, the leader reports a pod that it skips: its delay of 45 s, plus 60 s. */
 const decidedWithin = 105_000;
 
 /** The rows of pods that need attention. @param now milliseconds since the epoch */
@@ -39,19 +39,19 @@ export function podRows(facts: StatusFacts, features: readonly FeatureRow[], now
     const { uid, refused, since, why } = held;
     const nominated = held.nominated || null;
     const event = events.get(uid);
-    // an event from before this hold does not describe this hold
+    // an event from before the pod was held does not explain this hold
     const note = event && event.at >= (since ?? 0) ? event.note : null;
     const off = notSteered && `steering is not in force: ${notSteered}`;
     const notNominated = nominated === null ? (off ?? note) : null;
     return [{ namespace, name, refused, since: textOf(since), nominated, notNominated, why }];
   };
-  /** A pod whose proof did not pass, including a pod that `proof.mode: warn` let start. */
+  /** A pod whose proof did not pass, even if `proof.mode: warn` let it start. */
   const failedRow = ({ namespace, name, node, proof, evidence, seen, failingSince }: PodFacts) => {
     if (proof !== 'failed') return [];
     const verdict = evidence?.verdict ?? 'failed';
     const since = failingSince ?? evidence?.at;
     const event = evidence && events.get(evidence.uid);
-    // an event of mode `audit` may still exist after the mode was changed
+    // an event of the mode `audit` may be older than a change of the mode
     const isOld =
       event?.reason === eventReasons.wouldRecreate && configuration.policy.repair.mode !== 'audit';
     const isNew = since !== undefined && now - since < decidedWithin;
@@ -61,7 +61,7 @@ export function podRows(facts: StatusFacts, features: readonly FeatureRow[], now
     const why = seen ?? verdictText[verdict] ?? '';
     return [{ namespace, name, node: node ?? null, verdict, since: textOf(since), why, repair }];
   };
-  /** A pod that has long been on its node without a verdict, and what it waits for. */
+  /** A pod that has been on its node for long without a verdict, and what it waits for. */
   const waitingRow = ({ proof, evidence }: PodFacts) => {
     if (proof !== 'waiting' || evidence === undefined || !hasWaitedLong(evidence, now)) return [];
     const { uid, namespace, name, node, at, createdAt, waitingFor } = evidence;

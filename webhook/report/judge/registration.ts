@@ -37,7 +37,7 @@ export const expectedWebhooks: readonly Webhook[] = ['mutating-webhook', 'valida
   (file) => objectsIn(file)[0].webhooks,
 );
 
-/** A webhook as in the manifests, with the condition that the component `policies` adds. */
+/** A webhook of the manifests, with the match condition that the component `policies` adds. */
 function expectedWebhook(name: string): Webhook | undefined {
   const found = expectedWebhooks.find((webhook) => webhook.name === name);
   if (found === undefined || name !== installedWebhooks.mutating[0]) return found;
@@ -93,7 +93,7 @@ const comparedOf = (webhook: Webhook, found: Webhook) => ({
   matchConditions: webhook.matchConditions,
   matchPolicy: webhook.matchPolicy,
   reinvocationPolicy: webhook.reinvocationPolicy,
-  // a webhook whose server is outside the cluster may have any URL
+  // a webhook for a server outside the cluster may have any URL
   clientConfig: { ...(found.clientConfig.url ? {} : webhook.clientConfig.service), namespace: undefined },
 });
 

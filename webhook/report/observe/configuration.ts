@@ -17,7 +17,7 @@ export interface FoundPolicy {
   trouble?: { code: ErrorCode; message: string; right?: string };
 }
 
-/** The built-in configuration. @param why the reason for its use, in brackets or after a comma, for `source` */
+/** The built-in configuration. @param why the reason for its use, appended to `source` as it is */
 export const builtInPolicy = (why = ''): FoundPolicy => ({
   policy: readPolicy(undefined),
   source: `the built-in profiles${why}`,
@@ -51,7 +51,7 @@ export async function readConfiguration(
     const { status, missingRight: right } = error instanceof ClusterError ? error : {};
     const isHidden = mayBeHidden && status === 403;
     if (!isHidden && !error.code.startsWith('CNI_GATE_CONFIG_')) throw error;
-    // `trouble.message` is shown on one line
+    // because `trouble.message` is shown on one line
     const message = error.message.split(/\s*\n\s*/).join('; ');
     const why = `, as the configuration of the installation ${isHidden ? 'may not be read' : 'is not valid'}`;
     return { ...builtInPolicy(why), trouble: { code: error.code, message, ...(right && { right }) } };

@@ -20,7 +20,7 @@ export interface PodEvent {
 
 const { recreated, wouldRecreate, notRecreated, nominated, notNominated } = eventReasons;
 
-/** Reasons of the events that report what a pod waits for, or what was done about its failed proof. */
+/** Reasons of the events that say what a pod waits for, or what was done about its failed proof. */
 const reasons = {
   /** The kubelet's reasons for a pod that has no sandbox yet (pkg/kubelet/events/event.go). */
   waiting: ['FailedCreatePodSandBox', 'FailedMount', 'FailedAttachVolume'],
@@ -86,7 +86,7 @@ export async function podEvents(
 /** How long, in milliseconds, a pod may wait on its node (for a large image) before a status reports the pod. */
 const reportedAfter = 60_000;
 
-/** Whether a pod has long been on its node without a verdict. @param now milliseconds since the epoch */
+/** Whether a pod has been on its node for long without a verdict. @param now milliseconds since the epoch */
 export const hasWaitedLong = (
   { verdict, leaving, ended, at, createdAt }: PodEvidence,
   now: number,

@@ -30,11 +30,11 @@ export async function withStatus(
   }
 }
 
-/** The pause after a reading is this many times as long as the reading, so the API server is mostly left to others. */
+/** The pause after a reading takes this many times as long as the reading, to limit the load on the API server. */
 const pauseFactor = 4;
 
 /**
- * Reads repeatedly, also through outages, until the process gets SIGINT or SIGTERM, or the signal aborts.
+ * Reads repeatedly, and goes on after failures, until the process gets SIGINT or SIGTERM, or the signal aborts.
  *
  * @param onTrouble called when a reading fails, but only once for consecutive failures with the same message
  */

@@ -37,7 +37,7 @@ export async function readRegistered(client: ApiClient): Promise<Registered> {
     const source = {
       resource: `${kind}webhookconfigurations`,
       path: configurationsPath(kind),
-      // RBAC may limit the caller's right to list to this name
+      // RBAC may allow the caller to list only this name
       query: { fieldSelector: `metadata.name=${webhookConfiguration}` },
       pick: (configuration: ApiObject & { webhooks?: Webhook[] }) => configuration.webhooks ?? [],
     };
@@ -56,7 +56,7 @@ const webhooksOf = ({ mutating = [], validating = [] }: Registered): Webhook[] =
 export const calledService = (registered: Registered) =>
   webhooksOf(registered).flatMap(({ clientConfig }) => clientConfig.service ?? [])[0];
 
-/** The objects of a cluster, besides the webhook configurations, on which admission by cni-gate depends. */
+/** The objects of the installation, besides the webhook configurations, on which admission depends. */
 export type InstallationFacts = Awaited<ReturnType<typeof readInstallation>>;
 
 /** @param ownNamespace used if no webhook calls a Service @throws ClusterError if the cluster does not answer */
@@ -98,7 +98,7 @@ export async function readInstallation(client: ApiClient, registered: Registered
     namespace,
     // the URL of a server outside the cluster
     url: called === undefined ? url : undefined,
-    // the webhooks that call another server than that Service
+    // our webhooks that call a different server
     elsewhere: webhooks.flatMap(({ name, clientConfig }) =>
       called !== undefined && clientConfig.service?.namespace !== namespace ? [name] : [],
     ),
@@ -116,7 +116,7 @@ export async function readInstallation(client: ApiClient, registered: Registered
 const readPolicy = (client: ApiClient, name: string) =>
   readPair<V1ValidatingAdmissionPolicy, V1ValidatingAdmissionPolicyBinding>(client, 'validating', name);
 
-/** Reads a policy and its binding. A cluster that does not have the kind has neither. */
+/** Reads a policy and its binding. If the cluster does not know the kind, neither exists. */
 async function readPair<P, B>(client: ApiClient, kind: WebhookKind, name: string) {
   const read = <T>(resource: string, what: string): Promise<Observation<T>> =>
     readOne(client, pathBelow(`/apis/admissionregistration.k8s.io/v1/${resource}`, name), what);
@@ -136,7 +136,7 @@ interface ManagedLease extends Lease {
 
 /** The Lease of the leading replica; times in milliseconds. @param clockSkew the API server's clock minus ours */
 function leaseFacts({ metadata, spec }: ManagedLease, clockSkew: number) {
-  // the holder's clock sets `renewTime`; the API server's clock sets the time in `managedFields`
+  // the holder's clock sets `renewTime`, the API server's clock sets the time in `managedFields`
   const written = metadata.managedFields?.find(({ fieldsV1 }) => fieldsV1?.['f:spec']?.['f:renewTime']);
   return {
     holder: spec?.holderIdentity ?? '',
@@ -148,9 +148,9 @@ function leaseFacts({ metadata, spec }: ManagedLease, clockSkew: number) {
 const serverIn = ({ spec }: V1Deployment) =>
   spec?.template.spec?.containers.find(({ name }) => name === installedDeployment);
 
-/** The version of an installation, namely the tag of the server's image without the digest; undefined without a tag. */
+/** The version of an installation: the tag of the server's image; undefined without a tag. */
 export const versionIn = (deployment: V1Deployment): string | undefined =>
-  // the pattern skips the port of a registry, because a slash follows the port
+  // a colon before a slash is that of a registry's port, and does not match
   /:([^:/]+)$/.exec(serverIn(deployment)?.image?.split('@')[0] ?? '')?.[1];
 
 /** Whether replicas of the previous revision may still serve, by the rules of `kubectl rollout status`. */
@@ -205,10 +205,10 @@ async function readCertificate(
   const secret = `${namespace}/${at.name}`;
   const path = apiPath`/api/v1/namespaces/${namespace}/secrets/${at.name}`;
   const read = await readOne<V1Secret>(client, path, `Certificate: Secret ${secret}`);
-  // the volume may have renamed the key, so the file's name is no key of the Secret
+  // a volume may mount a key under a different file name, so the file's name may not be a key of the Secret
   if (!read.unknown && getOwn(read.found?.data, at.key) === undefined)
     return notSaid(`Secret ${secret} with key ${at.key} does not exist`);
-  // the time by the API server's clock
+  // the API server's time
   const now = new Date(Date.now() + client.clockSkew);
   return mapFound(read, ({ data }) => ({
     secret,

@@ -18,14 +18,14 @@ export interface Unknown {
   right?: string;
 }
 
-/** The observation with a part of the found object instead of the whole. */
+/** Replaces the found object by a part of it. */
 export const mapFound = <T, P>({ found, unknown }: Observation<T>, pick: (found: T) => P): Observation<P> =>
   found === undefined ? { ...(unknown && { unknown }) } : { found: pick(found) };
 
 /**
- * Turns the answer to a request into an observation. A missing object and a missing right count as answers.
+ * Turns the answer to a request into an observation. "Not found" and "forbidden" count as answers.
  *
- * @param what names the object in the message that it may not be read
+ * @param what names the object in the message about a missing right
  * @throws ClusterError for any other refusal, or if there was no answer
  */
 export async function observed<T>(asked: Promise<T>, what: string): Promise<Observation<T>> {
@@ -51,10 +51,10 @@ export const readLists = async <O extends ApiObject, T>(
 ): Promise<T[]> =>
   (await mapEach(sources, async (source) => [...(await listAll(client, source)).store.list()])).flat();
 
-/** The results of `work` for each value, in order. Four run at a time, because more would queue at the API server. */
+/** Runs `work` for each value, and keeps the order. Four run at a time: more would only queue at the API server. */
 export async function mapEach<T, R>(values: Iterable<T>, work: (value: T) => Promise<R>): Promise<R[]> {
   const results: R[] = [];
-  // all workers take their values from this one iterator
+  // all four workers take their values from this one iterator
   const rest = [...values].entries();
   const worker = async (): Promise<void> => {
     for (const [at, value] of rest) results[at] = await work(value);

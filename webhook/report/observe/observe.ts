@@ -23,7 +23,7 @@ import { type OptIn, podSources } from './pods.ts';
 import { makeProbe, type ProbeFacts } from './probe.ts';
 import { installRights, rightsOf, serverRights } from './rights.ts';
 
-/** What to read. */
+/** What to observe, and how. */
 export interface ObserveOptions {
   /** The namespace of cni-gate. */
   ownNamespace: string;
@@ -35,7 +35,7 @@ export interface ObserveOptions {
   probe: boolean;
 }
 
-/** Handles a list that the caller may not read as an error, where {@link observed} makes an observation of it. */
+/** Reads what a command must have: a missing right is an error here, and an observation in {@link observed}. */
 const required: typeof observed = async (asked) => ({ found: await asked });
 
 /** The facts that every command reads. */
@@ -101,7 +101,7 @@ export async function observeStatus(client: ApiClient, options: ObserveOptions) 
   return { ...facts, namespace, readiness, pods: { found: pods }, events, ...probe };
 }
 
-/** Reads the installation, the namespaces and the profiles' DaemonSets. @param see handles forbidden lists */
+/** Reads the installation, the namespaces and the profiles' DaemonSets. @param see `observed` or `required` */
 async function readBase(
   client: ApiClient,
   { ownNamespace, given, namespace }: ObserveOptions,
@@ -114,7 +114,7 @@ async function readBase(
   const optIns = {
     resource: 'namespaces',
     path: namespaceSource.path,
-    // a namespace that the caller named is read whether it opted in or not
+    // a namespace that the caller named is read even if it did not opt in
     query:
       namespace === undefined
         ? { labelSelector: profileLabel }
@@ -147,7 +147,7 @@ async function readBase(
   return { facts, podLists, snapshots: daemonSets.found ?? [] };
 }
 
-/** `parseInt` drops the sign that some providers append to the numbers, as in `36+`. */
+/** `parseInt` drops the suffix that some providers append, as in `36+` */
 const versionFacts = (version: ApiVersion) => ({
   major: Number.parseInt(version.major, 10),
   minor: Number.parseInt(version.minor, 10),

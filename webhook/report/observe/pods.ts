@@ -89,15 +89,15 @@ export type ApiStatusPod = Pod &
     status?: PodStatus & { nominatedNodeName?: string };
   };
 
-/** What decides which pods are exempt. `ownNamespace` is the namespace of cni-gate. */
+/** What the decision whether a pod is exempt depends on. `ownNamespace` is the namespace of cni-gate. */
 type Exempting = { policy: Policy; ownNamespace: string };
 
-/** The pods of each namespace that opted in, without pods that have ended: these have nothing left to prove. */
+/** Lists the pods of each namespace that opted in, except pods that have ended, which need no proof any more. */
 export function podSources(
   namespaces: readonly OptIn[],
   exempting: Exempting,
 ): Source<ApiObject & ApiStatusPod, PodFacts>[] {
-  // `evidencePick` keeps equal texts once, so all namespaces share it
+  // shared by all namespaces, because `evidencePick` keeps equal texts only once
   const toEvidence = evidencePick();
   const optedIn = namespaces.filter(({ profile }) => profile !== undefined);
   return optedIn.map(({ name }) => ({
@@ -131,7 +131,7 @@ export function pickPod(
   const proof: ProofState = exempt ?? (withoutProof ? 'withoutProof' : proofState(pod, status));
   const label = getOwn(labels, profileLabel);
   const profile = readStatus(pod)?.chosenBy === 'pod' && label;
-  // a pod without our label has no init container of ours either
+  // without our label, the pod has no init container of ours either
   const hasEvidence = exempt === undefined && label !== undefined && !!spec.nodeName;
   const isFailed = proof === 'failed';
   const seen = isFailed ? seenIn(resultOf(status, contextOf(pod)).ended?.message) : undefined;
@@ -152,8 +152,8 @@ export function pickPod(
 }
 
 /**
- * What the first check that did not pass saw, from the termination message of our init container. Undefined where the
- * message has no results, because the container crashed or the image is a network's own validator.
+ * What the first failed check saw, from the termination message of our init container. Undefined if the message has no
+ * results, because the container crashed or the image is a network's own validator.
  */
 function seenIn(message: string | null | undefined): string | undefined {
   const { problem, checks } = readMessage(message);

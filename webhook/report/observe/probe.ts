@@ -22,7 +22,7 @@ export interface ProbeFacts {
   /** The namespace of the probe pod; null if there was no namespace to try. */
   namespace: string | null;
   /**
-   * - `injected`: the pod came back with our init container in the first place;
+   * - `injected`: the pod came back with our init container as its first;
    * - `no-profile-applies`: cni-gate answered, and its configuration requires no proof of the probe pod;
    * - `failed`: cni-gate did not answer or was not called, or its webhook or its policy refused the pod;
    * - `not-made`: there was no namespace to try, or something other than cni-gate refused the pod.
@@ -34,7 +34,7 @@ export interface ProbeFacts {
   reason?: keyof typeof probeHints;
 }
 
-/** What to do about each reason why a probe does not show that new pods are admitted. */
+/** What to do for each reason why the probe does not show that new pods are admitted. */
 export const probeHints = {
   /** A webhook or policy of cni-gate refused the pod, or could not be called. */
   refused: `See ${docsUrl}guides/break-glass.md#what-the-refusals-say`,
@@ -142,9 +142,9 @@ function judgeRefusal(error: unknown): Outcome {
 }
 
 /**
- * A pod to which one of the combined profiles applies, and the checks that the configuration requires of the pod: a
- * plain pod if possible, otherwise a pod with the containers, labels and annotations of a profile's `when`. If no
- * profile applies to any of these pods, the result is the plain pod.
+ * A pod to which one of the combined profiles applies, and the checks that the configuration requires of it. The pod is
+ * plain if possible; otherwise it has what a profile's `when` requires. If no profile applies to any of these pods, the
+ * result is the plain pod.
  */
 export function probePod(namespace: string, combined: CombinedProfiles, { proof }: Policy) {
   const conditions = combined.profiles.flatMap(({ when }) => when);
@@ -182,7 +182,7 @@ function podFor(namespace: string, condition: Condition, image: string) {
   return { apiVersion: 'v1', kind: 'Pod', metadata, spec };
 }
 
-/** Values that satisfy the matchers. A key is left out if it must not exist or must not have certain values. */
+/** Values that satisfy the matchers. A key without a matching value stays absent. */
 function valuesFor(matchers: Record<string, Matcher> = {}): Record<string, string> {
   const values = Object.entries(matchers).flatMap(([key, matcher]): [string, string][] => {
     if (typeof matcher === 'string') return [[key, matcher]];

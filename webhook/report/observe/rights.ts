@@ -5,7 +5,7 @@ import type { ApiClient } from '../../cluster/client.ts';
 import type { Policy } from '../../core/profiles/policy.ts';
 import { mapEach } from './observation.ts';
 
-/** The folder of this release's manifests, first as in the published bundle, then as in the sources. */
+/** The folder with this release's manifests, in the published bundle or else in the sources. */
 const folder = ['./manifests/', '../../../manifests/base/']
   .map((path) => new URL(path, import.meta.url))
   .find((url) => existsSync(url));
@@ -19,7 +19,7 @@ export const objectsIn = (file: string): any[] =>
 export interface Right {
   verb: string;
   group: string;
-  /** May include a subresource: `pods/status`. */
+  /** May name a subresource, as in `pods/status`. */
   resource: string;
   /** Absent if the right is for all objects. */
   name?: string;
@@ -77,7 +77,7 @@ export function installRights(): Right[] {
 }
 
 /**
- * Asks the API server whether an account has each of these rights, by whichever role and binding.
+ * Asks the API server whether an account has each of these rights, from any role and binding.
  *
  * @param account a service account; undefined for the caller, who needs no right to ask about itself
  */

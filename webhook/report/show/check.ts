@@ -10,10 +10,10 @@ import { clusterText, type Paint, plain, type TextOptions } from './table.ts';
 /** A check in the JSON output. */
 export type Check = ReturnType<typeof checkJson>;
 
-/** Removes the field `essential`, which only verdicts use. */
+/** Removes `essential`, which only the verdict needs. */
 export const checkJson = ({ essential: _, ...check }: CheckRow) => check;
 
-/** `not-known`: nothing is known to be wrong, but a right is missing that a verdict needs. */
+/** `not-known`: no check failed, but the caller may not read what the verdict needs. */
 export type CheckVerdict = 'passed' | 'failed' | 'not-known' | 'not-installed';
 
 /** What `check --output json` prints; `schemas/check.json` describes each field. */
@@ -47,7 +47,7 @@ function verdictOf(rows: readonly CheckRow[]): CheckVerdict {
   return rows.some(({ result, essential }) => result === 'not-known' && essential) ? 'not-known' : 'passed';
 }
 
-/** The result in one line, with the first failed check, because the catalogue lists causes before consequences. */
+/** The result in one line. It names only the first failed check, because causes come before their consequences. */
 function headlineOf(verdict: CheckVerdict, checks: readonly Check[]): string {
   const having = (result: CheckOutcome): Check[] => checks.filter((check) => check.result === result);
   const [bad, warnings, unknown] = [having('failed'), having('warning'), having('not-known')];
@@ -92,7 +92,7 @@ export function checkText(report: CheckReport, { width = 100, paint = plain }: T
     ];
   };
   const lines = [
-    // never wrapped, because scripts and people read the headline as the first line
+    // not wrapped, because the headline must be the whole first line, for scripts too
     paint(style, clean(headline)),
     ...wrap(clean(clusterText(cluster, isAbsent || result === 'not-installed')), width),
     ...wrap(clean(`Checked at ${time}, by ${configuration}`), width),

@@ -24,7 +24,7 @@ export function statusText(
   const group = all || width === Number.POSITIVE_INFINITY ? (objects: readonly object[]) => objects : grouped;
   const max = all || isGone ? Number.POSITIVE_INFINITY : mostRows;
   const counts = countsOf(status);
-  // without a fault, the headline has all counts
+  // a headline with a fault shows only the first one, so the counts follow in a sentence of their own
   const isMore = result === 'not-well' && faults.length > 0 && counts.length + faults.length > 2;
   const sentences = [
     ...(isMore ? [`In all: ${counts.join(', ')}.`] : []),
@@ -33,7 +33,7 @@ export function statusText(
     ...(isGone ? [] : [`Status at ${status.time}, by ${status.configuration}`, whoOptedIn(status, all)]),
   ];
   const lines = [
-    // never wrapped, because scripts and people read the headline as the first line
+    // not wrapped, because the headline must be the whole first line, for scripts too
     paint(result !== 'well' ? 'red' : warningsOf(status).length > 0 ? 'yellow' : 'green', clean(headline)),
     ...sentences.flatMap((text) => wrap(clean(text), width)),
     ...tablesOf(status, all, group)
@@ -107,7 +107,7 @@ function tablesOf(
   const withPods = namespaces
     .filter((namespace) => Object.values(namespace.pods).some((count) => count > 0))
     .map((namespace) => proofs(namespace.name, namespace.pods));
-  // if cni-gate is not installed, the headline is the first fault
+  // if cni-gate is not installed, the headline shows the first fault already
   const faults = status.faults.slice(result === 'not-installed' ? 1 : 0);
   const faultTable: Table = {
     head: ['FAULT'],
@@ -117,7 +117,7 @@ function tablesOf(
   if (result === 'not-installed') return [faultTable];
   const checks = status.installation
     .filter((check) => all || check.result !== 'passed')
-    // the fault of a failed check contains the hint already
+    // for failed checks, the table of faults shows the hint already
     .map((check) =>
       check.result === 'warning' ? { ...check, what: `${check.what}. ${check.hint}` } : check,
     );
@@ -143,7 +143,7 @@ function tablesOf(
     table('nodes', group(status.nodes)),
     {
       head: ['NAMESPACE', 'PASSED', 'FAILED', 'WAITING', 'OPTED OUT', 'WITHOUT PROOF', 'SKIPPED'],
-      // the sum comes first, so that it is shown even if the last rows are left out
+      // the totals come first, so that they are shown even if the last rows are cut off
       rows: withPods.length > 1 ? [proofs('all', pods), ...withPods] : withPods,
       sentences: 0,
     },
@@ -162,14 +162,14 @@ function cellOf(object: Fields, field: string, now: string): Cell {
 
 type Fields = Record<string, unknown>;
 
-/** Fields that may differ among objects that are merged because their reasons are equal. */
+/** Fields that may differ between objects that {@link grouped} merges. */
 const ofOne: ReadonlySet<string> = new Set(['namespace', 'name', 'since', 'node', 'pod', 'nominated']);
 
-/** Merges objects of one list that have equal reasons into one, which shows their number and the greatest age. */
+/** Merges objects that have the same reason into one, which shows their number and the greatest age. */
 const grouped = (objects: readonly object[]): object[] =>
   [...Map.groupBy(objects as Fields[], reasonOf).values()].map(merged);
 
-/** A key for the reason of an object: the fields that are not in `ofOne`, without the object's names in their texts. */
+/** A key for the reason of an object: all fields except `ofOne`, with the object's own names removed from the texts. */
 function reasonOf(object: Fields): string {
   const names = [object.name, object.node].filter((name) => typeof name === 'string');
   return JSON.stringify(object, (field, value) => {
@@ -183,7 +183,7 @@ function merged(same: Fields[]): Fields {
   for (const field of ofOne) {
     if (!(field in result) || field === 'namespace' || same.length === 1) continue;
     const texts = [...new Set(same.flatMap((object) => (object[field] ? String(object[field]) : [])))];
-    // RFC 3339 in UTC sorts by time; objects are counted, because pods of two namespaces may have equal names
+    // RFC 3339 in UTC sorts by time; `name` shows a count, because pods of two namespaces may have the same name
     if (field === 'since') result.since = texts.toSorted()[0] ?? null;
     else if (field === 'name') result.name = `${result.name} and ${same.length - 1} more`;
     else result[field] = few(texts, 1) || null;

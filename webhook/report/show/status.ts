@@ -14,8 +14,8 @@ import type { StatusFacts } from '../observe/observe.ts';
 import { checkJson } from './check.ts';
 
 /**
- * `not-well`: something is wrong. `not-known`: nothing is known to be wrong, but a right is missing to see everything
- * that admission depends on, or the probe could not be made.
+ * `not-well`: something is wrong. `not-known`: nothing is known to be wrong, but the caller may not read everything
+ * that admission depends on, or the requested probe could not be made.
  */
 export type StatusVerdict = 'well' | 'not-well' | 'not-known' | 'not-installed';
 
@@ -23,15 +23,15 @@ export type StatusVerdict = 'well' | 'not-well' | 'not-known' | 'not-installed';
 export type Status = ReturnType<typeof statusOf>;
 
 /**
- * Whether a check is a row of a status. The other checks of namespaces appear only as faults, and that there is a better
- * way to install is for `check` to say.
+ * Whether a status lists the check. Other checks of namespaces appear only if they fail, as faults. The recommendation
+ * to install the mutating policy is left to `check`.
  */
 const isShown = ({ id, group, result }: CheckRow): boolean =>
   id === 'proof-mode' ||
   (group === 'installation' && id !== 'installed' && !(id === 'mutating-policy' && result === 'warning'));
 
 /**
- * The status of a cluster. The same facts at the same time give the same status.
+ * The status of a cluster. Pure: the result depends only on the arguments.
  *
  * @param now milliseconds since the epoch
  * @param all whether to include nodes that are ready or exempt
@@ -62,7 +62,7 @@ function judge(facts: StatusFacts, now: number, all: boolean) {
   const networks = networkRows(judged, now);
   const troubles = podRows(judged, features, now);
   const podsOf = Map.groupBy(judged.pods.found, (pod) => pod.namespace);
-  // in the order of the checks, which puts causes before their consequences
+  // the first fault is in the headline, so the order of the checks matters: causes come before their consequences
   const faultsOfChecks: Fault[] = checks.flatMap(({ code, what, hint }) =>
     code === null ? [] : [{ code, message: `${what}. ${hint}` }],
   );
@@ -74,7 +74,7 @@ function judge(facts: StatusFacts, now: number, all: boolean) {
     faults.push({ code: 'CNI_GATE_NOT_OPTED_IN', message });
   }
   const wrong = [faults, networks.rows.filter(isNotReady), ...Object.values(troubles)];
-  // the verdict stays open if a probe was requested and could not be made
+  // a requested probe that could not be made leaves the verdict open
   const isOpen = ({ id, result, essential }: CheckRow): boolean =>
     (result === 'not-known' && essential) ||
     (id === 'probe' && result === 'skipped' && probe?.outcome === 'not-made');
@@ -141,7 +141,7 @@ function headlineOf(status: Judged): string {
 export const warningsOf = ({ installation }: Pick<Judged, 'installation'>): string[] =>
   installation.flatMap(({ result, what, hint }) => (result === 'warning' ? `${what}. ${hint}` : []));
 
-/** The number of problems of each kind, and of pods and nodes that deserve a note although nothing is wrong. */
+/** Counts the problems of each kind, and pods and nodes that are worth a note although nothing is wrong. */
 export function countsOf(status: Judged): string[] {
   const counts = {
     'not ready': status.nodes.filter(isNotReady).length,

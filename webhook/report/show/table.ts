@@ -4,7 +4,7 @@ import type { ClusterIdentity } from '../observe/observe.ts';
 
 /** How text is laid out and coloured. */
 export interface TextOptions {
-  /** The maximum length of a line; absent if unlimited, so that each row of a table is one line. */
+  /** The maximum length of a line; without it, each row of a table is one line. */
   width?: number;
   /** Colours a text; absent where the output has no colours. */
   paint?: Paint;
@@ -34,7 +34,7 @@ export function clusterText(
 const units = { y: 365 * 86_400, d: 86_400, h: 3600, m: 60, s: 1 };
 
 /**
- * An age in the largest unit that the age contains at least twice, like most ages of `kubectl get`: `45s`, `12m`, `5h`,
+ * An age in the largest unit of which there are at least two, like most ages of `kubectl get`: `45s`, `12m`, `5h`,
  * `3d`. A time in the future, from a clock that is ahead, reads `0s`.
  */
 export function ageText(milliseconds: number): string {

@@ -11,12 +11,12 @@ type CoverageFault = Pick<Finding, 'code' | 'message'>;
 type Place = Pick<NamespaceObject, 'file' | 'line'>;
 
 /**
- * Finds what a review did not check: a namespace that opted in but has no workload with a check, a namespace that is
- * not in the input, a profile that does not exist or applies to no workload, and a label of pods in a namespace that
- * did not opt in. If no finding is about a namespace, the input as a whole is judged.
+ * Finds what a review leaves unchecked: a namespace that opted in but has no workload with a check, a namespace that is
+ * not in the input, a profile that does not exist or applies to no workload, and pods with a profile label in a
+ * namespace that did not opt in. If no finding names a namespace, the input as a whole is judged instead.
  *
  * @param requested the value of `--profile`; undefined if labels opt namespaces in
- * @param others the findings that other functions made
+ * @param others findings of the other modules in this folder
  */
 export function coverageFindings(
   reviewed: readonly Reviewed[],
@@ -93,7 +93,7 @@ function faultOf(profile: string, policy: Policy): CoverageFault | undefined {
   }
 }
 
-/** The findings for profiles that are requested but apply to no workload of the input. */
+/** Findings about requested profiles that apply to no workload of the input. */
 const idle = (requested: string, applied: ReadonlySet<string>): CoverageFault[] =>
   requested
     .split('.')

@@ -5,13 +5,13 @@ import { lineOf } from '../input/documents.ts';
 import { type Finding, nameOf, type Path, type Position, type Reviewed, type Workload } from '../model.ts';
 import { type Fields, fieldsOf, valueAt } from '../values.ts';
 
-/** The rule of `podFailurePolicy` that a Job needs, so that failed proofs do not count against its backoffLimit. */
+/** The rule that a Job's `podFailurePolicy` needs, so that failed proofs do not count against its backoffLimit. */
 const rule = `{action: Ignore, onExitCodes: {operator: In, values: [${exitCode.failed}]}}`;
 
 const guide = 'docs/guides/repair.md#jobs';
 
 /**
- * Why a Job may fail because of its network although repair runs, and the line with the cause; undefined if it may not.
+ * Why failed proofs may fail the Job although repair runs, and the line with the cause; undefined if they cannot.
  *
  * @param podPath the path of the Job's pod template in the object, which may be a CronJob
  */
@@ -35,7 +35,7 @@ function faultOf(object: Fields, path: Path): string | undefined {
   const spec = fieldsOf(valueAt(object, path));
   const { backoffLimit = 6 } = spec;
   const { restartPolicy } = fieldsOf(valueAt(spec, ['template', 'spec']));
-  // restarts of init containers count too, so a Job with backoffLimit 1 fails as early as one with 0
+  // a Job fails at restart number backoffLimit, counting init containers too, and if that is 0, at the first restart
   if (restartPolicy === 'OnFailure' && Number(backoffLimit) < 2) {
     return `has restartPolicy OnFailure and backoffLimit ${String(backoffLimit)}, so it fails with the first proof that fails, before repair can help: set backoffLimit to 2 or more (${guide})`;
   }
@@ -44,10 +44,10 @@ function faultOf(object: Fields, path: Path): string | undefined {
   return `has restartPolicy Never and no podFailurePolicy that ignores exit code ${exitCode.failed}, so each proof that fails counts against its backoffLimit, ${backoffLimit}: make \`${rule}\` the first rule of ${rules} (${guide})`;
 }
 
-/** The outcomes of pods that start with a check. */
+/** The outcomes of pods that get a check. */
 const checked: ReadonlySet<Outcome> = new Set(['injected', 'updated', 'current']);
 
-/** The findings for Jobs whose pods get a check and that may fail because of their network. */
+/** The findings for Jobs that failed proofs may fail although repair runs. */
 export const jobFindings = (reviewed: readonly Reviewed[]): Finding[] =>
   reviewed.flatMap(({ workload, decision }): Finding[] => {
     const { jobFault: fault, document } = workload;

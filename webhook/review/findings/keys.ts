@@ -59,7 +59,7 @@ function misplacedLabel(
   };
 }
 
-/** The faults in the keys of labels and annotations, in the metadata at a path of an object. */
+/** The faults in the keys of the labels and annotations in one metadata of an object, whose path is given. */
 function faultsOf(object: Fields, inObject: Path, { document, path }: Position): Omit<Finding, 'subject'>[] {
   const metadata = [...inObject, 'metadata'];
   return (['labels', 'annotations'] as const).flatMap((map) =>
@@ -74,7 +74,7 @@ function faultsOf(object: Fields, inObject: Path, { document, path }: Position):
 
 function faultOf(key: string, map: MapName, value: unknown): string | undefined {
   if (known[map].includes(key)) {
-    // the value is often empty because a template's variable is not set
+    // often a template's variable that is not set
     if (key !== profileLabel || !(value === '' || value === null)) return undefined;
     return `label ${key} has no value and no effect: set a profile, or remove it`;
   }

@@ -3,7 +3,7 @@ import { isCustom } from '../input/templates.ts';
 import { type Finding, nameOf, type Path, type Position, type Workload } from '../model.ts';
 import { type Fields, fieldsOf } from '../values.ts';
 
-/** How many levels deep `search` looks for pods: no kind known today has its templates as deep. */
+/** How many levels deep `search` looks for pods. No known kind nests its templates that deep. */
 const deepest = 16;
 
 /** The finding for an object that seems to contain a pod, but has an unknown kind or a wrong `apiVersion`. */

@@ -12,10 +12,10 @@ const mebi = 2 ** 20;
 /** The maximum characters of a YAML document, or of an object as JSON: over twice what an API server accepts. */
 export const largestObject = 8 * mebi;
 
-/** The maximum number of documents and objects in all inputs together. Each uses about 10 KiB with its patch. */
+/** The maximum number of documents and objects in all inputs together. Each needs about 10 KiB, including its patch. */
 export const mostObjects = 50_000;
 
-/** The maximum bytes of all inputs. The kept data needs up to six times as much, so a small heap lowers the limit. */
+/** The maximum bytes of all inputs. Processing needs up to six times as much, so a small heap lowers the limit. */
 export const mostInput = (heap = getHeapStatistics().heap_size_limit): number =>
   Math.min(256 * mebi, Math.floor(heap / 8));
 
@@ -25,8 +25,8 @@ export const inMebi = (count: number): string => `${Math.ceil((count / mebi) * 1
 /**
  * Reads a stream of YAML documents and JSON values. Yields a fault for each part that cannot be read, and continues.
  *
- * A document begins at every line that begins with `---`, even in block scalars and quotes, as in kubectl (apimachinery
- * `pkg/util/yaml` YAMLReader). `...` also ends a document. kubectl ignores the text after `...`; here this text is
+ * As in kubectl (apimachinery `pkg/util/yaml` YAMLReader), a document begins at every line that begins with `---`, even
+ * in block scalars and quotes. `...` also ends a document, but kubectl ignores the text after it, and here it is
  * another document. JSON values need no marker between them.
  *
  * @param file the name of the file, for messages
@@ -48,7 +48,7 @@ export function* readStream(file: string, text: string): Generator<SourceDocumen
 /** Splits a text into JSON values that begin on lines of their own; undefined for other texts, such as YAML. */
 function jsonValues(text: string): string[] | undefined {
   if (!/^\s*[{[]/.test(withoutMarker(text))) return undefined;
-  // splits only between values: within a value, a comma stands between a closing bracket and the next opening one
+  // values end in a bracket and begin with one on a new line; within a value, a comma stands between such brackets
   const values = text.split(/(?=[{[])(?<=[}\]][ \t\r]*\n\s*)/);
   return values.length > 1 && isJson(values[0] ?? '') ? values : undefined;
 }
@@ -64,7 +64,7 @@ function isJson(part: string): boolean {
   }
 }
 
-/** The text of a document with spaces instead of its marker, so that offsets do not change. */
+/** A document without its `---`. Spaces replace the marker, so that offsets do not change. */
 export const withoutMarker = (text: string): string =>
   text.replace(/^(?:---|\.\.\.)[ \t]*(?=[\s#]|$)/, (marker) => ' '.repeat(marker.length));
 
@@ -86,7 +86,7 @@ function faultIn(document: SourceDocument): Fault | undefined {
     return undefined;
   } catch (error) {
     if (!(error instanceof YamlError)) throw error;
-    // an error at the end may be after the newline that `parse` added
+    // `parse` may have added a newline, and an error at the end is then one line too far
     const line = Math.min(start + error.line - 1, start + newlines(text));
     const place = { file, line, column: error.column };
     if (error.tooLarge) return faultAt(place, 'CNI_GATE_INPUT_TOO_LARGE', error.message);
@@ -129,9 +129,9 @@ export function parsed(document: SourceDocument): Parsed {
 
 function parse({ text: own, start, json }: SourceDocument): Parsed {
   const text = withoutMarker(own);
-  // every path in a JSON value has the value's first line
+  // JSON has no positions, so every path has the first line of the value
   if (json) return { value: JSON.parse(text), lineOf: () => firstLine(text, start) };
-  // a missing newline at the end is added, as kubectl does
+  // as kubectl does, adds a newline to the last line if it has none
   const [document] = readYaml(text.endsWith('\n') ? text : `${text}\n`);
   if (document === undefined) return { value: null, lineOf: () => start };
   const { source, value, lineOf } = document;

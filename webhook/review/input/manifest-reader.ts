@@ -28,8 +28,8 @@ export interface NamespaceObject {
 }
 
 /**
- * Sorts the objects of documents: workloads and AdmissionReviews are reviewed, Namespaces provide labels, and other
- * objects are only counted. A Namespace may come after its workloads.
+ * Sorts the objects of documents: workloads and AdmissionReviews are reviewed, Namespaces provide labels, and all other
+ * objects are only counted. The order of Namespaces and workloads does not matter.
  *
  * @param kinds kinds of other projects that contain pod templates
  */
@@ -38,7 +38,7 @@ export function manifestReader(defaultNamespace: string, kinds: readonly Templat
   const workloads: Workload[] = [];
   const faults: Fault[] = [];
   const findings: Finding[] = [];
-  /** Findings for objects that seem to contain pods. `review` drops findings in namespaces that did not opt in. */
+  /** Findings for unknown objects that seem to contain pods. `review` drops those in namespaces that did not opt in. */
   const unknownObjects: (Finding & { namespace: string })[] = [];
   const namespaces = new Map<string, NamespaceObject>();
   const otherObjects = new Map<string, number>();
@@ -51,7 +51,7 @@ export function manifestReader(defaultNamespace: string, kinds: readonly Templat
     throw new CniGateError('CNI_GATE_INPUT_TOO_LARGE', message);
   }
 
-  /** Reports an error in an object as a fault, so that reading goes on with the next object. */
+  /** Runs `read`. An error becomes a fault of the object, so that reading goes on with the next object. */
   function guarded({ file }: SourceDocument, line: number, read: () => void): void {
     try {
       read();
@@ -94,7 +94,7 @@ export function manifestReader(defaultNamespace: string, kinds: readonly Templat
 
   const countOther = (kind: string): void => void otherObjects.set(kind, (otherObjects.get(kind) ?? 0) + 1);
 
-  /** The last of several Namespaces of one name counts, as in a cluster. Their profile labels must not differ. */
+  /** Of several Namespaces with one name, the last counts, as in a cluster. Their profile labels must be equal. */
   function readNamespace(object: Fields, position: Position): void {
     const { document, path } = position;
     const { name, ...maps } = namespaceMaps(object);
@@ -108,7 +108,7 @@ export function manifestReader(defaultNamespace: string, kinds: readonly Templat
     findings.push(...namespaceKeys(object, name, position));
   }
 
-  /** Counts a review of another kind than Pod. An invalid review of a pod becomes a fault when it is judged. */
+  /** Adds a review about a pod, and counts other reviews. An invalid pod becomes a fault only when it is judged. */
   function readReview(review: Fields, position: Position): void {
     const { kind = 'Pod' } = fieldsOf(fieldsOf(review.request).kind);
     if (kind === 'Pod') workloads.push(recordedWorkload(review, position));
@@ -142,7 +142,7 @@ export function manifestReader(defaultNamespace: string, kinds: readonly Templat
 
   return {
     ...{ documents, workloads, faults, findings, unknownObjects, namespaces, otherObjects, take },
-    /** Whether the documents, objects and workloads were too many, which has been reported. */
+    /** Whether the limit of documents, objects and workloads is exceeded, which has been reported as a fault. */
     isFull: (): boolean => counted > mostObjects,
   };
 }

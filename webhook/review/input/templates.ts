@@ -8,7 +8,7 @@ export interface FoundTemplate {
   path: Path;
   /** Names the template in messages; absent if the kind has only one template. */
   part?: string;
-  /** Whether the template is in the spec of a Job, which may be in a CronJob. */
+  /** Whether the template belongs to the spec of a Job, which may be part of a CronJob. */
   job?: boolean;
 }
 
@@ -35,8 +35,8 @@ export const groupOf = (apiVersion: string): string =>
 export const isCustom = (apiVersion: string): boolean => groupOf(apiVersion).includes('.');
 
 /**
- * The pod templates of an object by the lists of kinds; undefined if its kind is in no list. As an exception, a custom
- * resource of an unlisted kind counts as a workload if it has `spec.template.spec.containers`.
+ * The pod templates of an object, by the lists of kinds; undefined if its kind is in no list and is no workload. A
+ * custom resource of an unlisted kind is a workload if it has `spec.template.spec.containers`.
  */
 export function templatesIn(object: Fields, kinds: readonly TemplateKind[]): FoundTemplate[] | undefined {
   const apiVersion = String(object.apiVersion);
@@ -64,7 +64,7 @@ const byEntries = (object: Fields, entries: readonly TemplateKind[]): FoundTempl
     }),
   );
 
-/** The paths in an object that match the path of a kind. `none`, for kinds without templates, matches nothing. */
+/** The paths in an object that match the path of its kind. The path `none` is for kinds without templates. */
 function pathsOf(object: Fields, entry: TemplateKind): Path[] {
   let found: Path[] = entry.path === 'none' ? [] : [[]];
   for (const part of pathOf(entry)) {
@@ -80,7 +80,7 @@ function pathsOf(object: Fields, entry: TemplateKind): Path[] {
   return found;
 }
 
-/** The path without `spec` at its beginning and `template` at its end, such as `pytorchReplicaSpecs.Worker`. */
+/** A short name of a path, such as `pytorchReplicaSpecs.Worker`, without the outer `spec` and `template`. */
 function partOf(path: Path): string {
   const middle = path.slice(path[0] === 'spec' ? 1 : 0, path.at(-1) === 'template' ? -1 : undefined);
   return dotted([...(middle.length > 0 ? middle : path)]);

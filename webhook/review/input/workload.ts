@@ -64,14 +64,14 @@ export function nameIn(object: Fields, defaultNamespace: string): { namespace: s
   return { namespace, name: typeof name === 'string' ? name : generated };
 }
 
-/** The pod with its namespace. Metadata that is not an object is left unchanged, because admission rejects the pod. */
+/** The pod with its namespace. Metadata that is not an object stays as it is, so that admission rejects the pod. */
 const podIn = (pod: Fields, namespace: string): Fields =>
   isObject(pod.metadata) ? { ...pod, metadata: { ...pod.metadata, namespace } } : pod;
 
 /**
- * The pod that would be created from a manifest. The controller copies labels, annotations and finalizers from the
- * template (kubernetes `pkg/controller/controller_utils.go`, GetPodFromTemplate). The object counts as the pod's owner,
- * because no decision depends on an owner in between, such as a ReplicaSet.
+ * The pod that the controller would create from a manifest: it copies labels, annotations and finalizers from the
+ * template (kubernetes `pkg/controller/controller_utils.go`, GetPodFromTemplate). The object stands for the pod's owner
+ * even if a real pod has another one, such as a ReplicaSet: no decision depends on it.
  */
 function podOf(object: Fields, path: Path, namespace: string, who: string): Fields {
   const template = valueAt(object, path);
@@ -92,7 +92,7 @@ function podOf(object: Fields, path: Path, namespace: string, who: string): Fiel
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { generateName: `${name}-`, namespace, labels, annotations, finalizers, ownerReferences },
-    // Knative's controller names containers that have no name
+    // Knative allows containers without a name, and its controller names them
     spec: isCustom(String(apiVersion)) ? withNames(spec) : spec,
   };
 }
@@ -130,7 +130,7 @@ function keptAsText(value: unknown): () => unknown {
   return () => JSON.parse(text);
 }
 
-/** Adds metadata to a template that has none, because a pod always has metadata. */
+/** Adds metadata to a template without metadata, because the patch is made for a pod, which always has metadata. */
 function missingMetadata(object: Fields, podPath: Path): Operation[] {
   const path = [...podPath, 'metadata'];
   return isObject(valueAt(object, path)) ? [] : [{ op: 'add', path: pointer(path), value: {} }];

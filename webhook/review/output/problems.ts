@@ -21,11 +21,11 @@ export interface Problem {
   line?: number | undefined;
   /** From 1, in UTF-16 code units. */
   column?: number | undefined;
-  /** Lets a service recognize the same problem in a later report. */
+  /** Stays the same in later reports, so that a service recognizes a known problem. */
   fingerprint: string;
 }
 
-/** The code of a warning from admission that has no error code of its own. */
+/** Stands for the code of a warning that has none. */
 export const admissionWarning = 'admission-warning';
 
 type Wrong = Omit<Problem, 'text' | 'fingerprint'> & { message: string };
@@ -47,12 +47,12 @@ export function problemsOf(report: Report, strict: boolean, root: string): Probl
   return wrongs.map((wrong) => {
     const { code, subject, message, line, column } = wrong;
     const file = pathFrom(root, wrong.file);
-    // without the line, because lines move; equal problems are numbered, because a service shows only one of each
+    // without the line, which changes with every edit; equal problems get numbers, or a service would show only one
     const identity = JSON.stringify([code, subject ?? '', message, file]);
     const number = seen.get(identity) ?? 0;
     seen.set(identity, number + 1);
     const fingerprint = createHash('sha256').update(`${identity} ${number}`).digest('hex').slice(0, 32);
-    // every output shows the code beside the text
+    // the outputs show the code separately
     const said = message.replace(` (${code})`, '');
     const text = clean(subject === undefined ? said : `${subject}: ${said}`);
     return { level: wrong.level, code, subject, text, file, line, column, fingerprint };
@@ -69,7 +69,7 @@ function workloadProblems({ workload, decision }: Reviewed, level: Problem['leve
   ];
 }
 
-/** The root of the repository, from the predefined variables of GitHub and GitLab; otherwise the current folder. */
+/** The root of the repository, from the predefined variables of GitHub and GitLab; elsewhere the current folder. */
 export const reportRoot = ({ GITHUB_WORKSPACE, CI_PROJECT_DIR }: NodeJS.ProcessEnv): string =>
   resolve(GITHUB_WORKSPACE || CI_PROJECT_DIR || '.');
 

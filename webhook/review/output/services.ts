@@ -8,7 +8,7 @@ import { placeOf, type Report, type Summary } from '../model.ts';
 import { type Problem, problemsOf } from './problems.ts';
 import { totals } from './text.ts';
 
-/* The reports for services that show problems beside the code. */
+/* Reports for code hosting services, which show each problem at its line. */
 
 /**
  * The SARIF 2.1.0 output: a rule for each error code that occurs, and a result for each problem. Sources: OASIS, "Static
@@ -59,7 +59,7 @@ export function gitlabOutput(report: Report, strict: boolean, root: string): str
       check_name: code,
       fingerprint,
       severity: level === 'error' ? 'major' : 'minor',
-      // the format requires a line
+      // the format requires a line number
       location: { path: file, lines: { begin: line } },
     }),
   );
@@ -67,8 +67,8 @@ export function gitlabOutput(report: Report, strict: boolean, root: string): str
 }
 
 /**
- * The output for a step of GitHub Actions: a workflow command for each problem, then totals. Nothing else of the input
- * is printed, because the runner looks for commands in every line. Source: GitHub's documentation, "Workflow commands".
+ * The output for a step of GitHub Actions: a workflow command for each problem, then totals. No other text of the input
+ * is printed, because the runner executes commands in any line. Source: GitHub's documentation, "Workflow commands".
  */
 export function githubOutput(report: Report, summary: Summary, strict: boolean, root: string): string {
   const [reviewed, , end] = totals(summary, { paint: (_, text) => text, strict });
@@ -77,7 +77,7 @@ export function githubOutput(report: Report, summary: Summary, strict: boolean, 
 }
 
 function annotation({ level, code, text, file, line, column }: Problem): string {
-  // without a file, GitHub would take the line for one of the workflow file
+  // without a file, GitHub would show the line number as one of the workflow file
   const isFile = file !== standardInputName;
   const place = isFile ? { file, line, col: column } : {};
   const properties = Object.entries({ title: code, ...place })
@@ -87,10 +87,10 @@ function annotation({ level, code, text, file, line, column }: Problem): string 
   return `::${level} ${properties.join(',')}::${escapeData(before + text)}`;
 }
 
-/** Escapes the text of a command, as `escapeData` of the toolkit of GitHub's actions does. */
+/** Escapes the text of a workflow command, like `escapeData` of GitHub's toolkit. */
 const escapeData = (text: string): string =>
   text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 
-/** Escapes a property of a command. A comma ends a property, and two colons end the properties. */
+/** Escapes a property of a workflow command, where a comma or two colons would end it. */
 const escapeProperty = (text: string): string =>
   escapeData(text).replaceAll(':', '%3A').replaceAll(',', '%2C');

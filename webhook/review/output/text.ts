@@ -74,15 +74,15 @@ function notes(entry: Reviewed, findings: readonly Finding[], options: TextOptio
   ];
 }
 
-/** The word before a warning: `error` if it fails the review. */
+/** The label of a warning: `error` if it fails the review. */
 const label = ({ paint, strict }: TextOptions): string =>
   strict ? paint('red', 'error') : paint('yellow', 'warning');
 
-/** Whether a workload has a diff. The patch of a skipped one only records the review, and is not shown. */
+/** Whether to show a diff. The patch of a skipped workload only records the review, and is not shown. */
 const isChanged = ({ decision }: Reviewed): boolean =>
   decision.operations.length > 0 && decision.outcome !== 'skipped';
 
-/** A unified diff of the object. Both sides are serialized anew, so the diff shows only what the patch changes. */
+/** A unified diff of the object. Both sides are serialized by the same code, so only the patch makes a difference. */
 function diff({ workload, decision }: Reviewed, patched: Patchable, { paint }: TextOptions): string[] {
   const { document, path, line: first } = workload;
   const before = patched.objectText(path);
@@ -108,7 +108,7 @@ const findingLines = (findings: readonly Finding[], options: TextOptions): strin
     return `${label(options)} ${name} (${clean(placeOf(finding))}): ${clean(textOf(finding))}`;
   });
 
-/** The totals, which end with `passed` or `failed`. The first and the last line contain no text of the input. */
+/** The totals; the last word is `passed` or `failed`. The first and last line contain no text of the input. */
 export function totals(
   summary: Summary,
   { paint, strict }: Omit<TextOptions, 'diff'>,

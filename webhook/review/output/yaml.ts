@@ -32,7 +32,7 @@ export function* yamlOutput(report: Report): Generator<string> {
       for (const operation of operations) patched.apply(operation);
       text = patched.text();
     }
-    // a marker is added where the next document has none: at the beginning of a file, and between JSON values
+    // adds `---` before a document that has none: the first of a file, and any JSON value
     if (before !== '') {
       if (!before.endsWith('\n')) yield '\n';
       if (!/^(?:---|\.\.\.)(?=\s|$)/.test(text)) yield '---\n';
@@ -42,7 +42,7 @@ export function* yamlOutput(report: Report): Generator<string> {
   }
 }
 
-/** A document of the input to which patches can be applied. */
+/** A document of the input, to which patches can be applied. */
 export interface Patchable {
   /** Applies an operation whose path begins at the document. */
   apply: (operation: Operation) => void;
@@ -56,13 +56,13 @@ export interface Patchable {
 export const patchable = (document: SourceDocument): Patchable =>
   document.json ? patchableJson(document.text) : patchableYaml(document.text);
 
-/** A JSON document keeps its indentation. */
+/** Applies patches to a JSON document, and keeps its indentation. */
 function patchableJson(text: string): Patchable {
   const json = withoutMarker(text);
   const value: unknown = JSON.parse(json);
   const indent = /^\s*[{[]\r?\n([ \t]+)/.exec(json)?.[1];
   return {
-    // copied, because the operation's value becomes a part of the document, which later operations change
+    // copied, because the value becomes a part of the document, which later operations may change
     apply: (operation) => jsonpatch.applyOperation(value, structuredClone(operation)),
     objectText: (path) => `${JSON.stringify(valueAt(value, path), null, 2)}\n`,
     text: () => `${markerOf(text)}${JSON.stringify(value, null, indent)}\n`,
@@ -70,9 +70,9 @@ function patchableJson(text: string): Patchable {
 }
 
 /**
- * A YAML document keeps its values, comments and order. The `yaml` package rewrites the whole document, so spaces,
- * braces and line breaks can change. Each alias becomes a copy, because an alias may refer to an object that is not
- * patched. Merge keys become copies too, and maps with a merge key lose their comments.
+ * Applies patches to a YAML document, and keeps its values, comments and order. The `yaml` package writes the whole
+ * document again, so spaces, braces and line breaks can change. Aliases and merge keys are replaced by copies, because
+ * they may refer to an object that is not patched; maps with a merge key lose their comments.
  */
 function patchableYaml(text: string): Patchable {
   const yaml = withoutMarker(text);
@@ -83,7 +83,7 @@ function patchableYaml(text: string): Patchable {
   visit(source, {
     Value: (_, node) => {
       delete node.anchor;
-      // `yaml` would add a line to a folded block that has a line of only blanks, so the block becomes literal
+      // `yaml` adds a line to a folded block with a line of only blanks, which would change its value
       if (isScalar(node) && node.type === 'BLOCK_FOLDED' && /\n[ \t]+\n/.test(String(node.value)))
         node.type = 'BLOCK_LITERAL';
       const merges = isMap(node) && node.items.some(({ key }) => isScalar(key) && key.source === '<<');
@@ -97,7 +97,7 @@ function patchableYaml(text: string): Patchable {
   };
   return {
     apply: (operation) => applyTo(source, operation),
-    // without the comments above the object, which are not a part of it
+    // the comments above an object do not belong to it
     objectText: (path) => writeYaml(nodeAt(source.contents, path), layout).replace(/^(?:(?:#.*)?\n)+/, ''),
     text: () => {
       const written = markerOf(text) + writeYaml(source, layout);
@@ -106,7 +106,7 @@ function patchableYaml(text: string): Patchable {
   };
 }
 
-/** Writes equal objects twice, instead of as an anchor and an alias. */
+/** Writes an object that occurs twice two times, instead of as an anchor and an alias. */
 const copies = { aliasDuplicateObjects: false };
 
 const markerOf = (text: string): string => (text.startsWith('---') ? '---\n' : '');
@@ -116,7 +116,7 @@ function applyTo(source: Document<Node, boolean>, operation: Operation): void {
   const key = path.at(-1) ?? '';
   const parent = nodeAt(source.contents, path.slice(0, -1));
   if (!isCollection(parent)) throw new Error(`expected a map or list around ${operation.path}`);
-  // inside braces, the added value would be written on one long line
+  // block style, because `yaml` would write an added value inside braces on one long line
   for (const depth of path.keys()) {
     const around = nodeAt(source.contents, path.slice(0, depth));
     if (isCollection(around)) around.flow = false;
@@ -130,7 +130,7 @@ function applyTo(source: Document<Node, boolean>, operation: Operation): void {
     const { op, value } = operation;
     const node = typeof value === 'object' ? source.createNode(value, copies) : value;
     if (op === 'add' && isSeq(parent)) insert(parent, key, node);
-    // `set` keeps the comment of the text that it replaces
+    // unlike a new pair, `set` keeps the comment of the text that it replaces
     else parent.set(source.createNode(key), node);
   }
 }
