@@ -11,9 +11,9 @@ const bodyLimits = {
   /** etcd accepts 1.5 MiB of protobuf (`--max-request-bytes`), which become up to 4.5 MiB of JSON. */
   body: bytes(5 * MiB, 'body of an admission call', '`CNI_GATE_REVIEW_TOO_LARGE`'),
   /** The main thread parses the costliest body of this size in about 10 ms; an ordinary pod has 3 to 20 KiB. */
-  smallBody: bytes(64 * KiB, 'body that never waits for other bodies'),
+  smallBody: bytes(64 * KiB, 'largest body that never waits for other bodies'),
   /** Each of these bodies stays in memory until it is answered. */
-  largeBodies: count(8, 'bodies above 64 KiB that are read at a time; further ones wait'),
+  largeBodies: count(8, 'bodies above 64 KiB that are read at the same time; further ones wait'),
   /** Exceeds {@link bodyLimits.largeBodyArrival}, so that a place becomes free in time; below `timeoutSeconds`. */
   largeBodyWait: time(3_000, 'time that a body above 64 KiB may wait', '`CNI_GATE_BUSY`, limit `bodies`'),
   /** An API server sends a body without pauses. */
@@ -48,10 +48,10 @@ export const bodiesOfTurn = 8;
 section('Connections');
 /** Time limits of a connection to the admission port, in milliseconds. */
 const connectionLimits = {
-  handshakeTimeout: time(5_000, 'TLS handshake, since the connection began'),
-  headersTimeout: time(10_000, 'headers of a request, from its first byte'),
+  handshakeTimeout: time(5_000, 'time from the start of a connection to the end of its TLS handshake'),
+  headersTimeout: time(10_000, 'time from the first byte of a request to the end of its headers'),
   /** The API server sends a request without pauses. */
-  requestTimeout: time(15_000, 'whole request, from its first byte'),
+  requestTimeout: time(15_000, 'time from the first byte of a request to its end'),
   /** The interval at which the server looks for requests that exceed a time limit. */
   timeoutCheck: 1_000,
   /** Go's HTTP client keeps idle connections, used before or not, for 90 s. The server must not close them sooner. */
@@ -68,7 +68,7 @@ export const mostPipelined = count(
   'connection closed, limit `pipelined`',
 );
 /** How many client addresses with a valid answer are remembered. A control plane has only a few API servers. */
-export const knownAddresses = count(256, 'remembered known callers');
+export const knownAddresses = count(256, 'known callers that are remembered');
 
 /** How many TLS handshakes begin in one turn of the event loop. Each takes 0.8 ms (docs/decisions/certificates.md). */
 export const handshakesOfTurn = 4;
@@ -83,9 +83,12 @@ export const opsLimits = {
   ),
   /** No request to this port has a body. */
   body: 1 * KiB,
-  requestTimeout: time(5_000, 'request to the ops port, since the connection began'),
+  requestTimeout: time(
+    5_000,
+    'time from the start of a connection to the ops port to the end of its request',
+  ),
   keepAliveTimeout: time(75_000, 'idle time of a connection to the ops port'),
-  metricsAge: time(1_000, 'time in which scrapes get the same metrics'),
+  metricsAge: time(1_000, 'age up to which scrapes get the same metrics'),
 };
 
 /** How many connections the admission server keeps. An idle connection costs about 50 KiB. @param memory in bytes */
@@ -213,7 +216,7 @@ export const namespaces = {
   },
   each: bytes(
     128 * KiB,
-    'labels and annotations of a namespace with ids, ports or subnets (about 600 labels)',
+    'labels of a namespace (about 600), and its annotations that profiles read',
     '[`CNI_GATE_CLUSTER_TOO_LARGE`](errors.md#cni_gate_cluster_too_large)',
   ),
 };

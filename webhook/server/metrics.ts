@@ -38,7 +38,7 @@ export class Metrics {
   );
   readonly #duration = new Histogram({
     name: 'cni_gate_admission_duration_seconds',
-    help: 'Time from the whole body to the answer.',
+    help: 'Time from the end of the body to the answer.',
     labelNames: ['webhook'],
     buckets: durationBuckets,
     registers: [this.registry],
