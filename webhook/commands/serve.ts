@@ -50,7 +50,7 @@ export function serveCommand(): Command {
     .option('--port <port>', 'HTTPS port for admission calls; 0: any', port, defaultPort)
     .option('--ops-port <port>', 'HTTP port for /livez, /readyz and /metrics', port, 8080)
     .option('--tls-cert <file>', 'serving certificate, reloaded on change')
-    .option('--tls-key <file>', 'key of this certificate')
+    .option('--tls-key <file>', 'key of the serving certificate')
     .option('--tls-names <name...>', 'names of a generated certificate (default: those of the Service)')
     .option(
       '--tls-days <days>',
