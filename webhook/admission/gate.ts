@@ -1,5 +1,5 @@
 import type { ClusterView } from '../core/cluster-view.ts';
-import type { GatePod } from '../core/facts/gate-pod.ts';
+import type { PendingPod } from '../core/facts/pending-pod.ts';
 import type { State } from '../core/networks/daemon-set-status.ts';
 import {
   decisiveStatus,
@@ -9,7 +9,7 @@ import {
 } from '../core/networks/network-status.ts';
 import { notReadyText, refusalText } from '../core/networks/refusal.ts';
 import type { Policy } from '../core/profiles/policy.ts';
-import type { Profile } from '../core/profiles/types.ts';
+import { type Profile, placesOf } from '../core/profiles/types.ts';
 import { messageOf } from '../lib/errors.ts';
 import { nameOf } from '../lib/names.ts';
 import type { Placement } from './placement.ts';
@@ -42,7 +42,7 @@ export async function gate(
   now: number,
 ): Promise<{ request: Placement; decision: GateDecision }> {
   const missing = view.unsynced();
-  const daemonSets = [...policy.profiles.values()].flatMap((profile) => profile.daemonSets);
+  const daemonSets = [...policy.profiles.values()].flatMap((profile) => profile.daemonSets.flatMap(placesOf));
   // no pod can be judged yet, so the pod is not requested from the API server
   if (missing !== undefined && daemonSets.every((daemonSet) => view.notSynced(daemonSet))) {
     return { request, decision: allowUnknown('not-synced', `not listed yet: ${missing}`) };
@@ -75,7 +75,7 @@ export async function gate(
  */
 export function decidePlacement(
   placement: Placement,
-  pod: Pick<GatePod, 'uid' | 'profiles' | 'heldSince' | 'group'> | undefined,
+  pod: Pick<PendingPod, 'uid' | 'profiles' | 'heldSince' | 'group'> | undefined,
   view: Omit<GateView, 'pods' | 'unsynced'>,
   policy: Policy,
   now: number,

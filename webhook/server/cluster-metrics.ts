@@ -4,6 +4,7 @@ import { noneYet, states } from '../core/networks/daemon-set-status.ts';
 import { duplicateAddresses } from '../core/networks/duplicate-addresses.ts';
 import { type NetworkFacts, statesOn } from '../core/networks/network-status.ts';
 import type { Policy } from '../core/profiles/policy.ts';
+import { placesOf } from '../core/profiles/types.ts';
 import type { Deps } from '../lib/deps.ts';
 import { measuredGauge, type Sample } from '../lib/metrics.ts';
 import { nameOf } from '../lib/names.ts';
@@ -74,17 +75,16 @@ function* nodeStates(
 ): Generator<Sample> {
   const facts: NetworkFacts = { policy, readiness, evidence };
   for (const profile of policy.profiles.values()) {
-    const counts = new Map(
-      profile.daemonSets.filter((ref) => readiness.knows(ref)).map((ref) => [ref, noneYet()]),
-    );
+    const existing = profile.daemonSets.flatMap(placesOf).filter((place) => readiness.knows(place));
+    const counts = new Map(existing.map((daemonSet) => [nameOf(daemonSet), noneYet()]));
     for (const { name } of counts.size === 0 ? [] : readiness.nodes()) {
       for (const { daemonSet, state } of statesOn(profile, name, facts, now)) {
-        const count = counts.get(daemonSet);
+        const count = counts.get(nameOf(daemonSet));
         if (count) count[state] += 1;
       }
     }
-    for (const [daemonSet, count] of counts) {
-      const labels = { profile: profile.name, daemonset: nameOf(daemonSet) };
+    for (const [daemonset, count] of counts) {
+      const labels = { profile: profile.name, daemonset };
       for (const state of states) yield [{ ...labels, state }, count[state]];
     }
   }

@@ -3,6 +3,7 @@ import { opsLimits } from '../lib/limits.ts';
 import { Connections } from './connections.ts';
 import type { App, ServerDeps } from './deps.ts';
 import { listen } from './listen.ts';
+import type { NodeAnswer } from './node-answer.ts';
 
 export interface OpsOptions {
   /** Address of both ports; by default, every address of the machine. */
@@ -16,12 +17,14 @@ export interface OpsOptions {
 /**
  * Opens the port for the kubelet and Prometheus. The port opens before everything that can wait, so that `/readyz`
  * reports what the server waits for, and closes after everything else.
+ * @param nodes the answer about a node and the profiles of a label
  * @throws CniGateError CNI_GATE_LISTEN
  */
 export async function openOps(
   app: App,
   { host, opsPort, metricsAge = opsLimits.metricsAge }: OpsOptions,
   { metrics, ready }: ServerDeps,
+  nodes: (node: string, profile: string) => NodeAnswer,
 ): Promise<number> {
   // a buffer, because each connection would keep its own copy of a string until its client reads the answer
   let text: Promise<Buffer> | undefined;
@@ -37,6 +40,8 @@ export async function openOps(
     keepAliveTimeout: opsLimits.keepAliveTimeout,
     connectionTimeout: opsLimits.keepAliveTimeout,
     requestTimeout: opsLimits.requestTimeout,
+    // the longest name of a node
+    routerOptions: { maxParamLength: 253 },
     http: {
       connectionsCheckingInterval: opsLimits.requestTimeout,
       // By default, Node itself answers requests without a Host header, so that no limit applies to pipelined ones.
@@ -55,6 +60,14 @@ export async function openOps(
   });
   server.get('/metrics', async (_request, reply) =>
     reply.type(metrics.registry.contentType).send(await scrape()),
+  );
+  server.get<{ Params: { node: string }; Querystring: { profile?: unknown } }>(
+    '/nodes/:node',
+    async ({ params, query }, reply) => {
+      const { code, text } = nodes(params.node, String(query.profile ?? ''));
+      // each node may have a client, and idle connections would drive out those of the other clients
+      return reply.code(code).header('connection', 'close').send(`${text}\n`);
+    },
   );
   app.addHook('onClose', () => server.close());
   return listen(server, host, opsPort, '--ops-port');

@@ -24,6 +24,8 @@ const cniVersion = '1.0.0';
 /** The network that a runtime adds first to each sandbox: its plugin brings `lo` up. */
 const loopback = { cniVersion, name: 'lo', plugins: [{ type: 'loopback' }] };
 
+const bridge = { type: 'bridge', bridge: 'cni0', isDefaultGateway: true };
+
 /** A script that gives the tool, which writes its cache below /var/lib, a folder of this test there. */
 const withOwnState = 'mount --bind "$1" /var/lib && shift && exec "$@"';
 
@@ -55,18 +57,19 @@ export class PluginChain implements AsyncDisposable {
     return new PluginChain(tool, await addNamespace('chain'), folder);
   }
 
-  async configure(options: { withMesh: boolean }): Promise<void> {
-    const bridge = {
-      type: 'bridge',
-      bridge: 'cni0',
-      isDefaultGateway: true,
-      ipam: {
-        type: 'host-local',
-        dataDir: join(this.#folder, 'state', 'networks'),
-        ranges: [[{ subnet: '10.244.2.0/24' }], [{ subnet: 'fd00:10:244:2::/64' }]],
-      },
+  /**
+   * @param main settings of the plugin that makes the pod's interface; by default, of `bridge`
+   * @param routes the destinations of the pod's routes, for a plugin that adds none itself
+   */
+  async configure(options: { withMesh: boolean; main?: object; routes?: string[] }): Promise<void> {
+    const { withMesh, main = bridge, routes = [] } = options;
+    const ipam = {
+      type: 'host-local',
+      dataDir: join(this.#folder, 'state', 'networks'),
+      ranges: [[{ subnet: '10.244.2.0/24' }], [{ subnet: 'fd00:10:244:2::/64' }]],
+      routes: routes.map((dst) => ({ dst })),
     };
-    const plugins = [bridge, ...(options.withMesh ? [{ type: 'mesh-rules' }] : [])];
+    const plugins = [{ ...main, ipam }, ...(withMesh ? [{ type: 'mesh-rules' }] : [])];
     const text = JSON.stringify({ cniVersion, name: 'pods', plugins });
     await writeFile(join(this.#folder, 'net.d', '10-pods.conflist'), text);
   }
@@ -76,6 +79,11 @@ export class PluginChain implements AsyncDisposable {
     await this.#call('add', 'lo', sandbox);
     const result: { ips: { address: string }[] } = JSON.parse(await this.#call('add', 'pods', sandbox));
     return result.ips.map(({ address }) => address.replace(/\/\d+$/, ''));
+  }
+
+  /** Runs a script on the node. */
+  async exec(script: string): Promise<void> {
+    await run(...inside(this.#node, 'sh', '-c', script), '');
   }
 
   async remove(sandbox: Sandbox): Promise<void> {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { builtInProfiles } from '../../../webhook/config/builtin.ts';
+import { placesOf } from '../../../webhook/core/profiles/types.ts';
 import { builtInNames, policyOf } from '../../support/configurations.ts';
 
 const redirect = (rest: object): object => ({
@@ -95,7 +96,7 @@ suite('combined profiles', () => {
 });
 
 test('DaemonSets of profiles are identified by namespace and name', () => {
-  const ofBuiltIn = builtInProfiles().flatMap(({ daemonSets }) => daemonSets);
+  const ofBuiltIn = builtInProfiles().flatMap(({ daemonSets }) => daemonSets.flatMap(placesOf));
   const wanted = [...ofBuiltIn, { namespace: 'net', name: 'agent' }].map(
     ({ namespace, name }) => `${namespace}/${name}`,
   );

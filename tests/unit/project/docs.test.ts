@@ -140,7 +140,12 @@ suite('each built-in profile has a guide with its label and its DaemonSets', () 
       const guide = text(`docs/guides/${name}.md`);
       assert.ok(guide.includes(`cni-gate.io/profile=${name}\n`));
       for (const { namespace, name: daemonSet } of daemonSets)
-        assert.match(guide, new RegExp(`kubectl -n ${namespace} get daemonset .*\\b${daemonSet}\\b`));
+        if (typeof namespace === 'string')
+          assert.match(guide, new RegExp(`kubectl -n ${namespace} get daemonset .*\\b${daemonSet}\\b`));
+        else {
+          assert.ok(guide.includes(`kubectl get daemonset -A --field-selector metadata.name=${daemonSet}\n`));
+          for (const place of namespace) assert.ok(guide.includes(`\`${place}\``));
+        }
     });
   }
 });

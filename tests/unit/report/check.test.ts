@@ -4,6 +4,7 @@ import checkSchema from '../../../schemas/check.json' with { type: 'json' };
 import { catalogue } from '../../../webhook/report/judge/catalogue.ts';
 import type { CheckFacts, PreFacts } from '../../../webhook/report/observe/observe.ts';
 import { type CheckReport, checkReport, checkText } from '../../../webhook/report/show/check.ts';
+import { policyOf } from '../../support/configurations.ts';
 import { schemaFaults } from '../../support/schemas.ts';
 import { now } from '../core/networks/objects.ts';
 import { compareGolden } from './golden.ts';
@@ -17,6 +18,8 @@ import {
   preFacts,
   wholeInstallation,
 } from './objects.ts';
+
+const withPodNetwork = policyOf({ profiles: [{ name: 'pod-network' }] });
 
 const installed = (more: Partial<CheckFacts> = {}): CheckReport => checkReport(checkFacts(more), now);
 const before = (more: Partial<PreFacts> = {}): CheckReport => checkReport(preFacts(more), now);
@@ -46,6 +49,7 @@ const beforeTroubled = (): CheckReport =>
     registered: allRegistered,
     rights: preFacts().rights.map((one) => ({ ...one, allowed: one.right.resource !== 'clusterroles' })),
     daemonSets: found([daemonSet('kube-system', 'kube-multus-ds')]),
+    configuration: { policy: withPodNetwork, source: 'the built-in profiles' },
   });
 
 suite('golden files', () => {
@@ -98,6 +102,28 @@ suite('before an installation', () => {
     }).proposals;
     assert.deepEqual([proposal?.profile, proposal?.command], ['one.two', '']);
     assert.match(proposal?.problem ?? '', /^profile "one\.two" is not possible: /);
+  });
+
+  test('pod-network, where no profile for every pod has its DaemonSet in the cluster', () => {
+    const ofCluster = (daemonSets: PreFacts['daemonSets'], more: Partial<PreFacts> = {}) => {
+      const { proposals, checks } = before({ daemonSets, ...more });
+      const { result, what } = checks.find(({ id }) => id === 'networks') ?? {};
+      return [proposals.map(({ profile }) => profile).join(), result, what];
+    };
+    const none = 'no profile for every pod has its DaemonSet here: pod-network needs none';
+    const configuration = { policy: withPodNetwork, source: '' };
+    assert.deepEqual(ofCluster(found([]), { configuration }), ['pod-network', 'warning', none]);
+    assert.deepEqual(ofCluster(found([daemonSet('linkerd-cni', 'linkerd-cni')]), { configuration }), [
+      'linkerd.pod-network',
+      'passed',
+      `profiles that fit: linkerd; ${none}`,
+    ]);
+    assert.deepEqual(ofCluster(found([daemonSet('kube-system', 'cilium')]), { configuration }), [
+      'cilium',
+      'passed',
+      'profiles that fit: cilium',
+    ]);
+    assert.deepEqual(ofCluster(forbidden('DaemonSets'), { configuration }).slice(0, 2), ['', 'not-known']);
   });
 });
 

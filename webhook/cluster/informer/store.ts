@@ -7,12 +7,6 @@ export type Change<T> =
   | { type: 'updated'; key: string; uid: string; object: T; previous: T; listed: boolean }
   | { type: 'deleted'; key: string; uid: string; previous: T };
 
-export interface Lister<T> {
-  readonly store: Pick<Store<T>, 'get'>;
-  /** Calls back with the changes of each event, and with all changes of a list at once. */
-  subscribe(subscriber: (changes: Change<T>[]) => void): () => void;
-}
-
 /** The entries of one namespace, in the order of their last change. */
 interface Group<T> {
   entries: Map<string, Entry<T>>;

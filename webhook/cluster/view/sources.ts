@@ -12,7 +12,7 @@ import { type PendingPod, toPendingPod, weightOfKind } from '../../core/facts/pe
 import type { PodEvidence } from '../../core/facts/pod-evidence.ts';
 import { evidencePick } from '../../core/facts/to-pod-evidence.ts';
 import type { Policy } from '../../core/profiles/policy.ts';
-import type { DaemonSetRef } from '../../core/profiles/types.ts';
+import { type DaemonSetRef, placesOf } from '../../core/profiles/types.ts';
 import { selectorText } from '../../core/scheduling/constraints.ts';
 import { evidencePods, namespaces, nodes, pendingPods, trustedObjectBytes } from '../../lib/limits.ts';
 import { nameOf, profileLabel } from '../../lib/names.ts';
@@ -88,7 +88,7 @@ const daemonSetSource = ({ namespace, name }: DaemonSetRef): Source<ApiDaemonSet
 export function daemonSetSources({
   profiles,
 }: Pick<Policy, 'profiles'>): Map<string, Source<ApiDaemonSet, DaemonSetSnapshot>> {
-  const named = [...profiles.values()].flatMap(({ daemonSets }) => daemonSets);
+  const named = [...profiles.values()].flatMap(({ daemonSets }) => daemonSets.flatMap(placesOf));
   return new Map(named.map((daemonSet) => [nameOf(daemonSet), daemonSetSource(daemonSet)]));
 }
 

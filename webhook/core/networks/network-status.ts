@@ -1,6 +1,7 @@
+import { nameOf } from '../../lib/names.ts';
 import { isDaemonSet } from '../facts/pod-evidence.ts';
 import type { Policy } from '../profiles/policy.ts';
-import type { DaemonSetRef, Profile } from '../profiles/types.ts';
+import { type DaemonSetRef, type Profile, placesOf } from '../profiles/types.ts';
 import { type AskingPod, assess } from './assess.ts';
 import { type DaemonSetStatus, openStates, type State } from './daemon-set-status.ts';
 import type { EvidenceView } from './evidence.ts';
@@ -49,7 +50,10 @@ export type NetworkStatus =
 
 /** A DaemonSet of a profile and its status on a node; no status if the node or the DaemonSet is unknown. */
 interface KnownStatus {
-  daemonSet: DaemonSetRef;
+  /** Undefined if the DaemonSet does not exist. */
+  daemonSet: DaemonSetRef | undefined;
+  /** Where the DaemonSet is; if it does not exist, every place where it may be. */
+  places: DaemonSetRef[];
   status: DaemonSetStatus | undefined;
 }
 
@@ -67,9 +71,10 @@ export function networkStatus(
   asking?: AskingPod,
 ): NetworkStatus {
   let unknown: NetworkStatus | undefined;
-  let open: { daemonSet: DaemonSetRef; status: DaemonSetStatus } | undefined;
-  for (const { daemonSet, status } of daemonSetStatuses(profile, node, facts, now)) {
-    const doubt = facts.doubts && doubtAbout({ daemonSet, status }, node, facts, facts.doubts);
+  let open: { daemonSet: DaemonSetRef | undefined; status: DaemonSetStatus } | undefined;
+  for (const known of daemonSetStatuses(profile, node, facts, now)) {
+    const { daemonSet, status } = known;
+    const doubt = facts.doubts && doubtAbout(known, node, facts.doubts);
     if (doubt !== undefined) unknown ??= doubt;
     if (doubt !== undefined || status === undefined) continue;
     if (!openStates.has(status.state))
@@ -110,10 +115,15 @@ const daemonSetStatuses = (
   { readiness, policy }: Pick<NetworkFacts, 'readiness' | 'policy'>,
   now: number,
 ): KnownStatus[] =>
-  daemonSets.map((daemonSet) => ({
-    daemonSet,
-    status: readiness.status(daemonSet, node, now, policy.gate.startupGrace),
-  }));
+  daemonSets.map(placesOf).flatMap((places): KnownStatus[] => {
+    const existing = places.filter((place) => readiness.knows(place));
+    // the namespaces that do not have it do not count
+    if (existing.length === 0) return [{ daemonSet: undefined, places, status: undefined }];
+    return existing.map((daemonSet) => {
+      const status = readiness.status(daemonSet, node, now, policy.gate.startupGrace);
+      return { daemonSet, places: [daemonSet], status };
+    });
+  });
 
 /** The states of a profile's known DaemonSets on a node. `failing` and `unproved` replace `ready` and `exempt`. */
 export function statesOn(
@@ -125,7 +135,7 @@ export function statesOn(
   const proof = proofStatus(profile, node, facts, now);
   const byProof = proof === undefined || proof.state === 'proved' ? undefined : proof.state;
   return daemonSetStatuses(profile, node, facts, now).flatMap(({ daemonSet, status }) => {
-    if (status === undefined) return [];
+    if (daemonSet === undefined || status === undefined) return [];
     const isOpen = openStates.has(status.state);
     return [{ daemonSet, state: isOpen ? (byProof ?? status.state) : status.state }];
   });
@@ -133,18 +143,16 @@ export function statesOn(
 
 /** Why the status of a DaemonSet is not certain enough to refuse the node; undefined if it is. */
 function doubtAbout(
-  { daemonSet, status }: KnownStatus,
+  { daemonSet, places, status }: KnownStatus,
   node: string,
-  { readiness }: NetworkFacts,
   { notSynced, notObservedSince }: Doubts,
 ): NetworkStatus | undefined {
-  const name = `DaemonSet ${daemonSet.namespace}/${daemonSet.name}`;
-  if (notSynced(daemonSet)) return notListed(`pods of ${name}`);
-  if (status === undefined) {
-    return readiness.knows(daemonSet)
-      ? { kind: 'unknown', reason: 'node-unknown', why: `node ${node} is not known` }
-      : { kind: 'unknown', reason: 'daemonset-unknown', why: `${name} does not exist` };
-  }
+  const name = `DaemonSet ${places.map(nameOf).join(' or ')}`;
+  if (places.some(notSynced)) return notListed(`pods of ${name}`);
+  if (daemonSet === undefined)
+    return { kind: 'unknown', reason: 'daemonset-unknown', why: `${name} does not exist` };
+  if (status === undefined)
+    return { kind: 'unknown', reason: 'node-unknown', why: `node ${node} is not known` };
   return status.state === 'absent' && notObservedSince(daemonSet, node)
     ? notListed(`pods of ${name} on node ${node}`)
     : undefined;
@@ -204,7 +212,7 @@ export function proofStatus(
   const record = evidence.of(profile.name, node);
   // the usual case: nothing counts against the node, and the profile requires no proof
   if (mode === 'ready' && record?.quiet !== false) return proved;
-  const from = readiness.started(profile.daemonSets, node);
+  const from = readiness.started(profile.daemonSets.flatMap(placesOf), node);
   const since = Math.max(from.at, createdAt);
   const holder = evidence.reservations.holder(profile.name, node, now);
   const isHolder = asking?.key !== undefined && (holder === asking.key || holder === asking.owner);

@@ -59,7 +59,7 @@ export type Profile = {
   name: string;
   when: Condition | Condition[];
   evidence?: EvidenceMode;
-  daemonSets: DaemonSetRef[];
+  daemonSets: DaemonSetOfProfile[];
   annotations: Record<string, string>;
   reservedAnnotations?: string[];
   injector?: Injector;
@@ -80,8 +80,8 @@ export type MatcherOperators = {
   notIn?: string[];
   exists?: boolean;
 };
-export type DaemonSetRef = {
-  namespace: string;
+export type DaemonSetOfProfile = {
+  namespace: string | string[];
   name: string;
 };
 export type Injector = {

@@ -3,13 +3,14 @@ import { CniGateError } from '../../lib/errors.ts';
 import { nameOf } from '../../lib/names.ts';
 import { nearest } from '../../lib/spelling.ts';
 import { conflicts } from './conflicts.ts';
-import type {
-  Configuration,
-  EvidenceMode,
-  Profile,
-  ProofSettings,
-  RepairSettings,
-  TemplateKind,
+import {
+  type Configuration,
+  type EvidenceMode,
+  type Profile,
+  type ProofSettings,
+  placesOf,
+  type RepairSettings,
+  type TemplateKind,
 } from './types.ts';
 
 /** The profiles that a label's value names, separated by dots, in the same order. `name` is the value. */
@@ -58,7 +59,9 @@ export class Policy {
     this.steer = configuration.steer;
     this.repair = configuration.repair;
     this.profiles = new Map(configuration.profiles.map((profile) => [profile.name, profile]));
-    this.daemonSets = new Set(configuration.profiles.flatMap(({ daemonSets }) => daemonSets.map(nameOf)));
+    this.daemonSets = new Set(
+      configuration.profiles.flatMap(({ daemonSets }) => daemonSets.flatMap(placesOf).map(nameOf)),
+    );
   }
 
   get templateKinds(): readonly TemplateKind[] {
@@ -108,6 +111,16 @@ export class Policy {
       'CNI_GATE_PROFILE_UNKNOWN',
       `profile "${name}"${of} does not exist${hint}; the configuration has: ${known.join(', ')}`,
     );
+  }
+}
+
+/** The profiles that the value of a profile label names, or why they cannot be combined. */
+export function combinedOf(policy: Policy, label: string): CombinedProfiles | CniGateError {
+  try {
+    return policy.combineProfiles(label);
+  } catch (error) {
+    if (error instanceof CniGateError) return error;
+    throw error;
   }
 }
 

@@ -1,10 +1,26 @@
 import type { CheckName } from '../../../validator/shared/contract.ts';
-import type { CheckOfProfile, ConfigurationFile, ProofContainer, ProofSection } from './configuration.ts';
+import type {
+  CheckOfProfile,
+  ConfigurationFile,
+  DaemonSetOfProfile,
+  ProofContainer,
+  ProofSection,
+} from './configuration.ts';
 
 export type * from './configuration.ts';
 
 /** The name of a check, which is its only key. The schema guarantees exactly one. */
 export const checkNameOf = (check: CheckOfProfile): CheckName => Object.keys(check)[0] as CheckName;
+
+/** A DaemonSet in a namespace. */
+export interface DaemonSetRef {
+  namespace: string;
+  name: string;
+}
+
+/** Where a DaemonSet of a profile may be: one reference for each of its namespaces. */
+export const placesOf = ({ namespace, name }: DaemonSetOfProfile): DaemonSetRef[] =>
+  [namespace].flat().map((place) => ({ namespace: place, name }));
 
 /** The user and group of a proof. If `asUser` comes from containers, so does the group; else the two ids are equal. */
 export type Identity = Pick<ProofContainer, 'asUser' | 'notAsUser' | 'notAsGroup'>;

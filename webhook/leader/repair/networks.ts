@@ -4,6 +4,7 @@ import { isLater, type Moment } from '../../core/networks/moment.ts';
 import { hasToBeProved, networkStatus } from '../../core/networks/network-status.ts';
 import type { Readiness } from '../../core/networks/readiness.ts';
 import type { Policy } from '../../core/profiles/policy.ts';
+import { placesOf } from '../../core/profiles/types.ts';
 import { zoneLabel } from '../../core/scheduling/constraints.ts';
 import { repairLimits } from '../../lib/limits.ts';
 import { getOrMake } from '../../lib/maps.ts';
@@ -64,7 +65,7 @@ function passOn(
   { policy, readiness, evidence }: KnownCluster,
 ): Moment | undefined {
   const pass = evidence.of(profile, node)?.lastPass;
-  const daemonSets = policy.profiles.get(profile)?.daemonSets ?? [];
+  const daemonSets = policy.profiles.get(profile)?.daemonSets.flatMap(placesOf) ?? [];
   return pass && isLater(pass, readiness.started(daemonSets, node)) ? pass : undefined;
 }
 

@@ -1,9 +1,8 @@
-import type { Policy } from '../../core/profiles/policy.ts';
-import type { ProofResources } from '../../core/profiles/types.ts';
+import { combinedOf } from '../../core/profiles/policy.ts';
+import { type ProofResources, placesOf } from '../../core/profiles/types.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import { nameOf, profileLabel } from '../../lib/names.ts';
 import { quantity } from '../../lib/quantity.ts';
-import { combinedOf } from '../observe/configuration.ts';
 import type { Facts, LimitFacts } from '../observe/observe.ts';
 import { rightText } from '../observe/rights.ts';
 import {
@@ -67,7 +66,10 @@ export function checkLabels(facts: Facts): CheckResult {
 const missingOf = ({ configuration, daemonSets }: Facts) => {
   const existing = new Set((daemonSets.found ?? []).map(nameOf));
   return [...configuration.policy.profiles.values()].map(({ name: profile, daemonSets: wanted }) => {
-    const missing = wanted.map(nameOf).filter((name) => !existing.has(name));
+    const missing = wanted
+      .map((daemonSet) => placesOf(daemonSet).map(nameOf))
+      .filter((places) => !places.some((name) => existing.has(name)))
+      .map((places) => places.join(' or '));
     return { profile, missing, isAbsent: missing.length === wanted.length };
   });
 };
@@ -184,28 +186,44 @@ export const networkFits = (facts: Facts) =>
     isAbsent ? [] : [{ profile, complete: missing.length === 0, missing }],
   );
 
+/** The profile without a DaemonSet, for clusters in which no other profile for every pod fits. */
+const withoutDaemonSet = 'pod-network';
+
+/** The profiles whose DaemonSets all exist, and the one without a DaemonSet if none of them is for every pod. */
+function proposedProfiles(facts: Facts): { complete: string[]; more: string[] } {
+  const { profiles } = facts.configuration.policy;
+  const complete = networkFits(facts).flatMap((network) => (network.complete ? network.profile : []));
+  const isForEveryPod = (name: string): boolean =>
+    [profiles.get(name)?.when ?? []].flat().some((condition) => Object.keys(condition).length === 0);
+  const isKnown = facts.daemonSets.found !== undefined && !complete.some(isForEveryPod);
+  return { complete, more: isKnown && profiles.has(withoutDaemonSet) ? [withoutDaemonSet] : [] };
+}
+
 /** Before an installation: whether the cluster has a network that a profile describes. */
 export const checkNetworks = (facts: Facts): CheckResult =>
   judged(facts.daemonSets, () => {
-    const fits = networkFits(facts);
-    const complete = fits.flatMap((network) => (network.complete ? network.profile : []));
-    const partial = fits.filter((network) => !network.complete);
+    const { complete, more } = proposedProfiles(facts);
+    const partial = networkFits(facts).filter((network) => !network.complete);
     const what = [
-      complete.length === 0
-        ? 'no built-in or configured profile fits'
-        : `profiles that fit: ${few(complete, 10)}`,
+      ...(complete.length > 0 ? [`profiles that fit: ${few(complete, 10)}`] : []),
+      ...(complete.length + more.length > 0 ? [] : ['no built-in or configured profile fits']),
+      ...more.map((name) => `no profile for every pod has its DaemonSet here: ${name} needs none`),
       ...partial.map(({ profile, missing }) => `${profile} lacks ${few(missing)}`),
     ].join('; ');
     const hint = 'Write a profile that names the DaemonSets of your network, and give it with --config';
     return complete.length === 0 ? warning(what, hint) : passed(what);
   });
 
-/** A label value with the profiles of all complete networks, because each profile selects its pods by itself. */
-export function proposalOf(policy: Policy, networks: ReturnType<typeof networkFits>) {
-  const complete = networks.flatMap((network) => (network.complete ? network.profile : []));
-  const profile = complete.toSorted().join('.');
-  const combined = combinedOf(policy, profile);
+/**
+ * Before an installation: a label value with all profiles that fit, because each profile selects its pods by itself.
+ * Empty if no profile fits.
+ */
+export function proposalsOf(facts: Facts) {
+  const { complete, more } = proposedProfiles(facts);
+  const profile = [...complete, ...more].toSorted().join('.');
+  if (profile === '') return [];
+  const combined = combinedOf(facts.configuration.policy, profile);
   const problem = combined instanceof CniGateError ? combined.message : '';
   const command = problem === '' ? `kubectl label namespace NAMESPACE ${profileLabel}=${profile}` : '';
-  return { profile, command, problem };
+  return [{ profile, command, problem }];
 }

@@ -1,7 +1,8 @@
 import { noneYet, openStates, type State } from '../../core/networks/daemon-set-status.ts';
 import { Evidence } from '../../core/networks/evidence.ts';
 import { proofStatus } from '../../core/networks/network-status.ts';
-import type { DaemonSetRef, Profile } from '../../core/profiles/types.ts';
+import type { Readiness } from '../../core/networks/readiness.ts';
+import { type DaemonSetRef, type Profile, placesOf } from '../../core/profiles/types.ts';
 import { nameOf } from '../../lib/names.ts';
 import { timeText } from '../../lib/time-text.ts';
 import type { StatusFacts } from '../observe/observe.ts';
@@ -45,7 +46,7 @@ export function networkRows(facts: StatusFacts, now: number) {
   const daemonSets = [];
   const rows: NetworkRow[] = [];
   const unproved = new Set<string>();
-  for (const network of networksOf(configuration.policy.profiles.values())) {
+  for (const network of networksOf(configuration.policy.profiles.values(), readiness)) {
     const { daemonSet } = network;
     const profiles = network.profiles.map(({ name }) => name);
     const inUse = profiles.some((name) => used.has(name));
@@ -74,11 +75,16 @@ export function networkRows(facts: StatusFacts, now: number) {
   };
 }
 
-function networksOf(profiles: Iterable<Profile>): Network[] {
+/** Of several namespaces in which a DaemonSet may be, only those count that have it, if any has it. */
+function networksOf(profiles: Iterable<Profile>, readiness: Pick<Readiness, 'knows'>): Network[] {
   const networks = new Map<string, Network>();
   for (const profile of profiles) {
     if (profile.daemonSets.length === 0) networks.set(profile.name, { profiles: [profile] });
-    for (const daemonSet of profile.daemonSets) {
+    const places = profile.daemonSets.map(placesOf).flatMap((all) => {
+      const existing = all.filter((place) => readiness.knows(place));
+      return existing.length > 0 ? existing : all;
+    });
+    for (const daemonSet of places) {
       const key = nameOf(daemonSet);
       networks.set(key, { daemonSet, profiles: [...(networks.get(key)?.profiles ?? []), profile] });
     }

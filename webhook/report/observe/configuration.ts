@@ -3,7 +3,7 @@ import { apiPath } from '../../cluster/api-path.ts';
 import type { ApiClient } from '../../cluster/client.ts';
 import { ClusterError } from '../../cluster/errors.ts';
 import { parsePolicy, readPolicy } from '../../config/load.ts';
-import type { CombinedProfiles, Policy } from '../../core/profiles/policy.ts';
+import type { Policy } from '../../core/profiles/policy.ts';
 import { CniGateError, type ErrorCode } from '../../lib/errors.ts';
 import { getOwn } from '../../lib/maps.ts';
 import { installedConfiguration } from '../../lib/names.ts';
@@ -55,15 +55,5 @@ export async function readConfiguration(
     const message = error.message.split(/\s*\n\s*/).join('; ');
     const why = `, as the configuration of the installation ${isHidden ? 'may not be read' : 'is not valid'}`;
     return { ...builtInPolicy(why), trouble: { code: error.code, message, ...(right && { right }) } };
-  }
-}
-
-/** The profiles that the value of a profile label names, or why they cannot be combined. */
-export function combinedOf(policy: Policy, label: string): CombinedProfiles | CniGateError {
-  try {
-    return policy.combineProfiles(label);
-  } catch (error) {
-    if (error instanceof CniGateError) return error;
-    throw error;
   }
 }

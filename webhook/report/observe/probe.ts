@@ -3,7 +3,7 @@ import { ClusterError } from '../../cluster/errors.ts';
 import { podsPath } from '../../cluster/view/sources.ts';
 import type { Pod } from '../../core/facts/pod.ts';
 import { readStatus } from '../../core/facts/status-annotation.ts';
-import type { CombinedProfiles, Policy } from '../../core/profiles/policy.ts';
+import { type CombinedProfiles, combinedOf, type Policy } from '../../core/profiles/policy.ts';
 import type { Condition, Matcher } from '../../core/profiles/types.ts';
 import { planFor } from '../../core/proof/plan.ts';
 import { applying } from '../../core/proof/selection.ts';
@@ -15,7 +15,6 @@ import {
   statusAnnotation,
   validatorContainer,
 } from '../../lib/names.ts';
-import { combinedOf } from './configuration.ts';
 import type { OptIn } from './pods.ts';
 
 /** How the API server answered the dry-run creation of a probe pod. */

@@ -3,7 +3,7 @@ import { timeText } from '../../lib/time-text.ts';
 import { wrap } from '../../lib/wrap.ts';
 import { type CheckRow, checksOf } from '../judge/catalogue.ts';
 import type { CheckOutcome } from '../judge/check-result.ts';
-import { networkFits, proposalOf } from '../judge/namespaces.ts';
+import { networkFits, proposalsOf } from '../judge/namespaces.ts';
 import type { Facts } from '../observe/observe.ts';
 import { clusterText, type Paint, plain, type TextOptions } from './table.ts';
 
@@ -25,8 +25,6 @@ export function checkReport(facts: Facts, now: number) {
   const rows = checksOf(facts, now);
   const checks = rows.map(checkJson);
   const result = verdictOf(rows);
-  const networks = facts.rights ? networkFits(facts) : [];
-  const fits = networks.some(({ complete }) => complete);
   const counts = { passed: 0, failed: 0, warning: 0, 'not-known': 0, skipped: 0 };
   for (const check of checks) counts[check.result] += 1;
   return {
@@ -38,8 +36,8 @@ export function checkReport(facts: Facts, now: number) {
     configuration: configuration.source,
     counts,
     checks,
-    networks,
-    proposals: fits ? [proposalOf(configuration.policy, networks)] : [],
+    networks: facts.rights ? networkFits(facts) : [],
+    proposals: facts.rights ? proposalsOf(facts) : [],
   };
 }
 

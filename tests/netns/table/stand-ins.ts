@@ -3,7 +3,7 @@ import { type Family, gatewayAddress, podAddress, withPrefix } from '../harness/
 import { addNamespace, removeNamespace } from '../harness/namespaces.ts';
 import { Sandbox } from '../harness/sandbox.ts';
 
-/* The networks of docs/guides/profiles, set up on the node as their plugins do. */
+/* Networks whose own plugin is not at hand, set up on the node as the plugin does. */
 
 const setting = async (sandbox: Sandbox, path: string, value: number): Promise<void> =>
   void (await sandbox.exec('node', 'sh', ['-c', `echo ${value} > /proc/sys/net/${path}`]));

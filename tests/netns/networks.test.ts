@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { before, describe, test } from 'node:test';
+import { builtInProfiles } from '../../webhook/config/builtin.ts';
+import { configurationOf } from '../support/configurations.ts';
+import { cnitool, PluginChain } from './chain/chain.ts';
+import { otherPodAddress, podAddress } from './harness/addresses.ts';
+import { startProof } from './harness/proof.ts';
+import { Sandbox } from './harness/sandbox.ts';
+import type { Step } from './table/plan.ts';
+import { calico, flannel, ovnKubernetes } from './table/stand-ins.ts';
+
+before(cnitool);
+
+/* What the checks of profiles for every pod can prove, and what they cannot. */
+const node =
+  (...lines: string[]): Step =>
+  async (sandbox) =>
+    void (await sandbox.ip('node', ...lines));
+const inNode =
+  (script: string): Step =>
+  async (sandbox) =>
+    void (await sandbox.exec('node', 'sh', ['-c', script]));
+const correct: Step = () => {};
+
+/** A situation, the step that creates it, and the expected result of the proof: `passed`, or reasons of failures. */
+type Case = [what: string, step: Step, expected: string, podIPs?: string[]];
+
+const otherAddress: Case = [
+  'the address of another pod',
+  correct,
+  'address-missing IPv4, address-missing IPv6',
+  Object.values(otherPodAddress),
+];
+
+const networks: [profile: string, make: () => Promise<Sandbox>, cases: Case[]][] = [
+  [
+    'calico',
+    calico,
+    [
+      ['correct', correct, 'passed'],
+      ['no proxy ARP', inNode('echo 0 > /proc/sys/net/ipv4/conf/cali0/proxy_arp'), 'gateway-silent IPv4'],
+      // https://github.com/projectcalico/calico/issues/3270
+      ['a node without a default route', node('route del default'), 'gateway-silent IPv4'],
+      [
+        "the node's end of the link is down",
+        node('link set cali0 down'),
+        'address-missing IPv4, address-missing IPv6, gateway-silent IPv4, gateway-silent IPv6',
+      ],
+      otherAddress,
+      // https://github.com/projectcalico/calico/issues/11161
+      [
+        'not seen: no host route to the pod',
+        node(`route del ${podAddress.ipv4}`, `route del ${podAddress.ipv6}`),
+        'passed',
+      ],
+    ],
+  ],
+  [
+    'flannel',
+    flannel,
+    [
+      ['correct', correct, 'passed'],
+      // with IPv4 the check passes, because Linux answers ARP for its own addresses on every interface
+      [
+        "seen with IPv6 only: the node's end of the link is not in cni0",
+        node('link set veth0 nomaster'),
+        'gateway-silent IPv6',
+      ],
+      [
+        'cni0 has no address',
+        node('addr flush dev cni0 scope global'),
+        'gateway-silent IPv4, gateway-silent IPv6',
+      ],
+      otherAddress,
+      ['not seen: no way to pods of other nodes', node('route del 10.244.2.0/24'), 'passed'],
+    ],
+  ],
+  [
+    'ovn-kubernetes',
+    ovnKubernetes,
+    [
+      ['correct', correct, 'passed'],
+      [
+        "no flows for the pod's port",
+        node('link set ovnport nomaster'),
+        'gateway-silent IPv4, gateway-silent IPv6',
+      ],
+      [
+        'no flows for the logical router',
+        node('link set stor nomaster'),
+        'gateway-silent IPv4, gateway-silent IPv6',
+      ],
+      otherAddress,
+    ],
+  ],
+];
+
+/** A situation, the script that creates it on the node, and the expected result. */
+type ChainedCase = [what: string, script: string, expected: string];
+
+/**
+ * The same checks in sandboxes that the CNI project's plugins made, configured as the networks configure them: Flannel's
+ * plugin delegates to `bridge` (flannel-io/flannel v0.28.10, Documentation/kube-flannel.yml), kube-router installs
+ * `bridge` (v2.1.0, daemonset/), and kind's kindnet installs `ptp`.
+ */
+const chained: [profile: string, network: { main: object; routes?: string[] }, cases: ChainedCase[]][] = [
+  [
+    'flannel',
+    { main: { type: 'bridge', bridge: 'cni0', isDefaultGateway: true, hairpinMode: true, mtu: 1450 } },
+    [
+      ['correct', 'true', 'passed'],
+      ['cni0 has no address', 'ip addr flush dev cni0', 'gateway-silent IPv4, gateway-silent IPv6'],
+      ['cni0 is down', 'ip link set cni0 down', 'gateway-silent IPv4, gateway-silent IPv6'],
+    ],
+  ],
+  [
+    'kube-router',
+    { main: { type: 'bridge', bridge: 'kube-bridge', isDefaultGateway: true } },
+    [
+      ['correct', 'true', 'passed'],
+      ['no address', 'ip addr flush dev kube-bridge', 'gateway-silent IPv4, gateway-silent IPv6'],
+    ],
+  ],
+  [
+    'pod-network',
+    { main: { type: 'ptp' }, routes: ['0.0.0.0/0', '::/0'] },
+    [
+      ['correct', 'true', 'passed'],
+      [
+        "the node's end of the link is down",
+        'ip -o link show type veth | cut -d" " -f2 | cut -d@ -f1 | xargs -I@ ip link set @ down',
+        'gateway-silent IPv4, gateway-silent IPv6',
+      ],
+    ],
+  ],
+];
+
+/** What a proof finds. A failing check takes its whole time-out, so the time-out is shortened. */
+async function find(sandbox: Sandbox, name: string, timeout: string, podIPs?: string[]) {
+  const text = JSON.stringify(builtInProfiles().find((profile) => profile.name === name));
+  const configuration = configurationOf({ profiles: [JSON.parse(text.replaceAll('10s', timeout))] });
+  const options = { configuration, ...(podIPs && { podIPs }) };
+  const { message, log } = await startProof(sandbox, { profile: name }, options).ended;
+  const failed = message.checks
+    .filter(({ passed }) => !passed)
+    .map(({ reason, family }) => `${reason} ${family}`);
+  return { found: failed.join(', ') || message.verdict, log };
+}
+
+for (const [profile, make, cases] of networks) {
+  describe(`${profile}, set up as its plugin does`, { concurrency: 3 }, () => {
+    for (const [what, step, expected, podIPs] of cases) {
+      test(`${what}: ${expected}`, async () => {
+        await using sandbox = await make();
+        await step(sandbox);
+        const { found, log } = await find(sandbox, profile, '2s', podIPs);
+        assert.equal(found, expected, log);
+      });
+    }
+  });
+}
+
+for (const [profile, network, cases] of chained) {
+  describe(`${profile}, by real plugins`, { concurrency: 3 }, () => {
+    for (const [what, script, expected] of cases) {
+      test(`${what}: ${expected}`, async () => {
+        await using chain = await PluginChain.make();
+        await chain.configure({ withMesh: false, ...network });
+        await using sandbox = await Sandbox.make({ gateway: 'none' });
+        const podIPs = await chain.add(sandbox);
+        await chain.exec(script);
+        // the addresses of a new bridge are tentative for up to 2 s
+        const { found, log } = await find(sandbox, profile, '5s', podIPs);
+        assert.equal(found, expected, log);
+      });
+    }
+  });
+}

@@ -1,0 +1,139 @@
+import assert from 'node:assert/strict';
+import { suite, test } from 'node:test';
+import { Registry } from 'prom-client';
+import { decidePlacement } from '../../../../webhook/admission/gate.ts';
+import { decodePlacement } from '../../../../webhook/admission/placement.ts';
+import { daemonSetSources } from '../../../../webhook/cluster/view/sources.ts';
+import { toAgentFacts, toDaemonSetFacts } from '../../../../webhook/core/facts/node.ts';
+import { Holds } from '../../../../webhook/core/networks/holds.ts';
+import type { Readiness } from '../../../../webhook/core/networks/readiness.ts';
+import { networkOn } from '../../../../webhook/leader/repair/networks.ts';
+import { nameOf } from '../../../../webhook/lib/names.ts';
+import { networkRows } from '../../../../webhook/report/judge/networks.ts';
+import { measureCluster } from '../../../../webhook/server/cluster-metrics.ts';
+import { policyOf, refusal } from '../../../support/configurations.ts';
+import { binding, clusterWith, pending } from '../../admission/gate/support.ts';
+import { checkFacts, configured, daemonSet, findingsOf, found, statusFacts } from '../../report/objects.ts';
+import { apiAgent, apiDaemonSet, now } from './objects.ts';
+import { evidenceWith, start } from './support.ts';
+
+/* A DaemonSet that may be in several namespaces, as Calico's is in calico-system or in kube-system. */
+
+const profiles = [{ name: 'mesh', daemonSets: [{ namespace: ['system', 'net'], name: 'agent' }] }];
+const policy = policyOf({ profiles });
+
+/** A cluster with a pod of the DaemonSet on node n1 in each of these namespaces, each ready or not. */
+function clusterOf(places: Record<string, boolean>): Readiness {
+  const readiness = clusterWith({ n1: undefined });
+  readiness.removeDaemonSet({ namespace: 'net', name: 'agent' });
+  for (const [namespace, ready] of Object.entries(places)) {
+    const { metadata, ...set } = apiDaemonSet('agent');
+    readiness.setDaemonSet(
+      toDaemonSetFacts({ ...set, metadata: { ...metadata, namespace, uid: `${namespace}-uid` } }),
+    );
+    const agent = apiAgent('n1', { name: `${namespace}-n1`, owner: namespace, ready });
+    readiness.setAgent(toAgentFacts({ ...agent, metadata: { ...agent.metadata, namespace } }));
+  }
+  return readiness;
+}
+
+function gate(places: Record<string, boolean>, notSynced: string[] = []) {
+  const view = {
+    readiness: clusterOf(places),
+    evidence: evidenceWith([]),
+    holds: new Holds(),
+    notSynced: ({ namespace }: { namespace: string }) => notSynced.includes(namespace),
+    notObservedSince: () => false,
+  };
+  const placement = decodePlacement(binding('n1'));
+  const {
+    outcome,
+    reason,
+    warnings,
+    message = '',
+  } = decidePlacement(placement, pending(), view, policy, now).decision;
+  return [`${outcome} ${reason}`, warnings[0] ?? /DaemonSet \S+/.exec(message)?.[0]];
+}
+
+suite('a DaemonSet that may be in several namespaces', () => {
+  test('the gate goes by those that exist', () => {
+    const without = 'allowed without a check: ';
+    assert.deepEqual(gate({ net: true }), ['allowed ready', undefined]);
+    assert.deepEqual(gate({ net: false }), ['refused broken', 'DaemonSet net/agent']);
+    assert.deepEqual(gate({ net: true, system: false }), ['refused broken', 'DaemonSet system/agent']);
+    assert.deepEqual(gate({ net: true }, ['system']), ['allowed ready', undefined]);
+    assert.deepEqual(gate({}), [
+      'unknown daemonset-unknown',
+      `${without}DaemonSet system/agent or net/agent does not exist`,
+    ]);
+    assert.deepEqual(gate({}, ['net']), [
+      'unknown not-synced',
+      `${without}not listed yet: pods of DaemonSet system/agent or net/agent`,
+    ]);
+  });
+
+  test('each place is read, and its pods are exempt', () => {
+    assert.deepEqual([...daemonSetSources(policy).keys()].slice(-2), ['system/agent', 'net/agent']);
+    assert.deepEqual([...policy.daemonSets].slice(-2), ['system/agent', 'net/agent']);
+  });
+
+  test('a proof from before its pod started does not count, wherever the pod is', () => {
+    const on = (at: number, version: number) => {
+      const readiness = clusterOf({ net: true });
+      const agent = toAgentFacts(apiAgent('n1', { name: 'net-n1', owner: 'net', version: 50 }));
+      readiness.setAgent({ ...agent, containers: ['c2'], startedAt: start + 60_000 });
+      const evidence = evidenceWith([{ verdict: 'passed', at, version }]);
+      const known = { policy: policyOf({ profiles, gate: { evidence: 'proof' } }), readiness, evidence, now };
+      const { state, passedAt } = networkOn('n1', 'mesh', known, 'web');
+      return [state, passedAt?.at];
+    };
+    assert.deepEqual(on(30, 1), ['try', undefined]);
+    assert.deepEqual(on(90, 60), ['open', start + 90_000]);
+  });
+
+  test('check: missing only if no namespace has it', () => {
+    const of = (...namespaces: string[]) =>
+      findingsOf(
+        checkFacts({
+          configuration: configured({ profiles }),
+          namespaces: found([{ name: 'shop', profile: 'mesh' }]),
+          daemonSets: found(namespaces.map((namespace) => daemonSet(namespace, 'agent'))),
+        }),
+      ).daemonsets?.what;
+    assert.equal(of('net'), 'those of mesh exist');
+    assert.equal(
+      of(),
+      'DaemonSet system/agent or net/agent of profile mesh does not exist: nothing is held back for it',
+    );
+  });
+
+  test('status and metrics name those that exist; status names all if none does', async () => {
+    const rows = (places: Record<string, boolean>) =>
+      networkRows(
+        statusFacts({ configuration: configured({ profiles }), readiness: clusterOf(places) }),
+        now,
+      ).daemonSets.map((one) => `${nameOf(one)} ${one.exists}`);
+    assert.deepEqual(rows({ net: true }), ['net/agent true']);
+    assert.deepEqual(rows({ net: true, system: true }), ['system/agent true', 'net/agent true']);
+    assert.deepEqual(rows({}), ['system/agent false', 'net/agent false']);
+
+    const registry = new Registry();
+    measureCluster({ registry, clock: { now: () => now, monotonicNow: () => 0 } }, () => policy, {
+      readiness: clusterOf({ net: false }),
+      evidence: evidenceWith([]),
+      pending: () => [],
+      unsynced: () => undefined,
+    });
+    const metrics = await registry.metrics();
+    assert.match(metrics, /daemonset="net\/agent",state="broken"\} 1/);
+    assert.doesNotMatch(metrics, /system\/agent/);
+  });
+
+  test('a wrong list of namespaces is refused', () => {
+    for (const namespace of ['[]', '[Kube]', '7', '[a, a]'])
+      assert.match(
+        refusal(`profiles:\n  - name: a\n    daemonSets: [{ namespace: ${namespace}, name: b }]\n`),
+        /^CNI_GATE_CONFIG_INVALID\n.*: profiles\[0\]\.daemonSets\[0\]\.namespace/,
+      );
+  });
+});
