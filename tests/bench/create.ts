@@ -154,10 +154,10 @@ async function measured(containers: number): Promise<Row[]> {
   const gain = (name: Way): number => of(name) - of('nothing');
   return [
     row('creation without injection', of('nothing'), 'ms'),
-    row('gain by a webhook in Go', gain('go'), 'ms'),
-    row('gain by the webhook and the final policy', gain('webhook'), 'ms'),
-    row('gain by the mutating policy and the final policy', gain('policy'), 'ms'),
-    row('gain by both policies', gain('policy') / gain('webhook'), '× that by the webhook'),
-    row('gain by the mutating policy alone', gain('alone') / gain('webhook'), '× that by the webhook', 0.65),
+    row('time added by a webhook in Go', gain('go'), 'ms'),
+    row('time added by the webhook and the final policy', gain('webhook'), 'ms'),
+    row('time added by the mutating policy and the final policy', gain('policy'), 'ms'),
+    row('time added by both policies', gain('policy') / gain('webhook'), '× webhook'),
+    row('time added by the mutating policy alone', gain('alone') / gain('webhook'), '× webhook', 0.65),
   ];
 }

@@ -35,14 +35,17 @@ export function addManagedOptions(command: Command): Command {
     .addOption(
       new Option(
         '--webhook-configurations <kind/name...>',
-        'whose caBundle to maintain, such as mutating/cni-gate',
+        'webhook configurations whose caBundle to maintain, such as mutating/cni-gate',
       )
         .argParser(configurations)
         .default([], 'none'),
     )
     .option('--tls-authority-days <days>', 'validity of the authority', days, 365)
     .addOption(
-      new Option('--tls-overlap <duration>', 'time from a new authority in every caBundle to its use')
+      new Option(
+        '--tls-overlap <duration>',
+        'how long every caBundle must have a new authority before it signs',
+      )
         .argParser(milliseconds)
         .default(5 * 60_000, '5m'),
     );

@@ -32,7 +32,7 @@ export function checkCommand(): Command {
   return addInstallationOptions(command)
     .option('--pre', 'before installing: check the cluster, and propose profiles')
     .option('--no-probe', 'create no pod as a dry run')
-    .option('--wait <duration>', 'repeat until no check fails, at most this long', milliseconds)
+    .option('--wait <duration>', 'repeat the checks until none fails, for at most this time', milliseconds)
     .addOption(new Option('-o, --output <form>', 'what to print').choices(['text', 'json']).default('text'))
     .action(run);
 }

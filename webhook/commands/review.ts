@@ -28,7 +28,12 @@ export function reviewCommand(): Command {
     command
       .description('show what admission would do to manifests; needs no cluster')
       .argument('[path...]', 'files, folders (.yaml .yml .json), globs, or - for standard input')
-      .addOption(new Option('-f, --filename <path...>', 'the same, as for kubectl').default([], 'none'))
+      .addOption(
+        new Option('-f, --filename <path...>', 'files, folders or globs, as in the arguments').default(
+          [],
+          'none',
+        ),
+      )
       .option('-n, --namespace <namespace>', 'namespace of objects that name none', 'default')
       .option('--config <file>', 'configuration (default: built-in profiles)')
       .option('--profile <profile>', 'profile of every namespace, instead of its label')

@@ -38,9 +38,9 @@ export function serveCommand(): Command {
   addClusterOptions(command)
     .option(
       '--cluster-state <file>',
-      'no cluster: file with Namespaces, Nodes, DaemonSets and Pods, reloaded on change',
+      'without a cluster: file with Namespaces, Nodes, DaemonSets and Pods, reloaded on change',
     )
-    .option('--profile <profile>', 'no cluster: profile of every namespace')
+    .option('--profile <profile>', 'without a cluster: profile of every namespace')
     .addOption(
       new Option('--own-namespace <name>', 'namespace of cni-gate, whose pods are exempt')
         .env('POD_NAMESPACE')
@@ -50,11 +50,11 @@ export function serveCommand(): Command {
     .option('--port <port>', 'HTTPS port for admission calls; 0: any', port, defaultPort)
     .option('--ops-port <port>', 'HTTP port for /livez, /readyz, /metrics and /nodes', port, 8080)
     .option('--tls-cert <file>', 'serving certificate, reloaded on change')
-    .option('--tls-key <file>', 'its key')
+    .option('--tls-key <file>', 'key of the serving certificate')
     .option('--tls-names <name...>', 'names of a generated certificate (default: those of the Service)')
     .option(
       '--tls-days <days>',
-      'validity of a generated certificate (default: 7 in a Secret, 3650 generated at start)',
+      'validity of a generated certificate (default: 7 with --tls-secret, otherwise 3650)',
       days,
     )
     .addOption(
@@ -70,7 +70,7 @@ export function serveCommand(): Command {
       'accepted common names or DNS names of client certificates (default: any)',
     )
     .addOption(
-      new Option('--drain-delay <duration>', 'how long to serve after SIGTERM, not ready')
+      new Option('--drain-delay <duration>', 'how long to keep serving after SIGTERM, while not ready')
         .argParser(milliseconds)
         .default(5000, '5s'),
     )

@@ -34,7 +34,7 @@ export function statusCommand(): Command {
     .addOption(
       new Option('-o, --output <form>', 'what to print').choices(['text', 'wide', 'json']).default('text'),
     )
-    .option('--all', 'every row, also of nodes that are ready or exempt')
+    .option('--all', 'show all rows, including ready and exempt nodes')
     .option('-w, --watch', 'print the status again on each change')
     .option('--probe', 'create a pod as a dry run; not with --watch')
     .action(run);

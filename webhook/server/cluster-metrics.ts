@@ -37,7 +37,7 @@ export function measureCluster(
       ? [[{}, count(view.pending(), ({ refused }) => refused !== undefined)]]
       : undefined,
   );
-  gauge('cni_gate_proofs', 'Labelled pods on nodes that have not ended.', ['verdict'], () => {
+  gauge('cni_gate_proofs', 'Labelled pods that have a node and have not ended.', ['verdict'], () => {
     if (!evidence.synced) return undefined;
     const counts = new Map<Verdict, number>(verdicts.map((verdict) => [verdict, 0]));
     for (const { verdict, ended } of evidence.pods()) {
@@ -47,7 +47,7 @@ export function measureCluster(
   });
   gaugeOfPods(
     'cni_gate_proofs_way_not_shown',
-    'Labelled pods that passed without an answer of their node, and have not ended.',
+    'Labelled pods, not ended, whose proof passed without an answer from their node.',
     ({ wayNotShown = false, ended }) => wayNotShown && !ended,
   );
   gaugeOfPods(
