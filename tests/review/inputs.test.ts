@@ -3,8 +3,11 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { test } from 'node:test';
 import { readPolicy } from '../../webhook/config/load.ts';
+import { writeYaml } from '../../webhook/lib/yaml.ts';
+import { largestObject, mostObjects } from '../../webhook/review/input/documents.ts';
 import { expandInputs } from '../../webhook/review/input/files.ts';
-import { folderWith, pod, type Reviewed, reviewNames, reviewText } from './support.ts';
+import { jsonListOfDeployments } from '../support/large-inputs.ts';
+import { folderWith, pod, type Reviewed, readYaml, reviewFiles, reviewNames, reviewText } from './support.ts';
 
 /** The expanded inputs, relative to the folder; a fault is shown as its message. */
 const found = (folder: string, names: string[]): string[] =>
@@ -146,4 +149,104 @@ test('a folder with a kustomization is one error that says to render it; other f
   assert.equal(faults.length, 1);
   assert.match(faults[0] ?? '', /the folder has a kustomization, so its files are not read: .* kustomize/);
   assert.deepEqual(reported, ['injected profile-applies Pod shop/b']);
+});
+
+const codes = ({ report }: Reviewed): string[] => report.faults.map((fault) => fault.code);
+
+const many = 20;
+
+test('a JSON List above the limit is read, and stays JSON', async (t) => {
+  const space = ' '.repeat(largestObject);
+  const list = jsonListOfDeployments(many).replace(/^/, space);
+  const reviewed = await reviewFiles(t, { 'a.json': list }, { profile: 'cilium' });
+  assert.deepEqual(reviewed.faults, []);
+  const { items, kind } = JSON.parse(reviewed.yaml());
+  assert.equal(kind, 'List');
+  const names = items.map((item: Deployment) => item.spec.template.spec.initContainers[0]?.name);
+  assert.deepEqual(names, Array(many).fill('cni-gate-validator'));
+});
+
+interface Deployment {
+  spec: { template: { spec: { initContainers: { name: string }[] } } };
+}
+
+test('a document beyond the limit is an error with a code, and the others are reviewed', async (t) => {
+  const huge = `kind: ConfigMap\napiVersion: v1\ndata:\n  a: ${'x'.repeat(largestObject)}\n`;
+  const reviewed = await reviewText(t, `${pod('a')}---\n${huge}---\n${pod('b')}`, { profile: 'cilium' });
+  assert.deepEqual(codes(reviewed), ['CNI_GATE_INPUT_TOO_LARGE']);
+  assert.equal(reviewed.summary.injected, 2);
+  const item = jsonListOfDeployments(2).replace('--listen', 'x'.repeat(largestObject));
+  const list = await reviewText(t, item, { profile: 'cilium' });
+  assert.deepEqual(codes(list), ['CNI_GATE_INPUT_TOO_LARGE']);
+  assert.equal(list.summary.injected, 1);
+});
+
+test('depth, aliases and the number of documents are bounded', async (t) => {
+  const deep = (open: string, close = ''): string => `a: ${open.repeat(100_000)}${close.repeat(100_000)}\n`;
+  const bomb = `a0: &a0 ${'x'.repeat(1000)}\n${Array.from({ length: 20 }, (_, i) => `a${i + 1}: &a${i + 1} {<<: {x: *a${i}, y: *a${i}}}\n`).join('')}`;
+  const indented = Array.from({ length: 1500 }, (_, depth) => `${' '.repeat(depth)}a:\n`).join('');
+  const dashes = `${'- '.repeat(100_000)}a\n`;
+  for (const text of [deep('['), deep('[', ']'), deep('{a: '), deep('{a: ', '}'), indented, dashes, bomb]) {
+    const reviewed = await reviewText(t, `${text}---\n${pod('a')}`, { profile: 'cilium' });
+    assert.deepEqual(codes(reviewed), ['CNI_GATE_INPUT_TOO_LARGE'], text.slice(0, 40));
+    assert.equal(reviewed.summary.injected, 1);
+  }
+  for (const text of ['---\n'.repeat(1_000_000), `[${'{},'.repeat(500_000)}{}]`]) {
+    const reviewed = await reviewText(t, text);
+    const reported = codes(reviewed).filter((code) => code === 'CNI_GATE_INPUT_TOO_LARGE');
+    assert.equal(reported.length, 1);
+    assert.ok(reviewed.faults.length <= mostObjects + 1);
+  }
+});
+
+/** Plain scalars, and the values that sigs.k8s.io/yaml reads from them. */
+const cases: [text: string, value: unknown][] = [
+  ['0644', 420],
+  ['0o644', 420],
+  ['08', 8],
+  ['-0x1F', -31],
+  ['0b101', 5],
+  ['1_000', 1000],
+  ['+5', 5],
+  ['1.10', 1.1],
+  ['1e3', 1000],
+  ['.5', 0.5],
+  ['1.', 1],
+  ['yes', true],
+  ['On', true],
+  ['n', false],
+  ['off', false],
+  ['~', null],
+  ['Null', null],
+  ['', null],
+  ['1:30', '1:30'],
+  ['2026-11-21', '2026-11-21'],
+  ['2026-11-21T10:00:00Z', '2026-11-21T10:00:00Z'],
+  ['1.2.3', '1.2.3'],
+  ['0o', '0o'],
+  ['yEs', 'yEs'],
+  ['"0644"', '0644'],
+  ["'yes'", 'yes'],
+  ['!!str 5', '5'],
+  ['128Mi', '128Mi'],
+];
+
+test('plain scalars have the values of Kubernetes', () => {
+  const text = cases.map(([plain], index) => `k${index}: ${plain}\n`).join('');
+  assert.deepEqual(readYaml(text), Object.fromEntries(cases.map(([, value], index) => [`k${index}`, value])));
+});
+
+test('lines in quotes may have any indentation', () => {
+  const texts: [text: string, value: unknown][] = [
+    [`a:\n  b: '{\n    "c": 1\n  }'\nd: 2\n`, { a: { b: '{ "c": 1 }' }, d: 2 }],
+    ['a:\n  b: "one\ntwo\n\n\tthree\\\n"\nd: 2\n', { a: { b: 'one two\nthree' }, d: 2 }],
+  ];
+  for (const [text, value] of texts) assert.deepEqual(readYaml(text), value, text);
+});
+
+test('any written text is read as the same value', () => {
+  for (const text of [...cases.map(([plain]) => plain), '- a', '#', '1_0', '0b1', '.5_0', '=', '?', ': ']) {
+    const value = { [`key ${text}`]: text, list: [text], inner: { [text === '' ? 'empty' : text]: text } };
+    assert.deepEqual(readYaml(writeYaml(value)), value, writeYaml(value));
+  }
 });

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import jsonpatch, { type Operation } from 'fast-json-patch';
 import { parse, stringify } from 'yaml';
 import { manifests, tables } from './manifests.ts';
-import { pod, reviewText } from './support.ts';
+import { namespaceOf, pod, reviewFiles, reviewText } from './support.ts';
 
 const template = {
   metadata: { labels: { app: 'a' } },
@@ -107,4 +107,105 @@ test('review.kinds adds kinds, and replaces the built-in entries of a kind', asy
     ['barns.red.stalls[0].pod', undefined, undefined],
   );
   assert.deepEqual(summary.otherObjects, { Farm: 1 });
+});
+
+test('an unrendered template is an error that says to render it', async (t) => {
+  for (const labels of ['  labels: {{ toYaml .Values.labels }}', '  labels:\n{% if item.labels %}']) {
+    const text = `apiVersion: v1\nkind: Pod\nmetadata:\n  name: a\n${labels}\n`;
+    const { report, reported } = await reviewText(t, text, { profile: 'cilium' });
+    assert.deepEqual(reported, []);
+    const [fault] = report.faults;
+    assert.equal(fault?.code, 'CNI_GATE_INPUT_SYNTAX');
+    assert.match(fault?.message ?? '', /render a template first, for example with helm template/);
+  }
+});
+
+test('template actions in quotes, block scalars and comments are data', async (t) => {
+  const text = `${pod('a').replace('image: app:1', 'image: "app:{{ tag }}"')}      # {{ a comment }}
+      command: ['{{ "quoted" }}', "{% raw %}"]
+      args:
+        - |
+          {{ range .Alerts }}
+          {% for x in y %}
+          {{ end }}
+        - >-
+          {{inputs.parameters.message}}
+        - summary of {{ $labels.instance }}
+`;
+  const { faults } = await reviewText(t, text, { profile: 'cilium' });
+  assert.deepEqual(faults, []);
+});
+
+test('two manifests without a marker between them are an error, and neither is taken for the file', async (t) => {
+  const { report, reported } = await reviewText(t, `${pod('a')}${pod('b')}`, { profile: 'cilium' });
+  assert.deepEqual(reported, []);
+  assert.match(
+    report.faults[0]?.message ?? '',
+    /the key "apiVersion" occurs twice: is a "---" missing before it\?/,
+  );
+});
+
+test('a Namespace that opts in to different profiles in two places is an error', async (t) => {
+  const text = [namespaceOf('shop', 'cillium'), namespaceOf('shop', 'cilium'), pod('a')].join('---\n');
+  const { report } = await reviewText(t, text);
+  assert.match(report.faults[0]?.message ?? '', /Namespace shop has another label cni-gate\.io\/profile in /);
+});
+
+test('a Namespace after its workloads, in another file or in a List sets the profile', async (t) => {
+  const list = `apiVersion: v1\nkind: List\nitems:\n- ${namespaceOf('tools', 'cilium').replaceAll('\n', '\n  ')}`;
+  const { reported } = await reviewFiles(t, {
+    'a.yaml': manifests(['Pod a', 'Namespace shop cilium']),
+    'b.yaml': manifests(['Pod b other', 'Pod c tools']),
+    'c.yaml': [namespaceOf('other', 'aws-vpc-cni'), list].join('---\n'),
+  });
+  assert.deepEqual(reported, [
+    'injected profile-applies Pod shop/a',
+    'injected profile-applies Pod other/b',
+    'injected profile-applies Pod tools/c',
+  ]);
+});
+
+test("a Namespace's annotations set the ids that a mesh exempts", async (t) => {
+  const annotations = {
+    'config.linkerd.io/proxy-uid': '64532',
+    'config.linkerd.io/proxy-gid': '3000',
+    note: 'a',
+    odd: 7,
+  };
+  const reviewed = await reviewText(
+    t,
+    manifests([
+      { namespace: 'shop', profile: 'linkerd', annotations },
+      { containers: [{ name: 'linkerd-proxy', image: 'proxy:1' }] },
+    ]),
+  );
+  assert.deepEqual(reviewed.faults, []);
+  assert.match(reviewed.yaml(), /"notAsUser":64532,"notAsGroup":3000/);
+  assert.match(reviewed.yaml(), /runAsUser: 65534\n\s*runAsGroup: 65534\n/);
+});
+
+test("cni-gate's own namespace is exempt, as for the server", async (t) => {
+  const text = manifests(
+    ['cni-gate', 'proofs'].flatMap((name) => [`Namespace ${name} cilium`, `Pod a ${name}`]),
+  );
+  for (const own of ['cni-gate', 'proofs']) {
+    const { reported } = await reviewText(t, text, { ownNamespace: own });
+    const other = own === 'proofs' ? 'cni-gate' : 'proofs';
+    assert.deepEqual(reported.toSorted(), [
+      `injected profile-applies Pod ${other}/a`,
+      `skipped exempt-namespace Pod ${own}/a`,
+    ]);
+  }
+});
+
+test('an invalid Namespace is an error, and the rest is reviewed', async (t) => {
+  const wrong = 'apiVersion: v1\nkind: Namespace\nmetadata:\n  name: one\n  labels: {a: 1.10}\n';
+  const nameless = 'apiVersion: v1\nkind: Namespace\nmetadata: {}\n';
+  const text = [wrong, nameless, pod('a')].join('---\n');
+  const { faults, reported } = await reviewText(t, text, { profile: 'cilium' });
+  assert.deepEqual(faults, [
+    '1: Namespace one: expected a string in label a, got a number; put it in quotes',
+    '7: a Namespace has no metadata.name',
+  ]);
+  assert.deepEqual(reported, ['injected profile-applies Pod shop/a']);
 });

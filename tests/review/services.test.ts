@@ -6,10 +6,8 @@ import { Ajv } from 'ajv';
 import fc from 'fast-check';
 import { version } from '../../webhook/lib/version.ts';
 import { type Report, summarize } from '../../webhook/review/model.ts';
-import { githubOutput } from '../../webhook/review/output/github.ts';
-import { gitlabOutput } from '../../webhook/review/output/gitlab.ts';
 import { pathFrom, reportRoot } from '../../webhook/review/output/problems.ts';
-import { sarifOutput } from '../../webhook/review/output/sarif.ts';
+import { githubOutput, gitlabOutput, sarifOutput } from '../../webhook/review/output/services.ts';
 import { commandsIn } from '../support/workflow-commands.ts';
 import { command, folderWith, namespaceOf, pod, reviewFiles } from './support.ts';
 

@@ -8,7 +8,7 @@ import { EventRecorder, eventMetrics } from '../../webhook/cluster/events/record
 import { clusterMetrics } from '../../webhook/cluster/metrics.ts';
 import { type NodesView, watchGate } from '../../webhook/cluster/view/watch-nodes.ts';
 import type { Policy } from '../../webhook/core/profiles/policy.ts';
-import { repairController, steeringController } from '../../webhook/leader/start.ts';
+import { runRepair, runSteering } from '../../webhook/leader/start.ts';
 import { bindingsWebhook } from '../../webhook/lib/names.ts';
 import { timeText } from '../../webhook/lib/time-text.ts';
 import { policyOf } from '../support/configurations.ts';
@@ -77,9 +77,7 @@ export class Cluster {
     const deps = { view, policy, leader, log, events };
     const { signal } = new AbortController();
     void events.run(signal);
-    for (const controller of [steeringController, repairController]) {
-      void controller(client, deps, registry).run(signal);
-    }
+    for (const run of [runSteering, runRepair]) void run(client, deps, registry, signal);
     this.replicas.push({ client, view, lead });
   }
 

@@ -67,25 +67,19 @@ export async function gate(
   }
 }
 
-interface PlacementDecision {
-  decision: GateDecision;
-  /** Since when the pod has been held, if it was refused before. */
-  heldSince?: number | undefined;
-  /** The profiles for which the node is reserved, because the pod is bound in order to try their networks. */
-  tries: string[];
-}
-
-/** What is known about the pod of a placement. If the UID is empty, only the request shows the pod. */
-type PlacedPod = Pick<GatePod, 'uid' | 'profiles' | 'heldSince' | 'group'>;
-
-/** Decides whether a pod may be bound to a node. If too little is known, it may: the proof still checks the network. */
+/**
+ * Decides whether a pod may be bound to a node. If too little is known, it may: the proof still checks the network.
+ * @param pod if its UID is empty, only the request shows the pod
+ * @returns `heldSince`: since when the pod has been held, if it was refused before; `tries`: the profiles for which the
+ *   node is reserved, because the pod is bound in order to try their networks
+ */
 export function decidePlacement(
   placement: Placement,
-  pod: PlacedPod | undefined,
+  pod: Pick<GatePod, 'uid' | 'profiles' | 'heldSince' | 'group'> | undefined,
   view: Omit<GateView, 'pods' | 'unsynced'>,
   policy: Policy,
   now: number,
-): PlacementDecision {
+): { decision: GateDecision; heldSince?: number | undefined; tries: string[] } {
   const { node } = placement;
   const podName = nameOf(placement);
   if (placement.operation !== 'CREATE' || node === '')

@@ -48,12 +48,6 @@ export function addManagedOptions(command: Command): Command {
     );
 }
 
-/** The names by which the API server, and clients on the server's own machine, reach the server. */
-function namesOf(service: string, namespace: string): string[] {
-  const name = `${service}.${namespace}.svc`;
-  return [name, `${name}.cluster.local`, 'localhost', '127.0.0.1', '::1'];
-}
-
 /** @throws CniGateError CNI_GATE_USAGE if the flags cannot be combined */
 export function checkCertificate(flags: CertificateFlags): void {
   if ((flags.tlsCert === undefined) !== (flags.tlsKey === undefined))
@@ -82,7 +76,9 @@ export function certificateFor(
 ): ServeOptions['certificate'] {
   const { tlsCert, tlsKey, tlsDays, tlsCaOut, tlsSecret: secret, tlsService: service } = flags;
   const namespace = flags.ownNamespace ?? 'cni-gate';
-  const names = flags.tlsNames ?? namesOf(service, namespace);
+  const host = `${service}.${namespace}.svc`;
+  // the names by which the API server, and clients on the server's own machine, reach the server
+  const names = flags.tlsNames ?? [host, `${host}.cluster.local`, 'localhost', '127.0.0.1', '::1'];
   return async (events, deps) => {
     if (client && secret !== undefined) {
       const { managedCertificate } = await import('../../certs/managed.ts');

@@ -7,7 +7,6 @@ import type { TextOptions } from '../report/show/table.ts';
 /** The output formats of `review`. */
 export const reviewForms = ['text', 'json', 'yaml', 'junit', 'sarif', 'github', 'gitlab'] as const;
 
-/** An error about flags or arguments. */
 export const usageError = (message: string): CniGateError => new CniGateError('CNI_GATE_USAGE', message);
 
 /** The flags that name a cluster. */
@@ -16,7 +15,6 @@ export interface ClusterFlags {
   context?: string;
 }
 
-/** Adds the flags that name a cluster. */
 export const addClusterOptions = (command: Command): Command =>
   command
     .option(
@@ -29,7 +27,6 @@ export const addClusterOptions = (command: Command): Command =>
       given('the name of a context'),
     );
 
-/** Adds the flags that name a cluster, the namespace of cni-gate in the cluster, and the configuration. */
 export function addInstallationOptions(command: Command): Command {
   return addClusterOptions(command)
     .option(
@@ -65,7 +62,7 @@ const whole =
     return value;
   };
 
-/** Parses a port; 0 lets the system choose a port. */
+/** 0 lets the system choose a port. */
 export const port = whole('a port', 0, 65_535);
 
 export const days = whole('days', 1, 9999);

@@ -1,11 +1,13 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { EventRecorder } from '../cluster/events/recorder.ts';
 import type { Leadership } from '../cluster/lease/leadership.ts';
 import type { Policy } from '../core/profiles/policy.ts';
 import type { Log } from '../lib/deps.ts';
 import { messageOf } from '../lib/errors.ts';
 import { kindOfError, logOnce } from '../lib/log-once.ts';
-import { type Reconcile, WorkQueue, type WorkQueueOptions } from './work-queue.ts';
+import { getOrMake } from '../lib/maps.ts';
+import { Notifier } from '../lib/notifier.ts';
+import type { TokenBucket } from '../lib/token-bucket.ts';
 
 export interface LeaderDeps<View> {
   view: View;
@@ -20,69 +22,156 @@ export interface LeaderDeps<View> {
   resync?: number;
 }
 
+/** `undefined` ends the back-off of the key; `back-off` adds the key again after a pause, which doubles each time. */
+export type Result = undefined | 'back-off';
+
 export interface Work {
   /** Calls back with keys of changed objects. @returns a function that unsubscribes */
   subscribe(add: (keys: Iterable<string>) => void): () => void;
   /** Returns the keys of all objects. It is also called while another process leads. */
   keys(signal: AbortSignal): Promise<Iterable<string>>;
-  reconcile: Reconcile;
+  /** Reconciles a key. If it throws, the key backs off. */
+  reconcile(key: string, signal: AbortSignal): Promise<Result>;
 }
 
+/** Times are in milliseconds. */
 export interface ControllerOptions extends Pick<LeaderDeps<unknown>, 'leader' | 'log' | 'resync'> {
-  queue: Omit<WorkQueueOptions, 'failed'>;
+  /** How many keys are reconciled at the same time. */
+  inFlight: number;
+  baseDelay: number;
+  maxDelay: number;
+  /** Each key takes one token, and a reconciler may take more. */
+  bucket?: TokenBucket;
   /** Called when this process starts or stops leading. The returned work has no memory of earlier terms. */
   begin(): Work;
   /** The beginning of the log's text about a failure, such as `refused pods cannot be steered`. */
   failure: string;
 }
 
-/** Runs a {@link WorkQueue}. While this process leads, changes and a periodic resync add keys to the queue. */
-export class Controller {
-  readonly #options: ControllerOptions;
-  readonly #failures: ReturnType<typeof logOnce>;
-
-  constructor(options: ControllerOptions) {
-    this.#options = options;
-    this.#failures = logOnce(options.log);
+/** While this process leads, reconciles the keys of changed objects, and periodically all keys. Never throws. */
+export async function runController(options: ControllerOptions, signal: AbortSignal): Promise<void> {
+  const failures = logOnce(options.log);
+  const warn = (error: unknown, key?: string): void => {
+    const text = `${options.failure}: ${messageOf(error)}; cni-gate tries again`;
+    failures.warn(kindOfError(error), { err: error, key }, text);
+  };
+  while (!signal.aborted) {
+    const term = new AbortController();
+    const unsubscribe = options.leader?.subscribe(() => term.abort());
+    await serve(options, warn, AbortSignal.any([signal, term.signal]));
+    unsubscribe?.();
   }
+}
 
-  /** Never throws. */
-  async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      const term = new AbortController();
-      const unsubscribe = this.#options.leader?.subscribe(() => term.abort());
-      await this.#serve(AbortSignal.any([signal, term.signal]));
-      unsubscribe?.();
+type Warn = (error: unknown, key?: string) => void;
+
+async function serve(options: ControllerOptions, warn: Warn, signal: AbortSignal): Promise<void> {
+  const { leader, resync = 2000 } = options;
+  const work = options.begin();
+  const queue = workQueue(
+    options,
+    async (key, ended) => (leader?.leads === true ? work.reconcile(key, ended) : undefined),
+    warn,
+  );
+  const add = (keys: Iterable<string>): void => {
+    if (leader?.leads !== true) return;
+    for (const key of keys) queue.add(key);
+  };
+  const unsubscribe = work.subscribe(add);
+  const running = queue.run(signal);
+  while (!signal.aborted) {
+    try {
+      add(await work.keys(signal));
+    } catch (error) {
+      if (!signal.aborted) warn(error);
     }
+    await sleep(resync, undefined, { signal }).catch(() => {});
+  }
+  unsubscribe();
+  await running;
+}
+
+/** The longest wait of the queue while keys wait (the bucket may be empty), and while no key waits. Milliseconds. */
+const [refill, idle] = [20, 60_000];
+
+/**
+ * A work queue as in client-go, which keeps each key once and gives a key to one reconciler at a time. Two differences:
+ * Namespaces, which are the parts of keys before the first `/`, take turns, so that a tenant's 10,000 keys do not delay
+ * other tenants. A key that backs off is not reconciled before its pause ends. Callers limit the number of keys.
+ */
+function workQueue(
+  { inFlight, baseDelay, maxDelay, bucket }: ControllerOptions,
+  reconcile: Work['reconcile'],
+  warn: Warn,
+) {
+  /** Waiting keys in the order of arrival, by namespace; the namespaces are in the order of turns. */
+  const waiting = new Map<string, Set<string>>();
+  const pausing = new Map<string, NodeJS.Timeout>();
+  const running = new Map<string, Promise<void>>();
+  /** Keys that were added while they were being reconciled. */
+  const again = new Set<string>();
+  const failures = new Map<string, number>();
+  const changed = new Notifier();
+
+  /** Adds a key. If it is being reconciled, it is reconciled once more afterwards. */
+  function add(key: string): void {
+    if (pausing.has(key)) return;
+    if (running.has(key)) {
+      again.add(key);
+      return;
+    }
+    const namespace = key.split('/', 1)[0] ?? '';
+    getOrMake(waiting, namespace, () => new Set<string>()).add(key);
+    changed.notify();
   }
 
-  async #serve(signal: AbortSignal): Promise<void> {
-    const { leader, queue: options, begin, resync = 2000 } = this.#options;
-    const queue = new WorkQueue({ ...options, failed: (error, key) => this.#warn(error, key) });
-    const work = begin();
-    const add = (keys: Iterable<string>): void => {
-      if (leader?.leads !== true) return;
-      for (const key of keys) queue.add(key);
-    };
-    const unsubscribe = work.subscribe(add);
-    const running = queue.run(
-      async (key, ended) => (leader?.leads === true ? work.reconcile(key, ended) : undefined),
-      signal,
-    );
+  function next(): string | undefined {
+    const [turn] = waiting;
+    if (turn === undefined || running.size >= inFlight) return undefined;
+    if (bucket !== undefined && bucket.left(performance.now()) < 1) return undefined;
+    bucket?.take(1);
+    const [namespace, keys] = turn;
+    const [key = ''] = keys;
+    keys.delete(key);
+    waiting.delete(namespace);
+    if (keys.size > 0) waiting.set(namespace, keys);
+    return key;
+  }
+
+  async function process(key: string, signal: AbortSignal): Promise<void> {
+    const result = await reconcile(key, signal).catch((error: unknown): Result => {
+      if (!signal.aborted) warn(error, key);
+      return 'back-off';
+    });
+    running.delete(key);
+    const failed = failures.get(key) ?? 0;
+    failures.delete(key);
+    if (result === 'back-off') {
+      const look = (): void => {
+        pausing.delete(key);
+        add(key);
+      };
+      failures.set(key, failed + 1);
+      pausing.set(key, setTimeout(look, Math.min(baseDelay * 2 ** failed, maxDelay)));
+    }
+    if (again.delete(key)) add(key);
+    changed.notify();
+  }
+
+  /** Runs until the signal is aborted and all reconcilers returned. Never throws. */
+  async function run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      try {
-        add(await work.keys(signal));
-      } catch (error) {
-        if (!signal.aborted) this.#warn(error);
+      const key = next();
+      if (key === undefined) await changed.wait(waiting.size > 0 ? refill : idle, signal);
+      else {
+        running.set(key, process(key, signal));
+        // other work of the process has its turn after each key
+        await nextTurn();
       }
-      await sleep(resync, undefined, { signal }).catch(() => {});
     }
-    unsubscribe();
-    await running;
+    await Promise.all(running.values());
+    for (const timer of pausing.values()) clearTimeout(timer);
   }
 
-  #warn(error: unknown, key?: string): void {
-    const text = `${this.#options.failure}: ${messageOf(error)}; cni-gate tries again`;
-    this.#failures.warn(kindOfError(error), { err: error, key }, text);
-  }
+  return { add, run };
 }

@@ -15,29 +15,25 @@ import type { LeaderDeps } from './controller.ts';
  */
 const interval = 5000;
 
-type ReportOptions = Omit<
-  LeaderDeps<{
-    evidence: Pick<EvidenceView, 'synced' | 'pods'>;
-    readiness: Pick<Readiness, 'bootSeen'>;
-  }>,
-  'log' | 'policy'
->;
+type View = {
+  evidence: Pick<EvidenceView, 'synced' | 'pods'>;
+  readiness: Pick<Readiness, 'bootSeen'>;
+};
 
 /** Writes events about duplicate addresses while this process leads. Never throws. */
-export async function watchEvidence(options: ReportOptions, signal: AbortSignal): Promise<void> {
+export async function watchEvidence(
+  { view, leader, events }: Pick<LeaderDeps<View>, 'view' | 'leader' | 'events'>,
+  signal: AbortSignal,
+): Promise<void> {
   const duplicates = new DuplicateWatch();
   while (!signal.aborted) {
-    report(options, duplicates, Date.now());
+    const isKnown = leader?.leads === true && view.evidence.synced;
+    const found = isKnown ? duplicateAddresses(view.evidence.pods()) : undefined;
+    const bootedAt = (node: string): number | undefined => view.readiness.bootSeen(node);
+    for (const duplicate of found ? duplicates.confirmed(found, bootedAt, Date.now()) : []) {
+      if (events.capacity >= 2) for (const event of duplicateEvents(duplicate)) events.add(event);
+    }
     await sleep(interval, undefined, { signal }).catch(() => {});
-  }
-}
-
-function report(options: ReportOptions, duplicates: DuplicateWatch, now: number): void {
-  const { view, leader, events } = options;
-  if (leader?.leads !== true || !view.evidence.synced) return;
-  const found = duplicateAddresses(view.evidence.pods());
-  for (const duplicate of duplicates.confirmed(found, (node) => view.readiness.bootSeen(node), now)) {
-    if (events.capacity >= 2) for (const event of duplicateEvents(duplicate)) events.add(event);
   }
 }
 

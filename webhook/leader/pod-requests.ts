@@ -3,7 +3,7 @@ import type { ApiClient } from '../cluster/client.ts';
 import { ClusterError } from '../cluster/errors.ts';
 import type { PodEvidence } from '../core/facts/pod-evidence.ts';
 import { foreign, releasedAnnotation } from '../lib/names.ts';
-import type { Recreation } from './repair/types.ts';
+import type { Recreation } from './repair/decide.ts';
 
 /** `conflict`: the pod's version or UID is no longer what was read; `gone`: the pod does not exist. */
 export type Written =
@@ -27,7 +27,7 @@ export const nominate = (
   { pod, node }: { pod: Target; node: string },
   signal: AbortSignal,
 ): Promise<Written> =>
-  writtenBy(client, pod, patch(client, pod, '/status', { status: { nominatedNodeName: node } }, signal));
+  written(client, pod, patch(client, pod, '/status', {}, { status: { nominatedNodeName: node } }, signal));
 
 /**
  * Deletes the pod with its own grace period, if it still has the version that was judged. A pod of a Job is only
@@ -37,22 +37,23 @@ export function deletePod(
   client: ApiClient,
   { pod, how }: Pick<Recreation, 'pod' | 'how'>,
 ): Promise<Written> {
-  if (how === 'delete') return writtenBy(client, pod, remove(client, pod));
+  if (how === 'delete') return written(client, pod, remove(client, pod));
   const labels = Object.fromEntries(foreign.jobLabels.map((key) => [key, null]));
   const annotations = { [releasedAnnotation]: pod.controller?.name ?? '' };
-  return writtenBy(client, pod, patch(client, pod, '', { metadata: { labels, annotations } }));
+  return written(client, pod, patch(client, pod, '', { labels, annotations }));
 }
 
 /** Deletes a released pod, whatever its verdict is now, because its Job makes another pod. */
-export function deleteReleased(client: ApiClient, pod: Target): Promise<Written> {
-  const removeNewest = async (): Promise<Stored> => {
-    const found = await read(client, pod);
-    const { uid, resourceVersion = '', deletionTimestamp } = found.metadata ?? {};
-    if (uid !== pod.uid || deletionTimestamp) return found;
-    return remove(client, { ...pod, version: resourceVersion });
-  };
-  return writtenBy(client, pod, removeNewest());
-}
+export const deleteReleased = (client: ApiClient, pod: Target): Promise<Written> =>
+  written(
+    client,
+    pod,
+    read(client, pod).then((found) => {
+      const { uid, resourceVersion = '', deletionTimestamp } = found.metadata ?? {};
+      if (uid !== pod.uid || deletionTimestamp) return found;
+      return remove(client, { ...pod, version: resourceVersion });
+    }),
+  );
 
 const read = (client: ApiClient, pod: Target): Promise<Stored> =>
   client.request('GET', pathOf(pod), { timeout });
@@ -61,12 +62,13 @@ const patch = (
   client: ApiClient,
   pod: Target,
   subresource: '' | '/status',
-  { metadata, ...body }: { metadata?: object; status?: object },
+  metadata: object,
+  more: object = {},
   signal?: AbortSignal,
 ): Promise<Stored> =>
   client.request('PATCH', `${pathOf(pod)}${subresource}`, {
     contentType: 'application/merge-patch+json',
-    body: { metadata: { uid: pod.uid, resourceVersion: pod.version, ...metadata }, ...body },
+    body: { metadata: { uid: pod.uid, resourceVersion: pod.version, ...metadata }, ...more },
     timeout,
     signal,
   });
@@ -81,22 +83,17 @@ const pathOf = ({ namespace, name }: Pick<Target, 'namespace' | 'name'>): string
   apiPath`/api/v1/namespaces/${namespace}/pods/${name}`;
 
 /** Waits for a request, and returns its result. Never throws. */
-async function writtenBy(client: ApiClient, pod: Target, request: Promise<Stored>): Promise<Written> {
+async function written(client: ApiClient, pod: Target, request: Promise<Stored>): Promise<Written> {
   try {
     const { metadata } = await request;
     return { result: 'made', version: metadata?.resourceVersion ?? '' };
   } catch (error) {
     const status = error instanceof ClusterError ? error.status : undefined;
-    // 422 is the refusal of our own policy, which judges the pod's current version before versions are compared
-    const isOutdated = status === 422 && (await isChanged(client, pod));
-    if (status === 409 || isOutdated) return { result: 'conflict' };
     if (status === 404) return { result: 'gone' };
-    return { result: 'failed', error };
+    // 422 is the refusal of our own policy, which judges the pod's current version before versions are compared
+    const found = status === 422 ? await read(client, pod).catch(() => undefined) : undefined;
+    const isChanged =
+      found && (found.metadata?.uid !== pod.uid || found.metadata.resourceVersion !== pod.version);
+    return status === 409 || isChanged ? { result: 'conflict' } : { result: 'failed', error };
   }
 }
-
-const isChanged = (client: ApiClient, pod: Target): Promise<boolean> =>
-  read(client, pod).then(
-    ({ metadata }) => metadata?.uid !== pod.uid || metadata.resourceVersion !== pod.version,
-    () => false,
-  );

@@ -4,31 +4,25 @@ import type { Registry } from 'prom-client';
 import type { ApiClient } from '../cluster/client.ts';
 import { EventRecorder, eventMetrics } from '../cluster/events/recorder.ts';
 import { LeaderElector } from '../cluster/lease/leadership.ts';
-import type { Policy } from '../core/profiles/policy.ts';
 import type { Deps } from '../lib/deps.ts';
 import { planLimits } from '../lib/limits.ts';
 import { leaderLease } from '../lib/names.ts';
 import { TokenBucket } from '../lib/token-bucket.ts';
-import { Controller, type LeaderDeps } from './controller.ts';
+import { type LeaderDeps, runController, type Work } from './controller.ts';
 import { watchEvidence } from './duplicate-addresses.ts';
 import { repairMetrics, steerMetrics } from './metrics.ts';
-import { Reconciler, type RepairView } from './repair/reconciler.ts';
-import { Nominator, type SteerView } from './steering/nominator.ts';
-
-export interface LeadInputs {
-  view: SteerView & RepairView;
-  policy: () => Policy;
-  /** The namespace of the Lease. If undefined, this replica never leads. */
-  ownNamespace: string | undefined;
-}
+import { type RepairView, repairer } from './repair/reconciler.ts';
+import { nominator, type SteerView } from './steering/nominator.ts';
 
 /**
  * While this process leads, it steers refused pods, repairs failed pods and writes events.
+ * @param ownNamespace the namespace of the Lease; if undefined, this replica never leads
  * @returns a function that stops this work and then releases the Lease
  */
 export function startLeading(
   client: ApiClient,
-  { view, policy, ownNamespace }: LeadInputs,
+  { view, policy }: Pick<LeaderDeps<SteerView & RepairView>, 'view' | 'policy'>,
+  ownNamespace: string | undefined,
   { registry, log }: Pick<Deps, 'registry' | 'log'>,
 ): () => Promise<void> {
   // in a pod, the host name is the pod's name
@@ -45,8 +39,8 @@ export function startLeading(
   const running = [
     events.run(signal),
     watchEvidence(deps, signal),
-    steeringController(client, deps, registry).run(signal),
-    repairController(client, deps, registry).run(signal),
+    runSteering(client, deps, registry, signal),
+    runRepair(client, deps, registry, signal),
   ];
   return async () => {
     ended.abort();
@@ -57,33 +51,31 @@ export function startLeading(
   };
 }
 
-export function steeringController(
+export function runSteering(
   client: ApiClient,
   deps: LeaderDeps<SteerView>,
   registry: Registry,
-): Controller {
+  signal: AbortSignal,
+): Promise<void> {
   const bucket = new TokenBucket(planLimits.perSecond, planLimits.burst);
   const options = { ...deps, metrics: steerMetrics(registry), bucket };
-  return new Controller({
-    ...deps,
-    failure: 'refused pods cannot be steered',
-    // a key backs off after a nomination that the scheduler ignored
-    queue: { inFlight: 10, baseDelay: 10_000, maxDelay: 300_000, bucket },
-    begin: () => new Nominator(client, options),
-  });
+  const begin = (): Work => nominator(client, options);
+  const failure = 'refused pods cannot be steered';
+  // a key backs off after a nomination that the scheduler ignored
+  const queue = { inFlight: 10, baseDelay: 10_000, maxDelay: 300_000 };
+  return runController({ ...options, ...queue, begin, failure }, signal);
 }
 
-export function repairController(
+export function runRepair(
   client: ApiClient,
   deps: LeaderDeps<RepairView>,
   registry: Registry,
-): Controller {
+  signal: AbortSignal,
+): Promise<void> {
   const options = { ...deps, metrics: repairMetrics(registry) };
-  return new Controller({
-    ...deps,
-    failure: 'failed pods cannot be recreated',
-    // a key backs off after a deletion that failed
-    queue: { inFlight: 5, baseDelay: 1000, maxDelay: 300_000 },
-    begin: () => new Reconciler(client, options),
-  });
+  const begin = (): Work => repairer(client, options);
+  const failure = 'failed pods cannot be recreated';
+  // a key backs off after a deletion that failed
+  const queue = { inFlight: 5, baseDelay: 1000, maxDelay: 300_000 };
+  return runController({ ...options, ...queue, begin, failure }, signal);
 }

@@ -29,69 +29,41 @@ export interface AdmissionOptions {
 /** Why the API server would not call the webhook for pods. */
 export type Uncalled = 'exempt-namespace' | 'not-opted-in' | 'namespace-not-given';
 
-/** Judges workloads with the code that the server runs for `/mutate`. */
-export class Judge {
-  readonly #options: AdmissionOptions;
-  readonly #known: ReadonlyMap<string, NamespaceObject>;
-  readonly #namespaces: FixedNamespaces;
-  readonly #meshes: readonly Mesh[];
-
-  /** @param known the namespaces in the input */
-  constructor(options: AdmissionOptions, known: ReadonlyMap<string, NamespaceObject>) {
-    this.#options = options;
-    this.#known = known;
-    // a configured profile that replaces a built-in one need not describe the injector again
-    this.#meshes = meshesOf([...builtInProfiles(), ...options.policy.profiles.values()]);
-    this.#namespaces = new FixedNamespaces(
-      new Map([...known].map(([name, { labels }]) => [name, labels])),
-      options.profile,
-      new Map([...known].map(([name, { annotations }]) => [name, annotations])),
-    );
-  }
+/**
+ * Judges workloads with the code that the server runs for `/mutate`.
+ *
+ * @param known the namespaces in the input
+ */
+export function judgeFor(options: AdmissionOptions, known: ReadonlyMap<string, NamespaceObject>) {
+  const { policy, profile, ownNamespace } = options;
+  // a configured profile that replaces a built-in one need not describe the injector again
+  const meshes = meshesOf([...builtInProfiles(), ...policy.profiles.values()]);
+  const namespaces = new FixedNamespaces(
+    new Map([...known].map(([name, { labels }]) => [name, labels])),
+    profile,
+    new Map([...known].map(([name, { annotations }]) => [name, annotations])),
+  );
 
   /** Why the API server would not call the webhook for a pod of this namespace; undefined if it would. */
-  uncalled(namespace: string): Uncalled | undefined {
+  const uncalled = (namespace: string): Uncalled | undefined => {
     // the webhook configuration excludes some namespaces by name, and selects the others by the profile label
-    if (isExemptNamespace(namespace, this.#options.ownNamespace)) return 'exempt-namespace';
-    const facts = this.#namespaces.facts(namespace);
+    if (isExemptNamespace(namespace, ownNamespace)) return 'exempt-namespace';
+    const facts = namespaces.facts(namespace);
     if (facts === undefined) return 'namespace-not-given';
     return Object.hasOwn(facts.labels, profileLabel) ? undefined : 'not-opted-in';
-  }
+  };
 
-  /** Returns what admission would do with a workload, and the meshes whose injectors must run first. */
-  async judge(
+  /** @param assumed meshes whose injectors are assumed to have run */
+  const decisionOn = async (
     workload: Workload,
-    assumeMeshed: boolean,
-  ): Promise<{ decision: ReviewDecision; gaps: MeshGap[] } | Fault> {
-    const body = workload.body();
-    try {
-      // an invalid pod is reported whatever its namespace is, because no cluster would accept the pod
-      const request = decodePodRequest(body);
-      if (workload.recorded) return { decision: await this.#decisionOn(workload, body, []), gaps: [] };
-      const label = podLabelOf(request.pod);
-      const uncalled = this.uncalled(workload.namespace);
-      if (uncalled !== undefined) return { decision: { ...notCalled(uncalled), ...label }, gaps: [] };
-      const gaps = this.#gapsOf(request);
-      // before admission changes the pod in place
-      const needs = this.#needsServer(request);
-      const decision = await this.#decisionOn(workload, body, assumeMeshed ? gaps : []);
-      const needsServer = needs !== undefined && decision.outcome !== 'refused' && { needsServer: needs };
-      return { decision: { ...decision, ...label, ...needsServer }, gaps: assumeMeshed ? [] : gaps };
-    } catch (error) {
-      if (error instanceof CniGateError) return malformed(workload, error);
-      if (!(error instanceof RangeError)) throw error;
-      const place = { file: workload.document.file, line: workload.line };
-      return faultAt(place, 'CNI_GATE_INPUT_SYNTAX', `${nameOf(workload)}: nested too deeply`);
-    }
-  }
-
-  async #decisionOn(workload: Workload, body: unknown, gaps: readonly MeshGap[]): Promise<ReviewDecision> {
-    const meshes = gaps.map(({ mesh }) => mesh);
-    const { decision, review, request } = await mutate(body, {
-      policy: this.#policyWith(meshes),
-      namespaces: this.#namespaces,
-      ownNamespace: this.#options.ownNamespace,
-    });
+    body: unknown,
+    assumed: readonly Mesh[] = [],
+  ): Promise<ReviewDecision> => {
+    const asMeshed = assumed.reduce(
+      (before, mesh) => before.withProfiles((each) => asIfInjected(each, mesh)),
+      policy,
+    );
+    const { decision, review, request } = await mutate(body, { policy: asMeshed, namespaces, ownNamespace });
     const { outcome, reason, profiles } = decision;
     const { warnings = [], status } = review.response;
     const { checks } = readStatus(request.pod) ?? {};
@@ -104,41 +76,58 @@ export class Judge {
       warnings,
       operations: moved.length > 0 ? [...workload.prelude, ...moved] : [],
       ...(status !== undefined && { message: status.message }),
-      ...(meshes.length > 0 && { assumed: meshes.map(({ name }) => name) }),
+      ...(assumed.length > 0 && { assumed: assumed.map(({ name }) => name) }),
       ...(workload.recorded && { answer: review }),
     };
-  }
+  };
 
-  /** The policy as if the injectors of some meshes had run. */
-  #policyWith(meshes: readonly Mesh[]): Policy {
-    return meshes.reduce(
-      (policy, mesh) => policy.withProfiles((profile) => asIfInjected(profile, mesh)),
-      this.#options.policy,
-    );
-  }
-
-  #needsServer(request: PodRequest): LeftReason | undefined {
-    const { policy, ownNamespace } = this.#options;
-    const facts = this.#namespaces.facts(request.namespace);
-    const isExempt = exemption(request, policy.daemonSets, ownNamespace) !== undefined;
-    return facts === undefined || isExempt ? undefined : needsServer(request.pod, facts, policy);
-  }
-
-  #gapsOf(request: PodRequest): MeshGap[] {
-    const { policy } = this.#options;
-    const facts = this.#namespaces.facts(request.namespace);
-    if (facts === undefined || exemption(request, policy.daemonSets, undefined) !== undefined) return [];
-    const { annotations = {} } = this.#known.get(request.namespace) ?? {};
+  /** The meshes whose injectors must run first, and why the pod needs the server. Call it before {@link mutate}. */
+  const beforeAdmission = ({
+    pod,
+    ...request
+  }: PodRequest): { gaps: MeshGap[]; needs?: LeftReason | undefined } => {
+    const facts = namespaces.facts(request.namespace);
+    if (facts === undefined || exemption({ pod, ...request }, policy.daemonSets, ownNamespace))
+      return { gaps: [] };
+    const needs = needsServer(pod, facts, policy);
+    const { annotations = {} } = known.get(request.namespace) ?? {};
     try {
-      const selection = select(request.pod, earlierCall(request.pod), facts.labels, policy);
-      if (typeof selection === 'string') return [];
-      return meshGaps(request.pod, { labels: facts.labels, annotations }, selection.chosen, this.#meshes);
+      const selection = select(pod, earlierCall(pod), facts.labels, policy);
+      if (typeof selection === 'string') return { gaps: [], needs };
+      return { gaps: meshGaps(pod, { labels: facts.labels, annotations }, selection.chosen, meshes), needs };
     } catch (error) {
       // admission refuses the pod because of this error
-      if (error instanceof CniGateError) return [];
+      if (error instanceof CniGateError) return { gaps: [], needs };
       throw error;
     }
-  }
+  };
+
+  /** Returns what admission would do with a workload, and the meshes whose injectors must run first. */
+  const judge = async (
+    workload: Workload,
+    assumeMeshed: boolean,
+  ): Promise<{ decision: ReviewDecision; gaps: MeshGap[] } | Fault> => {
+    const body = workload.body();
+    try {
+      // an invalid pod is reported whatever its namespace is, because no cluster would accept the pod
+      const request = decodePodRequest(body);
+      if (workload.recorded) return { decision: await decisionOn(workload, body), gaps: [] };
+      const label = podLabelOf(request.pod);
+      const reason = uncalled(workload.namespace);
+      if (reason !== undefined) return { decision: { ...notCalled(reason), ...label }, gaps: [] };
+      const { gaps, needs } = beforeAdmission(request);
+      const assumed = assumeMeshed ? gaps.map(({ mesh }) => mesh) : [];
+      const decision = await decisionOn(workload, body, assumed);
+      const needed = needs !== undefined && decision.outcome !== 'refused' && { needsServer: needs };
+      return { decision: { ...decision, ...label, ...needed }, gaps: assumeMeshed ? [] : gaps };
+    } catch (error) {
+      if (error instanceof CniGateError) return malformed(workload, error);
+      if (!(error instanceof RangeError)) throw error;
+      const place = { file: workload.document.file, line: workload.line };
+      return faultAt(place, 'CNI_GATE_INPUT_SYNTAX', `${nameOf(workload)}: nested too deeply`);
+    }
+  };
+  return { uncalled, judge };
 }
 
 const notCalled = (reason: Uncalled): ReviewDecision => ({

@@ -2,8 +2,8 @@ import { coverageFindings } from './findings/coverage.ts';
 import { jobFindings } from './findings/jobs.ts';
 import { mostInput, readStream } from './input/documents.ts';
 import { expandInputs, readInput, standardInput, standardInputName } from './input/files.ts';
-import { ManifestReader } from './input/manifest-reader.ts';
-import { type AdmissionOptions, Judge } from './judge.ts';
+import { manifestReader } from './input/manifest-reader.ts';
+import { type AdmissionOptions, judgeFor } from './judge.ts';
 import { proxyMissing } from './mesh.ts';
 import { faultAt, type Report, type Reviewed } from './model.ts';
 
@@ -22,12 +22,21 @@ export interface ReviewOptions {
 export async function review(options: ReviewOptions): Promise<Report> {
   const { admission, namespace } = options;
   const { policy, profile } = admission;
-  const reader = new ManifestReader(namespace, policy.templateKinds);
+  const reader = manifestReader(namespace, policy.templateKinds);
   await readAll(options.names, reader);
-  const judge = new Judge(admission, reader.namespaces);
-  const reviewed = await judgeAll(reader, judge, options.assumeMeshed === true);
-  const isExpected = (name: string): boolean =>
-    [undefined, 'namespace-not-given'].includes(judge.uncalled(name));
+  const { judge, uncalled } = judgeFor(admission, reader.namespaces);
+  const reviewed: Reviewed[] = [];
+  for (const workload of reader.workloads) {
+    const result = await judge(workload, options.assumeMeshed === true);
+    // the body is not needed again, and is as large as the input
+    workload.body = () => undefined;
+    if ('code' in result) reader.faults.push(result);
+    else {
+      reviewed.push({ workload, decision: result.decision });
+      reader.findings.push(...result.gaps.map((gap) => proxyMissing(workload, gap)));
+    }
+  }
+  const isExpected = (name: string): boolean => [undefined, 'namespace-not-given'].includes(uncalled(name));
   const manifests = reviewed.filter(({ workload }) => !workload.recorded);
   const findings = [
     ...reader.findings,
@@ -40,7 +49,7 @@ export async function review(options: ReviewOptions): Promise<Report> {
   return { reviewed, documents, faults, findings, otherObjects, namespaces: namespaces.size };
 }
 
-async function readAll(names: readonly string[], reader: ManifestReader): Promise<void> {
+async function readAll(names: readonly string[], reader: ReturnType<typeof manifestReader>): Promise<void> {
   let left = mostInput();
   for (const found of expandInputs(names)) {
     const input = typeof found === 'string' ? await readInput(found, left) : found;
@@ -50,7 +59,7 @@ async function readAll(names: readonly string[], reader: ManifestReader): Promis
     }
     left -= input.text.length;
     for (const read of readStream(input.file, input.text)) {
-      if (reader.full) break;
+      if (reader.isFull()) break;
       if ('code' in read) reader.faults.push(read);
       else reader.take(read);
     }
@@ -62,19 +71,4 @@ async function readAll(names: readonly string[], reader: ManifestReader): Promis
     const file = others.length === 0 && only !== standardInput ? only : standardInputName;
     reader.faults.push(faultAt({ file }, 'CNI_GATE_INPUT_UNREADABLE', 'there are no objects in the input'));
   }
-}
-
-async function judgeAll(reader: ManifestReader, judge: Judge, assumeMeshed: boolean): Promise<Reviewed[]> {
-  const reviewed: Reviewed[] = [];
-  for (const workload of reader.workloads) {
-    const result = await judge.judge(workload, assumeMeshed);
-    // the body is not needed again, and is as large as the input
-    workload.body = () => undefined;
-    if ('code' in result) reader.faults.push(result);
-    else {
-      reviewed.push({ workload, decision: result.decision });
-      reader.findings.push(...result.gaps.map((gap) => proxyMissing(workload, gap)));
-    }
-  }
-  return reviewed;
 }

@@ -26,7 +26,7 @@ export function watchCluster(
   const inside = { metrics: clusterMetrics(registry), log };
   const namespaces = watchNamespaces(client, inside);
   const nodes = watchGate(client, policy, inside, namespaces.optedIn);
-  const endLeading = startLeading(client, { view: nodes, policy, ownNamespace }, deps);
+  const endLeading = startLeading(client, { view: nodes, policy }, ownNamespace, deps);
   const started = clock.monotonicNow();
   const unsynced = (): string | undefined => {
     if (clock.monotonicNow() - started >= patience) return undefined;

@@ -43,7 +43,9 @@ export class Component {
     if (this.running) throw new Error(`${this.name} runs already`);
     const log = openSync(this.#plan.log, 'a');
     const [command, args] = mortal(this.#plan.path, this.#plan.args);
-    this.#child = spawn(command, args, { stdio: ['ignore', log, log] });
+    // collects garbage four times less often, because control planes take most of the suite's processor time
+    const env = { ...process.env, GOGC: '400' };
+    this.#child = spawn(command, args, { stdio: ['ignore', log, log], env });
     closeSync(log);
     const deadline = performance.now() + readyTimeout;
     while (!(await this.#plan.ready().catch(() => false))) {

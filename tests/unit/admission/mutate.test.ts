@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { mutate } from '../../../webhook/admission/mutate.ts';
+import { fitWarnings, respond } from '../../../webhook/admission/respond.ts';
+import { reviewNamespace } from '../../../webhook/admission/review-namespace.ts';
 import { FixedNamespaces, type Namespaces } from '../../../webhook/core/facts/namespace.ts';
 import { reasonText } from '../../../webhook/core/facts/status-annotation.ts';
-import { CniGateError } from '../../../webhook/lib/errors.ts';
+import { CniGateError, errorCodes } from '../../../webhook/lib/errors.ts';
 import { policyOf } from '../../support/configurations.ts';
+import { namespaceReview, namespaceWith } from '../../support/namespace-reviews.ts';
 import { patchOf, recorded } from '../../support/reviews.ts';
 
 const labels = { 'cni-gate.io/profile': 'cilium' };
@@ -112,4 +115,58 @@ test('a given profile opts in every namespace and overrides its label', () => {
   const namespaces = new FixedNamespaces(known, 'linkerd');
   assert.deepEqual(namespaces.facts('shop'), { labels: { 'cni-gate.io/profile': 'linkerd', env: 'prod' } });
   assert.deepEqual(namespaces.facts('lab'), { labels: { 'cni-gate.io/profile': 'linkerd' } });
+});
+
+test('120 characters are unchanged, 121 are cut, and a character of four bytes counts once', () => {
+  const cut = `${'🚚'.repeat(119)}…`;
+  assert.deepEqual(fitWarnings(['x'.repeat(120)]), ['x'.repeat(120)]);
+  assert.deepEqual(fitWarnings(['🚚'.repeat(120)]), ['🚚'.repeat(120)]);
+  assert.deepEqual(fitWarnings(['🚚'.repeat(121)]), [cut]);
+});
+
+test('an error code at the end survives, whatever is cut before it', () => {
+  for (const code of Object.keys(errorCodes)) {
+    const [text = ''] = fitWarnings([`${'🚚'.repeat(120)}: what is wrong (${code})`]);
+    assert.equal([...text].length, 120);
+    assert.match(text, new RegExp(`^🚚+… \\(${code}\\)$`, 'u'));
+  }
+  assert.match(fitWarnings([`(CNI_GATE_INTERNAL) ${'x'.repeat(120)}`])[0] ?? '', /xx…$/);
+});
+
+test('a warning is one line, as a header must be', () => {
+  assert.deepEqual(fitWarnings(['a\r\n b\t\u0000c \ud800 d\n']), ['a b c d']);
+});
+
+test('equal warnings appear once, even if only the cut texts are equal', () => {
+  assert.deepEqual(fitWarnings(['a', 'b', 'a']), ['a', 'b']);
+  assert.equal(fitWarnings([`${'x'.repeat(130)}1`, `${'x'.repeat(130)}2`]).length, 1);
+});
+
+test('past 30 warnings the rest is counted', () => {
+  const all = Array.from({ length: 100 }, (_, index) => `${index}`);
+  assert.deepEqual(fitWarnings(all), [...all.slice(0, 30), 'and 70 more warnings']);
+});
+
+function warningsFor(label: unknown, policy = policyOf()): string[] {
+  const { request, decision } = reviewNamespace(namespaceReview(namespaceWith(label)), policy);
+  const { response } = respond(request.uid, decision);
+  assert.equal(response.allowed, true);
+  assert.equal(response.patch, undefined);
+  return response.warnings ?? [];
+}
+
+test('a label that is wrong, with proof.mode warn: the warning names the effect', () => {
+  const warns = policyOf({ proof: { mode: 'warn' } });
+  assert.ok(
+    warningsFor('likerd', warns).includes(
+      'pods are created without a proof in namespace shop while its label cni-gate.io/profile is wrong',
+    ),
+  );
+});
+
+test('a valid, empty or absent label: no warning', () => {
+  for (const label of ['linkerd', 'cilium.linkerd', 'none', '', undefined]) {
+    assert.deepEqual(warningsFor(label), [], String(label));
+  }
+  assert.deepEqual(warningsFor('mine', policyOf({ profiles: [{ name: 'mine' }] })), []);
 });

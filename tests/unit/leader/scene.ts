@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Registry } from 'prom-client';
 import type { ApiClient } from '../../../webhook/cluster/client.ts';
 import type { Event } from '../../../webhook/cluster/events/event.ts';
-import type { Controller, LeaderDeps } from '../../../webhook/leader/controller.ts';
+import type { LeaderDeps } from '../../../webhook/leader/controller.ts';
 import { type Asked, json, startFakeApi } from '../../support/fake-api-server.ts';
 
 /** Answers a request. @returns false to leave the request to the default answer */
@@ -36,7 +36,7 @@ export const resync = 150;
 /** Runs a controller of the leader until the test ends. */
 export async function running<View>(
   t: TestContext,
-  make: (client: ApiClient, deps: LeaderDeps<View>, registry: Registry) => Controller,
+  run: (client: ApiClient, deps: LeaderDeps<View>, registry: Registry, signal: AbortSignal) => Promise<void>,
   deps: Pick<LeaderDeps<View>, 'view' | 'policy' | 'leader' | 'resync'>,
   answer?: Answer,
 ) {
@@ -54,7 +54,7 @@ export async function running<View>(
   const log = { info: say('info'), warn: say('warn'), error: say('error') };
   const queue = { capacity: 200, add: (event: Event) => events.push(event) > 0 };
   const ended = new AbortController();
-  const over = make(api.client, { resync, ...deps, events: queue, log }, registry).run(ended.signal);
+  const over = run(api.client, { resync, ...deps, events: queue, log }, registry, ended.signal);
   t.after(() => {
     ended.abort();
     return over;

@@ -11,7 +11,7 @@ import { builtInProfiles } from '../../../webhook/config/builtin.ts';
 import { parseConfiguration } from '../../../webhook/config/load.ts';
 import { type ErrorCode, errorCodes, errorPage } from '../../../webhook/lib/errors.ts';
 import { docsUrl } from '../../../webhook/lib/names.ts';
-import { checkIds, checkPage } from '../../../webhook/report/judge/catalogue.ts';
+import { catalogue, checkPage } from '../../../webhook/report/judge/catalogue.ts';
 import { head } from '../../support/configurations.ts';
 import { blocks, pages } from '../../support/pages.ts';
 
@@ -57,7 +57,7 @@ suite('links', () => {
     const links = [
       ...manifests.flatMap((message) => message.match(/https:\/\/github\.com\/cni-gate\/\S+/g) ?? []),
       ...Object.keys(errorCodes).map((code) => errorPage(code as ErrorCode)),
-      ...checkIds.map(checkPage),
+      ...catalogue.map(({ id }) => checkPage(id)),
     ];
     for (const link of links) {
       const [path = '', anchor] = link.split(docsUrl)[1]?.split('#') ?? [];

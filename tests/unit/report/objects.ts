@@ -6,12 +6,7 @@ import { installedPolicies, installedWebhooks } from '../../../webhook/lib/names
 import { type CheckId, checksOf } from '../../../webhook/report/judge/catalogue.ts';
 import type { CheckResult } from '../../../webhook/report/judge/check-result.ts';
 import { expectedPolicies, expectedWebhooks } from '../../../webhook/report/judge/registration.ts';
-import type {
-  InstallationFacts,
-  PolicyPair,
-  Registered,
-  Webhook,
-} from '../../../webhook/report/observe/installation.ts';
+import type { InstallationFacts, Registered, Webhook } from '../../../webhook/report/observe/installation.ts';
 import type { CheckFacts, Facts, PreFacts, StatusFacts } from '../../../webhook/report/observe/observe.ts';
 import type { Hold, PodFacts } from '../../../webhook/report/observe/pods.ts';
 import { installRights, serverRights } from '../../../webhook/report/observe/rights.ts';
@@ -47,7 +42,7 @@ export const allRegistered: Registered = {
 };
 
 /** A policy with its binding, as in the manifests. */
-const bound = (kind: keyof typeof expectedPolicies): PolicyPair => ({
+const bound = (kind: keyof typeof expectedPolicies): InstallationFacts['policies']['pods'] => ({
   policy: found({ spec: expectedPolicies[kind] }),
   binding: found({
     spec: { policyName: installedPolicies[kind === 'pods' ? 0 : 1], validationActions: ['Deny'] },

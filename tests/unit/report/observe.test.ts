@@ -1,7 +1,19 @@
 import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
 import { type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { V1Deployment } from '@kubernetes/client-node';
+import { parse, parseAllDocuments } from 'yaml';
 import { version as clientVersion } from '../../../webhook/lib/version.ts';
+import { servingSecret, versionIn } from '../../../webhook/report/observe/installation.ts';
 import { type CheckFacts, observeInstallation } from '../../../webhook/report/observe/observe.ts';
+import {
+  installRights,
+  type Right,
+  rightText,
+  serverRights,
+} from '../../../webhook/report/observe/rights.ts';
+import { policyOf } from '../../support/configurations.ts';
 import { type Asked, json, startFakeApi, status } from '../../support/fake-api-server.ts';
 import { findingsOf } from './objects.ts';
 
@@ -126,4 +138,93 @@ test('when the Lease was renewed is read by the clock of the API server, not by 
       const findings = findingsOf(await observeInstallation(client, options), Date.now());
       assert.equal(findings.leader?.result, result);
     }
+});
+
+const texts = (rights: Right[]): string[] => [...new Set(rights.map(rightText))].toSorted();
+
+test('with everything on, the service account needs all that the manifests give it, in its own namespace', () => {
+  const policy = policyOf({ repair: { mode: 'recreate' } });
+  const needed = texts(serverRights('net', policy, 'own'));
+  for (const right of [
+    'list nodes',
+    'patch pods/status',
+    'delete pods',
+    'patch mutatingwebhookconfigurations.admissionregistration.k8s.io cni-gate',
+    'update leases.coordination.k8s.io cni-gate-leader in namespace net',
+    'update secrets own in namespace net',
+    'create secrets in namespace net',
+  ])
+    assert.ok(needed.includes(right), right);
+});
+
+test('what the configuration turns off needs no right, nor do certificates from elsewhere', () => {
+  const policy = policyOf({ repair: { mode: 'off' }, steer: { mode: 'off' } });
+  const needed = texts(serverRights('cni-gate', policy, undefined));
+  assert.ok(needed.includes('list nodes'));
+  for (const right of ['patch pods/status', 'delete pods', 'create secrets in namespace cni-gate'])
+    assert.ok(!needed.includes(right), right);
+  assert.ok(needed.every((right) => !right.includes('webhookconfigurations')));
+});
+
+test('the rights to install name every kind of the manifests', () => {
+  const needed = texts(installRights());
+  assert.ok(needed.includes('patch validatingadmissionpolicies.admissionregistration.k8s.io'));
+  assert.equal(needed.length, 2 * 15);
+});
+
+const manifests = fileURLToPath(new URL('../../../manifests/', import.meta.url));
+const ofManifest = (path: string): V1Deployment => parse(readFileSync(`${manifests}${path}`, 'utf8'));
+const ofPods = (spec: object): V1Deployment => ({
+  spec: { selector: {}, template: { spec: { containers: [], ...spec } } },
+});
+
+test('the Secret of the serving certificate: of --tls-secret, or behind the file of --tls-cert', () => {
+  const withArgs = (...args: string[]): V1Deployment => ofPods({ containers: [{ name: 'cni-gate', args }] });
+  const cases: [V1Deployment, object | undefined][] = [
+    [ofManifest('base/deployment.yaml'), { name: 'cni-gate-tls', key: 'tls.crt', isAuthority: true }],
+    [
+      ofManifest('components/files/deployment.yaml'),
+      { name: 'cni-gate-serving', key: 'tls.crt', isAuthority: false },
+    ],
+    [withArgs('--tls-secret', 'own'), { name: 'own', key: 'tls.crt', isAuthority: true }],
+    [withArgs('serve'), undefined],
+  ];
+  for (const [object, secret] of cases) assert.deepEqual(servingSecret(object), secret);
+});
+
+test('the version is the tag of the image of our container', () => {
+  for (const [image, version] of [
+    ['registry.example.com:5000/cni-gate:0.0.9', '0.0.9'],
+    [`registry.example.com:5000/cni-gate:0.0.9@sha256:${'a'.repeat(64)}`, '0.0.9'],
+    [`registry.example.com:5000/cni-gate@sha256:${'a'.repeat(64)}`, undefined],
+  ]) {
+    const containers = [
+      { name: 'proxy', image: 'proxy:1' },
+      { name: 'cni-gate', image },
+    ];
+    assert.equal(versionIn(ofPods({ containers })), version);
+  }
+});
+
+test('overlays and components change nothing that is compared, except that they remove conditions', () => {
+  const paths = globSync('{overlays,components,compose}/**/*.yaml', { cwd: manifests });
+  const documents = paths.flatMap((file) =>
+    parseAllDocuments(readFileSync(`${manifests}${file}`, 'utf8')).map((document) => document.toJS() ?? {}),
+  );
+  const isOurs = (kind: string | undefined): boolean => kind?.endsWith('WebhookConfiguration') === true;
+  const configurations = documents.filter(({ kind }) => isOurs(kind));
+  assert.ok(configurations.length >= 3, 'the patches were not found');
+  const fields = configurations.flatMap(({ webhooks }) => (webhooks ?? []).flatMap(Object.keys));
+  assert.deepEqual(
+    fields.filter((field) => !['name', 'failurePolicy'].includes(field)),
+    [],
+  );
+  const inline = documents
+    .flatMap(({ patches }) => patches ?? [])
+    // the component proof-only deletes objects of many kinds
+    .filter(({ target, patch }) => isOurs(target?.kind) && !patch?.includes('$patch: delete'));
+  const operations = inline.flatMap(({ patch }) => (patch === undefined ? [] : parse(patch)));
+  assert.ok(operations.length > 0, 'the component no-opt-out was not found');
+  for (const { op, path } of operations)
+    assert.ok(op === 'test' || (op === 'remove' && /\/matchConditions\/\d+$/.test(path)), `${op} ${path}`);
 });

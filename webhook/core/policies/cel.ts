@@ -14,15 +14,17 @@ export const text = (value: string): Cel => JSON.stringify(value);
 export const list = (items: readonly Cel[]): Cel => `[${items.join(', ')}]`;
 export const textList = (values: readonly string[]): Cel => list(values.map(text));
 
-/** A map whose values have any types. */
-export const map = (entries: Record<string, Cel | Optional>): Cel =>
-  `{${Object.entries(entries)
-    .map(([key, value]) =>
-      typeof value === 'string'
-        ? `${text(key)}: dyn(${value})`
-        : `?${text(key)}: ${value.when} ? optional.of(dyn(${value.value})) : optional.none()`,
-    )
-    .join(', ')}}`;
+/** A map. The values of several entries may have any types. */
+export function map(entries: Record<string, Cel | Optional>): Cel {
+  const all = Object.entries(entries);
+  const any = (value: Cel): Cel => (all.length > 1 ? `dyn(${value})` : value);
+  const fields = all.map(([key, value]) =>
+    typeof value === 'string'
+      ? `${text(key)}: ${any(value)}`
+      : `?${text(key)}: ${value.when} ? optional.of(${any(value.value)}) : optional.none()`,
+  );
+  return `{${fields.join(', ')}}`;
+}
 
 /** An entry that is there if a list or a map in a variable is not empty. */
 export const ifAny = (variable: string, value = `variables.${variable}`): Optional => ({
@@ -30,10 +32,11 @@ export const ifAny = (variable: string, value = `variables.${variable}`): Option
   value,
 });
 
-/** A JSON value as an expression. */
+/** A JSON value as an expression. The API server evaluates a map of texts once, when it compiles the expression. */
 export function literal(value: unknown): Cel {
   if (Array.isArray(value)) return list(value.map(literal));
-  if (!isObject(value)) return JSON.stringify(value);
+  if (!isObject(value) || Object.values(value).every((inner) => typeof inner === 'string'))
+    return JSON.stringify(value);
   return map(Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, literal(inner)])));
 }
 
@@ -63,3 +66,23 @@ export const ofProfiles = (values: Iterable<readonly [name: string, value: Cel]>
   );
   return joined(`variables.profiles.map(p, ${choice})`);
 };
+
+/**
+ * Variables and an expression over them, where all variables but the named ones are put in place. The API server runs
+ * each variable as a program of its own, which costs more than most expressions.
+ */
+export function inPlace(
+  variables: Record<string, Cel>,
+  expression: Cel,
+  kept: readonly string[],
+): [Record<string, Cel>, Cel] {
+  const values = new Map<string, Cel>();
+  const expand = (within: Cel): Cel =>
+    within.replaceAll(/\bvariables\.(\w+)/g, (read, name: string) => values.get(name) ?? read);
+  const left: Record<string, Cel> = {};
+  for (const [name, value] of Object.entries(variables)) {
+    if (kept.includes(name)) left[name] = expand(value);
+    else values.set(name, `(${expand(value)})`);
+  }
+  return [left, expand(expression)];
+}

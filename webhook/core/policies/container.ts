@@ -23,9 +23,11 @@ const fieldRef = (name: string, fieldPath: string): Cel =>
   literal({ name, valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath } } });
 const annotation = (key: string): string => `metadata.annotations['${key}']`;
 
-/** The parts of a list that are there on conditions, joined. */
+/** The parts of a list that are there on conditions, joined. The items may have any types. */
 const parts = (...all: [condition: Cel, items: Cel[]][]): Cel =>
-  all.map(([condition, items]) => `(${condition} ? ${list(items)} : [])`).join(' + ');
+  all
+    .map(([condition, items]) => `(${condition} ? ${list(items.map((item) => `dyn(${item})`))} : [])`)
+    .join(' + ');
 
 const hasCheck = (name: string): Cel => `${text(name)} in variables.checkNames`;
 
@@ -52,14 +54,14 @@ export const containerVariables = (proof: ProofSettings): Record<string, Cel> =>
   ...resourceVariables(proof.resources),
   tokens,
   environment,
-  mounts: `${parts(['variables.hasInterfaces', [podInfoMount]])} + variables.tokens.map(name, ${tokenMount})`,
+  mounts: `${parts(['variables.hasInterfaces', [podInfoMount]])} + variables.tokens.map(name, dyn(${tokenMount}))`,
   wanted: map({
     name: text(validatorContainer),
     image: 'variables.image',
     args: textList([validateCommand]),
     imagePullPolicy: text(proof.imagePullPolicy),
     env: 'variables.environment',
-    resources: ifAny('resources'),
+    resources: 'variables.resources',
     securityContext: map({
       allowPrivilegeEscalation: 'false',
       capabilities: literal({ drop: ['ALL'] }),

@@ -42,10 +42,6 @@ const sameRights =
   `r.all(k, k in w.securityContext || ${mayHave}))`;
 
 /** Whether the init container that the pod has may stay. */
-export const isCurrent: Cel = `[variables.inits[variables.ours]].all(c, [variables.wanted].all(w, ${allOf([
-  ...sameFields,
-  sameVariables,
-  sameMounts,
-  sameResources,
-  sameRights,
-])}))`;
+export const isCurrent: Cel = `[variables.inits[variables.ours]].all(c, [variables.wanted].all(w, c == w || ${allOf(
+  [...sameFields, sameVariables, sameMounts, sameResources, sameRights],
+)}))`;

@@ -9,7 +9,7 @@ import { version } from '../../lib/version.ts';
 import type { Policy } from '../profiles/policy.ts';
 import { checkNameOf, type Profile } from '../profiles/types.ts';
 import { counted } from '../proof/resources.ts';
-import { allOf, anyOf, type Cel, ofProfiles, text, textList } from './cel.ts';
+import { allOf, anyOf, type Cel, inPlace, ofProfiles, text, textList } from './cel.ts';
 import { checksCel } from './checks.ts';
 import { conditionsOf, hasStatus, type MatchCondition, matchConstraints } from './conditions.ts';
 import { containerVariables } from './container.ts';
@@ -74,6 +74,22 @@ const newStatus = [
   `"],\\"checks\\":[" + ${quoted('variables.checkNames')} + "]}"`,
 ].join(' + ');
 
+/** The variables that are evaluated once; the others are put in place, which costs less. */
+const shared = [
+  ...['image', 'mode', 'containers', 'others', 'names', 'ours', 'isExempt', 'profiles', 'asUser'],
+  ...[
+    'notAsUsers',
+    'notAsGroups',
+    'left',
+    'allNames',
+    'checkNames',
+    'isGuaranteed',
+    'mounts',
+    'wanted',
+    'newStatus',
+  ],
+];
+
 /** The variables of the policy, in order: each reads those before it as `variables.NAME`. */
 function variablesOf(policy: Policy, conditions: readonly MatchCondition[]): Record<string, Cel> {
   const { proof } = policy;
@@ -116,7 +132,9 @@ export function policyObjects(
   const [name] = installedPolicies;
   const labels = { 'app.kubernetes.io/part-of': 'cni-gate' };
   const apiVersion = 'admissionregistration.k8s.io/v1';
-  const variables = Object.entries(variablesOf(policy, conditions));
+  const all = variablesOf(policy, conditions);
+  const ids = redirectsOf([...policy.profiles.values()]).map(({ variable }) => variable);
+  const [variables, expression] = inPlace(all, patchesCel(policy.proof), [...shared, ...ids]);
   return [
     {
       apiVersion,
@@ -126,9 +144,15 @@ export function policyObjects(
         failurePolicy: 'Fail',
         reinvocationPolicy: 'IfNeeded',
         matchConstraints: constraints,
-        matchConditions: conditions,
-        variables: variables.map(([name, expression]) => ({ name, expression })),
-        mutations: [{ patchType: 'JSONPatch', jsonPatch: { expression: patchesCel(policy.proof) } }],
+        // one condition: the API server runs each as a program of its own, for every pod of the namespaces
+        matchConditions: [
+          {
+            name: 'not-left-alone',
+            expression: allOf(conditions.map(({ expression }) => `(${expression})`)),
+          },
+        ],
+        variables: Object.entries(variables).map(([name, expression]) => ({ name, expression })),
+        mutations: [{ patchType: 'JSONPatch', jsonPatch: { expression } }],
       },
     },
     {

@@ -1,7 +1,55 @@
 import type { Controller, PodEvidence } from '../../core/facts/pod-evidence.ts';
 import { isLater } from '../../core/networks/moment.ts';
 import type { RepairSettings } from '../../core/profiles/types.ts';
-import type { DeletionMethod, NodeForProfile, Recreation, Skipped } from './types.ts';
+import type { NodeForProfile } from './networks.ts';
+
+export interface Recreation {
+  pod: PodEvidence;
+  /**
+   * `release-and-delete`: the labels by which a Job finds its pod are removed first, so that the Job does not count the
+   * pod's end as a failure.
+   */
+  how: 'delete' | 'release-and-delete';
+  /** Why the pod is recreated, for people. */
+  why: string;
+  /** Set if the gate keeps new pods off the node, or allows only one pod at a time there. */
+  moves?: true;
+}
+
+const look = 'look at what the proofs saw: "cni-gate status"';
+
+/** For people: why a failed pod is not recreated now, and what to do. Reasons from `under-way` on end by themselves. */
+export const skipTexts = {
+  leaving: 'it is being deleted',
+  ended:
+    'it has ended, so only its controller can replace it. A Job counts it as failed, unless its podFailurePolicy ignores exit code 95 (and 255, with which a loss of power ends a pod)',
+  'warn-mode': 'it was created while proof.mode was warn, and runs: recreate it',
+  'static-pod':
+    'it is a static pod, which only the kubelet can make again: move its manifest out of the folder of static pods on the node, and back',
+  'no-controller': 'it has no controller that would recreate it: delete it and create it again',
+  'unknown-controller':
+    'its controller is of a kind that is not known to recreate it: delete it, or name the kind in repair.owners',
+  'node-unreachable': 'its node does not report: look at the node',
+  'node-not-ready':
+    'its node is not ready for it, and no other node is: look at the DaemonSet of its network',
+  'under-way':
+    'it could not be deleted, or its deletion has not happened yet, and it is tried again: the log of the leader says more',
+  breaker: `recreated pods of most controllers failed again, so repair stops for five minutes, and then tries single pods: ${look}`,
+  'owner-pause': `pods of its controller that were recreated failed again, and the next one follows after a pause: ${look}, or delete the pod`,
+  'owner-turn': `pods of its controller are recreated one after the other, or one first: if that takes long, ${look}`,
+  'node-to-prove': `another pod is tested on its node first: if that takes long, ${look}`,
+  budget:
+    'as many pods are recreated as repair.perMinute, perNodePerMinute or perOwnerPerMinute allow, and it follows: wait, or delete the pod',
+};
+
+export type SkipReason = keyof typeof skipTexts;
+
+export const skipReasons = Object.keys(skipTexts) as SkipReason[];
+
+export interface Skipped {
+  reason: SkipReason;
+  why?: string;
+}
 
 export interface RepairFacts {
   owners: RepairSettings['owners'];
@@ -17,11 +65,6 @@ export interface RepairFacts {
   lowestOrdinal(pod: PodEvidence): number | undefined;
   /** Why the pod has to wait because of the leader's earlier deletions; undefined if it need not wait. */
   limit(pod: PodEvidence, eligible: Turn): Skipped | undefined;
-}
-
-/** How and why a failed pod should be recreated, if no limit forbids it. */
-interface Eligible extends Omit<Recreation, 'pod'> {
-  proven?: true;
 }
 
 export interface Turn {
@@ -53,7 +96,10 @@ export function decide(pod: PodEvidence, facts: RepairFacts): Recreation | Skipp
  * Whether a new pod can work: if a proof has passed on the node since the failure, if the node is ready, or if the gate
  * keeps the new pod off the node and another node is ready.
  */
-function judge(pod: PodEvidence, facts: RepairFacts): Eligible | Skipped {
+function judge(
+  pod: PodEvidence,
+  facts: RepairFacts,
+): (Omit<Recreation, 'pod'> & { proven?: true }) | Skipped {
   if (pod.leaving) return { reason: 'leaving' };
   if (pod.ended) return { reason: 'ended' };
   if (pod.warned && facts.enforces) return { reason: 'warn-mode' };
@@ -62,8 +108,8 @@ function judge(pod: PodEvidence, facts: RepairFacts): Eligible | Skipped {
   const how = howToRecreate(controller, facts.owners);
   if (how === 'static-pod' || how === 'unknown-controller') return { reason: how };
   const networks = pod.profiles.map((profile) => facts.node(node, profile));
-  const inState = (state: NodeForProfile['state']): NodeForProfile | undefined =>
-    networks.find((network) => network.state === state);
+  const inState = (...states: NodeForProfile['state'][]): NodeForProfile | undefined =>
+    networks.find(({ state }) => states.includes(state));
   const canMove = (): boolean => !isOf(controller, 'DaemonSet') && facts.elsewhere(pod);
   const unreachable = inState('unreachable');
   if (unreachable) return { reason: 'node-unreachable', why: unreachable.why };
@@ -77,7 +123,7 @@ function judge(pod: PodEvidence, facts: RepairFacts): Eligible | Skipped {
   if (failed.length > 0 && failed.every((network) => isProven(pod, network))) {
     return { how, proven: true, why: `a proof of another pod has passed on node ${node} since` };
   }
-  const unproved = inState('unproved');
+  const unproved = inState('try', 'unproved');
   if (unproved && canMove()) {
     const because = unproved.why === '' ? '' : `: ${unproved.why}`;
     return {
@@ -97,13 +143,10 @@ function isProven(pod: PodEvidence, { state, passedAt }: NodeForProfile): boolea
 
 /** Whether the gate would allow the new pod on the node to find out whether the network works. */
 const mayProbe = ({ node, failedProfiles }: PodEvidence, facts: RepairFacts): boolean =>
-  failedProfiles.every((profile) => {
-    const { state, turn } = facts.node(node, profile);
-    return state !== 'unproved' || turn;
-  });
+  failedProfiles.every((profile) => facts.node(node, profile).state !== 'unproved');
 
 /** How to recreate a controller's pods, by `group/kind`, or `v1/kind` for the core group. */
-const known: ReadonlyMap<string, DeletionMethod> = new Map([
+const known: ReadonlyMap<string, Recreation['how']> = new Map([
   // also for the pods of OpenShift's DeploymentConfig
   ['v1/ReplicationController', 'delete'],
   ['apps/ReplicaSet', 'delete'],
@@ -117,7 +160,7 @@ const known: ReadonlyMap<string, DeletionMethod> = new Map([
 function howToRecreate(
   { apiVersion, kind }: Controller,
   others: RepairSettings['owners'],
-): DeletionMethod | 'static-pod' | 'unknown-controller' {
+): Recreation['how'] | 'static-pod' | 'unknown-controller' {
   if (apiVersion === 'v1' && kind === 'Node') return 'static-pod';
   const [group] = apiVersion.split('/');
   const how = known.get(`${group}/${kind}`);

@@ -5,8 +5,7 @@ import { repairLimits } from '../../lib/limits.ts';
 import { getOrMake } from '../../lib/maps.ts';
 import { TokenBucket } from '../../lib/token-bucket.ts';
 import { Breaker } from './breaker.ts';
-import { ordinalOf, type Turn } from './decide.ts';
-import type { Skipped } from './types.ts';
+import { ordinalOf, type Skipped, type Turn } from './decide.ts';
 
 /** The verdict of the pod that replaced a deleted pod. `unknown`: no verdict came, or it is not about the network. */
 export type Outcome = 'passed' | 'failed' | 'unknown';
@@ -91,7 +90,7 @@ export class RepairMemory {
     const mayMove = eligible.moves && owner.failures <= mostMoves;
     if (owner.retryAt > now && !mayMove) return { reason: 'owner-pause' };
     if (!owner.hasTurn(pod.uid, eligible)) return { reason: 'owner-turn' };
-    const { shared, own } = this.#bucketsOf(pod, budgets);
+    const [own, ...shared] = this.#bucketsOf(pod, budgets);
     // half of the shared tokens are left to owners with pods that have passed
     const least = (bucket: TokenBucket): number => (this.#hasPassed(pod.owner) ? 1 : bucket.half + 1);
     const isFree = own.left(now) >= 1 && shared.every((bucket) => bucket.left(now) >= least(bucket));
@@ -123,8 +122,7 @@ export class RepairMemory {
   }
 
   take(pod: PodEvidence, budgets: Budgets): void {
-    const { shared, own } = this.#bucketsOf(pod, budgets);
-    for (const bucket of [...shared, own]) bucket.take(1);
+    for (const bucket of this.#bucketsOf(pod, budgets)) bucket.take(1);
   }
 
   cancel({ owner, namespace, uid }: PodEvidence): void {
@@ -191,14 +189,13 @@ export class RepairMemory {
     return failed + passed >= breaker.least && failed > passed;
   }
 
-  #bucketsOf({ node, owner }: PodEvidence, budgets: Budgets): { shared: TokenBucket[]; own: TokenBucket } {
-    return {
-      shared: [
-        this.#bucket('cluster', budgets.perMinute),
-        this.#bucket(`node/${node}`, budgets.perNodePerMinute),
-      ],
-      own: this.#bucket(`owner/${owner}`, budgets.perOwnerPerMinute),
-    };
+  /** The bucket of the pod's owner, then those that owners share. */
+  #bucketsOf({ node, owner }: PodEvidence, budgets: Budgets): [TokenBucket, ...TokenBucket[]] {
+    return [
+      this.#bucket(`owner/${owner}`, budgets.perOwnerPerMinute),
+      this.#bucket('cluster', budgets.perMinute),
+      this.#bucket(`node/${node}`, budgets.perNodePerMinute),
+    ];
   }
 
   #bucket(key: string, perMinute: number): TokenBucket {

@@ -9,7 +9,21 @@ import { zoneLabel } from '../../core/scheduling/constraints.ts';
 import { repairLimits } from '../../lib/limits.ts';
 import { getOrMake } from '../../lib/maps.ts';
 import { filterNode, gateBy, type PodToPlace } from '../filters.ts';
-import type { NodeForProfile } from './types.ts';
+
+export interface NodeForProfile {
+  /**
+   * - `open`: the gate allows a new pod of the profile, and the node is schedulable;
+   * - `try`: no proof has passed or proofs fail, and the gate would allow the replacement of the failed pod now;
+   * - `unproved`: as `try`, but the gate allows no pod now, because it allows only one at a time;
+   * - `closed`: a DaemonSet is not ready, or the node is cordoned;
+   * - `unreachable`: the node is gone, or its kubelet does not report.
+   */
+  state: 'open' | 'try' | 'unproved' | 'closed' | 'unreachable';
+  /** Why the node has this state, for people; empty for `open`. */
+  why: string;
+  /** When a proof last passed on the node, after the node's boot and the start of the DaemonSets' containers. */
+  passedAt: Moment | undefined;
+}
 
 export interface KnownCluster {
   policy: Policy;
@@ -29,21 +43,15 @@ const silent: ReadonlySet<string> = new Set([
 export function networkOn(name: string, profile: string, known: KnownCluster, owner: string): NodeForProfile {
   const { policy, readiness, now } = known;
   const passedAt = passOn(name, profile, known);
-  const is = (state: NodeForProfile['state'], why = '', turn = false): NodeForProfile => ({
-    state,
-    why,
-    turn,
-    passedAt,
-  });
+  const is = (state: NodeForProfile['state'], why = ''): NodeForProfile => ({ state, why, passedAt });
   const node = readiness.node(name);
   if (node === undefined) return is('unreachable', 'the node is gone');
   if (node.taints.some(({ key }) => silent.has(key))) return is('unreachable', 'its kubelet does not report');
   if (node.unschedulable) return is('closed', 'it is cordoned');
   const found = policy.profiles.get(profile);
-  if (found === undefined) return is('open', '', true);
+  if (found === undefined) return is('open');
   const status = networkStatus(found, name, known, now, { owner });
-  if (status.kind !== 'blocked')
-    return status.kind === 'try' ? is('unproved', '', true) : is('open', '', true);
+  if (status.kind !== 'blocked') return is(status.kind === 'try' ? 'try' : 'open');
   if (hasToBeProved(status)) return is('unproved', status.reason);
   const { daemonSet, state, reason } = status;
   const who = daemonSet === undefined ? 'its network' : `DaemonSet ${daemonSet.namespace}/${daemonSet.name}`;

@@ -3,179 +3,35 @@ import { ClusterError } from '../../cluster/errors.ts';
 import type { ClusterView } from '../../core/cluster-view.ts';
 import type { PodEvidence } from '../../core/facts/pod-evidence.ts';
 import type { EvidenceChange } from '../../core/networks/evidence.ts';
-import type { LeaderDeps, Work } from '../controller.ts';
+import type { LeaderDeps, Result, Work } from '../controller.ts';
 import type { RepairMetrics, RepairState } from '../metrics.ts';
 import { deletePod, deleteReleased } from '../pod-requests.ts';
-import type { Result } from '../work-queue.ts';
-import { decide } from './decide.ts';
+import { decide, type Recreation, type Skipped, skipReasons } from './decide.ts';
 import { RepairMemory } from './memory.ts';
 import { type KnownCluster, networkOn, type OtherNodes, otherNodes } from './networks.ts';
-import { Reporter } from './reporter.ts';
-import { StatefulSets } from './stateful-sets.ts';
-import { type Recreation, type Skipped, skipReasons } from './types.ts';
+import { reporter } from './reporter.ts';
+import { statefulSets } from './stateful-sets.ts';
 
 export type RepairView = Pick<ClusterView, 'readiness' | 'evidence' | 'unsynced'>;
 
-export interface RepairOptions extends LeaderDeps<RepairView> {
-  metrics: RepairMetrics;
-}
-
 /** Milliseconds for which found nodes are used again, because the search is costly. */
-const found = 5000;
+const reuse = 5000;
 
-export class Reconciler implements Work {
-  readonly #client: ApiClient;
-  readonly #options: RepairOptions;
-  #memory: RepairMemory;
-  #reporter: Reporter;
-  #state: RepairState | undefined;
-  #others: { isOpenTo: OtherNodes; until: number } | undefined;
+export function repairer(
+  client: ApiClient,
+  options: LeaderDeps<RepairView> & { metrics: RepairMetrics },
+): Work {
+  const { view, policy, leader, metrics } = options;
+  const { evidence } = view;
+  const sets = statefulSets(client, evidence);
+  let state: RepairState | undefined;
+  let memory = new RepairMemory(evidence.hasPassed);
+  let reports = reporter(client, options);
   /** UIDs of failed pods that were deleted, or in audit mode reported. The watch may still show them as failed. */
-  readonly #done = new Set<string>();
-  readonly #statefulSets: StatefulSets;
+  let done = new Set<string>();
+  let others: { isOpenTo: OtherNodes; until: number } | undefined;
 
-  constructor(client: ApiClient, options: RepairOptions) {
-    this.#client = client;
-    this.#options = options;
-    this.#memory = new RepairMemory(options.view.evidence.hasPassed);
-    this.#reporter = new Reporter(client, options);
-    this.#statefulSets = new StatefulSets(client, options.view.evidence);
-  }
-
-  /** Updates this replica's state and the metrics. @returns the keys of failed and released pods */
-  async keys(): Promise<Iterable<string>> {
-    const { metrics, view } = this.#options;
-    const state = this.#stateNow();
-    if (state !== this.#state) {
-      this.#state = state;
-      metrics.state(state);
-      this.#forget();
-    }
-    const now = performance.now();
-    metrics.outcomes.inc({ outcome: 'unknown' }, this.#memory.sweep(now));
-    for (const reason of skipReasons) metrics.skipped.set({ reason }, 0);
-    for (const reason of this.#reporter.reasons) metrics.skipped.inc({ reason });
-    metrics.stopped.set(this.#memory.isStopped(now) ? 1 : 0);
-    return keysOf(this.#isActive ? view.evidence.pods() : []);
-  }
-
-  get #isActive(): boolean {
-    const { unsynced, evidence } = this.#options.view;
-    return isWorking(this.#state) && unsynced() === undefined && evidence.synced;
-  }
-
-  #forget(): void {
-    this.#memory = new RepairMemory(this.#options.view.evidence.hasPassed);
-    this.#reporter = new Reporter(this.#client, this.#options);
-    this.#done.clear();
-  }
-
-  subscribe(add: (keys: Iterable<string>) => void): () => void {
-    return this.#options.view.evidence.subscribe((changes) => add(this.#observe(changes)));
-  }
-
-  /** @returns the keys of changed pods, and, after a pod has passed, of all pods of its controller */
-  #observe(changes: readonly EvidenceChange[]): string[] {
-    const { evidence } = this.#options.view;
-    return changes.flatMap((change) => {
-      const outcome = this.#memory.observe(change, performance.now());
-      if (outcome !== undefined) this.#options.metrics.outcomes.inc({ outcome });
-      const { before, now } = change;
-      for (const owner of new Set([before?.owner, now?.owner])) if (owner) this.#statefulSets.changed(owner);
-      if (before?.verdict === 'failed' && now?.verdict !== 'failed') {
-        this.#reporter.forget(before.uid);
-        this.#done.delete(before.uid);
-      }
-      const hasPassed = now?.verdict === 'passed' && before?.verdict !== 'passed';
-      return [...keysOf(now ? [now] : []), ...keysOf(hasPassed ? evidence.ownedBy(now.owner) : [])];
-    });
-  }
-
-  /** @throws ClusterError if the API server does not answer */
-  async reconcile(key: string): Promise<Result> {
-    const uid = key.slice(key.indexOf('/') + 1);
-    const { evidence } = this.#options.view;
-    const known = evidence.pod(uid);
-    if (known !== undefined && this.#isActive) await this.#statefulSets.read(known);
-    const pod = evidence.pod(uid);
-    if (pod === undefined || !this.#isActive) return undefined;
-    if (pod.releasedFrom !== undefined) return this.#finish(pod);
-    if (pod.verdict !== 'failed' || this.#done.has(uid)) return undefined;
-    const decision = this.#decide(pod);
-    if ('how' in decision) {
-      return this.#state === 'audit' ? this.#audit(decision) : this.#recreate(decision);
-    }
-    await this.#reporter.skipped({ pod, ...decision });
-    return undefined;
-  }
-
-  #decide(pod: PodEvidence): Recreation | Skipped {
-    const { view, policy } = this.#options;
-    const { repair } = policy();
-    const now = performance.now();
-    const known: KnownCluster = { ...view, policy: policy(), now: Date.now() };
-    if (this.#others === undefined || now >= this.#others.until) {
-      this.#others = { isOpenTo: otherNodes(known), until: now + found };
-    }
-    return decide(pod, {
-      owners: repair.owners,
-      enforces: this.#state === 'recreate',
-      node: (node, profile) => networkOn(node, profile, known, pod.owner),
-      elsewhere: this.#others.isOpenTo,
-      lowestOrdinal: (failed) => this.#statefulSets.lowest(failed),
-      limit: (failed, turn) => this.#memory.limit(failed, turn, repair, now),
-    });
-  }
-
-  async #audit(recreation: Recreation): Promise<Result> {
-    const { pod } = recreation;
-    this.#memory.take(pod, this.#options.policy().repair);
-    this.#done.add(pod.uid);
-    this.#options.metrics.recreations.inc({ result: 'would' });
-    await this.#reporter.recreated(recreation, 'wouldRecreate');
-    return undefined;
-  }
-
-  async #recreate(recreation: Recreation): Promise<Result> {
-    const { view, policy, metrics } = this.#options;
-    const { pod, moves } = recreation;
-    const memory = this.#memory;
-    memory.begin(pod, policy().repair, performance.now());
-    // reserves the next attempt on the node, so that no other pod is tried there before the replacement
-    for (const profile of moves ? [] : pod.failedProfiles) {
-      view.evidence.reservations.reserve(profile, pod.node, pod.owner, Date.now());
-    }
-    const { result, ...more } = await deletePod(this.#client, recreation);
-    metrics.recreations.inc({ result });
-    if (result === 'made') {
-      this.#done.add(pod.uid);
-      await this.#reporter.recreated(recreation, 'recreated');
-      return undefined;
-    }
-    const error = 'error' in more ? more.error : undefined;
-    // without an answer, the pod may have been deleted, so the attempt still counts
-    if (!(error instanceof ClusterError) || error.status !== undefined) memory.cancel(pod);
-    return error === undefined ? undefined : this.#failed(pod, error);
-  }
-
-  /** Deletes a pod that this leader or an earlier one has released from its Job. */
-  async #finish(pod: PodEvidence): Promise<Result> {
-    if (this.#state !== 'recreate' || pod.leaving) return undefined;
-    if (!this.#memory.mayFinish(pod, this.#options.policy().repair, performance.now())) return undefined;
-    const { result, ...more } = await deleteReleased(this.#client, pod);
-    if (result !== 'made') this.#options.metrics.recreations.inc({ result });
-    if ('error' in more) return this.#failed(pod, more.error);
-    return result === 'conflict' ? 'back-off' : undefined;
-  }
-
-  /** @throws the error, so that the pod backs off */
-  async #failed(pod: PodEvidence, error: unknown): Promise<never> {
-    await this.#reporter.skipped({ pod, reason: 'under-way' });
-    throw error;
-  }
-
-  #stateNow(): RepairState {
-    const { policy, leader } = this.#options;
+  function stateNow(): RepairState {
     const { repair, proof } = policy();
     if (repair.mode === 'off') return 'off';
     if (leader === undefined) return 'no-namespace';
@@ -183,9 +39,125 @@ export class Reconciler implements Work {
     // in warn mode, a pod runs although its proof failed, so it is not deleted
     return proof.mode === 'warn' ? 'audit' : repair.mode;
   }
-}
 
-const isWorking = (state: RepairState | undefined): boolean => state === 'recreate' || state === 'audit';
+  const isActive = (): boolean =>
+    (state === 'recreate' || state === 'audit') && view.unsynced() === undefined && evidence.synced;
+
+  function decideOn(pod: PodEvidence): Recreation | Skipped {
+    const { repair } = policy();
+    const now = performance.now();
+    const known: KnownCluster = { ...view, policy: policy(), now: Date.now() };
+    if (others === undefined || now >= others.until)
+      others = { isOpenTo: otherNodes(known), until: now + reuse };
+    return decide(pod, {
+      owners: repair.owners,
+      enforces: state === 'recreate',
+      node: (node, profile) => networkOn(node, profile, known, pod.owner),
+      elsewhere: others.isOpenTo,
+      lowestOrdinal: sets.lowest,
+      limit: (failed, turn) => memory.limit(failed, turn, repair, now),
+    });
+  }
+
+  async function audit(recreation: Recreation): Promise<void> {
+    const { pod } = recreation;
+    memory.take(pod, policy().repair);
+    done.add(pod.uid);
+    metrics.recreations.inc({ result: 'would' });
+    await reports.recreated(recreation, 'wouldRecreate');
+  }
+
+  async function recreate(recreation: Recreation): Promise<void> {
+    const { pod, moves } = recreation;
+    // a change of the mode replaces the memory
+    const begun = memory;
+    begun.begin(pod, policy().repair, performance.now());
+    // reserves the next attempt on the node, so that no other pod is tried there before the replacement
+    for (const profile of moves ? [] : pod.failedProfiles) {
+      evidence.reservations.reserve(profile, pod.node, pod.owner, Date.now());
+    }
+    const { result, ...more } = await deletePod(client, recreation);
+    metrics.recreations.inc({ result });
+    if (result === 'made') {
+      done.add(pod.uid);
+      await reports.recreated(recreation, 'recreated');
+      return;
+    }
+    const error = 'error' in more ? more.error : undefined;
+    // without an answer, the pod may have been deleted, so the attempt still counts
+    if (!(error instanceof ClusterError) || error.status !== undefined) begun.cancel(pod);
+    if (error !== undefined) await failed(pod, error);
+  }
+
+  /** Deletes a pod that this leader or an earlier one has released from its Job. */
+  async function finish(pod: PodEvidence): Promise<Result> {
+    if (state !== 'recreate' || pod.leaving) return undefined;
+    if (!memory.mayFinish(pod, policy().repair, performance.now())) return undefined;
+    const { result, ...more } = await deleteReleased(client, pod);
+    if (result !== 'made') metrics.recreations.inc({ result });
+    if ('error' in more) return failed(pod, more.error);
+    return result === 'conflict' ? 'back-off' : undefined;
+  }
+
+  /** @throws the error, so that the pod backs off */
+  async function failed(pod: PodEvidence, error: unknown): Promise<never> {
+    await reports.skipped(pod, { reason: 'under-way' });
+    throw error;
+  }
+
+  /** @returns the keys of changed pods, and, after a pod has passed, of all pods of its controller */
+  const observe = (changes: readonly EvidenceChange[]): string[] =>
+    changes.flatMap((change) => {
+      const outcome = memory.observe(change, performance.now());
+      if (outcome !== undefined) metrics.outcomes.inc({ outcome });
+      const { before, now } = change;
+      for (const owner of new Set([before?.owner, now?.owner])) if (owner) sets.changed(owner);
+      if (before?.verdict === 'failed' && now?.verdict !== 'failed') {
+        reports.forget(before.uid);
+        done.delete(before.uid);
+      }
+      const hasPassed = now?.verdict === 'passed' && before?.verdict !== 'passed';
+      return [...keysOf(now ? [now] : []), ...keysOf(hasPassed ? evidence.ownedBy(now.owner) : [])];
+    });
+
+  return {
+    subscribe: (add) => evidence.subscribe((changes) => add(observe(changes))),
+
+    /** Updates this replica's state and the metrics. Returns the keys of failed and released pods. */
+    keys: async () => {
+      const before = state;
+      state = stateNow();
+      if (state !== before) {
+        metrics.state(state);
+        memory = new RepairMemory(evidence.hasPassed);
+        reports = reporter(client, options);
+        done = new Set();
+      }
+      const now = performance.now();
+      metrics.outcomes.inc({ outcome: 'unknown' }, memory.sweep(now));
+      for (const reason of skipReasons) metrics.skipped.set({ reason }, 0);
+      for (const reason of reports.reasons()) metrics.skipped.inc({ reason });
+      metrics.stopped.set(memory.isStopped(now) ? 1 : 0);
+      return keysOf(isActive() ? evidence.pods() : []);
+    },
+
+    /** Throws a ClusterError if the API server does not answer. */
+    reconcile: async (key) => {
+      const uid = key.slice(key.indexOf('/') + 1);
+      const known = evidence.pod(uid);
+      if (known !== undefined && isActive()) await sets.read(known);
+      const pod = evidence.pod(uid);
+      if (pod === undefined || !isActive()) return undefined;
+      if (pod.releasedFrom !== undefined) return finish(pod);
+      if (pod.verdict !== 'failed' || done.has(uid)) return undefined;
+      const decision = decideOn(pod);
+      if (!('how' in decision)) await reports.skipped(pod, decision);
+      else if (state === 'audit') await audit(decision);
+      else await recreate(decision);
+      return undefined;
+    },
+  };
+}
 
 /** `namespace/uid` of failed and released pods. */
 function* keysOf(pods: Iterable<PodEvidence>): Generator<string> {

@@ -4,7 +4,7 @@ import { type Event, fitNote, podReference } from '../../cluster/events/event.ts
 import type { Controller, PodEvidence } from '../../core/facts/pod-evidence.ts';
 import { eventActions, eventReasons, nameOf } from '../../lib/names.ts';
 import type { LeaderDeps } from '../controller.ts';
-import { type Recreation, type SkippedPod, type SkipReason, skipTexts } from './types.ts';
+import { type Recreation, type Skipped, type SkipReason, skipTexts } from './decide.ts';
 
 /** How many slots of the event queue are kept free for other events. */
 const reserve = 100;
@@ -19,77 +19,62 @@ const long = 45_000;
 const recent = 600_000;
 
 /** Reports repair in the log, and in events on pods and on their workloads. */
-export class Reporter {
-  readonly #client: ApiClient;
-  readonly #options: Pick<LeaderDeps<unknown>, 'events' | 'log'>;
+export function reporter(client: ApiClient, { events, log }: Pick<LeaderDeps<unknown>, 'events' | 'log'>) {
   /** Since when each pod is skipped, and the current reason; by UID. */
-  readonly #skipped = new Map<string, { since: number; reason: SkipReason }>();
-
-  constructor(client: ApiClient, options: Pick<LeaderDeps<unknown>, 'events' | 'log'>) {
-    this.#client = client;
-    this.#options = options;
-  }
-
-  get reasons(): SkipReason[] {
-    return Array.from(this.#skipped.values(), ({ reason }) => reason);
-  }
-
-  async recreated(recreation: Recreation, action: RepairAction): Promise<void> {
-    const { pod, how, why } = recreation;
-    const { node, controller } = pod;
-    const name = nameOf(pod);
-    const isDone = action === 'recreated' ? 'is' : 'would be';
-    this.#options.log.info(
-      { pod: name, node, owner: controller?.name, how, why },
-      `pod ${name}, whose proof failed on node ${node}, ${isDone} recreated: ${why}`,
-    );
-    this.#skipped.delete(pod.uid);
-    await this.#add(podEvent(recreation, action), pod);
-  }
-
-  async skipped(left: SkippedPod): Promise<void> {
-    const { pod, reason } = left;
-    const now = Date.now();
-    const { since } = this.#skipped.get(pod.uid) ?? { since: now };
-    this.#skipped.set(pod.uid, { since, reason });
-    const event = skippedPodEvent(left);
-    if (event === undefined || this.#options.events.capacity < reserve) return;
-    if (pod.ended && now - (pod.at ?? pod.createdAt) > recent) return;
-    if (!isReportedAtOnce(reason) && now - since < long) return;
-    await this.#add(event, pod);
-  }
-
-  forget(uid: string): void {
-    this.#skipped.delete(uid);
-  }
+  const known = new Map<string, { since: number; reason: SkipReason }>();
 
   /** Adds the event on the pod and on its workload, where the event outlives the pod. */
-  async #add(event: Event, { controller, namespace }: PodEvidence): Promise<void> {
-    const { events } = this.#options;
+  const add = async (event: Event, { controller, namespace }: PodEvidence): Promise<void> => {
     if (!events.add(event)) return;
     // a Node, which is the controller of a static pod, has no namespace for events
     if (controller === undefined || controller.kind === 'Node') return;
-    events.add(onWorkload(await this.#workloadOf(namespace, controller), event, Date.now()));
-  }
+    events.add(onWorkload(await workloadOf(client, namespace, controller), event, Date.now()));
+  };
 
-  /** The Deployment of a ReplicaSet; for all other controllers, the controller itself. Never throws. */
-  async #workloadOf(namespace: string, controller: Controller): Promise<Controller> {
-    const { apiVersion, kind, name, uid } = controller;
-    if (apiVersion !== 'apps/v1' || kind !== 'ReplicaSet') return controller;
-    const path = apiPath`/apis/apps/v1/namespaces/${namespace}/replicasets/${name}`;
-    try {
-      const replicaSet = await this.#client.get<Owned>(path, { timeout: 5000 });
-      const above = replicaSet?.metadata.ownerReferences?.find((owner) => owner.controller === true);
-      // the API server does not check owner references, so another ReplicaSet may have this name
-      return replicaSet?.metadata.uid === uid && above !== undefined ? above : controller;
-    } catch {
-      return controller;
-    }
-  }
+  return {
+    reasons: (): SkipReason[] => Array.from(known.values(), ({ reason }) => reason),
+
+    recreated: async (recreation: Recreation, action: RepairAction): Promise<void> => {
+      const { pod, how, why } = recreation;
+      const { node, controller } = pod;
+      const name = nameOf(pod);
+      const isDone = action === 'recreated' ? 'is' : 'would be';
+      log.info(
+        { pod: name, node, owner: controller?.name, how, why },
+        `pod ${name}, whose proof failed on node ${node}, ${isDone} recreated: ${why}`,
+      );
+      known.delete(pod.uid);
+      await add(podEvent(recreation, action), pod);
+    },
+
+    skipped: async (pod: PodEvidence, skipped: Skipped): Promise<void> => {
+      const { reason } = skipped;
+      const now = Date.now();
+      const { since } = known.get(pod.uid) ?? { since: now };
+      known.set(pod.uid, { since, reason });
+      if (reason === 'leaving' || events.capacity < reserve) return;
+      if (pod.ended && now - (pod.at ?? pod.createdAt) > recent) return;
+      if (isReportedAtOnce(reason) || now - since >= long) await add(skippedPodEvent(pod, skipped), pod);
+    },
+
+    forget: (uid: string): void => void known.delete(uid),
+  };
+}
+
+/** The Deployment of a ReplicaSet; for all other controllers, the controller itself. Never throws. */
+async function workloadOf(client: ApiClient, namespace: string, controller: Controller): Promise<Controller> {
+  const { apiVersion, kind, name, uid } = controller;
+  if (apiVersion !== 'apps/v1' || kind !== 'ReplicaSet') return controller;
+  const path = apiPath`/apis/apps/v1/namespaces/${namespace}/replicasets/${name}`;
+  const replicaSet = await client.get<Owned>(path, { timeout: 5000 }).catch(() => undefined);
+  const { uid: found, ownerReferences } = replicaSet?.metadata ?? {};
+  const above = ownerReferences?.find((owner) => owner.controller === true);
+  // the API server does not check owner references, so another ReplicaSet may have this name
+  return found === uid && above !== undefined ? above : controller;
 }
 
 interface Owned {
-  metadata: { uid: string; ownerReferences?: (Controller & { controller?: boolean })[] | null };
+  metadata?: { uid: string; ownerReferences?: (Controller & { controller?: boolean })[] | null };
 }
 
 type RepairAction = 'recreated' | 'wouldRecreate';
@@ -128,10 +113,9 @@ const isReportedAtOnce = (reason: SkipReason): boolean =>
 /** Reasons to wait for a turn. These reasons follow each other, so they share one event. */
 const turns: ReadonlySet<SkipReason> = new Set(['under-way', 'node-to-prove', 'owner-turn', 'budget']);
 
-/** The event about a skipped pod; undefined for a pod that is being deleted. */
-function skippedPodEvent({ pod, reason, why = '' }: SkippedPod): Event | undefined {
-  if (reason === 'leaving') return undefined;
+function skippedPodEvent(pod: PodEvidence, { reason, why = '' }: Skipped): Event {
   const more = why === '' ? '' : ` (${why})`;
+  const isOfNode = reason === 'node-unreachable' || reason === 'node-not-ready';
   return {
     regarding: podReference(pod),
     type: 'Warning',
@@ -141,9 +125,7 @@ function skippedPodEvent({ pod, reason, why = '' }: SkippedPod): Event | undefin
     node: pod.node,
     note: fitNote(
       `the proof of the network of pod ${pod.name} failed on node ${pod.node}, and the pod is not recreated: ${skipTexts[reason]}${more}`,
-      reason === 'node-unreachable' || reason === 'node-not-ready'
-        ? '. It is recreated when a node is ready'
-        : '',
+      isOfNode ? '. It is recreated when a node is ready' : '',
     ),
   };
 }

@@ -15,52 +15,39 @@ interface StatefulSet {
  * Finds StatefulSets that make their pods in order: with `podManagementPolicy: OrderedReady`, the default, they make no
  * pod while a pod with a lower ordinal is not ready.
  */
-export class StatefulSets {
-  readonly #client: ApiClient;
-  readonly #evidence: Pick<EvidenceView, 'ownedBy'>;
+export function statefulSets(client: ApiClient, evidence: Pick<EvidenceView, 'ownedBy'>) {
   /** Whether a StatefulSet with a failed pod makes its pods in order; by {@link PodEvidence.owner}. */
-  readonly #ordered = new Map<string, boolean>();
-  readonly #lowest = new Map<string, number>();
+  const ordered = new Map<string, boolean>();
+  const lowest = new Map<string, number>();
+  return {
+    /** Reads the StatefulSet of a failed pod once. Throws a ClusterError if the API server does not answer. */
+    read: async ({ owner, namespace, controller }: PodEvidence): Promise<void> => {
+      if (controller === undefined || !isOf(controller, 'StatefulSet') || ordered.has(owner)) return;
+      ordered.set(owner, await isOrdered(client, namespace, controller));
+    },
+    /** The lowest ordinal whose proof has not passed, except in warn mode; undefined if pods are not made in order. */
+    lowest: ({ owner }: PodEvidence): number | undefined => {
+      if (ordered.get(owner) !== true) return undefined;
+      return getOrMake(lowest, owner, () => {
+        const waiting = ({ verdict, warned }: PodEvidence): boolean => verdict !== 'passed' && !warned;
+        return Math.min(...[...evidence.ownedBy(owner)].filter(waiting).map(ordinalOf));
+      });
+    },
+    changed: (owner: string): void => {
+      lowest.delete(owner);
+      if (evidence.ownedBy(owner).next().done) ordered.delete(owner);
+    },
+  };
+}
 
-  constructor(client: ApiClient, evidence: Pick<EvidenceView, 'ownedBy'>) {
-    this.#client = client;
-    this.#evidence = evidence;
-  }
-
-  /**
-   * Reads the StatefulSet of a failed pod once.
-   * @throws ClusterError if the API server does not answer
-   */
-  async read({ owner, namespace, controller }: PodEvidence): Promise<void> {
-    if (controller === undefined || !isOf(controller, 'StatefulSet') || this.#ordered.has(owner)) return;
-    this.#ordered.set(owner, await this.#isOrdered(namespace, controller));
-  }
-
-  /** The lowest ordinal whose proof has not passed, except in warn mode; undefined if pods are not made in order. */
-  lowest({ owner }: PodEvidence): number | undefined {
-    if (this.#ordered.get(owner) !== true) return undefined;
-    return getOrMake(this.#lowest, owner, () => {
-      const pods = [...this.#evidence.ownedBy(owner)].filter(
-        ({ verdict, warned }) => verdict !== 'passed' && !warned,
-      );
-      return pods.reduce((least, pod) => Math.min(least, ordinalOf(pod)), Number.POSITIVE_INFINITY);
-    });
-  }
-
-  changed(owner: string): void {
-    this.#lowest.delete(owner);
-    if (this.#evidence.ownedBy(owner).next().done) this.#ordered.delete(owner);
-  }
-
-  /** A StatefulSet that is gone, was replaced, or may not be read counts as ordered. */
-  async #isOrdered(namespace: string, { name, uid }: Controller): Promise<boolean> {
-    const path = apiPath`/apis/apps/v1/namespaces/${namespace}/statefulsets/${name}`;
-    try {
-      const found = await this.#client.get<StatefulSet>(path, { timeout: 5000 });
-      return found?.metadata.uid !== uid || found.spec.podManagementPolicy !== 'Parallel';
-    } catch (error) {
-      if (error instanceof ClusterError && error.status === 403) return true;
-      throw error;
-    }
+/** A StatefulSet that is gone, was replaced, or may not be read counts as ordered. */
+async function isOrdered(client: ApiClient, namespace: string, { name, uid }: Controller): Promise<boolean> {
+  const path = apiPath`/apis/apps/v1/namespaces/${namespace}/statefulsets/${name}`;
+  try {
+    const found = await client.get<StatefulSet>(path, { timeout: 5000 });
+    return found?.metadata.uid !== uid || found.spec.podManagementPolicy !== 'Parallel';
+  } catch (error) {
+    if (error instanceof ClusterError && error.status === 403) return true;
+    throw error;
   }
 }

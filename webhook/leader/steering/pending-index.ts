@@ -1,39 +1,30 @@
 import type { PendingPod } from '../../core/facts/pending-pod.ts';
 
+export type PendingIndex = ReturnType<typeof pendingIndex>;
+
 /** The pods that wait, by key and by the node that is nominated for them. */
-export class PendingIndex {
-  readonly #pending: () => Iterable<PendingPod>;
-  #byKey: Map<string, PendingPod[]> | undefined;
-  #byNode = new Map<string, PendingPod[]>();
-
-  constructor(pending: () => Iterable<PendingPod>) {
-    this.#pending = pending;
-  }
-
-  /** Call it when pods have changed, so that the next read builds the index again. */
-  changed(): void {
-    this.#byKey = undefined;
-  }
-
-  *refused(): Generator<string> {
-    for (const [key, pods] of this.#read()) if (pods.some(({ refused }) => refused !== undefined)) yield key;
-  }
-
-  of(key: string): readonly PendingPod[] {
-    return this.#read().get(key) ?? [];
-  }
-
-  nominatedFor(node: string): readonly PendingPod[] {
-    this.#read();
-    return this.#byNode.get(node) ?? [];
-  }
-
-  #read(): Map<string, PendingPod[]> {
-    if (this.#byKey !== undefined) return this.#byKey;
-    const pods = [...this.#pending()];
-    this.#byKey = Map.groupBy(pods, ({ key }) => key);
+export function pendingIndex(pending: () => Iterable<PendingPod>) {
+  let index: Record<'byKey' | 'byNode', Map<string, PendingPod[]>> | undefined;
+  const read = () => {
+    if (index !== undefined) return index;
+    const pods = [...pending()];
     const nominated = pods.filter((pod) => pod.nominated !== '');
-    this.#byNode = Map.groupBy(nominated, (pod) => pod.nominated);
-    return this.#byKey;
-  }
+    index = {
+      byKey: Map.groupBy(pods, ({ key }) => key),
+      byNode: Map.groupBy(nominated, (pod) => pod.nominated),
+    };
+    return index;
+  };
+  return {
+    /** Call it when pods have changed, so that the next read builds the index again. */
+    changed: (): void => {
+      index = undefined;
+    },
+    refused: (): string[] =>
+      [...read().byKey].flatMap(([key, pods]) =>
+        pods.some(({ refused }) => refused !== undefined) ? key : [],
+      ),
+    of: (key: string): readonly PendingPod[] => read().byKey.get(key) ?? [],
+    nominatedFor: (node: string): readonly PendingPod[] => read().byNode.get(node) ?? [],
+  };
 }

@@ -6,7 +6,7 @@ import { zoneLabel } from '../../core/scheduling/constraints.ts';
 import { planLimits } from '../../lib/limits.ts';
 import type { TokenBucket } from '../../lib/token-bucket.ts';
 import { type FilterReason, filterNode, filterText, type Gate } from '../filters.ts';
-import type { Capacity } from './capacity.ts';
+import type { Reserve } from './capacity.ts';
 import type { PendingIndex } from './pending-index.ts';
 
 /** The searches for consecutive pods start at only this many nodes, so that few nodes' capacities are requested. */
@@ -23,7 +23,7 @@ export interface SearchInputs {
   readiness: Pick<Readiness, 'node' | 'nodes'>;
   gate: Gate;
   pods: Pick<PendingIndex, 'nominatedFor'>;
-  capacity: Capacity;
+  reserve: Reserve;
   /** Each token pays for the comparison of a pod with a node. */
   bucket: TokenBucket;
 }
@@ -34,44 +34,20 @@ interface Found {
   counts: Map<FilterReason, number>;
 }
 
-/** Finds nodes for pods with the same requirements, so each node is compared only once. */
-export class NodeSearch {
-  readonly #inputs: SearchInputs;
-  readonly #found = new Map<string | undefined, Found>();
+/**
+ * Returns a function that finds nodes for pods with the same requirements, so each node is compared only once. It
+ * throws a ClusterError, or the signal's reason.
+ */
+export function nodeSearch({ readiness, gate, pods, reserve, bucket }: SearchInputs) {
+  const known = new Map<string | undefined, Found>();
   /** Chosen nodes. They are remembered, because the watch reports their nominations later. */
-  readonly #chosen = new Set<string>();
-  #placed = 0;
-
-  constructor(inputs: SearchInputs) {
-    this.#inputs = inputs;
-  }
-
-  /** @throws ClusterError, or the signal's reason */
-  async place(pod: PendingPod, signal: AbortSignal): Promise<Placement> {
-    const { fitting, counts } = await this.#nodesFor(pod, signal);
-    const { gate, capacity, pods } = this.#inputs;
-    for (const node of this.#inOrder(fitting, pod.key)) {
-      const isChosen = pods.nominatedFor(node.name).length > 0 || this.#chosen.has(node.name);
-      // on a node with the status `try`, the gate would refuse a second pod, and has refused this one
-      const isTaken = isChosen || node.name === pod.refused;
-      if (isTaken && gate(pod.profiles, node.name).kind === 'try') continue;
-      const isFree = await capacity.reserve(node, pod.requests, signal);
-      if (isFree === undefined) return 'unknown';
-      if (!isFree) continue;
-      this.#chosen.add(node.name);
-      this.#placed += 1;
-      return { node: node.name };
-    }
-    // the other pods have the same requirements, so no node has room for them either
-    const full = fitting.splice(0).length;
-    if (full > 0) counts.set('full', full);
-    return { why: filterText(counts, pod) };
-  }
+  const chosen = new Set<string>();
+  let placed = 0;
 
   /** Yields all nodes. The first node depends on the key, the time and the number of placed pods. */
-  *#inOrder(nodes: readonly NodeFacts[], key: string): Generator<NodeFacts> {
+  function* inOrder(nodes: readonly NodeFacts[], key: string): Generator<NodeFacts> {
     const ofKey = Buffer.from(key.slice(-8), 'base64url').readUInt16BE();
-    const start = ofKey + Math.floor(Date.now() / turn) * stride + (this.#placed % spread);
+    const start = ofKey + Math.floor(Date.now() / turn) * stride + (placed % spread);
     for (const index of nodes.keys()) {
       const node = nodes[(start + index) % nodes.length];
       if (node !== undefined) yield node;
@@ -79,12 +55,11 @@ export class NodeSearch {
   }
 
   /** Compares all nodes with a pod. Admission calls and the renewal of the Lease have their turn in between. */
-  async #nodesFor(pod: PendingPod, signal: AbortSignal): Promise<Found> {
-    const { readiness, gate, bucket } = this.#inputs;
+  async function compare(pod: PendingPod, signal: AbortSignal): Promise<Found> {
     // the scheduler had chosen the refused node, so the volumes can be used in the zone of that node
     const zone = pod.hasVolumes ? readiness.node(pod.refused ?? '')?.labels[zoneLabel] : undefined;
-    const known = this.#found.get(zone);
-    if (known !== undefined) return known;
+    const before = known.get(zone);
+    if (before !== undefined) return before;
     const found: Found = { fitting: [], counts: new Map() };
     const nodes = [...readiness.nodes()];
     bucket.take(nodes.length);
@@ -95,7 +70,27 @@ export class NodeSearch {
       if (reason === undefined) found.fitting.push(node);
       else found.counts.set(reason, (found.counts.get(reason) ?? 0) + 1);
     }
-    this.#found.set(zone, found);
+    known.set(zone, found);
     return found;
   }
+
+  return async (pod: PendingPod, signal: AbortSignal): Promise<Placement> => {
+    const { fitting, counts } = await compare(pod, signal);
+    for (const node of inOrder(fitting, pod.key)) {
+      const isChosen = pods.nominatedFor(node.name).length > 0 || chosen.has(node.name);
+      // on a node with the status `try`, the gate would refuse a second pod, and has refused this one
+      const isTaken = isChosen || node.name === pod.refused;
+      if (isTaken && gate(pod.profiles, node.name).kind === 'try') continue;
+      const isFree = await reserve(node, pod.requests, signal);
+      if (isFree === undefined) return 'unknown';
+      if (!isFree) continue;
+      chosen.add(node.name);
+      placed += 1;
+      return { node: node.name };
+    }
+    // the other pods have the same requirements, so no node has room for them either
+    const full = fitting.splice(0).length;
+    if (full > 0) counts.set('full', full);
+    return { why: filterText(counts, pod) };
+  };
 }

@@ -65,8 +65,6 @@ const withoutServer: readonly CheckId[] = [
   'opt-out',
 ];
 
-export const checkIds = catalogue.map(({ id }) => id);
-
 /** The address of the section of the documentation that explains a check. */
 export const checkPage = (id: CheckId): string => `${docsUrl}reference/errors.md#${id}`;
 

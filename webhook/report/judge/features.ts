@@ -29,29 +29,27 @@ const otherwise: Record<Feature, Record<string, string>> = {
 };
 
 /** Why a feature is not in force, or why that is not known. */
-interface Reason {
-  why: string;
-  isUnknown?: boolean;
-}
+type Reason = Pick<FeatureRow, 'inForce' | 'why'>;
 
-const unknownMode: Reason = {
-  why: 'the ConfigMap is not valid, and replicas that run keep the last valid configuration',
-  isUnknown: true,
-};
+const off = (why: string): Reason => ({ inForce: false, why });
+const notKnown = (why: string): Reason => ({ inForce: null, why });
+
+const unknownMode = notKnown(
+  'the ConfigMap is not valid, and replicas that run keep the last valid configuration',
+);
 
 /** Judges each feature by its configuration, by its registration, and by whether calls of the webhooks succeed. */
 export function featureRows(facts: StatusFacts, checks: readonly CheckRow[]): FeatureRow[] {
   const { trouble, policy } = facts.configuration;
   const { proof, gate, steer, repair } = policy;
   const row = (feature: Feature, mode: string, inCluster: Reason | undefined, acts = mode): FeatureRow => {
-    if (isGone(facts)) return { feature, mode, inForce: false, why: 'cni-gate is not installed' };
+    if (isGone(facts)) return { feature, mode, ...off('cni-gate is not installed') };
     if (feature !== 'prove' && isProofOnly(facts))
-      return { feature, mode, inForce: false, why: 'not installed: there are policies, and no server' };
-    const off = otherwise[feature][acts];
-    const byTrouble = inCluster && !inCluster.isUnknown ? inCluster : unknownMode;
-    const reason = trouble ? byTrouble : off === undefined ? inCluster : { why: off };
-    const inForce = reason === undefined || (reason.isUnknown ? null : false);
-    return { feature, mode: trouble ? 'not known' : mode, inForce, why: reason?.why ?? '' };
+      return { feature, mode, ...off('not installed: there are policies, and no server') };
+    if (trouble)
+      return { feature, mode: 'not known', ...(inCluster?.inForce === false ? inCluster : unknownMode) };
+    const why = otherwise[feature][acts];
+    return { feature, mode, inForce: true, why: '', ...(why === undefined ? inCluster : off(why)) };
   };
   const leader = failureOf(checks, 'leader');
   const gating = row('gate', gate.mode, notCalled(facts, checks, 'validating'));
@@ -67,7 +65,7 @@ export function featureRows(facts: StatusFacts, checks: readonly CheckRow[]): Fe
 /** What the check `id` saw, if it failed. */
 function failureOf(checks: readonly CheckRow[], id: CheckRow['id']): Reason | undefined {
   const failure = checks.find((check) => check.id === id && check.result === 'failed');
-  return failure && { why: failure.what };
+  return failure && off(failure.what);
 }
 
 /** Why new pods get no proof. A mutating policy gives it without a call. */
@@ -85,7 +83,7 @@ function notCalled(
 ): Reason | undefined {
   const id = kind === 'mutating' ? 'webhook-pods' : 'webhook-bindings';
   const unknown = checks.find((check) => check.id === id && check.result === 'not-known');
-  if (unknown) return { why: unknown.what, isUnknown: true };
+  if (unknown) return notKnown(unknown.what);
   const names: readonly string[] = installedWebhooks[kind];
   const distrusted = installation.certificate.found?.webhooks.some(
     ({ name, fault }) => fault !== undefined && names.includes(name),
@@ -99,13 +97,14 @@ function notCalled(
 
 function stopped({ pods, events }: StatusFacts): Reason | undefined {
   const isStopped = pods.found.some(({ evidence }) => evidence && events.get(evidence.uid)?.stopped === true);
-  return isStopped ? { why: 'it has stopped: most recreated pods failed again' } : undefined;
+  return isStopped ? off('it has stopped: most recreated pods failed again') : undefined;
 }
 
 function notSteering({ version: { found } }: StatusFacts, { inForce }: FeatureRow): Reason | undefined {
-  if (inForce === null) return { why: 'whether the gate is in force is not known', isUnknown: true };
-  if (!inForce) return { why: 'the gate is not in force, so no pod is refused' };
-  if (found === undefined) return { why: "the cluster's version may not be read", isUnknown: true };
-  if (found.usesNominations) return undefined;
-  return { why: `the scheduler of Kubernetes ${found.text} does not use nominations` };
+  if (inForce === null) return notKnown('whether the gate is in force is not known');
+  if (!inForce) return off('the gate is not in force, so no pod is refused');
+  if (found === undefined) return notKnown("the cluster's version may not be read");
+  return found.usesNominations
+    ? undefined
+    : off(`the scheduler of Kubernetes ${found.text} does not use nominations`);
 }

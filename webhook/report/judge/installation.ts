@@ -1,4 +1,4 @@
-import { leastVersion } from '../../leader/steering/eligibility.ts';
+import { leastVersion } from '../../leader/steering/version.ts';
 import { installedDeployment, installedService, leaderLease } from '../../lib/names.ts';
 import { timeText } from '../../lib/time-text.ts';
 import { accountIn, type InstallationFacts, isRollingOut } from '../observe/installation.ts';

@@ -16,13 +16,10 @@ export interface StatusFlags {
   probe?: true;
 }
 
-/** Reads the facts of which a status is made. */
-export type ReadStatus = () => Promise<StatusFacts>;
-
 /** Opens the cluster that the flags name while `use` runs. @throws CniGateError as {@link observeStatus} */
 export async function withStatus(
   { kubeconfig, context, config, ownNamespace, namespace, probe }: StatusFlags,
-  use: (read: ReadStatus) => Promise<void>,
+  use: (read: () => Promise<StatusFacts>) => Promise<void>,
 ): Promise<void> {
   const given = givenPolicy(config);
   const client = await openCluster(kubeconfig, context);
@@ -42,7 +39,7 @@ const pauseFactor = 4;
  * @param onTrouble called when a reading fails, but only once for consecutive failures with the same message
  */
 export async function follow(
-  read: ReadStatus,
+  read: () => Promise<StatusFacts>,
   onFacts: (facts: StatusFacts) => void,
   onTrouble: (message: string) => void,
   stop = new AbortController(),

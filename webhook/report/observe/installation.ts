@@ -113,8 +113,6 @@ export async function readInstallation(client: ApiClient, registered: Registered
   };
 }
 
-export type PolicyPair = Awaited<ReturnType<typeof readPolicy>>;
-
 const readPolicy = (client: ApiClient, name: string) =>
   readPair<V1ValidatingAdmissionPolicy, V1ValidatingAdmissionPolicyBinding>(client, 'validating', name);
 

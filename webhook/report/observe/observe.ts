@@ -4,7 +4,7 @@ import type { ApiObject } from '../../cluster/informer/object.ts';
 import { agentSources, daemonSetSources, namespaceSource, nodeSource } from '../../cluster/view/sources.ts';
 import { optedInTo } from '../../core/facts/namespace.ts';
 import { Readiness } from '../../core/networks/readiness.ts';
-import { type ApiVersion, usesNominations } from '../../leader/steering/eligibility.ts';
+import { type ApiVersion, usesNominations } from '../../leader/steering/version.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import { profileLabel } from '../../lib/names.ts';
 import { version as clientVersion } from '../../lib/version.ts';
@@ -35,10 +35,8 @@ export interface ObserveOptions {
   probe: boolean;
 }
 
-/** How a list that the caller may not read is handled: as an observation, or as a thrown error. */
-type Seeing = <T>(asked: Promise<T>, what: string) => Promise<Observation<T>>;
-
-const required: Seeing = async (asked) => ({ found: await asked });
+/** Handles a list that the caller may not read as an error, where {@link observed} makes an observation of it. */
+const required: typeof observed = async (asked) => ({ found: await asked });
 
 /** The facts that every command reads. */
 type BaseFacts = Awaited<ReturnType<typeof readBase>>['facts'] & { probe?: ProbeFacts | undefined };
@@ -104,7 +102,11 @@ export async function observeStatus(client: ApiClient, options: ObserveOptions) 
 }
 
 /** Reads the installation, the namespaces and the profiles' DaemonSets. @param see handles forbidden lists */
-async function readBase(client: ApiClient, { ownNamespace, given, namespace }: ObserveOptions, see: Seeing) {
+async function readBase(
+  client: ApiClient,
+  { ownNamespace, given, namespace }: ObserveOptions,
+  see: typeof observed,
+) {
   // read first, so that an unreachable API server yields one error instead of many
   const version = mapFound(await readOne<ApiVersion>(client, '/version', 'the version'), versionFacts);
   const registered = await readRegistered(client);

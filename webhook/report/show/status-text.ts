@@ -4,7 +4,7 @@ import { wrap } from '../../lib/wrap.ts';
 import { few } from '../judge/check-result.ts';
 import { proofStates } from '../observe/pods.ts';
 import { countsOf, type Status, warningsOf } from './status.ts';
-import { ageText, type Cell, clusterText, layTable, plain, type TextOptions } from './table.ts';
+import { ageText, type Cell, clusterText, layTable, plain, type Table, type TextOptions } from './table.ts';
 
 /** Without `all`, a table shows at most this many rows, which fit on a screen or two. */
 const mostRows = 50;
@@ -36,19 +36,15 @@ export function statusText(
     // never wrapped, because scripts and people read the headline as the first line
     paint(result !== 'well' ? 'red' : warningsOf(status).length > 0 ? 'yellow' : 'green', clean(headline)),
     ...sentences.flatMap((text) => wrap(clean(text), width)),
-    ...tablesOf(status, all, group).flatMap((table) => linesOf(table, max, width)),
+    ...tablesOf(status, all, group)
+      .filter(({ rows }) => rows.length > 0)
+      .flatMap(({ rows, ...table }) => [
+        '',
+        ...layTable({ ...table, rows: rows.slice(0, max) }, width),
+        ...(rows.length > max ? [`and ${rows.length - max} more: --all shows them`] : []),
+      ]),
   ];
   return lines.map((line) => `${line}\n`).join('');
-}
-
-function linesOf({ head, rows, sentences }: Table, max: number, width: number): string[] {
-  if (rows.length === 0) return [];
-  const more = rows.length - max;
-  return [
-    '',
-    ...layTable(head, rows.slice(0, max), width, sentences),
-    ...(more > 0 ? [`and ${more} more: --all shows them`] : []),
-  ];
 }
 
 function whoOptedIn({ namespace, namespaces }: Status, all: boolean): string {
@@ -56,14 +52,6 @@ function whoOptedIn({ namespace, namespaces }: Status, all: boolean): string {
   if (names.length === 0)
     return namespace === null ? 'No namespace has opted in.' : `Namespace ${namespace} has not opted in.`;
   return `Opted in: ${few(names, all ? names.length : 10)}`;
-}
-
-/** A table of a status. A table without rows is not shown. */
-interface Table {
-  head: string[];
-  rows: Cell[][];
-  /** How many of the last columns contain sentences. */
-  sentences: number;
 }
 
 /** The fields of each list of a status that are shown as columns. */

@@ -46,19 +46,18 @@ export function ageText(milliseconds: number): string {
 /** The content of a cell; null and an empty text are shown as `-`. */
 export type Cell = string | null;
 
+export interface Table {
+  head: string[];
+  rows: Cell[][];
+  /** How many of the last columns contain sentences. */
+  sentences: number;
+}
+
 /**
  * A table as kubectl prints it, with one line for the head and one for each row. If a line is longer than `width`, the
  * last columns, which contain sentences, go below the rows. Nothing is truncated, so that names can be copied.
- *
- * @param width the maximum length of a line
- * @param sentences how many of the last columns contain sentences
  */
-export function layTable(
-  head: readonly string[],
-  rows: readonly Cell[][],
-  width: number,
-  sentences: number,
-): string[] {
+export function layTable({ head, rows, sentences }: Table, width: number): string[] {
   const lines = [head, ...rows.map((row) => row.map((cell) => clean(cell || '-')))];
   const whole = aligned(lines);
   if (whole.every((line) => line.length <= width) || sentences === 0) return whole;

@@ -11,12 +11,6 @@ export const standardInput = '-';
 /** The name of standard input in reports. */
 export const standardInputName = 'stdin';
 
-/** A text to review, and the name of its file for messages. */
-export interface Input {
-  file: string;
-  text: string;
-}
-
 /**
  * The files that the arguments of `-f` name, in order and without duplicates: files, folders, globs, and `-`.
  *
@@ -75,7 +69,7 @@ function manifestsIn(folder: string): (string | Fault)[] {
  *
  * @param max the maximum number of bytes
  */
-export async function readInput(path: string, max: number): Promise<Input | Fault> {
+export async function readInput(path: string, max: number): Promise<{ file: string; text: string } | Fault> {
   const file = path === standardInput ? standardInputName : path;
   const chunks: Buffer[] = [];
   let size = 0;

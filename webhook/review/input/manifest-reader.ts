@@ -30,131 +30,121 @@ export interface NamespaceObject {
 /**
  * Sorts the objects of documents: workloads and AdmissionReviews are reviewed, Namespaces provide labels, and other
  * objects are only counted. A Namespace may come after its workloads.
+ *
+ * @param kinds kinds of other projects that contain pod templates
  */
-export class ManifestReader {
-  readonly documents: SourceDocument[] = [];
-  readonly workloads: Workload[] = [];
-  readonly faults: Fault[] = [];
-  readonly findings: Finding[] = [];
+export function manifestReader(defaultNamespace: string, kinds: readonly TemplateKind[]) {
+  const documents: SourceDocument[] = [];
+  const workloads: Workload[] = [];
+  const faults: Fault[] = [];
+  const findings: Finding[] = [];
   /** Findings for objects that seem to contain pods. `review` drops findings in namespaces that did not opt in. */
-  readonly unknownObjects: (Finding & { namespace: string })[] = [];
-  readonly namespaces = new Map<string, NamespaceObject>();
-  readonly otherObjects = new Map<string, number>();
-  readonly #defaultNamespace: string;
-  readonly #kinds: readonly TemplateKind[];
-  #counted = 0;
+  const unknownObjects: (Finding & { namespace: string })[] = [];
+  const namespaces = new Map<string, NamespaceObject>();
+  const otherObjects = new Map<string, number>();
+  let counted = 0;
 
-  /** @param kinds kinds of other projects that contain pod templates */
-  constructor(defaultNamespace: string, kinds: readonly TemplateKind[]) {
-    this.#defaultNamespace = defaultNamespace;
-    this.#kinds = kinds;
-  }
-
-  /** Whether the documents, objects and workloads were too many, which has been reported. */
-  get full(): boolean {
-    return this.#counted > mostObjects;
-  }
-
-  /** Adds a document. */
-  take(document: SourceDocument): void {
-    this.#guarded(document, document.start, () => {
-      this.#count();
-      this.documents.push(document);
-      const repeated = document.blank ? undefined : repeatedKey(document);
-      if (repeated !== undefined) this.faults.push(repeated);
-      else if (!document.blank) this.#object(parsed(document).value, { document, path: [] });
-    });
-  }
-
-  #count(): void {
-    this.#counted += 1;
-    if (!this.full) return;
+  function count(): void {
+    counted += 1;
+    if (counted <= mostObjects) return;
     const message = `more than ${mostObjects} documents and objects: review fewer at a time`;
     throw new CniGateError('CNI_GATE_INPUT_TOO_LARGE', message);
   }
 
   /** Reports an error in an object as a fault, so that reading goes on with the next object. */
-  #guarded({ file }: SourceDocument, line: number, read: () => void): void {
+  function guarded({ file }: SourceDocument, line: number, read: () => void): void {
     try {
       read();
     } catch (error) {
-      if (error instanceof CniGateError) {
-        this.faults.push(faultAt({ file, line }, error.code, error.message));
-      } else if (error instanceof RangeError) {
+      if (error instanceof CniGateError) faults.push(faultAt({ file, line }, error.code, error.message));
+      else if (error instanceof RangeError) {
         const message = 'the object is nested too deeply or too large';
-        this.faults.push(faultAt({ file, line }, 'CNI_GATE_INPUT_SYNTAX', message));
+        faults.push(faultAt({ file, line }, 'CNI_GATE_INPUT_SYNTAX', message));
       } else throw error;
     }
   }
 
-  #object(value: unknown, { document, path }: Omit<Position, 'line'>): void {
+  function readObject(value: unknown, { document, path }: Omit<Position, 'line'>): void {
     const line = lineOf(document, path);
-    this.#guarded(document, line, () => {
+    guarded(document, line, () => {
       const items = itemsOf(value);
       if (items === undefined) {
-        if (value !== null) this.#single(value, { document, path, line });
+        if (value !== null) readSingle(value, { document, path, line });
         return;
       }
       const at = Array.isArray(value) ? path : [...path, 'items'];
       for (const [index, item] of items.entries()) {
-        this.#count();
-        this.#object(item, { document, path: [...at, index] });
+        count();
+        readObject(item, { document, path: [...at, index] });
       }
     });
   }
 
-  #single(value: unknown, position: Position): void {
+  function readSingle(value: unknown, position: Position): void {
     if (!isObject(value)) throw wrong(`expected a Kubernetes object, got ${describe(value)}`);
     const { kind, apiVersion } = value;
-    if (typeof kind !== 'string') this.#countOther('no kind');
-    else if (kind === 'Namespace' && groupOf(String(apiVersion)) === '') this.#namespace(value, position);
-    else if (kind === reviewKind && groupOf(String(apiVersion)) === 'admission.k8s.io') {
-      this.#review(value, position);
-    } else if (typeof apiVersion !== 'string' && kubernetesKinds.some((known) => known.kind === kind)) {
+    const group = groupOf(String(apiVersion));
+    if (typeof kind !== 'string') countOther('no kind');
+    else if (kind === 'Namespace' && group === '') readNamespace(value, position);
+    else if (kind === reviewKind && group === 'admission.k8s.io') readReview(value, position);
+    else if (typeof apiVersion !== 'string' && kubernetesKinds.some((known) => known.kind === kind)) {
       throw wrong(`a ${kind} has no apiVersion`);
-    } else this.#workloads(value, position);
+    } else readWorkloads(value, position);
   }
 
-  #countOther(kind: string): void {
-    this.otherObjects.set(kind, (this.otherObjects.get(kind) ?? 0) + 1);
-  }
+  const countOther = (kind: string): void => void otherObjects.set(kind, (otherObjects.get(kind) ?? 0) + 1);
 
   /** The last of several Namespaces of one name counts, as in a cluster. Their profile labels must not differ. */
-  #namespace(object: Fields, position: Position): void {
+  function readNamespace(object: Fields, position: Position): void {
     const { document, path } = position;
     const { name, ...maps } = namespaceMaps(object);
-    const before = this.namespaces.get(name);
+    const before = namespaces.get(name);
     if (before !== undefined && before.labels[profileLabel] !== maps.labels[profileLabel])
       throw wrong(
         `Namespace ${name} has another label ${profileLabel} in ${before.file}: review each environment by itself`,
       );
     const line = lineOf(document, [...path, 'metadata', 'labels', profileLabel]);
-    this.namespaces.set(name, { ...maps, file: document.file, line });
-    this.findings.push(...namespaceKeys(object, name, position));
+    namespaces.set(name, { ...maps, file: document.file, line });
+    findings.push(...namespaceKeys(object, name, position));
   }
 
   /** Counts a review of another kind than Pod. An invalid review of a pod becomes a fault when it is judged. */
-  #review(review: Fields, position: Position): void {
+  function readReview(review: Fields, position: Position): void {
     const { kind = 'Pod' } = fieldsOf(fieldsOf(review.request).kind);
-    if (kind === 'Pod') this.workloads.push(recordedWorkload(review, position));
-    else this.#countOther(`${reviewKind} of ${kind}`);
+    if (kind === 'Pod') workloads.push(recordedWorkload(review, position));
+    else countOther(`${reviewKind} of ${kind}`);
   }
 
   /** Adds a workload for each pod template of an object. */
-  #workloads(object: Fields, position: Position): void {
-    const names = { kind: String(object.kind), ...nameIn(object, this.#defaultNamespace) };
-    const found = templatesIn(object, this.#kinds);
+  function readWorkloads(object: Fields, position: Position): void {
+    const names = { kind: String(object.kind), ...nameIn(object, defaultNamespace) };
+    const found = templatesIn(object, kinds);
     const templates = found ?? [];
-    if (templates.length === 0) this.#countOther(names.kind);
+    if (templates.length === 0) countOther(names.kind);
     const unknown = found === undefined ? unknownObject(object, names, position) : undefined;
-    if (unknown !== undefined) this.unknownObjects.push(unknown);
-    const workloads = templates.map((template): Workload => {
-      this.#count();
-      return workloadOf(object, template, position, this.#defaultNamespace);
+    if (unknown !== undefined) unknownObjects.push(unknown);
+    const made = templates.map((template): Workload => {
+      count();
+      return workloadOf(object, template, position, defaultNamespace);
     });
-    this.workloads.push(...workloads);
-    this.findings.push(...workloadKeys(object, workloads));
+    workloads.push(...made);
+    findings.push(...workloadKeys(object, made));
   }
+
+  const take = (document: SourceDocument): void =>
+    guarded(document, document.start, () => {
+      count();
+      documents.push(document);
+      const repeated = document.blank ? undefined : repeatedKey(document);
+      if (repeated !== undefined) faults.push(repeated);
+      else if (!document.blank) readObject(parsed(document).value, { document, path: [] });
+    });
+
+  return {
+    ...{ documents, workloads, faults, findings, unknownObjects, namespaces, otherObjects, take },
+    /** Whether the documents, objects and workloads were too many, which has been reported. */
+    isFull: (): boolean => counted > mostObjects,
+  };
 }
 
 /**

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { mock, suite, type TestContext, test } from 'node:test';
 import type { Event } from '../../../../webhook/cluster/events/event.ts';
 import type { PodEvidence } from '../../../../webhook/core/facts/pod-evidence.ts';
-import { Reporter } from '../../../../webhook/leader/repair/reporter.ts';
-import { type SkipReason, skipReasons } from '../../../../webhook/leader/repair/types.ts';
+import { type SkipReason, skipReasons } from '../../../../webhook/leader/repair/decide.ts';
+import { reporter } from '../../../../webhook/leader/repair/reporter.ts';
 import { startFakeApi } from '../../../support/fake-api-server.ts';
 import { controllerOf, failedPod, start } from './support.ts';
 
-async function reporter(t: TestContext) {
+async function reporting(t: TestContext) {
   const { client, asked } = await startFakeApi(t, (_, response) => response.writeHead(404).end());
   mock.timers.enable({ apis: ['Date'], now: start });
   t.after(() => mock.timers.reset());
@@ -25,7 +25,7 @@ async function reporter(t: TestContext) {
       return isNew;
     },
   };
-  const reports = new Reporter(client, { events: recorder, log });
+  const reports = reporter(client, { events: recorder, log });
   const pod = failedPod({ name: 'a', controller: undefined });
   return {
     reports,
@@ -35,7 +35,7 @@ async function reporter(t: TestContext) {
     skipped: async (reason: SkipReason, at: number, given: Partial<PodEvidence> = {}, why = '') => {
       mock.timers.setTime(start + at);
       events.length = 0;
-      await reports.skipped({ pod: { ...pod, ...given }, reason, why });
+      await reports.skipped({ ...pod, ...given }, { reason, why });
       return events[0]?.note;
     },
   };
@@ -44,7 +44,7 @@ async function reporter(t: TestContext) {
 suite('an event about a pod that is left alone', () => {
   for (const reason of skipReasons.filter((one) => one !== 'leaving')) {
     test(`comes within a minute, also if the reason changes meanwhile, and once: ${reason}`, async (t) => {
-      const { skipped } = await reporter(t);
+      const { skipped } = await reporting(t);
       await skipped('leaving', 0);
       assert.ok(await skipped(reason, 58_000));
       assert.equal(await skipped(reason, 60_000), undefined);
@@ -52,7 +52,7 @@ suite('an event about a pod that is left alone', () => {
   }
 
   test('comes at once if waiting cannot help, and its action says whether repair has stopped', async (t) => {
-    const { skipped, events } = await reporter(t);
+    const { skipped, events } = await reporting(t);
     const actions: unknown[] = [];
     for (const reason of ['no-controller', 'ended', 'breaker'] as const) {
       assert.ok(await skipped(reason, 0));
@@ -62,7 +62,7 @@ suite('an event about a pod that is left alone', () => {
   });
 
   test('says why, where there is more to say', async (t) => {
-    const { skipped } = await reporter(t);
+    const { skipped } = await reporting(t);
     const why = 'its kubelet does not report';
     await skipped('node-unreachable', 0, {}, why);
     assert.match(
@@ -73,14 +73,14 @@ suite('an event about a pod that is left alone', () => {
   });
 
   test('does not come where the pod ended more than ten minutes ago', async (t) => {
-    const { skipped } = await reporter(t);
+    const { skipped } = await reporting(t);
     const endedAt = { ended: true, at: start };
     assert.equal(await skipped('ended', 600_001, endedAt), undefined);
     assert.ok(await skipped('ended', 600_000, endedAt));
   });
 
   test('comes after 45 s if the pod may be helped soon, and again for another reason', async (t) => {
-    const { skipped } = await reporter(t);
+    const { skipped } = await reporting(t);
     assert.equal(await skipped('node-not-ready', 0), undefined);
     assert.equal(await skipped('node-not-ready', 44_999), undefined);
     assert.ok(await skipped('node-not-ready', 45_000));
@@ -88,7 +88,7 @@ suite('an event about a pod that is left alone', () => {
   });
 
   test('is one for all turns that the pod waits for', async (t) => {
-    const { skipped } = await reporter(t);
+    const { skipped } = await reporting(t);
     const notes = [];
     for (const reason of ['owner-turn', 'under-way', 'node-to-prove', 'budget'] as const) {
       notes.push(await skipped(reason, 60_000 * notes.length));
@@ -97,16 +97,16 @@ suite('an event about a pod that is left alone', () => {
   });
 
   test('costs one question about the workload, however long it is true', async (t) => {
-    const { skipped, asked } = await reporter(t);
+    const { skipped, asked } = await reporting(t);
     for (const at of [0, 2000, 4000]) await skipped('breaker', at, { controller: controllerOf('web') });
     assert.equal(asked.length, 1);
   });
 
   test('is also on the workload, once a minute', async (t) => {
-    const { events, skipped, reports } = await reporter(t);
+    const { events, skipped, reports } = await reporting(t);
     const web = controllerOf('web', 'StatefulSet');
     await skipped('breaker', 0, { controller: web });
-    await reports.skipped({ pod: failedPod({ name: 'b', controller: web }), reason: 'breaker', why: '' });
+    await reports.skipped(failedPod({ name: 'b', controller: web }), { reason: 'breaker' });
     const on = (): string[] => events.map(({ regarding }) => `${regarding.kind} ${regarding.name}`);
     assert.deepEqual(on(), ['Pod a', 'StatefulSet web', 'Pod b']);
     await skipped('breaker', 60_000, { uid: 'uid-c', name: 'c', controller: web });
@@ -123,10 +123,10 @@ suite('an event about a pod that is left alone', () => {
   });
 
   test('is forgotten with the pod, and its reason is not counted any more', async (t) => {
-    const { reports, skipped } = await reporter(t);
+    const { reports, skipped } = await reporting(t);
     await skipped('no-controller', 0);
-    assert.deepEqual(reports.reasons, ['no-controller']);
+    assert.deepEqual(reports.reasons(), ['no-controller']);
     reports.forget('uid-a');
-    assert.deepEqual(reports.reasons, []);
+    assert.deepEqual(reports.reasons(), []);
   });
 });

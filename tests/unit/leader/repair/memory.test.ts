@@ -4,7 +4,7 @@ import type { PodEvidence } from '../../../../webhook/core/facts/pod-evidence.ts
 import { Evidence } from '../../../../webhook/core/networks/evidence.ts';
 import { decide } from '../../../../webhook/leader/repair/decide.ts';
 import { RepairMemory } from '../../../../webhook/leader/repair/memory.ts';
-import type { NodeForProfile } from '../../../../webhook/leader/repair/types.ts';
+import type { NodeForProfile } from '../../../../webhook/leader/repair/networks.ts';
 import { controllerOf, budgets as defaults, factsWith, failedPod, start } from './support.ts';
 
 const [second, minute] = [1000, 60_000];
@@ -123,7 +123,7 @@ suite('the pods of a controller', () => {
 
   test('a replacement fails on the node that it was to leave: it moves at once, while the gate keeps it off', () => {
     const leader = new Leader(...web(1));
-    leader.node = { state: 'unproved', turn: false };
+    leader.node = { state: 'unproved' };
     leader.elsewhere = true;
     assert.equal(leader.look(), 'web-0');
     leader.comes({ name: 'again' });

@@ -8,7 +8,7 @@ import { Evidence } from '../../../../webhook/core/networks/evidence.ts';
 import { proofStatus } from '../../../../webhook/core/networks/network-status.ts';
 import type { RepairSettings } from '../../../../webhook/core/profiles/types.ts';
 import { requiredOf } from '../../../../webhook/core/scheduling/constraints.ts';
-import { repairController } from '../../../../webhook/leader/start.ts';
+import { runRepair } from '../../../../webhook/leader/start.ts';
 import { policyOf } from '../../../support/configurations.ts';
 import { json, status } from '../../../support/fake-api-server.ts';
 import { clusterWith } from '../../admission/gate/support.ts';
@@ -63,7 +63,7 @@ async function scene(t: TestContext, { leads = true, pods: first = [], answer, r
   };
   const run = await running(
     t,
-    repairController,
+    runRepair,
     { view, policy: () => policy, leader, ...(resync && { resync }) },
     answer,
   );

@@ -1,7 +1,7 @@
 import { type Controller, ownerKey, type PodEvidence } from '../../../../webhook/core/facts/pod-evidence.ts';
 import type { RepairSettings } from '../../../../webhook/core/profiles/types.ts';
-import type { RepairFacts } from '../../../../webhook/leader/repair/decide.ts';
-import type { NodeForProfile, Skipped } from '../../../../webhook/leader/repair/types.ts';
+import type { RepairFacts, Skipped } from '../../../../webhook/leader/repair/decide.ts';
+import type { NodeForProfile } from '../../../../webhook/leader/repair/networks.ts';
 import { evidencePod, now as start } from '../../core/networks/pods.ts';
 
 /** The time at which the tests begin. */
@@ -40,7 +40,7 @@ export function failedPod(given: Partial<PodEvidence> & { name: string }): PodEv
   });
 }
 
-export const openNode: NodeForProfile = { state: 'open', why: '', turn: true, passedAt: undefined };
+export const openNode: NodeForProfile = { state: 'open', why: '', passedAt: undefined };
 
 export const factsWith = (
   given: Partial<NodeForProfile> = {},

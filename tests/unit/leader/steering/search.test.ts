@@ -1,13 +1,15 @@
 import assert from 'node:assert/strict';
 import { suite, type TestContext, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { PendingPod } from '../../../../webhook/core/facts/pending-pod.ts';
 import type { NetworkStatus } from '../../../../webhook/core/networks/network-status.ts';
-import { Capacity } from '../../../../webhook/leader/steering/capacity.ts';
-import { NodeSearch } from '../../../../webhook/leader/steering/search.ts';
+import { capacity } from '../../../../webhook/leader/steering/capacity.ts';
+import { Nominations } from '../../../../webhook/leader/steering/nominations.ts';
+import { nodeSearch } from '../../../../webhook/leader/steering/search.ts';
 import { planLimits } from '../../../../webhook/lib/limits.ts';
 import { TokenBucket } from '../../../../webhook/lib/token-bucket.ts';
 import { json, startFakeApi } from '../../../support/fake-api-server.ts';
-import { node, waiting } from './support.ts';
+import { node, now, waiting } from './support.ts';
 
 suite('the comparison with 10,000 nodes', () => {
   const all = Array.from({ length: 10_000 }, (_, index) => node(`n${index}`));
@@ -22,13 +24,13 @@ suite('the comparison with 10,000 nodes', () => {
       return answer;
     };
     const place = (signal: AbortSignal) =>
-      new NodeSearch({
+      nodeSearch({
         readiness: { nodes: () => all, node: () => undefined },
         gate,
         pods,
-        capacity: new Capacity(client, pods),
+        reserve: capacity(client, pods),
         bucket: new TokenBucket(1, 1),
-      }).place(waiting('web'), signal);
+      })(waiting('web'), signal);
     const over = place(new AbortController().signal);
     for (let before = 0; compared < all.length; before = compared) {
       await nextTurn();
@@ -54,11 +56,11 @@ async function capacityWith(t: TestContext, itemsOf: (node: string) => object[])
     const [, name = ''] = /^spec\.nodeName=([^,]+),/.exec(query.fieldSelector ?? '') ?? [];
     json(response, 200, { metadata: {}, items: itemsOf(name) });
   });
-  const capacity = new Capacity(api.client, { nominatedFor: () => [] });
+  const on = capacity(api.client, { nominatedFor: () => [] });
   return {
     api,
     reserve: (name: string, cpu: number) =>
-      capacity.reserve(node(name, { allocatable: { cpu: 1000, pods: 110 } }), { cpu }, signal),
+      on(node(name, { allocatable: { cpu: 1000, pods: 110 } }), { cpu }, signal),
   };
 }
 
@@ -72,4 +74,48 @@ test('a pod that is too large to be read counts as one pod without requests', as
   const { reserve } = await capacityWith(t, () => [huge, pod('small')]);
   assert.equal(await reserve('n1', 901), false);
   assert.equal(await reserve('n1', 900), true);
+});
+
+const web = waiting('web');
+const nominated = { ...web, nominated: 'n2', version: '11' };
+
+suite('a nomination ends', () => {
+  const cases: [what: string, pods: PendingPod[], after: number, outcome: string | undefined][] = [
+    ['not while the watch has not reported it', [web], 5000, undefined],
+    ['not while it stands', [nominated], 5000, undefined],
+    ['when the pod no longer waits', [], 5000, 'left'],
+    ['when the pod is being deleted', [{ ...web, leaving: true }], 5000, 'left'],
+    ['when the scheduler clears it', [{ ...web, version: '12' }], 5000, 'ignored'],
+    ['when another one is written', [{ ...nominated, nominated: 'n3' }], 5000, 'ignored'],
+    ['when nothing happens for a minute', [nominated], 60_001, 'ignored'],
+  ];
+  for (const [what, pods, after, outcome] of cases) {
+    test(`${what}: ${outcome ?? 'open'}`, () => {
+      const nominations = new Nominations();
+      nominations.add(web, 'n2', now);
+      const { ended, backOff } = nominations.settle(web.key, pods, now + after);
+      assert.deepEqual([ended[0]?.outcome, backOff], [outcome, outcome === 'ignored']);
+      assert.equal(nominations.isOpen(web), outcome === undefined);
+      assert.deepEqual(nominations.settle(web.key, pods, now + after).ended, [], 'it is told once');
+    });
+  }
+});
+
+test('of pods that only the scheduler can judge, one is nominated, and one more for each success', () => {
+  const nominations = new Nominations();
+  const pods = ['a', 'b', 'c', 'd'].map((name) => waiting(name));
+  const [a, b, c, d] = pods as [PendingPod, PendingPod, PendingPod, PendingPod];
+  const windows = [nominations.window(web.key)];
+  const settle = (some: PendingPod[], left: PendingPod[]): boolean => {
+    for (const pod of some) nominations.add(pod, 'n2', now);
+    windows.push(nominations.window(web.key));
+    const { backOff } = nominations.settle(web.key, left, now);
+    windows.push(nominations.window(web.key));
+    return backOff;
+  };
+  settle([a], [b, c, d]);
+  settle([b, c], [d]);
+  assert.equal(settle([d], [{ ...d, version: '12' }]), false, 'others worked before');
+  assert.equal(settle([d], [{ ...d, version: '14' }]), true);
+  assert.deepEqual(windows, [1, 0, 2, 0, 4, 3, 1, 0, 1]);
 });

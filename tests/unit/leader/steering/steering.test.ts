@@ -6,8 +6,8 @@ import type { PendingPod } from '../../../../webhook/core/facts/pending-pod.ts';
 import { Evidence, noEvidence } from '../../../../webhook/core/networks/evidence.ts';
 import type { Readiness } from '../../../../webhook/core/networks/readiness.ts';
 import type { Configuration } from '../../../../webhook/core/profiles/types.ts';
-import { steeringController } from '../../../../webhook/leader/start.ts';
-import { usesNominations } from '../../../../webhook/leader/steering/eligibility.ts';
+import { runSteering } from '../../../../webhook/leader/start.ts';
+import { usesNominations } from '../../../../webhook/leader/steering/version.ts';
 import { policyOf } from '../../../support/configurations.ts';
 import { type Asked, json, status } from '../../../support/fake-api-server.ts';
 import { clusterWith } from '../../admission/gate/support.ts';
@@ -48,7 +48,7 @@ async function steering(t: TestContext, scene: Scene) {
   const policy = () => policyOf({ profiles, gate, steer: scene.steer ?? { mode: 'nominate' } });
   const leader = 'leader' in scene ? scene.leader : switchedLead().leader;
   const { answer = () => false } = scene;
-  const more = await running(t, steeringController, { view, policy, leader }, (asked, response) =>
+  const more = await running(t, runSteering, { view, policy, leader }, (asked, response) =>
     asked.path === '/version' ? json(response, 200, version) : answer(asked, response),
   );
   const patches = (): Asked[] => more.api.asked.filter(({ method }) => method === 'PATCH');
