@@ -26,7 +26,11 @@ export function patchFor(
   return [
     ...(injection === undefined
       ? removeOperations('initContainers', spec.initContainers, earlier.container)
-      : [...headOperations(pod, earlier, injection.container, plan), ...secretOperations(pod, proof)]),
+      : [
+          ...headOperations(pod, earlier, injection.container, plan),
+          ...replacedOperations(pod, earlier, plan),
+          ...secretOperations(pod, proof),
+        ]),
     ...(injection?.volume ? volumeOperations(spec.volumes, injection.volume) : dropVolume(pod, earlier)),
     ...mapOperations(['metadata', 'labels'], metadata.labels, new Map([[profileLabel, selection.profile]])),
     ...mapOperations(
@@ -107,6 +111,20 @@ function headOperations(
   const replace: Operation = { op: 'replace', path: pointer(...path, at), value: wanted };
   const move: Operation = { op: 'move', from: pointer(...path, at), path: head };
   return [...(isCurrent(actual, wanted, ids, pod) ? [] : [replace]), ...(at === 0 ? [] : [move])];
+}
+
+/** Removes what the proof replaces, from the end, once our init container is the first. */
+function replacedOperations(
+  { spec }: Pod,
+  { container: at }: EarlierCall,
+  { replaced }: ProofPlan,
+): Operation[] {
+  const indexes = (spec.initContainers ?? []).flatMap(({ name }, index) =>
+    replaced.includes(name) ? [at < 0 || index < at ? index + 1 : index] : [],
+  );
+  return indexes
+    .toReversed()
+    .map((index) => ({ op: 'remove', path: pointer('spec', 'initContainers', index) }));
 }
 
 function secretOperations({ spec }: Pod, proof: ProofSettings): Operation[] {
