@@ -53,10 +53,10 @@ const injection = when(
   )}`,
 );
 
-/** Removes what the proof replaces, once our init container is the first. `k` are removed already. */
-const replaced = `variables.replaced.transformList(k, r, ${patch(
+/** Removes what the proof replaces, at most one container, once our init container is the first. */
+const replaced = `variables.replaced.map(r, ${patch(
   'remove',
-  '"/spec/initContainers/" + string(r - k + (variables.ours < 0 || r < variables.ours ? 1 : 0))',
+  '"/spec/initContainers/" + string(r + (variables.ours < 0 || r < variables.ours ? 1 : 0))',
 )})`;
 
 const containers = (replaces: boolean): Cel =>

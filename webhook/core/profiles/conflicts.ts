@@ -122,6 +122,7 @@ function replacedConflicts(profiles: Profile[]): string[] {
   );
 }
 
+/** `imageOf` is not among them, because each condition of `when` requires its container. */
 function containersReadBy({ when, proof }: Profile): (string | undefined)[] {
   const redirects = proof.checks.flatMap((check) => ('redirect' in check ? [check.redirect] : []));
   const ids = [...redirects, ...(proof.container ? [proof.container] : [])].flatMap(
@@ -131,6 +132,5 @@ function containersReadBy({ when, proof }: Profile): (string | undefined)[] {
     ...[when].flat().flatMap(({ container, noContainer }) => [container, noContainer]),
     ...ids.flatMap((id) => (typeof id === 'object' ? (id.containers ?? []) : [])),
     proof.families?.container,
-    proof.container?.imageOf,
   ];
 }

@@ -113,18 +113,18 @@ function headOperations(
   return [...(isCurrent(actual, wanted, ids, pod) ? [] : [replace]), ...(at === 0 ? [] : [move])];
 }
 
-/** Removes what the proof replaces, from the end, once our init container is the first. */
+/** Removes what the proof replaces: at most one container, because the schema permits one name, and names are unique. */
 function replacedOperations(
   { spec }: Pod,
   { container: at }: EarlierCall,
   { replaced }: ProofPlan,
 ): Operation[] {
-  const indexes = (spec.initContainers ?? []).flatMap(({ name }, index) =>
-    replaced.includes(name) ? [at < 0 || index < at ? index + 1 : index] : [],
-  );
-  return indexes
-    .toReversed()
-    .map((index) => ({ op: 'remove', path: pointer('spec', 'initContainers', index) }));
+  return (spec.initContainers ?? []).flatMap(({ name }, index): Operation[] => {
+    if (!replaced.includes(name)) return [];
+    // our init container is the first by now
+    const moved = at < 0 || index < at ? index + 1 : index;
+    return [{ op: 'remove', path: pointer('spec', 'initContainers', moved) }];
+  });
 }
 
 function secretOperations({ spec }: Pod, proof: ProofSettings): Operation[] {
