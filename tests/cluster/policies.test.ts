@@ -53,12 +53,7 @@ const left: Partial<Record<LeftReason, string[]>> = {
     'status-is-nonsense-and-a-volume-is-anothers',
   ],
   'opt-out': ['opt-out-not-allowed', 'opt-out-not-allowed-join'],
-  'own-validator': [
-    'own-validator-istio',
-    'own-validator-linkerd',
-    'own-validator-runs-as-the-pod',
-    'replaces-by-own-validator',
-  ],
+  'own-validator': ['own-validator-istio', 'own-validator-linkerd', 'own-validator-runs-as-the-pod'],
   'profile-combination': [
     'join-of-one-id-for-two-meshes',
     'join-of-reach-and-redirect',

@@ -74,17 +74,9 @@ const fresh: Arbitrary<Pod> = fc
     return copy;
   });
 
-/** As linkerd's injector, which was called again, adds its validator again. */
-function addMeshValidator({ spec }: Pod): void {
-  const name = 'linkerd-network-validator';
-  if (allContainers({ metadata: {}, spec }).some((container) => container.name === name)) return;
-  spec.initContainers = [...(spec.initContainers ?? []), { name, image: 'example/proxy' }];
-}
-
 /** What others may change between two calls; the last ones change what is proved. */
 const later: ((pod: Pod) => void)[] = [
   ...Object.values(changes),
-  addMeshValidator,
   ({ metadata }) => delete metadata.annotations?.['k8s.v1.cni.cncf.io/networks'],
   ({ metadata }) => Object.assign(metadata.annotations ?? {}, { 'sidecar.istio.io/status': '{}' }),
   ({ spec }) => Object.assign(spec.initContainers?.[0] ?? {}, { image: 'example/forged' }),
