@@ -1,5 +1,6 @@
 import type { Device } from './pod.ts';
 import { type Address, parseAddress } from './shared/addresses.ts';
+import { parseList, parseNetworks } from './shared/networks.ts';
 
 /** A secondary network that the pod requests. */
 export interface AskedNetwork {
@@ -13,58 +14,32 @@ export interface AskedNetwork {
   asksAddress?: true;
 }
 
-/** More networks than this are not read, because reading thousands would take longer than the check's time-out. */
+/** More networks than this are not read, because judging thousands would take longer than the check's time-out. */
 const mostNetworks = 100;
 
 /**
- * The networks in `k8s.v1.cni.cncf.io/networks`, a comma-separated or a JSON list (Multus,
- * `parsePodNetworkAnnotation`). Undefined if the text is neither, or has too many networks.
+ * The networks in the annotation. Undefined if Multus cannot read the text, or if it has too many networks.
  * @param podNamespace the namespace of entries without a namespace
  */
 export function readNetworks(text: string, podNamespace: string): AskedNetwork[] | undefined {
-  const isJson = /[[{"]/.test(text);
-  const items = isJson ? parseList(text) : text.trim() === '' ? [] : text.split(',');
-  if (!items || items.length > mostNetworks) return undefined;
-  const entries = items.map((item) =>
-    typeof item === 'string' && !isJson ? fromText(item) : fromJson(item),
+  const { entries } = parseNetworks(text) ?? {};
+  if (!entries || entries.length > mostNetworks) return undefined;
+  return entries.map(
+    ({ namespace = podNamespace, name, interface: device, interfaceRequest, ips }, index) => {
+      // the name of the field before Multus 3.2, which later releases still accept
+      const wanted = device ?? textOf(interfaceRequest);
+      return {
+        name: `${namespace}/${name}`,
+        ...(wanted && { interface: wanted }),
+        // numbered by the position in the list of networks, after the cluster's own (Multus, `getIfname`)
+        usualInterface: `net${index + 1}`,
+        ...(Array.isArray(ips) && ips.length > 0 && { asksAddress: true as const }),
+      };
+    },
   );
-  if (entries.some(({ name }) => !name)) return undefined;
-  return entries.map(({ namespace, name, interface: device, asksAddress }, index) => ({
-    name: `${namespace || podNamespace}/${name}`,
-    ...(device && { interface: device }),
-    // numbered by the position in the list of networks, after the cluster's own (Multus, `getIfname`)
-    usualInterface: `net${index + 1}`,
-    ...(asksAddress && { asksAddress: true }),
-  }));
-}
-
-function fromText(text: string) {
-  const match = /^(?:([^/@\s]*)\/)?([^/@\s]+)(?:@([^/@\s]*))?$/.exec(text.trim());
-  return { namespace: match?.[1], name: match?.[2], interface: match?.[3], asksAddress: false };
-}
-
-function fromJson(item: unknown) {
-  // `interfaceRequest` is the name of the field before Multus 3.2, which later releases still accept
-  const { namespace, name, interface: device, interfaceRequest, ips } = objectOf(item);
-  return {
-    namespace: textOf(namespace),
-    name: textOf(name),
-    interface: textOf(device) || textOf(interfaceRequest),
-    asksAddress: Array.isArray(ips) && ips.length > 0,
-  };
 }
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
-const objectOf = (item: unknown): Record<string, unknown> => (item ?? {}) as Record<string, unknown>;
-
-function parseList(text: string): unknown[] | undefined {
-  try {
-    const list: unknown = JSON.parse(text);
-    return Array.isArray(list) ? list : undefined;
-  } catch {
-    return undefined;
-  }
-}
 
 /** An entry of `k8s.v1.cni.cncf.io/network-status`, which describes one network of the pod. */
 export interface NetworkStatus {
@@ -113,7 +88,8 @@ function contradicts({ interface: name, mac }: NetworkStatus, devices: Device[])
 }
 
 function statusOf(item: unknown): NetworkStatus {
-  const { name, interface: device, ips, mac, default: isDefault, 'device-info': info } = objectOf(item);
+  const status = (item ?? {}) as Record<string, unknown>;
+  const { name, interface: device, ips, mac, default: isDefault, 'device-info': info } = status;
   return {
     name: textOf(name),
     ...(textOf(device) !== '' && { interface: textOf(device) }),

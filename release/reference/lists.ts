@@ -8,8 +8,6 @@ import type { ClusterView } from '../../webhook/core/cluster-view.ts';
 import type { Policy } from '../../webhook/core/profiles/policy.ts';
 import { repairMetrics, steerMetrics } from '../../webhook/leader/metrics.ts';
 import { systemClock } from '../../webhook/lib/deps.ts';
-import { documentedLimits } from '../../webhook/lib/limit.ts';
-import '../../webhook/lib/limits.ts';
 import { measureCluster } from '../../webhook/server/cluster-metrics.ts';
 import { Metrics } from '../../webhook/server/metrics.ts';
 
@@ -90,15 +88,6 @@ export function metricList(section: string): string {
         `\`${name}${labelNames.length > 0 ? `{${labelNames}}` : ''}\``,
         help.replace(/\.$/, ''),
       ]),
-  );
-}
-
-/** The limits of a section of docs/reference/limits.md, as Markdown. */
-export function limitList(section: string): string {
-  const limits = documentedLimits.get(section);
-  if (limits === undefined) throw new Error(`webhook/lib/limits.ts has no section ${section}`);
-  return list(
-    limits.map(({ text, shown, beyond }) => [text, beyond === '' ? shown : `${shown} (beyond: ${beyond})`]),
   );
 }
 

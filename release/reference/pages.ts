@@ -3,14 +3,13 @@ import { fileURLToPath } from 'node:url';
 import { parsePolicy } from '../../webhook/config/load.ts';
 import { policiesYaml, webhookPatch } from '../../webhook/core/policies/yaml.ts';
 import { errorCodes } from '../../webhook/lib/errors.ts';
-import { flagList, limitList, metricList } from './lists.ts';
+import { flagList, metricList } from './lists.ts';
 import { fillConditions, fillPolicy, profileList } from './profiles.ts';
 import { configurationTypes } from './types.ts';
 
-/** What a block of a page can contain, by the first word of its marker: `<!-- generated: limits Connections -->`. */
+/** What a block of a page can contain, by the first word of its marker: `<!-- generated: metrics server -->`. */
 const generators: Record<string, (name: string) => string> = {
   flags: flagList,
-  limits: limitList,
   metrics: metricList,
   profiles: profileList,
 };
@@ -22,7 +21,6 @@ export const generatedFiles: Record<string, (text: string) => string> = {
   'README.md': fillBlocks,
   'docs/reference/command-line.md': fillBlocks,
   'docs/reference/errors.md': fillErrors,
-  'docs/reference/limits.md': fillBlocks,
   'docs/reference/metrics.md': fillBlocks,
   'manifests/base/mutating-webhook.yaml': fillConditions,
   'manifests/base/policy-pods.yaml': fillPolicy,

@@ -12,7 +12,8 @@ export function profileList(guides: string): string {
   return builtInProfiles()
     .map((profile) => {
       const checks = profile.proof.checks.map((check) => `\`${checkNameOf(check)}\``);
-      return `- [\`${profile.name}\`](${guides}${profile.name}.md): ${titleOf(profile)}, ${appliesTo(profile)}; checks ${[...new Set(checks)].join(', ')}`;
+      const evidence = profile.evidence === undefined ? '' : `; evidence \`${profile.evidence}\``;
+      return `- [\`${profile.name}\`](${guides}${profile.name}.md): ${titleOf(profile)}, ${appliesTo(profile)}; checks ${[...new Set(checks)].join(', ')}${evidence}`;
     })
     .join('\n');
 }

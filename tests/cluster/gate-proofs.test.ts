@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiPod } from '../../webhook/core/facts/api.ts';
-import { toGatePod } from '../../webhook/core/facts/gate-pod.ts';
+import { toPendingPod } from '../../webhook/core/facts/pending-pod.ts';
 import { daemonSet, networkNamespace, onNode, optedIn, type Pod, sceneIn } from './gate/scene.ts';
 import { podsOf, scheduled, stepsIn } from './gate/steps.ts';
 import { eventually } from './harness/eventually.ts';
@@ -225,7 +225,7 @@ suite('the gate that goes by proofs, on a real control plane', () => {
     // other replicas, and new ones, read from the pod since when it is held, not since when it is Pending
     await eventually(async () => {
       const { items } = await api.get<{ items: ApiPod[] }>(podsOf(optedIn));
-      const held = items.map(toGatePod).find(({ refused }) => refused === 'late');
+      const held = items.map(toPendingPod).find(({ refused }) => refused === 'late');
       assert.ok((held?.heldSince ?? 0) >= added - 1000, 'none is refused yet');
     });
     await areBound('early-', 3, 60);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, suite, test } from 'node:test';
-import { LeaderElector } from '../../webhook/cluster/lease/leadership.ts';
-import type { Lease } from '../../webhook/cluster/lease/lease.ts';
+import type { Lease } from '../../webhook/cluster/leadership.ts';
+import { LeaderElector } from '../../webhook/cluster/leadership.ts';
 import { openCluster } from '../../webhook/cluster/open.ts';
 import { eventually } from './harness/eventually.ts';
 import { startCluster } from './harness/start.ts';

@@ -123,6 +123,16 @@ test('an injector that comes later adds the redirect, with one call of nobody or
   }
 });
 
+test('if the service account mounts no token, our container mounts no volume of such a name', async () => {
+  const automountServiceAccountToken = false;
+  const metadata = { namespace: where, name: 'bare' };
+  await cluster.apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata, automountServiceAccountToken });
+  const volumes = [{ name: 'kube-api-access-own', emptyDir: {} }];
+  const stored = await create({}, { serviceAccountName: metadata.name, volumes });
+  await assertProved(stored, 'address');
+  assert.equal(stored.spec.initContainers?.[0]?.volumeMounts, undefined);
+});
+
 /** What a user may write to pass for a pod that was reviewed. */
 const forged = {
   'a status without checks': statusText({ profile: 'cilium.linkerd', chosenBy: 'namespace' }),

@@ -46,15 +46,20 @@ const left: Partial<Record<LeftReason, string[]>> = {
     'namespace-of-the-pod',
     'warning-long',
   ],
+  families: ['linkerd-listens-at-a-name'],
+  ids: ['linkerd-id-is-no-plain-number'],
   'name-taken': [
     'name-taken-by-container-in-warn-mode',
     'name-taken-by-init-container',
     'name-taken-by-volume',
+    'name-taken-by-volume-beside-ours',
     'status-is-nonsense-and-a-volume-is-anothers',
   ],
   'opt-out': ['opt-out-not-allowed', 'opt-out-not-allowed-join'],
   'own-validator': ['own-validator-istio', 'own-validator-linkerd', 'own-validator-runs-as-the-pod'],
   'profile-combination': [
+    'join-of-a-profile-with-itself',
+    'join-of-one-group-for-two-meshes',
     'join-of-one-id-for-two-meshes',
     'join-of-reach-and-redirect',
     'join-of-replaced-and-required',
@@ -83,7 +88,6 @@ const left: Partial<Record<LeftReason, string[]>> = {
 
 /** Golden cases with a pod, at the first or a later call, that the API server refuses whoever reviews it. */
 const invalid: Record<string, RegExp> = {
-  'again-harmless-additions': /volumeMounts\[0\].name: Not found: "kube-api-access/,
   'again-tampered': /cannot set `allowPrivilegeEscalation` to false and `privileged` to true/,
   'ephemeral-in-an-exported-pod': /spec.ephemeralContainers: Forbidden/,
   'keys-with-tilde-and-slash': /metadata.labels: Invalid value/,

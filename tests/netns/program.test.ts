@@ -118,14 +118,20 @@ const cases: [what: string, start: Start, code: number, log: RegExp, complaints?
   ['an unknown mode', { environment: { ...checks(wrongUser), [env.mode]: 'relaxed' } }, 69, /wrong-user/],
   [
     'a name with line ends and half of a surrogate pair: it adds no line to the log',
+    { environment: { ...checks(interfaces('100ms', `${forged}\ud800`)), ...missing } },
+    95,
+    /^a\\u000a\\u000d\\u001b\[2K\\u2028verdict: passed[^\p{Cc}\p{Zl}]*\nverdict: failed [^\p{Cc}\p{Zl}]*\n$/u,
+  ],
+  [
+    'a list with such a network, which Kubernetes cannot have',
     {
       environment: {
         ...checks(interfaces('100ms')),
         [env.networks]: JSON.stringify([{ name: `${forged}\ud800`, interface: 'no-such-if0' }]),
       },
     },
-    95,
-    /^multus.* [^\p{Cc}\p{Zl}]*a\\u000a\\u000d\\u001b\[2K\\u2028verdict: passed[^\p{Cc}\p{Zl}]*\nverdict: failed [^\p{Cc}\p{Zl}]*\n$/u,
+    69,
+    /^multus[^\p{Cc}\p{Zl}]*verdict: passed[^\p{Cc}\p{Zl}]*\nverdict: not-possible [^\p{Cc}\p{Zl}]*\n$/u,
   ],
   [
     'an unreadable list of networks',

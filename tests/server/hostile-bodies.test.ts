@@ -50,6 +50,7 @@ test('bodies that are no review of a pod get a clear 4xx, are counted, and the s
   const tooLarge: [string, string, RegExp][] = [
     ['5 MiB and a byte', reviewOfSize(limit + 1), /larger than 5242880 bytes/],
     ['a million open brackets', '['.repeat(1_000_000), tooMany],
+    ['a million empty strings', `[${'"",'.repeat(1_000_000)}""]`, tooMany],
     ['a million empty objects', `[${'{},'.repeat(1_000_000)}{}]`, tooMany],
   ];
   const cases = [

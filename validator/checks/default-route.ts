@@ -8,7 +8,10 @@ export interface Route {
   gateway: Address | undefined;
 }
 
-/** An address of each regional internet registry. Most take the default route. Nothing is sent to these addresses. */
+/**
+ * One address from the space of each regional internet registry. The route that most of them take is the default route.
+ * Nothing is sent to these addresses.
+ */
 const samples: Record<Family, string[]> = {
   IPv4: ['41.0.0.1', '62.0.0.1', '63.0.0.1', '110.0.0.1', '190.0.0.1'],
   IPv6: ['2400::1', '2600::1', '2800::1', '2a00::1', '2c00::1'],

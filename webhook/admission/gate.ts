@@ -1,5 +1,5 @@
 import type { ClusterView } from '../core/cluster-view.ts';
-import type { GatePod } from '../core/facts/gate-pod.ts';
+import type { PendingPod } from '../core/facts/pending-pod.ts';
 import type { State } from '../core/networks/daemon-set-status.ts';
 import {
   decisiveStatus,
@@ -75,7 +75,7 @@ export async function gate(
  */
 export function decidePlacement(
   placement: Placement,
-  pod: Pick<GatePod, 'uid' | 'profiles' | 'heldSince' | 'group'> | undefined,
+  pod: Pick<PendingPod, 'uid' | 'profiles' | 'heldSince' | 'group'> | undefined,
   view: Omit<GateView, 'pods' | 'unsynced'>,
   policy: Policy,
   now: number,

@@ -18,92 +18,65 @@ export const defaultLimits = {
 export type LookupLimits = typeof defaultLimits;
 
 export interface Asked<O, T> {
+  client: ApiClient;
   path: (key: string) => string;
   pick: (object: O) => T;
-  /** Whether the picked part is small enough to be kept. */
-  fits?: (object: T) => boolean;
 }
 
 /**
  * Requests single objects that no watch has reported yet. Concurrent calls for one key share a request. Callers may
  * make up names, so the rate and the number of requests have limits.
+ * @returns a function that returns the picked part of an object; undefined if the object does not exist. It throws a
+ *   ClusterError if no answer comes, the object is too large, or there are too many requests
  */
-export class Lookup<O, T> {
-  readonly #client: ApiClient;
-  readonly #asked: Asked<O, T>;
-  readonly #onResult: (result: LookupResult) => void;
-  readonly #limits: LookupLimits;
-  readonly #answers = new Map<string, Promise<T | undefined>>();
-  readonly #rate: TokenBucket;
-  readonly #inFlight: Semaphore;
+export function lookup<O, T>(
+  { client, path, pick }: Asked<O, T>,
+  onResult: (result: LookupResult) => void = () => {},
+  { bound, remember, perSecond, burst, inFlight }: LookupLimits = defaultLimits,
+): (key: string) => Promise<T | undefined> {
+  const answers = new Map<string, Promise<T | undefined>>();
+  const rate = new TokenBucket(perSecond, burst);
+  const places = new Semaphore(inFlight);
+  const cannot = (key: string): string => `cannot ${operationText('GET', path(key))}`;
 
-  constructor(
-    client: ApiClient,
-    asked: Asked<O, T>,
-    onResult: (result: LookupResult) => void = () => {},
-    limits: LookupLimits = defaultLimits,
-  ) {
-    this.#client = client;
-    this.#asked = asked;
-    this.#onResult = onResult;
-    this.#limits = limits;
-    this.#rate = new TokenBucket(limits.perSecond, limits.burst);
-    this.#inFlight = new Semaphore(limits.inFlight);
+  function busy(key: string): ClusterError {
+    onResult('limited');
+    return new ClusterError(
+      'CNI_GATE_CLUSTER_BUSY',
+      `${cannot(key)}: too many requests to the API server`,
+      {},
+    );
   }
 
-  /**
-   * Returns the picked part of an object; undefined if the object does not exist.
-   * @throws ClusterError if no answer comes, the object is too large, or there are too many requests
-   */
-  ask(key: string): Promise<T | undefined> {
-    const known = this.#answers.get(key);
-    if (known !== undefined) return known;
-    if (this.#rate.left(performance.now()) < 1) return Promise.reject(this.#busy(key));
-    this.#rate.take(1);
-    const answer = this.#ask(key);
-    this.#answers.set(key, answer);
-    const forget = (): boolean => this.#answers.delete(key);
-    answer.then(() => setTimeout(forget, this.#limits.remember).unref(), forget);
-    return answer;
-  }
-
-  async #ask(key: string): Promise<T | undefined> {
-    const { bound } = this.#limits;
+  async function request(key: string): Promise<T | undefined> {
     const start = performance.now();
-    if (!(await this.#inFlight.take(bound))) throw this.#busy(key);
+    if (!(await places.take(bound))) throw busy(key);
     const signal = AbortSignal.timeout(Math.max(1, Math.ceil(start + bound - performance.now())));
     try {
-      const object = await this.#client.get<O>(this.#asked.path(key), { signal });
-      const picked = object === undefined ? undefined : this.#pick(key, object);
-      this.#onResult(picked === undefined ? 'absent' : 'found');
-      return picked;
+      const object = await client.get<O>(path(key), { signal });
+      onResult(object === undefined ? 'absent' : 'found');
+      return object && pick(object);
     } catch (error) {
-      this.#onResult('failed');
+      onResult('failed');
       if (!signal.aborted) throw error;
       // the connection of this request may be dead
-      this.#client.dropConnections();
-      const message = `${this.#cannot(key)}: no answer of the API server within ${bound} ms`;
+      client.dropConnections();
+      const message = `${cannot(key)}: no answer of the API server within ${bound} ms`;
       throw new ClusterError('CNI_GATE_CLUSTER_UNREACHABLE', message, { cause: error });
     } finally {
-      this.#inFlight.give();
+      places.give();
     }
   }
 
-  #pick(key: string, object: O): T {
-    const { pick, fits } = this.#asked;
-    const picked = pick(object);
-    if (fits?.(picked) !== false) return picked;
-    const message = `${this.#cannot(key)}: it has more labels and annotations than cni-gate reads`;
-    throw new ClusterError('CNI_GATE_CLUSTER_TOO_LARGE', message, { status: 200 });
-  }
-
-  #busy(key: string): ClusterError {
-    this.#onResult('limited');
-    const message = `${this.#cannot(key)}: too many requests to the API server`;
-    return new ClusterError('CNI_GATE_CLUSTER_BUSY', message, {});
-  }
-
-  #cannot(key: string): string {
-    return `cannot ${operationText('GET', this.#asked.path(key))}`;
-  }
+  return (key) => {
+    const known = answers.get(key);
+    if (known !== undefined) return known;
+    if (rate.left(performance.now()) < 1) return Promise.reject(busy(key));
+    rate.take(1);
+    const answer = request(key);
+    answers.set(key, answer);
+    const forget = (): boolean => answers.delete(key);
+    answer.then(() => setTimeout(forget, remember).unref(), forget);
+    return answer;
+  };
 }

@@ -1,6 +1,6 @@
+import { parseNetworks } from '../../validator/shared/networks.ts';
 import { unfitTargets } from '../../validator/shared/targets.ts';
 import { conflicts } from '../core/profiles/conflicts.ts';
-import { parseNetworks } from '../core/profiles/multus-networks.ts';
 import type { Profile, ProofResources } from '../core/profiles/types.ts';
 import { checkNameOf } from '../core/profiles/types.ts';
 import { foreign, ownPrefix } from '../lib/names.ts';

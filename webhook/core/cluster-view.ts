@@ -1,5 +1,5 @@
-import type { GatePod } from './facts/gate-pod.ts';
 import type { Namespaces } from './facts/namespace.ts';
+import type { PendingPod } from './facts/pending-pod.ts';
 import type { EvidenceView } from './networks/evidence.ts';
 import type { Holds } from './networks/holds.ts';
 import type { Doubts } from './networks/network-status.ts';
@@ -8,14 +8,11 @@ import type { Readiness } from './networks/readiness.ts';
 /** Finds pods that wait for a node. An implementation that sends a request to the API server returns a promise. */
 export interface PendingPods {
   /** Undefined if no pod has this name and UID. With an empty `uid`, only the name counts. */
-  pod(namespace: string, name: string, uid: string): GatePod | undefined | Promise<GatePod | undefined>;
+  pod(namespace: string, name: string, uid: string): PendingPod | undefined | Promise<PendingPod | undefined>;
 }
 
-/**
- * Everything that the server knows about a cluster. The source is watches, a file, or the flag `--profile`.
- * @typeParam Pod what is known of a pod that waits for a node: more for steering than for the gate
- */
-export interface ClusterView<Pod extends GatePod = GatePod> extends Doubts {
+/** Everything that the server knows about a cluster. The source is watches, a file, or the flag `--profile`. */
+export interface ClusterView extends Doubts {
   readonly namespaces: Namespaces;
   /** The nodes, and the state of each DaemonSet on each node. */
   readonly readiness: Readiness;
@@ -25,9 +22,9 @@ export interface ClusterView<Pod extends GatePod = GatePod> extends Doubts {
   readonly pods: PendingPods;
   readonly holds: Holds;
   /** All known pods with the label `cni-gate.io/profile` that wait for a node, each with its last known refusal. */
-  pending(): Iterable<Pod>;
+  pending(): Iterable<PendingPod>;
   /** Calls back with the old and the new state of each pending pod that changed. @returns ends the subscription */
-  subscribe(changed: (pods: readonly Pod[]) => void): () => void;
+  subscribe(changed: (pods: readonly PendingPod[]) => void): () => void;
   /** Which lists of nodes, DaemonSets or pods have not arrived yet, as text for people; undefined once all have. */
   unsynced(): string | undefined;
   /** Why the server should not receive requests yet; undefined if it may receive them. */

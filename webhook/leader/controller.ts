@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import type { EventRecorder } from '../cluster/events/recorder.ts';
-import type { Leadership } from '../cluster/lease/leadership.ts';
+import type { Leadership } from '../cluster/leadership.ts';
 import type { Policy } from '../core/profiles/policy.ts';
 import type { Log } from '../lib/deps.ts';
 import { messageOf } from '../lib/errors.ts';

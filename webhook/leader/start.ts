@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import type { Registry } from 'prom-client';
 import type { ApiClient } from '../cluster/client.ts';
 import { EventRecorder, eventMetrics } from '../cluster/events/recorder.ts';
-import { LeaderElector } from '../cluster/lease/leadership.ts';
+import { LeaderElector } from '../cluster/leadership.ts';
 import type { Deps } from '../lib/deps.ts';
 import { planLimits } from '../lib/limits.ts';
 import { leaderLease } from '../lib/names.ts';

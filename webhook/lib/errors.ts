@@ -72,7 +72,6 @@ export const errorCodes = {
   CNI_GATE_CLUSTER_CONFLICT: 'An object was changed or created concurrently.',
   CNI_GATE_CLUSTER_GONE: 'The requested version of a resource is no longer kept.',
   CNI_GATE_CLUSTER_BUSY: 'The API server cannot answer now, or too many requests were made.',
-  CNI_GATE_CLUSTER_TOO_LARGE: 'An object of the cluster is larger than cni-gate reads.',
   CNI_GATE_CLUSTER_REFUSED: 'The API server rejected a request, for example by a policy.',
   CNI_GATE_INTERNAL: 'A defect in cni-gate.',
 } as const;

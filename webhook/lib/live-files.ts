@@ -5,7 +5,7 @@ import { CniGateError, type ErrorCode, errnoOf, messageOf } from './errors.ts';
 /** What {@link LiveFiles} reads, and what it calls after changes. */
 export interface LiveFilesOptions<T> {
   paths: string[];
-  /** Makes a value from the texts of the files; throws if they cannot be used. */
+  /** Parses the contents of the files; throws if they are not usable. */
   parse: (texts: string[]) => T;
   /** The code of the error when a file cannot be read. */
   unreadable: ErrorCode;

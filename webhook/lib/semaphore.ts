@@ -34,6 +34,16 @@ export class Semaphore {
     return granted;
   }
 
+  /**
+   * Takes a place for the current turn of the event loop. Connections are served and timers run before the next pieces
+   * of work get their places. @returns as {@link take}
+   */
+  async turn(time: number, isFirst: boolean): Promise<boolean> {
+    const isMine = await this.take(time, isFirst);
+    if (isMine) setImmediate(() => this.give());
+    return isMine;
+  }
+
   /** Gives a place back. The next waiting caller gets it. */
   give(): void {
     for (const queue of this.#waiting) {

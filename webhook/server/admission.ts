@@ -11,7 +11,7 @@ import { Bodies } from './bodies.ts';
 import { Connections } from './connections.ts';
 import type { App, ServerDeps } from './deps.ts';
 import { answerErrors } from './http-errors.ts';
-import { LargeBodies } from './large-bodies.ts';
+import { largeBodies } from './large-bodies.ts';
 import type { OverloadLimit } from './metrics.ts';
 import {
   type Decided,
@@ -38,8 +38,8 @@ export function addWebhooks(app: App, context: AdmissionContext, { metrics, cloc
   connections.bound(app.server);
   const bodies = new Bodies(overload, ({ socket }) => connections.isKnown(socket));
   metrics.measureBodies(() => bodies.inFlight);
-  const largeBodies = new LargeBodies(overload);
-  app.addHook('onClose', () => largeBodies.close());
+  const large = largeBodies(overload);
+  app.addHook('onClose', () => large.close());
   // `bodies` reads the bodies, as a pod can have any key, even `__proto__`, and Fastify would copy keys by assignment
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', (_request, _payload, done) => done(null));
@@ -52,7 +52,7 @@ export function addWebhooks(app: App, context: AdmissionContext, { metrics, cloc
           ownNamespace,
           namespace: (name) => asked ?? knownNow(view.namespaces, name),
         })
-      : largeBodies.read({
+      : large.read({
           webhook,
           text,
           configuration: policy().configuration,

@@ -3,7 +3,6 @@ import { CniGateError } from '../lib/errors.ts';
 import { bodiesOfTurn, serverLimits } from '../lib/limits.ts';
 import { Semaphore } from '../lib/semaphore.ts';
 import type { OverloadLimit } from './metrics.ts';
-import { nextTurn } from './turns.ts';
 
 /**
  * Receives the bodies of admission calls. A few small bodies are handled in each turn of the event loop. Large bodies
@@ -37,10 +36,10 @@ export class Bodies {
     try {
       const text = await this.#receive(request, size).catch(async (error: unknown) => {
         // many clients can disconnect at once, and each one causes an answer and a log line, so these take turns too
-        await nextTurn(this.#turns, serverLimits.requestTimeout, false);
+        await this.#turns.turn(serverLimits.requestTimeout, false);
         throw error;
       });
-      if (isSmall && !(await nextTurn(this.#turns, serverLimits.requestTimeout, this.#isKnown(request))))
+      if (isSmall && !(await this.#turns.turn(serverLimits.requestTimeout, this.#isKnown(request))))
         throw this.#busy('bodies');
       return await handler(text);
     } finally {

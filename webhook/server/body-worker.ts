@@ -3,7 +3,6 @@ import { parentPort } from 'node:worker_threads';
 import { Policy } from '../core/profiles/policy.ts';
 import type { Configuration } from '../core/profiles/types.ts';
 import { CniGateError } from '../lib/errors.ts';
-import { jsonParts } from '../lib/json-cost.ts';
 import { serverLimits } from '../lib/limits.ts';
 import {
   type NamespaceAnswer,
@@ -29,14 +28,26 @@ parentPort?.on('message', async (job: Job) => parentPort?.postMessage(await resu
 
 async function resultOf({ webhook, text, configuration, ownNamespace, namespace }: Job): Promise<JobResult> {
   try {
-    if (jsonParts(text) > serverLimits.largeBodyParts) throw tooManyParts();
     const body = Buffer.from(text.buffer, text.byteOffset, text.byteLength);
+    if (partsIn(body.toString('latin1')) > serverLimits.largeBodyParts) throw tooManyParts();
     const policy = new Policy(configuration);
     return { reading: await readReview(webhook, body, { policy, ownNamespace, namespace: () => namespace }) };
   } catch (error) {
     if (!(error instanceof CniGateError)) throw error;
     return { code: error.code, message: error.message };
   }
+}
+
+/**
+ * An upper bound on the number of lists, objects and strings in a JSON text. V8 takes up to 330 bytes and 3 µs for
+ * each of them. Brackets within strings are counted as well.
+ */
+function partsIn(text: string): number {
+  let count = 0;
+  for (const [character, parts] of Object.entries({ '{': 1, '[': 1, '"': 0.5 })) {
+    for (let at = text.indexOf(character); at >= 0; at = text.indexOf(character, at + 1)) count += parts;
+  }
+  return count;
 }
 
 const tooManyParts = (): CniGateError =>

@@ -3,7 +3,6 @@ import type { Socket } from 'node:net';
 import { handshakesOfTurn, knownAddresses, mostPipelined } from '../lib/limits.ts';
 import { evictOldest } from '../lib/maps.ts';
 import { Semaphore } from '../lib/semaphore.ts';
-import { nextTurn } from './turns.ts';
 
 type BoundedServer = Pick<HttpServer, 'on' | 'listeners' | 'removeAllListeners'>;
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -83,7 +82,7 @@ export class Connections {
     // Ignore errors until the server owns the socket.
     socket.on('error', () => {});
     socket.once('readable', async () => {
-      const isInTime = await nextTurn(this.#handshakes, time, this.isKnown(socket));
+      const isInTime = await this.#handshakes.turn(time, this.isKnown(socket));
       // if there is no byte to read, the client has closed its side
       if (!isInTime || socket.readableLength === 0) socket.destroy();
       else if (!socket.destroyed) take();

@@ -14,45 +14,21 @@ const bodyWorker = new URL(`./body-worker${extname(import.meta.url)}`, import.me
 /**
  * Reads large bodies one after another in a thread, because V8 takes up to a second for one. The thread starts with the
  * first body, keeps nothing from one body to the next, and is replaced if a body ends it.
+ * @param limits milliseconds and bytes that a body may take
+ * @param program what the thread runs
  */
-export class LargeBodies {
-  readonly #turn = new Semaphore(1);
-  readonly #overload: (limit: OverloadLimit) => void;
-  readonly #limits: { largeBodyTime: number; largeBodyHeap: number };
-  readonly #program: URL;
-  #thread: Worker | undefined;
+export function largeBodies(
+  overload: (limit: OverloadLimit) => void,
+  limits: { largeBodyTime: number; largeBodyHeap: number } = serverLimits,
+  program = bodyWorker,
+) {
+  const { largeBodyTime: time, largeBodyHeap: heap } = limits;
+  const turn = new Semaphore(1);
+  let running: Worker | undefined;
 
-  /** @param limits milliseconds and bytes that a body may take. @param program what the thread runs */
-  constructor(overload: (limit: OverloadLimit) => void, limits = serverLimits, program = bodyWorker) {
-    this.#overload = overload;
-    this.#limits = limits;
-    this.#program = program;
-  }
-
-  /** Reads a body as `readReview` does. @throws CniGateError if it takes more time or memory than is allowed */
-  async read(job: Job): Promise<Reading> {
-    if (!(await this.#turn.take(serverLimits.requestTimeout))) {
-      this.#overload('bodies');
-      throw new CniGateError('CNI_GATE_BUSY', 'too many large bodies are under way; call again in a second');
-    }
-    try {
-      const result = await this.#run(job);
-      if ('reading' in result) return result.reading;
-      if (result.code === 'CNI_GATE_REVIEW_TOO_LARGE') this.#overload('cost');
-      throw new CniGateError(result.code, result.message);
-    } finally {
-      this.#turn.give();
-    }
-  }
-
-  async close(): Promise<void> {
-    await this.#thread?.terminate();
-  }
-
-  async #run(job: Job): Promise<JobResult> {
-    this.#thread ??= this.#start();
-    const thread = this.#thread;
-    const { largeBodyTime: time, largeBodyHeap: heap } = this.#limits;
+  async function run(job: Job): Promise<JobResult> {
+    running ??= start();
+    const thread = running;
     const signal = AbortSignal.timeout(time);
     try {
       thread.postMessage(job);
@@ -69,18 +45,39 @@ export class LargeBodies {
     }
   }
 
-  #start(): Worker {
-    const resourceLimits = { maxOldGenerationSizeMb: this.#limits.largeBodyHeap / 1024 / 1024 };
-    const thread = new Worker(this.#program, { resourceLimits });
+  function start(): Worker {
+    const thread = new Worker(program, { resourceLimits: { maxOldGenerationSizeMb: heap / 1024 / 1024 } });
     thread.unref();
     // without a listener, an error while no body is read would end the process
     thread
       .on('error', () => {})
       .once('exit', () => {
-        if (this.#thread === thread) this.#thread = undefined;
+        if (running === thread) running = undefined;
       });
     return thread;
   }
+
+  return {
+    /** Reads a body as `readReview` does. @throws CniGateError if it takes more time or memory than is allowed */
+    async read(job: Job): Promise<Reading> {
+      if (!(await turn.take(serverLimits.requestTimeout))) {
+        overload('bodies');
+        throw new CniGateError(
+          'CNI_GATE_BUSY',
+          'too many large bodies are under way; call again in a second',
+        );
+      }
+      try {
+        const result = await run(job);
+        if ('reading' in result) return result.reading;
+        if (result.code === 'CNI_GATE_REVIEW_TOO_LARGE') overload('cost');
+        throw new CniGateError(result.code, result.message);
+      } finally {
+        turn.give();
+      }
+    },
+    close: async (): Promise<void> => void (await running?.terminate()),
+  };
 }
 
 const isOutOfMemory = (error: unknown): boolean =>

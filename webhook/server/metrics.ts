@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { collectDefaultMetrics, Histogram, Registry } from 'prom-client';
+import { type Counter, collectDefaultMetrics, type Gauge, Histogram, Registry } from 'prom-client';
 import type { AdmissionDecision } from '../admission/respond.ts';
 import { counter, gauge, measuredGauge } from '../lib/metrics.ts';
 import { version } from '../lib/version.ts';
@@ -15,27 +15,23 @@ const loopResolution = 10;
 /** A limit that a request or connection can exceed. */
 export type OverloadLimit = 'bodies' | 'slow-body' | 'cost' | 'connections' | 'ops-connections' | 'pipelined';
 
+const reviewLabels = ['webhook', 'profile', 'outcome', 'reason'] as const;
+const lastReload = '1 if the last change of a file was applied, otherwise 0.';
+const certificateExpiry = 'When the serving certificate expires, as Unix time.';
+const overloaded = 'Calls not answered and connections closed by a limit.';
+
 /** What can be reloaded while the server runs. */
 export type ReloadSource = 'configuration' | 'certificate' | 'cluster-state' | 'client-ca';
 
 /** The metrics of the server itself: docs/reference/metrics.md. */
 export class Metrics {
   readonly registry = processRegistry();
-  readonly badRequests = counter(
-    this.registry,
-    'cni_gate_bad_requests_total',
+  readonly badRequests = this.#counter(
+    'bad_requests',
     'Calls that are not a valid admission review.',
     'code',
   );
-  readonly #reviews = counter(
-    this.registry,
-    'cni_gate_admission_reviews_total',
-    'Answered admission reviews.',
-    'webhook',
-    'profile',
-    'outcome',
-    'reason',
-  );
+  readonly #reviews = this.#counter('admission_reviews', 'Answered admission reviews.', ...reviewLabels);
   readonly #duration = new Histogram({
     name: 'cni_gate_admission_duration_seconds',
     help: 'Time from the whole body to the answer.',
@@ -43,35 +39,19 @@ export class Metrics {
     buckets: durationBuckets,
     registers: [this.registry],
   });
-  readonly #patchFailures = counter(
-    this.registry,
-    'cni_gate_patch_failures_total',
-    'Patches that did not apply: a defect.',
-  );
-  readonly #reloads = counter(
-    this.registry,
-    'cni_gate_reloads_total',
-    'Attempts to apply a changed file.',
-    'source',
-    'result',
-  );
-  readonly #lastReload = gauge(
-    this.registry,
-    'cni_gate_last_reload_successful',
-    '1 if the last change of a file was applied, otherwise 0.',
-    'source',
-  );
-  readonly #certificateExpiry = gauge(
-    this.registry,
-    'cni_gate_certificate_not_after_timestamp_seconds',
-    'When the serving certificate expires, as Unix time.',
-  );
-  readonly #overload = counter(
-    this.registry,
-    'cni_gate_overload_total',
-    'Calls not answered and connections closed by a limit.',
-    'limit',
-  );
+  readonly #patchFailures = this.#counter('patch_failures', 'Patches that did not apply: a defect.');
+  readonly #reloads = this.#counter('reloads', 'Attempts to apply a changed file.', 'source', 'result');
+  readonly #lastReload = this.#gauge('last_reload_successful', lastReload, 'source');
+  readonly #certificateExpiry = this.#gauge('certificate_not_after_timestamp_seconds', certificateExpiry);
+  readonly #overload = this.#counter('overload', overloaded, 'limit');
+
+  #counter<L extends string>(name: string, help: string, ...labels: L[]): Counter<L> {
+    return counter(this.registry, `cni_gate_${name}_total`, help, ...labels);
+  }
+
+  #gauge<L extends string>(name: string, help: string, ...labels: L[]): Gauge<L> {
+    return gauge(this.registry, `cni_gate_${name}`, help, ...labels);
+  }
 
   overload(limit: OverloadLimit): void {
     this.#overload.inc({ limit });

@@ -3,7 +3,6 @@ import { clusterMetrics } from '../cluster/metrics.ts';
 import { watchNamespaces } from '../cluster/view/watch-namespaces.ts';
 import { watchGate } from '../cluster/view/watch-nodes.ts';
 import type { ClusterView } from '../core/cluster-view.ts';
-import type { PendingPod } from '../core/facts/pending-pod.ts';
 import type { Policy } from '../core/profiles/policy.ts';
 import { startLeading } from '../leader/start.ts';
 import type { Deps } from '../lib/deps.ts';
@@ -21,7 +20,7 @@ export function watchCluster(
   policy: () => Policy,
   deps: Deps,
   ownNamespace: string | undefined,
-): ClusterView<PendingPod> {
+): ClusterView {
   const { registry, log, clock } = deps;
   const inside = { metrics: clusterMetrics(registry), log };
   const namespaces = watchNamespaces(client, inside);

@@ -6,7 +6,12 @@ import { metric } from '../harness/metrics.ts';
 import { namespace, pod, workload } from '../harness/objects.ts';
 
 export interface UserPod {
-  metadata: { name: string; annotations?: Record<string, string>; labels?: Record<string, string> };
+  metadata: {
+    name: string;
+    annotations?: Record<string, string>;
+    labels?: Record<string, string>;
+    ownerReferences?: { kind: string }[];
+  };
   spec: {
     initContainers?: { name: string; image: string; env?: { name: string; value?: string }[] }[];
     containers: { name: string }[];

@@ -6,7 +6,7 @@ import {
   mayHold,
   type Observation,
   observe,
-} from '../../../webhook/cluster/lease/lease.ts';
+} from '../../../webhook/cluster/leadership.ts';
 
 const lease = (spec: LeaseSpec, resourceVersion = '1'): Lease => ({ metadata: { resourceVersion }, spec });
 const seen = (one: Lease | undefined, since = 0): Observation => ({ lease: one, since });

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { suite, type TestContext, test } from 'node:test';
+import { pathBelow } from '../../../webhook/cluster/api-path.ts';
 import {
   defaultLimits,
-  Lookup,
   type LookupLimits,
   type LookupResult,
+  lookup as lookupOf,
 } from '../../../webhook/cluster/lookup.ts';
-import { namespaceByName } from '../../../webhook/cluster/view/watch-namespaces.ts';
 import { objectBytes } from '../../../webhook/lib/limits.ts';
 import { json, startFakeApi, status } from '../../support/fake-api-server.ts';
 import { namespace } from '../../support/informing.ts';
@@ -21,13 +21,18 @@ const silent: Answer = () => {};
 async function lookup(t: TestContext, answer: Answer, limits: Partial<LookupLimits> = {}) {
   const api = await startFakeApi(t, answer);
   const results: LookupResult[] = [];
-  const made = new Lookup(api.client, namespaceByName, (result) => results.push(result), {
+  const asked = {
+    client: api.client,
+    path: (name: string) => pathBelow('/api/v1/namespaces', name),
+    pick: ({ metadata }: { metadata: { labels?: object } }) => ({ labels: metadata.labels }),
+  };
+  const ask = lookupOf(asked, (result) => results.push(result), {
     ...defaultLimits,
     bound: 2000,
     ...limits,
   });
   const count = (result: LookupResult): number => results.filter((one) => one === result).length;
-  return { api, results, count, lookup: made, ask: (name: string) => made.ask(name) };
+  return { api, results, count, ask };
 }
 
 const names = (count: number): string[] => Array.from({ length: count }, (_, index) => `made-up-${index}`);

@@ -60,16 +60,15 @@ test("the image is the configuration's, or else the flag's, or else this release
   assert.equal(imageIn(printed()[0]), `"${validatorImage}"`);
 });
 
-test('the match conditions follow proof.allowOptOut, and the DaemonSets of the profiles', () => {
+test('the match condition follows proof.allowOptOut, and the DaemonSets of the profiles', () => {
   const profiles = [{ name: 'fabric', daemonSets: [{ namespace: 'net', name: 'fabric' }] }];
   const own = written('conditions.yaml', { proof: { allowOptOut: false }, profiles });
-  const [before, after] = [printed(), printed('--config', own)].map(([{ spec }]) => spec.matchConditions);
-  const names = (conditions: typeof after) => conditions?.map(({ name }) => name);
-  assert.deepEqual(
-    names(after),
-    names(before)?.filter((name) => name !== 'not-opted-out'),
+  const [before = '', after = ''] = [printed(), printed('--config', own)].map(
+    ([{ spec }]) => spec.matchConditions[0]?.expression,
   );
-  assert.match(after?.find(({ name }) => name === 'not-of-a-network')?.expression ?? '', /'net\/fabric'/);
+  const [optOut, daemonSet] = [/!= 'none'/, /'net\/fabric'/];
+  assert.deepEqual([optOut.test(before), daemonSet.test(before)], [true, false]);
+  assert.deepEqual([optOut.test(after), daemonSet.test(after)], [false, true]);
 });
 
 test('a configuration that cannot be used is an error with its code', async (t) => {

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { mostConnections, serverLimits } from '../../../webhook/lib/limits.ts';
+import * as limits from '../../../webhook/lib/limits.ts';
+import { pages } from '../../support/pages.ts';
 
-const MiB = 1024 * 1024;
+const { mostConnections, serverLimits } = limits;
+const [KiB, MiB] = [1024, 1024 * 1024];
 
 test('the number of connections follows the memory of the container', () => {
   const memory = [64, 512, 1024 * 1024].map((mebibytes) => mostConnections(mebibytes * MiB));
@@ -15,4 +17,32 @@ test('the times of the server fit those of its callers', () => {
   assert.ok(serverLimits.largeBodyWait < 10_000 / 2);
   assert.ok(serverLimits.largeBodyArrival < serverLimits.largeBodyWait);
   assert.ok(serverLimits.headersTimeout <= serverLimits.requestTimeout);
+});
+
+test('docs/reference/limits.md states the limits of this release', () => {
+  const { largeBodies, body, smallBody, largeBodyParts, largeBodyHeap, ...times } = serverLimits;
+  const { opsLimits, namespaces, nodes, pendingPods, evidencePods, planLimits, lookups, texts } = limits;
+  const seconds = [times.largeBodyWait, times.largeBodyArrival, times.largeBodyTime, times.handshakeTimeout];
+  const more = [times.headersTimeout, times.requestTimeout, times.keepAliveTimeout, opsLimits.metricsAge];
+  const stores = [limits.trustedObjectBytes, namespaces.max.bytes, nodes.max.bytes];
+  const pods = [pendingPods.max.count, pendingPods.requiredCharacters, evidencePods.max.count];
+  const [page] = pages('docs/reference/limits.md');
+  const stated = [
+    ...[body, largeBodyHeap, ...stores].map((size) => `${size / MiB} MiB`),
+    ...[smallBody, limits.objectBytes].map((size) => `${size / KiB} KiB`),
+    ...[...seconds, ...more].map((time) => `${time / 1000} s`),
+    ...[largeBodyParts, namespaces.max.count, nodes.max.count, ...pods].map((count) =>
+      count.toLocaleString('en'),
+    ),
+    `${largeBodies} bodies`,
+    `${limits.mostPipelined} unanswered`,
+    `${opsLimits.connections} connections`,
+    `${planLimits.terms} terms`,
+    `${limits.duplicatesOfNamespace} [duplicate`,
+    `${lookups.perSecond} requests a second each, and ${lookups.burst} at once`,
+    `${limits.placedPods.perSecond} nodes a second`,
+    `${texts.quoted} characters`,
+    `${texts.annotation / KiB} Ki characters`,
+  ];
+  for (const text of stated) assert.ok(page?.text.includes(text), text);
 });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { serverLimits } from '../../../webhook/lib/limits.ts';
 import type { Job } from '../../../webhook/server/body-worker.ts';
-import { LargeBodies } from '../../../webhook/server/large-bodies.ts';
+import { largeBodies } from '../../../webhook/server/large-bodies.ts';
 import type { Decided } from '../../../webhook/server/read-review.ts';
 import { policyOf } from '../../support/configurations.ts';
 import { recorded } from '../../support/reviews.ts';
@@ -10,7 +10,7 @@ import { recorded } from '../../support/reviews.ts';
 /** Reads bodies as the server does. @returns the reader, and the limits that stopped bodies */
 function bodies(t: TestContext) {
   const stopped: string[] = [];
-  const large = new LargeBodies((limit) => stopped.push(limit));
+  const large = largeBodies((limit) => stopped.push(limit));
   t.after(() => large.close());
   return { large, stopped };
 }
@@ -63,7 +63,7 @@ test('a body that takes too much time or memory ends the thread, and the next on
   const limits = { ...serverLimits, largeBodyTime: 3000, largeBodyHeap: 32 * 1024 * 1024 };
   const stopped: string[] = [];
   const greedy = new URL('./greedy-thread.ts', import.meta.url);
-  const large = new LargeBodies((limit) => stopped.push(limit), limits, greedy);
+  const large = largeBodies((limit) => stopped.push(limit), limits, greedy);
   t.after(() => large.close());
   const message = 'the body takes more than 3 s or 32 MiB of memory to decide on';
   // a body that waits is still read after the thread has ended

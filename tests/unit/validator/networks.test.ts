@@ -13,20 +13,24 @@ test('both forms of the annotation name the same networks', () => {
     { name: 'other/wan', interface: 'ext0', usualInterface: 'net2' },
     { name: 'apps/lan', usualInterface: 'net3' },
   ];
-  assert.deepEqual(readNetworks('lan, other/wan@ext0,lan', 'apps'), expected);
+  assert.deepEqual(readNetworks('lan, other/wan@ext0,/lan@', 'apps'), expected);
   const json =
-    '[{"name":"lan"},{"name":"wan","namespace":"other","interface":"ext0"},{"name":"lan","namespace":""}]';
+    '[{"name":"lan"},{"name":"wan","namespace":"other","interfaceRequest":"ext0"},{"name":"lan","namespace":"","interface":null}]';
   assert.deepEqual(readNetworks(json, 'apps'), expected);
 });
 
 test('an annotation that Multus cannot read differs from an empty one', () => {
-  assert.deepEqual(readNetworks('', 'apps'), []);
-  assert.deepEqual(readNetworks('[]', 'apps'), []);
-  for (const text of ['[{', '{"name":"lan"}', '["lan"]', 'a,,b', 'a@b@c', 'a b'])
+  for (const text of ['', ' ', '[]']) assert.deepEqual(readNetworks(text, 'apps'), []);
+  const unreadable = [
+    ...['a,', ',', 'a,,b', 'a@b@c', 'a/b/c', 'A', '-a', 'a b', 'net/', '@x', `a@${'x'.repeat(16)}`],
+    ...['{', '[', '{}', '{"name":"a"}', '["a"]', '[null]', '[[]]', '"a"', '[{"name":1}]', '[{}]'],
+    ...['[{"name":"net/a"}]', '[{"name":"a","interface":7}]', '[{"name":"a","namespace":"A B"}]'],
+  ];
+  for (const text of [...unreadable, '[{"name":"a"}]x'])
     assert.equal(readNetworks(text, 'apps'), undefined, text);
   const many = (count: number): string => Array(count).fill('a').join();
   assert.equal(readNetworks(many(100), 'apps')?.length, 100);
-  assert.equal(readNetworks(many(50_000), 'apps'), undefined, 'too many');
+  for (const count of [101, 50_000]) assert.equal(readNetworks(many(count), 'apps'), undefined, 'too many');
 });
 
 const status = JSON.stringify([

@@ -13,7 +13,7 @@ import { TokenBucket } from '../../lib/token-bucket.ts';
 import { apiPath } from '../api-path.ts';
 import type { ApiClient } from '../client.ts';
 import { ClusterError } from '../errors.ts';
-import type { Leadership } from '../lease/leadership.ts';
+import type { Leadership } from '../leadership.ts';
 import type { Event } from './event.ts';
 
 const { perSecond, burst, inParallel } = eventLimits;

@@ -7,7 +7,7 @@ import type { Ended } from '../metrics.ts';
 import { listAll } from './list-all.ts';
 import type { ApiObject, LeftOut, Source } from './object.ts';
 import { type InformerDeps, reportOf } from './report.ts';
-import { type Change, type Lister, Store } from './store.ts';
+import { type Change, Store } from './store.ts';
 import { type WatchEvent, watchOnce } from './watch.ts';
 
 /** All times are in milliseconds. */
@@ -39,7 +39,7 @@ const lostAfter = 4;
  * Keeps a store equal to the objects of a cluster, by a list and watches. During an outage, the store has the last
  * known objects.
  */
-export class Informer<O extends ApiObject, T> implements Lister<T> {
+export class Informer<O extends ApiObject, T> {
   readonly store: Store<T>;
   readonly source: Source<O, T>;
   readonly #client: ApiClient;
@@ -99,6 +99,7 @@ export class Informer<O extends ApiObject, T> implements Lister<T> {
     return this.#report.fault;
   }
 
+  /** Calls back with the changes of each event, and with all changes of a list at once. */
   subscribe(subscriber: (changes: Change<T>[]) => void): () => void {
     this.#subscribers.add(subscriber);
     return () => this.#subscribers.delete(subscriber);

@@ -17,8 +17,6 @@ export interface Metadata {
 export interface Retention<T> {
   /** The limits for all objects together. */
   max: { count: number; bytes: number };
-  /** The limit for one object, in bytes of memory (no limit by default). */
-  each?: number;
   /** Returns how many bytes of memory an object takes. */
   weigh: (object: T) => number;
 }
@@ -70,19 +68,14 @@ function parsed(text: string): unknown {
 
 export function entryOf<O extends ApiObject, T>(
   value: unknown,
-  { wants, pick, retention }: Source<O, T>,
+  { wants, pick }: Source<O, T>,
 ): Entry<T> | Unread | undefined {
   if (!isApiObject(value)) return undefined;
   const { metadata } = value;
   if (wants?.(metadata) === false) return { why: 'not-wanted', metadata };
   const { uid, resourceVersion } = metadata;
-  const entry = { key: nameOf(metadata), uid, resourceVersion, object: pick(value as O) };
-  return isTooLarge(entry.object, retention) ? { why: 'too-large', metadata } : entry;
+  return { key: nameOf(metadata), uid, resourceVersion, object: pick(value as O) };
 }
-
-/** Whether an object takes more memory than {@link Retention.each}. */
-export const isTooLarge = <T>(object: T, retention: Retention<T> | undefined): boolean =>
-  retention?.each !== undefined && retention.weigh(object) > retention.each;
 
 /** Checks only that the name, the UID and the version are texts. */
 export function isApiObject(value: unknown): value is ApiObject {

@@ -7,12 +7,6 @@ export type Change<T> =
   | { type: 'updated'; key: string; uid: string; object: T; previous: T; listed: boolean }
   | { type: 'deleted'; key: string; uid: string; previous: T };
 
-export interface Lister<T> {
-  readonly store: Pick<Store<T>, 'get'>;
-  /** Calls back with the changes of each event, and with all changes of a list at once. */
-  subscribe(subscriber: (changes: Change<T>[]) => void): () => void;
-}
-
 /** The entries of one namespace, in the order of their last change. */
 interface Group<T> {
   entries: Map<string, Entry<T>>;
@@ -73,7 +67,7 @@ export class Store<T> {
     return before === undefined ? [] : [deleted(before)];
   }
 
-  /** Replaces all objects by the objects of a list. */
+  /** Replaces all objects with those of a list. */
   replace(listed: Store<T>): Change<T>[] {
     const before = new Map(Array.from(this.entries(), (entry) => [entry.key, entry]));
     this.#groups = listed.#groups;

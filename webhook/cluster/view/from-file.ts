@@ -1,8 +1,8 @@
 import type { ClusterView } from '../../core/cluster-view.ts';
 import type { ApiDaemonSet, ApiNode, ApiPod } from '../../core/facts/api.ts';
-import { type GatePod, toGatePod } from '../../core/facts/gate-pod.ts';
 import { FixedNamespaces } from '../../core/facts/namespace.ts';
 import { toAgentFacts, toDaemonSetFacts, toNodeFacts } from '../../core/facts/node.ts';
+import { type PendingPod, toPendingPod } from '../../core/facts/pending-pod.ts';
 import { evidencePick } from '../../core/facts/to-pod-evidence.ts';
 import { Evidence, noEvidence } from '../../core/networks/evidence.ts';
 import { Holds } from '../../core/networks/holds.ts';
@@ -91,7 +91,7 @@ const emptyState = (evidence: Evidence) => ({
   readiness: new Readiness(),
   evidence,
   /** Pods that wait for a node, by `namespace/name`. */
-  pending: new Map<string, GatePod>(),
+  pending: new Map<string, PendingPod>(),
 });
 type ClusterState = ReturnType<typeof emptyState>;
 
@@ -155,7 +155,7 @@ const adders = {
   Pod({ readiness, evidence, pending }: ClusterState, object: unknown): void {
     const pod = object as ApiPod;
     const agent = toAgentFacts(pod);
-    if (agent.node === '') return void pending.set(nameOf(agent), toGatePod(pod));
+    if (agent.node === '') return void pending.set(nameOf(agent), toPendingPod(pod));
     if (agent.owner !== '') readiness.setAgent(agent);
     if (getOwn(pod.metadata.labels, profileLabel) === undefined) return;
     evidence.apply([{ type: 'put', pod: pick(pod), listed: true }], Date.now());

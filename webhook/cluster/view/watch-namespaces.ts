@@ -1,38 +1,16 @@
-import type { NamespaceFacts, Namespaces } from '../../core/facts/namespace.ts';
+import type { NamespaceFacts } from '../../core/facts/namespace.ts';
 import { relist } from '../../lib/limits.ts';
 import { pathBelow } from '../api-path.ts';
 import type { ApiClient } from '../client.ts';
-import type { Timing } from '../informer/informer.ts';
+import type { Informer, Timing } from '../informer/informer.ts';
 import { InformerFactory } from '../informer/informer-factory.ts';
-import { type ApiObject, isTooLarge } from '../informer/object.ts';
 import type { InformerDeps } from '../informer/report.ts';
-import type { Lister } from '../informer/store.ts';
-import { type Asked, Lookup } from '../lookup.ts';
+import { lookup } from '../lookup.ts';
 import { isOptedIn, namespaceSource, type OptedIn } from './sources.ts';
 
-export const namespaceByName: Asked<ApiObject, NamespaceFacts> = {
-  path: (name) => pathBelow(namespaceSource.path, name),
-  pick: namespaceSource.pick,
-  fits: (facts) => !isTooLarge(facts, namespaceSource.retention),
-};
-
-/**
- * The API server calls the webhook only for namespaces that opted in. If the informer does not know that a namespace
- * has opted in, its data is old, and cni-gate requests the namespace (docs/decisions/injection.md).
- */
-export function clusterNamespaces(
-  informer: Lister<NamespaceFacts>,
-  lookup: Lookup<ApiObject, NamespaceFacts>,
-): Namespaces {
-  return {
-    facts(name) {
-      const known = informer.store.get(name);
-      return isOptedIn(known) ? known : lookup.ask(name);
-    },
-  };
-}
-
-export const optedInBy = (informer: Lister<NamespaceFacts>): OptedIn => ({
+export const optedInBy = (
+  informer: Pick<Informer<never, NamespaceFacts>, 'store' | 'subscribe'>,
+): OptedIn => ({
   has: (namespace) => isOptedIn(informer.store.get(namespace)),
   subscribe: (changed) => {
     const { first, next } = relist;
@@ -54,16 +32,8 @@ export const optedInBy = (informer: Lister<NamespaceFacts>): OptedIn => ({
   },
 });
 
-export interface NamespaceView {
-  readonly value: Namespaces;
-  readonly optedIn: OptedIn;
-  /** Why the namespaces are not known yet; undefined once they were listed. */
-  unready(): string | undefined;
-  close(): Promise<void>;
-}
-
 /** Watches the namespaces that opted in. Does not throw if the API server does not answer. */
-export function watchNamespaces(client: ApiClient, deps: InformerDeps, timing?: Timing): NamespaceView {
+export function watchNamespaces(client: ApiClient, deps: InformerDeps, timing?: Timing) {
   const { resource } = namespaceSource;
   const { metrics, log } = deps;
   const informers = new InformerFactory(client, deps, timing);
@@ -71,13 +41,20 @@ export function watchNamespaces(client: ApiClient, deps: InformerDeps, timing?: 
   void informer.whenSynced().then(() => {
     log.info({ resource, objects: informer.store.size }, `the ${resource} of the cluster are known`);
   });
-  const lookup = new Lookup(client, namespaceByName, (result) =>
-    metrics.lookups.inc({ resource: 'namespaces', result }),
-  );
+  const { pick } = namespaceSource;
+  const path = (name: string): string => pathBelow(namespaceSource.path, name);
+  const ask = lookup({ client, path, pick }, (result) => metrics.lookups.inc({ resource, result }));
+  // The API server calls the webhook only for namespaces that opted in. If the informer does not know that a namespace
+  // has opted in, its data is old, and cni-gate requests the namespace (docs/decisions/injection.md).
+  const facts = (name: string) => {
+    const known = informer.store.get(name);
+    return isOptedIn(known) ? known : ask(name);
+  };
   return {
-    value: clusterNamespaces(informer, lookup),
+    value: { facts },
     optedIn: optedInBy(informer),
-    unready: () => {
+    /** Why the namespaces are not known yet; undefined once they were listed. */
+    unready: (): string | undefined => {
       if (informer.synced) return undefined;
       const why = informer.fault === undefined ? '' : `: ${informer.fault}`;
       return `the ${resource} of the cluster are not known yet${why}`;

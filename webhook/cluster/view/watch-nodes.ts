@@ -1,8 +1,7 @@
-import type { ClusterView, PendingPods } from '../../core/cluster-view.ts';
+import type { ClusterView } from '../../core/cluster-view.ts';
 import type { ApiDaemonSet, ApiPod } from '../../core/facts/api.ts';
-import { type GatePod, toGatePod } from '../../core/facts/gate-pod.ts';
 import type { AgentFacts, NodeFacts } from '../../core/facts/node.ts';
-import type { PendingPod } from '../../core/facts/pending-pod.ts';
+import { type PendingPod, toPendingPod } from '../../core/facts/pending-pod.ts';
 import type { PodEvidence } from '../../core/facts/pod-evidence.ts';
 import { Evidence, type PodChange } from '../../core/networks/evidence.ts';
 import { Holds } from '../../core/networks/holds.ts';
@@ -13,8 +12,8 @@ import { pathBelow } from '../api-path.ts';
 import type { ApiClient } from '../client.ts';
 import { InformerFactory, InformerSet } from '../informer/informer-factory.ts';
 import type { InformerDeps } from '../informer/report.ts';
-import type { Change, Lister } from '../informer/store.ts';
-import { type Asked, defaultLimits, Lookup, type LookupResult } from '../lookup.ts';
+import type { Change } from '../informer/store.ts';
+import { defaultLimits, type LookupResult, lookup } from '../lookup.ts';
 import {
   agentSources,
   type DaemonSetSnapshot,
@@ -29,32 +28,7 @@ import {
 /** `bound` is shorter than the webhook's timeout, so that the answer still reaches the API server. */
 const podLimits = { ...defaultLimits, bound: 2000 };
 
-/** How to request a pod by the key `namespace/name`. */
-export const podByName: Asked<ApiPod, GatePod> = {
-  path: (key) => {
-    const [namespace = '', name = ''] = key.split('/');
-    return pathBelow(podsPath(namespace), name);
-  },
-  pick: toGatePod,
-};
-
-/**
- * The informer lists only pods with the profile label. A pod that the informer does not know is new or has no such
- * label, so cni-gate requests the pod from the API server.
- */
-export function clusterPods(informer: Lister<GatePod>, lookup: Lookup<ApiPod, GatePod>): PendingPods {
-  return {
-    pod(namespace, name, uid) {
-      const key = nameOf({ namespace, name });
-      const isIt = (pod: GatePod | undefined): pod is GatePod =>
-        pod !== undefined && (uid === '' || pod.uid === uid);
-      const known = informer.store.get(key);
-      return isIt(known) ? known : lookup.ask(key).then((found) => (isIt(found) ? found : undefined));
-    },
-  };
-}
-
-export type NodesView = Omit<ClusterView<PendingPod>, 'namespaces' | 'unready'>;
+export type NodesView = Omit<ClusterView, 'namespaces' | 'unready'>;
 
 /**
  * Watches nodes, the DaemonSets that profiles name, the pods of these DaemonSets, and pods with the profile label.
@@ -123,14 +97,27 @@ export function watchGate(
   });
   follow();
   const looked = (result: LookupResult) => deps.metrics.lookups.inc({ resource: 'pods', result });
-  const lookup = new Lookup(client, podByName, looked, podLimits);
+  const path = (key: string): string => {
+    const [namespace = '', name = ''] = key.split('/');
+    return pathBelow(podsPath(namespace), name);
+  };
+  const ask = lookup({ client, path, pick: toPendingPod }, looked, podLimits);
   void Promise.all([nodes.whenSynced(), daemonSets.whenSynced()]).then(() =>
     deps.log.info({ nodes: nodes.store.size }, 'nodes and DaemonSets are known'),
   );
   return {
     readiness,
     evidence,
-    pods: clusterPods(pending, lookup),
+    pods: {
+      // the informer lists only pods with the profile label; another pod is new or has no such label, and is requested
+      pod(namespace, name, uid) {
+        const key = nameOf({ namespace, name });
+        const isIt = (pod: PendingPod | undefined): pod is PendingPod =>
+          pod !== undefined && (uid === '' || pod.uid === uid);
+        const known = pending.store.get(key);
+        return isIt(known) ? known : ask(key).then((found) => (isIt(found) ? found : undefined));
+      },
+    },
     holds,
     pending: () => Array.from(pending.store.list(), (pod) => holds.of(pod)),
     subscribe: (changed) => pending.subscribe((changes) => changed(changes.flatMap(podsOf))),

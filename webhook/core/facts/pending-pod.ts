@@ -3,10 +3,24 @@ import { nameCharacters, pendingPods, planLimits } from '../../lib/limits.ts';
 import { countTerms, hasClaims, type Required, requiredOf } from '../scheduling/constraints.ts';
 import { type Amounts, podRequests } from '../scheduling/requests.ts';
 import type { ApiPod, PodSpec } from './api.ts';
-import { type GatePod, toGatePod } from './gate-pod.ts';
+import { ownerKeyOf } from './pod-evidence.ts';
+import { refusedFor } from './refusal-tag.ts';
+import { requiredProfiles } from './status-annotation.ts';
+import { timeOf } from './verdict.ts';
 
-/** A pod that waits for a node, with its requirements. */
-export interface PendingPod extends GatePod, Required {
+/** What the gate and steering know about a pod that waits for a node. */
+export interface PendingPod extends Required {
+  uid: string;
+  namespace: string;
+  name: string;
+  /** The profiles that apply to the pod, by its annotation and its init container: see {@link requiredProfiles}. */
+  profiles: string[];
+  /** Identifies the pod's owner: see {@link ownerKeyOf}. The pods of one owner are expected to pass or fail alike. */
+  group: string;
+  /** The node in the refusal that the pod's condition PodScheduled shows; undefined if it shows no refusal. */
+  refused: string | undefined;
+  /** Since when the pod is held, or a later time, in milliseconds since the epoch; undefined if neither is known. */
+  heldSince: number | undefined;
   requests: Amounts;
   /** `metadata.resourceVersion`. */
   version: string;
@@ -28,18 +42,23 @@ export interface PendingPod extends GatePod, Required {
 /** Returns what is kept of a pod. Its size is bounded for any pod: see `pendingPods` in `webhook/lib/limits.ts`. */
 export function toPendingPod(pod: ApiPod): PendingPod {
   const { metadata, spec, status } = pod;
-  const pending = toGatePod(pod);
+  const { uid, namespace = '', name } = metadata;
+  const profiles = requiredProfiles(pod);
+  const group = ownerKeyOf(metadata);
+  // a copy, because a substring would keep the whole message in memory
+  const refused = structuredClone(refusedFor(waitsBy(pod)?.message ?? '')?.node);
   const required = { ...requiredOf(spec), requests: podRequests(spec) };
-  const kind = JSON.stringify([pending.profiles, required]);
+  const kind = JSON.stringify([profiles, required]);
   const terms = countTerms(required) + Object.keys(required.requests).length;
   const tooLarge = kind.length > pendingPods.requiredCharacters || terms > planLimits.terms;
   const hasVolumes = hasClaims(spec.volumes);
   const nominated = status?.nominatedNodeName ?? '';
   return {
-    ...pending,
+    ...{ uid, namespace, name, profiles, group, refused },
+    heldSince: refused === undefined ? undefined : statusWrittenAt(pod),
     ...(tooLarge ? nothingRequired : required),
     tooLarge,
-    key: `${pending.namespace}/${digest(pending.group, kind)}`,
+    key: `${namespace}/${digest(group, kind)}`,
     weight: ownWeight + (tooLarge ? 0 : weightOfKind(kind)),
     version: metadata.resourceVersion,
     nominated: nominated.length <= nameCharacters ? nominated : '',
@@ -47,6 +66,19 @@ export function toPendingPod(pod: ApiPod): PendingPod {
     hasVolumes,
     unverifiable: hasVolumes || isUnverifiable(spec),
   };
+}
+
+/** The condition that reports why the scheduler did not schedule the pod; undefined if it did, or has not tried yet. */
+export function waitsBy({ status }: Pick<ApiPod, 'status'>) {
+  const scheduled = status?.conditions?.find(({ type }) => type === 'PodScheduled');
+  return scheduled?.status === 'False' ? scheduled : undefined;
+}
+
+/** When a pod's status was last written. The condition's `lastTransitionTime` is when the pod began to wait at all. */
+function statusWrittenAt({ metadata }: ApiPod): number | undefined {
+  const ofStatus = metadata.managedFields?.filter(({ subresource }) => subresource === 'status') ?? [];
+  const times = ofStatus.flatMap(({ time }) => timeOf(time) ?? []);
+  return times.length === 0 ? undefined : Math.max(...times);
 }
 
 const nothingRequired = { constraints: {}, tolerations: [], requests: {} };

@@ -83,7 +83,10 @@ function sharing<T>(most: number, keyOf: (value: T) => string = String): (value:
   };
 }
 
-/** The Job from which repair released a pod. A pod with a Job's label or another controller was not released. */
+/**
+ * The Job from which repair released a pod. Whatever its annotation says, a pod that still has a Job's label, or whose
+ * controller is not a Job, is not released.
+ */
 function releasedFrom({ annotations, labels, ownerReferences }: ApiPod['metadata']): string | undefined {
   const job = annotations?.[releasedAnnotation];
   if (typeof job !== 'string') return undefined;

@@ -34,7 +34,10 @@ const stopped = new Set<number>([exitCode.SIGHUP, exitCode.SIGINT, exitCode.SIGT
 /** The condition in which the kubelet reports whether the pod has a sandbox (beta since Kubernetes 1.29). */
 export const sandboxCondition = 'PodReadyToStartContainers';
 
-/** How many milliseconds after the end of our container the kubelet may still report the sandbox of that run. */
+/**
+ * How late the kubelet may report the sandbox of a run, in milliseconds after our container ended. A later transition of
+ * the condition means a new sandbox.
+ */
 const longestUpdate = 10_000;
 
 export const conditionOf = ({ conditions }: Pick<PodStatus, 'conditions'>, type: string) =>

@@ -1,6 +1,6 @@
 import { heldPods } from '../../lib/limits.ts';
 import { evictOldest } from '../../lib/maps.ts';
-import type { GatePod } from '../facts/gate-pod.ts';
+import type { PendingPod } from '../facts/pending-pod.ts';
 import type { DaemonSetStatus } from './daemon-set-status.ts';
 
 /** For how many milliseconds a pod may wait for something else, such as room on a full node, before its hold ends. */
@@ -25,13 +25,13 @@ export class Holds {
   readonly #all = new Map<string, Hold>();
 
   /** Since when a pod is held; undefined if it was never refused. @param status of the DaemonSet that is not ready */
-  since({ uid, heldSince }: Pick<GatePod, 'uid' | 'heldSince'>, status: DaemonSetStatus, now: number) {
+  since({ uid, heldSince }: Pick<PendingPod, 'uid' | 'heldSince'>, status: DaemonSetStatus, now: number) {
     const written = heldSince === undefined ? undefined : holdBegan(heldSince, status, now);
     return this.#current(uid, now)?.since ?? written;
   }
 
   /** Since when a pod has been refused, on whatever node; undefined if it was never refused. */
-  refusedSince({ uid, heldSince }: Pick<GatePod, 'uid' | 'heldSince'>, now: number): number | undefined {
+  refusedSince({ uid, heldSince }: Pick<PendingPod, 'uid' | 'heldSince'>, now: number): number | undefined {
     return this.#current(uid, now)?.since ?? heldSince;
   }
 
@@ -41,7 +41,7 @@ export class Holds {
   }
 
   /** Records a waiting pod that a watch shows. @param listed whether a list shows it, so that its refusal may be old */
-  observe({ uid, refused }: GatePod, listed: boolean, now: number): void {
+  observe({ uid, refused }: PendingPod, listed: boolean, now: number): void {
     const hold = this.#all.get(uid);
     if (refused !== undefined) {
       if (hold !== undefined || !listed) this.#set(uid, this.#current(uid, now)?.since ?? now, refused, true);
@@ -54,7 +54,7 @@ export class Holds {
   }
 
   /** Returns the pod with its last known refusal, which its condition may not show yet. */
-  of<Pod extends GatePod>(pod: Pod): Pod {
+  of(pod: PendingPod): PendingPod {
     const hold = this.#all.get(pod.uid);
     if (hold === undefined || (hold.isShown && pod.refused === undefined)) return pod;
     return { ...pod, refused: hold.node, heldSince: hold.since };

@@ -58,14 +58,15 @@ export const joined = (texts: Cel): Cel => `${texts}.filter(t, t != "").join(","
 /** Whether a profile applies to the pod. */
 export const applies = (profile: string): Cel => `${text(profile)} in variables.profiles`;
 
-/** What each profile that applies adds to a text, joined by commas in the order of the label. */
-export const ofProfiles = (values: Iterable<readonly [name: string, value: Cel]>): Cel => {
-  const choice = [...values].reduceRight(
-    (rest, [name, value]) => `p == ${text(name)} ? ${value} : ${rest}`,
-    '""',
+/** What each profile `p` that applies adds to a text, joined by commas in the order of the label. */
+export function ofProfiles(values: Iterable<readonly [name: string, value: Cel]>): Cel {
+  const names = Map.groupBy(values, ([, value]) => value);
+  const choices = Array.from(
+    names,
+    ([value, of]) => `p in ${textList(of.map(([name]) => name))} ? ${value} : `,
   );
-  return joined(`variables.profiles.map(p, ${choice})`);
-};
+  return joined(`variables.profiles.map(p, ${choices.join('')}"")`);
+}
 
 /**
  * Variables and an expression over them, where all variables but the named ones are put in place. The API server runs

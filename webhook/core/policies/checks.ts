@@ -10,8 +10,11 @@ import { variableOf } from './selection.ts';
 export const checksCel = (profile: Profile, redirects: readonly Redirect[]): Cel =>
   profile.proof.checks.map((check) => checkCel(profile, check, redirects)).join(' + "," + ') || '""';
 
-function checkCel({ name, proof }: Profile, check: CheckOfProfile, redirects: readonly Redirect[]): Cel {
-  const json = (settings: CheckOfProfile): Cel => text(JSON.stringify({ profile: name, ...settings }));
+/** The beginning of a check's JSON. The profile is a variable, so that profiles with equal checks share an expression. */
+const ofP = '"{\\"profile\\":\\"" + p + "\\""';
+
+function checkCel({ proof }: Profile, check: CheckOfProfile, redirects: readonly Redirect[]): Cel {
+  const json = (settings: CheckOfProfile): Cel => `${ofP} + ${text(`,${JSON.stringify(settings).slice(1)}`)}`;
   if ('interfaces' in check) {
     const withDevices = { interfaces: { ...check.interfaces, devices: true } };
     return `(variables.hasDevices ? ${json(withDevices)} : ${json(check)})`;
@@ -19,7 +22,7 @@ function checkCel({ name, proof }: Profile, check: CheckOfProfile, redirects: re
   const redirect = redirects.find(({ settings }) => 'redirect' in check && settings === check.redirect);
   if (redirect === undefined) return json(check);
   const fields = joined(list(fieldsOf(redirect, proof.families)));
-  return `${text(`{"profile":"${name}","redirect":{`)} + ${fields} + "}}"`;
+  return `${ofP} + ${text(',"redirect":{')} + ${fields} + "}}"`;
 }
 
 /** The fields of a redirect check, in the order of the webhook's. A field that is missing is an empty text. */

@@ -20,13 +20,9 @@ const insert = (field: string, size: Cel, at: string, item: Cel): Cel =>
     list([add(text(`/spec/${field}/${at}`), item)]),
   );
 
-/** Removes an item of a list of the pod's spec, or the list with its only item. */
-const remove = (field: string, size: Cel, at: Cel): Cel =>
-  when(
-    `${size} == 1`,
-    list([patch('remove', text(`/spec/${field}`))]),
-    list([patch('remove', `${text(`/spec/${field}/`)} + string(${at})`)]),
-  );
+/** Removes an item of a list of the pod's spec. */
+const remove = (field: string, at: Cel): Cel =>
+  list([patch('remove', `${text(`/spec/${field}/`)} + string(${at})`)]);
 
 /** Sets an entry of the labels or annotations. */
 function entry(field: 'labels' | 'annotations', key: string, value: Cel): Cel {
@@ -63,7 +59,7 @@ const containers = (replaces: boolean): Cel =>
   when(
     proves,
     replaces ? `${injection} + ${replaced}` : injection,
-    when('variables.ours >= 0', remove('initContainers', 'size(variables.inits)', 'variables.ours')),
+    when('variables.ours >= 0', remove('initContainers', 'variables.ours')),
   );
 
 const mountsIt = `c.?volumeMounts.orValue([]).exists(m, m.name == ${text(podInfoVolume)})`;
@@ -76,7 +72,7 @@ const volume = when(
   ),
   when(
     `variables.volume >= 0 && !variables.others.exists(c, ${mountsIt})`,
-    remove('volumes', 'size(variables.volumes)', 'variables.volume'),
+    remove('volumes', 'variables.volume'),
   ),
 );
 

@@ -41,7 +41,6 @@ const isOurs =
 /** What an earlier call left, and the pod's parts. The webhook parses the status; the policy compares its text. */
 const facts: Record<string, Cel> = {
   status: `object.metadata.?annotations[?${text(statusAnnotation)}].orValue("")`,
-  isWritten: hasStatus,
   ownLabel: labelOf('object'),
   namespaceLabel: labelOf('namespaceObject'),
   isCopied:
@@ -73,9 +72,7 @@ function replacedVariables(profiles: readonly Profile[]): Record<string, Cel> {
 }
 
 /** A resource that only some nodes have: see `requestsDevices` in proof/plan.ts. */
-const hasDevices =
-  'variables.planned.exists(c, ["limits", "requests"].exists(f, ' +
-  `c.?resources[?f].orValue({}).exists(n, !(n in ${textList(counted)}))))`;
+const hasDevices = `variables.planned.exists(c, c.?resources.?limits.orValue({}).exists(n, !(n in ${textList(counted)})))`;
 
 /** The text of the status annotation: `statusText` as an expression. */
 const quoted = (names: Cel): Cel => `${names}.map(n, "\\"" + n + "\\"").join(",")`;
@@ -109,7 +106,10 @@ function variablesOf(policy: Policy, conditions: readonly MatchCondition[]): Rec
   const { proof } = policy;
   const profiles = [...policy.profiles.values()];
   const redirects = redirectsOf(profiles);
-  const applying = profiles.map((profile) => allOf([`n == ${text(profile.name)}`, appliesCel(profile)]));
+  const applying = Array.from(
+    Map.groupBy(profiles, appliesCel),
+    ([condition, of]) => `n in ${textList(of.map(({ name }) => name))} && ${condition}`,
+  );
   // the conditions without their alternative: what has a status is asked about, to lose it
   const holding = conditions.map(({ expression }) => `(${expression.replace(` || ${hasStatus}`, '')})`);
   const ofChecks = (of: (profile: Profile) => Cel): Cel =>
@@ -119,7 +119,7 @@ function variablesOf(policy: Policy, conditions: readonly MatchCondition[]): Rec
     image: text(proof.image),
     mode: text(proof.mode),
     ...facts,
-    isExempt: `variables.isWritten && !${allOf(holding)}`,
+    isExempt: `!${allOf(holding)}`,
     profiles: `variables.isExempt ? [] : variables.names.filter(n, ${anyOf(applying)})`,
     ...replacedVariables(profiles),
     ...idVariables(redirects),

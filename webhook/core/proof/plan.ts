@@ -4,9 +4,9 @@ import {
   validateCommand,
   type WitnessCheck,
 } from '../../../validator/shared/contract.ts';
+import { longestNetworks, parseNetworks } from '../../../validator/shared/networks.ts';
 import { quoted } from '../../lib/clean.ts';
 import { CniGateError } from '../../lib/errors.ts';
-import { texts } from '../../lib/limits.ts';
 import { getOwn } from '../../lib/maps.ts';
 import { foreign } from '../../lib/names.ts';
 import type { NamespaceFacts } from '../facts/namespace.ts';
@@ -18,7 +18,7 @@ import {
   tokenMount,
   type VolumeMount,
 } from '../facts/pod.ts';
-import { mergeNetworks, parseNetworks } from '../profiles/multus-networks.ts';
+import { mergeNetworks } from '../profiles/multus-networks.ts';
 import {
   type CheckOfProfile,
   checkNameOf,
@@ -222,7 +222,7 @@ function unreadableNetworks(pod: Pod, checkNames: string[]): string[] {
   const networks = getOwn(pod.metadata.annotations, foreign.networks);
   if (networks === undefined || !checkNames.includes('interfaces')) return [];
   // a list that is too long is not parsed here, but Multus may be able to read it
-  if (networks.length > texts.annotation || parseNetworks(networks) !== undefined) return [];
+  if (networks.length > longestNetworks || parseNetworks(networks) !== undefined) return [];
   return [
     `${foreign.networks} is neither a comma list nor a JSON list that Multus can read: the pod cannot start`,
   ];

@@ -16,10 +16,7 @@ import { pendingIndex } from './pending-index.ts';
 import { nodeSearch } from './search.ts';
 import { type ApiVersion, usesNominations } from './version.ts';
 
-export type SteerView = Pick<
-  ClusterView<PendingPod>,
-  'readiness' | 'evidence' | 'pending' | 'unsynced' | 'subscribe'
->;
+export type SteerView = Pick<ClusterView, 'readiness' | 'evidence' | 'pending' | 'unsynced' | 'subscribe'>;
 
 /** Each token of the bucket pays for the comparison of a pod with a node. */
 type Options = LeaderDeps<SteerView> & { metrics: SteerMetrics; bucket: TokenBucket };

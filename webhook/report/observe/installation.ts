@@ -14,7 +14,7 @@ import { verifyChain } from '../../../certs/verify.ts';
 import { apiPath, configurationsPath, pathBelow, type WebhookKind } from '../../cluster/api-path.ts';
 import type { ApiClient } from '../../cluster/client.ts';
 import type { ApiObject } from '../../cluster/informer/object.ts';
-import type { Lease } from '../../cluster/lease/lease.ts';
+import type { Lease } from '../../cluster/leadership.ts';
 import { getOwn } from '../../lib/maps.ts';
 import {
   installedDeployment,

@@ -3,7 +3,7 @@ import { readMessage } from '../../../validator/shared/message.ts';
 import type { ApiObject, Source } from '../../cluster/informer/object.ts';
 import { podsPath } from '../../cluster/view/sources.ts';
 import type { ApiPod, PodStatus } from '../../core/facts/api.ts';
-import { waitsBy } from '../../core/facts/gate-pod.ts';
+import { waitsBy } from '../../core/facts/pending-pod.ts';
 import { isOurContainer, type Pod, variableOf } from '../../core/facts/pod.ts';
 import type { PodEvidence } from '../../core/facts/pod-evidence.ts';
 import { refusedFor } from '../../core/facts/refusal-tag.ts';

@@ -67,8 +67,8 @@ export function gitlabOutput(report: Report, strict: boolean, root: string): str
 }
 
 /**
- * The output for a step of GitHub Actions: a workflow command for each problem, then totals. It contains no other text
- * of the input, because a runner looks for commands in every line. Source: GitHub's documentation, "Workflow commands".
+ * The output for a step of GitHub Actions: a workflow command for each problem, then totals. Nothing else of the input
+ * is printed, because the runner looks for commands in every line. Source: GitHub's documentation, "Workflow commands".
  */
 export function githubOutput(report: Report, summary: Summary, strict: boolean, root: string): string {
   const [reviewed, , end] = totals(summary, { paint: (_, text) => text, strict });

@@ -7,8 +7,8 @@ import {
   gate,
 } from '../../../../webhook/admission/gate.ts';
 import { decodePlacement } from '../../../../webhook/admission/placement.ts';
-import { type GatePod, toGatePod } from '../../../../webhook/core/facts/gate-pod.ts';
 import { toAgentFacts, toDaemonSetFacts } from '../../../../webhook/core/facts/node.ts';
+import { type PendingPod, toPendingPod } from '../../../../webhook/core/facts/pending-pod.ts';
 import { refusedFor } from '../../../../webhook/core/facts/refusal-tag.ts';
 import { noEvidence } from '../../../../webhook/core/networks/evidence.ts';
 import { Holds, holdBegan } from '../../../../webhook/core/networks/holds.ts';
@@ -47,7 +47,7 @@ const viewOf = (readiness: Readiness) => ({
 
 function decide(
   node: string,
-  pod: GatePod | undefined = pending(),
+  pod: PendingPod | undefined = pending(),
   gate: object = {},
   request: object = {},
   readiness = broken,
@@ -281,7 +281,7 @@ suite('decodePlacement', () => {
   });
 });
 
-suite('toGatePod', () => {
+suite('toPendingPod', () => {
   const metadata = {
     ...{ uid: 'u1', resourceVersion: '1', namespace: 'shop', name: 'web-0' },
     creationTimestamp: '2026-11-21T12:00:00Z',
@@ -290,7 +290,7 @@ suite('toGatePod', () => {
   const waiting = (message: string, status = 'False') => {
     const since = { lastTransitionTime: '2026-11-21T11:50:00Z' };
     const conditions = [{ type: 'PodScheduled', status, message, ...since }];
-    return toGatePod({ metadata: { ...metadata, annotations }, spec: {}, status: { conditions } });
+    return toPendingPod({ metadata: { ...metadata, annotations }, spec: {}, status: { conditions } });
   };
   const refusal =
     'admission webhook "bindings.cni-gate.io" denied the request: node n1 is not ready for profile mesh: … (CNI_GATE_NODE_NOT_READY node=n1 profile=mesh state=broken)';
@@ -302,6 +302,6 @@ suite('toGatePod', () => {
   test('keeps no hold of a pod that waits for another reason, or is bound', () => {
     assert.deepEqual(waiting('0/3 nodes are available'), pending());
     assert.deepEqual(waiting(refusal, 'True'), pending());
-    assert.deepEqual(toGatePod({ metadata, spec: {} }), pending({ profiles: [] }));
+    assert.deepEqual(toPendingPod({ metadata, spec: {} }).profiles, []);
   });
 });

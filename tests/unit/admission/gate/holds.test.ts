@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { Registry } from 'prom-client';
 import type { ApiPod } from '../../../../webhook/core/facts/api.ts';
-import { toGatePod } from '../../../../webhook/core/facts/gate-pod.ts';
 import { toAgentFacts } from '../../../../webhook/core/facts/node.ts';
+import { toPendingPod } from '../../../../webhook/core/facts/pending-pod.ts';
 import { systemClock } from '../../../../webhook/lib/deps.ts';
 import { heldPods } from '../../../../webhook/lib/limits.ts';
 import { measureCluster } from '../../../../webhook/server/cluster-metrics.ts';
@@ -43,7 +43,7 @@ function apiPod(uid: string, { refusal = true, waitsSince = now, written = now, 
       conditions: [{ type: 'PodScheduled', status: 'False', message, lastTransitionTime: iso(waitsSince) }],
     },
   };
-  return toGatePod(pod);
+  return toPendingPod(pod);
 }
 
 /** A replica that would refuse pods on n1 and n2, because another pod is trying the network of each node. */

@@ -1,7 +1,7 @@
 import { type GateDecision, gate } from '../../../../webhook/admission/gate.ts';
 import { decodePlacement } from '../../../../webhook/admission/placement.ts';
 import type { ClusterView } from '../../../../webhook/core/cluster-view.ts';
-import type { GatePod } from '../../../../webhook/core/facts/gate-pod.ts';
+import type { PendingPod } from '../../../../webhook/core/facts/pending-pod.ts';
 import { Evidence } from '../../../../webhook/core/networks/evidence.ts';
 import { Holds } from '../../../../webhook/core/networks/holds.ts';
 import { policyOf } from '../../../support/configurations.ts';
@@ -28,7 +28,7 @@ export class Replica {
   readonly evidence = new Evidence();
   readonly readiness = clusterWith({ n1: {}, n2: {}, n3: undefined });
   readonly holds = new Holds();
-  readonly #waiting = new Map<string, GatePod>();
+  readonly #waiting = new Map<string, PendingPod>();
   readonly #gate: object;
 
   constructor(gate: object = {}, synced = true) {
@@ -50,7 +50,7 @@ export class Replica {
   }
 
   /** The watch of pods that wait for a node reports a pod. */
-  waits(pod: Partial<GatePod>, at = now, listed = false): void {
+  waits(pod: Partial<PendingPod>, at = now, listed = false): void {
     const shown = pending(pod);
     this.#waiting.set(shown.uid, shown);
     this.holds.observe(shown, listed, at);
@@ -66,7 +66,7 @@ export class Replica {
   /** The decision about the Binding of a waiting pod, or about the request that `more` describes. */
   async decides(
     node: string,
-    pod: Partial<GatePod> = {},
+    pod: Partial<PendingPod> = {},
     more: object = {},
     at = now,
   ): Promise<GateDecision> {
@@ -83,7 +83,7 @@ export class Replica {
     return decision;
   }
 
-  async says(node: string, pod: Partial<GatePod> = {}, more: object = {}, at = now): Promise<string> {
+  async says(node: string, pod: Partial<PendingPod> = {}, more: object = {}, at = now): Promise<string> {
     const { outcome, reason } = await this.decides(node, pod, more, at);
     return `${outcome} ${reason}`;
   }

@@ -1,6 +1,6 @@
 import type { GateView } from '../../../../webhook/admission/gate.ts';
-import type { GatePod } from '../../../../webhook/core/facts/gate-pod.ts';
 import { toAgentFacts, toDaemonSetFacts, toNodeFacts } from '../../../../webhook/core/facts/node.ts';
+import { type PendingPod, toPendingPod } from '../../../../webhook/core/facts/pending-pod.ts';
 import { noEvidence } from '../../../../webhook/core/networks/evidence.ts';
 import { Holds } from '../../../../webhook/core/networks/holds.ts';
 import { Readiness } from '../../../../webhook/core/networks/readiness.ts';
@@ -17,10 +17,13 @@ export function clusterWith(agents: Record<string, AgentOptions | undefined>): R
   return readiness;
 }
 
-export function pending(more: Partial<GatePod> = {}): GatePod {
+export function pending(more: Partial<PendingPod> = {}): PendingPod {
   const { uid = 'u1' } = more;
-  const base = { uid, namespace: 'shop', name: 'web-0', profiles: ['mesh'], group: uid };
-  return { ...base, heldSince: undefined, refused: undefined, ...more };
+  const metadata = {
+    ...{ uid, resourceVersion: '1', namespace: 'shop', name: 'web-0', creationTimestamp: '' },
+    annotations: { 'cni-gate.io/status': '{"profiles":["mesh"]}' },
+  };
+  return { ...toPendingPod({ metadata, spec: {} }), ...more };
 }
 
 /** What the gate knows: a waiting pod, and node n1, on which the DaemonSet's pod is not ready. */

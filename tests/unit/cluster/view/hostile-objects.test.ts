@@ -18,19 +18,12 @@ import {
 } from '../../../support/hostile-cluster.ts';
 import { apiAgent, apiNode } from '../../core/networks/objects.ts';
 
+const optedIn = { 'cni-gate.io/profile': 'mesh' };
 const claimName = 'x'.repeat(1_300_000);
 const policy = policyOf({ profiles: [{ name: 'mesh', daemonSets: [{ namespace: 'net', name: 'agent' }] }] });
 const daemonSets = '/apis/apps/v1/namespaces/net/daemonsets';
 const agents = '/api/v1/namespaces/net/pods';
 const agent = { namespace: 'net', name: 'agent' };
-
-const manyLabels = (count: number): Record<string, string> =>
-  Object.fromEntries(Array.from({ length: count }, (_, index) => [`tenant.example.com/${index}`, 'x']));
-
-function nodeWith(name: string, labels: Record<string, string>, version = 1): object {
-  const { metadata, ...rest } = apiNode(name, 'b1', version);
-  return { metadata: { ...metadata, labels }, ...rest };
-}
 
 async function until(holds: () => boolean): Promise<void> {
   while (!holds()) await new Promise((resolve) => setTimeout(resolve, 10));
@@ -141,32 +134,37 @@ suite('objects that any user can create', { timeout: 300_000 }, () => {
     await until(() => gate.notSynced(agent));
   });
 
-  test('only namespaces with the profile label are listed; one with too many labels is unknown', async (t) => {
-    const labels = { 'cni-gate.io/profile': 'mesh', ...manyLabels(1000) };
-    const large = { metadata: { name: 'large', uid: 'u', resourceVersion: '5', labels } };
-    const { api, facts, leftOut } = await watching(t, {
-      '/api/v1/namespaces': [namespaceOf('shop', true), large],
-      '/api/v1/namespaces/large': [large],
+  test('a namespace or pod that is known is answered at once; another one is requested by its name', async (t) => {
+    const recreated = pendingPod('shop', 'a') as ReturnType<typeof apiAgent>;
+    const empty = { name: 'empty', uid: 'e', resourceVersion: '5', labels: { 'cni-gate.io/profile': '' } };
+    const { api, gate, facts } = await watching(t, {
+      '/api/v1/namespaces': [...(ordinary['/api/v1/namespaces'] ?? []), { metadata: empty }],
+      '/api/v1/namespaces/late': [namespaceOf('late', true)],
+      '/api/v1/pods': [pendingPod('shop', 'a')],
+      '/api/v1/namespaces/shop/pods/a': [{ ...recreated, metadata: { ...recreated.metadata, uid: 'new' } }],
     });
+    await until(() => [...gate.pending()].length === 1);
+    const labels = async (name: string) => (await facts(name))?.labels;
+    const uid = async (asked: string) => (await gate.pods.pod('shop', 'a', asked))?.uid;
+    assert.deepEqual(
+      [await labels('shop'), await uid('shop-a'), await uid('')],
+      [optedIn, 'shop-a', 'shop-a'],
+    );
+    assert.deepEqual(await labels('empty'), empty.labels);
+    const asked = () =>
+      api.asked.map(({ path }) => path).filter((path) => /\w\/(late|tenant|empty|a)$/.test(path));
+    assert.deepEqual(asked(), []);
+    assert.deepEqual([await labels('late'), await labels('tenant')], [optedIn, undefined]);
+    assert.deepEqual([await uid('new'), await uid('other')], ['new', undefined]);
+    const namespaces = ['/api/v1/namespaces/late', '/api/v1/namespaces/tenant'];
+    assert.deepEqual(asked(), [...namespaces, '/api/v1/namespaces/shop/pods/a']);
+  });
+
+  test('only namespaces with the profile label are listed', async (t) => {
+    const { api, facts } = await watching(t, {});
     const asked = api.asked.filter(({ path }) => path === '/api/v1/namespaces');
     assert.deepEqual([...new Set(asked.map(({ query }) => query.labelSelector))], ['cni-gate.io/profile']);
     assert.equal((await facts('shop'))?.labels['cni-gate.io/profile'], 'mesh');
-    await assert.rejects(facts('large'), { code: 'CNI_GATE_CLUSTER_TOO_LARGE' });
-    assert.equal(await leftOut('too-large'), 1);
-  });
-
-  test('a node with too many labels is unknown: it does not take the memory of others', async (t) => {
-    const large = nodeWith('n2', manyLabels(2000));
-    const { api, gate, leftOut } = await watching(t, { '/api/v1/nodes': [nodeWith('n1', {}), large] });
-    const known = (): string[] => Array.from(gate.readiness.nodes(), ({ name }) => name).sort();
-    await until(() => gate.unsynced() === undefined);
-    assert.deepEqual(known(), ['n1']);
-    assert.equal(await leftOut('too-large'), 1);
-    await api.send('/api/v1/nodes', 'MODIFIED', nodeWith('n2', manyLabels(100), 8));
-    await until(() => known().length === 2);
-    await api.send('/api/v1/nodes', 'MODIFIED', nodeWith('n2', manyLabels(2000), 9));
-    await until(() => known().length === 1);
-    assert.equal(await leftOut('too-large'), 2);
   });
 
   test('100 MB of them fit into a heap of 48 MiB', async (t) => {

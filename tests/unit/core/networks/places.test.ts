@@ -87,7 +87,7 @@ suite('a DaemonSet that may be in several namespaces', () => {
       const { state, passedAt } = networkOn('n1', 'mesh', known, 'web');
       return [state, passedAt?.at];
     };
-    assert.deepEqual(on(30, 1), ['unproved', undefined]);
+    assert.deepEqual(on(30, 1), ['try', undefined]);
     assert.deepEqual(on(90, 60), ['open', start + 90_000]);
   });
 

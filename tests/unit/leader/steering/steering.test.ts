@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Leadership } from '../../../../webhook/cluster/lease/leadership.ts';
+import type { Leadership } from '../../../../webhook/cluster/leadership.ts';
 import type { PendingPod } from '../../../../webhook/core/facts/pending-pod.ts';
 import { Evidence, noEvidence } from '../../../../webhook/core/networks/evidence.ts';
 import type { Readiness } from '../../../../webhook/core/networks/readiness.ts';
