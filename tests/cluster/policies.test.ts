@@ -62,6 +62,7 @@ const left: Partial<Record<LeftReason, string[]>> = {
     'join-of-one-group-for-two-meshes',
     'join-of-one-id-for-two-meshes',
     'join-of-reach-and-redirect',
+    'join-of-replaced-and-required',
     'join-of-two-user-ids',
     'own-validator-in-a-join',
     'witness-beside-own-validator',

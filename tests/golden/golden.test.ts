@@ -38,7 +38,7 @@ async function holds(file: URL): Promise<void> {
     const seen = expectationOf(answer);
     const place = index === 0 ? ['expect'] : ['calls', index - 1, 'expect'];
     changed = compare(call.expect, seen, document, place) || changed;
-    current = assertSound(current, answer);
+    current = assertSound(current, answer, context.policy);
     await assertSettled(current, answer, ask);
   }
   if (changed) writeFileSync(file, document.toString({ lineWidth: 0 }));

@@ -39,6 +39,19 @@ test('the diff of an object in a List, and of JSON', async (t) => {
   assert.match(inJson, /^\+ {8}"name": "cni-gate-validator",$/m);
 });
 
+test('an init container that the proof replaces is a removal in the diff', async (t) => {
+  const validator = 'linkerd-network-validator';
+  const text = pod('a').replace('spec:', `spec:\n  initContainers:\n  - name: ${validator}\n    image: b`);
+  const redirect = { listen: 4140, connect: ['192.0.2.2:1404'] };
+  const config = {
+    ...{ apiVersion: 'cni-gate.io/v1alpha1', kind: 'Configuration' },
+    profiles: [{ name: 'linkerd', proof: { checks: [{ redirect }], replaces: [validator] } }],
+  };
+  const reviewed = await reviewText(t, text, { profile: 'linkerd', config: JSON.stringify(config) });
+  assert.match(reviewed.text(), /^- .*name: linkerd-network-validator/m);
+  assert.doesNotMatch(reviewed.yaml(), /linkerd-network-validator/);
+});
+
 test('control characters in names do not reach the terminal', async (t) => {
   const text = pod('a').replace('name: a', 'name: "\\e[2Ja\\u009b1mb\\a"');
   const reviewed = await reviewText(t, text, { profile: 'cilium' });

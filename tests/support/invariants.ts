@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import jsonpatch, { type Operation } from 'fast-json-patch';
 import { allContainers, type Pod } from '../../webhook/core/facts/pod.ts';
+import type { Policy } from '../../webhook/core/profiles/policy.ts';
 import { statusAnnotation, validatorContainer } from '../../webhook/lib/names.ts';
 import { type Answer, copyOf, patched } from './answers.ts';
 import { initContainerFirst, mountServiceAccount } from './between-calls.ts';
@@ -11,15 +12,16 @@ import { assertUntouched } from './untouched.ts';
 const places = new Set(['injected', 'updated', 'current']);
 
 /** Asserts what must be true of every answer, whatever was decided. Returns the pod after the patch. */
-export function assertSound(pod: Pod, { decision, response, patch }: Answer): Pod {
+export function assertSound(given: Pod, { decision, response, patch }: Answer, policy?: Policy): Pod {
   const { outcome, reason } = decision;
+  const pod = withoutReplaced(given, decision, policy);
   assert.equal(response.allowed, outcome !== 'refused');
   assert.equal(response.patchType, patch.length > 0 ? 'JSONPatch' : undefined);
   assert.equal(response.auditAnnotations?.outcome, outcome);
   assert.equal(response.auditAnnotations?.reason, reason);
   assertWarnings(response.warnings ?? []);
-  assertLeast(pod, patch);
-  const after = patched(pod, patch);
+  assertLeast(given, patch);
+  const after = patched(given, patch);
   const own = places.has(outcome) || outcome === 'removed' ? withoutOurs(pod) : pod;
   assert.equal(qosClass(after), qosClass(own), 'the QoS class changed');
   assertUntouched(pod, after);
@@ -54,6 +56,16 @@ function proves({ metadata }: Pod): boolean {
 
 const hasOurs = (pod: Pod): boolean =>
   (pod.spec.initContainers ?? []).some(({ name }) => name === validatorContainer);
+
+/** The pod without the init containers that its profiles replace, which the patch must remove. */
+function withoutReplaced(pod: Pod, { outcome, profiles }: Answer['decision'], policy?: Policy): Pod {
+  if (!places.has(outcome) || policy?.proof.mode !== 'enforce') return pod;
+  const replaced = profiles.flatMap((name) => policy.profiles.get(name)?.proof.replaces ?? []);
+  const copy = copyOf(pod);
+  const kept = copy.spec.initContainers?.filter(({ name }) => !replaced.some((one) => one === name));
+  if (kept !== undefined) copy.spec.initContainers = kept;
+  return copy;
+}
 
 /** The pod without our init container. Other webhooks may have changed its QoS class since an earlier call. */
 function withoutOurs(pod: Pod): Pod {

@@ -26,6 +26,7 @@ export function profileFaults(profile: Profile, path: (string | number)[], reser
     ...annotationFaults(profile, [...path, 'annotations'], reserved),
     ...targetFaults(profile, [...path, 'proof', 'checks']),
     ...containerFaults(profile, [...path, 'proof', 'container']),
+    ...replacesFaults(profile, [...path, 'proof', 'replaces']),
     ...conflicts([profile]).map((text) => ({ path, text })),
   ];
 }
@@ -88,6 +89,14 @@ function containerFaults({ when, proof }: Profile, path: (string | number)[]): F
     faults.push({ path: [...path, 'imageOf'], text });
   }
   return faults;
+}
+
+/** linkerd's validator proves the outbound redirect, so nothing may take its place that does not. */
+function replacesFaults({ proof }: Profile, path: (string | number)[]): Fault[] {
+  const proves = proof.checks.some((check) => 'redirect' in check && check.redirect.direction === 'outbound');
+  return proof.replaces === undefined || proves || proof.container !== undefined
+    ? []
+    : [{ path, text: 'needs a redirect check with direction outbound, or proof.container' }];
 }
 
 function targetFaults({ proof }: Profile, path: (string | number)[]): Fault[] {

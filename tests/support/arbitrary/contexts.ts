@@ -19,6 +19,14 @@ const profiles = [
     name: 'homemade',
     proof: { checks: [{ redirect: { listen: 15_999, connect: ['192.0.2.9:9'], notAsUser: 65_534 } }] },
   },
+  {
+    name: 'alone',
+    when: { container: 'linkerd-proxy' },
+    proof: {
+      checks: [{ redirect: { listen: 14_140, connect: ['192.0.2.9:9'], notAsUser: 2102 } }],
+      replaces: ['linkerd-network-validator'],
+    },
+  },
   { name: 'database', proof: { checks: [{ reach: { host: 'db.shop.svc', port: 5432 } }] } },
 ];
 

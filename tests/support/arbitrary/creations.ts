@@ -13,6 +13,7 @@ const profiles = [
   ...['cilium', 'linkerd', 'istio', 'istio-ambient', 'multus', 'cilium.linkerd', 'cilium.linkerd.multus'],
   ...['aws-vpc-cni.istio', 'istio-ambient.multus', 'homemade.linkerd', 'database.cilium', 'istio.multus'],
   ...['cilium.shaped', 'storage.multus', 'nope', 'cilium.cilium', 'istio.linkerd', 'homemade.istio'],
+  ...['alone', 'alone.cilium', 'alone.linkerd.multus'],
 ];
 
 const contexts = policies.flatMap((policy) =>

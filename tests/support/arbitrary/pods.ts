@@ -7,7 +7,7 @@ import { anyResources, styles } from './resources.ts';
 /** Names of containers, some of which occur in the `when` of a profile. */
 const names = [
   ...['linkerd-proxy', 'linkerd-init', 'istio-proxy', 'istio-validation', 'istio-init'],
-  ...['app', 'cache', 'log', 'wait'],
+  ...['linkerd-network-validator', 'app', 'cache', 'log', 'wait'],
 ];
 
 const image = fc.constantFrom(

@@ -23,7 +23,7 @@ function named(name: string, change: Change): Change {
 
 async function call(pod: Pod, context: MutateContext): Promise<{ answer: Answer; after: Pod }> {
   const answer = await answerTo(pod, context);
-  return { answer, after: assertSound(pod, answer) };
+  return { answer, after: assertSound(pod, answer, context.policy) };
 }
 
 function changed(pod: Pod, change: Change): Pod {

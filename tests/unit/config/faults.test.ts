@@ -240,6 +240,16 @@ suite('a wrong profile is refused', () => {
         '.proof.container.imageOf: "proxy" must be required by each condition of when (container: proxy), because its image is used',
       ],
       [
+        'what no mesh calls its validator',
+        'proof: {replaces: [app]}\n',
+        '.proof.replaces[0]: must be one of linkerd-network-validator, is "app"',
+      ],
+      [
+        'a replaced validator without a proof of the same',
+        `proof: {checks: [{address: {}}, ${redirect('direction: inbound')}], replaces: [linkerd-network-validator]}\n`,
+        '.proof.replaces: needs a redirect check with direction outbound, or proof.container',
+      ],
+      [
         'a list of networks that Multus cannot read',
         "annotations: {k8s.v1.cni.cncf.io/networks: '[{'}\n",
         '.annotations["k8s.v1.cni.cncf.io/networks"]: is neither a comma-separated list nor a JSON list of networks',
@@ -273,6 +283,19 @@ suite('a wrong profile is refused', () => {
         ': at most one profile may require a user id, not "a" and "a"',
         ': two redirect checks bind port 1 (profile "a")',
       ],
+      ...[
+        'when: {container: V}\n    proof: {checks: [R], replaces: [V]}\n',
+        'when: [{}, {noContainer: V}]\n    proof: {checks: [R], replaces: [V]}\n',
+        `proof: {checks: [${redirect('notAsUser: {containers: [b, V]}')}], replaces: [V]}\n`,
+        'proof: {checks: [R], families: {container: V, env: A}, replaces: [V]}\n',
+        'proof: {container: {image: b, notAsGroup: {containers: [V]}}, replaces: [V]}\n',
+      ].map(
+        (text): Row => [
+          `a replaced container that the profile reads: ${text.replaceAll(/\s+/g, ' ')}`,
+          text.replaceAll('V', 'linkerd-network-validator').replaceAll('R', redirect('notAsUser: 5')),
+          ': profile "a" reads container "linkerd-network-validator", which profile "a" takes out (proof.replaces)',
+        ],
+      ),
       [
         'a condition that its own annotation ends',
         'when: {annotations: {x: {exists: false}}}\n    annotations: {x: z}\n',

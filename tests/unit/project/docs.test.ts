@@ -9,6 +9,7 @@ import { generatedFiles } from '../../../release/reference/pages.ts';
 import { createProgram } from '../../../webhook/commands/program.ts';
 import { builtInProfiles } from '../../../webhook/config/builtin.ts';
 import { parseConfiguration } from '../../../webhook/config/load.ts';
+import type { Profile } from '../../../webhook/core/profiles/types.ts';
 import { type ErrorCode, errorCodes, errorPage } from '../../../webhook/lib/errors.ts';
 import { docsUrl } from '../../../webhook/lib/names.ts';
 import { catalogue, checkPage } from '../../../webhook/report/judge/catalogue.ts';
@@ -106,6 +107,17 @@ suite('every configuration in the documentation is valid', () => {
         test(path, () => void parseConfiguration(head + block, path));
     }
   }
+});
+
+test('linkerd-replaces.yaml is the built-in profile with proof.replaces', () => {
+  const path = 'docs/guides/profiles/linkerd-replaces.yaml';
+  const linkerd = ({ name }: Profile): boolean => name === 'linkerd';
+  const builtIn = builtInProfiles().find(linkerd);
+  assert.ok(builtIn);
+  assert.deepEqual(parseConfiguration(text(path), path).profiles.find(linkerd), {
+    ...builtIn,
+    proof: { ...builtIn.proof, replaces: ['linkerd-network-validator'] },
+  });
 });
 
 suite('the reference has what the code declares', () => {

@@ -40,18 +40,27 @@ const removeEntry = (field: string, key: string): Cel =>
 const proves = 'size(variables.checkNames) > 0';
 const ours = '"/spec/initContainers/" + string(variables.ours)';
 
-const container = when(
-  proves,
-  when(
-    'variables.ours < 0',
-    insert('initContainers', 'size(variables.inits)', '0', 'variables.wanted'),
-    `${when('variables.isCurrent', '[]', list([patch('replace', ours, 'variables.wanted')]))} + ${when(
-      'variables.ours > 0',
-      list([`JSONPatch{op: "move", from: ${ours}, path: "/spec/initContainers/0"}`]),
-    )}`,
-  ),
-  when('variables.ours >= 0', remove('initContainers', 'variables.ours')),
+const injection = when(
+  'variables.ours < 0',
+  insert('initContainers', 'size(variables.inits)', '0', 'variables.wanted'),
+  `${when('variables.isCurrent', '[]', list([patch('replace', ours, 'variables.wanted')]))} + ${when(
+    'variables.ours > 0',
+    list([`JSONPatch{op: "move", from: ${ours}, path: "/spec/initContainers/0"}`]),
+  )}`,
 );
+
+/** Removes what the proof replaces, at most one container, once our init container is the first. */
+const replaced = `variables.replaced.map(r, ${patch(
+  'remove',
+  '"/spec/initContainers/" + string(r + (variables.ours < 0 || r < variables.ours ? 1 : 0))',
+)})`;
+
+const containers = (replaces: boolean): Cel =>
+  when(
+    proves,
+    replaces ? `${injection} + ${replaced}` : injection,
+    when('variables.ours >= 0', remove('initContainers', 'variables.ours')),
+  );
 
 const mountsIt = `c.?volumeMounts.orValue([]).exists(m, m.name == ${text(podInfoVolume)})`;
 const volume = when(
@@ -86,16 +95,18 @@ function secrets({ imagePullSecrets }: ProofSettings): Cel {
  * Injects, updates or removes the proof, or marks a pod that is left to the webhook. If there is no change, the patch
  * is a `test` operation that fails: the API server then drops the patch, and need not decode an unchanged pod.
  * Source: k8s.io/apiserver `pkg/admission/plugin/policy/mutating/patch/json_patch.go`, `Patch`
+ *
+ * @param replaces whether the proof of a profile replaces init containers
  */
-export const patchesCel = (proof: ProofSettings): Cel =>
-  `[${changesCel(proof)}].map(p, size(p) > 0 ? p : ${list([patch('test', text('/kind'), text('unchanged'))])})[0]`;
+export const patchesCel = (proof: ProofSettings, replaces: boolean): Cel =>
+  `[${changesCel(proof, replaces)}].map(p, size(p) > 0 ? p : ${list([patch('test', text('/kind'), text('unchanged'))])})[0]`;
 
-const changesCel = (proof: ProofSettings): Cel =>
+const changesCel = (proof: ProofSettings, replaces: boolean): Cel =>
   when(
     'variables.left != ""',
     entry('annotations', statusAnnotation, markCel('variables.left')),
     [
-      container,
+      containers(replaces),
       volume,
       ...(proof.imagePullSecrets.length > 0 ? [secrets(proof)] : []),
       when(

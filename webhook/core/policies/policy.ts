@@ -9,7 +9,7 @@ import { version } from '../../lib/version.ts';
 import type { Policy } from '../profiles/policy.ts';
 import { checkNameOf, type Profile } from '../profiles/types.ts';
 import { counted } from '../proof/resources.ts';
-import { allOf, anyOf, type Cel, inPlace, ofProfiles, text, textList } from './cel.ts';
+import { allOf, anyOf, applies, type Cel, inPlace, ofProfiles, text, textList } from './cel.ts';
 import { checksCel } from './checks.ts';
 import { conditionsOf, hasStatus, type MatchCondition, matchConstraints } from './conditions.ts';
 import { containerVariables } from './container.ts';
@@ -51,14 +51,28 @@ const facts: Record<string, Cel> = {
   names: 'variables.profile.split(".")',
   inits: 'object.spec.?initContainers.orValue([])',
   containers: 'dyn(variables.inits) + dyn(object.spec.containers)',
-  others: `variables.containers.filter(c, c.name != ${text(validatorContainer)})`,
   ours: `variables.inits.map(c, ${isOurs}).indexOf(true)`,
   volumes: 'object.spec.?volumes.orValue([])',
   volume: `variables.volumes.map(v, v.name).indexOf(${text(podInfoVolume)})`,
 };
 
+/** What the proofs replace, as indexes, and the containers that stay: `replaced` in proof/plan.ts. */
+function replacedVariables(profiles: readonly Profile[]): Record<string, Cel> {
+  const replacing = profiles.filter(({ proof }) => proof.replaces !== undefined);
+  const others = `variables.planned.filter(c, c.name != ${text(validatorContainer)})`;
+  if (replacing.length === 0) return { planned: 'variables.containers', others };
+  const isReplaced = replacing.map(({ name, proof: { replaces = [] } }) =>
+    allOf([applies(name), `c.name in ${textList(replaces)}`]),
+  );
+  return {
+    replaced: `variables.mode == "warn" ? [] : variables.inits.transformList(i, c, ${anyOf(isReplaced)}, i)`,
+    planned: 'variables.containers.transformList(i, c, !(i in variables.replaced), c)',
+    others,
+  };
+}
+
 /** Whether a container requests a resource that only some nodes have: see `requestsDevices` in proof/plan.ts. */
-const hasDevices = `variables.containers.exists(c, c.?resources.?limits.orValue({}).exists(n, !(n in ${textList(counted)})))`;
+const hasDevices = `variables.planned.exists(c, c.?resources.?limits.orValue({}).exists(n, !(n in ${textList(counted)})))`;
 
 /** The CEL counterpart of `statusText`: the text of the status annotation. */
 const quoted = (names: Cel): Cel => `${names}.map(n, "\\"" + n + "\\"").join(",")`;
@@ -73,7 +87,7 @@ const newStatus = [
 
 /** The variables that are evaluated once. All others are replaced by their values, which costs less. */
 const shared = [
-  ...['image', 'mode', 'containers', 'others', 'names', 'ours', 'isExempt', 'profiles', 'asUser'],
+  ...['image', 'mode', 'containers', 'others', 'names', 'ours', 'isExempt', 'profiles', 'replaced', 'asUser'],
   ...[
     'notAsUsers',
     'notAsGroups',
@@ -107,6 +121,7 @@ function variablesOf(policy: Policy, conditions: readonly MatchCondition[]): Rec
     ...facts,
     isExempt: `!${allOf(holding)}`,
     profiles: `variables.isExempt ? [] : variables.names.filter(n, ${anyOf(applying)})`,
+    ...replacedVariables(profiles),
     ...idVariables(redirects),
     left: leftCel(policy),
     allNames: `${ofChecks(({ proof }) => text(proof.checks.map(checkNameOf).join(',')))}.split(",").filter(n, n != "")`,
@@ -134,7 +149,10 @@ export function policyObjects(
   const apiVersion = 'admissionregistration.k8s.io/v1';
   const all = variablesOf(policy, conditions);
   const ids = redirectsOf([...policy.profiles.values()]).map(({ variable }) => variable);
-  const [variables, expression] = inPlace(all, patchesCel(policy.proof), [...shared, ...ids]);
+  const [variables, expression] = inPlace(all, patchesCel(policy.proof, 'replaced' in all), [
+    ...shared,
+    ...ids,
+  ]);
   return [
     {
       apiVersion,

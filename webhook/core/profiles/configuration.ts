@@ -102,6 +102,7 @@ export type ProfileProof = {
   checks: CheckOfProfile[];
   families?: FamiliesSource;
   container?: ProofContainer;
+  replaces?: 'linkerd-network-validator'[];
   witness?: 'kubelet';
   inbound?: InboundRedirect;
 };

@@ -12,6 +12,7 @@ export function conflicts(profiles: Profile[]): string[] {
     ),
     ...annotationConflicts(profiles),
     ...contradictions(profiles),
+    ...replacedConflicts(profiles),
   ];
 }
 
@@ -105,4 +106,31 @@ function contradictions(profiles: Profile[]): string[] {
 function rulesOut({ annotations }: Condition, key: string, value: string): boolean {
   const matcher = getOwn(annotations, key);
   return typeof matcher === 'object' && (matcher.exists === false || matcher.notIn?.includes(value) === true);
+}
+
+/** Finds containers that a profile reads and that the later call no longer sees, because a profile replaces them. */
+function replacedConflicts(profiles: Profile[]): string[] {
+  return profiles.flatMap(({ name, proof: { replaces = [] } }) =>
+    replaces.flatMap((container) =>
+      profiles
+        .filter((profile) => containersReadBy(profile).includes(container))
+        .map(
+          (reader) =>
+            `profile "${reader.name}" reads container "${container}", which profile "${name}" takes out (proof.replaces)`,
+        ),
+    ),
+  );
+}
+
+/** `imageOf` is not among them, because each condition of `when` requires its container. */
+function containersReadBy({ when, proof }: Profile): (string | undefined)[] {
+  const redirects = proof.checks.flatMap((check) => ('redirect' in check ? [check.redirect] : []));
+  const ids = [...redirects, ...(proof.container ? [proof.container] : [])].flatMap(
+    ({ asUser, notAsUser, notAsGroup }) => [asUser, notAsUser, notAsGroup],
+  );
+  return [
+    ...[when].flat().flatMap(({ container, noContainer }) => [container, noContainer]),
+    ...ids.flatMap((id) => (typeof id === 'object' ? (id.containers ?? []) : [])),
+    proof.families?.container,
+  ];
 }

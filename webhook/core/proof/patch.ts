@@ -26,7 +26,11 @@ export function patchFor(
   return [
     ...(injection === undefined
       ? removeOperations('initContainers', spec.initContainers, earlier.container)
-      : [...headOperations(pod, earlier, injection.container, plan), ...secretOperations(pod, proof)]),
+      : [
+          ...headOperations(pod, earlier, injection.container, plan),
+          ...replacedOperations(pod, earlier, plan),
+          ...secretOperations(pod, proof),
+        ]),
     ...(injection?.volume ? volumeOperations(spec.volumes, injection.volume) : dropVolume(pod, earlier)),
     ...mapOperations(['metadata', 'labels'], metadata.labels, new Map([[profileLabel, selection.profile]])),
     ...mapOperations(
@@ -107,6 +111,20 @@ function headOperations(
   const replace: Operation = { op: 'replace', path: pointer(...path, at), value: wanted };
   const move: Operation = { op: 'move', from: pointer(...path, at), path: head };
   return [...(isCurrent(actual, wanted, ids, pod) ? [] : [replace]), ...(at === 0 ? [] : [move])];
+}
+
+/** Removes what the proof replaces: at most one container, because the schema permits one name, and names are unique. */
+function replacedOperations(
+  { spec }: Pod,
+  { container: at }: EarlierCall,
+  { replaced }: ProofPlan,
+): Operation[] {
+  return (spec.initContainers ?? []).flatMap(({ name }, index): Operation[] => {
+    if (!replaced.includes(name)) return [];
+    // our init container is the first by now
+    const moved = at < 0 || index < at ? index + 1 : index;
+    return [{ op: 'remove', path: pointer('spec', 'initContainers', moved) }];
+  });
 }
 
 function secretOperations({ spec }: Pod, proof: ProofSettings): Operation[] {

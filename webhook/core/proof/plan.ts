@@ -52,6 +52,8 @@ export interface ProofPlan {
   resources: Resources | undefined;
   tokenMount: VolumeMount | undefined;
   annotations: Map<string, string>;
+  /** The names of the mesh's init containers that the proof replaces. */
+  replaced: readonly string[];
   warnings: string[];
 }
 
@@ -66,7 +68,9 @@ export function planFor(
   namespace: NamespaceFacts,
   proof: ProofSettings,
 ): ProofPlan {
-  const { pod } = asked;
+  // a proof that lets every pod start replaces nothing
+  const replaced = proof.mode === 'warn' ? [] : profiles.flatMap((profile) => profile.proof.replaces ?? []);
+  const pod = without(replaced, asked.pod);
   const place = { pod, namespace };
   const container = profiles.find((profile) => profile.proof.container !== undefined)?.proof.container;
   // a witness would keep the pod from starting after a failure, even in warn mode
@@ -114,8 +118,17 @@ export function planFor(
     resources: resourcesFor(pod, ownValidator, proof.resources),
     tokenMount: tokenMount(pod),
     annotations: annotationsFor(asked, profiles, warnings),
+    replaced,
     warnings,
   };
+}
+
+/** The pod as a later call sees it, so that both calls plan the same. */
+function without(replaced: readonly string[], pod: Pod): Pod {
+  const initContainers = pod.spec.initContainers?.filter(({ name }) => !replaced.includes(name));
+  return replaced.length === 0
+    ? pod
+    : { ...pod, spec: { ...pod.spec, initContainers: initContainers ?? null } };
 }
 
 function checksIn(place: Place, profiles: readonly Profile[]): ProfileCheck[] {
