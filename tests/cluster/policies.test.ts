@@ -56,6 +56,7 @@ const left: Partial<Record<LeftReason, string[]>> = {
   'own-validator': ['own-validator-istio', 'own-validator-linkerd', 'own-validator-runs-as-the-pod'],
   'profile-combination': [
     'join-of-one-id-for-two-meshes',
+    'join-of-policy-and-redirect',
     'join-of-reach-and-redirect',
     'join-of-two-user-ids',
     'own-validator-in-a-join',

@@ -10,7 +10,8 @@ export type Dialled =
   | { as: 'connected'; socket: Connection }
   /** This machine has no usable route, so no packet was sent. */
   | { as: 'no-route'; code: string }
-  | { as: 'refused'; code: string }
+  /** With `icmp`, the code describes the ICMP message that ended the connect: see {@link DialOptions.seesIcmp}. */
+  | { as: 'refused'; code: string; icmp?: true }
   /** No answer in time. `resolved` is false if the name was not resolved in time. */
   | { as: 'silent'; resolved: boolean };
 
@@ -22,9 +23,11 @@ export interface DialOptions {
   from?: string | undefined;
   /** Milliseconds after which the connect counts as unanswered. */
   limit: number;
+  /** Whether to tell an ICMP error from a reset connection: both can be ECONNREFUSED. */
+  seesIcmp?: boolean;
 }
 
-export async function dial({ host, port, from, limit }: DialOptions): Promise<Dialled> {
+export async function dial({ host, port, from, limit, seesIcmp = false }: DialOptions): Promise<Dialled> {
   const deadline = native.now() + limit;
   const addresses = await addressesOf(host, limit);
   if (!Array.isArray(addresses)) return addresses;
@@ -32,7 +35,8 @@ export async function dial({ host, port, from, limit }: DialOptions): Promise<Di
   for (const [index, address] of addresses.entries()) {
     const isLast = index === addresses.length - 1;
     const left = Math.max(deadline - native.now(), 0);
-    const ended = await connect(address, port, from, isLast ? left : Math.min(left, attemptDelay));
+    const time = isLast ? left : Math.min(left, attemptDelay);
+    const ended = await connect(address, port, from, time, seesIcmp);
     if (ended.as === 'connected' || (isLast && (ended.as === 'silent' || first === undefined))) return ended;
     first ??= ended.as === 'silent' ? 'ETIMEDOUT' : ended.code;
   }
@@ -54,11 +58,12 @@ async function connect(
   port: number,
   from: string | undefined,
   limit: number,
+  seesIcmp: boolean,
 ): Promise<Dialled> {
   let socket = -1;
   let failed: 'no-route' | 'refused' = 'no-route';
   try {
-    socket = native.socket(address.includes(':') ? 6 : 4);
+    socket = native.socket(address.includes(':') ? 6 : 4, seesIcmp);
     failed = 'refused';
     if (from !== undefined) native.bind(socket, from, 0);
     failed = 'no-route';
@@ -73,6 +78,13 @@ async function connect(
   }
   try {
     if (await eventOf(socket, pollEvent.out, limit)) {
+      // a message that arrived while the kernel was sending leaves the connect pending, so it is read first
+      const [message] = seesIcmp ? native.icmpErrors(socket) : [];
+      if (message) {
+        close(socket);
+        const { type, code, from } = message;
+        return { as: 'refused', code: `ICMP ${type}/${code} from ${from}`, icmp: true };
+      }
       native.socketError(socket);
       return { as: 'connected', socket: new Connection(socket) };
     }
@@ -173,7 +185,7 @@ export function accepting(
 ): number | string {
   let socket = -1;
   try {
-    socket = native.socket(family === 'IPv6' ? 6 : 4);
+    socket = native.socket(family === 'IPv6' ? 6 : 4, false);
     native.bind(socket, at, port);
     prepare?.(socket);
     native.listen(socket);
