@@ -124,7 +124,6 @@ async function ask(host: string, port: number): Promise<Answer> {
   }
   if (dialled.as === 'silent') return { as: 'blocked', how: 'no answer' };
   if (dialled.as === 'no-route') return { as: 'no-route', how: dialled.code };
-  const { code, icmp } = dialled;
-  // before Linux 5.8, no message is kept: then only an ICMP error has another code than a reset connection
-  return { as: icmp || code !== 'ECONNREFUSED' ? 'blocked' : 'refused', how: code };
+  // only a reset connection has this code; before Linux 5.8, "port unreachable" has it too
+  return { as: dialled.code === 'ECONNREFUSED' ? 'refused' : 'blocked', how: dialled.code };
 }

@@ -10,8 +10,7 @@ export type Dialled =
   | { as: 'connected'; socket: Connection }
   /** This machine has no usable route, so no packet was sent. */
   | { as: 'no-route'; code: string }
-  /** With `icmp`, the code describes the ICMP message that ended the connect: see {@link DialOptions.seesIcmp}. */
-  | { as: 'refused'; code: string; icmp?: true }
+  | { as: 'refused'; code: string }
   /** No answer in time. `resolved` is false if the name was not resolved in time. */
   | { as: 'silent'; resolved: boolean };
 
@@ -23,7 +22,7 @@ export interface DialOptions {
   from?: string | undefined;
   /** Milliseconds after which the connect counts as unanswered. */
   limit: number;
-  /** Whether to tell an ICMP error from a reset connection: both can be ECONNREFUSED. */
+  /** Whether the code describes an ICMP error, such as `ICMP 3/3`, which is otherwise ECONNREFUSED like a reset. */
   seesIcmp?: boolean;
 }
 
@@ -83,7 +82,7 @@ async function connect(
       if (message) {
         close(socket);
         const { type, code, from } = message;
-        return { as: 'refused', code: `ICMP ${type}/${code} from ${from}`, icmp: true };
+        return { as: 'refused', code: `ICMP ${type}/${code} from ${from}` };
       }
       native.socketError(socket);
       return { as: 'connected', socket: new Connection(socket) };
