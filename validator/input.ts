@@ -60,6 +60,7 @@ const knownSettings: Record<CheckName, [required: string[], optional: string[]]>
   roundTrip: [['mode'], []],
   witness: [['port'], ['inbound', 'exempt']],
   reach: [['host', 'port'], []],
+  policy: [['blocked'], ['allowed']],
 };
 
 /** The allowed values of some settings. The webhook's schema has checked all others. */
@@ -104,7 +105,12 @@ function readCheck(item: unknown, at: string): AskedCheck {
   const known = item as ProfileCheck;
   // a connection to such a target may succeed without the mesh's rule
   const [unfit] = unfitTargets(known);
-  if (unfit !== undefined) throw new UsageError(`${at}.${name}.connect[${unfit.place}]: ${unfit.text}`);
+  if (unfit !== undefined)
+    throw new UsageError(`${at}.${name}.${unfit.setting}[${unfit.place}]: ${unfit.text}`);
+  // the kubelet leaves a variable that the container does not have as it is
+  const variable = /\$\([^)]*\)/.exec(JSON.stringify(settings))?.[0];
+  if (variable !== undefined)
+    throw new UsageError(`${at}.${name}: this container has no variable ${variable}`);
   const timeout = parseDuration(String(settings.timeout)) ?? 0;
   if (timeout < timeouts.least || timeout > timeouts.most)
     throw new UsageError(`${at}.${name}.timeout is not from 100ms to 10m: "${settings.timeout}"`);

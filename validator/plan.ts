@@ -4,7 +4,7 @@ import { readNetworks } from './networks.ts';
 import { addressesOf, type Device, type Pod } from './pod.ts';
 import { type Address, type Family, formatAddress, isLinkLocal, isLoopback } from './shared/addresses.ts';
 import type { Check, RedirectCheck } from './shared/contract.ts';
-import { formatTarget, targetsOf } from './shared/targets.ts';
+import { formatTarget, ofFamilies, targetsOf } from './shared/targets.ts';
 
 /** A check for one address family, or for the pod as a whole. */
 export interface Step extends AskedCheck {
@@ -27,6 +27,11 @@ export function plan(
   return asked.flatMap((asking): Step[] => {
     const { check } = asking;
     if ('interfaces' in check || 'reach' in check) return [asking];
+    if ('policy' in check) {
+      const lists = [check.policy.blocked, check.policy.allowed ?? []];
+      const isUnfit = lists.some((texts) => texts.length > 0 && ofFamilies(texts, pod.families).length === 0);
+      return [isUnfit ? { ...asking, settled: noFamily(pod.families) } : asking];
+    }
     // a family for which the profile has no target is not checked
     const connect = connectOf(check);
     // the kubelet connects to the pod's primary address
@@ -85,6 +90,11 @@ export function expectedOf({ check, family }: Step, pod: Pod): string {
   if ('witness' in check) {
     const { port, inbound } = check.witness;
     return `the kubelet's connection to port ${port}${inbound === undefined ? '' : ` to come to port ${inbound}`}`;
+  }
+  if ('policy' in check) {
+    const { allowed = [], blocked } = check.policy;
+    const yes = allowed.length === 0 ? '' : `connections to ${allowed.join(', ')}, and `;
+    return `for a second ${yes}no connection to ${blocked.join(', ')}`;
   }
   if ('reach' in check) return `a connection to ${check.reach.host} port ${check.reach.port} to succeed`;
   return check satisfies never;

@@ -1,6 +1,7 @@
 import { attemptCaptured } from './checks/captured.ts';
 import { attemptAddress, attemptGateway } from './checks/gateway.ts';
 import { attemptInterfaces } from './checks/interfaces.ts';
+import { attemptPolicy } from './checks/policy.ts';
 import { attemptReach } from './checks/reach.ts';
 import { attemptRedirect } from './checks/redirect.ts';
 import { attemptRoundTrip } from './checks/round-trip.ts';
@@ -90,6 +91,7 @@ function attemptAt(step: Step, pod: Pod): Attempt {
   if (settled) return async () => ({ ...settled, final: true });
   if ('interfaces' in check) return attemptInterfaces(check.interfaces, pod);
   if ('reach' in check) return attemptReach(check.reach);
+  if ('policy' in check) return attemptPolicy(check.policy, pod);
   if (family === undefined) throw new Error(`${step.name} without an address family`);
   if ('redirect' in check) return attemptRedirect(check.redirect, family, pod);
   if ('captured' in check) return attemptCaptured(check.captured, family, pod);

@@ -21,8 +21,8 @@ export const reasons = {
       "Check the pod's routes: it has no route to any `connect` address of the profile, to the API " +
       "server's service address, or to a neighbour. Add a `connect` address to which the pod has a route.",
     'no-target':
-      "Check the profile's `connect` list and the pod's addresses (`status.podIPs`): the list needs an " +
-      "address of the pod's family that is not the pod's own.",
+      "Check the profile's `connect`, `blocked` or `allowed` list and the pod's addresses (`status.podIPs`): " +
+      "the list needs an address of the pod's family that is not the pod's own.",
     'port-taken':
       'Check which program of this pod listens on that port: a container that runs before this one, or a ' +
       'sidecar that was running when this one ran again. The proof must run before the proxy.',
@@ -103,6 +103,12 @@ export const reasons = {
       'Check the program at that address: it does not listen, or a firewall answered for it.',
     'connect-timed-out': 'Check network policies and firewalls on the path, and whether the address is up.',
     unreachable: "Check the pod's routes, and the gateways on the path.",
+    'policy-not-in-force':
+      'Check whether a network policy of this namespace selects the pod and denies this `blocked` target, and the ' +
+      'log of its agent on this node: agents write the rules of a new pod late.',
+    'policy-too-strict':
+      'Check whether the network policies that select the pod permit this `allowed` target, their agent on this ' +
+      'node, which may deny everything at first, and the target itself: is it up?',
   }),
 };
 

@@ -61,6 +61,7 @@ const left: Partial<Record<LeftReason, string[]>> = {
     'join-of-a-profile-with-itself',
     'join-of-one-group-for-two-meshes',
     'join-of-one-id-for-two-meshes',
+    'join-of-policy-and-redirect',
     'join-of-reach-and-redirect',
     'join-of-replaced-and-required',
     'join-of-two-user-ids',

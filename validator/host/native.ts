@@ -42,11 +42,11 @@ export interface Native {
   sendTo(socket: number, bytes: Uint8Array, address: string, port: number, hops: number): number;
   /** How many sent bytes still wait in this machine: `SIOCOUTQ` of udp(7). */
   queued(socket: number): number;
-  /** The ICMP messages that arrived, with their senders and the quoted part of the datagram's payload. */
+  /** The ICMP messages that arrived at a UDP or TCP socket that keeps them, with their senders and what they quote. */
   icmpErrors(socket: number): { type: number; code: number; from?: string | undefined; quoted: Uint8Array }[];
 
-  /** Opens a TCP socket for IPv4 (4) or IPv6 (6). */
-  socket(family: 4 | 6): number;
+  /** Opens a TCP socket for IPv4 (4) or IPv6 (6). @param errors whether it keeps the ICMP messages about a connect */
+  socket(family: 4 | 6, errors: boolean): number;
   /** Binds with `SO_REUSEADDR`, and with `IPV6_V6ONLY` whatever the node's `bindv6only` is. */
   bind(socket: number, address: string, port: number): void;
   /** Begins to connect. Throws `EINPROGRESS` if the result comes later, when the socket becomes writable. */

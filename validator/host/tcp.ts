@@ -22,9 +22,11 @@ export interface DialOptions {
   from?: string | undefined;
   /** Milliseconds after which the connect counts as unanswered. */
   limit: number;
+  /** Whether the code describes an ICMP error, such as `ICMP 3/3`, which is otherwise ECONNREFUSED like a reset. */
+  seesIcmp?: boolean;
 }
 
-export async function dial({ host, port, from, limit }: DialOptions): Promise<Dialled> {
+export async function dial({ host, port, from, limit, seesIcmp = false }: DialOptions): Promise<Dialled> {
   const deadline = native.now() + limit;
   const addresses = await addressesOf(host, limit);
   if (!Array.isArray(addresses)) return addresses;
@@ -32,7 +34,8 @@ export async function dial({ host, port, from, limit }: DialOptions): Promise<Di
   for (const [index, address] of addresses.entries()) {
     const isLast = index === addresses.length - 1;
     const left = Math.max(deadline - native.now(), 0);
-    const ended = await connect(address, port, from, isLast ? left : Math.min(left, attemptDelay));
+    const time = isLast ? left : Math.min(left, attemptDelay);
+    const ended = await connect(address, port, from, time, seesIcmp);
     if (ended.as === 'connected' || (isLast && (ended.as === 'silent' || first === undefined))) return ended;
     first ??= ended.as === 'silent' ? 'ETIMEDOUT' : ended.code;
   }
@@ -54,11 +57,12 @@ async function connect(
   port: number,
   from: string | undefined,
   limit: number,
+  seesIcmp: boolean,
 ): Promise<Dialled> {
   let socket = -1;
   let failed: 'no-route' | 'refused' = 'no-route';
   try {
-    socket = native.socket(address.includes(':') ? 6 : 4);
+    socket = native.socket(address.includes(':') ? 6 : 4, seesIcmp);
     failed = 'refused';
     if (from !== undefined) native.bind(socket, from, 0);
     failed = 'no-route';
@@ -73,6 +77,13 @@ async function connect(
   }
   try {
     if (await eventOf(socket, pollEvent.out, limit)) {
+      // a message that arrived while the kernel was sending leaves the connect pending, so it is read first
+      const [message] = seesIcmp ? native.icmpErrors(socket) : [];
+      if (message) {
+        close(socket);
+        const { type, code, from } = message;
+        return { as: 'refused', code: `ICMP ${type}/${code} from ${from}` };
+      }
       native.socketError(socket);
       return { as: 'connected', socket: new Connection(socket) };
     }
@@ -173,7 +184,7 @@ export function accepting(
 ): number | string {
   let socket = -1;
   try {
-    socket = native.socket(family === 'IPv6' ? 6 : 4);
+    socket = native.socket(family === 'IPv6' ? 6 : 4, false);
     native.bind(socket, at, port);
     prepare?.(socket);
     native.listen(socket);

@@ -95,6 +95,14 @@ export interface ReachCheck {
   timeout: string;
 }
 
+/** Passes if each `allowed` target can be reached and no `blocked` one can, so the pod's network policy is in force. */
+export interface PolicyCheck extends TimedCheck {
+  /** Targets that the policy denies, as `host:port`; the kubelet replaces a host such as `$(KUBERNETES_SERVICE_HOST)`. */
+  blocked: string[];
+  /** Targets that the policy permits. Without any, a dead network passes as well. */
+  allowed?: string[];
+}
+
 /** The names of the checks, and the settings of each. A check is an object with exactly one of these fields. */
 export interface CheckSettings {
   redirect: RedirectCheck;
@@ -105,6 +113,7 @@ export interface CheckSettings {
   roundTrip: RoundTripCheck;
   witness: WitnessCheck;
   reach: ReachCheck;
+  policy: PolicyCheck;
 }
 
 export type CheckName = keyof CheckSettings;

@@ -1,5 +1,5 @@
 import { type Family, parseAddress } from './addresses.ts';
-import type { CapturedCheck, Direction, RedirectCheck } from './contract.ts';
+import type { CapturedCheck, Direction, PolicyCheck, RedirectCheck } from './contract.ts';
 
 export interface Target {
   family: Family;
@@ -26,8 +26,29 @@ export function formatTarget({ family, host, port }: Target): string {
   return family === 'IPv6' ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** A target with which a check cannot prove a rule. `place` is the target's index in `connect`. */
+/** A host, which is an address or a name, and a port. */
+export interface HostPort {
+  host: string;
+  port: number;
+}
+
+/** Parses `host:port`. Where the kubelet has replaced a variable, an IPv6 address may have no brackets. */
+export function parseHostPort(text: string): HostPort | undefined {
+  const match = /^\[?(.+?)\]?:(\d{1,5})$/.exec(text);
+  const port = Number(match?.[2]);
+  return match?.[1] === undefined || port < 1 || port > 65_535 ? undefined : { host: match[1], port };
+}
+
+/** The targets `host:port` without those whose address is of a family that the pod does not have. */
+export const ofFamilies = (targets: string[], families: Family[]): string[] =>
+  targets.filter((target) => {
+    const family = parseAddress(parseHostPort(target)?.host ?? '')?.family;
+    return family === undefined || families.includes(family);
+  });
+
+/** A target with which a check cannot prove a rule. `place` is the target's index in the setting. */
 export interface UnfitTarget {
+  setting: 'connect' | 'blocked' | 'allowed';
   place: number;
   /** A sentence about the fault, which begins with the target. */
   text: string;
@@ -36,6 +57,7 @@ export interface UnfitTarget {
 type CheckWithTargets =
   | { redirect: Pick<RedirectCheck, 'connect' | 'direction' | 'listen'> }
   | { captured: Pick<CapturedCheck, 'connect' | 'listeners' | 'outbound'> }
+  | { policy: Pick<PolicyCheck, 'allowed' | 'blocked'> }
   | object;
 
 /** Returns the unfit targets of a check. The webhook's configuration and the validator both use this function. */
@@ -43,6 +65,10 @@ export function unfitTargets(check: CheckWithTargets): UnfitTarget[] {
   if ('redirect' in check) {
     const { connect, direction, listen } = check.redirect;
     return unfit(connect, direction, [listen]);
+  }
+  if ('policy' in check) {
+    const { blocked, allowed = [] } = check.policy;
+    return [...unfitHosts('blocked', blocked), ...unfitHosts('allowed', allowed, blocked)];
   }
   if (!('captured' in check)) return [];
   const { connect, listeners, outbound } = check.captured;
@@ -53,7 +79,20 @@ export function unfitTargets(check: CheckWithTargets): UnfitTarget[] {
 function unfit(connect: string[], direction: Direction, ports: number[]): UnfitTarget[] {
   return connect.flatMap((target, place) => {
     const fault = faultOf(target, direction, ports);
-    return fault === undefined ? [] : [{ place, text: `"${target}" ${fault}` }];
+    return fault === undefined ? [] : [{ setting: 'connect', place, text: `"${target}" ${fault}` }];
+  });
+}
+
+/** @param others targets of which none may be in this list too */
+function unfitHosts(setting: 'blocked' | 'allowed', targets: string[], others: string[] = []): UnfitTarget[] {
+  return targets.flatMap((target, place) => {
+    const parsed = parseHostPort(target);
+    const faults = [
+      ...(parsed === undefined ? ['is no host and port'] : []),
+      ...(parsed && staysOnLo(parsed.host) ? ['never leaves the pod: no policy applies'] : []),
+      ...(others.includes(target) ? ['is blocked and allowed'] : []),
+    ];
+    return faults.map((fault) => ({ setting, place, text: `"${target}" ${fault}` }));
   });
 }
 

@@ -24,7 +24,7 @@ export function profileFaults(profile: Profile, path: (string | number)[], reser
   return [
     ...whenFaults(profile, [...path, 'when']),
     ...annotationFaults(profile, [...path, 'annotations'], reserved),
-    ...targetFaults(profile, [...path, 'proof', 'checks']),
+    ...checkFaults(profile, [...path, 'proof', 'checks']),
     ...containerFaults(profile, [...path, 'proof', 'container']),
     ...replacesFaults(profile, [...path, 'proof', 'replaces']),
     ...conflicts([profile]).map((text) => ({ path, text })),
@@ -99,11 +99,16 @@ function replacesFaults({ proof }: Profile, path: (string | number)[]): Fault[] 
     : [{ path, text: 'needs a redirect check with direction outbound, or proof.container' }];
 }
 
-function targetFaults({ proof }: Profile, path: (string | number)[]): Fault[] {
-  return proof.checks.flatMap((check, index) =>
-    unfitTargets(check).map(({ place, text }) => ({
-      path: [...path, index, checkNameOf(check), 'connect', place],
-      text,
-    })),
-  );
+function checkFaults({ proof, when }: Profile, path: (string | number)[]): Fault[] {
+  const isForAll = [when].flat().some((condition) => Object.keys(condition).length === 0);
+  return proof.checks.flatMap((check, index) => {
+    const at = [...path, index, checkNameOf(check)];
+    return [
+      ...('policy' in check && isForAll ? [{ path: at, text: needsCondition }] : []),
+      ...unfitTargets(check).map(({ setting, place, text }) => ({ path: [...at, setting, place], text })),
+    ];
+  });
 }
+
+const needsCondition =
+  'needs a condition in when, such as namespaceLabels: without a network policy, no pod ever passes';

@@ -12,13 +12,21 @@ interface FieldRef {
   fieldRef?: { fieldPath?: string };
 }
 
-/** The environment of a container, with downward API fields resolved as the kubelet does. */
-export function environmentOf(container: Container, facts: PodFacts): Record<string, string> {
-  const variables = (container.env ?? []).map(({ name, value, valueFrom }) => {
+/**
+ * The environment of a container. Like the kubelet, it resolves downward API fields, and replaces `$(NAME)` by a
+ * variable of a Service (`makeEnvironmentVariables`).
+ */
+export function environmentOf(
+  container: Container,
+  facts: PodFacts,
+  ofServices: Record<string, string> = {},
+): Record<string, string> {
+  const variables = (container.env ?? []).map(({ name, value = '', valueFrom }) => {
     const path = (valueFrom as FieldRef | undefined)?.fieldRef?.fieldPath;
-    return [name, path === undefined ? (value ?? '') : fieldOf(path, facts)] as const;
+    const text = value.replace(/\$\((\w+)\)/g, (all, variable) => ofServices[variable] ?? all);
+    return [name, path === undefined ? text : fieldOf(path, facts)] as const;
   });
-  return Object.fromEntries(variables);
+  return { ...ofServices, ...Object.fromEntries(variables) };
 }
 
 export function fieldOf(path: string, { pod, podIPs }: PodFacts): string {

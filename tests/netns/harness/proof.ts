@@ -79,11 +79,14 @@ export function startProof(
       ...(servers && { '/etc/resolv.conf': resolvConf }),
       ...(mount !== undefined && { [mount]: join(folder, 'podinfo') }),
     },
-    environment: {
-      KUBERNETES_SERVICE_HOST: serviceAddress[sandbox.families === 'ipv6' ? 'ipv6' : 'ipv4'],
-      KUBERNETES_SERVICE_PORT: '443',
-      ...environmentOf(container, { pod, podIPs }),
-    },
+    environment: environmentOf(
+      container,
+      { pod, podIPs },
+      {
+        KUBERNETES_SERVICE_HOST: serviceAddress[sandbox.families === 'ipv6' ? 'ipv6' : 'ipv4'],
+        KUBERNETES_SERVICE_PORT: '443',
+      },
+    ),
     ...identityOf(pod, container, options.user),
   });
   return {

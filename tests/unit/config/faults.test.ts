@@ -9,7 +9,7 @@ type Row = [what: string, text: string, ...faults: string[]];
 const orId = '(never 0, which is root; or where the pod shows it: {annotation, containers, default})';
 const orTarget =
   '(an IPv4 address and port such as 192.0.2.2:1404, or an IPv6 one such as [2001:db8::2]:1404)';
-const words = 'redirect, captured, interfaces, address, gateway, roundTrip, reach';
+const words = 'redirect, captured, interfaces, address, gateway, roundTrip, reach, policy';
 const unknown = (allowed: string): string => `unknown field; allowed here: ${allowed}`;
 
 /** Tests that each text is refused. `before` is put before each text, and `at` before each fault. */
@@ -195,6 +195,20 @@ suite('a wrong check is refused', () => {
         '{redirect: {listen: 1, connect: ["192.0.2.2:2"], asUser: {containers: [p]}, notAsUser: {}}}',
         '.redirect.asUser: "default" is missing',
         `.redirect.notAsUser: must be ${orId.slice(1, -1)}, has nothing`,
+      ),
+      check(
+        'policy without a condition in when, and with targets that show nothing',
+        '{policy: {blocked: ["db:1", "db:0", "127.0.0.1:1"], allowed: ["db:2", "db:1"]}}',
+        '.policy: needs a condition in when, such as namespaceLabels: without a network policy, no pod ever passes',
+        '.policy.blocked[1]: "db:0" is no host and port',
+        '.policy.blocked[2]: "127.0.0.1:1" never leaves the pod: no policy applies',
+        '.policy.allowed[1]: "db:1" is blocked and allowed',
+      ),
+      check(
+        'policy without blocked',
+        '{policy: {allowed: ["fd00::1:53"]}}',
+        '.policy: "blocked" is missing',
+        '.policy.allowed[0]: "fd00::1:53" is not allowed (a host and a port, such as db.shop.svc:5432, 10.96.0.10:53, [fd00::10]:53 or $(KUBERNETES_SERVICE_HOST):443)',
       ),
     ],
     { before: `${profile}    `, at: 'cni-gate.yaml:5: profiles[0].proof.checks[0]' },

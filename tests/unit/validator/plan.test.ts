@@ -28,6 +28,11 @@ test('a profile without a target of a family: no step for that family', () => {
 test('a check without a family of the pod fails', () => {
   assert.deepEqual(steps(redirect('outbound', ['192.0.2.2:1404']), ['IPv6']), ['redirect - no-target']);
   assert.deepEqual(steps(redirect('outbound'), []), ['redirect - address-unknown']);
+  const policy = (lists: object): object => ({ profile: 'deny', policy: { ...lists, timeout: '1s' } });
+  const dual = { blocked: ['192.0.2.2:1', '[fd00::1]:1'], allowed: ['db:1'] };
+  assert.deepEqual(steps(policy(dual), ['IPv6']), ['policy -']);
+  assert.deepEqual(steps(policy({ blocked: ['fd00::1:443'] }), ['IPv4']), ['policy - no-target']);
+  assert.deepEqual(steps(policy({ ...dual, allowed: ['192.0.2.2:2'] }), ['IPv6']), ['policy - no-target']);
   const gateway = { profile: 'cilium', gateway: { timeout: '1s' } };
   assert.deepEqual(steps(gateway, []), ['gateway - address-unknown']);
 });

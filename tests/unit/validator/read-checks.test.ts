@@ -68,6 +68,11 @@ const refused: [what: string, text: string | undefined, reported: RegExp][] = [
     of({ gateway: { timeout } }),
     new RegExp(`gateway\\.timeout is not from 100ms to 10m: "${timeout}"`),
   ]),
+  [
+    'a variable that the kubelet did not replace',
+    of({ policy: { blocked: ['$(CANARY):443'], timeout: '1s' } }),
+    /policy: this container has no variable \$\(CANARY\)/,
+  ],
   ['a target without a port', changed({ connect: ['192.0.2.2'] }), /connect\[0\]: .* is no address and port/],
   [
     'a target with the port that is listened on',

@@ -3,13 +3,11 @@
 use std::os::fd::AsRawFd;
 
 use nix::errno::Errno;
-use nix::sys::socket::{
-    self as net, AddressFamily, ControlMessageOwned, MsgFlags, SockFlag, SockType, SockaddrStorage, sockopt,
-};
+use nix::sys::socket::{self as net, ControlMessageOwned, MsgFlags, SockType, SockaddrStorage, sockopt};
 use rquickjs::{Array, Ctx, Object, Result, TypedArray, function::Func};
 
 use crate::descriptors::{bytes_of, keep, named, with};
-use crate::sockets::parse;
+use crate::sockets::{open, parse};
 
 pub fn register(native: &Object) -> Result<()> {
     native.set("datagrams", Func::from(datagrams))?;
@@ -19,15 +17,7 @@ pub fn register(native: &Object) -> Result<()> {
 }
 
 fn datagrams(ctx: Ctx, family: u8) -> Result<i32> {
-    let flags = SockFlag::SOCK_NONBLOCK | SockFlag::SOCK_CLOEXEC;
-    let open = if family == 4 {
-        net::socket(AddressFamily::Inet, SockType::Datagram, flags, None)
-            .and_then(|socket| net::setsockopt(&socket, sockopt::Ipv4RecvErr, &true).map(|()| socket))
-    } else {
-        net::socket(AddressFamily::Inet6, SockType::Datagram, flags, None)
-            .and_then(|socket| net::setsockopt(&socket, sockopt::Ipv6RecvErr, &true).map(|()| socket))
-    };
-    named(&ctx, open).map(keep)
+    named(&ctx, open(family, SockType::Datagram, true)).map(keep)
 }
 
 fn send_to<'js>(

@@ -30,9 +30,21 @@ pub fn register(native: &Object) -> Result<()> {
 
 const FLAGS: SockFlag = SockFlag::SOCK_NONBLOCK.union(SockFlag::SOCK_CLOEXEC);
 
-fn socket(ctx: Ctx, family: u8) -> Result<i32> {
-    let family = if family == 4 { AddressFamily::Inet } else { AddressFamily::Inet6 };
-    named(&ctx, net::socket(family, SockType::Stream, FLAGS, None)).map(keep)
+fn socket(ctx: Ctx, family: u8, errors: bool) -> Result<i32> {
+    named(&ctx, open(family, SockType::Stream, errors)).map(keep)
+}
+
+/// Opens a socket for IPv4 (4) or IPv6 (6). With `errors`, it keeps the ICMP messages about its packets; TCP sockets
+/// keep those about a connect since Linux 5.8.
+pub fn open(family: u8, kind: SockType, errors: bool) -> nix::Result<OwnedFd> {
+    let number = if family == 4 { AddressFamily::Inet } else { AddressFamily::Inet6 };
+    let socket = net::socket(number, kind, FLAGS, None)?;
+    match (errors, family) {
+        (false, _) => {}
+        (true, 4) => net::setsockopt(&socket, sockopt::Ipv4RecvErr, &true)?,
+        (true, _) => net::setsockopt(&socket, sockopt::Ipv6RecvErr, &true)?,
+    }
+    Ok(socket)
 }
 
 fn bind(ctx: Ctx, socket: i32, address: String, port: u16) -> Result<()> {

@@ -113,7 +113,8 @@ export type CheckOfProfile =
   | { address: Timed }
   | { gateway: Gateway }
   | { roundTrip: RoundTrip }
-  | { reach: Reach };
+  | { reach: Reach }
+  | { policy: PolicySettings };
 export type RedirectSettings = {
   direction: 'outbound' | 'inbound';
   listen: number;
@@ -150,6 +151,11 @@ export type RoundTrip = {
 export type Reach = {
   host: string;
   port: number;
+  timeout: string;
+};
+export type PolicySettings = {
+  blocked: string[];
+  allowed?: string[];
   timeout: string;
 };
 export type FamiliesSource = {

@@ -7,9 +7,8 @@ import { type Condition, checkNameOf, type Profile } from './types.ts';
 export function conflicts(profiles: Profile[]): string[] {
   return [
     ...redirectConflicts(profiles),
-    ...[reachConflict(profiles), containerConflict(profiles), inboundConflict(profiles)].flatMap(
-      (text) => text ?? [],
-    ),
+    ...reachConflicts(profiles),
+    ...[containerConflict(profiles), inboundConflict(profiles)].flatMap((text) => text ?? []),
     ...annotationConflicts(profiles),
     ...contradictions(profiles),
     ...replacedConflicts(profiles),
@@ -43,12 +42,15 @@ function redirectConflicts(profiles: Profile[]): string[] {
   return texts;
 }
 
-function reachConflict(profiles: Profile[]): string | undefined {
+function reachConflicts(profiles: Profile[]): string[] {
   const having = (...words: string[]): Profile | undefined =>
     profiles.find(({ proof }) => proof.checks.some((check) => words.includes(checkNameOf(check))));
-  const [reaching, capturing] = [having('reach'), having('redirect', 'captured')];
-  if (reaching === undefined || capturing === undefined) return undefined;
-  return `check "reach" of profile "${reaching.name}" would be answered by the proxy that profile "${capturing.name}" redirects to`;
+  const capturing = having('redirect', 'captured');
+  return ['reach', 'policy'].flatMap((word) => {
+    const reaching = having(word);
+    if (reaching === undefined || capturing === undefined) return [];
+    return `check "${word}" of profile "${reaching.name}" would be answered by the proxy that profile "${capturing.name}" redirects to`;
+  });
 }
 
 function containerConflict(profiles: Profile[]): string | undefined {

@@ -1,0 +1,170 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Pod } from '../../../validator/pod.ts';
+import { kernel, native, settled } from './kernel.ts';
+
+const { attemptPolicy } = await import('../../../validator/checks/policy.ts');
+const { untilPassed } = await import('../../../validator/simultaneous.ts');
+
+/* The check `policy` over a simulated network, whose answers depend on the time of a dial. */
+
+/** How a dial ends: by nothing, or by one of these. An error that is not `reset` or `no route` comes by ICMP. */
+type End = 'connected' | 'reset' | 'icmp' | 'old kernel' | 'no route' | undefined;
+
+/** The end of a dial to an address, and after how many milliseconds it comes. */
+type Network = (address: string, at: number) => End | [End, after: number];
+
+const names: Record<string, string> = { both: '10.0.0.1 fd00::1', api: '10.0.0.1' };
+let network: Network = () => undefined;
+let begun = 0;
+let dials: { address: string; at: number; end: End; ends: number }[] = [];
+/** Descriptors of look-ups, from which the addresses are read, then nothing. */
+let pipes = new Map<number, string>();
+
+Object.assign(native, {
+  socket: () => dials.push({ address: '', at: 0, end: undefined, ends: 0 }) - 1,
+  connect: (socket: number, address: string) => {
+    const at = kernel.now - begun;
+    const [end, after = 1] = [network(address, at)].flat() as [End, number?];
+    Object.assign(dials[socket] ?? {}, { address, at, end, ends: kernel.now + after });
+    throw new Error(end === 'no route' ? 'ENETUNREACH' : 'EINPROGRESS');
+  },
+  icmpErrors: (socket: number) =>
+    dials[socket]?.end === 'icmp' ? [{ type: 3, code: 3, from: '10.0.0.254' }] : [],
+  socketError: (socket: number) => {
+    const codes = { reset: 'ECONNREFUSED', 'old kernel': 'EHOSTUNREACH' } as Record<string, string>;
+    const code = codes[dials[socket]?.end ?? ''];
+    if (code) throw new Error(code);
+  },
+  localEnd: () => ({ address: '10.0.0.9', port: 1 }),
+  lookUp: (name: string) => {
+    const pipe = 10_000 + pipes.size;
+    pipes.set(pipe, names[name] ?? '!ENOTFOUND');
+    return pipe;
+  },
+  read: (pipe: number) => {
+    const text = pipes.get(pipe) ?? '';
+    pipes.set(pipe, '');
+    return new TextEncoder().encode(text);
+  },
+});
+const isReady = (descriptor: number): boolean => {
+  const dial = dials[descriptor];
+  return descriptor >= 10_000 || (dial?.end !== undefined && kernel.now >= dial.ends);
+};
+native.poll = (descriptors: number[], _: number[], milliseconds: number): number[] => {
+  const waits = descriptors.map((it) =>
+    isReady(it) ? 0 : (dials[it]?.end && dials[it].ends - kernel.now) || Infinity,
+  );
+  kernel.now += Math.min(milliseconds, ...waits);
+  return descriptors.map((it) => (isReady(it) ? 4 : 0));
+};
+
+/** Runs the check for at most 6 s. @returns the reason or `passed`, the seconds, and what was seen */
+async function prove(blocked: string[], allowed: string[], how: Network) {
+  network = how;
+  begun = kernel.now;
+  dials = [];
+  pipes = new Map();
+  const pod = { families: ['IPv4', 'IPv6'] } as Pod;
+  const attempt = attemptPolicy({ blocked, ...(allowed.length > 0 && { allowed }), timeout: '6s' }, pod);
+  const finding = await settled(untilPassed(begun + 6000, attempt));
+  const result = finding.passed ? 'passed' : finding.reason;
+  return { result, seconds: (kernel.now - begun) / 1000, seen: finding.seen };
+}
+
+const [server, dns] = ['10.0.0.1', '10.0.0.53'];
+const blocked = [`${server}:443`];
+const allowed = [`${dns}:53`];
+/** A network in which the allowed target answers, and the blocked one as given. */
+const serverEnds =
+  (how: (at: number) => End | [End, number]): Network =>
+  (address, at) =>
+    address === server ? how(at) : 'connected';
+const steps = (...ends: End[]): Network =>
+  serverEnds((at) => ends[Math.min(Math.floor(at / 500), ends.length - 1)]);
+
+const rows: [what: string, how: Network, result: string][] = [
+  ['silence', serverEnds(() => undefined), 'passed'],
+  ['an ICMP error', serverEnds(() => 'icmp'), 'passed'],
+  ['an ICMP error that the kernel reports by its code only', serverEnds(() => 'old kernel'), 'passed'],
+  ['a connection', serverEnds(() => 'connected'), 'policy-not-in-force'],
+  ['a reset connection', serverEnds(() => 'reset'), 'connect-refused'],
+  ['no route', serverEnds(() => 'no route'), 'unreachable'],
+  ['an answer that takes a second', serverEnds(() => ['connected', 1000]), 'policy-not-in-force'],
+  [
+    'rules that come and go each half second',
+    serverEnds((at) => (at % 1000 < 500 ? undefined : 'connected')),
+    'policy-not-in-force',
+  ],
+  ['rules that come late', steps('connected', 'connected', 'connected', undefined), 'passed'],
+  ['a reset connection, then rules', steps('reset', 'reset', undefined), 'passed'],
+  ['the allowed target is silent', () => undefined, 'policy-too-strict'],
+  [
+    'the allowed target is rejected',
+    (address) => (address === dns ? 'icmp' : undefined),
+    'policy-too-strict',
+  ],
+  ['the allowed target resets', (address) => (address === dns ? 'reset' : undefined), 'connect-refused'],
+  [
+    'no target answers once the rules are there',
+    (_, at) => (at < 2000 ? 'connected' : undefined),
+    'policy-too-strict',
+  ],
+  ['all targets answer', () => 'connected', 'policy-not-in-force'],
+  [
+    'the allowed target answers after a lost packet',
+    (address) => (address === dns ? ['connected', 1100] : undefined),
+    'passed',
+  ],
+];
+for (const [what, how, result] of rows) {
+  test(`${what}: ${result}`, async () => {
+    const proof = await prove(blocked, allowed, how);
+    assert.equal(proof.result, result, proof.seen);
+    assert.ok(proof.seconds >= 1 && proof.seconds < 7.6, `${proof.seconds} s`);
+  });
+}
+
+test('a name: each address of a blocked target counts, and one address of an allowed target suffices', async () => {
+  const onlyIPv6: Network = (address) => (address.includes(':') ? 'connected' : undefined);
+  const { result, seen } = await prove(['both:443'], [], onlyIPv6);
+  assert.deepEqual([result, seen], ['policy-not-in-force', 'a connection to the blocked both:443 (fd00::1)']);
+  assert.equal((await prove(['10.0.0.2:1'], ['both:443'], onlyIPv6)).result, 'passed');
+  const unknown = await prove(['nobody:443'], [], onlyIPv6);
+  assert.deepEqual([unknown.result, unknown.seen], ['name-unknown', 'ENOTFOUND for the name nobody']);
+});
+
+test('addresses with and without brackets, as profiles and the kubelet write them', async () => {
+  for (const target of ['[fd00::1]:443', 'fd00::1:443']) {
+    const { seen } = await prove([target], [], () => 'connected');
+    assert.match(seen, /^a connection to the blocked /);
+    assert.equal(dials[0]?.address, 'fd00::1');
+  }
+});
+
+test('an answer to a dial of an earlier attempt counts', async () => {
+  const proof = await prove(blocked, allowed, (address, at) => {
+    if (address === dns) return at === 0 ? 'reset' : 'connected';
+    // the first packet is lost, and its retransmission is answered
+    return at === 0 ? ['connected', 1000] : undefined;
+  });
+  assert.equal(proof.result, 'passed', proof.seen);
+  assert.ok(proof.seconds > 2, `${proof.seconds} s`);
+});
+
+test('few dials: at most three a second while a blocked target answers, and four when none does', async () => {
+  await prove(
+    blocked,
+    allowed,
+    serverEnds(() => 'connected'),
+  );
+  const answered = dials.filter(({ address }) => address === server).length;
+  assert.ok(answered <= 18, `${answered} dials in 6 s`);
+  const { seconds } = await prove(
+    blocked,
+    allowed,
+    serverEnds(() => undefined),
+  );
+  assert.deepEqual([dials.length, seconds], [8, 1]);
+});

@@ -1,0 +1,129 @@
+import { type Failed, failed, passed } from '../finding.ts';
+import { now, sleep } from '../host/loop.ts';
+import { codeOf } from '../host/native.ts';
+import { dial, lookUp } from '../host/tcp.ts';
+import type { Pod } from '../pod.ts';
+import type { Reason } from '../reasons.ts';
+import { parseAddress } from '../shared/addresses.ts';
+import type { PolicyCheck } from '../shared/contract.ts';
+import { type HostPort, ofFamilies, parseHostPort } from '../shared/targets.ts';
+import type { Attempt } from '../simultaneous.ts';
+
+/**
+ * For how many milliseconds all targets must be as expected; the pause between two dials of a target; and how long a
+ * dial may take, which is more than the first retransmission (RFC 6298: after 1 s). A blocked target is dialled several
+ * times, because one lost packet looks like a policy.
+ */
+const span = { held: 1000, between: 250, dial: 1500 };
+
+/** How long a name server may take, in milliseconds. */
+const patience = 4000;
+
+/** Problems, the most informative first: a policy that is not there explains the others. */
+const telling: Reason[] = [
+  'policy-not-in-force',
+  'name-unknown',
+  'connect-refused',
+  'unreachable',
+  'policy-too-strict',
+];
+
+interface Target extends HostPort {
+  /** The target as the profile names it. */
+  text: string;
+  addresses: string[];
+}
+
+/**
+ * Checks that the pod's network policy is in force: all allowed targets can be reached and no blocked one can, for a
+ * second. Silence and ICMP errors block a target. A reset connection neither reaches nor blocks it, because the packet
+ * came to the target or to something that answers for it.
+ */
+export function attemptPolicy({ blocked, allowed = [] }: PolicyCheck, { families }: Pod): Attempt {
+  const known = new Map<string, string[]>();
+  // a dial of an earlier attempt that is answered now, after a retransmission, counts for the current attempt
+  let problems: Failed[] = [];
+  const resolve = async (text: string): Promise<Target | Failed> => {
+    const { host, port } = parseHostPort(text) ?? { host: text, port: 0 };
+    const found = known.get(host) ?? (parseAddress(host) ? [host] : await addressesOf(host));
+    if (!Array.isArray(found)) return found;
+    const addresses = found.filter((address) => families.some((it) => it === parseAddress(address)?.family));
+    if (addresses.length === 0) return failed('name-unknown', `no address of the pod's family for ${host}`);
+    known.set(host, addresses);
+    return { text, host, port, addresses };
+  };
+  return async () => {
+    const lists = [blocked, allowed].map((texts) => Promise.all(ofFamilies(texts, families).map(resolve)));
+    const [denied = [], permitted = []] = await Promise.all(lists);
+    problems = [...denied, ...permitted].filter((it) => 'reason' in it);
+    const start = now();
+    while (problems.length === 0 && now() - start < span.held) {
+      // a dial to a blocked target is not awaited, because it ends only if the target is not blocked
+      for (const target of denied)
+        if (!('reason' in target)) void dialBlocked(target, (problem) => problems.push(problem));
+      const dials = permitted.map((target) => ('reason' in target ? target : dialAllowed(target)));
+      const [found] = await Promise.all([Promise.all(dials), sleep(span.between)]);
+      problems.push(...found.filter((it) => it !== undefined));
+    }
+    const reason = telling.find((it) => problems.some((problem) => problem.reason === it));
+    if (reason === undefined) return passed('them', allowed.length === 0 ? unlike : undefined);
+    const texts = problems.filter((problem) => problem.reason === reason).map(({ seen }) => seen);
+    return failed(reason, [...new Set(texts)].join('; '));
+  };
+}
+
+const unlike = 'without an allowed target, a pod whose packets are lost passes too';
+
+async function addressesOf(host: string): Promise<string[] | Failed> {
+  const unknown = (why: string): Failed => failed('name-unknown', `${why} for the name ${host}`);
+  return Promise.race([
+    lookUp(host).catch((error) => unknown(codeOf(error))),
+    sleep(patience).then(() => unknown('no answer')),
+  ]);
+}
+
+/** Dials each address of a target that must be blocked, and reports those that are not. */
+async function dialBlocked(target: Target, report: (problem: Failed) => void): Promise<void> {
+  await Promise.all(
+    target.addresses.map(async (address) => {
+      const { as, how } = await ask(address, target.port);
+      const at = nameOf(target, address);
+      if (as === 'reached') report(failed('policy-not-in-force', `a connection to the blocked ${at}`));
+      if (as === 'refused') report(failed('connect-refused', `${how} for the blocked ${at}`));
+      if (as === 'no-route') report(failed('unreachable', `${how} for the blocked ${at}`));
+    }),
+  );
+}
+
+/** Dials all addresses of a target, one of which must be reached. */
+async function dialAllowed(target: Target): Promise<Failed | undefined> {
+  const dials = target.addresses.map(async (address) => {
+    const { as, how } = await ask(address, target.port);
+    if (as === 'reached') return undefined;
+    const reason =
+      as === 'refused' ? 'connect-refused' : as === 'no-route' ? 'unreachable' : 'policy-too-strict';
+    throw failed(reason, `${how} for the allowed ${nameOf(target, address)}`);
+  });
+  return Promise.any(dials).catch(({ errors }: { errors: Failed[] }) => errors[0]);
+}
+
+const nameOf = ({ text, host }: Target, address: string): string =>
+  host === address ? text : `${text} (${address})`;
+
+/** How a dial ended: `refused` is a reset connection, and `no-route` an error of this machine, which sent nothing. */
+interface Answer {
+  as: 'reached' | 'blocked' | 'refused' | 'no-route';
+  how: string;
+}
+
+async function ask(host: string, port: number): Promise<Answer> {
+  const dialled = await dial({ host, port, limit: span.dial, seesIcmp: true });
+  if (dialled.as === 'connected') {
+    dialled.socket.close();
+    return { as: 'reached', how: 'a connection' };
+  }
+  if (dialled.as === 'silent') return { as: 'blocked', how: 'no answer' };
+  if (dialled.as === 'no-route') return { as: 'no-route', how: dialled.code };
+  // only a reset connection has this code; before Linux 5.8, "port unreachable" has it too
+  return { as: dialled.code === 'ECONNREFUSED' ? 'refused' : 'blocked', how: dialled.code };
+}
