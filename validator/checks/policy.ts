@@ -55,7 +55,7 @@ export function attemptPolicy({ blocked, allowed = [] }: PolicyCheck, { families
   return async () => {
     const lists = [blocked, allowed].map((texts) => Promise.all(ofFamilies(texts, families).map(resolve)));
     const [denied = [], permitted = []] = await Promise.all(lists);
-    problems = [...denied, ...permitted].filter((it) => 'reason' in it);
+    problems.push(...[...denied, ...permitted].filter((it) => 'reason' in it));
     const start = now();
     while (problems.length === 0 && now() - start < span.held) {
       // a dial to a blocked target is not awaited, because it ends only if the target is not blocked
@@ -65,9 +65,11 @@ export function attemptPolicy({ blocked, allowed = [] }: PolicyCheck, { families
       const [found] = await Promise.all([Promise.all(dials), sleep(span.between)]);
       problems.push(...found.filter((it) => it !== undefined));
     }
-    const reason = telling.find((it) => problems.some((problem) => problem.reason === it));
+    const ended = problems;
+    problems = [];
+    const reason = telling.find((it) => ended.some((problem) => problem.reason === it));
     if (reason === undefined) return passed('them', allowed.length === 0 ? unlike : undefined);
-    const texts = problems.filter((problem) => problem.reason === reason).map(({ seen }) => seen);
+    const texts = ended.filter((problem) => problem.reason === reason).map(({ seen }) => seen);
     return failed(reason, [...new Set(texts)].join('; '));
   };
 }
