@@ -49,7 +49,8 @@ export function parseConfiguration(
 }
 
 /** The fields of checks in the order in which proofs and policies write them. */
-const fields = 'direction listeners listen outbound connect asUser notAsUser notAsGroup'.split(' ');
+const fields =
+  'direction listeners listen outbound connect asUser notAsUser notAsGroup blocked allowed'.split(' ');
 
 /** The profile with ordered checks, so that a policy and a server that got the file from Helm, which sorts keys, agree. */
 const inOrder = (profile: Profile): Profile => {

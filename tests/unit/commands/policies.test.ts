@@ -86,6 +86,13 @@ test('the order of keys in the file does not matter, as Helm sorts them', () => 
   assert.deepEqual([given?.status, given?.stdout], [0, ofHelm?.stdout]);
 });
 
+test('texts of the configuration stay as they are', () => {
+  const when = { container: 'web', args: ['--in=variables.inits'] };
+  const own = written('texts.yaml', { profiles: [{ name: 'own', when, proof: { checks: [] } }] });
+  const { stdout } = cniGate(['policies', '--config', own]);
+  assert.match(stdout.replaceAll(/\s+/g, ' '), /"--in=variables\.inits"/);
+});
+
 test('a configuration that cannot be used is an error with its code', async (t) => {
   for (const [file, code] of [
     ['/nowhere', 'CNI_GATE_CONFIG_UNREADABLE'],

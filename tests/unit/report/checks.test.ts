@@ -427,6 +427,7 @@ suite('the mutating policy', () => {
     ],
     ['another image', [changed(image('example/other'))], /injects "example\/other", and .* says "ghcr/],
     ['other variables', [changed({ variables: rules.variables?.slice(0, -1) })], /its variables are not/],
+    ['no match condition', [changed({ matchConditions: [] })], /its conditions are not/],
     ['other mutations', [changed({ mutations: [] })], /its mutations are not/],
     ['other namespaces', [changed({ matchConstraints: {} })], /its matchConstraints are not/],
     [

@@ -70,7 +70,8 @@ export function ofProfiles(values: Iterable<readonly [name: string, value: Cel]>
 
 /**
  * Replaces all variables except `kept` by their values, in an expression and in each other. The API server runs each
- * variable as a program of its own, which costs more than evaluating most expressions in place.
+ * variable as a program of its own, which costs more than evaluating most expressions in place. String literals stay as
+ * they are: they contain texts of the configuration.
  */
 export function inPlace(
   variables: Record<string, Cel>,
@@ -79,7 +80,10 @@ export function inPlace(
 ): [Record<string, Cel>, Cel] {
   const values = new Map<string, Cel>();
   const expand = (within: Cel): Cel =>
-    within.replaceAll(/\bvariables\.(\w+)/g, (read, name: string) => values.get(name) ?? read);
+    within.replaceAll(
+      /"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|\bvariables\.(\w+)/g,
+      (read, name?: string) => (name === undefined ? undefined : values.get(name)) ?? read,
+    );
   const left: Record<string, Cel> = {};
   for (const [name, value] of Object.entries(variables)) {
     if (kept.includes(name)) left[name] = expand(value);

@@ -19,7 +19,9 @@ function checkCel({ proof }: Profile, check: CheckOfProfile, redirects: readonly
     const withDevices = { interfaces: { ...check.interfaces, devices: true } };
     return `(variables.hasDevices ? ${json(withDevices)} : ${json(check)})`;
   }
-  const redirect = redirects.find(({ settings }) => 'redirect' in check && settings === check.redirect);
+  const redirect = redirects.find(
+    ({ profile, settings }) => profile.proof === proof && 'redirect' in check && settings === check.redirect,
+  );
   if (redirect === undefined) return json(check);
   const fields = joined(list(fieldsOf(redirect, proof.families)));
   return `${ofP} + ${text(',"redirect":{')} + ${fields} + "}}"`;
@@ -49,8 +51,10 @@ function dualStackCel(container: string, variable: string): Cel {
   return `(${isTrue} ? ${text('"families":"all"')} : ${text('"families":"first"')})`;
 }
 
-const ipv4 = '[0-9]{1,3}([.][0-9]{1,3}){3}:[1-9][0-9]{0,3}';
-const ipv6 = '\\[[0-9a-f:]+\\]:[1-9][0-9]{0,3}';
+const octet = '(25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])';
+const ipv4 = `${octet}([.]${octet}){3}:[1-9][0-9]{0,3}`;
+// not the mapped addresses of IPv4, such as [::ffff:1.2.3.4]
+const ipv6 = '\\[([0-9a-f]{1,4}(:[0-9a-f]{1,4}){0,5})?::([0-9a-f]{1,4})?\\]:[1-9][0-9]{0,3}';
 /**
  * The listeners of a mesh's proxy that the policy reads: addresses of both families, separated by commas, or none. A
  * pattern of RE2 and of JavaScript, where `[]` would match nothing.

@@ -7,7 +7,7 @@ import {
   validatorContainer,
 } from '../../lib/names.ts';
 import type { ProofSettings } from '../profiles/types.ts';
-import { type Cel, ifAny, list, literal, map, text, textList } from './cel.ts';
+import { type Cel, head, ifAny, list, literal, map, text, textList } from './cel.ts';
 import { resourceVariables } from './resources.ts';
 
 /* The CEL counterpart of proof/container.ts: the init container of a pod, from the variables of policy.ts. */
@@ -17,7 +17,7 @@ const tokenPath = '/var/run/secrets/kubernetes.io/serviceaccount';
 const hasToken = `variables.others.all(c, c.?volumeMounts.orValue([]).exists(m, m.mountPath == ${text(tokenPath)}))`;
 const tokens =
   `object.spec.?automountServiceAccountToken.orValue(true) && ${hasToken} ? ` +
-  'variables.volumes.filter(v, v.name.startsWith("kube-api-access-")).map(v, v.name) : []';
+  `${head(['variables.volumes.filter(v, v.name.startsWith("kube-api-access-")).map(v, v.name)'])} : []`;
 
 const fieldRef = (name: string, fieldPath: string): Cel =>
   literal({ name, valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath } } });

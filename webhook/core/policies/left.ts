@@ -108,12 +108,17 @@ function reasonsOf(profile: Profile): ProfileReason[] {
 
 const listenersOf = (container: string, env: string): ProfileReason => ({
   reason: 'families',
-  expression: `!${valueIn(container, env)}.matches(${text(plainListeners)})`,
+  // the API server bounds the cost of matching a pattern
+  expression: `[${valueIn(container, env)}].exists(v, size(v) > ${longestListeners} || !v.matches(${text(plainListeners)}))`,
   holds: ({ pod }) =>
     allContainers(pod)
       .filter(({ name }) => name === container)
-      .some((one) => !new RegExp(plainListeners).test(variableOf(one, env) ?? '')),
+      .map((one) => variableOf(one, env) ?? '')
+      .some((value) => value.length > longestListeners || !new RegExp(plainListeners).test(value)),
 });
+
+/** In characters. */
+const longestListeners = 1000;
 
 /** The largest pod that the policy evaluates, because the API server limits the cost of an evaluation. */
 const largest = { containers: 200, variables: 1000, volumes: 1000 };

@@ -63,7 +63,11 @@ export function checkMutatingPolicy(facts: Facts): CheckResult | undefined {
   const [wanted, found] = [imageIn(expected), imageIn(rules)];
   if (wanted !== found)
     return fault(`it injects ${found}, and the rest of the installation says ${wanted}`, generate);
-  const changes = differences({ ...expected }, { ...rules });
+  // a policy without its match condition would be called for exempt pods
+  const changes = differences(
+    { ...expected, conditions: expected.matchConditions },
+    { ...rules, conditions: rules.matchConditions ?? [] },
+  );
   if (changes.length > 0)
     return fault(
       `its ${changes.join(', ')} are not those that cni-gate ${version} makes from ${configuration.source}`,
