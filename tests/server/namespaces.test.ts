@@ -16,7 +16,7 @@ test('POST /namespaces warns of a label that names no profile, logs and counts i
   const typo = await ask('likerd');
   assert.equal(typo.allowed, true);
   assert.deepEqual(typo.warnings, [
-    'CNI_GATE_PROFILE_UNKNOWN: profile "likerd" does not exist (did you mean "linkerd"?); the configuration has…',
+    'CNI_GATE_PROFILE_UNKNOWN: profile "likerd" does not exist (did you mean "linkerd"?); the configuration has: antrea…',
     'no pod can be created in namespace shop while its label cni-gate.io/profile is wrong',
     'see https://github.com/cni-gate/cni-gate/blob/main/docs/reference/errors.md#cni_gate_profile_unknown',
   ]);

@@ -492,7 +492,10 @@ suite('the mutating policy', () => {
 
   test('what an outage does is said', () => {
     const policies = { ...wholeInstallation.policies, mutating: pair };
-    const { what } = judge({ policies, ...endpoints(0) }, { version }).service ?? {};
-    assert.match(what ?? '', /so new pods .* that the mutating policy leaves to the server are refused$/);
+    const what = (failurePolicy: 'Fail' | 'Ignore'): string =>
+      judge({ policies, failurePolicy, ...endpoints(0) }, { version }).service?.what ?? '';
+    assert.match(what('Ignore'), /so new pods .* that need the server are refused$/);
+    // a webhook that is called for every pod, after a change back from policies
+    assert.match(what('Fail'), /so every new pod .* is refused$/);
   });
 });

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { toDaemonSetFacts, toNodeFacts } from '../../../webhook/core/facts/node.ts';
 import type { PodEvidence } from '../../../webhook/core/facts/pod-evidence.ts';
+import { leftByThePolicy } from '../../../webhook/core/policies/conditions.ts';
 import { dashboardOf } from '../../../webhook/report/dashboard/data.ts';
-import type { InstallationFacts } from '../../../webhook/report/observe/installation.ts';
+import type { InstallationFacts, Webhook } from '../../../webhook/report/observe/installation.ts';
 import type { StatusFacts } from '../../../webhook/report/observe/observe.ts';
 import type { PodFacts, WithoutProof } from '../../../webhook/report/observe/pods.ts';
 import { type Status, statusOf } from '../../../webhook/report/show/status.ts';
@@ -230,7 +231,11 @@ suite('features in force', () => {
     };
     const away = { ...wholeInstallation, slices: found([]) };
     assert.match(shown(recreating, { installation: away })[0] ?? '', /^prove enforce false Service/);
-    assert.equal(withPolicy(away)[0], 'prove enforce true');
+    const [webhook = {} as Webhook] = allRegistered.mutating ?? [];
+    const mutating = [{ ...webhook, matchConditions: [...(webhook.matchConditions ?? []), leftByThePolicy] }];
+    assert.equal(withPolicy(away, { registered: { ...allRegistered, mutating } })[0], 'prove enforce true');
+    // the webhook is called for every pod too
+    assert.match(withPolicy(away)[0] ?? '', /^prove enforce false Service/);
     const { installation, registered } = nothingInstalled;
     const why = 'not installed: there are policies, and no server';
     assert.deepEqual(withPolicy(installation, { registered }), [

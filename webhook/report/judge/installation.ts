@@ -70,12 +70,12 @@ export function checkConfiguration({ configuration: { source, trouble } }: Facts
 /** What happens to new pods while no replica answers. */
 function withoutAnswer({ failurePolicy, policies: { mutating, pods } }: InstallationFacts): string {
   const where = 'of namespaces that opted in';
+  if (failurePolicy === 'Fail') return `every new pod ${where} is refused`;
   if (mutating.policy.found && mutating.binding.found) {
     const denies = pods.binding.found?.spec?.validationActions?.includes('Deny');
     const end = denies ? 'are refused' : 'start without a proof';
-    return `new pods ${where} that the mutating policy leaves to the server ${end}`;
+    return `new pods ${where} that need the server ${end}`;
   }
-  if (failurePolicy === 'Fail') return `every new pod ${where} is refused`;
   return `new pods ${where} ${failurePolicy === undefined ? 'are refused, or ' : ''}start without a proof`;
 }
 
