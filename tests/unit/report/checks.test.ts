@@ -86,6 +86,17 @@ const faults: [CheckId, Partial<InstallationFacts>, RegExp][] = [
   ['policy-pods', binding({ validationActions: ['Warn'] }), /does not deny \(validationActions: Warn\)/],
   ['policy-pods', binding({ policyName: 'x' }), /its binding is of another policy/],
   ['policy-pods', binding({ matchResources: { namespaceSelector: never } }), /has matchResources/],
+  ['policy-pods', binding({ paramRef: { name: 'x' } }), /or paramRef/],
+  [
+    'policy-pods',
+    rules({
+      variables: [
+        ...(spec.variables ?? []).filter(({ name }) => name !== 'images'),
+        { name: 'images', expression: "['a/b:1'] + object.spec.initContainers.map(c, c.image)" },
+      ],
+    }),
+    /its variable images is not a list/,
+  ],
   ['policy-pods', rules({ paramKind: { apiVersion: 'v1', kind: 'ConfigMap' } }), /its paramKind are not/],
   [
     'policy-pods',

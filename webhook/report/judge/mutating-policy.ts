@@ -16,6 +16,7 @@ import {
   warning,
 } from './check-result.ts';
 import { differences, plain } from './differences.ts';
+import { leavesOut } from './registration.ts';
 
 /* Compares the cluster's mutating policy with the one that cni-gate generates from the same configuration. */
 
@@ -55,8 +56,9 @@ export function checkMutatingPolicy(facts: Facts): CheckResult | undefined {
   if (!binding.unknown && !binding.found) return fault(`its binding does not exist, ${lost}`);
   const [rules, bound] = [policy.found?.spec, binding.found?.spec];
   if (!rules || !bound) return notKnown(policy.unknown ?? binding.unknown ?? { why: '' }, true);
-  if (bound.policyName !== name || plain(bound.matchResources) !== undefined)
-    return fault('its binding is of another policy, or has matchResources, which leave pods out');
+  const { policyName, matchResources, paramRef } = bound;
+  if (policyName !== name || plain({ matchResources, paramRef }) !== undefined)
+    return fault(`its binding ${leavesOut}`);
   if (configuration.trouble !== undefined) return unknownConfiguration;
   const expected = policyObjects(asInstalled(configuration.policy, installation, imageIn(rules)))[0]
     ?.spec as V1MutatingAdmissionPolicySpec;

@@ -144,10 +144,13 @@ function policyOf(
       `its ${changes.join(', ')} are not those of cni-gate ${version}`,
       `${applyAgain}. ${anotherRelease}`,
     );
-  const { policyName, validationActions: actions = [], matchResources } = bound;
+  const images = rules.variables?.find((variable) => variable.name === 'images')?.expression;
+  if (images !== undefined && !imageList.test(images))
+    return fault("its variable images is not a list of images, such as ['example/validator:1']");
+  const { policyName, validationActions: actions = [], matchResources, paramRef } = bound;
   // `plain` removes empty selectors, which the API server may fill in
-  if (policyName !== name || plain(matchResources) !== undefined)
-    return fault('its binding is of another policy, or has matchResources, which leave objects out');
+  if (policyName !== name || plain({ matchResources, paramRef }) !== undefined)
+    return fault(`its binding ${leavesOut}`);
   const loose = `its binding does not deny (validationActions: ${actions.join(', ') || 'none'})`;
   if (!actions.includes('Deny') && kind === 'pods' && trouble)
     return notKnown({ why: `Policy ${name}: ${loose}; whether that is wanted, the configuration says` });
@@ -157,6 +160,12 @@ function policyOf(
   const open = ignores ? '; failurePolicy Ignore: an error in it refuses no pod' : '';
   return passed(`bound: ${actions.join(', ')}${open}`);
 }
+
+/** A list of string literals in CEL. Each installation sets its images, but an expression could permit any image. */
+const imageList = /^\s*\[\s*('[^']*'|"[^"]*")(\s*,\s*('[^']*'|"[^"]*"))*\s*,?\s*\]\s*$/;
+
+/** What is wrong with a binding that does not apply its policy to all objects. */
+export const leavesOut = 'is of another policy, or has matchResources or paramRef, which leave objects out';
 
 /** The fields of a policy that are compared, without the variable `images`, which each installation sets. */
 const partsOf = (spec: V1ValidatingAdmissionPolicySpec) => ({
