@@ -81,7 +81,10 @@ export function readNetworkStatus(
 /** The link-layer address that is shown for devices without one, such as netkit and ipvlan in their L3 modes. */
 const noMac = '00:00:00:00:00:00';
 
-/** Whether the link-layer address of the cluster's own network differs. A bond gives all its interfaces one address. */
+/**
+ * Whether the file gives another link-layer address than the pod's interface of that name. Only the cluster's own network
+ * is compared, because a bond gives all its interfaces one address.
+ */
 function contradicts({ interface: name, mac }: NetworkStatus, devices: Device[]): boolean {
   if (!mac) return false;
   return devices.some((it) => it.name === name && it.mac !== '' && it.mac !== noMac && it.mac !== mac);

@@ -47,7 +47,7 @@ export function readPod(
 /** A network interface of this network namespace. */
 export interface Device {
   name: string;
-  /** Up and running. Many devices report no other state (https://docs.kernel.org/networking/operstates.html). */
+  /** Whether the flags UP and RUNNING are set. Many drivers leave the operational state `unknown` (https://docs.kernel.org/networking/operstates.html). */
   up: boolean;
   /** Whether the device resolves link-layer addresses, unlike `tun`, and IPVLAN and netkit in their L3 modes. */
   neighbours: boolean;

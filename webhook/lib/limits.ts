@@ -20,7 +20,7 @@ const bodyLimits = {
   largeBodyParts: 300_000,
   /** The longest time to read a body, with the start of the thread. It equals the API server's `timeoutSeconds`. */
   largeBodyTime: 10_000,
-  /** The thread's heap. At this limit, the whole process would end; `largeBodyParts` need less than half of it. */
+  /** The thread's heap. V8 may end the whole process at this limit, so `largeBodyParts` keeps bodies below half of it. */
   largeBodyHeap: 128 * MiB,
 };
 

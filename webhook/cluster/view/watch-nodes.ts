@@ -79,7 +79,7 @@ export function watchGate(
     daemonSets.watch(daemonSetSources(policy()));
     followAgents();
   };
-  // nodes added after the first list: when, by performance.now(), and whether they may be older than that
+  // for each node added after the first list: when it was seen, by performance.now(), and whether it may have existed before
   const added = new Map<string, { at: number; isOld: boolean }>();
   nodes.subscribe((changes) => {
     for (const change of changes) {

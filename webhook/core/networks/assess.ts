@@ -52,7 +52,7 @@ export const assess = (record: ProofRecord, inputs: AssessInputs, isHolder: bool
   mayProbe: !isTried(record, inputs.now) && (isHolder || isPauseOver(record, inputs)),
 });
 
-/** Whether another pod is just probing the network on the node, and has no verdict yet. */
+/** Whether another pod is currently probing the network on the node, and has no verdict yet. */
 const isTried = ({ waiting }: ProofRecord, now: number): boolean =>
   // the absolute value, so that a clock that was set back makes no pod wait
   [...waiting.values()].some(({ since }) => Math.abs(now - since) < longestVerdict);

@@ -70,8 +70,8 @@ interface ProfileReason {
 }
 
 /**
- * The reasons that depend on a profile in the label. Most count even if the profile does not apply: a mesh's injector
- * may make it apply later, but the API server then calls only webhooks that it has called before.
+ * The reasons that depend on a profile in the label. Most count even if the profile does not apply yet: a mesh's
+ * injector may make it apply, but in the reinvocation the API server calls only webhooks that it has called before.
  * Source: k8s.io/apiserver `pkg/admission/plugin/webhook/mutating/dispatcher.go`, `Dispatch`
  */
 function reasonsOf(profile: Profile): ProfileReason[] {

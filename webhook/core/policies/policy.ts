@@ -136,8 +136,9 @@ function variablesOf(policy: Policy, conditions: readonly MatchCondition[]): Rec
 }
 
 /**
- * The MutatingAdmissionPolicy and its binding. By default, they select the same pods as the mutating webhook. If an
- * expression fails, the API server refuses the pod: with `Ignore`, a status that a user wrote would stay.
+ * The MutatingAdmissionPolicy and its binding. By default, they select the same pods as the mutating webhook. The
+ * failurePolicy is `Fail`: if an expression fails, the API server refuses the pod. With `Ignore`, a status that a user
+ * wrote would stay.
  */
 export function policyObjects(
   policy: Policy,

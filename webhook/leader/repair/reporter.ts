@@ -20,7 +20,7 @@ const recent = 600_000;
 
 /** Reports decisions of repair in the log, and in events on pods and their workloads. */
 export function reporter(client: ApiClient, { events, log }: Pick<LeaderDeps<unknown>, 'events' | 'log'>) {
-  /** Since when a pod is skipped, and the latest reason; by UID. */
+  /** Since when a pod has been skipped, and the latest reason; by UID. */
   const known = new Map<string, { since: number; reason: SkipReason }>();
 
   /** Adds the event to the pod, and to its workload, because the workload outlives the pod. */

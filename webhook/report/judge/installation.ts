@@ -175,8 +175,9 @@ export function checkLeader({ installation: { namespace, lease } }: Facts, now: 
 }
 
 /**
- * Whether a pod created as a dry run gets our init container; undefined if cni-gate is not installed. Nothing else
- * shows that pods are admitted, so without a probe there is no verdict, unless the caller turned the probe off.
+ * Whether a pod created as a dry run gets our init container; undefined if cni-gate is not installed. Only
+ * this probe shows that pods are admitted. If it could not be made, the verdict is not known; with `--no-probe`, the
+ * verdict does not depend on it.
  */
 export function checkProbe(facts: Facts): CheckResult | undefined {
   const { probe, namespaces } = facts;

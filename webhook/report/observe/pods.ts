@@ -76,7 +76,7 @@ export interface Hold {
   refused: string;
   /** What was not ready on the refused node at the last attempt; empty if the refusal was truncated. */
   why: string;
-  /** Since when the pod waits for a node, in milliseconds since the epoch; undefined if not known. */
+  /** Since when the pod has been waiting for a node, in milliseconds since the epoch; undefined if not known. */
   since: number | undefined;
   /** `status.nominatedNodeName`; empty where no node is nominated. */
   nominated: string;
