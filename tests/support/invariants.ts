@@ -58,7 +58,7 @@ const hasOurs = (pod: Pod): boolean =>
   (pod.spec.initContainers ?? []).some(({ name }) => name === validatorContainer);
 
 /** The pod without the init containers that its profiles replace, which the patch must remove. */
-function withoutReplaced(pod: Pod, { outcome, profiles }: Answer['decision'], policy?: Policy): Pod {
+export function withoutReplaced(pod: Pod, { outcome, profiles }: Answer['decision'], policy?: Policy): Pod {
   if (!places.has(outcome) || policy?.proof.mode !== 'enforce') return pod;
   const replaced = profiles.flatMap((name) => policy.profiles.get(name)?.proof.replaces ?? []);
   const copy = copyOf(pod);

@@ -436,7 +436,11 @@ suite('the mutating policy', () => {
       [{ ...pair, binding: found({ spec: { ...binding, policyName: 'x' } }) }],
       /another policy/,
     ],
-    ['another image', [changed(image('example/other'))], /injects "example\/other", and .* says "ghcr/],
+    [
+      'another image',
+      [changed(image('example/other'))],
+      /injects the image "example\/other", and .* says "ghcr/,
+    ],
     ['other variables', [changed({ variables: rules.variables?.slice(0, -1) })], /its variables are not/],
     ['no match condition', [changed({ matchConditions: [] })], /its conditions are not/],
     ['other mutations', [changed({ mutations: [] })], /its mutations are not/],

@@ -64,7 +64,7 @@ export function checkMutatingPolicy(facts: Facts): CheckResult | undefined {
     ?.spec as V1MutatingAdmissionPolicySpec;
   const [wanted, found] = [imageIn(expected), imageIn(rules)];
   if (wanted !== found)
-    return fault(`it injects ${found}, and the rest of the installation says ${wanted}`, generate);
+    return fault(`it injects the image ${found}, and the rest of the installation says ${wanted}`, generate);
   // a policy without its match condition would be called for exempt pods
   const changes = differences(
     { ...expected, conditions: expected.matchConditions },
