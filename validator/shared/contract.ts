@@ -11,6 +11,8 @@ export const env = {
   checks: 'CNI_GATE_CHECKS',
   /** `warn` if a failure is only reported and the pod starts; otherwise absent. */
   mode: 'CNI_GATE_MODE',
+  /** A {@link Continuous} as JSON; absent if the checks end with the start of the pod. */
+  continuous: 'CNI_GATE_CONTINUOUS',
   /** Comma-separated addresses of the pod (`status.podIPs`). */
   podIPs: 'CNI_GATE_POD_IPS',
   /** Comma-separated addresses of the node (`status.hostIPs`). */
@@ -101,6 +103,18 @@ export interface PolicyCheck extends TimedCheck {
   blocked: string[];
   /** Targets that the policy permits. Without any, a dead network passes as well. */
   allowed?: string[];
+}
+
+/** How the checks go on while the pod runs. Needs a {@link WitnessCheck}, whose container runs as long as the pod. */
+export interface Continuous {
+  /** The port of the readiness probe, open unless the network is lost; absent if only the log reports a loss. */
+  port?: number;
+  /** The time between two rechecks, such as `60s`. */
+  interval: string;
+  /** After how many consecutive failed rechecks the network is lost. */
+  failures: number;
+  /** Set if the check `policy` is repeated too. */
+  policy?: true;
 }
 
 /** The names of the checks, and the settings of each. A check is an object with exactly one of these fields. */

@@ -104,6 +104,7 @@ export type ProfileProof = {
   container?: ProofContainer;
   replaces?: 'linkerd-network-validator'[];
   witness?: 'kubelet';
+  continuous?: ContinuousSettings;
   inbound?: InboundRedirect;
 };
 export type CheckOfProfile =
@@ -172,9 +173,16 @@ export type ProofContainer = {
   notAsUser?: Id;
   notAsGroup?: Id;
 };
+export type ContinuousSettings = {
+  interval: string;
+  failures: number;
+  onFailure: 'log' | 'unready' | 'recreate';
+  policy: boolean;
+};
 export type InboundRedirect = {
   port: number;
   excludedBy?: string[];
+  excludedPorts?: string;
   transparent?: Record<string, Matcher>;
   includedBy?: string;
   neverRedirected?: number[];
