@@ -337,7 +337,8 @@ export const refusedWithRechecks: typeof refused = [
     (pod, it) => {
       status((text) => text.replace('"witness",', ''))(pod, it);
       checks((text) => text.replace(/,[{]"profile":"watched".*/, ']'))(pod, it);
-      for (const key of ['restartPolicy', 'startupProbe']) Reflect.deleteProperty(it, key);
+      settings((text) => text.replace('"port":14041,', ''))(pod, it);
+      for (const key of ['restartPolicy', 'startupProbe', 'readinessProbe']) Reflect.deleteProperty(it, key);
     },
     otherReadiness,
   ],

@@ -27,6 +27,7 @@ const profiles = [
   { name: 'watched', proof: { witness: 'kubelet', continuous: {} } },
   { name: 'watched-too', proof: { continuous: { interval: '60s', failures: 3 } } },
   { name: 'watched-hourly', proof: { witness: 'kubelet', continuous: { interval: '1h' } } },
+  { name: 'logged', proof: { witness: 'kubelet', continuous: { onFailure: 'log' } } },
   { name: 'seen', proof: { witness: 'kubelet' } },
   { name: 'own', proof: { container: { image: 'a' } } },
   { name: 'unskipped', when: [{ container: 'x' }, { annotations: { [skipped]: { exists: false } } }] },
@@ -115,6 +116,7 @@ suite('combined profiles', () => {
         'linkerd.watched-too.seen',
         'watched.watched-too',
         'linkerd.seen.unskipped',
+        'linkerd.logged.unskipped',
         'cilium.watched.unskipped',
       ],
     ];

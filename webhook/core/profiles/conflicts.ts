@@ -79,7 +79,9 @@ function continuousConflicts(profiles: Profile[]): string[] {
   if (first === undefined) return [];
   const second = others.find(({ proof }) => !same(proof.continuous, first.proof.continuous));
   // whether such a profile applies would change when the port of the readiness probe is added
-  const added = profiles.flatMap(({ proof }) => proof.inbound?.excludedPorts ?? []);
+  const added = profiles.flatMap(({ proof }) =>
+    first.proof.continuous?.onFailure === 'log' ? [] : (proof.inbound?.excludedPorts ?? []),
+  );
   const readers = profiles.flatMap(({ name, when }) =>
     added
       .filter((key) => [when].flat().some(({ annotations }) => getOwn(annotations, key) !== undefined))
