@@ -25,7 +25,10 @@ import {
 } from './installed/policies.ts';
 import { makeNamespace } from './installed/working.ts';
 
-/* The MutatingAdmissionPolicy alone stores the pods that the webhook alone stores, or leaves them to the webhook. */
+/*
+ * With the MutatingAdmissionPolicy alone, the API server stores the same pods as with the webhook alone, unless the
+ * policy leaves a pod to the webhook.
+ */
 
 /** The golden cases that are left to the webhook; in a case with later calls, each call is. */
 const left: Partial<Record<LeftReason, string[]>> = {
