@@ -13,14 +13,11 @@ export type Rechecks = { settings?: Continuous; exclusion?: [annotation: string,
  * The rechecks that the profiles require; undefined if none does. The readiness probe needs a port of the pod that the
  * mesh does not redirect, because a proxy accepts each connection that it gets. `exclusion` is the annotation that
  * leaves the port out. The result is the same in a later call, which sees this annotation.
- *
- * @param given the annotations that the profiles add to the pod
  */
 export function rechecksFor(
   place: Place,
   profiles: readonly Profile[],
   witness: WitnessCheck | undefined,
-  given: ReadonlyMap<string, string>,
 ): Rechecks | undefined {
   const continuous = profiles.find(({ proof }) => proof.continuous !== undefined)?.proof.continuous;
   if (continuous === undefined) return undefined;
@@ -31,7 +28,7 @@ export function rechecksFor(
   const mesh = profiles.find(({ proof }) => proof.inbound !== undefined);
   const port = freePort(place, mesh?.proof.inbound, witness);
   if (port === undefined) return 'the pod has no free port for the readiness probe';
-  const exclusion = mesh && exclusionOf(port, mesh, place, profiles, given);
+  const exclusion = mesh && exclusionOf(port, mesh, place, profiles);
   if (typeof exclusion === 'string') return exclusion;
   return { settings: { port, ...rest }, ...(exclusion && { exclusion }) };
 }
@@ -53,14 +50,13 @@ function exclusionOf(
   { name, proof: { inbound } }: Profile,
   place: Place,
   profiles: readonly Profile[],
-  given: ReadonlyMap<string, string>,
 ): [string, string] | string | undefined {
   // with a list of included ports, the mesh redirects no other port, and reads no list of excluded ports
   if (inbound === undefined || includedPorts(place, inbound) !== undefined) return undefined;
   const { excludedPorts: key, inherited } = inbound;
   if (key === undefined) return `profile "${name}" has no proof.inbound.excludedPorts`;
   const ofNamespace = inherited ? getOwn(place.namespace.annotations, key) : undefined;
-  const value = given.get(key) ?? (getOwn(place.pod.metadata.annotations, key) || (ofNamespace ?? ''));
+  const value = getOwn(place.pod.metadata.annotations, key) || (ofNamespace ?? '');
   if (portsOf(withoutOctals(value))[port] === 1) return undefined;
   const setting = profiles.find(({ annotations }) => Object.hasOwn(annotations, key));
   if (setting !== undefined) return `profile "${setting.name}" sets ${key}`;

@@ -77,7 +77,9 @@ export function planFor(
 ): ProofPlan {
   // a proof that lets every pod start replaces nothing
   const replaced = proof.mode === 'warn' ? [] : profiles.flatMap((profile) => profile.proof.replaces ?? []);
-  const pod = without(replaced, asked.pod);
+  const kept: string[] = [];
+  const annotations = annotationsFor(asked, profiles, kept);
+  const pod = seenLater(asked.pod, replaced, annotations);
   const place = { pod, namespace };
   const container = profiles.find((profile) => profile.proof.container !== undefined)?.proof.container;
   // a witness would keep the pod from starting after a failure, even in warn mode
@@ -95,9 +97,7 @@ export function planFor(
   const ownValidator = container !== undefined;
   // a network's own validator would keep the pod from starting after a failure, even in warn mode
   const refuses = ownValidator && proof.mode === 'warn';
-  const kept: string[] = [];
-  const annotations = annotationsFor(asked, profiles, kept);
-  const rechecks = rechecksFor(place, profiles, witness, annotations);
+  const rechecks = rechecksFor(place, profiles, witness);
   const { settings: continuous, exclusion } = typeof rechecks === 'object' ? rechecks : {};
   if (exclusion !== undefined) annotations.set(...exclusion);
   const names = [
@@ -139,11 +139,17 @@ export function planFor(
 }
 
 /** The pod as a later call sees it, so that both calls plan the same. */
-function without(replaced: readonly string[], pod: Pod): Pod {
-  const initContainers = pod.spec.initContainers?.filter(({ name }) => !replaced.includes(name));
-  return replaced.length === 0
-    ? pod
-    : { ...pod, spec: { ...pod.spec, initContainers: initContainers ?? null } };
+function seenLater(pod: Pod, replaced: readonly string[], annotations: ReadonlyMap<string, string>): Pod {
+  const { metadata, spec } = pod;
+  const initContainers = spec.initContainers?.filter(({ name }) => !replaced.includes(name));
+  return {
+    ...pod,
+    metadata:
+      annotations.size === 0
+        ? metadata
+        : { ...metadata, annotations: { ...metadata.annotations, ...Object.fromEntries(annotations) } },
+    spec: replaced.length === 0 ? spec : { ...spec, initContainers: initContainers ?? null },
+  };
 }
 
 function checksIn(place: Place, profiles: readonly Profile[]): ProfileCheck[] {

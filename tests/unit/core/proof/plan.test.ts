@@ -236,6 +236,17 @@ suite('the port of the probe is one that the mesh redirects', () => {
     });
 });
 
+test('an annotation that a profile adds counts in the first call, as in a later one', () => {
+  const key = 'config.linkerd.io/skip-inbound-ports';
+  const plan = planOf(['linkerd', 'seen', { annotations: { [key]: '14000-14999' } }], {});
+  assert.equal(plan.witness?.port, 15_000);
+  const own = { annotations: { [key]: '14000-14041' } };
+  assert.equal(
+    planOf(['linkerd', 'seen', { annotations: { [key]: '14000-14999' } }], own).witness?.port,
+    14_042,
+  );
+});
+
 suite('the port of the readiness probe is one that the mesh leaves alone', () => {
   const key = 'skip';
   const inbound = { port: 14_041, includedBy: 'only', neverRedirected: [14_042], excludedPorts: key };
@@ -306,6 +317,13 @@ suite('the port of the readiness probe is one that the mesh leaves alone', () =>
       );
       assert.equal(annotations.get(key), list);
     });
+
+  test("Istio reads no list of a namespace, and linkerd's plugin does", () => {
+    const listOf = (mesh: string, list: string) =>
+      planOf([mesh, watched], { namespace: { [list]: '25' } }).annotations.get(list);
+    assert.equal(listOf('istio', 'traffic.sidecar.istio.io/excludeInboundPorts'), '14041');
+    assert.equal(listOf('linkerd', 'config.linkerd.io/skip-inbound-ports'), '25,14041');
+  });
 
   test('no profile with a witness applies to the pod', () => {
     const { proof } = watched;
