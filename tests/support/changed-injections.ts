@@ -286,7 +286,11 @@ export const refusedWithWitness: typeof refused = [
   ['a probe that ends before the checks', probe({ failureThreshold: 1 }), otherProbe],
   ['a probe once an hour', probe({ periodSeconds: 3600 }), otherProbe],
   ['a readiness probe', sets({ readinessProbe: { tcpSocket: { port: 80 } } }), otherWay],
-  ['rechecks', adds(env.continuous, '{"interval":"60s","failures":3}'), otherVariables],
+  [
+    'rechecks',
+    (_, it) => it.env?.splice(1, 0, { name: env.continuous, value: '{"interval":"60s","failures":3}' }),
+    otherVariables,
+  ],
 ];
 
 const settings = (change: (text: string) => string): Change => variableChange(env.continuous, change);
@@ -318,6 +322,7 @@ export const refusedWithRechecks: typeof refused = [
   ['readiness that ends later', readiness({ failureThreshold: 4 }), otherReadiness],
   ['another interval', settings((text) => text.replace('2m', '1h')), otherReadiness],
   ['a setting that rechecks do not have', settings((text) => text.replace('}', ',"x":1}')), otherReadiness],
+  ['two ports', settings((text) => text.replace('41,', '41,"port":1,')), otherReadiness],
   ['settings given twice', settings((text) => `${text}${text}`), otherReadiness],
   ['a second variable', adds(env.continuous), otherReadiness],
   ['settings without a port', settings((text) => text.replace('"port":14041,', '')), otherReadiness],
