@@ -245,13 +245,16 @@ test('events of repair are about pods and controllers only', async () => {
     reportingController: eventReporter,
     reportingInstance: 'a',
   });
-  const { recreated, wouldRecreate, notRecreated, nominated } = eventReasons;
+  const { recreated, wouldRecreate, notRecreated, nominated, lost, recovered } = eventReasons;
   const deployment = { apiVersion: 'apps/v1', kind: 'Deployment' };
   const core = (kind: string): object => ({ apiVersion: 'v1', kind });
   await api.post(events, event('pod', recreated, core('Pod')));
   await api.post(events, event('would', wouldRecreate, deployment));
   await api.post(events, event('not', notRecreated, { apiVersion: 'batch/v1', kind: 'Job' }, 'Warning'));
   await api.post(events, event('replication', recreated, core('ReplicationController')));
+  await api.post(events, event('lost', lost, core('Pod'), 'Warning'));
+  await api.post(events, event('recovered', recovered, core('Pod')));
+  await refused(api.post(events, event('workload', lost, deployment, 'Warning')));
   await refused(api.post(events, event('service', recreated, core('Service'))));
   await refused(api.post(events, event('type', notRecreated, deployment)));
   await refused(api.post(events, event('held', nominated, deployment)));
