@@ -365,7 +365,7 @@ suite('failed proofs', () => {
     const events = new Map([['web-uid', eventOf('NotRecreated', 'said')]]);
     for (const [onFailure, expected] of [
       ['recreate', 'said'],
-      ['unready', 'proof.continuous.onFailure is not recreate'],
+      ['unready', 'proof.continuous.onFailure of its profile is not recreate'],
     ]) {
       const proof = { checks: [], witness: 'kubelet', continuous: { onFailure } };
       const configuration = configured({ profiles: [{ name: 'mesh', daemonSets: [], proof }] });

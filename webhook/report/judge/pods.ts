@@ -1,5 +1,6 @@
 import { isLost, type Verdict } from '../../core/facts/pod-evidence.ts';
 import { duplicateAddresses } from '../../core/networks/duplicate-addresses.ts';
+import { skipTexts } from '../../leader/repair/decide.ts';
 import { eventReasons, nameOf, validatorContainer } from '../../lib/names.ts';
 import { hasWaitedLong } from '../observe/events.ts';
 import type { StatusFacts } from '../observe/observe.ts';
@@ -58,9 +59,7 @@ export function podRows(facts: StatusFacts, features: readonly FeatureRow[], now
     const isNew = since !== undefined && now - since < decidedWithin;
     const undecided = isNew || isOld ? 'not decided yet: an event follows where it is not recreated' : null;
     const stays = lost && !configuration.policy.recreatesLost(lost.profiles);
-    const off = stays
-      ? 'proof.continuous.onFailure is not recreate'
-      : notRepaired && `not in force: ${notRepaired}`;
+    const off = stays ? skipTexts.unready : notRepaired && `not in force: ${notRepaired}`;
     const repair = (!isOld && event?.note) || (off ?? undecided);
     const log = `its rechecks fail: kubectl -n ${namespace} logs ${name} -c ${validatorContainer}`;
     const why = seen ?? (lost ? log : (verdictText[verdict] ?? ''));
