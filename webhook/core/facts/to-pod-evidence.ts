@@ -142,17 +142,14 @@ const [least, periods] = [10_000, 2];
 function unreadyOf({ metadata, spec, status = {} }: ApiPod): Unready | undefined {
   const { readinessProbe } = spec.initContainers?.find(isOurContainer) ?? {};
   const { ready, started, state, containerID } = validatorStatus(status) ?? {};
-  const since = (type: string, is: string): number => {
-    const condition = conditionOf(status, type);
-    return (condition?.status === is ? timeOf(condition.lastTransitionTime) : undefined) ?? 0;
-  };
+  const changed = (type: string): number => timeOf(conditionOf(status, type)?.lastTransitionTime) ?? 0;
   // before the pod is initialized, it has no other container that could lose its network
   if (!readinessProbe || ready !== false || conditionOf(status, 'Initialized')?.status === 'False')
     return undefined;
   const startedAt = started === true ? timeOf(state?.running?.startedAt) : undefined;
   return {
     run: startedAt && (numberOf(containerID) ?? startedAt),
-    at: Math.max(startedAt ?? 0, since('ContainersReady', 'False'), since('Initialized', 'True')),
+    at: Math.max(startedAt ?? 0, changed('ContainersReady'), changed('Initialized')),
     shownBy: metadata.resourceVersion,
     patience: Math.max(least, periods * 1000 * (readinessProbe.periodSeconds ?? 10)),
   };

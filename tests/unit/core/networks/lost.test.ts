@@ -29,6 +29,7 @@ interface Shown {
   /** Since when the pod has not been ready, by its condition. */
   notReady?: number;
   sandbox?: number;
+  noSandbox?: boolean;
   initialized?: boolean;
   leaving?: boolean;
   phase?: string;
@@ -56,7 +57,7 @@ function statusOf(shown: Shown): PodStatus {
   return {
     phase: shown.phase ?? (main === undefined ? 'Pending' : 'Running'),
     conditions: [
-      condition('PodReadyToStartContainers', true, sandbox),
+      condition('PodReadyToStartContainers', shown.noSandbox !== true, sandbox),
       condition('Initialized', shown.initialized ?? main !== undefined, main ?? -1),
       condition('ContainersReady', ready, ready ? 6 : (notReady ?? -1)),
     ],
@@ -162,6 +163,7 @@ function clusterWithout(...uids: string[]): Cluster {
 suite('a pod that passed, and whose readiness probe fails', () => {
   test('is lost after ten seconds, until it is ready', () => {
     const cluster = clusterWithout('a');
+    cluster.shows(105, 'a', unready);
     assert.deepEqual(
       [109.9, 110].map((at) => cluster.verdict(at)),
       ['passed', 'lost'],
@@ -194,6 +196,7 @@ suite('a pod that passed, and whose readiness probe fails', () => {
     ['the pod is being deleted', { ...unready, leaving: true }],
     ['the pod has ended', { ...unready, phase: 'Failed' }],
     ['the pod is not initialized yet', { ...unready, initialized: false }],
+    ['the pod has lost its sandbox, as after a reboot', { ...unready, noSandbox: true }],
     ['it has not passed yet', { from: 0 }],
   ];
   for (const [what, shown] of never) {
@@ -217,6 +220,11 @@ suite('a pod that passed, and whose readiness probe fails', () => {
         ['passed', 'lost'],
       );
     }
+  });
+
+  test('of a later list, after the watch had ended: since it is not ready', () => {
+    const cluster = clusterWith('a');
+    assert.equal(cluster.shows(200, 'a', { ...unready, notReady: 70, listed: true }), 'lost');
   });
 
   test('keeps its controller and its profiles, which repair needs', () => {
@@ -305,6 +313,8 @@ suite('a node on which pods lost their network', () => {
     const cluster = clusterWithout('a', 'b');
     cluster.agentStarted = { at: time(105) };
     assert.equal(cluster.says(120), 'proved');
+    cluster.agentStarted = { at: time(9999), shownBy: '1' };
+    assert.equal(cluster.says(120), 'failing', 'its start was before, whatever its clock says');
   });
 
   test('has booted since: what statuses from before show does not count', () => {
@@ -325,6 +335,22 @@ suite('a node on which pods lost their network', () => {
     assert.equal(cluster.proof(125).since, time(100));
     cluster.starts(130, 'new');
     assert.equal(cluster.says(136), 'proved');
+    assert.equal(cluster.evidence.of('mesh', 'n1')?.quiet, true, 'nothing of them stays');
+  });
+
+  test('fails since the first loss, and pods of one owner that are deleted one after the other are one attempt', () => {
+    const cluster = clusterWithout('a', 'b');
+    cluster.goes(120, 'a');
+    cluster.shows(121, 'b', working);
+    cluster.shows(150, 'b', unready);
+    assert.equal(cluster.proof(160).since, time(100));
+    const twice = clusterWith();
+    for (const uid of ['a', 'b']) twice.starts(0, uid, 'web');
+    for (const uid of ['a', 'b']) twice.shows(100, uid, { ...unready, owner: 'web' });
+    const { owner } = twice.pod('a');
+    twice.goes(120, 'a');
+    twice.goes(140, 'b');
+    assert.equal(twice.evidence.of('mesh', 'n1')?.failures.get(owner)?.attempts, 1);
   });
 
   test('does not fail because pods are deleted that were not ready for a moment', () => {
