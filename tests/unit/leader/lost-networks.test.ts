@@ -59,7 +59,9 @@ test('a network that is lost and recovers: one event each, on the pod, for each 
   shows(false);
   await pass(9);
   assert.deepEqual(reasons(), []);
-  await pass(60);
+  await pass(30);
+  shows(false);
+  await pass(30);
   shows(true);
   await pass(60);
   assert.deepEqual(reasons(), ['NetworkLost', 'NetworkRecovered']);

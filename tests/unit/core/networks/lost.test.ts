@@ -339,6 +339,10 @@ suite('a node on which pods lost their network', () => {
   });
 
   test('fails since the first loss, and pods of one owner that are deleted one after the other are one attempt', () => {
+    const later = clusterWithout('a', 'b');
+    for (const uid of ['c', 'd']) later.starts(120, uid);
+    for (const uid of ['c', 'd']) later.shows(200, uid, { ...unready, from: 120, sandbox: 119, main: 125 });
+    assert.equal(later.proof(210).since, time(200), 'after a pass');
     const cluster = clusterWithout('a', 'b');
     cluster.goes(120, 'a');
     cluster.shows(121, 'b', working);
