@@ -62,6 +62,7 @@ test('a network that is lost and recovers: one event each, on the pod, for each 
   await pass(30);
   shows(false);
   await pass(30);
+  assert.deepEqual(reasons(), ['NetworkLost']);
   shows(true);
   await pass(60);
   assert.deepEqual(reasons(), ['NetworkLost', 'NetworkRecovered']);
