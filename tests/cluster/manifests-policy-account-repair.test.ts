@@ -39,6 +39,8 @@ interface FailedPod {
   /** Whether the pod's other containers have started. */
   runs?: boolean;
   container?: string;
+  /** Whether the container is a sidecar with a readiness probe. */
+  probed?: boolean;
   annotation?: string;
   annotations?: Record<string, string>;
   labels?: Record<string, string>;
@@ -72,6 +74,7 @@ async function failed({
   status = { state: ended(95) },
   runs = false,
   container = 'cni-gate-validator',
+  probed = false,
   annotation = ours,
   annotations = {},
   labels = { [profileLabel]: 'cilium' },
@@ -89,7 +92,10 @@ async function failed({
     finalizers: ['cni-gate.test/kept'],
   };
   // the objects that were deleted above stay in force for a moment
-  await eventually(() => cluster.api.post(pods, pod(name, { nodeName: 'n1', ...restricted }, metadata)));
+  const readinessProbe = { tcpSocket: { port: 14040 } };
+  const sidecar = { ...restricted.containers[0], name: container, restartPolicy: 'Always', readinessProbe };
+  const spec = { nodeName: 'n1', ...restricted, ...(probed && { initContainers: [sidecar] }) };
+  await eventually(() => cluster.api.post(pods, pod(name, spec, metadata)));
   const statuses = [{ name: container, image: 'i', imageID: '', ready: false, restartCount: 0, ...status }];
   const containers = [{ name: 'web', image: 'i', imageID: '', ready: runs, restartCount: 0, started: runs }];
   return cluster.api.patch(`${pods}/${name}/status`, {
@@ -117,6 +123,12 @@ const stateOf = (state: number | object): object => (typeof state === 'number' ?
 const running = { running: {} };
 const backOff = { waiting: { reason: 'CrashLoopBackOff' } };
 
+/** A witness that has started, by its readiness. */
+const witness = (ready: boolean, more: FailedPod = {}): FailedPod => ({
+  status: { state: running, started: true, ready },
+  ...{ runs: true, probed: true, ...more },
+});
+
 suite('a pod may be deleted', () => {
   for (const [what, options] of Object.entries<FailedPod>({
     'if its proof failed': {},
@@ -126,6 +138,7 @@ suite('a pod may be deleted', () => {
     "if Istio's own validator failed": { ...proof(126), annotation: foreign },
     'whose proof found out nothing when it was repeated': proof(backOff, 69, 1),
     'whose proof crashed after it had failed': proof(137, 95, 1),
+    'if its network is lost': witness(false),
     'if it is of a Job': { owner: 'batch/v1 Job' },
   })) {
     test(what, async () => void (await remove(await failed(options))));
@@ -146,6 +159,13 @@ suite('the token deletes no pod', () => {
     'of which another init container failed': { container: 'migrate' },
     "whose network's own validator was called wrongly": { ...proof(64), annotation: foreign },
     "whose network's own validator was killed": { ...proof(137), annotation: foreign },
+    'whose network works': witness(true),
+    'whose witness is not ready, but has no readiness probe': witness(false, { probed: false }),
+    'whose witness has not started': {
+      ...witness(false),
+      status: { state: running, started: false, ready: false },
+    },
+    'whose sidecar is another one': witness(false, { container: 'proxy' }),
     'that has no controller': { owner: '' },
     'that is of a kubelet': { owner: 'v1 Node' },
     'without our label': { labels: {} },
@@ -193,6 +213,16 @@ suite('a pod may be released', () => {
       status: { initContainerStatuses: [{ ...statuses[0], state: ended(0), lastState: ended(95) }] },
     });
     await remove(passed);
+  });
+
+  test('if its network is lost, and is deleted then even if it recovers', async () => {
+    const { metadata } = await ofJob(witness(false));
+    await api.patch<Stored>(`${pods}/${metadata.name}`, release);
+    const statuses = [{ name: 'cni-gate-validator', image: 'i', imageID: '', restartCount: 0 }];
+    const recovered = await cluster.api.patch<Stored>(`${pods}/${metadata.name}/status`, {
+      status: { initContainerStatuses: [{ ...statuses[0], state: running, started: true, ready: true }] },
+    });
+    await remove(recovered);
   });
 
   test('and is not taken for released while a controller finds it, whatever its annotation says', async () => {
@@ -245,13 +275,16 @@ test('events of repair are about pods and controllers only', async () => {
     reportingController: eventReporter,
     reportingInstance: 'a',
   });
-  const { recreated, wouldRecreate, notRecreated, nominated } = eventReasons;
+  const { recreated, wouldRecreate, notRecreated, nominated, lost, recovered } = eventReasons;
   const deployment = { apiVersion: 'apps/v1', kind: 'Deployment' };
   const core = (kind: string): object => ({ apiVersion: 'v1', kind });
   await api.post(events, event('pod', recreated, core('Pod')));
   await api.post(events, event('would', wouldRecreate, deployment));
   await api.post(events, event('not', notRecreated, { apiVersion: 'batch/v1', kind: 'Job' }, 'Warning'));
   await api.post(events, event('replication', recreated, core('ReplicationController')));
+  await api.post(events, event('lost', lost, core('Pod'), 'Warning'));
+  await api.post(events, event('recovered', recovered, core('Pod')));
+  await refused(api.post(events, event('workload', lost, deployment, 'Warning')));
   await refused(api.post(events, event('service', recreated, core('Service'))));
   await refused(api.post(events, event('type', notRecreated, deployment)));
   await refused(api.post(events, event('held', nominated, deployment)));

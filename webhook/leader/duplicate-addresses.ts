@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Event, fitNote, podReference } from '../cluster/events/event.ts';
-import type { PodEvidence } from '../core/facts/pod-evidence.ts';
+import { isLost, type PodEvidence } from '../core/facts/pod-evidence.ts';
 import { type DuplicateAddress, duplicateAddresses } from '../core/networks/duplicate-addresses.ts';
 import type { EvidenceView } from '../core/networks/evidence.ts';
 import type { Readiness } from '../core/networks/readiness.ts';
 import { duplicatesOfNamespace } from '../lib/limits.ts';
 import { eventReasons, nameOf } from '../lib/names.ts';
 import type { LeaderDeps } from './controller.ts';
+import { lostEvent, recoveryEvents } from './lost-networks.ts';
 
 /**
  * Milliseconds between two searches. A duplicate counts only if two consecutive searches find it: if an address passes
@@ -15,19 +16,28 @@ import type { LeaderDeps } from './controller.ts';
  */
 const interval = 5000;
 
+/** Slots of the event queue that lost networks leave free for other reporters. */
+const reserve = 100;
+
 type View = {
-  evidence: Pick<EvidenceView, 'synced' | 'pods'>;
+  evidence: Pick<EvidenceView, 'synced' | 'pods' | 'subscribe'>;
   readiness: Pick<Readiness, 'bootSeen'>;
 };
 
-/** Writes events about duplicate addresses while this process leads. Never throws. */
+/** Writes events about duplicate addresses and lost networks while this process leads. Never throws. */
 export async function watchEvidence(
   { view, leader, events }: Pick<LeaderDeps<View>, 'view' | 'leader' | 'events'>,
   signal: AbortSignal,
 ): Promise<void> {
   const duplicates = new DuplicateWatch();
+  const unsubscribe = view.evidence.subscribe((changes) => {
+    if (leader?.leads !== true) return;
+    for (const change of changes) for (const event of recoveryEvents(change, Date.now())) events.add(event);
+  });
   while (!signal.aborted) {
     const isKnown = leader?.leads === true && view.evidence.synced;
+    for (const pod of isKnown ? view.evidence.pods() : [])
+      if (isLost(pod, Date.now()) && events.capacity >= reserve) events.add(lostEvent(pod));
     const found = isKnown ? duplicateAddresses(view.evidence.pods()) : undefined;
     const bootedAt = (node: string): number | undefined => view.readiness.bootSeen(node);
     for (const duplicate of found ? duplicates.confirmed(found, bootedAt, Date.now()) : []) {
@@ -35,6 +45,7 @@ export async function watchEvidence(
     }
     await sleep(interval, undefined, { signal }).catch(() => {});
   }
+  unsubscribe();
 }
 
 /**

@@ -34,7 +34,12 @@ export const repairMetrics = (registry: Registry) => ({
   /** The label is the result of the deletion; `would` counts pods that the mode `audit` only reports. */
   recreations: counter(registry, 'cni_gate_repair_recreations_total', 'Recreations of pods.', 'result'),
   outcomes: counter(registry, 'cni_gate_repair_outcomes_total', replacementsHelp, 'outcome'),
-  skipped: gauge(registry, 'cni_gate_repair_skipped', 'Failed pods that are not recreated now.', 'reason'),
+  skipped: gauge(
+    registry,
+    'cni_gate_repair_skipped',
+    'Failed and lost pods that are not recreated now.',
+    'reason',
+  ),
   stopped: gauge(registry, 'cni_gate_repair_stopped', '1 if repair has stopped, otherwise 0.'),
   state: stateGauge(registry, 'cni_gate_repair_state', repairStates),
 });

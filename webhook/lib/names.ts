@@ -67,6 +67,8 @@ export const eventReasons = {
   wouldRecreate: 'WouldRecreate',
   notRecreated: 'NotRecreated',
   duplicateAddress: 'DuplicateAddress',
+  lost: 'NetworkLost',
+  recovered: 'NetworkRecovered',
 } as const;
 
 /** `action` of the events on pods that are not recreated; it is `stop` if repair has stopped, otherwise `leave`. */

@@ -1,5 +1,5 @@
 import type { ClusterView } from '../core/cluster-view.ts';
-import { type PodEvidence, type Verdict, verdicts } from '../core/facts/pod-evidence.ts';
+import { type PodEvidence, type Verdict, verdictAt, verdicts } from '../core/facts/pod-evidence.ts';
 import { noneYet, states } from '../core/networks/daemon-set-status.ts';
 import { duplicateAddresses } from '../core/networks/duplicate-addresses.ts';
 import { type NetworkFacts, statesOn } from '../core/networks/network-status.ts';
@@ -40,8 +40,9 @@ export function measureCluster(
   gauge('cni_gate_proofs', 'Labelled pods that have a node and have not ended.', ['verdict'], () => {
     if (!evidence.synced) return undefined;
     const counts = new Map<Verdict, number>(verdicts.map((verdict) => [verdict, 0]));
-    for (const { verdict, ended } of evidence.pods()) {
-      if (!ended) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
+    for (const pod of evidence.pods()) {
+      const verdict = verdictAt(pod, clock.now());
+      if (!pod.ended) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
     }
     return [...counts].map(([verdict, pods]) => [{ verdict }, pods]);
   });

@@ -13,6 +13,8 @@ const waiting: PodFacts = {
   evidence: evidenceOf('web', { verdict: 'waiting', at: Date.now() - 120_000, hasSandbox: false }),
 };
 const failed: PodFacts = { ...pod, proof: 'failed', evidence: evidenceOf('web', { verdict: 'failed' }) };
+const unready = { run: 1, at: 0, shownBy: '1', patience: 10_000 };
+const lost: PodFacts = { ...pod, proof: 'passed', evidence: evidenceOf('web', { unready }) };
 const held: PodFacts = {
   ...pod,
   proof: 'waiting',
@@ -60,15 +62,17 @@ suite('the last event', () => {
     assert.ok(last?.note.startsWith('last') && !last.note.includes('\u001b'), last?.note);
   });
 
-  test('of the leader about a failed pod, and none that others write in its name', async (t) => {
+  test('of the leader about a failed or lost pod, and none that others write in its name', async (t) => {
     const items = [
       event('NotRecreated', 10, 'its node is not ready'),
       event('NotRecreated', 11, 'it has stopped', { action: 'Stop' }),
       event('NotRecreated', 12, 'forged', { reportingController: 'another' }),
     ];
-    const { last, asked } = await lastOf(t, failed, items);
-    assert.deepEqual([last?.note, last?.stopped], ['it has stopped', true]);
-    assert.deepEqual(asked, ['reason=Recreated', 'reason=WouldRecreate', 'reason=NotRecreated']);
+    for (const facts of [failed, lost]) {
+      const { last, asked } = await lastOf(t, facts, items);
+      assert.deepEqual([last?.note, last?.stopped], ['it has stopped', true]);
+      assert.deepEqual(asked, ['reason=Recreated', 'reason=WouldRecreate', 'reason=NotRecreated']);
+    }
   });
 
   test('of the leader about a held pod, and nothing is asked where steering is off', async (t) => {

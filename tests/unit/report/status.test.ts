@@ -353,6 +353,34 @@ suite('failed proofs', () => {
     }
   });
 
+  test('a pod whose network is lost: not well, since when, where to look, and what repair does', () => {
+    const lost = (since: number): PodFacts =>
+      pod('web', 'passed', { unready: { run: 1, at: now - since, shownBy: '1', patience: 10_000 } });
+    assert.deepEqual(withPods([lost(9999)]).failedPods, []);
+    const { headline, pods, failedPods } = withPods([lost(10_000)]);
+    assert.deepEqual([headline, pods.passed], ['Not all is well: lost networks: 1.', 1]);
+    const { verdict, since, why } = failedPods[0] ?? { why: '' };
+    assert.deepEqual([verdict, since], ['lost', '2026-11-21T11:59:50Z']);
+    assert.match(why, /^its rechecks fail: kubectl -n shop logs web -c cni-gate-validator$/);
+    const events = new Map([['web-uid', eventOf('NotRecreated', 'said')]]);
+    for (const [onFailure, expected] of [
+      ['recreate', 'said'],
+      ['unready', 'proof.continuous.onFailure of its profile is not recreate'],
+    ]) {
+      const proof = { checks: [], witness: 'kubelet', continuous: { onFailure } };
+      const configuration = configured({ profiles: [{ name: 'mesh', daemonSets: [], proof }] });
+      const more = { configuration, ...(onFailure === 'recreate' && { events }) };
+      const [shown] = withPods(
+        [lost(10_000)].map((one) => ({
+          ...one,
+          evidence: { ...one.evidence, profiles: ['mesh'] } as PodEvidence,
+        })),
+        more,
+      ).failedPods;
+      assert.equal(shown?.repair, expected);
+    }
+  });
+
   test('repair that has stopped is not in force', () => {
     const events = new Map([['web-uid', { ...eventOf('NotRecreated', 'said'), stopped: true }]]);
     const configuration = configured({ profiles, repair: { mode: 'recreate' } });

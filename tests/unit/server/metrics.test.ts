@@ -99,6 +99,7 @@ test('pods are counted by verdict; those that ended are not', async () => {
     evidencePod('c', { ended: true }),
     evidencePod('d', { verdict: 'waiting', hasSandbox: false, at: now - 60_000 }),
     evidencePod('e', { verdict: 'waiting', hasSandbox: false, at: now - 59_000 }),
+    evidencePod('f', { unready: { run: 1, at: now - 10_000, shownBy: '1', patience: 10_000 } }),
   );
   assert.deepEqual(await scrape(evidence, ofProofs), [
     'cni_gate_proofs{verdict="passed"} 1',
@@ -107,6 +108,7 @@ test('pods are counted by verdict; those that ended are not', async () => {
     'cni_gate_proofs{verdict="wrong-usage"} 0',
     'cni_gate_proofs{verdict="crashed"} 0',
     'cni_gate_proofs{verdict="waiting"} 2',
+    'cni_gate_proofs{verdict="lost"} 1',
     'cni_gate_proofs_way_not_shown 1',
     'cni_gate_pods_without_sandbox 1',
     'cni_gate_duplicate_addresses 0',

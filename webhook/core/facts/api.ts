@@ -58,6 +58,7 @@ interface ContainerSpec extends Partial<Pick<Container, 'env' | 'restartPolicy'>
   name: string;
   resources?: { requests?: Quantities } | null;
   ports?: { hostPort?: number }[] | null;
+  readinessProbe?: { periodSeconds?: number | null } | null;
 }
 
 export interface PodSpec {

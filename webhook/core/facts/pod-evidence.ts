@@ -9,12 +9,21 @@ import type { ApiMeta } from './api.ts';
  * - `not-possible`: the proof could not be made (69), which shows nothing about the network;
  * - `wrong-usage`: the program was called wrongly (64);
  * - `crashed`: the container ended in another way, such as out of memory;
- * - `waiting`: the container has not ended yet.
+ * - `waiting`: the container has not ended yet;
+ * - `lost`: it passed, and rechecks have shown since that the network is lost. Only {@link verdictAt} gives it.
  */
 export type Verdict = (typeof verdicts)[number];
 
 /** All verdicts, in the order of display. */
-export const verdicts = ['passed', 'failed', 'not-possible', 'wrong-usage', 'crashed', 'waiting'] as const;
+export const verdicts = [
+  'passed',
+  'failed',
+  'not-possible',
+  'wrong-usage',
+  'crashed',
+  'waiting',
+  'lost',
+] as const;
 
 /** The controller of a pod: the owner that recreates it. */
 export interface Controller {
@@ -40,6 +49,21 @@ export interface ShownPass {
   sandbox: number | undefined;
 }
 
+/**
+ * A container of ours that passed in this sandbox, and whose readiness probe fails since (`proof.continuous`). The time
+ * and the versions are a `Moment`.
+ */
+export interface Unready {
+  /** Identifies the container's run; undefined while the container has no run that has started. */
+  run: number | undefined;
+  /** When a watch showed it; for a pod from a list, the latest time from which its status may have been like this. */
+  at: number;
+  after?: string;
+  shownBy: string;
+  /** For how many milliseconds it says nothing: a container that was started again is not ready immediately. */
+  patience: number;
+}
+
 /** What is kept of a pod with the label `cni-gate.io/profile` on a node, in about 400 bytes. */
 export interface PodEvidence {
   uid: string;
@@ -50,13 +74,13 @@ export interface PodEvidence {
   node: string;
   /** The profiles whose checks the pod's init container runs. */
   profiles: readonly string[];
-  /** The {@link profiles} that failed, if the verdict is `failed`; all of them if the status does not show which. */
+  /** The {@link profiles} that failed or are {@link unready}; all of them if the status does not show which. */
   failedProfiles: readonly string[];
   /** Identifies the owner: see `ownerKeyOf`. */
   owner: string;
-  /** The controller of a failed pod, for repair; undefined for other pods, and if there is no controller. */
+  /** The controller of a failed or unready pod, for repair; undefined for other pods, and if there is no controller. */
   controller?: Controller | undefined;
-  /** What a failed pod requires of a node; undefined for other pods, and if it is too large to be kept. */
+  /** What such a pod requires of a node; undefined for other pods, and if it is too large to be kept. */
   required?: NodeRequired | undefined;
   /** The Job from which repair released the pod in order to delete it; undefined if the pod was not released. */
   releasedFrom?: string | undefined;
@@ -70,6 +94,8 @@ export interface PodEvidence {
   warned?: true;
   /** Set if the proof passed although the node did not answer (check `roundTrip` with `mode: prefer`). */
   wayNotShown?: true;
+  /** Set while the pod passed, but our container is not ready. The pod is neither being deleted nor has it ended. */
+  unready?: Unready;
   /**
    * When the first run with the verdict in this sandbox ended, by the node's clock. For the verdict `waiting`: since
    * when the pod has waited for what {@link waitingFor} names. Undefined if the pod's status does not show the time.
@@ -92,6 +118,14 @@ export interface PodEvidence {
   /** The pod's addresses, as `address` or `network/address` (see `addressesOf`); empty on the host network. */
   addresses: readonly string[];
 }
+
+/** Whether the pod's network is lost. @param now milliseconds since the epoch */
+export const isLost = ({ unready }: Pick<PodEvidence, 'unready'>, now: number): boolean =>
+  unready?.run !== undefined && now - unready.at >= unready.patience;
+
+/** The pod's verdict now. @param now milliseconds since the epoch */
+export const verdictAt = (pod: Pick<PodEvidence, 'verdict' | 'unready'>, now: number): Verdict =>
+  isLost(pod, now) ? 'lost' : pod.verdict;
 
 /** The owner reference of a pod's controller; undefined if there is none, or if a text in it is too long. */
 export function controllerOf({ ownerReferences }: Pick<ApiMeta, 'ownerReferences'>): Controller | undefined {

@@ -8,7 +8,13 @@ import { countTerms, hasClaims, requiredOf } from '../scheduling/constraints.ts'
 import { addressesOf } from './addresses.ts';
 import type { ApiPod, PodStatus } from './api.ts';
 import { type Container, isOurContainer, variableOf } from './pod.ts';
-import { controllerOf, type NodeRequired, ownerKeyOf, type PodEvidence } from './pod-evidence.ts';
+import {
+  controllerOf,
+  type NodeRequired,
+  ownerKeyOf,
+  type PodEvidence,
+  type Unready,
+} from './pod-evidence.ts';
 import { checkedIn } from './status-annotation.ts';
 import {
   conditionOf,
@@ -65,8 +71,10 @@ export function evidencePick(): (pod: ApiPod) => PodEvidence {
     const job = releasedFrom(metadata);
     if (job !== undefined) kept.releasedFrom = job;
     if (verdict !== 'passed' && ended?.exitCode === exitCode.passed) kept.warned = true;
-    if (verdict === 'failed') {
-      kept.failedVersion = kept.version;
+    const unready = verdict === 'passed' && !kept.leaving && !kept.ended ? unreadyOf(pod) : undefined;
+    if (unready !== undefined) Object.assign(kept, { unready, failedProfiles: profiles });
+    if (verdict === 'failed') kept.failedVersion = kept.version;
+    if (verdict === 'failed' || unready !== undefined) {
       kept.controller = controllerOf(metadata);
       kept.required = required(spec, profiles);
     }
@@ -124,6 +132,26 @@ export function contextOf({ metadata, spec }: JudgedPod): ProofContext {
     foreign: ours !== undefined && variableOf(ours, env.checks) === '[]',
     leaving: typeof metadata.deletionTimestamp === 'string',
     sidecar: ours?.restartPolicy === 'Always',
+  };
+}
+
+/** Milliseconds, and periods of the readiness probe: see {@link Unready.patience}. */
+const [least, periods] = [10_000, 2];
+
+/** Whether our container in a pod that passed is not ready, and since when; undefined if it is ready or has no probe. */
+function unreadyOf({ metadata, spec, status = {} }: ApiPod): Unready | undefined {
+  const { readinessProbe } = spec.initContainers?.find(isOurContainer) ?? {};
+  const { ready, started, state, containerID } = validatorStatus(status) ?? {};
+  const changed = (type: string): number => timeOf(conditionOf(status, type)?.lastTransitionTime) ?? 0;
+  // before the pod is initialized, it has no other container that could lose its network
+  if (!readinessProbe || ready !== false || conditionOf(status, 'Initialized')?.status === 'False')
+    return undefined;
+  const startedAt = started === true ? timeOf(state?.running?.startedAt) : undefined;
+  return {
+    run: startedAt && (numberOf(containerID) ?? startedAt),
+    at: Math.max(startedAt ?? 0, changed('ContainersReady'), changed('Initialized')),
+    shownBy: metadata.resourceVersion,
+    patience: Math.max(least, periods * 1000 * (readinessProbe.periodSeconds ?? 10)),
   };
 }
 

@@ -1,4 +1,5 @@
 import { nameOf } from '../../lib/names.ts';
+import { isLost } from '../facts/pod-evidence.ts';
 import { isLater, type Moment } from './moment.ts';
 import type { ProofRecord } from './proof-record.ts';
 
@@ -79,11 +80,19 @@ function isPauseOver({ lastFailed, failures }: ProofRecord, inputs: AssessInputs
   return now - (asking.heldSince ?? now) >= givesWay || !runsElsewhere();
 }
 
-/** A text for each owner with a pod that failed, or that has lacked a sandbox for too long since the last pass. */
-function against({ failures, waiting, passSeen }: ProofRecord, { from, now }: AssessInputs): string[] {
+/** A text for each owner with a pod that failed, lost its network or has lacked a sandbox too long since the last pass. */
+function against(
+  { failures, waiting, unready, passSeen }: ProofRecord,
+  { from, now }: AssessInputs,
+): string[] {
   const texts = new Map<string, string>();
   for (const [owner, { pod, started }] of failures) {
     if (!isLater(from, started)) texts.set(owner, `pod ${pod} failed`);
+  }
+  for (const pod of unready.values()) {
+    const { owner, unready: loss } = pod;
+    const counts = loss && isLost(pod, now) && loss.at > passSeen && !isLater(from, loss);
+    if (counts && !texts.has(owner)) texts.set(owner, `pod ${nameOf(pod)} lost its network`);
   }
   for (const { pod, since } of waiting.values()) {
     // if the DaemonSet's start is in the future, the clock was set back after it

@@ -83,9 +83,10 @@ export class Evidence {
     for (const change of changes) {
       const before = this.#known.get(change.type === 'put' ? change.pod.uid : change.uid);
       const pod = change.type === 'put' ? change.pod : undefined;
-      const after = pod && before ? withHistory(pod, before) : pod;
+      const listed = change.type === 'put' && change.listed;
+      const after = pod && before ? withHistory(pod, before, listed, now) : pod;
       if (before !== undefined) this.#drop(before, after, now);
-      if (change.type === 'put' && after !== undefined) this.#put(after, before, change.listed, now);
+      if (after !== undefined) this.#put(after, before, listed, now);
       if (before !== undefined || after !== undefined) done.push({ before, now: after });
     }
     if (done.length > 0) for (const changed of this.#subscribers) changed(done);
@@ -146,7 +147,7 @@ export class Evidence {
       owned?.delete(uid);
       if (owned?.size === 0) this.#owners.delete(owner);
     }
-    if (after?.node !== node) for (const profile of profiles) this.of(profile, node)?.forget(uid);
+    if (after?.node !== node) for (const profile of profiles) this.of(profile, node)?.forget(uid, now);
     if (after !== undefined && (before.leaving || !after.leaving)) return;
     // the owner's next pod gets the node only after the owner's first failure, so that no owner gets every attempt
     for (const profile of owner === uid ? [] : failedProfiles)

@@ -1,4 +1,4 @@
-import type { PodEvidence, ShownPass } from '../facts/pod-evidence.ts';
+import { isLost, type PodEvidence, type ShownPass } from '../facts/pod-evidence.ts';
 
 /** Identifies the run that the verdict is about; undefined if the pod's status does not show it. */
 const runOf = ({ run, startedAt }: PodEvidence): number | undefined => run ?? startedAt;
@@ -13,14 +13,25 @@ function lastPassOf(pod: PodEvidence): ShownPass | undefined {
 export function isNewPass(pod: PodEvidence, before: PodEvidence | undefined): boolean {
   const run = runOf(pod);
   if (pod.verdict !== 'passed' || run === undefined) return false;
+  // of a pod that was not known and is not ready, the run may be a later one
+  if (before === undefined && pod.unready !== undefined) return false;
   const last = before && lastPassOf(before);
   if (last === undefined) return true;
   return last.run !== run && (last.sandbox === undefined || last.sandbox !== pod.sandboxSince);
 }
 
-/** Adds to a watched pod what its status no longer shows. @param before the result for the pod's previous version */
-export function withHistory(shown: PodEvidence, before: PodEvidence): PodEvidence {
-  const pod = withFailure(shown, before);
+/**
+ * Adds to a watched pod what its status no longer shows.
+ * @param before the result for the pod's previous version
+ * @param listed whether the pod comes from a list, so that the change may have happened long ago
+ */
+export function withHistory(
+  shown: PodEvidence,
+  before: PodEvidence,
+  listed: boolean,
+  now: number,
+): PodEvidence {
+  const pod = withLoss(withFailure(shown, before), before, listed, now);
   const last = lastPassOf(before);
   if (last === undefined || isNewPass(pod, before)) return pod;
   // the usual case: the pod's status shows its last pass itself
@@ -40,4 +51,14 @@ function withFailure(pod: PodEvidence, before: PodEvidence): PodEvidence {
     ...pod,
     ...{ verdict, at, startedAt, run, failedProfiles, failedVersion, controller, required, waitingFor },
   };
+}
+
+/** Keeps since when our container is not ready. A loss ends when it is ready; other times begin anew with each run. */
+function withLoss(pod: PodEvidence, before: PodEvidence, listed: boolean, now: number): PodEvidence {
+  const { unready, sandboxSince } = pod;
+  if (unready === undefined) return pod;
+  const known = before.unready;
+  const isSame = known?.run === unready.run || (isLost(before, now) && sandboxSince === before.sandboxSince);
+  if (known !== undefined && isSame) return { ...pod, unready: known };
+  return { ...pod, unready: { ...unready, at: listed ? unready.at : now, after: before.version } };
 }

@@ -1,5 +1,5 @@
 import { nameOf } from '../../lib/names.ts';
-import { isDaemonSet } from '../facts/pod-evidence.ts';
+import { isDaemonSet, verdictAt } from '../facts/pod-evidence.ts';
 import type { Policy } from '../profiles/policy.ts';
 import { type DaemonSetRef, type Profile, placesOf } from '../profiles/types.ts';
 import { type AskingPod, assess } from './assess.ts';
@@ -220,7 +220,9 @@ export function proofStatus(
   if (record === undefined) return { state: 'unproved', reason: neverProved, since, mayProbe: isFree };
   const runsElsewhere = (): boolean =>
     !isDaemonSet(asking?.owner ?? '') &&
-    [...evidence.ownedBy(asking?.owner ?? '')].some((pod) => pod.node !== node && pod.verdict === 'passed');
+    [...evidence.ownedBy(asking?.owner ?? '')].some(
+      (pod) => pod.node !== node && verdictAt(pod, now) === 'passed',
+    );
   const { hasPassed } = evidence;
   const { against, mayProbe } = assess(record, { from, now, asking, hasPassed, runsElsewhere }, isHolder);
   const own = asking && record.failures.get(asking.owner);

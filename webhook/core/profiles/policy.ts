@@ -72,6 +72,12 @@ export class Policy {
     return evidence ?? this.gate.evidence;
   }
 
+  /** Whether repair recreates pods with these profiles whose network is lost: `proof.continuous.onFailure`. */
+  recreatesLost(profiles: readonly string[]): boolean {
+    const settings = profiles.flatMap((name) => this.profiles.get(name)?.proof.continuous ?? []);
+    return settings.length > 0 && settings.every(({ onFailure }) => onFailure === 'recreate');
+  }
+
   /** Returns a policy in which a function has changed each profile. The function must keep the profile's name. */
   withProfiles(change: (profile: Profile) => Profile): Policy {
     return new Policy({ ...this.configuration, profiles: this.configuration.profiles.map(change) });

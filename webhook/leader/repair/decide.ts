@@ -23,6 +23,7 @@ export const skipTexts = {
   leaving: 'it is being deleted',
   ended:
     'it has ended, so only its controller can replace it. A Job counts it as failed, unless its podFailurePolicy ignores exit code 95 (and 255, with which a loss of power ends a pod)',
+  unready: 'proof.continuous.onFailure of its profile is not recreate',
   'warn-mode': 'it was created while proof.mode was warn, and runs: recreate it',
   'static-pod':
     'it is a static pod, which only the kubelet can make again: move its manifest out of the folder of static pods on the node, and back',
@@ -56,6 +57,10 @@ export interface RepairFacts {
   /** Whether repair deletes pods. If so, it skips pods that failed in warn mode, because their applications run. */
   enforces: boolean;
   node(node: string, profile: string): NodeForProfile;
+  /** Whether repair recreates pods with these profiles whose network is lost. */
+  recreatesLost(profiles: readonly string[]): boolean;
+  /** Whether a pod of the controller has no verdict yet. */
+  isWaiting(owner: string): boolean;
   /** Whether a node other than the pod's own is suitable and has a ready network. */
   elsewhere(pod: PodEvidence): boolean;
   /**
@@ -72,12 +77,17 @@ export interface Turn {
   moves: boolean;
   /** Whether another pod's proof has passed on this node since the pod failed. */
   proven: boolean;
+  /** Whether the network of the pod is lost: it served before, and may serve again. */
+  lost: boolean;
   /** The pod's ordinal, if its controller creates pods in order; otherwise undefined. */
   ordinal: number | undefined;
 }
 
+/** Whether a failed or lost pod is one that passed its proof before. */
+const isOfLost = ({ unready }: PodEvidence): boolean => unready !== undefined;
+
 /**
- * Whether to recreate a failed pod now: only if a controller replaces it, the replacement can work, and no limit
+ * Whether to recreate a failed or lost pod now: only if a controller replaces it, the replacement can work, and no limit
  * forbids it. Pure. The pod may change afterwards, so its deletion needs preconditions on UID and resource version.
  */
 export function decide(pod: PodEvidence, facts: RepairFacts): Recreation | Skipped {
@@ -85,11 +95,13 @@ export function decide(pod: PodEvidence, facts: RepairFacts): Recreation | Skipp
   if ('reason' in eligible) return eligible;
   const { proven = false, ...recreation } = eligible;
   const { moves = false } = recreation;
+  const lost = isOfLost(pod);
+  if (lost && facts.isWaiting(pod.owner)) return { reason: 'owner-turn' };
   const lowest = facts.lowestOrdinal(pod);
   const ordinal = lowest === undefined ? undefined : ordinalOf(pod);
   if (lowest !== undefined && ordinalOf(pod) > lowest) return { reason: 'owner-turn' };
   if (!moves && !proven && !mayProbe(pod, facts)) return { reason: 'node-to-prove' };
-  return facts.limit(pod, { moves, proven, ordinal }) ?? { pod, ...recreation };
+  return facts.limit(pod, { moves, proven, lost, ordinal }) ?? { pod, ...recreation };
 }
 
 /**
@@ -102,6 +114,7 @@ function judge(
 ): (Omit<Recreation, 'pod'> & { proven?: true }) | Skipped {
   if (pod.leaving) return { reason: 'leaving' };
   if (pod.ended) return { reason: 'ended' };
+  if (isOfLost(pod) && !facts.recreatesLost(pod.profiles)) return { reason: 'unready' };
   if (pod.warned && facts.enforces) return { reason: 'warn-mode' };
   const { controller, node } = pod;
   if (controller === undefined) return { reason: 'no-controller' };
@@ -135,9 +148,12 @@ function judge(
   return { how, why: `node ${node} is ready, and a new pod finds out whether its network works` };
 }
 
-/** A failed proof shows the network at the time when the pod's sandbox was created, so a later pass outdates it. */
+/**
+ * A failed proof shows the network at the time when the pod's sandbox was created, and a lost pod shows it until it was
+ * lost, so a later pass outdates both.
+ */
 function isProven(pod: PodEvidence, { state, passedAt }: NodeForProfile): boolean {
-  const failed = { at: pod.startedAt ?? pod.at ?? pod.createdAt, shownBy: pod.failedVersion };
+  const failed = pod.unready ?? { at: pod.startedAt ?? pod.at ?? pod.createdAt, shownBy: pod.failedVersion };
   return state === 'open' && passedAt !== undefined && isLater(passedAt, failed);
 }
 

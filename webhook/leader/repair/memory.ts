@@ -25,6 +25,8 @@ class Owner {
   readonly successors = new Set<string>();
   /** The last verdict of a replacement. After a success, all failed pods of the controller may be recreated. */
   last: { passed: boolean; at: number } | undefined;
+  /** The lost pod that was deleted last, until a replacement has a verdict: other lost pods may recover meanwhile. */
+  lost: { uid: string; at: number } | undefined;
   failures = 0;
   retryAt = Number.NEGATIVE_INFINITY;
 
@@ -33,11 +35,12 @@ class Owner {
   }
 
   /** Whether the pod may be recreated now. Of each controller, one pod is tried before its other pods. */
-  hasTurn(uid: string, { proven, ordinal }: Turn): boolean {
-    if (ordinal !== undefined)
-      return ![...this.attempts.values()].some((attempt) => attempt.ordinal < ordinal);
+  hasTurn(uid: string, { proven, lost, ordinal }: Turn): boolean {
     // an earlier attempt to delete the same pod does not count
     const others = this.attempts.size - (this.attempts.has(uid) ? 1 : 0);
+    if (lost) return others === 0 && (this.lost === undefined || this.lost.uid === uid);
+    if (ordinal !== undefined)
+      return ![...this.attempts.values()].some((attempt) => attempt.ordinal < ordinal);
     return others === 0 || this.last?.passed || (proven && this.failures === 0);
   }
 
@@ -57,7 +60,11 @@ class Owner {
 
   isIdle(now: number): boolean {
     const counts = (this.last?.at ?? Number.NEGATIVE_INFINITY) + breaker.within;
-    return this.attempts.size === 0 && now >= Math.max(counts, this.retryAt + longestPause);
+    return (
+      this.attempts.size === 0 &&
+      this.lost === undefined &&
+      now >= Math.max(counts, this.retryAt + longestPause)
+    );
   }
 }
 
@@ -107,6 +114,7 @@ export class RepairMemory {
     const { namespace, uid } = pod;
     const owner = getOrMake(this.#owners, pod.owner, () => new Owner(namespace));
     owner.attempts.set(uid, { at: now, ordinal: ordinalOf(pod) });
+    if (pod.unready !== undefined) owner.lost = { uid, at: now };
     if (!owner.last?.passed) this.#breaker.tried(namespace, now);
   }
 
@@ -126,7 +134,9 @@ export class RepairMemory {
   }
 
   cancel({ owner, namespace, uid }: PodEvidence): void {
-    this.#owners.get(owner)?.attempts.delete(uid);
+    const known = this.#owners.get(owner);
+    known?.attempts.delete(uid);
+    if (known?.lost?.uid === uid) known.lost = undefined;
     this.#breaker.cancelled(namespace);
   }
 
@@ -137,6 +147,7 @@ export class RepairMemory {
     if (owner === undefined) return undefined;
     if (before === undefined) owner.successors.add(uid);
     if (pod?.verdict === 'waiting' || !owner.successors.delete(uid) || pod === undefined) return undefined;
+    owner.lost = undefined;
     const [attempt] = owner.attempts.keys();
     if (pod.verdict === 'passed') {
       owner.succeeded(now);
@@ -166,6 +177,8 @@ export class RepairMemory {
       const overdue = [...owner.attempts].filter(([, { at }]) => now - at >= longest);
       for (const [uid] of overdue) owner.attempts.delete(uid);
       if (overdue.length > 0) owner.failed(now);
+      // a controller that was scaled down makes no replacement
+      if (owner.lost !== undefined && now - owner.lost.at >= longestPause) owner.lost = undefined;
       if (owner.isIdle(now)) this.#owners.delete(key);
       count += overdue.length;
     }

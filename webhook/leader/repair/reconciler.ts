@@ -1,7 +1,7 @@
 import type { ApiClient } from '../../cluster/client.ts';
 import { ClusterError } from '../../cluster/errors.ts';
 import type { ClusterView } from '../../core/cluster-view.ts';
-import type { PodEvidence } from '../../core/facts/pod-evidence.ts';
+import { isLost, type PodEvidence } from '../../core/facts/pod-evidence.ts';
 import type { EvidenceChange } from '../../core/networks/evidence.ts';
 import type { LeaderDeps, Result, Work } from '../controller.ts';
 import type { RepairMetrics, RepairState } from '../metrics.ts';
@@ -27,7 +27,7 @@ export function repairer(
   let state: RepairState | undefined;
   let memory = new RepairMemory(evidence.hasPassed);
   let reports = reporter(client, options);
-  /** UIDs of failed pods that were deleted, or reported in audit mode: the watch may still show them as failed. */
+  /** UIDs of pods that were deleted, or reported in audit mode: the watch may still show them as failed or lost. */
   let done = new Set<string>();
   let others: { isOpenTo: OtherNodes; until: number } | undefined;
 
@@ -53,6 +53,8 @@ export function repairer(
       owners: repair.owners,
       enforces: state === 'recreate',
       node: (node, profile) => networkOn(node, profile, known, pod.owner),
+      recreatesLost: (profiles) => policy().recreatesLost(profiles),
+      isWaiting: (owner) => [...evidence.ownedBy(owner)].some(({ verdict }) => verdict === 'waiting'),
       elsewhere: others.isOpenTo,
       lowestOrdinal: sets.lowest,
       limit: (failed, turn) => memory.limit(failed, turn, repair, now),
@@ -112,7 +114,7 @@ export function repairer(
       if (outcome !== undefined) metrics.outcomes.inc({ outcome });
       const { before, now } = change;
       for (const owner of new Set([before?.owner, now?.owner])) if (owner) sets.changed(owner);
-      if (before?.verdict === 'failed' && now?.verdict !== 'failed') {
+      if (before !== undefined && !(now && mayBeBroken(now))) {
         reports.forget(before.uid);
         done.delete(before.uid);
       }
@@ -123,7 +125,7 @@ export function repairer(
   return {
     subscribe: (add) => evidence.subscribe((changes) => add(observe(changes))),
 
-    /** Updates this replica's state and the metrics. Returns the keys of failed and released pods. */
+    /** Updates this replica's state and the metrics. Returns the keys of failed, lost and released pods. */
     keys: async () => {
       const before = state;
       state = stateNow();
@@ -149,7 +151,7 @@ export function repairer(
       const pod = evidence.pod(uid);
       if (pod === undefined || !isActive()) return undefined;
       if (pod.releasedFrom !== undefined) return finish(pod);
-      if (pod.verdict !== 'failed' || done.has(uid)) return undefined;
+      if (!isBroken(pod) || done.has(uid)) return undefined;
       const decision = decideOn(pod);
       if (!('how' in decision)) await reports.skipped(pod, decision);
       else if (state === 'audit') await audit(decision);
@@ -159,9 +161,14 @@ export function repairer(
   };
 }
 
-/** `namespace/uid` of failed and released pods. */
+const mayBeBroken = ({ verdict, unready }: PodEvidence): boolean =>
+  verdict === 'failed' || unready !== undefined;
+
+/** Whether the pod's proof failed, or its network is lost since. */
+const isBroken = (pod: PodEvidence): boolean => pod.verdict === 'failed' || isLost(pod, Date.now());
+
+/** `namespace/uid` of failed, lost and released pods. */
 function* keysOf(pods: Iterable<PodEvidence>): Generator<string> {
-  for (const { uid, namespace, verdict, releasedFrom } of pods) {
-    if (verdict === 'failed' || releasedFrom !== undefined) yield `${namespace}/${uid}`;
-  }
+  for (const pod of pods)
+    if (isBroken(pod) || pod.releasedFrom !== undefined) yield `${pod.namespace}/${pod.uid}`;
 }

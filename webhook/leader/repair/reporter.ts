@@ -41,7 +41,7 @@ export function reporter(client: ApiClient, { events, log }: Pick<LeaderDeps<unk
       const isDone = action === 'recreated' ? 'is' : 'would be';
       log.info(
         { pod: name, node, owner: controller?.name, how, why },
-        `pod ${name}, whose proof failed on node ${node}, ${isDone} recreated: ${why}`,
+        `pod ${name}, whose ${pod.unready ? 'network is lost' : 'proof failed'} on node ${node}, ${isDone} recreated: ${why}`,
       );
       known.delete(pod.uid);
       await add(podEvent(recreation, action), pod);
@@ -52,7 +52,8 @@ export function reporter(client: ApiClient, { events, log }: Pick<LeaderDeps<unk
       const now = Date.now();
       const { since } = known.get(pod.uid) ?? { since: now };
       known.set(pod.uid, { since, reason });
-      if (reason === 'leaving' || events.capacity < reserve) return;
+      // the event NetworkLost is about the pods of the second reason
+      if (reason === 'leaving' || reason === 'unready' || events.capacity < reserve) return;
       if (pod.ended && now - (pod.at ?? pod.createdAt) > recent) return;
       if (isReportedAtOnce(reason) || now - since >= long) await add(skippedPodEvent(pod, skipped), pod);
     },
@@ -87,6 +88,11 @@ const texts = {
   },
 } as const;
 
+const faultOf = ({ name, node, unready }: PodEvidence): string =>
+  unready === undefined
+    ? `the proof of the network of pod ${name} on node ${node} failed`
+    : `the network of pod ${name} on node ${node} is lost`;
+
 const podEvent = ({ pod, why }: Recreation, action: RepairAction): Event => ({
   regarding: podReference(pod),
   type: 'Normal',
@@ -94,9 +100,7 @@ const podEvent = ({ pod, why }: Recreation, action: RepairAction): Event => ({
   action: texts[action].action,
   occasion: action.toLowerCase(),
   node: pod.node,
-  note: fitNote(
-    `the proof of the network of pod ${pod.name} on node ${pod.node} failed, so it ${texts[action].what}: ${why}`,
-  ),
+  note: fitNote(`${faultOf(pod)}, so it ${texts[action].what}: ${why}`),
 });
 
 /** The event about a pod, on its workload, at most once per minute. */
@@ -124,7 +128,7 @@ function skippedPodEvent(pod: PodEvidence, { reason, why = '' }: Skipped): Event
     occasion: turns.has(reason) ? 'turn' : reason,
     node: pod.node,
     note: fitNote(
-      `the proof of the network of pod ${pod.name} failed on node ${pod.node}, and the pod is not recreated: ${skipTexts[reason]}${more}`,
+      `${faultOf(pod)}, and the pod is not recreated: ${skipTexts[reason]}${more}`,
       isOfNode ? '. It is recreated when a node is ready' : '',
     ),
   };

@@ -25,11 +25,12 @@ export function statefulSets(client: ApiClient, evidence: Pick<EvidenceView, 'ow
       if (controller === undefined || !isOf(controller, 'StatefulSet') || ordered.has(owner)) return;
       ordered.set(owner, await isOrdered(client, namespace, controller));
     },
-    /** The lowest ordinal without a passed proof, except in warn mode; undefined if pods are not created in order. */
+    /** The lowest ordinal that is not ready for the next one; undefined if pods are not created in order. */
     lowest: ({ owner }: PodEvidence): number | undefined => {
       if (ordered.get(owner) !== true) return undefined;
       return getOrMake(lowest, owner, () => {
-        const waiting = ({ verdict, warned }: PodEvidence): boolean => verdict !== 'passed' && !warned;
+        const waiting = ({ verdict, warned, unready }: PodEvidence): boolean =>
+          (verdict !== 'passed' && !warned) || unready !== undefined;
         return Math.min(...[...evidence.ownedBy(owner)].filter(waiting).map(ordinalOf));
       });
     },

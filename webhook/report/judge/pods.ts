@@ -1,5 +1,6 @@
-import type { Verdict } from '../../core/facts/pod-evidence.ts';
+import { isLost, type Verdict } from '../../core/facts/pod-evidence.ts';
 import { duplicateAddresses } from '../../core/networks/duplicate-addresses.ts';
+import { skipTexts } from '../../leader/repair/decide.ts';
 import { eventReasons, nameOf, validatorContainer } from '../../lib/names.ts';
 import { hasWaitedLong } from '../observe/events.ts';
 import type { StatusFacts } from '../observe/observe.ts';
@@ -45,20 +46,23 @@ export function podRows(facts: StatusFacts, features: readonly FeatureRow[], now
     const notNominated = nominated === null ? (off ?? note) : null;
     return [{ namespace, name, refused, since: textOf(since), nominated, notNominated, why }];
   };
-  /** A pod whose proof did not pass, even if `proof.mode: warn` let it start. */
+  /** A pod whose proof did not pass, even if `proof.mode: warn` let it start, or whose network is lost since. */
   const failedRow = ({ namespace, name, node, proof, evidence, seen, failingSince }: PodFacts) => {
-    if (proof !== 'failed') return [];
-    const verdict = evidence?.verdict ?? 'failed';
-    const since = failingSince ?? evidence?.at;
+    const lost = evidence && isLost(evidence, now) ? evidence : undefined;
+    if (proof !== 'failed' && lost === undefined) return [];
+    const verdict = lost ? 'lost' : (evidence?.verdict ?? 'failed');
+    const since = lost ? lost.unready?.at : (failingSince ?? evidence?.at);
     const event = evidence && events.get(evidence.uid);
     // an event of the mode `audit` may be older than a change of the mode
     const isOld =
       event?.reason === eventReasons.wouldRecreate && configuration.policy.repair.mode !== 'audit';
     const isNew = since !== undefined && now - since < decidedWithin;
     const undecided = isNew || isOld ? 'not decided yet: an event follows where it is not recreated' : null;
-    const off = notRepaired && `not in force: ${notRepaired}`;
+    const stays = lost && !configuration.policy.recreatesLost(lost.profiles);
+    const off = stays ? skipTexts.unready : notRepaired && `not in force: ${notRepaired}`;
     const repair = (!isOld && event?.note) || (off ?? undecided);
-    const why = seen ?? verdictText[verdict] ?? '';
+    const log = `its rechecks fail: kubectl -n ${namespace} logs ${name} -c ${validatorContainer}`;
+    const why = seen ?? (lost ? log : (verdictText[verdict] ?? ''));
     return [{ namespace, name, node: node ?? null, verdict, since: textOf(since), why, repair }];
   };
   /** A pod that has been on its node for long without a verdict, and what it waits for. */

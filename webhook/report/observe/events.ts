@@ -1,6 +1,6 @@
 import { apiPath } from '../../cluster/api-path.ts';
 import type { ApiClient } from '../../cluster/client.ts';
-import type { PodEvidence } from '../../core/facts/pod-evidence.ts';
+import { isLost, type PodEvidence } from '../../core/facts/pod-evidence.ts';
 import type { Policy } from '../../core/profiles/policy.ts';
 import { clean } from '../../lib/clean.ts';
 import { listBytes, texts } from '../../lib/limits.ts';
@@ -96,7 +96,8 @@ export const hasWaitedLong = (
 function kindOf({ proof, evidence, held }: PodFacts, policy: Policy): keyof typeof reasons | undefined {
   if (held !== undefined) return policy.steer.mode === 'off' || held.nominated !== '' ? undefined : 'held';
   if (evidence === undefined) return undefined;
-  if (proof === 'failed') return policy.repair.mode === 'off' ? undefined : 'failed';
+  if (proof === 'failed' || isLost(evidence, Date.now()))
+    return policy.repair.mode === 'off' ? undefined : 'failed';
   return !evidence.hasSandbox && hasWaitedLong(evidence, Date.now()) ? 'waiting' : undefined;
 }
 

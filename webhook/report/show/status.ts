@@ -146,7 +146,8 @@ export function countsOf(status: Judged): string[] {
   const counts = {
     'not ready': status.nodes.filter(isNotReady).length,
     'pods held': status.heldPods.length,
-    'failed proofs': status.failedPods.length,
+    'failed proofs': status.failedPods.filter(({ verdict }) => verdict !== 'lost').length,
+    'lost networks': status.failedPods.filter(({ verdict }) => verdict === 'lost').length,
     'pods that wait': status.pods.waiting - status.heldPods.length,
     'pods without a proof': status.podsWithoutProof.length,
     'duplicate addresses': status.duplicateAddresses.length,

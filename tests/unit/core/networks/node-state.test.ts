@@ -283,6 +283,15 @@ suite('a node without a proof', () => {
     assert.deepEqual(opens(33), [2, 2], 'the other owner failed, and this one has waited for its pause');
   });
 
+  test('an owner whose pod on another node has lost its network does not wait for a minute', () => {
+    const scene = new Scene();
+    scene.runs(0, 'there', 'passed', { owner: 'web', node: 'n2' });
+    scene.runs(0, 'here', 'failed', { owner: 'web', takes: 10 });
+    const unready = { run: 1, at: 0, shownBy: '1', patience: 0 };
+    scene.shows(10, { uid: 'there', owner: 'web', node: 'n2', verdict: 'passed', unready });
+    assert.equal(opensTo(scene, 10, { key: 'k', owner: 'web' }), 4);
+  });
+
   test('a DaemonSet has pods on other nodes, and its next one cannot go there', () => {
     const scene = new Scene();
     const owner = ownerKey('net', { apiVersion: 'apps/v1', kind: 'DaemonSet', name: 'log', uid: 'log' });

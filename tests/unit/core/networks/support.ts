@@ -1,5 +1,5 @@
 import { toNodeFacts } from '../../../../webhook/core/facts/node.ts';
-import type { PodEvidence, Verdict } from '../../../../webhook/core/facts/pod-evidence.ts';
+import type { PodEvidence, Unready, Verdict } from '../../../../webhook/core/facts/pod-evidence.ts';
 import type { AskingPod } from '../../../../webhook/core/networks/assess.ts';
 import { Evidence, type PodChange } from '../../../../webhook/core/networks/evidence.ts';
 import type { Moment } from '../../../../webhook/core/networks/moment.ts';
@@ -31,6 +31,7 @@ export interface Shown {
   run?: number;
   ended?: boolean;
   leaving?: boolean;
+  unready?: Unready;
 }
 
 let made = 0;
@@ -60,6 +61,7 @@ export function podEvidence(shown: Shown = {}): PodEvidence {
     hasSandbox: shown.hasSandbox ?? true,
     sandboxSince: shown.sandbox === undefined ? undefined : start + shown.sandbox * seconds,
     run: shown.run,
+    ...(shown.unready && { unready: shown.unready }),
   });
 }
 

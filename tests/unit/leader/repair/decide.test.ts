@@ -9,7 +9,7 @@ import { policyOf } from '../../../support/configurations.ts';
 import { clusterWith } from '../../admission/gate/support.ts';
 import { apiNode, now } from '../../core/networks/objects.ts';
 import { evidenceWith, type Shown, start } from '../../core/networks/support.ts';
-import { controllerOf, factsWith, failedPod, openNode } from './support.ts';
+import { controllerOf, factsWith, failedPod, lostPod, openNode } from './support.ts';
 
 const second = 1000;
 
@@ -38,6 +38,29 @@ suite('which pods', () => {
     test(`failed, ${JSON.stringify(change)}: ${expected}`, () =>
       assert.equal(wordFor(failedPod({ name: 'a', ...change }), factsWith()), expected));
   }
+
+  test('whose network is lost: only if its profile asks for it, and no other pod of its controller waits', () => {
+    const lost = lostPod({ name: 'a' });
+    assert.equal(wordFor(lost, factsWith()), 'recreate');
+    assert.equal(wordFor(lost, { ...factsWith(), recreatesLost: () => false }), 'unready');
+    assert.equal(wordFor(lost, { ...factsWith(), isWaiting: () => true }), 'owner-turn');
+    const failed = { ...factsWith(), recreatesLost: () => false, isWaiting: () => true };
+    assert.equal(wordFor(failedPod({ name: 'a' }), failed), 'recreate');
+    assert.equal(wordFor(lostPod({ name: 'a', controller: undefined }), factsWith()), 'no-controller');
+  });
+
+  test('whose network was lost before another pod passed there, and not after', () => {
+    const lost = lostPod({ name: 'a' });
+    for (const [after, expected] of [
+      [-1, false],
+      [1, true],
+    ] as const) {
+      const turns: { proven: boolean; lost: boolean }[] = [];
+      const facts = factsWith({ passedAt: { at: (lost.unready?.at ?? 0) + after } });
+      decide(lost, { ...facts, limit: (_, given) => void turns.push(given) });
+      assert.deepEqual([turns[0]?.proven, turns[0]?.lost], [expected, true]);
+    }
+  });
 
   test('failed in warn mode while the configuration warns: would be recreated', () => {
     const facts = { ...factsWith(), enforces: false };

@@ -5,7 +5,7 @@ import type { PodEvidence } from '../../../../webhook/core/facts/pod-evidence.ts
 import { type SkipReason, skipReasons } from '../../../../webhook/leader/repair/decide.ts';
 import { reporter } from '../../../../webhook/leader/repair/reporter.ts';
 import { startFakeApi } from '../../../support/fake-api-server.ts';
-import { controllerOf, failedPod, start } from './support.ts';
+import { controllerOf, failedPod, lostPod, start } from './support.ts';
 
 async function reporting(t: TestContext) {
   const { client, asked } = await startFakeApi(t, (_, response) => response.writeHead(404).end());
@@ -42,7 +42,7 @@ async function reporting(t: TestContext) {
 }
 
 suite('an event about a pod that is left alone', () => {
-  for (const reason of skipReasons.filter((one) => one !== 'leaving')) {
+  for (const reason of skipReasons.filter((one) => one !== 'leaving' && one !== 'unready')) {
     test(`comes within a minute, also if the reason changes meanwhile, and once: ${reason}`, async (t) => {
       const { skipped } = await reporting(t);
       await skipped('leaving', 0);
@@ -59,6 +59,17 @@ suite('an event about a pod that is left alone', () => {
       actions.push(events[0]?.action);
     }
     assert.deepEqual(actions, ['Leave', 'Leave', 'Stop']);
+  });
+
+  test('does not come about a lost network that stays as it is: NetworkLost is about it', async (t) => {
+    const { reports, skipped } = await reporting(t);
+    await skipped('unready', 0);
+    assert.equal(await skipped('unready', 60_000), undefined);
+    assert.deepEqual(reports.reasons(), ['unready']);
+    assert.match(
+      (await skipped('breaker', 0, lostPod({ name: 'a' }))) ?? '',
+      /^the network of pod a on node n1 is lost/,
+    );
   });
 
   test('says why, where there is more to say', async (t) => {

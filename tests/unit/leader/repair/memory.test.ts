@@ -5,7 +5,7 @@ import { Evidence } from '../../../../webhook/core/networks/evidence.ts';
 import { decide } from '../../../../webhook/leader/repair/decide.ts';
 import { RepairMemory } from '../../../../webhook/leader/repair/memory.ts';
 import type { NodeForProfile } from '../../../../webhook/leader/repair/networks.ts';
-import { controllerOf, budgets as defaults, factsWith, failedPod, start } from './support.ts';
+import { controllerOf, budgets as defaults, factsWith, failedPod, lostPod, start } from './support.ts';
 
 const [second, minute] = [1000, 60_000];
 
@@ -53,7 +53,7 @@ class Leader {
     this.memory.sweep(this.now);
     const deleted: string[] = [];
     let left = '';
-    for (const pod of [...this.evidence.pods()].filter(({ verdict }) => verdict === 'failed')) {
+    for (const pod of [...this.evidence.pods()].filter(isBroken)) {
       const decision = this.decide(pod);
       if ('reason' in decision) {
         left ||= decision.reason;
@@ -68,6 +68,9 @@ class Leader {
   }
 }
 
+const isBroken = ({ verdict, unready }: PodEvidence): boolean =>
+  verdict === 'failed' || unready !== undefined;
+
 const web = (count: number, of = 'web', given: Partial<PodEvidence> = {}): PodEvidence[] =>
   Array.from({ length: count }, (_, index) =>
     failedPod({ name: `${of}-${index}`, controller: controllerOf(of), ...given }),
@@ -81,6 +84,43 @@ suite('the pods of a controller', () => {
     assert.equal(leader.look(), 'owner-turn');
     leader.put(failedPod({ name: 'new', verdict: 'passed' }));
     assert.equal(leader.look(), 'web-1 web-2 web-3');
+  });
+
+  test('that are lost: one after the other, whatever has passed', () => {
+    const names = ['a', 'b', 'c'];
+    const leader = new Leader(...names.map((name) => lostPod({ name })));
+    leader.node = { passedAt: { at: start } };
+    for (const name of names) {
+      assert.equal(leader.look(), name);
+      assert.equal(leader.look(), name === 'c' ? '' : 'owner-turn');
+      leader.comes({ name: `new-${name}`, verdict: 'passed' });
+    }
+  });
+
+  test('that are lost wait for ten minutes for a verdict of the replacement, also if it finds no node', () => {
+    const leader = new Leader(lostPod({ name: 'a' }), lostPod({ name: 'b' }));
+    assert.equal(leader.look(), 'a');
+    for (const [after, expected] of [
+      [minute, 'owner-pause'],
+      [8 * minute, 'owner-turn'],
+      [minute, 'b'],
+    ] as const) {
+      leader.now += after;
+      assert.equal(leader.look(), expected);
+    }
+  });
+
+  test('a lost one waits for the replacement of a failed one', () => {
+    const leader = new Leader(...web(1), lostPod({ name: 'z' }));
+    assert.equal(leader.look(), 'web-0');
+    assert.equal(leader.look(), 'owner-turn');
+  });
+
+  test('a lost one whose deletion was refused keeps no other one waiting', () => {
+    const leader = new Leader(lostPod({ name: 'a' }));
+    leader.memory.begin(lostPod({ name: 'b' }), leader.budgets, leader.now);
+    leader.memory.cancel(lostPod({ name: 'b' }));
+    assert.equal(leader.look(), 'a');
   });
 
   test('five minutes after a success, one is tried again', () => {

@@ -22,6 +22,7 @@ interface Scene {
   leads?: boolean;
   evidence?: 'ready' | 'proof';
   pods?: PodEvidence[];
+  onFailure?: 'unready' | 'recreate';
   answer?: Answer;
   /** How often the controller looks at all pods, in milliseconds. */
   resync?: number;
@@ -51,9 +52,9 @@ async function scene(t: TestContext, { leads = true, pods: first = [], answer, r
     );
   put(...first);
   evidence.markSynced();
-  const profiles = [
-    { name: 'mesh', daemonSets: [], proof: { checks: [] }, evidence: more.evidence ?? 'ready' },
-  ];
+  const { onFailure } = more;
+  const proof = { checks: [], ...(onFailure && { witness: 'kubelet', continuous: { onFailure } }) };
+  const profiles = [{ name: 'mesh', daemonSets: [], proof, evidence: more.evidence ?? 'ready' }];
   const policy = policyOf({ profiles, repair: { mode: more.mode ?? 'recreate', ...more.budgets } });
   const { leader, lead } = switchedLead(leads);
   const view = {
@@ -95,6 +96,58 @@ const someTime = (): Promise<void> => sleep(400);
 async function until(read: () => Promise<object>, expected: object): Promise<void> {
   while (!isDeepStrictEqual(await read(), expected)) await sleep(20);
 }
+
+suite('a pod whose network is lost', { concurrency: true }, () => {
+  const lost = (uid: string, more: Partial<PodEvidence> = {}): PodEvidence => ({
+    ...failed(uid),
+    ...{ verdict: 'passed', startedAt: Date.now() - 600_000 },
+    unready: { run: 1, at: Date.now() - 60_000, shownBy: '7', patience: 10_000 },
+    ...more,
+  });
+  const web = { owner: 'web' };
+
+  test('is left alone with onFailure: unready, and no event says so', async (t) => {
+    const { asked, events, count } = await scene(t, { pods: [lost('a')], onFailure: 'unready' });
+    await until(() => count('skipped'), { unready: 1 });
+    assert.deepEqual([asked(), events], [[], []]);
+  });
+
+  test('is deleted with recreate, as soon as it is lost, and one of a controller at a time', async (t) => {
+    const unready = { run: 1, at: Date.now() - 9500, shownBy: '7', patience: 10_000 };
+    const { put, gone, asked, events, api } = await scene(t, {
+      pods: [proven, lost('a', { ...web, unready }), lost('b', { ...web, unready })],
+      onFailure: 'recreate',
+    });
+    assert.deepEqual(asked(), []);
+    await api.nth(0);
+    await someTime();
+    assert.deepEqual(asked(), ['DELETE a']);
+    assert.match(events[0]?.note ?? '', /^the network of pod a on node n1 is lost, so it is deleted/);
+    gone('a');
+    const next = (verdict: PodEvidence['verdict'], version: string): PodEvidence => ({
+      ...podEvidence({ uid: 'next', owner: 'web', verdict }),
+      version,
+    });
+    put(next('waiting', '8'));
+    await someTime();
+    assert.deepEqual(asked(), ['DELETE a']);
+    put(next('passed', '9'));
+    await until(async () => asked(), ['DELETE a', 'DELETE b']);
+  });
+
+  test('is not deleted if it recovers before its turn, or if a pod of its controller waits', async (t) => {
+    const waiting = podEvidence({ uid: 'w', ...web, verdict: 'waiting' });
+    const { put, asked, count } = await scene(t, {
+      pods: [proven, waiting, lost('a', web)],
+      onFailure: 'recreate',
+    });
+    await until(() => count('skipped'), { 'owner-turn': 1 });
+    put({ ...podEvidence({ uid: 'a', owner: 'web', verdict: 'passed' }), version: '8' });
+    put({ ...podEvidence({ uid: 'w', owner: 'web', verdict: 'passed' }), version: '9' });
+    await until(() => count('skipped'), {});
+    assert.deepEqual(asked(), []);
+  });
+});
 
 suite('a pod whose proof failed', { concurrency: true }, () => {
   test('is deleted by UID and version, with its own grace period, once', async (t) => {
@@ -367,6 +420,15 @@ suite('a failed pod of a StatefulSet', () => {
       await until(async () => asked(), ['DELETE db-1', 'DELETE db-2']);
     });
   }
+
+  test('waits for a lower one that is not ready, which its controller waits for too', async (t) => {
+    const { put, podOf, asked, waits } = await statefulSet(t, [...ordered], ['passed', 'failed']);
+    await until(async () => asked(), ['DELETE db-1']);
+    const unready = { run: 1, at: Date.now(), shownBy: '7', patience: 10_000 };
+    put(podOf(0, 'passed', { unready }), podOf(2, 'failed'));
+    await waits(1);
+    assert.deepEqual(asked(), ['DELETE db-1']);
+  });
 
   test('does not wait for a lower one that runs in warn mode', async (t) => {
     const { put, podOf, asked, waits } = await statefulSet(t, [...ordered], ['waiting', 'failed']);

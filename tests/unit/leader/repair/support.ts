@@ -40,6 +40,17 @@ export function failedPod(given: Partial<PodEvidence> & { name: string }): PodEv
   });
 }
 
+/** The same pod, which passed its proof, and whose network was lost a minute before. */
+export const lostPod = (given: Partial<PodEvidence> & { name: string }): PodEvidence =>
+  failedPod({
+    profiles: ['mesh'],
+    failedProfiles: ['mesh'],
+    verdict: 'passed',
+    startedAt: start - 600_000,
+    unready: { run: 1, at: start - 60_000, after: '9', shownBy: '10', patience: 10_000 },
+    ...given,
+  });
+
 export const openNode: NodeForProfile = { state: 'open', why: '', passedAt: undefined };
 
 export const factsWith = (
@@ -49,6 +60,8 @@ export const factsWith = (
   owners: [],
   enforces: true,
   node: () => ({ ...openNode, ...given }),
+  recreatesLost: () => true,
+  isWaiting: () => false,
   elsewhere: () => elsewhere,
   lowestOrdinal: () => undefined,
   limit: () => limit,

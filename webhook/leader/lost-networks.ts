@@ -1,0 +1,39 @@
+import { type Event, fitNote, podReference } from '../cluster/events/event.ts';
+import { isLost, type PodEvidence } from '../core/facts/pod-evidence.ts';
+import type { EvidenceChange } from '../core/networks/evidence.ts';
+import { eventReasons, validatorContainer } from '../lib/names.ts';
+
+/**
+ * The event about a lost network. Its name contains the first version of the pod that showed the loss, so each loss has
+ * one event. A server that was started after that version may write another one.
+ * @param pod a pod with `unready`
+ */
+export const lostEvent = (pod: PodEvidence): Event => ({
+  ...eventOf(
+    pod,
+    `is lost: its rechecks fail, so the pod gets no traffic from its Services until they pass. To see what they saw: kubectl -n ${pod.namespace} logs ${pod.name} -c ${validatorContainer}`,
+  ),
+  type: 'Warning',
+  reason: eventReasons.lost,
+});
+
+const recoveredEvent = (pod: PodEvidence): Event => ({
+  ...eventOf(pod, 'works again: its rechecks pass'),
+  type: 'Normal',
+  reason: eventReasons.recovered,
+});
+
+const eventOf = (pod: PodEvidence, note: string): Omit<Event, 'type' | 'reason'> => ({
+  regarding: podReference(pod),
+  action: 'Report',
+  occasion: pod.unready?.shownBy ?? '',
+  node: pod.node,
+  note: fitNote(`the network of pod ${pod.name} on node ${pod.node} ${note}`),
+});
+
+/** The events about a pod that was lost and is ready again; none for all other changes. */
+export const recoveryEvents = ({ before, now: pod }: EvidenceChange, now: number): Event[] => {
+  if (before === undefined || pod === undefined || !isLost(before, now)) return [];
+  const isReady = pod.verdict === 'passed' && pod.unready === undefined && !pod.leaving && !pod.ended;
+  return isReady ? [lostEvent(before), recoveredEvent(before)] : [];
+};
