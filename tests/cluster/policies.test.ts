@@ -47,7 +47,6 @@ const left: Partial<Record<LeftReason, string[]>> = {
     'warning-long',
   ],
   families: ['linkerd-listens-at-a-name'],
-  ids: ['linkerd-id-is-no-plain-number'],
   'name-taken': [
     'name-taken-by-container-in-warn-mode',
     'name-taken-by-init-container',
@@ -71,7 +70,9 @@ const left: Partial<Record<LeftReason, string[]>> = {
   'skipped-ports': [
     'linkerd-skipped-ports',
     'linkerd-skipped-ports-all',
+    'linkerd-skipped-ports-odd',
     'linkerd-skipped-ports-of-the-namespace',
+    'linkerd-skipped-ports-unprintable',
   ],
   'unknown-profile': ['profile-unknown-in-warn-mode', 'profile-unknown-on-the-namespace'],
   witness: [
@@ -104,7 +105,10 @@ const noCreations: Record<string, string> = {
 };
 
 /** Golden cases whose meaning is in the name of their namespace. */
-const named = ['exempt-kube-system', 'exempt-own-namespace', 'recorded-daemonset-of-a-profile'];
+const named = [
+  ...['exempt-kube-system', 'exempt-own-namespace', 'recorded-daemonset-of-a-profile'],
+  ...['daemonset-injected-before', 'daemonset-and-host-network', 'daemonset-and-windows'],
+];
 
 const folder = new URL('../golden/cases/', import.meta.url);
 const cases = readdirSync(folder)
@@ -199,7 +203,16 @@ test(`${wanted} random pods, with seed ${seed}`, async (t) => {
   const { injected = 0, updated = 0, removed = 0, skipped = 0, current = 0 } = tally;
   assert.ok(sampled.length - (tally['refused by the API server'] ?? 0) >= wanted, JSON.stringify(tally));
   assert.ok(injected + updated + removed + skipped + current >= wanted / 2, JSON.stringify(tally));
-  for (const end of ['injected', 'updated', 'removed', 'skipped', 'current', 'ids', 'families', 'opt-out'])
+  for (const end of [
+    'injected',
+    'updated',
+    'removed',
+    'skipped',
+    'current',
+    'skipped-ports',
+    'families',
+    'opt-out',
+  ])
     assert.ok((tally[end] ?? 0) > 0, `no pod was ${end}: ${JSON.stringify(tally)}`);
 });
 
