@@ -5,7 +5,8 @@ import { markBeginning } from './left.ts';
 
 /*
  * The match conditions of the mutating webhook, the mutating policy, and the policy over the final pod. For exempt
- * pods, the API server calls none of them, so that these pods start even without a replica.
+ * pods, the API server calls none of them, so that these pods start even without a replica. Only the mutating policy
+ * sees the pods of networks' DaemonSets.
  */
 
 /** A match condition of a webhook or a policy. */
