@@ -70,7 +70,6 @@ const left: Partial<Record<LeftReason, string[]>> = {
   'skipped-ports': [
     'linkerd-skipped-ports',
     'linkerd-skipped-ports-all',
-    'linkerd-skipped-ports-odd',
     'linkerd-skipped-ports-of-the-namespace',
     'linkerd-skipped-ports-unprintable',
   ],
