@@ -24,7 +24,7 @@ import { governed, installPolicy } from './installed/policies.ts';
 const address = '10.254.2.1';
 const where = 'shop';
 const labels = { [profileLabel]: 'cilium.linkerd', neighbours: 'yes' };
-const skipping = { 'config.linkerd.io/skip-outbound-ports': '25' };
+const skipping = { 'config.linkerd.io/skip-outbound-ports': '25,1404' };
 
 /** Profiles that together exclude more users than the policy tries: for a pod that runs as root its expression fails. */
 const letters = [...'abcdefghijklmnopq'];
@@ -122,6 +122,30 @@ test('an injector that comes later adds the redirect, with one call of nobody or
     await neighbour.close();
   }
 });
+
+/** What an injector may set beside its proxy, and what the policy evaluates by itself. */
+const added: [key: string, value: string][] = [
+  ['config.linkerd.io/skip-outbound-ports', 'smtp, 25,4000-5000'],
+  ['config.linkerd.io/proxy-uid', '+0002103'],
+];
+
+for (const order of ['a', 'z'])
+  for (const [key, value] of added)
+    test(`injector "${order}-mesh" also adds ${key}: proved without a call`, async () => {
+      const path = `/metadata/annotations/${key.replaceAll('/', '~1')}`;
+      const neighbour = await startNeighbour(cluster, `${order}-mesh`, address, (pod) => {
+        const patch = meshProxy(pod);
+        return patch.length === 0 ? [] : [...patch, { op: 'add', path, value }];
+      });
+      try {
+        await eventually(async () => assert.equal((await create()).metadata.annotations?.[key], value));
+        const [stored, count] = await countingCalls(() => create());
+        await assertProved(stored, 'address', 'redirect');
+        assert.equal(count, 0);
+      } finally {
+        await neighbour.close();
+      }
+    });
 
 test('if the service account mounts no token, our container mounts no volume of such a name', async () => {
   const automountServiceAccountToken = false;

@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { suite, test } from 'node:test';
 import fc from 'fast-check';
 import type { MutateContext } from '../../webhook/admission/mutate.ts';
-import type { NamespaceFacts } from '../../webhook/core/facts/namespace.ts';
+import { FixedNamespaces, type NamespaceFacts } from '../../webhook/core/facts/namespace.ts';
 import type { Pod } from '../../webhook/core/facts/pod.ts';
 import type { LeftReason } from '../../webhook/core/policies/left.ts';
 import type { Policy } from '../../webhook/core/profiles/policy.ts';
@@ -50,7 +50,6 @@ const left: Partial<Record<LeftReason, string[]>> = {
     'warning-long',
   ],
   families: ['linkerd-listens-at-a-name'],
-  ids: ['linkerd-id-is-no-plain-number'],
   'name-taken': [
     'name-taken-by-container-in-warn-mode',
     'name-taken-by-init-container',
@@ -76,6 +75,7 @@ const left: Partial<Record<LeftReason, string[]>> = {
     'linkerd-skipped-ports',
     'linkerd-skipped-ports-all',
     'linkerd-skipped-ports-of-the-namespace',
+    'linkerd-skipped-ports-unprintable',
   ],
   'unknown-profile': ['profile-unknown-in-warn-mode', 'profile-unknown-on-the-namespace'],
   witness: [
@@ -116,7 +116,10 @@ const noCreations: Record<string, string> = {
 };
 
 /** Golden cases whose meaning is in the name of their namespace. */
-const named = ['exempt-kube-system', 'exempt-own-namespace', 'recorded-daemonset-of-a-profile'];
+const named = [
+  ...['exempt-kube-system', 'exempt-own-namespace', 'recorded-daemonset-of-a-profile'],
+  ...['daemonset-injected-before', 'daemonset-and-host-network', 'daemonset-and-windows'],
+];
 
 const folder = new URL('../golden/cases/', import.meta.url);
 const cases = readdirSync(folder)
@@ -211,7 +214,16 @@ test(`${wanted} random pods, with seed ${seed}`, async (t) => {
   const { injected = 0, updated = 0, removed = 0, skipped = 0, current = 0 } = tally;
   assert.ok(sampled.length - (tally['refused by the API server'] ?? 0) >= wanted, JSON.stringify(tally));
   assert.ok(injected + updated + removed + skipped + current >= wanted / 2, JSON.stringify(tally));
-  for (const end of ['injected', 'updated', 'removed', 'skipped', 'current', 'ids', 'families', 'opt-out'])
+  for (const end of [
+    'injected',
+    'updated',
+    'removed',
+    'skipped',
+    'current',
+    'skipped-ports',
+    'families',
+    'opt-out',
+  ])
     assert.ok((tally[end] ?? 0) > 0, `no pod was ${end}: ${JSON.stringify(tally)}`);
 });
 
@@ -241,4 +253,51 @@ test('a pod of 60 containers stays inside the cost limits, with all profiles tha
     const checks = spec.initContainers?.[0]?.env?.[0]?.value ?? '';
     for (const check of ['address', 'redirect', 'interfaces']) assert.match(checks, new RegExp(`"${check}"`));
   }
+});
+
+test('at each bound the policy still evaluates a pod, and above it leaves the pod', async () => {
+  const policy = policyOf();
+  await installPolicy(cluster, policy, 'bounds');
+  const facts = { labels: { 'cni-gate.io/profile': 'cilium.linkerd.multus' } };
+  await governed(cluster, 'bounds', 'bounds', facts);
+  const context = { policy, namespaces: new FixedNamespaces(new Map([['shop', facts.labels]])) };
+  const many = <T>(count: number, item: (at: number) => T): T[] =>
+    Array.from({ length: count }, (_, at) => item(at));
+  const containers = (count: number, env: object[] = []): object[] =>
+    many(count, (at) => ({ name: at === 0 ? 'linkerd-proxy' : `c${at}`, image: 'example/web', env }));
+  const withPorts = (text: string): [object, object] => [
+    { containers: containers(1) },
+    { 'config.linkerd.io/skip-outbound-ports': text },
+  ];
+  const bounds: [LeftReason, (over: number) => [spec: object, annotations?: object]][] = [
+    ['too-large', (over) => [{ containers: containers(200 + over) }]],
+    [
+      'too-large',
+      (over) => [
+        {
+          containers: containers(
+            1,
+            many(1000 + over, (at) => ({ name: `A${at}`, value: '' })),
+          ),
+        },
+      ],
+    ],
+    // the API server adds the volume of the service account's token
+    ['too-large', (over) => [{ volumes: many(999 + over, (at) => ({ name: `v${at}`, emptyDir: {} })) }]],
+    ['skipped-ports', (over) => withPorts(`${'1,'.repeat(499)}22${'3'.repeat(over)}`)],
+    ['skipped-ports', (over) => withPorts(`1-${1403 + over}`)],
+    ['skipped-ports', (over) => withPorts(`${1405 - over}-1500`)],
+    ['skipped-ports', (over) => withPorts(`123456789${'0'.repeat(over)}`)],
+  ];
+  for (const [reason, make] of bounds)
+    for (const over of [0, 1]) {
+      const [spec, annotations = {}] = make(over);
+      const object = podOf('web', spec, {
+        annotations: { ...annotations, 'k8s.v1.cni.cncf.io/networks': 'net' },
+      });
+      const result = await compare(cluster, 'bounds', object as Pod, context);
+      assert.ok(typeof result !== 'string', String(result));
+      assertEqualOrLeft(result, facts, policy);
+      assert.equal(reasonOf(result.byPolicy), over === 0 ? undefined : reason);
+    }
 });

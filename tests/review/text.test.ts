@@ -207,8 +207,8 @@ test('JSON and text: the workloads that the mutating policy leaves to the server
     );
   const documents = [
     pod('plain'),
-    annotated('skipping', 'config.linkerd.io/skip-outbound-ports: "25"'),
-    annotated('odd', 'config.linkerd.io/proxy-uid: "+7"'),
+    annotated('skipping', 'config.linkerd.io/skip-outbound-ports: "25,1404"'),
+    annotated('others', 'config.linkerd.io/skip-outbound-ports: "smtp,25"'),
     withProxy('ipv6', '[::1]:4143,0.0.0.0:4143'),
     withProxy('named', 'localhost:4143'),
     labelled('opted-out', 'none'),
@@ -222,7 +222,7 @@ test('JSON and text: the workloads that the mutating policy leaves to the server
     [
       ['plain', undefined],
       ['skipping', 'skipped-ports'],
-      ['odd', 'ids'],
+      ['others', undefined],
       ['ipv6', undefined],
       ['named', 'families'],
       ['opted-out', undefined],

@@ -83,8 +83,8 @@ export async function stored(cluster: Cluster, where: string, object: Pod): Prom
   }
 }
 
-/** Exemptions of which the match conditions tell, so that the API server asks nobody about a pod without a status. */
-const unasked = ['not-opted-in', 'host-network', 'windows', 'network-daemonset', 'opted-out'];
+/** Exemptions of which the policy's match conditions tell, so that nobody is asked about a pod without a status. */
+const unasked = ['not-opted-in', 'host-network', 'windows', 'opted-out'];
 
 export interface Comparison {
   /** The pod as the API server stores it without cni-gate. */

@@ -42,7 +42,9 @@ const variables = fc.tuple(
 );
 
 const annotations: [string, string][] = [
-  ['config.linkerd.io/skip-outbound-ports', '25,80-90'],
+  ['config.linkerd.io/skip-outbound-ports', '25,80-90, smtp,4000-'],
+  ['config.linkerd.io/skip-outbound-ports', ' 1400-1500 ,25'],
+  ['config.linkerd.io/proxy-uid', '+064532'],
   ['config.linkerd.io/proxy-gid', '64532'],
   ['config.linkerd.io/proxy-gid', '2102 x'],
   ['sidecar.istio.io/status', '{}'],

@@ -20,8 +20,11 @@ export function optedInTo(namespaceLabels: Record<string, string>): string | und
 
 const mostAnnotations = 64;
 
-/** Matches ids, port lists and subnet lists. Profiles can read no other annotations, even after a reload. */
-const readable = /^[+\da-fA-F][\d\s,.:/a-fA-F-]{0,511}$/;
+/**
+ * Matches ids, port lists and subnet lists, in RE2 as well. Profiles can read no other annotations of namespaces, even
+ * after a reload.
+ */
+export const readable = /^[+0-9a-fA-F][-0-9 \t\n,.:/a-fA-F]{0,511}$/;
 
 export function annotationsOf(
   all: Record<string, unknown> | null | undefined,

@@ -1,11 +1,12 @@
 import { optOutValue, profileLabel, statusAnnotation } from '../../lib/names.ts';
 import type { Policy } from '../profiles/policy.ts';
-import type { Cel } from './cel.ts';
+import { allOf, type Cel } from './cel.ts';
 import { markBeginning } from './left.ts';
 
 /*
  * The match conditions of the mutating webhook, the mutating policy, and the policy over the final pod. For exempt
- * pods, the API server calls none of them, so that these pods start even without a replica.
+ * pods, the API server calls none of them, so that these pods start even without a replica. Only the mutating policy
+ * sees the pods of networks' DaemonSets.
  */
 
 /** A match condition of a webhook or a policy. */
@@ -37,6 +38,8 @@ export const matchConstraints = {
 
 export const hasStatus = `object.metadata.?annotations[?'${statusAnnotation}'].hasValue()`;
 
+export const ofANetwork = 'not-of-a-network';
+
 /** Selects pods with a status too, although they are exempt, so that admission removes an earlier injection. */
 const unlessInjected = (expression: Cel): Cel => `${expression} || ${hasStatus}`;
 
@@ -51,21 +54,32 @@ const onWindows =
   `wanted.key in ${osLabels} && wanted.operator == 'In' ` +
   "&& wanted.?values.orValue([]).all(value, value == 'windows')))))";
 
-/** The match conditions. The DaemonSets of networks are exempt: their pods must not wait for their own network. */
-export function conditionsOf({ daemonSets, proof }: Pick<Policy, 'daemonSets' | 'proof'>): MatchCondition[] {
+const notOnTheHostNetwork = '!object.spec.?hostNetwork.orValue(false)';
+
+/** Whether the pod is of a network's DaemonSet: such a pod must not wait for its own network. */
+function ofNetwork({ daemonSets }: Pick<Policy, 'daemonSets'>): Cel {
   const names = [...daemonSets].sort().map((name) => `'${name}'`);
-  const ofNetwork =
+  return (
     "object.metadata.?ownerReferences.orValue([]).exists(owner, owner.kind == 'DaemonSet' " +
     "&& owner.?controller.orValue(false) && request.namespace + '/' + owner.name in " +
-    `[ ${names.join(', ')}])`;
+    `[ ${names.join(', ')}])`
+  );
+}
+
+/** Whether the pod is exempt for no other reason: admission records this, because a policy may not know the DaemonSet. */
+export const isRecorded = (policy: Pick<Policy, 'daemonSets'>): Cel =>
+  allOf([notOnTheHostNetwork, `!${onWindows}`, ofNetwork(policy)]);
+
+/** The match conditions. */
+export function conditionsOf(policy: Pick<Policy, 'daemonSets' | 'proof'>): MatchCondition[] {
   const ownLabel = `object.metadata.?labels[?'${profileLabel}'].orValue('')`;
   const conditions = {
     'not-a-mirror-pod': "!object.metadata.?annotations[?'kubernetes.io/config.mirror'].hasValue()",
     'not-by-a-kubelet': "!('system:nodes' in request.userInfo.groups)",
-    'not-on-the-host-network': unlessInjected('!object.spec.?hostNetwork.orValue(false)'),
-    ...(proof.allowOptOut && { 'not-opted-out': unlessInjected(`${ownLabel} != '${optOutValue}'`) }),
+    'not-on-the-host-network': unlessInjected(notOnTheHostNetwork),
+    ...(policy.proof.allowOptOut && { 'not-opted-out': unlessInjected(`${ownLabel} != '${optOutValue}'`) }),
     'not-on-windows': unlessInjected(`!${onWindows}`),
-    'not-of-a-network': unlessInjected(`!${ofNetwork}`),
+    [ofANetwork]: unlessInjected(`!${ofNetwork(policy)}`),
   };
   return Object.entries(conditions).map(([name, expression]) => ({ name, expression }));
 }

@@ -1,5 +1,6 @@
+import { readable } from '../facts/namespace.ts';
 import type { Id, IdSource, Profile, RedirectSettings } from '../profiles/types.ts';
-import { imageUser } from '../proof/ids.ts';
+import { greatest, idText, imageUser } from '../proof/ids.ts';
 import { applies, type Cel, first, head, list, map, text } from './cel.ts';
 
 /*
@@ -75,17 +76,23 @@ function idCel(id: Id | undefined, field: 'runAsUser' | 'runAsGroup', ofPod: boo
   if (id === undefined) return '[]';
   if (typeof id === 'number') return `[${id}]`;
   return head([
-    ...(id.annotation ? [`[${annotationCel(id.annotation)}].filter(a, a != "").map(a, int(a))`] : []),
+    ...(id.annotation ? [inAnnotation(id.annotation)] : []),
     ...inContainers(id, field, ofPod),
     ...(id.default === undefined ? [] : [`[${id.default}]`]),
   ]);
 }
 
 /** An annotation of the pod, or else of its namespace; empty if neither has it. */
-export const annotationCel = (key: string): Cel =>
-  `([${['object', 'namespaceObject']
-    .map((owner) => `${owner}.metadata.?annotations[?${text(key)}].orValue("")`)
-    .join(', ')}].filter(a, a != "") + [""])[0]`;
+export function annotationCel(key: string): Cel {
+  const [ofPod, ofNamespace] = ['object', 'namespaceObject'].map(
+    (owner) => `[${owner}.metadata.?annotations[?${text(key)}].orValue("")]`,
+  );
+  const read = `${ofNamespace}.filter(a, a.matches(${text(readable.source)}))`;
+  return first(`${ofPod}.filter(a, a != "")`, read, '[""]');
+}
+
+const inAnnotation = (key: string): Cel =>
+  `[${annotationCel(key)}].filter(a, a.matches(${text(idText.source)})).map(a, int(a)).filter(i, i <= ${greatest})`;
 
 /** The ids that these containers set; if none sets one, the pod's. An explicit 0 is no id, but overrides the pod's. */
 function inContainers({ containers = [] }: IdSource, field: string, ofPod: boolean): Cel[] {

@@ -1,3 +1,4 @@
+import { parseTarget } from '../../../validator/shared/targets.ts';
 import { CniGateError, type ErrorCode } from '../../lib/errors.ts';
 import { getOwn } from '../../lib/maps.ts';
 import { podInfoVolume, profileLabel, validatorContainer } from '../../lib/names.ts';
@@ -7,11 +8,11 @@ import { allContainers, type Pod, variableOf } from '../facts/pod.ts';
 import { type EarlierCall, earlierCall } from '../facts/status-annotation.ts';
 import { conflicts, lacksWitness } from '../profiles/conflicts.ts';
 import type { Policy } from '../profiles/policy.ts';
-import type { Profile } from '../profiles/types.ts';
+import type { Profile, RedirectSettings } from '../profiles/types.ts';
 import type { Place } from '../proof/ids.ts';
 import { planFor } from '../proof/plan.ts';
 import { select } from '../proof/selection.ts';
-import { textAt } from '../proof/skipped-ports.ts';
+import { portsOf, textAt } from '../proof/skipped-ports.ts';
 import { allOf, anyOf, type Cel, text, textList } from './cel.ts';
 import { plainListeners, valueIn } from './checks.ts';
 import { annotationCel, redirectsOf } from './ids.ts';
@@ -38,8 +39,8 @@ export const leftReasons = {
   annotations: 'one of its profiles sets annotations',
   'own-validator': "one of its profiles has the network's own validator (proof.container)",
   witness: 'one of its profiles has the kubelet as witness (proof.witness)',
-  'skipped-ports': 'an annotation of the pod or its namespace names ports that the mesh does not redirect',
-  ids: "an annotation of the pod or its namespace has an id of the mesh's proxy that is not a plain number",
+  'skipped-ports':
+    'an annotation of the pod or its namespace exempts the port to which the proof connects: exempt other ports',
   families: "the mesh's proxy listens on addresses that the policy in the API server does not read",
 } as const satisfies Record<string, string>;
 
@@ -50,21 +51,20 @@ export type LeftReason = keyof typeof leftReasons;
  * An expression for the mark. The mark also records that the pod's label was copied from the namespace, because the
  * webhook would otherwise take the label for the user's choice.
  *
- * @param reason an expression
+ * @param reason an expression for the reason and, after a space, the profile, annotation or variable that causes it
  */
 export const markCel = (reason: Cel): Cel =>
-  `${text(`{"version":"${version}","left":"`)} + ${reason} + (variables.isCopied ? ` +
+  `${text(`{"version":"${version}","left":"`)} + ${reason}.replace(" ", "\\",\\"by\\":\\"") + (variables.isCopied ? ` +
   '"\\",\\"profile\\":\\"" + variables.ownLabel + "\\",\\"chosenBy\\":\\"namespace\\"}" : "\\"}")';
 
 /** Matches the beginning of a status annotation that is a mark, in RE2 and in JavaScript. */
 export const markBeginning = '^[{]"version":"[^"]*","left":"';
 
-/** The form in which the policy can read an id from an annotation. */
-const plainId = '^([1-9][0-9]{0,8})?$';
-
 /** A reason that depends on a profile: as an expression for the policy, and as a function for the server. */
 interface ProfileReason {
   reason: LeftReason;
+  /** The profile, annotation or variable that causes it. */
+  by: string;
   expression: Cel;
   holds(place: Place): boolean;
 }
@@ -77,48 +77,58 @@ interface ProfileReason {
 function reasonsOf(profile: Profile): ProfileReason[] {
   const { name, proof, annotations } = profile;
   const always = (reason: LeftReason, is: boolean): ProfileReason[] =>
-    is ? [{ reason, expression: 'true', holds: () => true }] : [];
-  const redirects = redirectsOf([profile]).map(({ settings }) => settings);
-  const skipping = redirects.flatMap(({ skippedPorts }) => skippedPorts ?? []);
-  const ids = redirects
-    .flatMap(({ asUser, notAsUser, notAsGroup }) => [asUser, notAsUser, notAsGroup])
-    .flatMap((id) => (typeof id === 'object' ? (id.annotation ?? []) : []));
+    is ? [{ reason, by: name, expression: 'true', holds: () => true }] : [];
   const { container = '', env } = proof.families ?? {};
   return [
     ...always('annotations', Object.keys(annotations).length > 0),
     ...always('own-validator', proof.container !== undefined),
     ...always('witness', proof.witness !== undefined),
-    ...skipping.map(
-      (key): ProfileReason => ({
-        reason: 'skipped-ports',
-        expression: `${annotationCel(key)} != ""`,
-        holds: (place) => Boolean(textAt(place, key)),
-      }),
-    ),
-    ...ids.map(
-      (key): ProfileReason => ({
-        reason: 'ids',
-        expression: `!${annotationCel(key)}.matches(${text(plainId)})`,
-        holds: (place) => !new RegExp(plainId).test(textAt(place, key) ?? ''),
-      }),
-    ),
+    ...redirectsOf([profile]).flatMap(({ settings }) => skipping(settings)),
     ...(env === undefined ? [] : [listenersOf(container, env)]),
   ].map((one) => ({ ...one, expression: allOf([`${text(name)} in variables.names`, one.expression]) }));
 }
 
+/** Not printable, or a number of more than nine digits: the policy does not read such a list of ports. */
+const oddPorts = '[^ -~]|[0-9]{10}';
+
+function skipping({ connect, skippedPorts: key }: RedirectSettings): ProfileReason[] {
+  if (key === undefined) return [];
+  const targets = [...new Set(connect.map((target) => parseTarget(target)?.port ?? 0))];
+  // an item of the list is a port or a range; all others do not count, as in `portsOf`
+  const isSkipped =
+    'p.matches("^ *[0-9]+(-[0-9]+)? *$") && [p.trim().split("-")].exists(r, ' +
+    `[${targets}].exists(t, int(r[0]) <= t && t <= int(r[size(r) - 1])))`;
+  const isRead = `size(v) <= ${longest} && !v.matches(${text(oddPorts)})`;
+  return [
+    {
+      reason: 'skipped-ports',
+      by: key,
+      expression: `[${annotationCel(key)}].exists(v, !(${isRead}) || v.split(",").exists(p, ${isSkipped}))`,
+      holds: (place) => {
+        const value = textAt(place, key) ?? '';
+        const skipped = portsOf(value);
+        return (
+          value.length > longest || new RegExp(oddPorts).test(value) || targets.some((port) => skipped[port])
+        );
+      },
+    },
+  ];
+}
+
 const listenersOf = (container: string, env: string): ProfileReason => ({
   reason: 'families',
+  by: env,
   // the API server bounds the cost of matching a pattern
-  expression: `[${valueIn(container, env)}].exists(v, size(v) > ${longestListeners} || !v.matches(${text(plainListeners)}))`,
+  expression: `[${valueIn(container, env)}].exists(v, size(v) > ${longest} || !v.matches(${text(plainListeners)}))`,
   holds: ({ pod }) =>
     allContainers(pod)
       .filter(({ name }) => name === container)
       .map((one) => variableOf(one, env) ?? '')
-      .some((value) => value.length > longestListeners || !new RegExp(plainListeners).test(value)),
+      .some((value) => value.length > longest || !new RegExp(plainListeners).test(value)),
 });
 
-/** In characters. */
-const longestListeners = 1000;
+/** The longest list of ports or listeners that the policy reads, in characters. */
+const longest = 1000;
 
 /** The largest pod that the policy evaluates, because the API server limits the cost of an evaluation. */
 const largest = { containers: 200, variables: 1000, volumes: 1000 };
@@ -144,14 +154,16 @@ export function leftCel({ profiles: all, proof }: Policy): Cel {
     `variables.ours < 0 && variables.containers.exists(c, c.name == ${text(validatorContainer)})`,
     `variables.volumes.exists(v, v.name == ${text(podInfoVolume)} && !(variables.ours >= 0 && has(v.downwardAPI)))`,
   ];
-  const reasons: [LeftReason, Cel][] = [
+  const reasons: [string, Cel][] = [
     ['too-large', tooLarge],
     ['opt-out', `${!proof.allowOptOut} && !variables.namespaceLabel.split(".").all(n, n in variables.names)`],
     ['unknown-profile', `!variables.names.all(n, n in ${named})`],
     ['profile-combination', 'variables.names.exists(n, size(variables.names.filter(m, m == n)) > 1)'],
     ['profile-combination', anyOf([...pairs.map((pair) => allOf(pair.map(isNamed))), ...unseen])],
     ['name-taken', anyOf(taken)],
-    ...profiles.flatMap(reasonsOf).map(({ reason, expression }): [LeftReason, Cel] => [reason, expression]),
+    ...profiles
+      .flatMap(reasonsOf)
+      .map(({ reason, by, expression }): [string, Cel] => [`${reason} ${by}`, expression]),
     ['profile-combination', 'variables.asUser.exists(u, u in variables.notAsUsers)'],
     ['profile-combination', 'variables.asGroup.exists(g, g in variables.notAsGroups)'],
   ];

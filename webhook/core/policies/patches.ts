@@ -119,7 +119,7 @@ const changesCel = (proof: ProofSettings, replaces: boolean): Cel =>
         when('variables.isCopied', removeEntry('labels', profileLabel)),
       ),
       when(
-        'variables.isExempt',
+        'variables.isExempt && !variables.isRecorded',
         removeEntry('annotations', statusAnnotation),
         when(
           'variables.status == variables.newStatus',

@@ -6,12 +6,13 @@ import {
   validatorContainer,
 } from '../../lib/names.ts';
 import { version } from '../../lib/version.ts';
+import { reasonText } from '../facts/status-annotation.ts';
 import type { Policy } from '../profiles/policy.ts';
 import { checkNameOf, type Profile } from '../profiles/types.ts';
 import { counted } from '../proof/resources.ts';
 import { allOf, anyOf, applies, type Cel, inPlace, ofProfiles, text, textList } from './cel.ts';
 import { checksCel } from './checks.ts';
-import { conditionsOf, hasStatus, type MatchCondition, matchConstraints } from './conditions.ts';
+import { conditionsOf, hasStatus, isRecorded, matchConstraints, ofANetwork } from './conditions.ts';
 import { containerVariables } from './container.ts';
 import { isCurrent } from './current.ts';
 import { idVariables, redirectsOf } from './ids.ts';
@@ -102,7 +103,7 @@ const shared = [
 ];
 
 /** The variables of the policy. Each can read those before it, as `variables.NAME`. */
-function variablesOf(policy: Policy, conditions: readonly MatchCondition[]): Record<string, Cel> {
+function variablesOf(policy: Policy): Record<string, Cel> {
   const { proof } = policy;
   const profiles = [...policy.profiles.values()];
   const redirects = redirectsOf(profiles);
@@ -111,7 +112,9 @@ function variablesOf(policy: Policy, conditions: readonly MatchCondition[]): Rec
     ([condition, of]) => `n in ${textList(of.map(({ name }) => name))} && ${condition}`,
   );
   // without the alternative `hasStatus`, which selects exempt pods only to remove their status
-  const holding = conditions.map(({ expression }) => `(${expression.replace(` || ${hasStatus}`, '')})`);
+  const holding = conditionsOf(policy).map(
+    ({ expression }) => `(${expression.replace(` || ${hasStatus}`, '')})`,
+  );
   const ofChecks = (of: (profile: Profile) => Cel): Cel =>
     ofProfiles(profiles.map((profile) => [profile.name, of(profile)]));
   return {
@@ -120,6 +123,7 @@ function variablesOf(policy: Policy, conditions: readonly MatchCondition[]): Rec
     mode: text(proof.mode),
     ...facts,
     isExempt: `!${allOf(holding)}`,
+    isRecorded: isRecorded(policy),
     profiles: `variables.isExempt ? [] : variables.names.filter(n, ${anyOf(applying)})`,
     ...replacedVariables(profiles),
     ...idVariables(redirects),
@@ -131,24 +135,21 @@ function variablesOf(policy: Policy, conditions: readonly MatchCondition[]): Rec
     checks: `"[" + ${ofChecks((profile) => checksCel(profile, redirects))} + "]"`,
     ...containerVariables(proof),
     isCurrent,
-    newStatus,
+    newStatus: `variables.isExempt ? ${text(reasonText('network-daemonset'))} : ${newStatus}`,
   };
 }
 
 /**
- * The MutatingAdmissionPolicy and its binding. By default, they select the same pods as the mutating webhook. The
- * failurePolicy is `Fail`: if an expression fails, the API server refuses the pod. With `Ignore`, a status that a user
- * wrote would stay.
+ * The MutatingAdmissionPolicy and its binding. They select the same pods as the mutating webhook and those of networks'
+ * DaemonSets, of which the policy over the final pod knows only the built-in ones. The failurePolicy is `Fail`: if an
+ * expression fails, the API server refuses the pod. With `Ignore`, a status that a user wrote would stay.
  */
-export function policyObjects(
-  policy: Policy,
-  constraints: object = matchConstraints,
-  conditions: readonly MatchCondition[] = conditionsOf(policy),
-): PolicyObject[] {
+export function policyObjects(policy: Policy, constraints: object = matchConstraints): PolicyObject[] {
   const [name] = installedPolicies;
   const labels = { 'app.kubernetes.io/part-of': 'cni-gate' };
   const apiVersion = 'admissionregistration.k8s.io/v1';
-  const all = variablesOf(policy, conditions);
+  const all = variablesOf(policy);
+  const conditions = conditionsOf(policy).filter(({ name }) => name !== ofANetwork);
   const ids = redirectsOf([...policy.profiles.values()]).map(({ variable }) => variable);
   const [variables, expression] = inPlace(all, patchesCel(policy.proof, 'replaced' in all), [
     ...shared,

@@ -72,14 +72,17 @@ function inContainers(
 }
 
 /** The greatest id that Kubernetes accepts (`IsValidUserID`). */
-const greatest = 2_147_483_647;
+export const greatest = 2_147_483_647;
 
 const isId = (value: unknown): value is number =>
   typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= greatest;
 
+/** An id above 0 in an annotation: a pattern of RE2 as well. */
+export const idText = /^[+]?0*[1-9][0-9]{0,9}$/;
+
 /** Parses a number or a text of digits as an id; undefined if it is invalid, or root. */
 function idIn(value: unknown): number | undefined {
-  const number = typeof value === 'string' && /^\+?\d{1,20}$/.test(value) ? Number(value) : value;
+  const number = typeof value === 'string' && idText.test(value) ? Number(value) : value;
   return isId(number) ? number : undefined;
 }
 
