@@ -1,4 +1,11 @@
-import { type Check, type CheckName, env, type ProfileCheck, validateCommand } from './shared/contract.ts';
+import {
+  type Check,
+  type CheckName,
+  type Continuous,
+  env,
+  type ProfileCheck,
+  validateCommand,
+} from './shared/contract.ts';
 import { parseDuration } from './shared/duration.ts';
 import { unfitTargets } from './shared/targets.ts';
 
@@ -77,18 +84,55 @@ const knownValues: Record<string, unknown[]> = {
  */
 export function readChecks(text: string | undefined): AskedCheck[] {
   if (!text) throw new UsageError(`${env.checks} is not set: there is nothing to prove`);
-  const list = parseJson(text);
+  const list = parseJson(text, env.checks);
   if (!Array.isArray(list) || list.length === 0)
     throw new UsageError(`${env.checks} is not a list of checks with anything in it`);
   return list.map((item, index) => readCheck(item, `${env.checks}[${index}]`));
 }
 
-function parseJson(text: string): unknown {
+/** The settings of rechecks, with the interval in milliseconds. */
+export type Rechecks = Omit<Continuous, 'interval'> & { interval: number };
+
+/** The bounds of the settings of rechecks, as in webhook/config/configuration.schema.json. */
+const rechecks = { interval: { least: 1000, most: 3_600_000 }, failures: { least: 3, most: 100 } };
+
+/**
+ * Reads how the checks go on while the pod runs; undefined if they do not.
+ * @throws UsageError
+ */
+export function readContinuous(text: string | undefined, asked: AskedCheck[]): Rechecks | undefined {
+  if (!text) return undefined;
+  const settings = parseJson(text, env.continuous);
+  if (!isObject(settings)) throw new UsageError(`${env.continuous} is not an object`);
+  checkSettings(
+    settings,
+    [
+      ['interval', 'failures'],
+      ['port', 'policy'],
+    ],
+    env.continuous,
+  );
+  const { port, interval, failures, policy } = settings;
+  const isFrom = (value: unknown, { least, most }: { least: number; most: number }): value is number =>
+    Number.isInteger(value) && Number(value) >= least && Number(value) <= most;
+  const every = parseDuration(String(interval));
+  if (!isFrom(every, rechecks.interval))
+    throw new UsageError(`${env.continuous}.interval is not from 1s to 1h: "${interval}"`);
+  if (!isFrom(failures, rechecks.failures))
+    throw new UsageError(`${env.continuous}.failures is not from 3 to 100: ${failures}`);
+  if (port !== undefined && !isFrom(port, { least: 1, most: 65_535 }))
+    throw new UsageError(`${env.continuous}.port is not a port: ${port}`);
+  if (!asked.some(({ name }) => name === 'witness'))
+    throw new UsageError(`${env.continuous} needs the check witness in ${env.checks}`);
+  return { interval: every, failures, ...(port && { port }), ...(policy === true && { policy }) };
+}
+
+function parseJson(text: string, name: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
     // without the engine's own message, which depends on the engine
-    throw new UsageError(`${env.checks} is not JSON: it begins with ${JSON.stringify(text.slice(0, 40))}`);
+    throw new UsageError(`${name} is not JSON: it begins with ${JSON.stringify(text.slice(0, 40))}`);
   }
 }
 
@@ -101,7 +145,8 @@ function readCheck(item: unknown, at: string): AskedCheck {
     throw new UsageError(`${at}: unknown check ${name} (this program may be older than its injector)`);
   const settings = rest[name];
   if (!isObject(settings)) throw new UsageError(`${at}.${name} is not an object`);
-  checkSettings(settings, knownSettings[name as CheckName], `${at}.${name}`);
+  const [required, optional] = knownSettings[name as CheckName];
+  checkSettings(settings, [required, ['timeout', ...optional]], `${at}.${name}`);
   const known = item as ProfileCheck;
   // a connection to such a target may succeed without the mesh's rule
   const [unfit] = unfitTargets(known);
@@ -123,7 +168,7 @@ function checkSettings(
   at: string,
 ): void {
   for (const name of Object.keys(settings))
-    if (!['timeout', ...required, ...optional].includes(name))
+    if (![...required, ...optional].includes(name))
       throw new UsageError(`${at}: unknown setting ${name} (this program may be older than its injector)`);
   for (const name of [...required, ...Object.keys(settings)]) {
     const value = settings[name];

@@ -54,4 +54,5 @@ export function nameOf(check: string, family: string | undefined): string {
   return family === undefined ? check : `${check} ${family}`;
 }
 
-const named = ({ profile, check, family }: Result): string => `${profile} ${nameOf(check, family)}`;
+/** The check of a result, with its profile. */
+export const named = ({ profile, check, family }: Result): string => `${profile} ${nameOf(check, family)}`;

@@ -11,6 +11,8 @@ export interface Step extends AskedCheck {
   family?: Family;
   /** Families of the pod that the mesh does not redirect by design; a note on the result names them. */
   notServed?: Family[];
+  /** Set if the proxy has its port by now: see {@link laterForm}. */
+  isLater?: true;
   /** Set if the check has failed already, because the network cannot change its result. */
   settled?: Failed;
 }
@@ -47,6 +49,15 @@ export function plan(
   });
 }
 
+/**
+ * The steps of a recheck. The kubelet's readiness probe takes the place of the witness; `reach` is about another
+ * program; and each attempt at `policy` is a denied packet in somebody's log, so it has to be asked for.
+ */
+export const laterForm = (steps: Step[], hasPolicy: boolean): Step[] =>
+  steps
+    .filter(({ name }) => !['witness', 'reach', ...(hasPolicy ? [] : ['policy'])].includes(name))
+    .map((step) => ({ ...step, isLater: true }));
+
 const connectOf = (check: Check): string[] | undefined => {
   if ('redirect' in check) return check.redirect.connect;
   return 'captured' in check ? check.captured.connect : undefined;
@@ -67,14 +78,15 @@ function firstFamily(addresses: Address[]): Family | undefined {
 }
 
 /** What a step expects, as the text after "expected" in messages. */
-export function expectedOf({ check, family }: Step, pod: Pod): string {
+export function expectedOf({ check, family, isLater }: Step, pod: Pod): string {
   const toTargets = (connect: string[]): string => {
     const targets = family === undefined ? connect : targetsOf(connect, family).map(formatTarget);
     return `a connection to ${targets.join(' or ')}`;
   };
   if ('redirect' in check) {
     const { connect, listen, direction } = check.redirect;
-    return `${toTargets(connect)} to come back to port ${listen} by the ${direction} rule`;
+    const to = isLater ? 'end at' : 'come back to';
+    return `${toTargets(connect)} to ${to} port ${listen} by the ${direction} rule`;
   }
   if ('captured' in check) {
     const { connect, listeners, outbound } = check.captured;

@@ -3,7 +3,7 @@ import { attemptAddress, attemptGateway } from './checks/gateway.ts';
 import { attemptInterfaces } from './checks/interfaces.ts';
 import { attemptPolicy } from './checks/policy.ts';
 import { attemptReach } from './checks/reach.ts';
-import { attemptRedirect } from './checks/redirect.ts';
+import { attemptProxied, attemptRedirect } from './checks/redirect.ts';
 import { attemptRoundTrip } from './checks/round-trip.ts';
 import { awaitKubelet, type Witness } from './checks/witness.ts';
 import type { Finding, Result } from './finding.ts';
@@ -86,14 +86,15 @@ async function proveTogether(
   return new Map(ended.map(({ check: { step }, finding }) => [step, resultOf(step, pod, finding)]));
 }
 
-function attemptAt(step: Step, pod: Pod): Attempt {
-  const { check, settled, family } = step;
+/** The attempt of a step, which is not that of the check `witness`. */
+export function attemptAt(step: Step, pod: Pod): Attempt {
+  const { check, settled, family, isLater } = step;
   if (settled) return async () => ({ ...settled, final: true });
   if ('interfaces' in check) return attemptInterfaces(check.interfaces, pod);
   if ('reach' in check) return attemptReach(check.reach);
   if ('policy' in check) return attemptPolicy(check.policy, pod);
   if (family === undefined) throw new Error(`${step.name} without an address family`);
-  if ('redirect' in check) return attemptRedirect(check.redirect, family, pod);
+  if ('redirect' in check) return (isLater ? attemptProxied : attemptRedirect)(check.redirect, family, pod);
   if ('captured' in check) return attemptCaptured(check.captured, family, pod);
   if ('address' in check) return attemptAddress(family, pod);
   if ('gateway' in check) return attemptGateway(check.gateway, family, pod);
@@ -102,7 +103,7 @@ function attemptAt(step: Step, pod: Pod): Attempt {
   throw new Error(`an unknown check: ${check satisfies never}`);
 }
 
-function resultOf(step: Step, pod: Pod, finding: Finding): Result {
+export function resultOf(step: Step, pod: Pod, finding: Finding): Result {
   const { profile, name, family } = step;
   return {
     profile,

@@ -1,17 +1,28 @@
 import { withoutListener } from './checks/captured.ts';
+import { cannotListen } from './checks/redirect.ts';
 import type { Witness } from './checks/witness.ts';
 import type { Result } from './finding.ts';
-import { handleDefects, sleep, watch } from './host/loop.ts';
+import { close, handleDefects, sleep, watch } from './host/loop.ts';
 import { native, pollEvent } from './host/native.ts';
-import { helpFor, readArguments, readChecks, UsageError } from './input.ts';
+import { accepting } from './host/tcp.ts';
+import { helpFor, type Rechecks, readArguments, readChecks, readContinuous, UsageError } from './input.ts';
 import { leaveMessage, log, nameOf, sentenceOn, verdictSentence } from './log.ts';
 import { plan, type Step } from './plan.ts';
-import { readDevices, readPod } from './pod.ts';
+import { type Pod, readDevices, readPod } from './pod.ts';
 import { prove, witnessIn } from './prove.ts';
+import {
+  adoptListeners,
+  type Memory,
+  openReadiness,
+  readMemory,
+  recheck,
+  rest,
+  restAfterPass,
+} from './recheck.ts';
 import { hasPassed, readSandbox, rememberPass } from './sandbox.ts';
 import { env, exitCode } from './shared/contract.ts';
 import type { LaterMessage } from './shared/message.ts';
-import { readSockets } from './sockets.ts';
+import { readListeners } from './sockets.ts';
 import { exitCodeFor, terminationMessage, type Verdict, verdictOf } from './verdict.ts';
 
 interface Progress {
@@ -23,6 +34,10 @@ interface Progress {
   results: Map<Step, Result>;
   /** Whether an earlier run has passed in this sandbox. */
   isLater?: boolean;
+  /** The settings of rechecks; absent if the proof ends with the verdict. */
+  settings?: Rechecks | undefined;
+  /** The listener for the readiness probe, or -1. */
+  readiness: number;
 }
 
 /** Runs the checks that the environment requests, and ends the process with the verdict. */
@@ -32,7 +47,12 @@ export function run(): void {
     log(help);
     native.exit(exitCode.passed);
   }
-  const progress: Progress = { steps: [], results: new Map() };
+  const progress: Progress = { steps: [], results: new Map(), readiness: -1 };
+  const memory = readMemory(native.arguments());
+  if (memory !== undefined) {
+    runAgain(memory);
+    return;
+  }
   // a signal means that the pod is being deleted, so it has no verdict
   const signals = native.signals();
   const stop = (): never => {
@@ -54,14 +74,34 @@ export function run(): void {
   });
 }
 
+/** Makes a recheck. It leaves no verdict: a signal ends the process as at rest, and a defect is only logged. */
+function runAgain(memory: Memory): void {
+  watch(native.signals(), pollEvent.in, () => native.exit(exitCode.passed), true);
+  adoptListeners(memory);
+  const defect = (error: unknown): never => {
+    log(`a defect of the validator: ${error}`);
+    return rest(memory, 60_000);
+  };
+  handleDefects(defect);
+  const { settings, ...given } = readEnvironment();
+  if (settings !== undefined) recheck(memory, settings, given).catch(defect);
+}
+
 async function proveAll(progress: Progress): Promise<never> {
   progress.terminationLog = readArguments(native.arguments()).terminationLog;
-  const asked = readChecks(native.environment()[env.checks]);
-  const pod = readPod(native.environment(), native.userId(), readDevices, native.groupId());
-  const steps = plan(asked, pod, readDevices);
-  const witness = witnessIn(steps);
+  const { pod, steps, witness, settings } = readEnvironment();
+  progress.settings = settings;
   if (witness !== undefined && hasPassed()) return waitAgain(witness, progress);
   progress.steps = steps;
+  // before the kubelet's connection, after which the readiness probe begins
+  const port = progress.settings?.port;
+  const readiness = port && witness ? openReadiness(port, witness) : -1;
+  if (typeof readiness === 'string') {
+    const { seen } = cannotListen(port ?? 0, witness?.family ?? 'IPv4', readiness);
+    const verdict: Verdict = { verdict: 'not-possible', code: exitCode.notPossible };
+    return finish(progress, verdict, `the port of the readiness probe: ${seen}`);
+  }
+  progress.readiness = readiness;
   progress.results = await prove(steps, pod, (step, result) => {
     if (result === undefined) {
       progress.results.delete(step);
@@ -73,19 +113,39 @@ async function proveAll(progress: Progress): Promise<never> {
   return finish(progress, verdictOf([...progress.results.values()]));
 }
 
-/** Waits for the end of the pod. An earlier run passed in this sandbox, so a proxy may answer the probe now. */
+/** What the webhook and the kubelet wrote into the environment, and the plan for it. */
+interface Given {
+  pod: Pod;
+  steps: Step[];
+  witness: Witness | undefined;
+  settings: Rechecks | undefined;
+}
+
+/** @throws UsageError */
+function readEnvironment(): Given {
+  const environment = native.environment();
+  const asked = readChecks(environment[env.checks]);
+  const settings = readContinuous(environment[env.continuous], asked);
+  const pod = readPod(environment, native.userId(), readDevices, native.groupId());
+  const steps = plan(asked, pod, readDevices);
+  return { pod, steps, witness: witnessIn(steps), settings };
+}
+
+/** Waits for the end of the pod, or makes rechecks. An earlier run passed in this sandbox, so a proxy may answer the probe now. */
 async function waitAgain(witness: Witness, progress: Progress): Promise<never> {
   progress.isLater = true;
   const { inbound, exempt, family } = witness;
   const problem = 'a proof has passed in this sandbox before, so this run has no verdict';
-  log(`${problem}: it waits for the end of the pod.`);
+  const goesOn = progress.settings
+    ? 'repeats the checks, and opens the readiness port when they pass'
+    : 'waits for the end of the pod';
+  log(`${problem}: it ${goesOn}.`);
   const message = JSON.stringify({ sandbox: readSandbox(), problem } satisfies LaterMessage);
   if (progress.terminationLog !== undefined) leaveMessage(progress.terminationLog, message);
-  while (inbound !== undefined && !exempt && withoutListener([inbound], family, readSockets()).length > 0) {
+  while (inbound !== undefined && !exempt && withoutListener([inbound], family, readListeners()).length > 0) {
     await sleep(1000);
   }
-  native.waitForSignal(addressAtRest(witness));
-  return native.exit(exitCode.notPossible);
+  return rest({ failures: 0, readiness: -1, startup: startupListener(witness) }, progress.settings ? 0 : -1);
 }
 
 function stopped(signal: string, { steps, results }: Progress): string {
@@ -95,7 +155,8 @@ function stopped(signal: string, { steps, results }: Progress): string {
   return `${signal} came before the verdict${still}; the network is not the cause`;
 }
 
-function finish({ results, terminationLog }: Progress, verdict: Verdict, problem?: string): never {
+function finish(progress: Progress, verdict: Verdict, problem?: string): never {
+  const { results, terminationLog, settings, readiness } = progress;
   // only `warn` lets the pod start after a failure; an unknown mode has no effect
   const warn = native.environment()[env.mode] === 'warn';
   const report = {
@@ -112,12 +173,16 @@ function finish({ results, terminationLog }: Progress, verdict: Verdict, problem
   if (verdict.code === exitCode.passed && witness) {
     rememberPass(true);
     // a sidecar has to run as long as the pod
-    native.waitForSignal(addressAtRest(witness));
+    const memory = { failures: 0, readiness, startup: startupListener(witness) };
+    if (settings !== undefined) restAfterPass(settings, memory, [...results.keys()]);
+    rest(memory);
   }
   // exits immediately, even with open connections
   native.exit(exitCodeFor(verdict, warn));
 }
 
-/** Where to listen after a pass: before Kubernetes 1.35, a kubelet that restarts repeats startup probes. */
-const addressAtRest = ({ port, inbound, exempt, family }: Witness): string =>
-  inbound === undefined || exempt ? `${family === 'IPv6' ? '[::]' : '0.0.0.0'}:${port}` : '';
+/** Listens for startup probes after a pass, unless the proxy gets them. Returns -1 without a listener. */
+function startupListener({ port, inbound, exempt, family }: Witness): number {
+  const opened = inbound === undefined || exempt ? accepting(port, family, close) : -1;
+  return typeof opened === 'number' ? opened : -1;
+}

@@ -111,7 +111,7 @@ async function repeat<Check>(
 }
 
 /** Turns an error into a finding: an error says nothing about the network, and must not end other checks. */
-function withoutThrowing(attempt: Attempt): Attempt {
+export function withoutThrowing(attempt: Attempt): Attempt {
   return async (deadline) => {
     try {
       return await attempt(deadline);

@@ -10,6 +10,8 @@ export interface TcpSocket {
   remotePort: number;
   /** A state of `include/net/tcp_states.h`, such as those of {@link tcpState}. */
   state: number;
+  /** The bytes that were not read yet; for a listener, the connections that were not accepted yet. */
+  waiting: number;
 }
 
 /** The states of `include/net/tcp_states.h` that matter here. */
@@ -22,22 +24,31 @@ export const tcpState = {
   listen: 0x0a,
 } as const;
 
-export function readSockets(): TcpSocket[] {
-  return ['/proc/net/tcp', '/proc/net/tcp6'].map(readTable).flatMap(parseTcp);
+/** The listeners, whose remote port is 0 and whose state is {@link tcpState.listen}. */
+export const readListeners = (): TcpSocket[] => readSockets(':0000 0A ');
+
+/** The sockets of which one end has this port. */
+export const readSocketsAt = (port: number): TcpSocket[] =>
+  readSockets(`:${port.toString(16).toUpperCase().padStart(4, '0')} `);
+
+/** @param part a text in the rows to read, because a pod may have thousands of sockets */
+function readSockets(part: string): TcpSocket[] {
+  return ['/proc/net/tcp', '/proc/net/tcp6'].map((path) => readTable(path, part)).flatMap(parseTcp);
 }
 
 /** Parses the rows of `/proc/net/tcp` or `tcp6`: https://docs.kernel.org/networking/proc_net_tcp.html */
 export function parseTcp(text: string): TcpSocket[] {
   const end = '([0-9A-F]{8}|[0-9A-F]{32}):([0-9A-F]{4})';
-  const row = new RegExp(`^\\s*\\d+: ${end} ${end} ([0-9A-F]{2})\\s`, 'gim');
+  const row = new RegExp(`^\\s*\\d+: ${end} ${end} ([0-9A-F]{2})\\s(?:[0-9A-F]+:([0-9A-F]+))?`, 'gim');
   const address = (words = ''): Address => addressOf(bytesOfWords(words));
   const number = (hex = ''): number => Number.parseInt(hex, 16);
-  return [...text.matchAll(row)].map(([, local, localPort, remote, remotePort, state]) => ({
+  return [...text.matchAll(row)].map(([, local, localPort, remote, remotePort, state, waiting = '0']) => ({
     local: address(local),
     localPort: number(localPort),
     remote: address(remote),
     remotePort: number(remotePort),
     state: number(state),
+    waiting: number(waiting),
   }));
 }
 
@@ -59,10 +70,13 @@ export function endedAt(
   return sockets.find(isOther)?.localPort;
 }
 
-/** The text of a kernel table. If it cannot be read, that is an error, except for IPv6 tables without IPv6. */
-export function readTable(path: string): string {
+/**
+ * The text of a kernel table, or only its lines that contain `part`. If it cannot be read, that is an error, except for
+ * IPv6 tables without IPv6.
+ */
+export function readTable(path: string, part?: string): string {
   try {
-    return native.readFile(path);
+    return part === undefined ? native.readFile(path) : native.readFile(path, part);
   } catch (error) {
     if (path.includes('6') && codeOf(error) === 'ENOENT') return '';
     throw new NotReadable(`${path} cannot be read: ${codeOf(error)}`);

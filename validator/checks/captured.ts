@@ -6,7 +6,7 @@ import { type Family, formatAddress } from '../shared/addresses.ts';
 import type { CapturedCheck } from '../shared/contract.ts';
 import { formatTarget, type Target } from '../shared/targets.ts';
 import type { Attempt } from '../simultaneous.ts';
-import { endedAt, readSockets, type TcpSocket, tcpState } from '../sockets.ts';
+import { endedAt, readListeners, readSocketsAt, type TcpSocket, tcpState } from '../sockets.ts';
 import { askOutside } from '../spare-targets.ts';
 import { ownAddresses } from './probe.ts';
 
@@ -15,26 +15,35 @@ const attempt = 500;
 /** Checks Istio's ambient mode, where ztunnel listens in the pod's network namespace, without binding its ports. */
 export function attemptCaptured(check: CapturedCheck, family: Family, pod: Pod): Attempt {
   return async (deadline) => {
-    const missing = withoutListener(check.listeners, family, readSockets());
+    const missing = withoutListener(check.listeners, family, readListeners());
     if (missing.length > 0)
       return failed('no-listener', `no listener on ${missing.join(', ')} in the pod (${family})`);
-    const limit = Math.min(attempt, Math.max(deadline - now(), 1));
+    const limit = limitOf(deadline);
     return askOutside(check.connect, family, pod.apiServer, (target) =>
       connectTo(target, check.outbound, limit),
     );
   };
 }
 
-async function connectTo(target: Target, outbound: number, limit: number): Promise<Finding> {
+/** The time of an attempt that begins now. */
+export const limitOf = (deadline: number): number => Math.min(attempt, Math.max(deadline - now(), 1));
+
+/** Connects to a target, and passes if the connection ends at a port of the pod. @param from the source address */
+export async function connectTo(
+  target: Target,
+  outbound: number,
+  limit: number,
+  from?: string,
+): Promise<Finding> {
   const at = formatTarget(target);
-  const dialled = await dial({ host: target.host, port: target.port, limit });
+  const dialled = await dial({ host: target.host, port: target.port, limit, from });
   if (dialled.as === 'no-route') return failed('no-route', `no route to ${at} (${dialled.code})`);
   if (dialled.as === 'refused') return failed('not-captured', `${at} refused (${dialled.code})`);
   if (dialled.as === 'silent') return failed('not-captured', `no answer from ${at}`);
-  const { source, port: from } = dialled.socket;
+  const { source, port: own } = dialled.socket;
   // reads the sockets immediately, because the other end may close the connection
-  const sockets = readSockets();
-  const port = endedAt(source, from, sockets) ?? endedAt(ownAddresses(), from, sockets);
+  const sockets = readSocketsAt(own);
+  const port = endedAt(source, own, sockets) ?? endedAt(ownAddresses(), own, sockets);
   dialled.socket.close();
   const seen = `a connection to ${at} end at port ${port} in the pod`;
   if (port === outbound) return passed(seen);
@@ -43,12 +52,15 @@ async function connectTo(target: Target, outbound: number, limit: number): Promi
 }
 
 /** Returns the ports on which nothing listens for connections of this family. */
-export function withoutListener(ports: number[], family: Family, sockets: TcpSocket[]): number[] {
-  // a listener on `::` serves IPv4 too (ipv6(7), `IPV6_V6ONLY` is off by default)
-  const listening = sockets.filter(
-    ({ state, local }) =>
+export const withoutListener = (ports: number[], family: Family, sockets: TcpSocket[]): number[] =>
+  ports.filter((port) => listenersOn(port, family, sockets).length === 0);
+
+/** The listeners of a port for connections of this family. */
+export const listenersOn = (port: number, family: Family, sockets: TcpSocket[]): TcpSocket[] =>
+  sockets.filter(
+    ({ state, local, localPort }) =>
       state === tcpState.listen &&
+      localPort === port &&
+      // a listener on `::` serves IPv4 too (ipv6(7), `IPV6_V6ONLY` is off by default)
       (local.family === family || (family === 'IPv4' && formatAddress(local) === '::')),
   );
-  return ports.filter((port) => !listening.some(({ localPort }) => localPort === port));
-}

@@ -4,7 +4,7 @@ import { type Connection, dial, type Listener } from '../host/tcp.ts';
 import { readDevices } from '../pod.ts';
 import type { Address } from '../shared/addresses.ts';
 import { formatTarget, type Target } from '../shared/targets.ts';
-import { endedAt, liveOrClosed, readSockets } from '../sockets.ts';
+import { endedAt, liveOrClosed, readSocketsAt } from '../sockets.ts';
 
 export interface ProbeOptions {
   token: Uint8Array;
@@ -34,7 +34,7 @@ export async function probe(target: Target, options: ProbeOptions): Promise<Find
     const isOurs = (): boolean => accepted(source, port) || accepted(ownAddresses(), port);
     const answer = await answerOn(dialled.socket, token, isOurs, Math.max(limit, 2 * patience));
     if (answer === 'own') return passed(`its own token come back from ${at}`);
-    const end = endedAt([...source, ...ownAddresses()], port, readSockets(), liveOrClosed);
+    const end = endedAt([...source, ...ownAddresses()], port, readSocketsAt(port), liveOrClosed);
     const where = end === undefined ? 'left the pod' : `ended at port ${end} of this pod`;
     return failed(
       'answered-by-someone-else',

@@ -1,5 +1,4 @@
 import { type Failed, type Finding, failed } from '../finding.ts';
-import { now } from '../host/loop.ts';
 import { native } from '../host/native.ts';
 import { listen } from '../host/tcp.ts';
 import { type Pod, readDevices } from '../pod.ts';
@@ -7,11 +6,10 @@ import type { Family } from '../shared/addresses.ts';
 import type { RedirectCheck } from '../shared/contract.ts';
 import { targetsOf } from '../shared/targets.ts';
 import type { Attempt } from '../simultaneous.ts';
+import { readListeners } from '../sockets.ts';
 import { type Ask, askAll, askOutside } from '../spare-targets.ts';
+import { connectTo, limitOf, listenersOn } from './captured.ts';
 import { probe } from './probe.ts';
-
-/** The time of an attempt, in milliseconds. A redirected connect is immediate, but not on a starved machine. */
-const attempt = 500;
 
 /**
  * Listens on the proxy's port, connects to an address where nothing answers, and expects its own token, like linkerd's
@@ -27,19 +25,42 @@ export function attemptRedirect(check: RedirectCheck, family: Family, pod: Pod):
     const listener = listen(check.listen, family, token, from);
     if (typeof listener === 'string') return cannotListen(check.listen, family, listener);
     const { accepted } = listener;
-    const limit = Math.min(attempt, Math.max(deadline - now(), 1));
-    const ask: Ask = (target) => probe(target, { token, accepted, limit, from });
+    const limit = limitOf(deadline);
     try {
-      if (check.direction === 'outbound')
-        return withHint(await askOutside(check.connect, family, pod.apiServer, ask));
-      const finding = await askAll(targetsOf(check.connect, family), ask);
-      // inbound targets are addresses on `lo` that the mesh adds, so without a route, the mesh's rules are missing
-      const isUnrouted = !finding.passed && finding.reason === 'no-route';
-      return withHint(isUnrouted ? { ...finding, reason: 'not-redirected' } : finding);
+      return await askByRule(check, family, pod, (target) => probe(target, { token, accepted, limit, from }));
     } finally {
       listener.close();
     }
   };
+}
+
+/**
+ * The form of the check when the proxy has its port: the proxy must get the connection. Whether the proxy listens is
+ * not the network's fault, and neither is a proxy that accepts no connections, whose queue fills up until the kernel
+ * drops further ones: both are the failure `no-listener`.
+ */
+export function attemptProxied(check: RedirectCheck, family: Family, pod: Pod): Attempt {
+  const from = check.direction === 'inbound' ? loopback[family] : undefined;
+  return async (deadline) => {
+    if (listenersOn(check.listen, family, readListeners()).length === 0)
+      return failed('no-listener', `no listener on ${check.listen} in the pod (${family})`);
+    const limit = limitOf(deadline);
+    const ask: Ask = (target) => connectTo(target, check.listen, limit, from);
+    const finding = await askByRule(check, family, pod, ask);
+    if (finding.passed) return finding;
+    if (listenersOn(check.listen, family, readListeners()).some(({ waiting }) => waiting > 0))
+      return failed('no-listener', `connections to port ${check.listen} that nothing accepts`);
+    return finding.reason === 'not-captured' ? withHint({ ...finding, reason: 'not-redirected' }) : finding;
+  };
+}
+
+async function askByRule(check: RedirectCheck, family: Family, pod: Pod, ask: Ask): Promise<Finding> {
+  if (check.direction === 'outbound')
+    return withHint(await askOutside(check.connect, family, pod.apiServer, ask));
+  const finding = await askAll(targetsOf(check.connect, family), ask);
+  // inbound targets are addresses on `lo` that the mesh adds, so without a route, the mesh's rules are missing
+  const isUnrouted = !finding.passed && finding.reason === 'no-route';
+  return withHint(isUnrouted ? { ...finding, reason: 'not-redirected' } : finding);
 }
 
 /** The source address for inbound checks, as in Istio's validation: the inbound rule excludes all others. */

@@ -13,13 +13,16 @@ export interface Native {
   now(): number;
   exit(code: number): never;
   /**
-   * Replaces this program by one that uses less memory, waits for a signal, and exits with 0. Returns if this fails.
-   * @param address where the new program accepts and closes connections; empty if it does not listen
+   * Replaces this program by one that uses less memory. The new program accepts and closes connections at the listeners.
+   * After a signal, it exits with 0. After this many milliseconds (-1: never), it becomes this program again, with the
+   * arguments `next`, and the listeners stay open for {@link adopt}. Returns if this fails.
    */
-  waitForSignal(address: string): void;
+  rest(listeners: number[], milliseconds: number, next: string[]): void;
+  /** Makes a descriptor valid that the program before this one left open by {@link rest}. */
+  adopt(descriptor: number): number;
 
-  /** The text of a file. Bytes that are not UTF-8 are replaced. */
-  readFile(path: string): string;
+  /** The text of a file, or only its lines that contain `part`. Bytes that are not UTF-8 are replaced. */
+  readFile(path: string, part?: string): string;
   writeFile(path: string, text: string): void;
   readLink(path: string): string;
   /** Random bytes from `/dev/urandom`. */

@@ -192,14 +192,22 @@ export function accepting(
     close(socket);
     return codeOf(error);
   }
-  watch(socket, pollEvent.in, () => {
+  acceptAll(socket, act);
+  return socket;
+}
+
+/** At most this many connections are accepted before other events are handled. */
+const mostAccepted = 100;
+
+/** Calls `act` for each connection that comes to a listener. */
+export function acceptAll(listener: number, act: (connection: number) => void): void {
+  watch(listener, pollEvent.in, () => {
     try {
-      for (;;) act(native.accept(socket));
+      for (let count = 0; count < mostAccepted; count++) act(native.accept(listener));
     } catch {
       // no connection is waiting, or its other end has closed it
     }
   });
-  return socket;
 }
 
 /** Records the other end, sends the token, closes the writing half, and waits until the other end closes. */

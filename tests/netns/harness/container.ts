@@ -35,6 +35,8 @@ export interface RunningContainer {
   ended: Promise<ContainerEnd>;
   pid(): number;
   termination(): string;
+  /** What it has written so far. */
+  log(): string;
   signal(name: NodeJS.Signals): void;
 }
 
@@ -125,6 +127,7 @@ function watch(child: ChildProcess, log: string): RunningContainer {
     started,
     ended: started.then(() => ended),
     termination: () => readFileSync(log, 'utf8'),
+    log: () => written,
     pid: () => programOf(child.pid),
     signal: (name) => {
       process.kill(programOf(child.pid), name);

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type Continuous, env } from '../../../validator/shared/contract.ts';
 import type { Container, Pod } from '../../../webhook/core/facts/pod.ts';
 import type { Configuration, ProofMode } from '../../../webhook/core/profiles/types.ts';
 import { podAddress, serviceAddress } from './addresses.ts';
@@ -26,6 +27,8 @@ export interface ProofOptions {
   mode?: ProofMode;
   configuration?: Configuration;
   nameServers?: string[];
+  /** The settings of rechecks. */
+  continuous?: Continuous;
   /** A file or named pipe of the machine that gets the termination message instead of the container's own file. */
   messageTo?: string;
 }
@@ -79,14 +82,17 @@ export function startProof(
       ...(servers && { '/etc/resolv.conf': resolvConf }),
       ...(mount !== undefined && { [mount]: join(folder, 'podinfo') }),
     },
-    environment: environmentOf(
-      container,
-      { pod, podIPs },
-      {
-        KUBERNETES_SERVICE_HOST: serviceAddress[sandbox.families === 'ipv6' ? 'ipv6' : 'ipv4'],
-        KUBERNETES_SERVICE_PORT: '443',
-      },
-    ),
+    environment: {
+      ...environmentOf(
+        container,
+        { pod, podIPs },
+        {
+          KUBERNETES_SERVICE_HOST: serviceAddress[sandbox.families === 'ipv6' ? 'ipv6' : 'ipv4'],
+          KUBERNETES_SERVICE_PORT: '443',
+        },
+      ),
+      ...(options.continuous && { [env.continuous]: JSON.stringify(options.continuous) }),
+    },
     ...identityOf(pod, container, options.user),
   });
   return {

@@ -52,6 +52,7 @@ const socket = (local: string, localPort: number, remote: string, remotePort: nu
     remote: to,
     remotePort,
     state: remotePort === 0 ? tcpState.listen : tcpState.established,
+    waiting: 0,
   };
 };
 

@@ -1,11 +1,14 @@
 //! Files, standard output and standard error.
 
 use std::fs;
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::os::fd::AsFd;
 
 use nix::errno::Errno;
-use rquickjs::{Ctx, Object, Result, TypedArray, function::Func};
+use rquickjs::{
+    Ctx, Object, Result, TypedArray,
+    function::{Func, Opt},
+};
 
 use crate::descriptors::{errno, named};
 
@@ -17,9 +20,24 @@ pub fn register(native: &Object) -> Result<()> {
     native.set("write", Func::from(write))
 }
 
-fn read_file(ctx: Ctx, path: String) -> Result<String> {
-    let bytes = named(&ctx, fs::read(path).map_err(errno))?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+/// The text of a file, or only its lines that contain `part`, so that a long file needs little memory.
+fn read_file(ctx: Ctx, path: String, part: Opt<String>) -> Result<String> {
+    let read = match part.0 {
+        None => fs::read(path),
+        Some(part) => fs::File::open(path).and_then(|file| lines_with(&part, BufReader::new(file))),
+    };
+    Ok(String::from_utf8_lossy(&named(&ctx, read.map_err(errno))?).into_owned())
+}
+
+fn lines_with(part: &str, mut file: impl BufRead) -> std::io::Result<Vec<u8>> {
+    let (mut kept, mut line) = (Vec::new(), Vec::new());
+    while file.read_until(b'\n', &mut line)? > 0 {
+        if line.windows(part.len()).any(|bytes| bytes == part.as_bytes()) {
+            kept.extend_from_slice(&line);
+        }
+        line.clear();
+    }
+    Ok(kept)
 }
 
 fn write_file(ctx: Ctx, path: String, text: String) -> Result<()> {

@@ -31,7 +31,7 @@ fn main() -> ExitCode {
     let start = std::time::Instant::now();
     let arguments: Vec<_> = std::env::args_os().collect();
     if arguments.get(1).is_some_and(|word| word.as_encoded_bytes() == process::WAIT.to_bytes()) {
-        process::wait(&arguments.get(2).map(|text| text.to_string_lossy()).unwrap_or_default());
+        process::rest(&arguments[2..]);
         return ExitCode::SUCCESS;
     }
     let runtime = Runtime::new().expect("memory for the engine");

@@ -1,18 +1,20 @@
 //! The process: arguments, environment, user and group, clock, signals, and exit.
 
 use std::collections::HashMap;
-use std::ffi::{CStr, CString};
-use std::net::TcpListener;
-use std::os::fd::AsFd;
-use std::time::Instant;
+use std::ffi::{CStr, CString, OsString};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
+use std::time::{Duration, Instant};
 
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use rquickjs::{Ctx, Object, Result, function::Func};
 
 use crate::descriptors::{errno, keep, named, with};
 
-/// The argument with which the program only waits for a signal.
+/// The argument with which the program only rests: see `rest`.
 pub const WAIT: &CStr = c"wait-for-signal";
 
 /// The signals that end a container.
@@ -25,12 +27,53 @@ pub fn block_signals() {
     let _ = ending().thread_block();
 }
 
-/// Waits for a signal. Meanwhile, if `address` is one, accepts and closes connections to it.
-pub fn wait(address: &str) {
-    if let Ok(listener) = TcpListener::bind(address) {
-        let _ = std::thread::Builder::new().spawn(move || listener.incoming().for_each(drop));
+/// Waits for a signal, or until the time is over, and then becomes the program with other arguments. Meanwhile, accepts
+/// and closes connections. After `WAIT`, `arguments` has the listeners, separated by commas, the milliseconds (if this
+/// is no number, there is no limit), and the arguments of the next program.
+pub fn rest(arguments: &[OsString]) {
+    let text = |index: usize| arguments.get(index).map(|text| text.to_string_lossy()).unwrap_or_default();
+    let mut listeners: Vec<i32> = text(0).split(',').filter_map(|number| number.parse().ok()).collect();
+    let end = text(1).parse().ok().map(|milliseconds| Instant::now() + Duration::from_millis(milliseconds));
+    let Ok(signals) = SignalFd::with_flags(&ending(), SfdFlags::SFD_CLOEXEC) else { return };
+    loop {
+        let left = end.map(|end| end.saturating_duration_since(Instant::now()));
+        if left.is_some_and(|left| left.is_zero()) {
+            let next = arguments.iter().skip(2).map(|text| text.as_bytes());
+            return become_program(next);
+        }
+        // rounded up, so that the poll does not end before the time is over
+        let timeout = left.map_or(PollTimeout::NONE, |left| {
+            PollTimeout::try_from(left.as_millis() + 1).unwrap_or(PollTimeout::MAX)
+        });
+        let mut asked = vec![PollFd::new(signals.as_fd(), PollFlags::POLLIN)];
+        // SAFETY: nothing closes these descriptors before the next program
+        let open = listeners.iter().map(|&number| unsafe { BorrowedFd::borrow_raw(number) });
+        asked.extend(open.map(|listener| PollFd::new(listener, PollFlags::POLLIN)));
+        let _ = poll(&mut asked, timeout);
+        let happened: Vec<bool> = asked.iter().map(|seen| seen.any().unwrap_or(true)).collect();
+        if happened[0] {
+            return;
+        }
+        let mut ready = happened.iter().skip(1);
+        listeners.retain(|&listener| !ready.next().unwrap_or(&false) || accept_one(listener));
     }
-    let _ = ending().wait();
+}
+
+/// Accepts and closes a connection. Returns whether more may come.
+fn accept_one(listener: i32) -> bool {
+    match nix::sys::socket::accept(listener) {
+        Ok(connection) => nix::unistd::close(connection).is_ok(),
+        Err(error) => !matches!(error, Errno::EBADF | Errno::EINVAL | Errno::ENOTSOCK),
+    }
+}
+
+/// Replaces the process by the same program. No signal is lost, because blocked signals stay blocked. Returns if this
+/// fails.
+fn become_program<'a>(arguments: impl Iterator<Item = &'a [u8]>) {
+    let name = c"cni-gate-validator".to_owned();
+    let arguments = arguments.map(|text| CString::new(text).unwrap_or_default());
+    let all: Vec<CString> = std::iter::once(name).chain(arguments).collect();
+    let _ = nix::unistd::execv(c"/proc/self/exe", &all);
 }
 
 pub fn register(native: &Object, start: Instant) -> Result<()> {
@@ -42,17 +85,38 @@ pub fn register(native: &Object, start: Instant) -> Result<()> {
     native.set("exit", Func::from(exit))?;
     native.set("signals", Func::from(signals))?;
     native.set("readSignal", Func::from(read_signal))?;
-    native.set("waitForSignal", Func::from(wait_for_signal))
+    native.set("rest", Func::from(become_rest))?;
+    native.set("adopt", Func::from(adopt))
 }
 
 fn exit(code: i32) {
     std::process::exit(code)
 }
 
-/// Replaces the process by the same program without an engine. No signal is lost, because blocked signals stay blocked.
-fn wait_for_signal(address: String) {
-    let address = CString::new(address).unwrap_or_default();
-    let _ = nix::unistd::execv(c"/proc/self/exe", &[c"cni-gate-validator", WAIT, &address]);
+/// Replaces the process by the same program without an engine, which calls `rest`. Only the listeners stay open.
+fn become_rest(ctx: Ctx, listeners: Vec<i32>, milliseconds: f64, next: Vec<String>) -> Result<()> {
+    for &listener in &listeners {
+        named(&ctx, with(listener, |open| set_flags(open, 0)))?;
+    }
+    let listeners: Vec<String> = listeners.iter().map(i32::to_string).collect();
+    let mut all = vec![WAIT.to_string_lossy().into_owned(), listeners.join(","), milliseconds.to_string()];
+    all.extend(next);
+    become_program(all.iter().map(|text| text.as_bytes()));
+    Ok(())
+}
+
+/// Takes over a descriptor that the program before this one left open. No later program gets it by accident.
+fn adopt(ctx: Ctx, number: i32) -> Result<i32> {
+    // SAFETY: the caller knows the number of a descriptor that nothing else in this program uses
+    let open = unsafe { BorrowedFd::borrow_raw(number) };
+    named(&ctx, set_flags(open, libc::FD_CLOEXEC))?;
+    // SAFETY: as above
+    Ok(keep(unsafe { OwnedFd::from_raw_fd(number) }))
+}
+
+fn set_flags(open: BorrowedFd, flags: i32) -> nix::Result<()> {
+    // SAFETY: changes only the flags of an open descriptor
+    Errno::result(unsafe { libc::fcntl(open.as_raw_fd(), libc::F_SETFD, flags) }).map(drop)
 }
 
 fn arguments() -> Vec<String> {

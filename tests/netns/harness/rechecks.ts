@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Continuous } from '../../../validator/shared/contract.ts';
+import { configurationOf } from '../../support/configurations.ts';
+import { nodeAddress, podAddress } from './addresses.ts';
+import { dialFromNode } from './dial.ts';
+import type { PodSpecimen } from './pods.ts';
+import { type RunningProof, startProof } from './proof.ts';
+import type { Sandbox } from './sandbox.ts';
+
+/** The first ports that no container declares. */
+export const ports = { startup: 14_040, readiness: 14_041 };
+
+/** Every second, so that a test need not last for minutes. */
+export const everySecond: Continuous = { port: ports.readiness, interval: '1s', failures: 3 };
+
+/** The longest time, in milliseconds, until a broken network is reported: four intervals, on a busy machine. */
+const longest = 12_000;
+
+const timeout = '10s';
+/** The profiles of the tests, which builtin ones are combined with. */
+export const configuration = configurationOf({
+  profiles: [
+    { name: 'seen', proof: { witness: 'kubelet' } },
+    {
+      name: 'way',
+      proof: {
+        checks: [
+          { address: { timeout } },
+          { gateway: { required: true, timeout } },
+          { roundTrip: { mode: 'require', timeout } },
+        ],
+      },
+    },
+    {
+      name: 'guarded',
+      when: { namespaceLabels: { guarded: 'yes' } },
+      proof: {
+        checks: [
+          { policy: { blocked: [`${nodeAddress.ipv4}:443`], allowed: [`${nodeAddress.ipv4}:53`], timeout } },
+        ],
+      },
+    },
+  ],
+});
+
+/** Lets the node answer as often as rechecks ask within a second: the kernel's limits are per second, not per recheck. */
+export const withoutIcmpLimit = (sandbox: Sandbox): Promise<string> =>
+  sandbox.exec('node', 'sh', ['-c', 'echo 0 > /proc/sys/net/ipv4/icmp_ratelimit']);
+
+/** Starts the validator, connects like the kubelet, and waits until the validator rests. */
+export async function startWatched(
+  sandbox: Sandbox,
+  pod: PodSpecimen,
+  continuous: Continuous = everySecond,
+): Promise<RunningProof> {
+  await withoutIcmpLimit(sandbox);
+  const running = startProof(sandbox, pod, { configuration, continuous });
+  await running.started;
+  const from = nodeAddress.ipv4;
+  const dial = { host: podAddress.ipv4, port: ports.startup, from, only: 'connect' } as const;
+  for (let count = 0; count < 30 && !running.log().includes('verdict'); count++) {
+    await dialFromNode(sandbox, [dial]);
+    await sleep(300);
+  }
+  assert.match(running.log(), /^verdict: passed/m);
+  return running;
+}
+
+/** Whether a program listens on a port of IPv4 in the network namespace of a process. */
+export function isOpen(running: RunningProof, port = ports.readiness): boolean {
+  const hex = port.toString(16).toUpperCase();
+  return new RegExp(`: 00000000:${hex} 00000000:0000 0A`).test(
+    readFileSync(`/proc/${running.pid()}/net/tcp`, 'utf8'),
+  );
+}
+
+/** Whether the program makes a recheck now, and not rests. */
+export const isRechecking = (running: RunningProof): boolean =>
+  readFileSync(`/proc/${running.pid()}/cmdline`, 'utf8').split('\0')[1] === 'recheck';
+
+/** Waits until the log or the port is as expected. */
+export async function until(
+  running: RunningProof,
+  condition: () => boolean,
+  what: string,
+  time = longest,
+): Promise<void> {
+  const end = performance.now() + time;
+  while (!condition()) {
+    assert.ok(performance.now() < end, `not within ${time} ms: ${what}\n${running.log()}`);
+    await sleep(20);
+  }
+}
+
+/** Asserts that the readiness port stays open for a time, and that nothing is reported as lost. */
+export async function staysOpen(running: RunningProof, milliseconds: number): Promise<void> {
+  for (const end = performance.now() + milliseconds; performance.now() < end; await sleep(20))
+    assert.ok(isOpen(running), running.log());
+  assert.doesNotMatch(running.log(), /network lost/);
+}
+
+/** Processor time of a process in milliseconds, which goes on when it becomes another program. */
+export const processorTime = (running: RunningProof): number =>
+  Number(readFileSync(`/proc/${running.pid()}/schedstat`, 'utf8').split(' ')[0]) / 1e6;

@@ -1,0 +1,196 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { readChecks, readContinuous, UsageError } from '../../../validator/input.ts';
+import type { RedirectCheck } from '../../../validator/shared/contract.ts';
+import { kernel, native, settled } from './kernel.ts';
+
+const { plan, laterForm } = await import('../../../validator/plan.ts');
+const { next, outcomeOf, readMemory, waitFor } = await import('../../../validator/recheck.ts');
+const { attemptProxied } = await import('../../../validator/checks/redirect.ts');
+const { readPod } = await import('../../../validator/pod.ts');
+const { failed, passed } = await import('../../../validator/finding.ts');
+
+/* Rechecks of a running pod. */
+
+test('the port closes at the last of the failures in a row, and opens at the first pass', () => {
+  const rows: [
+    state: [number, boolean],
+    outcome: Parameters<typeof next>[1],
+    after: [number, boolean],
+    change?: string,
+  ][] = [
+    [[0, true], 'passed', [0, true]],
+    [[0, true], 'failed', [1, true], 'failing'],
+    [[1, true], 'failed', [2, true]],
+    [[2, true], 'failed', [3, false], 'lost'],
+    [[3, false], 'failed', [4, false]],
+    [[4, false], 'passed', [0, true], 'recovered'],
+    [[3, false], 'passed', [0, true], 'recovered'],
+    // fewer failures than count as a loss
+    [[2, true], 'passed', [0, true]],
+    // neither a pass nor a failure
+    [[0, true], 'nothing', [0, true]],
+    [[2, true], 'nothing', [2, true]],
+    [[3, false], 'nothing', [3, false]],
+    // a container that started again opens the port at the first pass, which is no recovery
+    [[0, false], 'nothing', [0, false]],
+    [[0, false], 'failed', [1, false], 'failing'],
+    [[2, false], 'passed', [0, true]],
+    [[0, false], 'passed', [0, true]],
+  ];
+  for (const [[failures, isOpen], outcome, after, change] of rows) {
+    const state = next({ failures, isOpen }, outcome, 3);
+    const what = `${failures} ${isOpen} ${outcome}`;
+    assert.deepEqual([[state.failures, state.isOpen], state.change], [after, change], what);
+  }
+});
+
+test('the time to the next recheck: from start to start, random after a pass', () => {
+  const rows: [failures: number, elapsed: number, share: number, wait: number][] = [
+    [0, 0, 0, 48_000],
+    [0, 0, 0.5, 60_000],
+    [0, 0, 1, 72_000],
+    [0, 5, 0.5, 59_995],
+    [1, 0, 0, 60_000],
+    [2, 12_000, 1, 48_000],
+    [5, 12_000.4, 1, 48_000],
+    // a program that stood still does not hurry
+    [1, 600_000, 0, 12_000],
+    [0, 600_000, 1, 12_000],
+  ];
+  for (const [failures, elapsed, share, wait] of rows)
+    assert.equal(waitFor(60_000, failures, elapsed, share), wait, `${failures} ${elapsed} ${share}`);
+});
+
+test('a loss outweighs what says nothing, which outweighs a pass', () => {
+  const way = { check: 'gateway', finding: passed('it') } as const;
+  const finding = (check: 'redirect' | 'captured' | 'roundTrip', reason: Parameters<typeof failed>[0]) =>
+    ({ check, finding: failed(reason, '') }) as const;
+  const losses = [
+    finding('redirect', 'not-redirected'),
+    finding('captured', 'no-listener'),
+    finding('captured', 'no-route'),
+    finding('captured', 'address-unknown'),
+    finding('roundTrip', 'node-silent'),
+  ];
+  const nothing = [
+    finding('redirect', 'no-listener'),
+    finding('roundTrip', 'starved'),
+    finding('roundTrip', 'send-refused'),
+    finding('captured', 'not-readable'),
+    finding('captured', 'no-target'),
+    finding('captured', 'unexpected'),
+  ];
+  assert.equal(outcomeOf([way, way]), 'passed');
+  for (const it of nothing) assert.equal(outcomeOf([way, it]), 'nothing', JSON.stringify(it));
+  for (const it of losses) assert.equal(outcomeOf([way, ...nothing, it]), 'failed', JSON.stringify(it));
+});
+
+const redirect: RedirectCheck = {
+  direction: 'outbound',
+  listen: 4140,
+  connect: ['192.0.2.2:1404'],
+  timeout: '10s',
+} as const;
+const timeout = '10s';
+const asked = readChecks(
+  JSON.stringify([
+    { profile: 'a', redirect },
+    { profile: 'a', redirect: { ...redirect, direction: 'inbound', listen: 4143 } },
+    { profile: 'a', captured: { listeners: [15_001], outbound: 15_001, connect: redirect.connect, timeout } },
+    { profile: 'a', interfaces: { timeout } },
+    { profile: 'a', address: { timeout } },
+    { profile: 'a', gateway: { timeout } },
+    { profile: 'a', roundTrip: { mode: 'require', timeout } },
+    { profile: 'a', witness: { port: 14_040, timeout } },
+    { profile: 'a', reach: { host: 'db', port: 5432, timeout } },
+    { profile: 'a', policy: { blocked: ['db:5432'], timeout } },
+  ]),
+);
+
+test('the later forms: without the witness and reach, and with policy only if it is asked for', () => {
+  const steps = plan(asked, { families: ['IPv4'] });
+  const names = (hasPolicy: boolean): string[] => laterForm(steps, hasPolicy).map(({ name }) => name);
+  const usual = ['redirect', 'redirect', 'captured', 'interfaces', 'address', 'gateway', 'roundTrip'];
+  assert.deepEqual(names(false), usual);
+  assert.deepEqual(names(true), [...usual, 'policy']);
+  assert.ok(laterForm(steps, true).every(({ isLater }) => isLater));
+  assert.ok(steps.every(({ isLater }) => !isLater));
+});
+
+test('the proxy must get the connection, unless it does not listen or accept', async () => {
+  const listener = (waiting: number): string =>
+    `   0: 00000000:102C 00000000:0000 0A 00000000:0000000${waiting} 00:00000000 00000000     0        0 1 2 0 100 0 0 10 0\n`;
+  const end = (port: string): string =>
+    `   1: 0100007F:${port} 070AF40A:9C40 01 00000000:00000000 00:00000000 00000000     0        0 2 2 0 20 4 30 10 -1\n`;
+  let tables = '';
+  Object.assign(native, {
+    readFile: (path: string) => (path === '/proc/net/tcp' ? tables : ''),
+    socket: () => 5,
+    connect: () => {},
+    bind: () => {},
+    socketError: () => {},
+    localEnd: () => ({ address: '10.244.10.7', port: 0x9c40 }),
+    route: () => {
+      throw new Error('ENETUNREACH');
+    },
+  });
+  const pod = readPod({ CNI_GATE_POD_IPS: '10.244.10.7' }, 1, () => []);
+  const seen = async (text: string, answers: boolean): Promise<string> => {
+    tables = text;
+    kernel.happened = (_, wanted) => (answers ? wanted : 0);
+    const finding = await settled(attemptProxied(redirect, 'IPv4', pod)(kernel.now + 200));
+    return finding.passed ? 'passed' : finding.reason;
+  };
+  assert.equal(await seen(listener(0) + end('102C'), true), 'passed');
+  assert.equal(await seen(listener(0) + end('102D'), true), 'not-redirected');
+  assert.equal(await seen(listener(0), true), 'not-redirected');
+  assert.equal(await seen(listener(0), false), 'not-redirected');
+  assert.equal(await seen(listener(7), false), 'no-listener');
+  assert.equal(await seen('', false), 'no-listener');
+});
+
+test('the memory of a program at rest, in its arguments', () => {
+  assert.deepEqual(readMemory(['recheck', '2', '5', '-1']), { failures: 2, readiness: 5, startup: -1 });
+  for (const args of [
+    ['recheck'],
+    ['recheck', '2', '5'],
+    ['recheck', 'x', '5', '-1'],
+    ['validate', '2', '5', '-1'],
+  ])
+    assert.equal(readMemory(args), undefined, args.join(' '));
+});
+
+test('the settings of rechecks are read, and nothing else', () => {
+  const settings = { interval: '60s', failures: 3 };
+  const read = (value: object | string): unknown =>
+    readContinuous(typeof value === 'string' ? value : JSON.stringify(value), asked);
+  assert.equal(readContinuous(undefined, asked), undefined);
+  assert.deepEqual(read(settings), { interval: 60_000, failures: 3 });
+  assert.deepEqual(read({ ...settings, port: 14_041, policy: true }), {
+    interval: 60_000,
+    failures: 3,
+    port: 14_041,
+    policy: true,
+  });
+  const wrong: [value: object | string, says: RegExp][] = [
+    ['{', /CNI_GATE_CONTINUOUS is not JSON/],
+    ['[]', /is not an object/],
+    [{ failures: 3 }, /interval is not understood: missing/],
+    [{ interval: '60s' }, /failures is not understood: missing/],
+    [{ ...settings, interval: '999ms' }, /interval is not from 1s to 1h/],
+    [{ ...settings, interval: '61m' }, /interval is not from 1s to 1h/],
+    [{ ...settings, failures: 2 }, /failures is not from 3 to 100/],
+    [{ ...settings, failures: 3.5 }, /failures is not from 3 to 100/],
+    [{ ...settings, port: 65_536 }, /port is not a port/],
+    [{ ...settings, onFailure: 'log' }, /unknown setting onFailure/],
+    [{ ...settings, timeout: '1s' }, /unknown setting timeout/],
+  ];
+  for (const [value, says] of wrong)
+    assert.throws(
+      () => read(value),
+      (error) => error instanceof UsageError && says.test(error.message),
+      JSON.stringify(value),
+    );
+  assert.throws(() => readContinuous(JSON.stringify(settings), asked.slice(0, 1)), /needs the check witness/);
+});

@@ -1,0 +1,170 @@
+import type { Witness } from './checks/witness.ts';
+import type { Finding, Result } from './finding.ts';
+import { close, now } from './host/loop.ts';
+import { native } from './host/native.ts';
+import { acceptAll, accepting } from './host/tcp.ts';
+import type { Rechecks } from './input.ts';
+import { log, named, sentenceOn } from './log.ts';
+import { laterForm, type Step } from './plan.ts';
+import type { Pod } from './pod.ts';
+import { attemptAt, resultOf } from './prove.ts';
+import { type Reason, reasons } from './reasons.ts';
+import { exitCode } from './shared/contract.ts';
+import { type Attempt, untilPassed, withoutThrowing } from './simultaneous.ts';
+
+/** The command with which the program at rest becomes this program again. Its arguments are the {@link Memory}. */
+const recheckCommand = 'recheck';
+
+/** What the program keeps while it is at rest. A descriptor is -1 if there is none. */
+export interface Memory {
+  /** How many rechecks in a row failed. */
+  failures: number;
+  /** The listener for the readiness probe: it is there unless the network is lost. */
+  readiness: number;
+  /** The listener for the startup probe, which a kubelet before Kubernetes 1.35 repeats when it restarts. */
+  startup: number;
+}
+
+/** The memory in the command line, if the command is to recheck. */
+export function readMemory([command, ...numbers]: string[]): Memory | undefined {
+  const [failures = -1, readiness = -1, startup = -1] = numbers.map(Number);
+  const isMemory = command === recheckCommand && numbers.length === 3 && failures >= 0;
+  return isMemory ? { failures, readiness, startup } : undefined;
+}
+
+/** Replaces this program by a small one, which becomes this program again after `wait` milliseconds (-1: never). */
+export function rest({ failures, readiness, startup }: Memory, wait = -1): never {
+  const listeners = [readiness, startup].filter((listener) => listener >= 0);
+  native.rest(listeners, wait, [recheckCommand, ...[failures, readiness, startup].map(String)]);
+  return native.exit(exitCode.notPossible);
+}
+
+/** Takes over the listeners of the program at rest, and goes on to accept and close connections. */
+export function adoptListeners({ readiness, startup }: Memory): void {
+  for (const listener of [readiness, startup]) if (listener >= 0) acceptAll(native.adopt(listener), close);
+}
+
+/** Opens the listener of the readiness probe, or returns the code of the error. */
+export const openReadiness = (port: number, { family }: Witness): number | string =>
+  accepting(port, family, close);
+
+/** Rests until the first recheck. */
+export function restAfterPass(settings: Rechecks, memory: Memory, steps: Step[]): never {
+  const hasSteps = laterForm(steps, settings.policy === true).length > 0;
+  return rest(memory, hasSteps ? waitFor(settings.interval, 0, 0, random()) : -1);
+}
+
+/** What a recheck shows. `nothing` counts neither as a pass nor as a failure. */
+export type Outcome = 'passed' | 'failed' | 'nothing';
+
+/** The network at a recheck: how many failed in a row, and whether the readiness port is open. */
+export interface State {
+  failures: number;
+  isOpen: boolean;
+}
+
+/** The state after a recheck, and a change to report, if there is one. @param most the setting `failures` */
+export function next(
+  { failures, isOpen }: State,
+  outcome: Outcome,
+  most: number,
+): State & { change?: 'failing' | 'lost' | 'recovered' } {
+  if (outcome === 'nothing') return { failures, isOpen };
+  if (outcome === 'passed')
+    return { failures: 0, isOpen: true, ...(failures >= most && { change: 'recovered' }) };
+  const count = failures + 1;
+  const change = count === most ? 'lost' : count === 1 ? 'failing' : undefined;
+  return { failures: count, isOpen: isOpen && count < most, ...(change && { change }) };
+}
+
+/** The least share of the interval between two rechecks: a starved program must not run without a pause. */
+const leastPause = 0.2;
+
+/**
+ * How many milliseconds to rest after a recheck that took `elapsed`. From start to start, it is the interval after a
+ * failure, so that `failures` span at least two intervals, and otherwise up to a fifth more or less, so that the pods
+ * of a node do not move as one. @param share a random number from 0 to 1
+ */
+export const waitFor = (interval: number, failures: number, elapsed: number, share: number): number =>
+  Math.round(Math.max(interval * (failures > 0 ? 1 : 0.8 + 0.4 * share) - elapsed, interval * leastPause));
+
+function random(): number {
+  const [high = 0, low = 0] = native.random(2);
+  return (high * 256 + low) / 65_535;
+}
+
+/** Reasons without a verdict of the first proof that show a loss later: then, there was an address and a route. */
+const lossy: Reason[] = ['address-unknown', 'no-route'];
+
+/** Whether a result shows that the network is lost. A proxy that does not listen has a status of its own. */
+export function showsLoss({ check, finding }: Pick<Result, 'check' | 'finding'>): boolean {
+  if (finding.passed || (check === 'redirect' && finding.reason === 'no-listener')) return false;
+  return reasons[finding.reason].code === exitCode.failed || lossy.includes(finding.reason);
+}
+
+export function outcomeOf(results: Pick<Result, 'check' | 'finding'>[]): Outcome {
+  if (results.some(showsLoss)) return 'failed';
+  return results.every(({ finding }) => finding.passed) ? 'passed' : 'nothing';
+}
+
+/** Makes the later forms of the checks once, each until it passes or its time is over, and rests again. */
+export async function recheck(
+  before: Memory,
+  settings: Rechecks,
+  { steps, pod, witness }: { steps: Step[]; pod: Pod; witness: Witness | undefined },
+): Promise<never> {
+  const start = now();
+  const { failures: most, interval, port } = settings;
+  const results = await Promise.all(
+    laterForm(steps, settings.policy === true).map(async (step) => {
+      const deadline = start + Math.min(step.timeout, interval / 5);
+      return resultOf(step, pod, await untilPassed(deadline, withoutPatience(attemptAt(step, pod))));
+    }),
+  );
+  const { failures, isOpen, change } = next(
+    { failures: before.failures, isOpen: before.readiness >= 0 },
+    outcomeOf(results),
+    most,
+  );
+  const losses = results.filter(showsLoss);
+  if (change === 'failing') for (const loss of losses) log(sentenceOn(loss));
+  if (change !== undefined) log(sentenceFor(change, failures, settings, losses));
+  let { readiness } = before;
+  if (isOpen && readiness < 0 && port !== undefined && witness !== undefined) {
+    const opened = openReadiness(port, witness);
+    if (typeof opened === 'number') readiness = opened;
+    else log(`the readiness port ${port} cannot be opened: ${opened}.`);
+  }
+  if (!isOpen && readiness >= 0) {
+    close(readiness);
+    readiness = -1;
+  }
+  return rest(
+    { failures, readiness, startup: before.startup },
+    waitFor(interval, failures, now() - start, random()),
+  );
+}
+
+/** A recheck does not wait for what a pass may still add: it passed in the first proof. */
+function withoutPatience(attempt: Attempt): Attempt {
+  const safe = withoutThrowing(attempt);
+  return async (deadline): Promise<Finding> => {
+    const finding = await safe(deadline);
+    return finding.passed ? { passed: true, seen: finding.seen } : finding;
+  };
+}
+
+function sentenceFor(
+  change: 'failing' | 'lost' | 'recovered',
+  failures: number,
+  { failures: most, port }: Rechecks,
+  losses: Result[],
+): string {
+  const causes = losses.map((it) => `${named(it)} ${it.finding.passed ? '' : it.finding.reason}`).join('; ');
+  const state = (word: string): string =>
+    port === undefined ? '' : `, and the readiness port ${port} is ${word}`;
+  if (change === 'failing') return `recheck failed (${failures} of ${most}): ${causes}.`;
+  if (change === 'lost')
+    return `network lost: ${most} rechecks in a row failed${state('closed')}: ${causes}.`;
+  return `network recovered: a recheck passed${state('open')}.`;
+}
