@@ -282,8 +282,15 @@ test('at each bound the policy still evaluates a pod, and above it leaves the po
         },
       ],
     ],
-    // the API server adds the volume of the service account's token
-    ['too-large', (over) => [{ volumes: many(999 + over, (at) => ({ name: `v${at}`, emptyDir: {} })) }]],
+    [
+      'too-large',
+      (over) => [
+        {
+          automountServiceAccountToken: false,
+          volumes: many(1000 + over, (at) => ({ name: `v${at}`, emptyDir: {} })),
+        },
+      ],
+    ],
     ['skipped-ports', (over) => withPorts(`${'1,'.repeat(499)}22${'3'.repeat(over)}`)],
     ['skipped-ports', (over) => withPorts(`1-${1403 + over}`)],
     ['skipped-ports', (over) => withPorts(`${1405 - over}-1500`)],
