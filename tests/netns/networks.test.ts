@@ -7,7 +7,7 @@ import { otherPodAddress, podAddress } from './harness/addresses.ts';
 import { startProof } from './harness/proof.ts';
 import { Sandbox } from './harness/sandbox.ts';
 import type { Step } from './table/plan.ts';
-import { calico, flannel, ovnKubernetes } from './table/stand-ins.ts';
+import { antrea, azure, calico, flannel, ovnKubernetes } from './table/stand-ins.ts';
 
 before(cnitool);
 
@@ -21,6 +21,15 @@ const inNode =
   async (sandbox) =>
     void (await sandbox.exec('node', 'sh', ['-c', script]));
 const correct: Step = () => {};
+/** Removes the permanent neighbour entries of the pod. */
+const forget: Step = async (sandbox) => {
+  await sandbox.ip('pod', 'neigh flush all nud permanent');
+};
+/** Drops every frame that the pod's port receives, ARP included. */
+const dropAll: Step = async (sandbox) => {
+  const chain = 'chain c { type filter hook ingress device "podport" priority 0; policy drop; }';
+  await sandbox.exec('node', 'nft', ['-f', '-'], `table netdev flows {\n${chain}\n}\n`);
+};
 
 /** A situation, the step that creates it, and the expected result of the proof: `passed`, or reasons of failures. */
 type Case = [what: string, step: Step, expected: string, podIPs?: string[]];
@@ -31,6 +40,8 @@ const otherAddress: Case = [
   'address-missing IPv4, address-missing IPv6',
   Object.values(otherPodAddress),
 ];
+
+const bothSilent = 'gateway-silent IPv4, gateway-silent IPv6';
 
 const networks: [profile: string, make: () => Promise<Sandbox>, cases: Case[]][] = [
   [
@@ -66,11 +77,7 @@ const networks: [profile: string, make: () => Promise<Sandbox>, cases: Case[]][]
         node('link set veth0 nomaster'),
         'gateway-silent IPv6',
       ],
-      [
-        'cni0 has no address',
-        node('addr flush dev cni0 scope global'),
-        'gateway-silent IPv4, gateway-silent IPv6',
-      ],
+      ['cni0 has no address', node('addr flush dev cni0 scope global'), bothSilent],
       otherAddress,
       ['not seen: no way to pods of other nodes', node('route del 10.244.2.0/24'), 'passed'],
     ],
@@ -80,17 +87,43 @@ const networks: [profile: string, make: () => Promise<Sandbox>, cases: Case[]][]
     ovnKubernetes,
     [
       ['correct', correct, 'passed'],
+      ["no flows for the pod's port", node('link set ovnport nomaster'), bothSilent],
+      ['no flows for the logical router', node('link set stor nomaster'), bothSilent],
+      otherAddress,
+    ],
+  ],
+  [
+    'antrea',
+    antrea,
+    [
+      ['correct', correct, 'passed'],
+      // https://github.com/antrea-io/antrea/issues/274
+      ["no flows for the pod's port", dropAll, bothSilent],
+      ['antrea-gw0 is down', node('link set antrea-gw0 down'), bothSilent],
+      otherAddress,
+    ],
+  ],
+  // GKE Dataplane V2 has no rows of its own: it is based on Cilium, whose states are in states.ts
+  [
+    'azure-cni',
+    azure,
+    [
+      ['correct', correct, 'passed'],
+      ['no permanent neighbour: with IPv4, proxy ARP answers', forget, 'gateway-silent IPv6'],
       [
-        "no flows for the pod's port",
-        node('link set ovnport nomaster'),
-        'gateway-silent IPv4, gateway-silent IPv6',
-      ],
-      [
-        'no flows for the logical router',
-        node('link set stor nomaster'),
-        'gateway-silent IPv4, gateway-silent IPv6',
+        'no permanent neighbour, and no proxy ARP',
+        async (sandbox) => {
+          await inNode('echo 0 > /proc/sys/net/ipv4/conf/pod0/proxy_arp')(sandbox);
+          await forget(sandbox);
+        },
+        bothSilent,
       ],
       otherAddress,
+      [
+        'not seen: no host route to the pod',
+        node(`route del ${podAddress.ipv4}`, `route del ${podAddress.ipv6}`),
+        'passed',
+      ],
     ],
   ],
 ];
@@ -109,8 +142,8 @@ const chained: [profile: string, network: { main: object; routes?: string[] }, c
     { main: { type: 'bridge', bridge: 'cni0', isDefaultGateway: true, hairpinMode: true, mtu: 1450 } },
     [
       ['correct', 'true', 'passed'],
-      ['cni0 has no address', 'ip addr flush dev cni0', 'gateway-silent IPv4, gateway-silent IPv6'],
-      ['cni0 is down', 'ip link set cni0 down', 'gateway-silent IPv4, gateway-silent IPv6'],
+      ['cni0 has no address', 'ip addr flush dev cni0', bothSilent],
+      ['cni0 is down', 'ip link set cni0 down', bothSilent],
     ],
   ],
   [
@@ -118,7 +151,7 @@ const chained: [profile: string, network: { main: object; routes?: string[] }, c
     { main: { type: 'bridge', bridge: 'kube-bridge', isDefaultGateway: true } },
     [
       ['correct', 'true', 'passed'],
-      ['no address', 'ip addr flush dev kube-bridge', 'gateway-silent IPv4, gateway-silent IPv6'],
+      ['no address', 'ip addr flush dev kube-bridge', bothSilent],
     ],
   ],
   [
@@ -129,7 +162,7 @@ const chained: [profile: string, network: { main: object; routes?: string[] }, c
       [
         "the node's end of the link is down",
         'ip -o link show type veth | cut -d" " -f2 | cut -d@ -f1 | xargs -I@ ip link set @ down',
-        'gateway-silent IPv4, gateway-silent IPv6',
+        bothSilent,
       ],
     ],
   ],
