@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
 import { builtInProfiles } from '../../webhook/config/builtin.ts';
 import { configurationOf } from '../support/configurations.ts';
+import { GoProgram } from '../support/go-program.ts';
 import { cnitool, PluginChain } from './chain/chain.ts';
 import { otherPodAddress, podAddress } from './harness/addresses.ts';
 import { startProof } from './harness/proof.ts';
 import { Sandbox } from './harness/sandbox.ts';
 import type { Step } from './table/plan.ts';
 import { antrea, azure, calico, flannel, ovnKubernetes } from './table/stand-ins.ts';
-
-before(cnitool);
 
 /* What the checks of profiles for every pod can prove, and what they cannot. */
 const node =
@@ -131,12 +133,47 @@ const networks: [profile: string, make: () => Promise<Sandbox>, cases: Case[]][]
 /** A situation, the script that creates it on the node, and the expected result. */
 type ChainedCase = [what: string, script: string, expected: string];
 
+/** Flannel's plugin in its last version of the CNI project. The Go module proxy has no later one. It knows only IPv4. */
+const flannelPlugin = new GoProgram('github.com/containernetworking/plugins/plugins/meta/flannel', 'v0.9.1');
+/** The file that flanneld writes. */
+const subnetFile = join(tmpdir(), `cni-gate-subnet-${process.pid}.env`);
+before(async () => {
+  await Promise.all([cnitool(), flannelPlugin.build()]);
+  const lines = [
+    'FLANNEL_NETWORK=10.244.0.0/16',
+    'FLANNEL_SUBNET=10.244.2.1/24',
+    'FLANNEL_MTU=1450',
+    'FLANNEL_IPMASQ=true',
+  ];
+  writeFileSync(subnetFile, `${lines.join('\n')}\n`);
+});
+after(() => rmSync(subnetFile, { force: true }));
+
+interface Network {
+  main: object;
+  routes?: string[];
+  version?: string;
+  program?: GoProgram;
+}
+
 /**
  * The same checks in sandboxes that the CNI project's plugins made, configured as the networks configure them: Flannel's
  * plugin delegates to `bridge` (flannel-io/flannel v0.28.10, Documentation/kube-flannel.yml), kube-router installs
  * `bridge` (v2.1.0, daemonset/), and kind's kindnet installs `ptp`.
  */
-const chained: [profile: string, network: { main: object; routes?: string[] }, cases: ChainedCase[]][] = [
+const chained: [profile: string, network: Network, cases: ChainedCase[]][] = [
+  [
+    'flannel',
+    {
+      main: { type: 'flannel', subnetFile, delegate: { hairpinMode: true, isDefaultGateway: true } },
+      version: '0.3.1',
+      program: flannelPlugin,
+    },
+    [
+      ['correct', 'true', 'passed'],
+      ['cni0 has no address', 'ip addr flush dev cni0', 'gateway-silent IPv4'],
+    ],
+  ],
   [
     'flannel',
     { main: { type: 'bridge', bridge: 'cni0', isDefaultGateway: true, hairpinMode: true, mtu: 1450 } },
@@ -193,11 +230,11 @@ for (const [profile, make, cases] of networks) {
   });
 }
 
-for (const [profile, network, cases] of chained) {
-  describe(`${profile}, by real plugins`, { concurrency: 3 }, () => {
+for (const [profile, { program, ...network }, cases] of chained) {
+  describe(`${profile}, by ${program ? 'its real plugin' : 'real plugins'}`, { concurrency: 3 }, () => {
     for (const [what, script, expected] of cases) {
       test(`${what}: ${expected}`, async () => {
-        await using chain = await PluginChain.make();
+        await using chain = await PluginChain.make(program);
         await chain.configure({ withMesh: false, ...network });
         await using sandbox = await Sandbox.make({ gateway: 'none' });
         const podIPs = await chain.add(sandbox);
@@ -210,3 +247,14 @@ for (const [profile, network, cases] of chained) {
     }
   });
 }
+
+test('Flannel without subnet.env: the pod gets no network, so no proof runs', async () => {
+  await using chain = await PluginChain.make(flannelPlugin);
+  await chain.configure({
+    withMesh: false,
+    main: { type: 'flannel', subnetFile: '/none' },
+    version: '0.3.1',
+  });
+  await using sandbox = await Sandbox.make({ gateway: 'none' });
+  await assert.rejects(chain.add(sandbox), /open \/none: no such file/);
+});
