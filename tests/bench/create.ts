@@ -107,7 +107,7 @@ async function startGoWebhook(): Promise<void> {
   await cluster.apply(configurationOf('Mutating', 'bench', [webhook]));
 }
 
-/** Waits until the API server applies what injects in a namespace, which no event announces. */
+/** Waits until the API server applies the namespace's webhook or policy. No event announces this. */
 function inForce(name: Way): Promise<void> {
   return eventually(async () => {
     const stored = await create(cluster.api, name, `probe-${name}`, 1, '?dryRun=All');

@@ -5,7 +5,10 @@ import { startCluster } from './harness/start.ts';
 import { install } from './installed/installation.ts';
 import { testThatItWorks } from './installed/working.ts';
 
-/* cert-manager does not run here. Only its kinds exist, and the test does its work as the overlay configures it. */
+/*
+ * cert-manager does not run here. Only its kinds exist, and the test does what cert-manager would do with the objects
+ * of the overlay.
+ */
 
 interface Certificate {
   metadata: { name: string; namespace: string };

@@ -345,7 +345,10 @@ const isProved = ({ spec }: UserPod): boolean => {
   return first?.name === validatorContainer && checks.includes('"gateway"') && checks.includes('"redirect"');
 };
 
-/** How many pods of an outage are created by whom. A controller makes 20 requests a second (`--kube-api-qps`). */
+/**
+ * How many pods each controller creates during an outage; `nobody` stands for pods that are created directly. A
+ * controller makes 20 requests a second (`--kube-api-qps`).
+ */
 const shares = { Job: 50, ReplicaSet: 50, nobody: 200 };
 
 /** The spec of pods that no scheduler binds. */

@@ -6,7 +6,14 @@ import type { Pod } from '../../webhook/core/facts/pod.ts';
 import { profileLabel, statusAnnotation } from '../../webhook/lib/names.ts';
 import { beginningOf, contextOf, type GoldenCase, readCase } from '../golden/case.ts';
 import { answerTo, patched } from '../support/answers.ts';
-import { changed, injected, refused, refusedWithWitness, taken } from '../support/changed-injections.ts';
+import {
+  changed,
+  injected,
+  refused,
+  refusedWithRechecks,
+  refusedWithWitness,
+  taken,
+} from '../support/changed-injections.ts';
 import { policyOf } from '../support/configurations.ts';
 import { ApiError } from './harness/api.ts';
 import { namespace } from './harness/objects.ts';
@@ -130,8 +137,15 @@ await makeNamespace(cluster, tampered, { [profileLabel]: 'cilium' });
 const plain = await injected('cilium.multus');
 /** A pod of a profile whose witness is the kubelet. */
 const witnessed = await injected('cilium.seen');
+/** Pods whose checks are repeated. */
+const watched = await injected('cilium.watched');
+const logged = await injected('cilium.logged');
 
-for (const [from, cases] of [[plain, refused] as const, [witnessed, refusedWithWitness] as const]) {
+for (const [from, cases] of [
+  [plain, refused] as const,
+  [witnessed, refusedWithWitness] as const,
+  [watched, refusedWithRechecks] as const,
+]) {
   for (const [what, change, message] of cases) {
     test(`refused: ${what}`, async () => {
       await assert.rejects(
@@ -143,6 +157,20 @@ for (const [from, cases] of [[plain, refused] as const, [witnessed, refusedWithW
 }
 
 test('taken: the kubelet as witness', () => tryPod(cluster, tampered, witnessed));
+
+test('taken: repeated checks', async () => {
+  for (const interval of ['2m', '9999ms', '1h']) {
+    const profile = { name: 'often', proof: { witness: 'kubelet', continuous: { interval } } };
+    await tryPod(cluster, tampered, await injected('cilium.often', {}, [profile]));
+  }
+  await tryPod(cluster, tampered, logged);
+});
+
+test('refused: a readiness probe of rechecks that only log', async () => {
+  const readinessProbe = watched.spec.initContainers?.[0]?.readinessProbe;
+  const pod = changed(logged, (_, it) => Object.assign(it, { readinessProbe }));
+  await assert.rejects(tryPod(cluster, tampered, pod), /has another readiness probe/);
+});
 
 test('taken: proof.mode warn, as the annotation says', async () => {
   await tryPod(cluster, tampered, await injected('cilium.multus', { mode: 'warn' }));

@@ -5,7 +5,7 @@ import { addNode } from './harness/nodes.ts';
 import { startCluster } from './harness/start.ts';
 import { apply } from './installed/overlay.ts';
 
-/* Tests on which nodes the scheduler places the Deployment's pods, so the pods need no processes. */
+/* These tests check only where the scheduler places the Deployment's pods, so the pods need no processes. */
 
 const cluster = await startCluster();
 // n1 has far more free resources, so without a spread rule both pods would run there

@@ -25,7 +25,10 @@ import {
 } from './installed/policies.ts';
 import { makeNamespace } from './installed/working.ts';
 
-/* The MutatingAdmissionPolicy alone stores the pods that the webhook alone stores, or leaves them to the webhook. */
+/*
+ * With the MutatingAdmissionPolicy alone, the API server stores the same pods as with the webhook alone, unless the
+ * policy leaves a pod to the webhook.
+ */
 
 /** The golden cases that are left to the webhook; in a case with later calls, each call is. */
 const left: Partial<Record<LeftReason, string[]>> = {
@@ -58,6 +61,7 @@ const left: Partial<Record<LeftReason, string[]>> = {
   'opt-out': ['opt-out-not-allowed', 'opt-out-not-allowed-join'],
   'own-validator': ['own-validator-istio', 'own-validator-linkerd', 'own-validator-runs-as-the-pod'],
   'profile-combination': [
+    'continuous-without-a-witness',
     'join-of-a-profile-with-itself',
     'join-of-one-group-for-two-meshes',
     'join-of-one-id-for-two-meshes',
@@ -75,6 +79,14 @@ const left: Partial<Record<LeftReason, string[]>> = {
   ],
   'unknown-profile': ['profile-unknown-in-warn-mode', 'profile-unknown-on-the-namespace'],
   witness: [
+    'continuous-annotation-of-a-profile',
+    'continuous-istio-included-ports',
+    'continuous-istio-rewritten',
+    'continuous-istio-tproxy',
+    'continuous-linkerd-injected-later',
+    'continuous-on-failure-log',
+    'continuous-plain',
+    'continuous-warn-mode',
     'witness-burstable',
     'witness-guaranteed',
     'witness-istio-rewritten',

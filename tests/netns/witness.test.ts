@@ -216,7 +216,10 @@ interface Dialling {
   from?: string | undefined;
 }
 
-/** Runs the validator while a kubelet dials it, until the validator fails. If reached, ends it a moment later. */
+/**
+ * Runs the validator while a kubelet dials it, until the validator fails. If the kubelet reaches the validator, ends
+ * the validator a moment later.
+ */
 async function witnessed(
   sandbox: Sandbox,
   pod: PodSpecimen,

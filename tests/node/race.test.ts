@@ -92,7 +92,7 @@ test('with repair, and cni-gate itself on the node, the pod comes back into the 
 });
 
 async function race(): Promise<void> {
-  // the pods of an earlier race are deleted, which is the remedy for a held pod
+  // deletes the pods of an earlier race, as a user would delete a pod whose proof failed
   const before = await times.take('pods recreated', Promise.all([shop.remake(), bare.remake()]));
   for (const pod of before) assert.equal(await whoAnswers(pod), 'the proxy');
   await times.take('power cut', node.powerCut());

@@ -145,7 +145,7 @@ const textOf = (value: object): ObjectText => ({ text: JSON.stringify(value), is
 type Query = NonNullable<RequestOptions['query']>;
 type Selects = (object: Stored) => boolean;
 
-/** A filter for the objects of a path. It compares only the keys of labels, and of the fields only `spec.nodeName`. */
+/** A filter for the objects of a path. Of labels, it compares only the key; of fields, only `spec.nodeName`. */
 function selectorOf(path: string, { labelSelector = '', fieldSelector }: Query = {}): Selects {
   const [, namespace, resource, name] =
     /^\/apis?\/(?:apps\/)?v1\/(?:namespaces\/([^/]+)\/)?(\w+)(?:\/([^/]+))?$/.exec(path) ?? [];

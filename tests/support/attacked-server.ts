@@ -46,7 +46,7 @@ export async function during(
   const server = await startSmallServer(t);
   const stop = ordinaryCalls(server);
   await attack(server);
-  // by then, the server has ended the callers that it made wait
+  // after this time, the server has ended all calls of the attack that had to wait
   await sleep(200);
   const answered = await stop();
   assert.ok(answered >= 2, `${answered} ordinary calls`);

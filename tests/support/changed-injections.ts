@@ -12,17 +12,21 @@ type Validator = Container & Record<string, unknown>;
 
 export type Change = (pod: Pod, validator: Validator) => unknown;
 
-const profiles = [{ name: 'seen', proof: { witness: 'kubelet' } }];
+const profiles = [
+  { name: 'seen', proof: { witness: 'kubelet' } },
+  { name: 'watched', proof: { witness: 'kubelet', continuous: { interval: '2m' } } },
+  { name: 'logged', proof: { witness: 'kubelet', continuous: { onFailure: 'log', policy: true } } },
+];
 
-export const contextFor = (profile: string, proof: object = {}) => ({
-  policy: policyOf({ profiles, proof }),
+export const contextFor = (profile: string, proof: object = {}, more: object[] = []) => ({
+  policy: policyOf({ profiles: [...profiles, ...more], proof }),
   namespaces: new FixedNamespaces(
     new Map([['shop', { 'kubernetes.io/metadata.name': 'shop', [profileLabel]: profile }]]),
   ),
 });
 
-/** A pod that requests a network, after the proof of a profile was injected. */
-export async function injected(profile: string, proof: object = {}): Promise<Pod> {
+/** A pod that requests a network, after the proof of a profile was injected. @param more further profiles */
+export async function injected(profile: string, proof: object = {}, more: object[] = []): Promise<Pod> {
   const bare: Pod & { apiVersion: string; kind: string } = {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -32,7 +36,7 @@ export async function injected(profile: string, proof: object = {}): Promise<Pod
       containers: [{ name: 'web', image: 'example/web' }],
     },
   };
-  return patched(bare, (await answerTo(bare, contextFor(profile, proof))).patch);
+  return patched(bare, (await answerTo(bare, contextFor(profile, proof, more))).patch);
 }
 
 /** A copy of a pod with a change. The copy has two additional volumes, which changes can mount. */
@@ -59,9 +63,11 @@ const status = (change: (text: string) => string): Change => {
 /** Replaces the end of the status annotation, from its profiles on. */
 const endOfStatus = (text: string): Change => status((old) => old.replace(/"profiles":.*/, `${text}}`));
 
-const checks = (change: (text: string) => string): Change => {
+const checks = (change: (text: string) => string): Change => variableChange(env.checks, change);
+
+const variableChange = (of: string, change: (text: string) => string): Change => {
   return (_, { env: variables }) => {
-    const variable = variables?.find(({ name }) => name === env.checks);
+    const variable = variables?.find(({ name }) => name === of);
     assert.ok(variable?.value);
     const value = change(variable.value);
     assert.notEqual(value, variable.value);
@@ -280,6 +286,61 @@ export const refusedWithWitness: typeof refused = [
   ['a probe that ends before the checks', probe({ failureThreshold: 1 }), otherProbe],
   ['a probe once an hour', probe({ periodSeconds: 3600 }), otherProbe],
   ['a readiness probe', sets({ readinessProbe: { tcpSocket: { port: 80 } } }), otherWay],
+  ['rechecks', adds(env.continuous, '{"interval":"60s","failures":3}'), otherVariables],
+];
+
+const settings = (change: (text: string) => string): Change => variableChange(env.continuous, change);
+
+const readiness = (fields: object): Change => {
+  return (_, it) => Object.assign(it, { readinessProbe: { ...(it.readinessProbe as object), ...fields } });
+};
+const otherReadiness = /has another readiness probe or interval/;
+
+/** Changes that the policy refuses in a pod whose checks are repeated. */
+export const refusedWithRechecks: typeof refused = [
+  ['no readiness probe', (_, it) => Reflect.deleteProperty(it, 'readinessProbe'), otherReadiness],
+  ['readiness at another port', readiness({ tcpSocket: { port: 14_040 } }), otherReadiness],
+  ['readiness at a port with more digits', readiness({ tcpSocket: { port: 1404 } }), otherReadiness],
+  [
+    'readiness of another host',
+    readiness({ tcpSocket: { port: 14_041, host: '127.0.0.1' } }),
+    otherReadiness,
+  ],
+  [
+    "readiness by Istio's agent",
+    readiness({ tcpSocket: null, httpGet: { port: 15_020, scheme: 'HTTP' } }),
+    otherReadiness,
+  ],
+  ['readiness that comes later', readiness({ initialDelaySeconds: 60 }), otherReadiness],
+  ['readiness once an hour', readiness({ periodSeconds: 3600 }), otherReadiness],
+  ['readiness that waits longer', readiness({ timeoutSeconds: 2 }), otherReadiness],
+  ['readiness at the second success', readiness({ successThreshold: 2 }), otherReadiness],
+  ['readiness that ends later', readiness({ failureThreshold: 4 }), otherReadiness],
+  ['another interval', settings((text) => text.replace('2m', '1h')), otherReadiness],
+  ['a setting that rechecks do not have', settings((text) => text.replace('}', ',"x":1}')), otherReadiness],
+  ['settings given twice', settings((text) => `${text}${text}`), otherReadiness],
+  ['a second variable', adds(env.continuous), otherReadiness],
+  ['settings without a port', settings((text) => text.replace('"port":14041,', '')), otherReadiness],
+  [
+    'no settings',
+    (_, it) => Object.assign(it, { env: it.env?.filter(({ name }) => name !== env.continuous) }),
+    otherReadiness,
+  ],
+  ['settings after the addresses', (_, { env: all }) => all?.push(...all.splice(1, 1)), otherVariables],
+  [
+    'rechecks that the annotation does not name',
+    status((text) => text.replace(',"continuous"', '')),
+    otherWay,
+  ],
+  [
+    'rechecks without a witness',
+    (pod, it) => {
+      status((text) => text.replace('"witness",', ''))(pod, it);
+      checks((text) => text.replace(/,[{]"profile":"watched".*/, ']'))(pod, it);
+      for (const key of ['restartPolicy', 'startupProbe']) Reflect.deleteProperty(it, key);
+    },
+    otherReadiness,
+  ],
 ];
 
 /** Changes that the policy accepts. @param restored set if a later call of the webhook undoes the change */

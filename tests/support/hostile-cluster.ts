@@ -4,7 +4,7 @@ import { apiDaemonSet } from '../unit/core/networks/objects.ts';
 import { type Asked, type FakeApiServer, json, startFakeApi } from './fake-api-server.ts';
 import { event } from './informing.ts';
 
-/** A pod that waits for a node; with `refusedAt`, because the gate refused node n1 at that time. */
+/** A pod that waits for a node. If `refusedAt` is set, the gate refused node n1 for the pod at that time. */
 export function pendingPod(
   namespace: string,
   name: string,

@@ -9,6 +9,12 @@ import {
 } from '../../webhook/lib/names.ts';
 import { copyOf } from './answers.ts';
 
+/** Annotations with ports that a mesh does not redirect, to which the port of the readiness probe is added. */
+const excludedPorts = [
+  'config.linkerd.io/skip-inbound-ports',
+  'traffic.sidecar.istio.io/excludeInboundPorts',
+];
+
 /** Asserts that only what belongs to cni-gate changed in a pod, and that additions stand after the user's entries. */
 export function assertUntouched(before: Pod, after: Pod): void {
   const [then, now] = [usersPart(before), usersPart(after)];
@@ -18,6 +24,12 @@ export function assertUntouched(before: Pod, after: Pod): void {
     networksOf(before.metadata.annotations?.[foreign.networks]),
     networksOf(after.metadata.annotations?.[foreign.networks]),
   );
+  for (const key of excludedPorts) {
+    const [old, all] = [portsOf(before, key), portsOf(after, key)];
+    assertPrefix(old, all);
+    // a pod without a list gets that of its namespace
+    assert.ok(old.length === 0 || all.length <= old.length + 1, key);
+  }
   assertPrefix(then.spec.imagePullSecrets ?? [], now.spec.imagePullSecrets ?? []);
   for (const pod of [then, now]) {
     pod.metadata.labels = null;
@@ -46,7 +58,7 @@ function usersPart(pod: Pod): Pod {
   spec.initContainers = (spec.initContainers ?? []).filter(({ name }) => name !== validatorContainer);
   spec.volumes = (spec.volumes ?? []).filter(({ name }) => name !== podInfoVolume);
   Reflect.deleteProperty(metadata.labels ?? {}, profileLabel);
-  for (const key of [statusAnnotation, foreign.networks]) {
+  for (const key of [statusAnnotation, foreign.networks, ...excludedPorts]) {
     Reflect.deleteProperty(metadata.annotations ?? {}, key);
   }
   return copy;
@@ -64,6 +76,9 @@ function assertKept(before: StringMap, after: StringMap, what: string): void {
 function assertPrefix(before: unknown[], after: unknown[]): void {
   assert.deepEqual(after.slice(0, before.length), before);
 }
+
+const portsOf = ({ metadata }: Pod, key: string): string[] =>
+  (metadata.annotations?.[key] ?? '').split(',').flatMap((port) => port.trim() || []);
 
 /** The entries of a networks annotation in either form. A text in neither form is a single entry. */
 function networksOf(text: string | undefined): unknown[] {

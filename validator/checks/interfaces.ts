@@ -10,7 +10,7 @@ import type { Attempt } from '../simultaneous.ts';
 
 /**
  * How long, in milliseconds, the check waits for `network-status` if nothing else is wrong. In a test, the kubelet had
- * written the file after 0.15 s.
+ * written the downward API file with this annotation after 0.15 s.
  */
 const patience = 5000;
 

@@ -106,7 +106,7 @@ function destinationsOf(family: Family, pod: Pod): Destination[] {
   }));
 }
 
-/** ICMP messages that hosts and routers send, but not filters, by type and code (RFC 792, RFC 4443). */
+/** ICMP messages, by type and code (RFC 792, RFC 4443), that hosts and routers send, but filters do not. */
 const meaning: Record<string, string> = {
   '3/0': 'network unreachable',
   '3/1': 'host unreachable',

@@ -1,3 +1,4 @@
+import { parseDuration } from '../../validator/shared/duration.ts';
 import { parseNetworks } from '../../validator/shared/networks.ts';
 import { unfitTargets } from '../../validator/shared/targets.ts';
 import { conflicts } from '../core/profiles/conflicts.ts';
@@ -27,6 +28,7 @@ export function profileFaults(profile: Profile, path: (string | number)[], reser
     ...checkFaults(profile, [...path, 'proof', 'checks']),
     ...containerFaults(profile, [...path, 'proof', 'container']),
     ...replacesFaults(profile, [...path, 'proof', 'replaces']),
+    ...intervalFaults(profile, [...path, 'proof', 'continuous', 'interval']),
     ...conflicts([profile]).map((text) => ({ path, text })),
   ];
 }
@@ -73,14 +75,14 @@ function annotationFaults({ annotations }: Profile, path: (string | number)[], r
 
 /** Checks `imageOf`: its container must exist in every pod to which the profile applies. */
 function containerFaults({ when, proof }: Profile, path: (string | number)[]): Fault[] {
-  const { checks, container, witness } = proof;
+  const { checks, container, witness, continuous } = proof;
   if (container === undefined) return [];
   const { image, imageOf } = container;
   const faults: Fault[] = [];
-  if (checks.length > 0 || witness !== undefined) {
-    const other = checks.length > 0 ? 'checks' : 'witness';
+  const needing = { checks: checks[0], witness, continuous };
+  const other = Object.entries(needing).find(([, setting]) => setting !== undefined)?.[0];
+  if (other !== undefined)
     faults.push({ path, text: `replaces the validator that proof.${other} needs: set one of the two` });
-  }
   if ((image === undefined) === (imageOf === undefined)) {
     faults.push({ path, text: 'needs either image or imageOf' });
   }
@@ -97,6 +99,13 @@ function replacesFaults({ proof }: Profile, path: (string | number)[]): Fault[] 
   return proof.replaces === undefined || proves || proof.container !== undefined
     ? []
     : [{ path, text: 'needs a redirect check with direction outbound, or proof.container' }];
+}
+
+function intervalFaults({ proof: { continuous } }: Profile, path: (string | number)[]): Fault[] {
+  const interval = continuous && parseDuration(continuous.interval);
+  return interval === undefined || (interval >= 1000 && interval <= 3_600_000)
+    ? []
+    : [{ path, text: `must be from 1s to 1h, is ${continuous?.interval}` }];
 }
 
 function checkFaults({ proof, when }: Profile, path: (string | number)[]): Fault[] {

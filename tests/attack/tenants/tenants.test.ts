@@ -8,7 +8,7 @@ import { underAttack } from './under-attack.ts';
 
 /* Attacks by tenants and a kubelet through the API server. Objects of an attack stay during the later ones. */
 
-/** The sizes of the attacks, for the nightly run and for every other run. */
+/** The sizes of the attacks: first for the nightly run, then for all other runs. */
 const sizes =
   process.env.CNI_GATE_ATTACK_SIZE === 'nightly'
     ? { pods: 271, daemonSets: 100, pending: [400, 1300], expressions: [280, 95], lasts: 60 }

@@ -98,8 +98,8 @@ export interface Comparison {
 }
 
 /**
- * Creates a pod without cni-gate, by the policy alone and by the webhook alone. Returns the API server's message if it
- * refuses the pod itself.
+ * Creates a pod three times: without cni-gate, with the policy alone, and with the webhook alone. Returns the API
+ * server's message if it refuses the pod even without cni-gate.
  *
  * @param where a namespace that the policy governs
  */

@@ -31,7 +31,7 @@ async function make(image: string): Promise<void> {
   try {
     const settings = await layFiles(image, root, debian);
     const changes = settings.flatMap((setting) => ['--change', setting]);
-    // piped instead of stored in an archive, because these files are in memory
+    // piped instead of stored in an archive, because the temporary folder is in memory
     const imported = 'set -o pipefail; from=$1; shift; tar -C "$from" -c . | docker import "$@"';
     await run('bash', ['-c', imported, 'bash', root, ...changes, '-', image]);
   } finally {

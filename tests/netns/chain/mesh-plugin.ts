@@ -1,13 +1,13 @@
 import { run } from '../../support/run.ts';
 import { writeCommand } from '../rules/backends.ts';
-import { linkerd } from '../rules/linkerd.ts';
+import { type LinkerdPorts, linkerd } from '../rules/linkerd.ts';
 
 export interface Configuration {
   cniVersion: string;
   prevResult?: { ips?: { address: string }[] };
 }
 
-type Applies = boolean | 'outbound';
+type Applies = boolean | 'outbound' | Pick<LinkerdPorts, 'skippedInbound'>;
 
 /**
  * Answers one call of a chained CNI plugin such as linkerd-cni: it writes linkerd's rules into the sandbox that the
@@ -15,7 +15,7 @@ type Applies = boolean | 'outbound';
  * CNI specification 1.0.0.
  *
  * @param applies whether the plugin has to act on the sandbox; otherwise it succeeds and does nothing. With `outbound`,
- *   the plugin writes all rules and then removes the inbound ones
+ *   the plugin writes all rules and then removes the inbound ones; with ports, it leaves these alone
  */
 export async function answerCall(applies: (configuration: Configuration) => Promise<Applies>): Promise<void> {
   try {
@@ -40,15 +40,16 @@ async function answer(
   if (which === false) return prevResult;
   const hasFamily = (mark: string): boolean =>
     prevResult.ips?.some(({ address }) => address.includes(mark)) ?? false;
-  if (hasFamily('.')) await write('ipv4');
-  if (hasFamily(':')) await write('ipv6');
+  const ports = typeof which === 'object' ? which : {};
+  if (hasFamily('.')) await write('ipv4', ports);
+  if (hasFamily(':')) await write('ipv6', ports);
   if (which === 'outbound')
     await inPod('sh', ['-c', 'for it in iptables ip6tables; do $it-nft -t nat -F PREROUTING; done']);
   return prevResult;
 }
 
-async function write(family: 'ipv4' | 'ipv6'): Promise<void> {
-  const { command, args, input } = writeCommand(linkerd(), 'iptables-nft', family);
+async function write(family: 'ipv4' | 'ipv6', ports: LinkerdPorts): Promise<void> {
+  const { command, args, input } = writeCommand(linkerd(ports), 'iptables-nft', family);
   await inPod(command, args, input);
 }
 

@@ -8,6 +8,8 @@ export interface LinkerdPorts {
   proxyGroup?: number;
   /** The ports of `skip-outbound-ports`, with ranges as iptables writes them. */
   skipped?: string;
+  /** The ports of `skip-inbound-ports`, besides those of the proxy. */
+  skippedInbound?: string;
 }
 
 /**
@@ -17,6 +19,7 @@ export interface LinkerdPorts {
  */
 export function linkerd(ports: LinkerdPorts = {}): RuleSet {
   const { inbound = 4143, outbound = 4140, proxyUser = 2102, proxyGroup, skipped = '4567,4568' } = ports;
+  const notInbound = ['4190', '4191', ...(ports.skippedInbound?.split(',') ?? [])].join();
   const ofGroup = `-A PROXY_INIT_OUTPUT -m owner --gid-owner ${proxyGroup} -j RETURN\n`;
   return {
     rules: () => `*nat
@@ -24,7 +27,7 @@ export function linkerd(ports: LinkerdPorts = {}): RuleSet {
 :OUTPUT ACCEPT
 :PROXY_INIT_REDIRECT -
 :PROXY_INIT_OUTPUT -
--A PROXY_INIT_REDIRECT -p tcp -m multiport --dports 4190,4191 -j RETURN
+-A PROXY_INIT_REDIRECT -p tcp -m multiport --dports ${notInbound} -j RETURN
 -A PROXY_INIT_REDIRECT -p tcp -j REDIRECT --to-ports ${inbound}
 -A PREROUTING -j PROXY_INIT_REDIRECT
 -A PROXY_INIT_OUTPUT -m owner --uid-owner ${proxyUser} -j RETURN

@@ -250,7 +250,7 @@ export const states: State[] = [
     all(forwarding, filter('node', 'chain out { type filter hook forward priority 0; policy drop;')),
     correct,
   ),
-  // the limit allows one message per second, which answers all profiles
+  // the limit allows one message per second, and one message answers the proofs of all profiles
   state("the node's ICMP limit is used up", cilium, limited, correct),
   state('a newer pod with the address of another', aws, olderDuplicate, correct),
   state('a second default route with a higher metric', cilium, secondDefault(200), correct),

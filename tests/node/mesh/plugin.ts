@@ -26,7 +26,9 @@ await answerCall(async (configuration) => {
   api.close();
   if (metadata.annotations?.['example.com/no-rules'] !== undefined) return false;
   if (!names.includes('linkerd-proxy') || names.includes('linkerd-init')) return false;
-  return metadata.annotations?.['example.com/no-inbound-rules'] === undefined || 'outbound';
+  if (metadata.annotations?.['example.com/no-inbound-rules'] !== undefined) return 'outbound';
+  const skippedInbound = metadata.annotations?.['config.linkerd.io/skip-inbound-ports'];
+  return skippedInbound === undefined || { skippedInbound };
 });
 
 function read(path: string): Pick<Access, 'server' | 'credentials'> {

@@ -249,6 +249,26 @@ suite('a wrong profile is refused', () => {
         'proof: {checks: [{address: {}}], container: {image: a}}\n',
         `${container} replaces the validator that proof.checks needs: set one of the two`,
       ],
+      ...['witness: kubelet', 'continuous: {}'].map(
+        (setting): Row => [
+          `an own validator beside ${setting}`,
+          `proof: {${setting}, container: {image: a}}\n`,
+          `${container} replaces the validator that proof.${setting.split(':')[0]} needs: set one of the two`,
+        ],
+      ),
+      ...['999ms', '3601s', '2h'].map(
+        (interval): Row => [
+          `rechecks every ${interval}`,
+          `proof: {witness: kubelet, continuous: {interval: ${interval}}}\n`,
+          `.proof.continuous.interval: must be from 1s to 1h, is ${interval}`,
+        ],
+      ),
+      [
+        'rechecks that fail at once, and do something unknown',
+        'proof: {witness: kubelet, continuous: {failures: 2, onFailure: delete}}\n',
+        '.proof.continuous.failures: must be >= 3, is 2 (How many consecutive rechecks must fail before the network counts as lost.)',
+        '.proof.continuous.onFailure: must be one of log, unready, recreate, is "delete"',
+      ],
       [
         'an own validator without an image',
         'proof: {container: {args: [a]}}\n',

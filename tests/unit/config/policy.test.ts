@@ -8,6 +8,8 @@ const redirect = (rest: object): object => ({
   redirect: { listen: 15_999, connect: ['192.0.2.9:9'], ...rest },
 });
 
+const skipped = 'config.linkerd.io/skip-inbound-ports';
+
 const profiles = [
   { name: 'underlay', daemonSets: [{ namespace: 'net', name: 'agent' }] },
   { name: 'mesh', proof: { checks: [redirect({ listen: 4140, asUser: 1337 })] } },
@@ -22,6 +24,12 @@ const profiles = [
   { name: 'blue', annotations: { pool: 'blue', 'k8s.v1.cni.cncf.io/networks': 'a' } },
   { name: 'green', annotations: { pool: 'green', 'k8s.v1.cni.cncf.io/networks': 'b' } },
   { name: 'pool-less', when: [{ container: 'x' }, { annotations: { pool: { notIn: ['blue'] } } }] },
+  { name: 'watched', proof: { witness: 'kubelet', continuous: {} } },
+  { name: 'watched-too', proof: { continuous: { interval: '60s', failures: 3 } } },
+  { name: 'watched-hourly', proof: { witness: 'kubelet', continuous: { interval: '1h' } } },
+  { name: 'seen', proof: { witness: 'kubelet' } },
+  { name: 'own', proof: { container: { image: 'a' } } },
+  { name: 'unskipped', when: [{ container: 'x' }, { annotations: { [skipped]: { exists: false } } }] },
   { name: 'x'.repeat(40) },
 ];
 
@@ -55,6 +63,15 @@ const impossible: [label: string, why: string][] = [
     'check "reach" of profile "database" would be answered by the proxy that profile "captured" redirects to',
   ],
   ['blue.green', 'annotation pool is "blue" for profile "blue" and "green" for "green"'],
+  ['watched.watched-hourly', 'profiles "watched" and "watched-hourly" differ in proof.continuous'],
+  [
+    'own.watched-too',
+    'proof.container of profile "own" replaces the validator that profile "watched-too" needs for its proof',
+  ],
+  [
+    'linkerd.watched.unskipped',
+    `proof.continuous of profile "watched" adds a port to the annotation ${skipped}, by which profile "unskipped" selects pods`,
+  ],
   ['pool-less.blue', 'profile "pool-less" excludes pods with the annotation pool, which profile "blue" sets'],
 ];
 const refusals = [
@@ -62,6 +79,11 @@ const refusals = [
   ...impossible.map(
     ([label, why]) => [label, 'COMBINATION', `profile "${label}" is not possible: ${why}`] as const,
   ),
+  [
+    'underlay.watched-too',
+    'COMBINATION',
+    'profile "underlay.watched-too" has proof.continuous, but no profile with proof.witness: add one',
+  ],
   ['underlay.mesh.underlay', 'COMBINATION', 'profile "underlay.mesh.underlay" names a profile twice'],
   [
     `underlay.mesh.captured.${x40}.green`,
@@ -87,7 +109,15 @@ suite('combined profiles', () => {
   });
 
   test('combinations that are accepted', () => {
-    const accepted = 'mesh.outbound mesh.captured pool-less.green underlay.database'.split(' ');
+    const accepted = [
+      ...['mesh.outbound', 'mesh.captured', 'pool-less.green', 'underlay.database'],
+      ...[
+        'linkerd.watched-too.seen',
+        'watched.watched-too',
+        'linkerd.seen.unskipped',
+        'cilium.watched.unskipped',
+      ],
+    ];
     const pairs = builtInNames.slice(1).map((name, at) => `${builtInNames[at]}.${name}`);
     for (const label of [...accepted, ...pairs]) {
       assert.equal(policy.combineProfiles(label).name, label);

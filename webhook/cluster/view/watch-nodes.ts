@@ -138,7 +138,7 @@ export function watchGate(
     notObservedSince: (daemonSet, name) => {
       const pods = agents.get(nameOf(daemonSet));
       const node = added.get(name);
-      // a watch that works reports a new node's pods in time
+      // if the watch of the pods works, it reports the pods of a new node in time
       return node !== undefined && node.at >= (pods?.heardAt ?? 0) && (node.isOld || pods?.isBehind === true);
     },
     policyChanged: () => {

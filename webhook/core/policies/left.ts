@@ -5,7 +5,7 @@ import { version } from '../../lib/version.ts';
 import { type NamespaceFacts, optedInTo } from '../facts/namespace.ts';
 import { allContainers, type Pod, variableOf } from '../facts/pod.ts';
 import { type EarlierCall, earlierCall } from '../facts/status-annotation.ts';
-import { conflicts } from '../profiles/conflicts.ts';
+import { conflicts, lacksWitness } from '../profiles/conflicts.ts';
 import type { Policy } from '../profiles/policy.ts';
 import type { Profile } from '../profiles/types.ts';
 import type { Place } from '../proof/ids.ts';
@@ -135,6 +135,10 @@ export function leftCel({ profiles: all, proof }: Policy): Cel {
     profiles.slice(at + 1).flatMap((other) => (conflicts([one, other]).length > 0 ? [[one, other]] : [])),
   );
   const isNamed = ({ name }: Profile): Cel => `${text(name)} in variables.names`;
+  const witnesses = profiles.filter(({ proof }) => proof.witness !== undefined);
+  const unseen = profiles
+    .filter((profile) => lacksWitness([profile]))
+    .map((profile) => allOf([isNamed(profile), ...witnesses.map((witness) => `!(${isNamed(witness)})`)]));
   const named = textList(profiles.map(({ name }) => name));
   const taken = [
     `variables.ours < 0 && variables.containers.exists(c, c.name == ${text(validatorContainer)})`,
@@ -145,7 +149,7 @@ export function leftCel({ profiles: all, proof }: Policy): Cel {
     ['opt-out', `${!proof.allowOptOut} && !variables.namespaceLabel.split(".").all(n, n in variables.names)`],
     ['unknown-profile', `!variables.names.all(n, n in ${named})`],
     ['profile-combination', 'variables.names.exists(n, size(variables.names.filter(m, m == n)) > 1)'],
-    ['profile-combination', anyOf(pairs.map((pair) => allOf(pair.map(isNamed))))],
+    ['profile-combination', anyOf([...pairs.map((pair) => allOf(pair.map(isNamed))), ...unseen])],
     ['name-taken', anyOf(taken)],
     ...profiles.flatMap(reasonsOf).map(({ reason, expression }): [LeftReason, Cel] => [reason, expression]),
     ['profile-combination', 'variables.asUser.exists(u, u in variables.notAsUsers)'],

@@ -183,6 +183,7 @@ export type InboundRedirect = {
   port: number;
   excludedBy?: string[];
   excludedPorts?: string;
+  inherited?: true;
   transparent?: Record<string, Matcher>;
   includedBy?: string;
   neverRedirected?: number[];

@@ -9,6 +9,7 @@ export function conflicts(profiles: Profile[]): string[] {
     ...redirectConflicts(profiles),
     ...reachConflicts(profiles),
     ...[containerConflict(profiles), inboundConflict(profiles)].flatMap((text) => text ?? []),
+    ...continuousConflicts(profiles),
     ...annotationConflicts(profiles),
     ...contradictions(profiles),
     ...replacedConflicts(profiles),
@@ -55,7 +56,8 @@ function reachConflicts(profiles: Profile[]): string[] {
 
 function containerConflict(profiles: Profile[]): string | undefined {
   const proving = profiles.filter(
-    ({ proof: { container, checks, witness } }) => container ?? witness ?? checks[0],
+    ({ proof: { container, checks, witness, continuous } }) =>
+      container ?? witness ?? continuous ?? checks[0],
   );
   const own = proving.find(({ proof }) => proof.container !== undefined);
   const second = proving.find((profile) => profile !== own);
@@ -70,6 +72,32 @@ function inboundConflict(profiles: Profile[]): string | undefined {
   if (witness === undefined || first === undefined || second === undefined) return undefined;
   return `proof.witness of profile "${witness.name}" can show one proof.inbound, not those of "${first.name}" and "${second.name}"`;
 }
+
+/** Rechecks repeat the checks of all profiles of a pod, so the settings of two profiles must be equal. */
+function continuousConflicts(profiles: Profile[]): string[] {
+  const [first, ...others] = profiles.filter(({ proof }) => proof.continuous !== undefined);
+  if (first === undefined) return [];
+  const second = others.find(({ proof }) => !same(proof.continuous, first.proof.continuous));
+  // whether such a profile applies would change when the port of the readiness probe is added
+  const added = profiles.flatMap(({ proof }) => proof.inbound?.excludedPorts ?? []);
+  const readers = profiles.flatMap(({ name, when }) =>
+    added
+      .filter((key) => [when].flat().some(({ annotations }) => getOwn(annotations, key) !== undefined))
+      .map((key) => ({ name, key })),
+  );
+  return [
+    ...(second ? [`profiles "${first.name}" and "${second.name}" differ in proof.continuous`] : []),
+    ...readers.map(
+      ({ name, key }) =>
+        `proof.continuous of profile "${first.name}" adds a port to the annotation ${key}, by which profile "${name}" selects pods`,
+    ),
+  ];
+}
+
+/** Whether profiles cannot be used without a further one: rechecks need a container that runs as long as the pod. */
+export const lacksWitness = (profiles: readonly Profile[]): boolean =>
+  profiles.some(({ proof }) => proof.continuous !== undefined) &&
+  !profiles.some(({ proof }) => proof.witness !== undefined);
 
 /** Annotations that two profiles set to different values. Lists of Multus networks do not conflict: they are merged. */
 function annotationConflicts(profiles: Profile[]): string[] {

@@ -2,7 +2,7 @@ import { parseDuration } from '../../../validator/shared/duration.ts';
 import { CniGateError } from '../../lib/errors.ts';
 import { nameOf } from '../../lib/names.ts';
 import { nearest } from '../../lib/spelling.ts';
-import { conflicts } from './conflicts.ts';
+import { conflicts, lacksWitness } from './conflicts.ts';
 import {
   type Configuration,
   type EvidenceMode,
@@ -95,6 +95,8 @@ export class Policy {
     }
     const faults = conflicts(combined.profiles);
     if (faults.length > 0) throw notCombined(label, `is not possible: ${faults.join('; ')}`);
+    if (lacksWitness(combined.profiles))
+      throw notCombined(label, 'has proof.continuous, but no profile with proof.witness: add one');
     if (this.#combined.size >= mostCombinations) this.#combined.clear();
     this.#combined.set(label, combined);
     return combined;

@@ -23,7 +23,7 @@ export interface Injection {
  */
 export function injectionFor(plan: ProofPlan, proof: ProofSettings): Injection | undefined {
   if (plan.checkNames.length === 0) return undefined;
-  const { program, witness, resources, ownValidator } = plan;
+  const { program, witness, continuous, resources, ownValidator } = plan;
   const volume = plan.checkNames.includes('interfaces') ? podInfo() : undefined;
   const mount: VolumeMount = { name: podInfoVolume, mountPath: podInfoMountPath, readOnly: true };
   // the token's mount is last, where the API server would add it
@@ -32,6 +32,7 @@ export function injectionFor(plan: ProofPlan, proof: ProofSettings): Injection |
     name: validatorContainer,
     ...program,
     ...(witness && { restartPolicy: 'Always', startupProbe: startupProbe(plan, witness.port) }),
+    ...(continuous?.port && { readinessProbe: readinessProbe(continuous.interval, continuous.port) }),
     imagePullPolicy: proof.imagePullPolicy,
     env: environment(plan, proof),
     ...(resources && { resources }),
@@ -65,6 +66,17 @@ function startupProbe({ checks }: ProofPlan, port: number): object {
   };
 }
 
+/** The probe whose port is open unless the network is lost. Its failures take at most three tenths of an interval more. */
+function readinessProbe(interval: string, port: number): object {
+  return {
+    tcpSocket: { port },
+    timeoutSeconds: 1,
+    periodSeconds: Math.max(1, Math.floor((parseDuration(interval) ?? 0) / 10_000)),
+    successThreshold: 1,
+    failureThreshold: 3,
+  };
+}
+
 const field = (name: string, fieldPath: string): EnvVar => ({
   name,
   valueFrom: { fieldRef: { apiVersion: 'v1', fieldPath } },
@@ -72,11 +84,15 @@ const field = (name: string, fieldPath: string): EnvVar => ({
 
 const annotationField = (key: string): string => `metadata.annotations['${key}']`;
 
-function environment({ checks, checkNames, ownValidator }: ProofPlan, proof: ProofSettings): EnvVar[] {
+function environment(
+  { checks, checkNames, continuous, ownValidator }: ProofPlan,
+  proof: ProofSettings,
+): EnvVar[] {
   // a network's own validator gets an empty list: the variable only marks the container as ours
   const result: EnvVar[] = [{ name: env.checks, value: JSON.stringify(checks) }];
   if (ownValidator) return result;
   if (proof.mode === 'warn') result.push({ name: env.mode, value: 'warn' });
+  if (continuous) result.push({ name: env.continuous, value: JSON.stringify(continuous) });
   // an init container can get status.podIPs in an environment variable, but never in a file of a volume
   if (checkNames.some((name) => name !== 'reach')) result.push(field(env.podIPs, 'status.podIPs'));
   if (['roundTrip', 'witness'].some((name) => checkNames.includes(name)))

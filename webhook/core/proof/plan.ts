@@ -1,5 +1,6 @@
 import {
   type Check,
+  type Continuous,
   type ProfileCheck,
   validateCommand,
   type WitnessCheck,
@@ -26,6 +27,7 @@ import {
   type ProfileProof,
   type ProofSettings,
 } from '../profiles/types.ts';
+import { rechecksFor } from './continuous.ts';
 import { familiesIn, narrow } from './families.ts';
 import { idsIn, imageUser, type Place, type ProofIds, runAsFor } from './ids.ts';
 import { resourcesFor } from './resources.ts';
@@ -37,7 +39,10 @@ export interface ProofPlan {
   profiles: readonly Profile[];
   /** The checks of our validator, in the order of the profiles. */
   checks: ProfileCheck[];
-  /** The names of the checks, each once; `container` is a network's own validator. Empty if nothing is proved. */
+  /**
+   * The names of the checks, each once; `container` is a network's own validator, `continuous` stands for rechecks.
+   * Empty if nothing is proved.
+   */
   checkNames: string[];
   /** Set if nothing is proved because the network's own validator could only refuse, and `proof.mode` is `warn`. */
   refuses: boolean;
@@ -46,6 +51,8 @@ export interface ProofPlan {
   /** The image and the command of the init container. */
   program: Pick<Container, 'image' | 'args'> & { command?: string[] };
   witness: WitnessCheck | undefined;
+  /** Set if the checks are repeated while the pod runs. */
+  continuous: Continuous | undefined;
   /** The ids that the checks require and exclude. */
   ids: ProofIds;
   runAs: { runAsUser?: number; runAsGroup?: number };
@@ -88,10 +95,16 @@ export function planFor(
   const ownValidator = container !== undefined;
   // a network's own validator would keep the pod from starting after a failure, even in warn mode
   const refuses = ownValidator && proof.mode === 'warn';
+  const kept: string[] = [];
+  const annotations = annotationsFor(asked, profiles, kept);
+  const rechecks = rechecksFor(place, profiles, witness, annotations);
+  const { settings: continuous, exclusion } = typeof rechecks === 'object' ? rechecks : {};
+  if (exclusion !== undefined) annotations.set(...exclusion);
   const names = [
     ...profiles.flatMap((profile) => profile.proof.checks.map(checkNameOf)),
     ...(ownValidator ? ['container'] : []),
     ...(witness ? ['witness'] : []),
+    ...(continuous ? ['continuous'] : []),
   ];
   const image = container?.image ?? allContainers(pod).find(({ name }) => name === container?.imageOf)?.image;
   const { command, args } = container ?? {};
@@ -101,6 +114,7 @@ export function planFor(
       ? ['not proved: proof.mode is warn, and proof.container of the profile can only refuse']
       : []),
     ...unreadableNetworks(pod, names),
+    ...(typeof rechecks === 'string' ? [`proof.continuous is left out: ${rechecks}`] : []),
   ];
   return {
     profiles,
@@ -112,14 +126,15 @@ export function planFor(
       ? { ...(image && { image }), ...(command && { command }), ...(args && { args }) }
       : { image: proof.image, args: [validateCommand] },
     witness,
+    continuous,
     ids,
     // the user of a network's own validator's image is not known
     runAs: runAsFor(pod, ids, ownValidator ? undefined : imageUser),
     resources: resourcesFor(pod, ownValidator, proof.resources),
     tokenMount: tokenMount(pod),
-    annotations: annotationsFor(asked, profiles, warnings),
+    annotations,
     replaced,
-    warnings,
+    warnings: [...warnings, ...kept],
   };
 }
 

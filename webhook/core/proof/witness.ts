@@ -4,7 +4,7 @@ import { allContainers } from '../facts/pod.ts';
 import type { InboundRedirect, Profile } from '../profiles/types.ts';
 import type { Place } from './ids.ts';
 import { allMatch } from './selection.ts';
-import { portsOf, textAt } from './skipped-ports.ts';
+import { portsOf, textAt, withoutOctals } from './skipped-ports.ts';
 
 /** How long the check waits. The kubelet connects once a second, but notices containers late on a busy node. */
 const timeout = '30s';
@@ -20,9 +20,7 @@ const everywhere = ['0.0.0.0/0', '::/0'];
 export function witnessFor(place: Place, profiles: readonly Profile[]): WitnessCheck | undefined {
   if (!profiles.some(({ proof }) => proof.witness !== undefined)) return undefined;
   const inbound = profiles.find(({ proof }) => proof.inbound !== undefined)?.proof.inbound;
-  const used = allContainers(place.pod).flatMap(({ ports }) =>
-    (Array.isArray(ports) ? ports : []).map(({ containerPort }) => String(containerPort)),
-  );
+  const used = declaredPorts(place);
   if (inbound?.transparent && allMatch(inbound.transparent, place.pod.metadata.annotations)) return undefined;
   const excluded = (inbound?.excludedBy ?? []).map((key) => textAt(place, key) ?? '').join();
   const redirected = inbound && redirectedPort(place, inbound, used, excluded);
@@ -35,23 +33,35 @@ export function witnessFor(place: Place, profiles: readonly Profile[]): WitnessC
   return { port: redirected, inbound: inbound.port, ...(exempt.length > 0 && { exempt }), timeout };
 }
 
+/** The ports that the containers of a pod declare. */
+export const declaredPorts = ({ pod }: Place): string[] =>
+  allContainers(pod).flatMap(({ ports }) =>
+    (Array.isArray(ports) ? ports : []).map(({ containerPort }) => String(containerPort)),
+  );
+
+/** The list of the only ports that the mesh redirects in this pod; undefined if it redirects every port. */
+export function includedPorts({ pod }: Place, inbound: InboundRedirect | undefined): string | undefined {
+  const list = inbound?.includedBy && getOwn(pod.metadata.annotations, inbound.includedBy);
+  return list === '*' ? undefined : list;
+}
+
 /** A port that the mesh redirects in this pod; undefined if there is none. */
 function redirectedPort(
   place: Place,
-  { port, includedBy, neverRedirected = [] }: InboundRedirect,
+  inbound: InboundRedirect,
   used: string[],
   excludedByPod: string,
 ): number | undefined {
-  const excluded = [port, ...neverRedirected, excludedByPod];
-  const only = (includedBy && getOwn(place.pod.metadata.annotations, includedBy)) ?? '*';
-  if (only === '*') return firstPort(portsOf([...used, ...excluded].join()));
-  // only listed ports are redirected, even if peers may use them; iptables reads leading zeros as octal
-  const [ports, skipped] = [portsOf(only.replaceAll(/\b0\d+/g, '')), portsOf(excluded.join())];
+  const excluded = [inbound.port, ...(inbound.neverRedirected ?? []), excludedByPod];
+  const only = includedPorts(place, inbound);
+  if (only === undefined) return firstPort(portsOf([...used, ...excluded].join()));
+  // only listed ports are redirected, even if peers may use them
+  const [ports, skipped] = [portsOf(withoutOctals(only)), portsOf(excluded.join())];
   return firstPort(skipped.map((isSkipped, at) => Number(isSkipped === 1 || ports[at] === 0)));
 }
 
 /** The first unmarked port from the usual port upwards, or else from the least port upwards. */
-function firstPort(taken: Uint8Array): number | undefined {
+export function firstPort(taken: Uint8Array): number | undefined {
   const found = [usualPort, leastPort].map((start) => taken.indexOf(0, start));
   return found.find((port) => port >= 0);
 }

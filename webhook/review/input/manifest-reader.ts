@@ -31,7 +31,7 @@ export interface NamespaceObject {
  * Sorts the objects of documents: workloads and AdmissionReviews are reviewed, Namespaces provide labels, and all other
  * objects are only counted. The order of Namespaces and workloads does not matter.
  *
- * @param kinds kinds of other projects that contain pod templates
+ * @param kinds the kinds of custom resources that contain pod templates
  */
 export function manifestReader(defaultNamespace: string, kinds: readonly TemplateKind[]) {
   const documents: SourceDocument[] = [];

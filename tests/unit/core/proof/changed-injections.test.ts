@@ -7,6 +7,7 @@ import {
   contextFor,
   injected,
   refused,
+  refusedWithRechecks,
   refusedWithWitness,
   taken,
 } from '../../../support/changed-injections.ts';
@@ -27,6 +28,8 @@ async function callAfter(change: Change, profile: string, isRestored: boolean): 
 suite('what another webhook changes in an injection, a later call takes back', () => {
   for (const [what, change] of refused) test(what, () => callAfter(change, 'cilium.multus', true));
   for (const [what, change] of refusedWithWitness) test(what, () => callAfter(change, 'cilium.seen', true));
+  for (const [what, change] of refusedWithRechecks)
+    test(what, () => callAfter(change, 'cilium.watched', true));
 });
 
 suite('what does not change the proof stays', () => {

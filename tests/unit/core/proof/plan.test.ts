@@ -236,6 +236,95 @@ suite('the port of the probe is one that the mesh redirects', () => {
     });
 });
 
+suite('the port of the readiness probe is one that the mesh leaves alone', () => {
+  const key = 'skip';
+  const inbound = { port: 14_041, includedBy: 'only', neverRedirected: [14_042], excludedPorts: key };
+  const watched: Partial<Profile> = {
+    proof: {
+      checks: [],
+      witness: 'kubelet',
+      continuous: { interval: '60s', failures: 3, onFailure: 'recreate', policy: false },
+    },
+  };
+  const ports = (...all: number[]) => ({ ports: all.map((containerPort) => ({ containerPort })) });
+  const everyPort = Array.from({ length: 65_535 }, (_, at) => at + 1);
+
+  const cases: [what: string, mesh: object, given: Given, port: unknown, list?: string][] = [
+    ['not those of the mesh', {}, {}, 14_043, '14043'],
+    [
+      'not those of containers',
+      {},
+      { spec: { initContainers: [{ name: 'a', ...ports(14_043) }] } },
+      14_044,
+      '14044',
+    ],
+    ['added to a list', {}, { annotations: { skip: ' 25,, 80-90 ,' } }, 14_043, '25,80-90,14043'],
+    [
+      'a list that ends with its first digits',
+      {},
+      { annotations: { skip: '140431' } },
+      14_043,
+      '140431,14043',
+    ],
+    ['a list with the port', {}, { annotations: { skip: 'x, 14043' } }, 14_043],
+    ['a range with the port', {}, { annotations: { skip: '14000-15000' } }, 14_043],
+    ['a list of the only ports', {}, { annotations: { only: '14040,14043', skip: 'x' } }, 14_044],
+    ['an empty list of the only ports', {}, { annotations: { only: '' } }, 14_043],
+    ['every port is listed', {}, { annotations: { only: '*' } }, 14_043, '14043'],
+    ["a namespace's list that the mesh does not read", {}, { namespace: { skip: '14043' } }, 14_043, '14043'],
+    ["a namespace's list", { inherited: true }, { namespace: { skip: '25' } }, 14_043, '25,14043'],
+    [
+      "the pod's before its namespace's",
+      { inherited: true },
+      { annotations: { skip: '80' }, namespace: { skip: '25' } },
+      14_043,
+      '80,14043',
+    ],
+    ["a namespace's with the port", { inherited: true }, { namespace: { skip: '14043' } }, 14_043],
+    [
+      'no list',
+      { excludedPorts: undefined },
+      { annotations: { skip: '14043' } },
+      'profile "p0" has no proof.inbound.excludedPorts',
+    ],
+    ['octal to iptables', {}, { annotations: { skip: '014043' } }, 14_043, '014043,14043'],
+    ['another form', {}, { annotations: { skip: '1-' } }, 'skip is no list of ports: "1-"'],
+    [
+      'no free port',
+      {},
+      { spec: { containers: [{ name: 'a', ...ports(...everyPort) }] } },
+      'the pod has no free port for the readiness probe',
+    ],
+  ];
+  for (const [what, changed, given, expected, list] of cases)
+    test(what, () => {
+      const mesh = { proof: { checks: [], inbound: { ...inbound, ...changed } } };
+      const { continuous, annotations, warnings } = planOf([mesh, watched], given);
+      assert.equal(
+        continuous?.port ?? warnings.join().replace('proof.continuous is left out: ', ''),
+        expected,
+      );
+      assert.equal(annotations.get(key), list);
+    });
+
+  test('no profile with a witness applies to the pod', () => {
+    const { proof } = watched;
+    const { witness: _, ...unseen } = proof ?? assert.fail();
+    const { continuous, warnings } = planOf([{ proof: unseen }], {});
+    assert.equal(continuous, undefined);
+    assert.deepEqual(warnings, ['proof.continuous is left out: the kubelet is no witness of the pod']);
+  });
+
+  test('an annotation of a profile stays, and may have the port', () => {
+    const mesh = { proof: { checks: [], inbound } };
+    const planWith = (value: string) => planOf([mesh, watched, { annotations: { skip: value } }], {});
+    assert.deepEqual([...planWith('14043').annotations], [[key, '14043']]);
+    assert.equal(planWith('14043').continuous?.port, 14_043);
+    assert.deepEqual(planWith('25').warnings, ['proof.continuous is left out: profile "p2" sets skip']);
+    assert.deepEqual([...planWith('25').annotations], [[key, '25']]);
+  });
+});
+
 suite('networks of a profile are merged into those of the pod', () => {
   const wins = "the pod's own entry wins:";
   const unreadable = "the pod's own list cannot be read, so nothing was added";
