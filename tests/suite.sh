@@ -2,7 +2,8 @@
 # usage: npm run suite NAME [-- OPTIONS]
 #
 # The suites beside `npm test`. tests/README.md says what each needs: most need root.
-#   alerts attack [--nightly] arm64 chart cluster [FILE ...] dashboard image netns node package tenants [--nightly] yaml
+#   alerts attack [--nightly] arm64 calico chart cluster [FILE ...] dashboard image netns node [FILE ...] package
+#   tenants [--nightly] yaml
 set -euo pipefail
 cd "$(dirname "$0")/.."
 name=${1-}
@@ -50,6 +51,16 @@ case $name in
     fi
     twice 1 240 tests/attack/*.test.ts
     ;;
+  calico)
+    npm run build:host
+    CALICO_PROGRAMS=$(mktemp -d)
+    trap 'rm -r "$CALICO_PROGRAMS"' EXIT
+    go -C tests/calico build -trimpath -o "$CALICO_PROGRAMS/" tool
+    cp "$CALICO_PROGRAMS"/calico{,-ipam}
+    CALICO_SOURCE=$(go -C tests/calico list -m -f '{{.Dir}}' github.com/projectcalico/calico)
+    export CALICO_PROGRAMS CALICO_SOURCE
+    node tests/cluster/run.ts node --test --test-timeout=120000 tests/calico/calico.test.ts
+    ;;
   chart) node tests/chart/programs.ts && exec node tests/cluster/suite/main.ts tests/chart/*.test.ts ;;
   cluster) shift && exec node tests/cluster/suite/main.ts "$@" ;;
   dashboard) in_turn 180 tests/dashboard/*.test.ts ;;
@@ -69,8 +80,9 @@ case $name in
     exit "$code"
     ;;
   node)
-    exec setpriv --pdeathsig=TERM node tests/node/run.ts node --test --test-concurrency=1 --test-timeout=1200000 \
-      tests/node/*.test.ts
+    shift
+    [ $# -gt 0 ] || set -- tests/node/*.test.ts
+    exec setpriv --pdeathsig=TERM node tests/node/run.ts node --test --test-concurrency=1 --test-timeout=1200000 "$@"
     ;;
   package) exec node --test --test-concurrency=1 tests/package/*.test.ts ;;
   tenants)
@@ -82,7 +94,7 @@ case $name in
     around='node tests/cluster/run.ts' twice 1 "$seconds" tests/attack/tenants/tenants.test.ts
     ;;
   *)
-    sed -n '2,5s/^# \{0,1\}//p' "$0" >&2
+    sed -n '2,6s/^# \{0,1\}//p' "$0" >&2
     exit 2
     ;;
 esac

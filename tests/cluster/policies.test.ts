@@ -133,7 +133,7 @@ await makeNamespace(cluster, plainNamespace);
 /** Installs policies side by side. Returns their names. */
 async function install(policies: Iterable<Policy>, prefix: string): Promise<Map<Policy, string>> {
   const names = new Map([...policies].map((policy, at) => [policy, `${prefix}${at}`]));
-  await Promise.all([...names].map(([policy, name]) => installPolicy(cluster, policy, name)));
+  await Promise.all([...names].map(([policy, name]) => installPolicy(cluster, policy, name, 'Never')));
   return names;
 }
 

@@ -1,15 +1,17 @@
 import assert from 'node:assert/strict';
-import { before, describe, test } from 'node:test';
+import { rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
 import { builtInProfiles } from '../../webhook/config/builtin.ts';
 import { configurationOf } from '../support/configurations.ts';
+import { GoProgram } from '../support/go-program.ts';
 import { cnitool, PluginChain } from './chain/chain.ts';
 import { otherPodAddress, podAddress } from './harness/addresses.ts';
 import { startProof } from './harness/proof.ts';
 import { Sandbox } from './harness/sandbox.ts';
 import type { Step } from './table/plan.ts';
-import { calico, flannel, ovnKubernetes } from './table/stand-ins.ts';
-
-before(cnitool);
+import { antrea, azure, calico, flannel, ovnKubernetes } from './table/stand-ins.ts';
 
 /* What the checks of profiles for every pod can prove, and what they cannot. */
 const node =
@@ -21,6 +23,15 @@ const inNode =
   async (sandbox) =>
     void (await sandbox.exec('node', 'sh', ['-c', script]));
 const correct: Step = () => {};
+/** Removes the permanent neighbour entries of the pod. */
+const forget: Step = async (sandbox) => {
+  await sandbox.ip('pod', 'neigh flush all nud permanent');
+};
+/** Drops every frame that the pod's port receives, ARP included. */
+const dropAll: Step = async (sandbox) => {
+  const chain = 'chain c { type filter hook ingress device "podport" priority 0; policy drop; }';
+  await sandbox.exec('node', 'nft', ['-f', '-'], `table netdev flows {\n${chain}\n}\n`);
+};
 
 /** A situation, the step that creates it, and the expected result of the proof: `passed`, or reasons of failures. */
 type Case = [what: string, step: Step, expected: string, podIPs?: string[]];
@@ -31,6 +42,8 @@ const otherAddress: Case = [
   'address-missing IPv4, address-missing IPv6',
   Object.values(otherPodAddress),
 ];
+
+const bothSilent = 'gateway-silent IPv4, gateway-silent IPv6';
 
 const networks: [profile: string, make: () => Promise<Sandbox>, cases: Case[]][] = [
   [
@@ -66,11 +79,7 @@ const networks: [profile: string, make: () => Promise<Sandbox>, cases: Case[]][]
         node('link set veth0 nomaster'),
         'gateway-silent IPv6',
       ],
-      [
-        'cni0 has no address',
-        node('addr flush dev cni0 scope global'),
-        'gateway-silent IPv4, gateway-silent IPv6',
-      ],
+      ['cni0 has no address', node('addr flush dev cni0 scope global'), bothSilent],
       otherAddress,
       ['not seen: no way to pods of other nodes', node('route del 10.244.2.0/24'), 'passed'],
     ],
@@ -80,17 +89,43 @@ const networks: [profile: string, make: () => Promise<Sandbox>, cases: Case[]][]
     ovnKubernetes,
     [
       ['correct', correct, 'passed'],
+      ["no flows for the pod's port", node('link set ovnport nomaster'), bothSilent],
+      ['no flows for the logical router', node('link set stor nomaster'), bothSilent],
+      otherAddress,
+    ],
+  ],
+  [
+    'antrea',
+    antrea,
+    [
+      ['correct', correct, 'passed'],
+      // https://github.com/antrea-io/antrea/issues/274
+      ["no flows for the pod's port", dropAll, bothSilent],
+      ['antrea-gw0 is down', node('link set antrea-gw0 down'), bothSilent],
+      otherAddress,
+    ],
+  ],
+  // GKE Dataplane V2 has no rows of its own: it is based on Cilium, whose states are in states.ts
+  [
+    'azure-cni',
+    azure,
+    [
+      ['correct', correct, 'passed'],
+      ['no permanent neighbour: with IPv4, proxy ARP answers', forget, 'gateway-silent IPv6'],
       [
-        "no flows for the pod's port",
-        node('link set ovnport nomaster'),
-        'gateway-silent IPv4, gateway-silent IPv6',
-      ],
-      [
-        'no flows for the logical router',
-        node('link set stor nomaster'),
-        'gateway-silent IPv4, gateway-silent IPv6',
+        'no permanent neighbour, and no proxy ARP',
+        async (sandbox) => {
+          await inNode('echo 0 > /proc/sys/net/ipv4/conf/pod0/proxy_arp')(sandbox);
+          await forget(sandbox);
+        },
+        bothSilent,
       ],
       otherAddress,
+      [
+        'not seen: no host route to the pod',
+        node(`route del ${podAddress.ipv4}`, `route del ${podAddress.ipv6}`),
+        'passed',
+      ],
     ],
   ],
 ];
@@ -98,19 +133,54 @@ const networks: [profile: string, make: () => Promise<Sandbox>, cases: Case[]][]
 /** A situation, the script that creates it on the node, and the expected result. */
 type ChainedCase = [what: string, script: string, expected: string];
 
+/** Flannel's plugin in its last version of the CNI project. The Go module proxy has no later one. It knows only IPv4. */
+const flannelPlugin = new GoProgram('github.com/containernetworking/plugins/plugins/meta/flannel', 'v0.9.1');
+/** The file that flanneld writes. */
+const subnetFile = join(tmpdir(), `cni-gate-subnet-${process.pid}.env`);
+before(async () => {
+  await Promise.all([cnitool(), flannelPlugin.build()]);
+  const lines = [
+    'FLANNEL_NETWORK=10.244.0.0/16',
+    'FLANNEL_SUBNET=10.244.2.1/24',
+    'FLANNEL_MTU=1450',
+    'FLANNEL_IPMASQ=true',
+  ];
+  writeFileSync(subnetFile, `${lines.join('\n')}\n`);
+});
+after(() => rmSync(subnetFile, { force: true }));
+
+interface Network {
+  main: object;
+  routes?: string[];
+  version?: string;
+  program?: GoProgram;
+}
+
 /**
  * The same checks in sandboxes that the CNI project's plugins made, configured as the networks configure them: Flannel's
  * plugin delegates to `bridge` (flannel-io/flannel v0.28.10, Documentation/kube-flannel.yml), kube-router installs
  * `bridge` (v2.1.0, daemonset/), and kind's kindnet installs `ptp`.
  */
-const chained: [profile: string, network: { main: object; routes?: string[] }, cases: ChainedCase[]][] = [
+const chained: [profile: string, network: Network, cases: ChainedCase[]][] = [
+  [
+    'flannel',
+    {
+      main: { type: 'flannel', subnetFile, delegate: { hairpinMode: true, isDefaultGateway: true } },
+      version: '0.3.1',
+      program: flannelPlugin,
+    },
+    [
+      ['correct', 'true', 'passed'],
+      ['cni0 has no address', 'ip addr flush dev cni0', 'gateway-silent IPv4'],
+    ],
+  ],
   [
     'flannel',
     { main: { type: 'bridge', bridge: 'cni0', isDefaultGateway: true, hairpinMode: true, mtu: 1450 } },
     [
       ['correct', 'true', 'passed'],
-      ['cni0 has no address', 'ip addr flush dev cni0', 'gateway-silent IPv4, gateway-silent IPv6'],
-      ['cni0 is down', 'ip link set cni0 down', 'gateway-silent IPv4, gateway-silent IPv6'],
+      ['cni0 has no address', 'ip addr flush dev cni0', bothSilent],
+      ['cni0 is down', 'ip link set cni0 down', bothSilent],
     ],
   ],
   [
@@ -118,7 +188,7 @@ const chained: [profile: string, network: { main: object; routes?: string[] }, c
     { main: { type: 'bridge', bridge: 'kube-bridge', isDefaultGateway: true } },
     [
       ['correct', 'true', 'passed'],
-      ['no address', 'ip addr flush dev kube-bridge', 'gateway-silent IPv4, gateway-silent IPv6'],
+      ['no address', 'ip addr flush dev kube-bridge', bothSilent],
     ],
   ],
   [
@@ -129,7 +199,7 @@ const chained: [profile: string, network: { main: object; routes?: string[] }, c
       [
         "the node's end of the link is down",
         'ip -o link show type veth | cut -d" " -f2 | cut -d@ -f1 | xargs -I@ ip link set @ down',
-        'gateway-silent IPv4, gateway-silent IPv6',
+        bothSilent,
       ],
     ],
   ],
@@ -160,11 +230,11 @@ for (const [profile, make, cases] of networks) {
   });
 }
 
-for (const [profile, network, cases] of chained) {
-  describe(`${profile}, by real plugins`, { concurrency: 3 }, () => {
+for (const [profile, { program, ...network }, cases] of chained) {
+  describe(`${profile}, by ${program ? 'its real plugin' : 'real plugins'}`, { concurrency: 3 }, () => {
     for (const [what, script, expected] of cases) {
       test(`${what}: ${expected}`, async () => {
-        await using chain = await PluginChain.make();
+        await using chain = await PluginChain.make(program);
         await chain.configure({ withMesh: false, ...network });
         await using sandbox = await Sandbox.make({ gateway: 'none' });
         const podIPs = await chain.add(sandbox);
@@ -177,3 +247,14 @@ for (const [profile, network, cases] of chained) {
     }
   });
 }
+
+test('Flannel without subnet.env: the pod gets no network, so no proof runs', async () => {
+  await using chain = await PluginChain.make(flannelPlugin);
+  await chain.configure({
+    withMesh: false,
+    main: { type: 'flannel', subnetFile: '/none' },
+    version: '0.3.1',
+  });
+  await using sandbox = await Sandbox.make({ gateway: 'none' });
+  await assert.rejects(chain.add(sandbox), /open \/none: no such file/);
+});

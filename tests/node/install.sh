@@ -5,7 +5,7 @@ set -euo pipefail
 # a Docker engine builds the images
 "$(dirname "$0")/../image/install.sh"
 
-commands=(containerd ctr runc ip iptables-nft iptables-nft-restore mount nsenter setpriv tar unshare)
+commands=(containerd ctr runc ip iptables-nft iptables-nft-restore mount nft nsenter setpriv tar unshare)
 missing=()
 for command in "${commands[@]}"; do
   command -v "$command" >/dev/null || missing+=("$command")
@@ -13,7 +13,7 @@ done
 [ -x /usr/lib/cni/bridge ] || missing+=(/usr/lib/cni/bridge)
 [ ${#missing[@]} -eq 0 ] && exit 0
 
-packages=(containerd runc containernetworking-plugins iproute2 iptables mount tar util-linux)
+packages=(containerd runc containernetworking-plugins iproute2 iptables mount nftables tar util-linux)
 if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
   printf 'tests/node needs %s.\nHere is no apt-get, or no right to use it. Debian has them in: %s\n' \
     "${missing[*]}" "${packages[*]}" >&2

@@ -1,19 +1,14 @@
 import assert from 'node:assert/strict';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { builtInProfiles } from '../../webhook/config/builtin.ts';
 import { profileLabel, validatorContainer } from '../../webhook/lib/names.ts';
 import { validatorImage } from '../../webhook/lib/version.ts';
-import { Cluster } from '../cluster/harness/cluster.ts';
 import { pod } from '../cluster/harness/objects.ts';
-import { install } from '../cluster/installed/installation.ts';
 import { makeNamespace } from '../cluster/installed/working.ts';
 import { configure } from './harness/configure.ts';
-import { forNodes } from './harness/network.ts';
-import { RealNode } from './harness/node.ts';
+import { meshedNode } from './harness/installed.ts';
 import { Times } from './harness/times.ts';
 import { latestProof, type Pod } from './harness/workload.ts';
-import { gateImages, sandboxImage, standIn } from './images/images.ts';
-import { chained, installerImage, linkerdCni } from './mesh/daemon-set.ts';
 
 /*
  * What `proof.replaces` saves. In place of linkerd's validator, which cannot be built here, runs a program that ends at
@@ -28,17 +23,8 @@ type FullPod = Pod & {
   status: { phase: string };
 };
 
-const cluster = await Cluster.start(forNodes);
-after(() => cluster.stop());
+const { cluster, replicas, node, image } = await meshedNode();
 const { api } = cluster;
-const { replicas } = await install(cluster, 'strict');
-after(() => Promise.all(replicas.map((replica) => replica.end('SIGKILL'))));
-const image = standIn('localhost/waits:test', 'pause.ts');
-const images = [...gateImages(), sandboxImage(), installerImage(), image];
-const node = await RealNode.start(cluster, 'node-1', images);
-after(() => node.powerCut());
-await cluster.apply(...linkerdCni(cluster.server, 0));
-await chained(node);
 const linkerd = builtInProfiles().find(({ name }) => name === 'linkerd');
 assert.ok(linkerd);
 const alone = { ...linkerd, name: 'alone', proof: { ...linkerd.proof, replaces: [meshValidator] } };

@@ -51,6 +51,7 @@ function checkMachine(): void {
     'iptables-nft',
     'iptables-nft-restore',
     'mount',
+    'nft',
     'nsenter',
     'tar',
   ];

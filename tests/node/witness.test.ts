@@ -1,19 +1,15 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { profileLabel, validatorContainer } from '../../webhook/lib/names.ts';
 import { validatorImage } from '../../webhook/lib/version.ts';
-import { Cluster } from '../cluster/harness/cluster.ts';
 import { eventually } from '../cluster/harness/eventually.ts';
 import { pod, workload } from '../cluster/harness/objects.ts';
-import { install } from '../cluster/installed/installation.ts';
 import { makeNamespace } from '../cluster/installed/working.ts';
 import { configure } from './harness/configure.ts';
-import { forNodes } from './harness/network.ts';
-import { RealNode } from './harness/node.ts';
+import { meshedNode } from './harness/installed.ts';
 import { isReady, latestProof, type Pod } from './harness/workload.ts';
-import { gateImages, sandboxImage, standIn } from './images/images.ts';
-import { chained, installerImage, linkerdCni } from './mesh/daemon-set.ts';
+import { chained } from './mesh/daemon-set.ts';
 
 /*
  * The kubelet as a witness. This node cannot enforce a NetworkPolicy; tests/netns/witness.test.ts has a policy that
@@ -26,17 +22,8 @@ type FullPod = Pod & {
   status: { phase: string; qosClass: string };
 };
 
-const cluster = await Cluster.start(forNodes);
-after(() => cluster.stop());
+const { cluster, replicas, node, image } = await meshedNode();
 const { api } = cluster;
-const { replicas } = await install(cluster, 'strict');
-after(() => Promise.all(replicas.map((replica) => replica.end('SIGKILL'))));
-const image = standIn('localhost/waits:test', 'pause.ts');
-const images = [...gateImages(), sandboxImage(), installerImage(), image];
-const node = await RealNode.start(cluster, 'node-1', images);
-after(() => node.powerCut());
-await cluster.apply(...linkerdCni(cluster.server, 0));
-await chained(node);
 const settings = {
   profiles: [
     { name: 'seen', proof: { witness: 'kubelet' } },

@@ -23,13 +23,23 @@ export const plainNamespace = 'plain';
 
 const registration = '/apis/admissionregistration.k8s.io/v1/';
 
-/** Installs the policy for the namespaces with the label `group: NAME`, and waits until it is in force. */
-export async function installPolicy(cluster: Cluster, policy: Policy, name: string): Promise<void> {
+/**
+ * Installs the policy for the namespaces with the label `group: NAME`, and waits until it is in force.
+ *
+ * @param reinvocationPolicy with `Never`, no second call corrects what the first one did wrong
+ */
+export async function installPolicy(
+  cluster: Cluster,
+  policy: Policy,
+  name: string,
+  reinvocationPolicy: 'IfNeeded' | 'Never' = 'IfNeeded',
+): Promise<void> {
   const [object, binding] = policyObjects(policy, {
     ...matchConstraints,
     namespaceSelector: { ...namespaceSelector, matchLabels: { [group]: name } },
   });
-  await cluster.api.post(`${registration}mutatingadmissionpolicies`, { ...object, metadata: { name } });
+  const spec = { ...object?.spec, reinvocationPolicy };
+  await cluster.api.post(`${registration}mutatingadmissionpolicies`, { ...object, metadata: { name }, spec });
   const own = { ...binding, metadata: { name }, spec: { policyName: name } };
   await cluster.api.post(`${registration}mutatingadmissionpolicybindings`, own);
   await governed(cluster, `${name}-probe`, name, { labels: { [profileLabel]: 'probe' } });

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { GoProgram } from '../../support/go-program.ts';
 import { run } from '../../support/run.ts';
@@ -41,7 +41,8 @@ export class PluginChain implements AsyncDisposable {
     this.#folder = folder;
   }
 
-  static async make(): Promise<PluginChain> {
+  /** @param program a plugin that Debian does not have, and that is built */
+  static async make(program?: GoProgram): Promise<PluginChain> {
     if (!existsSync(join(debianPlugins, 'bridge'))) {
       throw new Error(
         `NOT RUN: no CNI plugins in ${debianPlugins}; as root on Debian: tests/netns/install.sh`,
@@ -50,6 +51,7 @@ export class PluginChain implements AsyncDisposable {
     const tool = await cnitool();
     const folder = await mkdtemp(join(tmpdir(), 'cni-gate-chain-'));
     for (const name of ['net.d', 'bin', 'state']) await mkdir(join(folder, name));
+    if (program) await symlink(program.path, join(folder, 'bin', basename(program.path)));
     const own = join(folder, 'bin', 'mesh-rules');
     await writeFile(own, `#!/bin/sh\nexec '${process.execPath}' '${ownPlugin}'\n`);
     await chmod(own, 0o755);
@@ -60,9 +62,15 @@ export class PluginChain implements AsyncDisposable {
   /**
    * @param main settings of the plugin that makes the pod's interface; by default, of `bridge`
    * @param routes the destinations of the pod's routes, for a plugin that adds none itself
+   * @param version of the CNI specification
    */
-  async configure(options: { withMesh: boolean; main?: object; routes?: string[] }): Promise<void> {
-    const { withMesh, main = bridge, routes = [] } = options;
+  async configure(options: {
+    withMesh: boolean;
+    main?: object;
+    routes?: string[];
+    version?: string;
+  }): Promise<void> {
+    const { withMesh, main = bridge, routes = [], version = cniVersion } = options;
     const ipam = {
       type: 'host-local',
       dataDir: join(this.#folder, 'state', 'networks'),
@@ -70,7 +78,7 @@ export class PluginChain implements AsyncDisposable {
       routes: routes.map((dst) => ({ dst })),
     };
     const plugins = [{ ...main, ipam }, ...(withMesh ? [{ type: 'mesh-rules' }] : [])];
-    const text = JSON.stringify({ cniVersion, name: 'pods', plugins });
+    const text = JSON.stringify({ cniVersion: version, name: 'pods', plugins });
     await writeFile(join(this.#folder, 'net.d', '10-pods.conflist'), text);
   }
 

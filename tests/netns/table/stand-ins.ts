@@ -33,14 +33,9 @@ const gateways = (sandbox: Sandbox, device: string): string[] =>
       `addr add ${withPrefix(family, gatewayAddress[family], 'subnet')} dev ${device}${nodad(family)}`,
   );
 
-/**
- * Calico's network as its plugin sets it up (projectcalico/calico, cni-plugin/pkg/dataplane/linux): a host route to the
- * pod, and proxy ARP for a gateway that no interface has. The IPv6 gateway is the node end's link-local address.
- */
-export async function calico(): Promise<Sandbox> {
-  const sandbox = await Sandbox.make({ gateway: 'none' });
-  // proxy ARP answers only for addresses to which the node has a route
-  await sandbox.ip(
+/** Gives the node a default route, because proxy ARP answers only for addresses to which the node has a route. */
+const connectNode = (sandbox: Sandbox): Promise<string> =>
+  sandbox.ip(
     'node',
     'link add uplink type veth peer name fabric',
     'link set fabric up',
@@ -48,6 +43,14 @@ export async function calico(): Promise<Sandbox> {
     'addr add 192.168.50.2/24 dev uplink',
     'route replace default via 192.168.50.1 dev uplink',
   );
+
+/**
+ * Calico's network as its plugin sets it up (projectcalico/calico, cni-plugin/pkg/dataplane/linux): a host route to the
+ * pod, and proxy ARP for a gateway that no interface has. The IPv6 gateway is the node end's link-local address.
+ */
+export async function calico(): Promise<Sandbox> {
+  const sandbox = await Sandbox.make({ gateway: 'none' });
+  await connectNode(sandbox);
   await link(sandbox, 'cali0', 'ee:ee:ee:ee:ee:ee');
   for (const [path, value] of [
     ['ipv4/neigh/cali0/proxy_delay', 0],
@@ -112,6 +115,42 @@ export async function ovnKubernetes(): Promise<Sandbox> {
   await run('ip', ['-netns', router, '-batch', '-'], `${lines.join('\n')}\n`);
   await link(sandbox, 'ovnport', '02:00:00:00:00:01');
   await sandbox.ip('node', 'link set ovnport master br-int');
+  await giveSubnet(sandbox);
+  return sandbox;
+}
+
+/**
+ * Azure CNI's network in transparent mode (Azure/azure-container-networking,
+ * network/transparent_endpointclient_linux.go): as with the AWS VPC CNI, the pod has a permanent neighbour entry for a
+ * gateway that no interface has. In addition, the node's end of the link answers for it (proxy ARP).
+ */
+export async function azure(): Promise<Sandbox> {
+  const sandbox = await Sandbox.make({ gateway: 'stand-in' });
+  await connectNode(sandbox);
+  for (const name of ['forwarding', 'proxy_arp']) await setting(sandbox, `ipv4/conf/pod0/${name}`, 1);
+  return sandbox;
+}
+
+/**
+ * A stand-in for Antrea (antrea-io/antrea, docs/design/ovs-pipeline.md): a Linux bridge in place of the Open vSwitch
+ * bridge br-int, whose port antrea-gw0 is an interface of the node and has the gateway's address. The agent writes flows
+ * for each pod's port.
+ */
+export async function antrea(): Promise<Sandbox> {
+  const sandbox = await Sandbox.make({ gateway: 'none' });
+  await sandbox.ip(
+    'node',
+    // without ARP, because a Linux bridge itself would answer for the node's addresses
+    'link add br-int type bridge',
+    'link set br-int up arp off',
+    'link add antrea-gw0 type veth peer name gw0port',
+    'link set gw0port master br-int',
+    'link set gw0port up',
+    'link set antrea-gw0 up',
+    ...gateways(sandbox, 'antrea-gw0'),
+  );
+  await link(sandbox, 'podport', '02:00:00:00:00:01');
+  await sandbox.ip('node', 'link set podport master br-int');
   await giveSubnet(sandbox);
   return sandbox;
 }

@@ -198,10 +198,11 @@ suite('a wrong check is refused', () => {
       ),
       check(
         'policy without a condition in when, and with targets that show nothing',
-        '{policy: {blocked: ["db:1", "db:0", "127.0.0.1:1"], allowed: ["db:2", "db:1"]}}',
+        '{policy: {blocked: ["db:1", "db:0", "127.0.0.1:1", "db:65536"], allowed: ["db:2", "db:1"]}}',
         '.policy: needs a condition in when, such as namespaceLabels: without a network policy, no pod ever passes',
         '.policy.blocked[1]: "db:0" is no host and port',
         '.policy.blocked[2]: "127.0.0.1:1" never leaves the pod: no policy applies',
+        '.policy.blocked[3]: "db:65536" is no host and port',
         '.policy.allowed[1]: "db:1" is blocked and allowed',
       ),
       check(
@@ -224,6 +225,11 @@ suite('a wrong profile is refused', () => {
         'families with two sources',
         'proof: {families: {container: a, env: A, dualStackEnv: B}}\n',
         '.proof.families: must be a container and one of env (a variable with the addresses that the proxy listens on, address:port separated by commas) and dualStackEnv (a variable that is true if the mesh serves both families), has container, env, dualStackEnv',
+      ],
+      [
+        'policy, with one condition that holds for every pod',
+        'proof: {checks: [{policy: {blocked: ["db:1"]}}]}\n    when: [{namespaceLabels: {a: b}}, {}]\n',
+        '.proof.checks[0].policy: needs a condition in when, such as namespaceLabels: without a network policy, no pod ever passes',
       ],
       [
         'args and env without a container',

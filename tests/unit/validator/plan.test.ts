@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readChecks } from '../../../validator/input.ts';
-import { plan } from '../../../validator/plan.ts';
-import { type Device, readPod } from '../../../validator/pod.ts';
+import { expectedOf, plan } from '../../../validator/plan.ts';
+import { type Device, type Pod, readPod } from '../../../validator/pod.ts';
 import { type Family, parseAddress } from '../../../validator/shared/addresses.ts';
 import { env } from '../../../validator/shared/contract.ts';
 
@@ -33,8 +33,23 @@ test('a check without a family of the pod fails', () => {
   assert.deepEqual(steps(policy(dual), ['IPv6']), ['policy -']);
   assert.deepEqual(steps(policy({ blocked: ['fd00::1:443'] }), ['IPv4']), ['policy - no-target']);
   assert.deepEqual(steps(policy({ ...dual, allowed: ['192.0.2.2:2'] }), ['IPv6']), ['policy - no-target']);
+  assert.deepEqual(steps(policy({ blocked: dual.blocked }), ['IPv6']), ['policy -']);
   const gateway = { profile: 'cilium', gateway: { timeout: '1s' } };
   assert.deepEqual(steps(gateway, []), ['gateway - address-unknown']);
+});
+
+test('what a policy is expected to do', () => {
+  const expected = (lists: object): string => {
+    const policy = { ...lists, timeout: '1s' };
+    const [step] = plan(readChecks(JSON.stringify([{ profile: 'deny', policy }])), { families: ['IPv4'] });
+    return step ? expectedOf(step, {} as Pod) : '';
+  };
+  const blocked = ['api:443', 'db:1'];
+  assert.equal(expected({ blocked }), 'for a second no connection to api:443, db:1');
+  assert.equal(
+    expected({ blocked, allowed: ['dns:53', 'dns:54'] }),
+    'for a second connections to dns:53, dns:54, and no connection to api:443, db:1',
+  );
 });
 
 test("an inbound redirect: a step for the family of the kernel's first address, IPv4 before IPv6", () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod } from '../../../validator/pod.ts';
+import type { Family } from '../../../validator/shared/addresses.ts';
 import { kernel, native, settled } from './kernel.ts';
 
 const { attemptPolicy } = await import('../../../validator/checks/policy.ts');
@@ -20,6 +21,7 @@ let begun = 0;
 let dials: { address: string; at: number; end: End; ends: number }[] = [];
 /** Descriptors of look-ups, from which the addresses are read, then nothing. */
 let pipes = new Map<number, string>();
+let closed = new Set<number>();
 
 Object.assign(native, {
   socket: () => dials.push({ address: '', at: 0, end: undefined, ends: 0 }) - 1,
@@ -39,9 +41,10 @@ Object.assign(native, {
   localEnd: () => ({ address: '10.0.0.9', port: 1 }),
   lookUp: (name: string) => {
     const pipe = 10_000 + pipes.size;
-    pipes.set(pipe, names[name] ?? '!ENOTFOUND');
+    pipes.set(pipe, name === 'silent' ? name : (names[name] ?? '!ENOTFOUND'));
     return pipe;
   },
+  close: (descriptor: number) => void closed.add(descriptor),
   read: (pipe: number) => {
     const text = pipes.get(pipe) ?? '';
     pipes.set(pipe, '');
@@ -50,7 +53,8 @@ Object.assign(native, {
 });
 const isReady = (descriptor: number): boolean => {
   const dial = dials[descriptor];
-  return descriptor >= 10_000 || (dial?.end !== undefined && kernel.now >= dial.ends);
+  if (descriptor >= 10_000) return pipes.get(descriptor) !== 'silent';
+  return dial?.end !== undefined && kernel.now >= dial.ends;
 };
 native.poll = (descriptors: number[], _: number[], milliseconds: number): number[] => {
   const waits = descriptors.map((it) =>
@@ -61,16 +65,23 @@ native.poll = (descriptors: number[], _: number[], milliseconds: number): number
 };
 
 /** Runs the check for at most 6 s. @returns the reason or `passed`, the seconds, and what was seen */
-async function prove(blocked: string[], allowed: string[], how: Network) {
+async function prove(
+  blocked: string[],
+  allowed: string[],
+  how: Network,
+  families: Family[] = ['IPv4', 'IPv6'],
+) {
   network = how;
   begun = kernel.now;
   dials = [];
   pipes = new Map();
-  const pod = { families: ['IPv4', 'IPv6'] } as Pod;
+  closed = new Set();
+  const pod = { families } as Pod;
   const attempt = attemptPolicy({ blocked, ...(allowed.length > 0 && { allowed }), timeout: '6s' }, pod);
   const finding = await settled(untilPassed(begun + 6000, attempt));
   const result = finding.passed ? 'passed' : finding.reason;
-  return { result, seconds: (kernel.now - begun) / 1000, seen: finding.seen };
+  const note = finding.passed ? finding.note : undefined;
+  return { result, note, seconds: (kernel.now - begun) / 1000, seen: finding.seen };
 }
 
 const [server, dns] = ['10.0.0.1', '10.0.0.53'];
@@ -113,6 +124,22 @@ const rows: [what: string, how: Network, result: string][] = [
   ],
   ['all targets answer', () => 'connected', 'policy-not-in-force'],
   [
+    'only the blocked target answers',
+    (address) => (address === server ? 'connected' : undefined),
+    'policy-not-in-force',
+  ],
+  [
+    'the blocked target resets, and there is no route to the allowed one',
+    (address) => (address === server ? 'reset' : 'no route'),
+    'connect-refused',
+  ],
+  [
+    'no route to the blocked target, and the allowed one is rejected',
+    (address) => (address === server ? 'no route' : 'icmp'),
+    'unreachable',
+  ],
+  ['no route to the allowed target', (address) => (address === dns ? 'no route' : undefined), 'unreachable'],
+  [
     'the allowed target answers after a lost packet',
     (address) => (address === dns ? ['connected', 1100] : undefined),
     'passed',
@@ -126,11 +153,62 @@ for (const [what, how, result] of rows) {
   });
 }
 
+test('what was seen: only the problem that explains the others, and once', async () => {
+  const slow: Network = (address) => (address === server ? ['connected', 1000] : 'icmp');
+  const { seen } = await prove(blocked, allowed, slow);
+  assert.equal(seen, 'ICMP 3/3 from 10.0.0.254 for the allowed 10.0.0.53:53');
+  const both = await prove(blocked, allowed, (address) =>
+    address === server ? ['connected', 1] : undefined,
+  );
+  assert.equal(both.seen, 'a connection to the blocked 10.0.0.1:443');
+  // all dials of an attempt are answered at the same time
+  const late = await prove(blocked, [], (_, at) => ['connected', 1000 - (at % 1000)]);
+  assert.equal(late.seen, 'a connection to the blocked 10.0.0.1:443');
+});
+
+test('each target counts, whatever its place', async () => {
+  const others = ['10.0.0.7:7', '10.0.0.8:8'];
+  const odd =
+    (target: string, end: End, others: End): Network =>
+    (address) =>
+      address === target ? end : others;
+  for (const target of others) {
+    const [address = ''] = target.split(':');
+    const open = await prove(others, [], odd(address, 'connected', undefined));
+    assert.equal(open.result, 'policy-not-in-force', target);
+    const shut: Network = (at) => (at === server || at === address ? undefined : 'connected');
+    assert.equal((await prove(blocked, others, shut)).result, 'policy-too-strict', target);
+  }
+});
+
+test('only a proof without an allowed target has a note', async () => {
+  const shut = serverEnds(() => undefined);
+  assert.equal((await prove(blocked, allowed, shut)).note, undefined);
+  const { note } = await prove(blocked, [], shut);
+  assert.equal(note, 'without an allowed target, a pod whose packets are lost passes too');
+});
+
+test('targets of a family that the pod does not have are left out', async () => {
+  const shut: Network = (address) => (address.includes(':') ? 'connected' : undefined);
+  assert.equal((await prove([...blocked, '[fd00::1]:443'], [], shut, ['IPv4'])).result, 'passed');
+  assert.equal((await prove(['both:443'], [], shut, ['IPv4'])).result, 'passed');
+  const { result, seen } = await prove(['api:443'], [], shut, ['IPv6']);
+  assert.deepEqual([result, seen], ['name-unknown', "no address of the pod's family for api"]);
+});
+
 test('a name: each address of a blocked target counts, and one address of an allowed target suffices', async () => {
   const onlyIPv6: Network = (address) => (address.includes(':') ? 'connected' : undefined);
   const { result, seen } = await prove(['both:443'], [], onlyIPv6);
   assert.deepEqual([result, seen], ['policy-not-in-force', 'a connection to the blocked both:443 (fd00::1)']);
   assert.equal((await prove(['10.0.0.2:1'], ['both:443'], onlyIPv6)).result, 'passed');
+  const firstResets: Network = (address) =>
+    address.includes(':') ? ['connected', 100] : address === server ? 'reset' : undefined;
+  assert.equal((await prove(['10.0.0.2:1'], ['both:443'], firstResets)).result, 'passed');
+  const unknownAllowed = await prove(['10.0.0.2:1'], ['nobody:443'], onlyIPv6);
+  assert.equal(unknownAllowed.result, 'name-unknown');
+  const silent = await prove(['silent:443'], [], onlyIPv6);
+  assert.deepEqual([silent.result, silent.seen], ['name-unknown', 'no answer for the name silent']);
+  assert.ok(silent.seconds < 9, `${silent.seconds} s`);
   const unknown = await prove(['nobody:443'], [], onlyIPv6);
   assert.deepEqual([unknown.result, unknown.seen], ['name-unknown', 'ENOTFOUND for the name nobody']);
 });
@@ -169,4 +247,11 @@ test('few dials: at most three a second while a blocked target answers, and four
     serverEnds(() => undefined),
   );
   assert.deepEqual([dials.length, seconds], [8, 1]);
+  // a connection that stays open would count against the target's limits
+  assert.deepEqual(
+    dials.flatMap(({ end }, index) => (end === 'connected' && !closed.has(index) ? [index] : [])),
+    [],
+  );
+  await prove(['api:443'], [], steps('connected', 'connected', undefined));
+  assert.equal(pipes.size, 1);
 });
