@@ -54,11 +54,11 @@ export async function startWatched(
   sandbox: Sandbox,
   pod: PodSpecimen,
   continuous: Continuous = everySecond,
+  from: string = nodeAddress.ipv4,
 ): Promise<RunningProof> {
   await withoutIcmpLimit(sandbox);
   const running = startProof(sandbox, pod, { configuration, continuous });
   await running.started;
-  const from = nodeAddress.ipv4;
   const dial = { host: podAddress.ipv4, port: ports.startup, from, only: 'connect' } as const;
   for (let count = 0; count < 30 && !running.log().includes('verdict'); count++) {
     await dialFromNode(sandbox, [dial]);
