@@ -59,6 +59,16 @@ export async function startWatched(
   await withoutIcmpLimit(sandbox);
   const running = startProof(sandbox, pod, { configuration, continuous });
   await running.started;
+  let hasEnded = false;
+  void running.ended
+    .finally(() => {
+      hasEnded = true;
+    })
+    .catch(() => {});
+  // the death of its parent does not end the program, because it has changed its user
+  sandbox.onRemoval(() => {
+    if (!hasEnded) running.signal('SIGKILL');
+  });
   const dial = { host: podAddress.ipv4, port: ports.startup, from, only: 'connect' } as const;
   for (let count = 0; count < 30 && !running.log().includes('verdict'); count++) {
     await dialFromNode(sandbox, [dial]);
