@@ -44,7 +44,7 @@ export interface ConfigurationSnapshot {
 export interface Configurations {
   /** The configurations that were read, in the order of {@link ManagedObjects.configurations}. */
   found: ConfigurationSnapshot[];
-  /** Why all other configurations are missing. CNI_GATE_CA_BUNDLE: no such object, or no webhook calls our Service. */
+  /** Why the others are not in `found`. CNI_GATE_CA_BUNDLE: no such object, or no webhook calls our Service. */
   faults: Map<ConfigurationName, CniGateError>;
 }
 

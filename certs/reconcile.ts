@@ -69,7 +69,7 @@ export class Reconciler {
     const configurations = await shared.configurations();
     for (const [name, error] of configurations.faults) report.failed(name, error);
     const secret = await shared.secret();
-    // known only after the API server has answered
+    // the API server's time is known only after the API server has answered
     const now = shared.now();
     try {
       const plan = this.#plan(secret, configurations, now);

@@ -188,7 +188,7 @@ function rolledBack({ authority, previous = [] }: State, remembered: State): Pla
 function dueStep(state: State, { now, authorityDays, trustedFor = -1, overlap }: Observation): Plan {
   const { authority, next, previous = [] } = state;
   const valid = previous.filter(({ notAfter }) => now <= notAfter);
-  // expired, or made with a wrong clock; minutes ahead are allowed, because a user's machine may have made it
+  // `next` has expired, or was made with a wrong clock. It may begin minutes later, because a user's clock may be fast
   if (next && (now > next.notAfter || next.notBefore.getTime() - now.getTime() > allowedSkewMs))
     return { step: 'drop', state: { ...state, next: undefined } };
   if (valid.length < previous.length) return { step: 'drop', state: { ...state, previous: valid } };

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # usage: npm test
 #
-# Runs the tests that need neither root nor a network. Each folder runs in one process, which loads the sources once;
-# each file of tests/unit/validator has its own, because it replaces the validator's host first. Longest folders first.
+# Runs the tests that need neither root nor a network. Each folder runs in one process, which loads the sources once.
+# Only in tests/unit/validator, each file has its own process, because each replaces the validator's host first. The
+# folders that take longest start first.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export NODE_COMPILE_CACHE=node_modules/.cache/node

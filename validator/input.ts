@@ -152,7 +152,7 @@ function readCheck(item: unknown, at: string): AskedCheck {
   const [unfit] = unfitTargets(known);
   if (unfit !== undefined)
     throw new UsageError(`${at}.${name}.${unfit.setting}[${unfit.place}]: ${unfit.text}`);
-  // the kubelet leaves a variable that the container does not have as it is
+  // if the container does not have a variable, the kubelet does not replace the reference
   const variable = /\$\([^)]*\)/.exec(JSON.stringify(settings))?.[0];
   if (variable !== undefined)
     throw new UsageError(`${at}.${name}: this container has no variable ${variable}`);

@@ -82,8 +82,8 @@ export function readNetworkStatus(
 const noMac = '00:00:00:00:00:00';
 
 /**
- * Whether the file gives another link-layer address than the pod's interface of that name. Only the cluster's own network
- * is compared, because a bond gives all its interfaces one address.
+ * Whether the entry's link-layer address differs from that of the pod's interface with the entry's interface name. Only
+ * the cluster's own network is compared, because a bond gives all its interfaces one address.
  */
 function contradicts({ interface: name, mac }: NetworkStatus, devices: Device[]): boolean {
   if (!mac) return false;

@@ -62,7 +62,7 @@ export async function prove(
 const witnessOf = ({ check, settled }: Step): WitnessCheck | undefined =>
   'witness' in check && settled === undefined ? check.witness : undefined;
 
-/** The settings with which to wait for the kubelet, for all profiles: those with a mesh's port, if any. */
+/** The settings with which to wait for the kubelet, the same for all profiles: those with a mesh's port, if any. */
 export function witnessIn(steps: Step[]): Witness | undefined {
   const all = steps.flatMap((step) => {
     const check = witnessOf(step);

@@ -55,7 +55,7 @@ export function spareHosts(family: Family, own: Address[], apiServer = ''): stri
   return [...new Set(hosts)].slice(0, mostSpares);
 }
 
-/** The destinations in `/proc/net/route` or `ipv6_route`, except the default route, and the address after each. */
+/** The destinations in `/proc/net/route` or `ipv6_route`, but not the default route; each with two nearby addresses. */
 function routedAddresses(family: Family): { device: string; address: Address }[] {
   const isIPv4 = family === 'IPv4';
   const lines = readTable(isIPv4 ? '/proc/net/route' : '/proc/net/ipv6_route').split('\n', mostRoutes);

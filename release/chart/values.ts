@@ -7,7 +7,7 @@ const images = new Map([
   [validatorImage, 'cni-gate.validatorImage'],
 ]);
 
-/** The configuration in the chart: that of the manifests, with the values on top. */
+/** The configuration in the chart: that of the manifests, overridden by the value `configuration`. */
 const configuration =
   '⟦text mergeOverwrite (include "cni-gate.configuration" . | fromYaml) .Values.configuration | toYaml⟧';
 

@@ -56,7 +56,10 @@ function meaningOf({
 const policy = {} as Policy;
 const view = {} as ClusterView;
 
-/** Registers the metrics of each section of docs/reference/metrics.md, in the argument or a new registry. */
+/**
+ * For each section of docs/reference/metrics.md, a function that registers the metrics in the given registry, or that
+ * returns a registry of its own with the metrics.
+ */
 const sections: Record<string, (registry: Registry) => unknown> = {
   server: () => {
     const metrics = new Metrics();

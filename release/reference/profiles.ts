@@ -24,7 +24,7 @@ function titleOf({ name }: Profile): string {
   return guide.slice(2, guide.indexOf('\n'));
 }
 
-/** The first requirement of the profile's condition; of several conditions, that of the first. */
+/** The first requirement of the profile's condition, or of its first condition if it has several. */
 function appliesTo({ when }: Profile): string {
   const [{ container, namespaceLabels, labels, annotations } = {} as Condition] = [when].flat();
   const key = (keys: object): string => `\`${Object.keys(keys)[0]}\``;

@@ -18,7 +18,10 @@ interface Schema {
 
 const definitions: Record<string, Schema> = schema.definitions;
 
-/** The TypeScript types of a parsed configuration, with defaults; each named by its title, definition or field. */
+/**
+ * The TypeScript types of a configuration that is parsed and has its defaults. The name of a type is the title of its
+ * schema, or the name of its definition or field.
+ */
 export function configurationTypes(): string {
   const types = new Map<string, string>();
   const described = new Map<string, Schema['properties']>();

@@ -74,7 +74,7 @@ test('thousands of made-up names', async (t) => {
   t.diagnostic(
     `${answers.count(200)} calls, ${asked} questions to the API server, at most ${max.toFixed(0)}`,
   );
-  // each call names a pod of its own, which nothing knows: without the limit, each would be a question
+  // each call names another pod that does not exist: without the limit, each would cause a request to the API server
   assert.ok(answers.count(200) > max, 'the attack is more than the limit');
   assert.ok(asked <= max);
 });

@@ -22,7 +22,7 @@ const replicas = new Set<Replica>();
 after(() => Promise.all([...replicas].map((replica) => replica.end('SIGKILL'))));
 
 function start(host: string): Replica {
-  // the defaults: on a busy machine, the API server may take seconds to drop an endpoint
+  // the default drain, because the API server may take seconds to drop an endpoint on a busy machine
   const replica = installation.replica(host, ['--drain-delay', '5s', '--drain-timeout', '25s']);
   replicas.add(replica);
   return replica;

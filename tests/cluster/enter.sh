@@ -5,7 +5,8 @@
 # usage: enter.sh COMMAND [ARGUMENT ...]
 set -euo pipefail
 
-# an open descriptor of the folder that gets logs after a failure: below /run, the mount would hide the path
+# Opens a descriptor of the folder that gets logs after a failure. If this folder is below /run, the mount below hides
+# its path.
 exec {outside}<"$(dirname "$CNI_GATE_LOGS")"
 logs=/proc/self/fd/$outside/$(basename "$CNI_GATE_LOGS")
 

@@ -7,7 +7,8 @@ import { startCluster } from './harness/start.ts';
 
 /*
  * A node's heartbeats stop, and the node-lifecycle controller marks the node NotReady and its pods not Ready, although
- * there was no reboot. A real kubelet would restore the pods' Ready condition with its old time; here the test does it.
+ * there was no reboot. A real kubelet would restore the pods' Ready condition with the old transition time; here the
+ * test does so.
  */
 
 const cluster = await startCluster({ nodeLifecycle: 5 });

@@ -45,7 +45,7 @@ async function comeBack(): Promise<void> {
 suite('readiness after an outage', () => {
   test('API server away for half a minute: what changed when it is back is known in time', async () => {
     await components['kube-apiserver'].stop();
-    // informers try at most 8 s apart, and are at that pause after 8 s
+    // the pauses between an informer's attempts grow to 8 s, and reach 8 s after about 8 s without the API server
     await sleep(30_000);
     await components['kube-apiserver'].start();
     await setReady(agent, false, container());

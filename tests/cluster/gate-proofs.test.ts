@@ -241,7 +241,7 @@ suite('the gate that goes by proofs, on a real control plane', () => {
         if (last?.outcome === 'released') assert.ok(refused.length > 1 && held > seconds * 1000, told);
         return last?.outcome === 'released';
       });
-      // one of the three pods is allowed to find out whether the network works, and the others are released
+      // the gate allows one of the three pods, to find out whether the network works, and releases the other two
       assert.equal(released.length, 2);
     });
     await deleteAll();

@@ -51,13 +51,13 @@ test('a pod that the API server takes, it takes with our patch as well, in the s
     if (typeof asItCame === 'string') continue;
     taken += 1;
     const given = JSON.stringify({ pod, patch });
-    // with the API server's defaults: a request that is missing equals the limit
+    // the stored pod has the defaults of the API server, which sets a missing request to the limit
     assert.equal(qosClass(asItCame), asItCame.status.qosClass, given);
     if (patch.length === 0) continue;
     patches += 1;
     const asItLeft = await stored(patched(pod, patch));
     assert.ok(typeof asItLeft !== 'string', `${asItLeft} ${given}`);
-    // what is replaced may have decided the class
+    // an init container that the patch removes may have determined the class
     const kept = withoutReplaced(asItCame, decision, context.policy);
     assert.equal(asItLeft.status.qosClass, qosClass(kept), given);
     const again = await answerTo(asItLeft, context);

@@ -98,7 +98,11 @@ test('most pods are admitted while the node is dead and not yet known to be, all
 const seconds = (milliseconds: number): string => (milliseconds / 1000).toFixed(1);
 const list = (some: Creation[]): string => some.map(({ from }) => seconds(from)).join(' ') || '-';
 
-/** Creates a pod each second until ten seconds after the Service lost the dead endpoint. @returns when, in ms */
+/**
+ * Creates a pod each second until ten seconds after the Service has lost the dead endpoint.
+ *
+ * @returns when the Service lost the endpoint, in ms after the node's death
+ */
 async function creating(): Promise<number> {
   const going = endpointGone();
   const running: Promise<void>[] = [];

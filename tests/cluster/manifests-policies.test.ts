@@ -19,7 +19,7 @@ import { apply, applyOwn, byPolicy, policyName, tryPod } from './installed/overl
 import type { RunningPod } from './installed/pod.ts';
 import { bringNetwork, calls, initNames, makeNamespace, type UserPod } from './installed/working.ts';
 
-/* The API server injects by a MutatingAdmissionPolicy, without a server and beside one, in outages as well. */
+/* A MutatingAdmissionPolicy injects the proof: without a server of cni-gate, beside one, and during its outages. */
 
 const cluster = await startCluster();
 const { api } = cluster;

@@ -7,7 +7,7 @@ import { addNode } from './harness/nodes.ts';
 import { pod, restricted } from './harness/objects.ts';
 import { refused, startWithTooMuch } from './installed/account.ts';
 
-/* Our service account has every right here, and the policy alone limits it to repair pods whose proof failed. */
+/* Our service account has every right here. Only the policy limits it to the repair of pods whose proof failed. */
 
 const { cluster, api } = await startWithTooMuch();
 await addNode(cluster, 'n1', { kwok: false });

@@ -19,14 +19,14 @@ import { meshProxy, startNeighbour } from './installed/neighbour.ts';
 import { tryPod } from './installed/overlay.ts';
 import { governed, installPolicy } from './installed/policies.ts';
 
-/* The policy, our webhook behind it, and a mesh's injector that comes after both. An outage is a webhook without a server. */
+/* The policy, our webhook behind it, and a mesh's injector after both. In an outage, no server answers the calls. */
 
 const address = '10.254.2.1';
 const where = 'shop';
 const labels = { [profileLabel]: 'cilium.linkerd', neighbours: 'yes' };
 const skipping = { 'config.linkerd.io/skip-outbound-ports': '25,1404' };
 
-/** Profiles that together exclude more users than the policy tries: for a pod that runs as root its expression fails. */
+/** Profiles that exclude the users from 65534 downwards. In a pod that runs as root, the proof gets the next user. */
 const letters = [...'abcdefghijklmnopq'];
 const profiles = letters.map((name, at) => ({
   name,
@@ -157,7 +157,7 @@ test('if the service account mounts no token, our container mounts no volume of 
   assert.equal(stored.spec.initContainers?.[0]?.volumeMounts, undefined);
 });
 
-/** What a user may write to pass for a pod that was reviewed. */
+/** Texts that a user may write into the annotation, so that the pod looks as if it had been reviewed. */
 const forged = {
   'a status without checks': statusText({ profile: 'cilium.linkerd', chosenBy: 'namespace' }),
   'a status with checks': statusText(

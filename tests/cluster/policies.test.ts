@@ -109,13 +109,13 @@ const invalid: Record<string, RegExp> = {
   'resources-invalid-quantity': /quantities must match/,
 };
 
-/** Golden cases that no creation in a cluster can be. */
+/** Golden cases that cannot occur when a pod is created in a cluster. */
 const noCreations: Record<string, string> = {
   'ephemeral-added': 'an update',
   'namespace-unknown': 'the API server knows every namespace',
 };
 
-/** Golden cases whose meaning is in the name of their namespace. */
+/** Golden cases whose result depends on the name of their namespace. */
 const named = [
   ...['exempt-kube-system', 'exempt-own-namespace', 'recorded-daemonset-of-a-profile'],
   ...['daemonset-injected-before', 'daemonset-and-host-network', 'daemonset-and-windows'],

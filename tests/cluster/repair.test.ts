@@ -419,7 +419,7 @@ suite('a new node whose plugin never comes', () => {
     );
     // the API server writes its audit log a moment later
     await eventually(async () => assert.deepEqual(deleted('moves'), namesOf(failed)));
-    // two attempts of one owner make a node failing for it, and each of the two replicas lets one pod try at a time
+    // two failed attempts make a node `failing` for an owner, and each of the two replicas lets one pod try at a time
     assert.ok(failed.length >= 1 && failed.length <= 2 * 2, `${failed.length} deletions`);
   });
 

@@ -14,8 +14,8 @@ import { ensurePrograms, programs } from './binaries/ensure.ts';
  *
  * usage: npx node tests/cluster/run.ts COMMAND [ARGUMENT ...]
  *
- * When the first process of these namespaces ends, the kernel ends all others in them. It cannot outlive this runner.
- * The network has only a loopback. `/run` is a file system of its own, which also holds temporary files.
+ * When the first process of these namespaces ends, the kernel ends all others in them. The first process cannot outlive
+ * this runner. The network has only a loopback. `/run` is a file system of its own, which also holds temporary files.
  */
 const command = process.argv.slice(2);
 const enter = fileURLToPath(new URL('./enter.sh', import.meta.url));

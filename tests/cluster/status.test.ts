@@ -106,7 +106,7 @@ test('after a reboot, pods of which nothing runs are failed or waiting, whatever
   const steps: Rebooted[] = ['failed', 'back-off', 'not run again', 'started'];
   const boot = Date.now() - 30_000;
   const names = steps.map((step) => step.replaceAll(' ', '-'));
-  // the test plays the kubelet; the pods name their node, because the gate binds no pod there after two have failed
+  // the test plays the kubelet; the pods have `nodeName`, because the gate refuses bindings to n1 once two have failed
   for (const name of names)
     await api.post(podsOf(optedIn), {
       ...podOn(name, { spec: { nodeName: 'n1' } }),

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Tests against another version of Kubernetes, with those test files that its changes could break: injection, policies,
-# rights, gate, certificates and status. Needs Linux, root and Go.
+# Runs tests with another version of Kubernetes: by default, those test files that a change of Kubernetes could break
+# (injection, policies, rights, gate, certificates and status). Needs Linux, root and Go.
 #
 # usage: tests/cluster/versions.sh VERSION [TEST ...]      such as v1.30.14; TEST is a file of tests/cluster/
 #

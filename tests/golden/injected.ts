@@ -10,9 +10,9 @@ const ordinary: { container: Fields; variables: Fields[]; volume: Fields } = par
 
 /**
  * A value of a patch in which injected values are abbreviated. The init container becomes `injected` with its checks
- * and the fields that differ from those in `injected.yaml`: a field that the container lacks is null, and a variable
- * with the value of that file is only its name. Only equal containers are abbreviated alike. The volume of that file
- * becomes `injected: volume`.
+ * and the fields that differ from those in `injected.yaml`. A field that the container lacks is null. If a variable has
+ * the same value as in that file, only its name remains. Different containers never have the same short form. The
+ * volume of that file becomes `injected: volume`.
  */
 export function abbreviated(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(abbreviated);

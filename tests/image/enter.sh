@@ -10,8 +10,9 @@ source "$here/cache.sh"
 engine=$TMPDIR/engine
 mkdir -p "$engine/log"
 
-# The connection to npm's registry: a process outside serves a network device, as for rootless engines. The device
-# needs neither an address nor a rule on the machine, and cannot reach the machine's loopback.
+# The connection to npm's registry: a process in the machine's network serves a network device in this namespace, as
+# for rootless engines. The device needs neither an address nor a rule on the machine, and cannot reach the machine's
+# loopback.
 mkfifo "$engine/network-is-ready"
 nsenter --net="/proc/self/fd/$CNI_GATE_OUTER_NET" \
   slirp4netns --configure --mtu=65520 --disable-host-loopback --netns-type=path --ready-fd=3 /proc/$$/ns/net tap0 \

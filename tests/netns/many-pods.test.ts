@@ -49,8 +49,8 @@ async function proveAll(node: Sandbox, checks: object[], begun = async () => {})
 const saidOf = (seconds: number[]): string =>
   `start to verdict: median ${seconds[count / 2]} s, longest ${seconds.at(-1)} s`;
 
-// The node limits its ICMP messages, but each pod gets answers. A network namespace has a node's limits, and its own
-// since Linux 6.12; before, all namespaces shared them.
+// The node limits its ICMP messages, but each pod gets answers. The limits of a network namespace are as high as those
+// of a node. Since Linux 6.12, each namespace has its own limits; in earlier versions, all namespaces share the limits.
 test(`${count} validators at once on one node, with roundTrip required: all pass within 2 s`, async (t) => {
   await using node = await Sandbox.make({ gateway: 'none' });
   const checks = [{ profile: 'cilium', roundTrip: { mode: 'require', timeout: '10s' } }];

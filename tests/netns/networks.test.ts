@@ -13,7 +13,7 @@ import { Sandbox } from './harness/sandbox.ts';
 import type { Step } from './table/plan.ts';
 import { antrea, azure, calico, flannel, ovnKubernetes } from './table/stand-ins.ts';
 
-/* What the checks of profiles for every pod can prove, and what they cannot. */
+/* What the checks of those profiles can prove that apply to every pod, and what they cannot prove. */
 const node =
   (...lines: string[]): Step =>
   async (sandbox) =>
@@ -241,7 +241,7 @@ for (const [profile, { program, ...network }, cases] of chained) {
         await chain.exec(script);
         // the addresses of a new bridge are tentative for up to 2 s
         const { found, log } = await find(sandbox, profile, '5s', podIPs);
-        // the kernel reports a lost carrier within a second, and `address-missing` comes before the other reasons then
+        // after a lost carrier, which the kernel reports within a second, `address-missing` precedes the other reasons
         assert.ok(found.endsWith(expected), `${found}\n${log}`);
       });
     }

@@ -169,7 +169,7 @@ describe('a run that follows in the same sandbox', { concurrency: 3 }, () => {
   test('after a pass without a proxy: the kubelet stops it, and the run after it proves', async () => {
     await using sandbox = await afterFirst(true);
     const again = startProof(sandbox, linkerdPod, { configuration });
-    // a signal before its beginning would be lost, so this waits until it has begun
+    // a signal that comes before the validator has begun would be lost, so the test waits for its message
     while (again.termination() === '') await sleep(20);
     again.signal('SIGTERM');
     const { code, message, log } = await again.ended;
@@ -232,7 +232,7 @@ async function witnessed(
   const connected = await kubelet(sandbox, running, portOf(pod), from);
   await changed;
   if (connected) {
-    // longer if the source address may be another pod's
+    // waits longer with `from`: after a connection that may come from another pod, the validator waits for 10 s
     await sleep(from === undefined ? 500 : 10_500);
     running.signal('SIGTERM');
   }

@@ -71,7 +71,7 @@ async function reboot(prefix: string): Promise<string> {
   assert.deepEqual(shop.known, []);
   // the agent's status was still Ready when the gate refused the first pods
   assert.match(first.refusal ?? '', /is rebooted there/);
-  // the same pods at the same time in the namespace that did not opt in, which the gate does not hold
+  // for comparison: the namespace that did not opt in got the same pods at the same time, and the gate held none
   assert.notDeepEqual(bare.known, [], 'no pod was bound without the gate either: this shows nothing');
   assert.deepEqual([...new Set(refusals.map(({ namespace }) => namespace))], ['shop']);
   const held = new Set(refusals.map(({ uid }) => uid)).size;

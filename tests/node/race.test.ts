@@ -32,7 +32,7 @@ const images = [...gateImages(), sandboxImage(), installerImage(), ...shop.image
 const node = await times.take('first boot, images unpacked', RealNode.start(cluster, 'node-1', images));
 after(() => node.powerCut());
 await cluster.apply(...linkerdCni(cluster.server, late));
-// without repair, so that tests can look at the held pod until the last one
+// without repair until the last test, so that the tests before it can look at the held pod
 await applyWith(cluster, { repair: { mode: 'off' } });
 await times.take('cni-gate installed', Promise.all([trusted(cluster), rolledOut(), chained(node)]));
 

@@ -11,8 +11,8 @@ import { Times } from './harness/times.ts';
 import { latestProof, type Pod } from './harness/workload.ts';
 
 /*
- * What `proof.replaces` saves. In place of linkerd's validator, which cannot be built here, runs a program that ends at
- * once: most of the time of an init container is spent by the kubelet and the runtime.
+ * What `proof.replaces` saves. A program that ends at once replaces linkerd's validator, which cannot be built here:
+ * the kubelet and the runtime spend most of the time that an init container takes.
  */
 
 const rounds = 10;
@@ -65,7 +65,7 @@ test('a pod with one validator starts sooner than a pod with two', async (t) => 
       const isRunning = ({ metadata, status }: FullPod): boolean =>
         metadata.name === name && status.phase === 'Running';
       await times.take(namespace, until(namespace, isRunning));
-      // the end of a pod would take time from the next one
+      // waits for the end of this pod, which would otherwise slow down the start of the next one
       const gone = until(namespace, (one, type) => one.metadata.name === name && type === 'DELETED');
       await api.delete(`/api/v1/namespaces/${namespace}/pods/${name}`);
       await gone;

@@ -64,7 +64,7 @@ function checkMachine(): void {
   );
 }
 
-/** Builds the images as tests/image does, and exports their files from that Docker engine. */
+/** Builds the images in a Docker engine, as tests/image does, and exports the files of the images from it. */
 function buildImages(): void {
   mkdirSync(setup.images);
   const image = (file: string): string => fileURLToPath(new URL(`../image/${file}`, import.meta.url));

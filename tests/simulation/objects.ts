@@ -18,7 +18,7 @@ export class Node {
   /** Whether the kubelet runs, and the number of the current boot. */
   isUp = true;
   boot = 1;
-  /** Whether the agent is Ready, and when its container started by the node's clock. */
+  /** Whether the agent is Ready, and when its container started, in time of the node's clock. */
   ready = true;
   agentStarted = start - 3_600_000;
 }
@@ -52,7 +52,7 @@ export class Pod {
   nominated = '';
   leaving = false;
   gone = false;
-  /** The result of the proof in the current sandbox, and when the sandbox was made by the node's clock. */
+  /** The result of the proof in the current sandbox, and when the sandbox was made, in time of the node's clock. */
   verdict: 'passed' | 'failed' | undefined;
   sandboxAt: number | undefined;
   /** The status of our init container, without its name. */

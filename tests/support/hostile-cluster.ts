@@ -47,7 +47,7 @@ export const agentWith = (tolerations: number): object => {
   return { metadata, spec: { ...spec, selector: { matchLabels: { app: 'agent' } } } };
 };
 
-/** Stands in for a path: the key of lists and watches of only those pods that are bound to nodes. */
+/** Given instead of a path to name the lists and watches that select only pods that are bound to nodes. */
 export const podsOnNodes = '/api/v1/pods on nodes';
 
 /** Whether a path is that of a collection; the path of a single object ends with its name. */

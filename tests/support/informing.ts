@@ -33,7 +33,7 @@ export interface Informing {
   ended(count: number): Promise<Ended[]>;
 }
 
-/** An informer of namespaces with a fake API server. @param answer gets lists without `asked.query.watch` */
+/** An informer of namespaces with a fake API server. @param answer if `asked.query.watch` is not set, answers a list */
 export async function informing(
   t: TestContext,
   answer: (asked: Asked, response: ServerResponse) => void,

@@ -55,7 +55,7 @@ function refusal(code: string, address: string): Failed | undefined {
     native.route(address, undefined);
     return fromNowhere('another address');
   } catch {
-    // there is no route, with whatever source address
+    // there is no route from any source address
   }
   if (code === 'ENETUNREACH') return undefined;
   if (!Object.hasOwn(discarding, code)) throw new NotReadable(`the kernel's routes cannot be read: ${code}`);

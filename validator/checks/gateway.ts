@@ -36,7 +36,7 @@ export function judgeAddresses(wanted: Address[], devices: Device[]): Finding {
   );
 }
 
-/** For how many milliseconds after an address appeared routes may be missing, because plugins write them later. */
+/** How long, in milliseconds, routes may be missing after an address has appeared: plugins write routes later. */
 const settling = 1000;
 
 /** The usual and the shortest time of an attempt, in milliseconds. The kernel asks for a neighbour once a second. */
@@ -45,7 +45,7 @@ const round = { usual: 1000, least: 300 };
 /** If a datagram leaves within this many milliseconds, its neighbour is known; otherwise, it waits for seconds. */
 const prompt = 200;
 
-/** How many consecutive datagrams must leave: if the kernel gives up on a neighbour, waiting ones seem to leave. */
+/** How many consecutive datagrams must leave. If the kernel gives up on a neighbour, queued datagrams seem to leave. */
 const enough = 3;
 
 /**

@@ -77,7 +77,8 @@ export function answerOn(
       forgetLate();
       resolve(answer);
     };
-    // a silent peer ends the wait early; pending I/O is handled first, because a process without CPU time may be late
+    // the wait ends early if our listener has accepted nothing by then. Pending I/O is handled first, because a process
+    // without CPU time may be late
     const forgetEarly = after(patience, async () => {
       await sleep(0);
       await sleep(0);

@@ -20,7 +20,8 @@ export function attemptRedirect(check: RedirectCheck, family: Family, pod: Pod):
     const wrong = wrongUser(check, pod.userId, pod.groupId);
     if (wrong) return wrong;
     const token = native.random(32);
-    // inbound, only on lo, where our own connection stays: a connection of the kubelet is for the check `witness`
+    // an inbound check listens only on `lo`, where its own connection stays, because a connection of the kubelet is for
+    // the check `witness`
     const from = check.direction === 'inbound' ? loopback[family] : undefined;
     const listener = listen(check.listen, family, token, from);
     if (typeof listener === 'string') return cannotListen(check.listen, family, listener);

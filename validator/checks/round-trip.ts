@@ -122,8 +122,8 @@ const meaningIPv6: Record<string, string> = {
 
 /**
  * Returns the finding for the first valid answer. An answer must quote our token, and must not come from a filter
- * ("prohibited"), which may be at the pod's own end. "Port closed" must come from the host itself. For the address
- * outside, a router must answer, whose address is neither the one outside nor one of the pod.
+ * ("prohibited"), which may be at the pod's own end. "Port closed" must come from the host itself. A datagram to the
+ * address outside the cluster must be answered by a router, which has neither this address nor one of the pod.
  */
 export function answerIn(
   messages: IcmpError[],

@@ -14,8 +14,8 @@ export type Witness = WitnessCheck & { family: Family };
 
 /**
  * Waits for the connection of the kubelet's startup probe, and finds out how it arrived. Without the mesh's rule, it
- * arrives at `port`, where a socket only counts the packets that it drops. If a connection may not come from the node,
- * the port stays open for ten seconds more, because another pod may have connected before the kubelet.
+ * arrives at `port`, where a socket only counts the packets that it drops. If it is not certain that a connection comes
+ * from the node, the port stays open for ten seconds more: another pod may have connected before the kubelet.
  * @returns a function that gives the finding for a check's settings, with or without `inbound`
  */
 export async function awaitKubelet(
@@ -35,7 +35,7 @@ export async function awaitKubelet(
     accepting(at, family, (connection) => {
       try {
         const source = native.otherEnd(connection).address;
-        // a connection to any other port comes from a peer that waits for this pod
+        // a connection to any other port is not the probe, but comes from another pod that waits for this pod
         if (own.includes(source) || native.originalPort(connection) !== port) return;
         const isEnough = inbound === undefined || node.some((address) => formatAddress(address) === source);
         if (seen !== undefined && !isEnough) return;

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Installs, as root, what validator/host/build.sh needs besides Rust. Exits at once, without output, if it is there.
+# Installs, as root, what validator/host/build.sh needs besides Rust. If nothing is missing, exits at once, silently.
 #
 # usage: install.sh [amd64|arm64]
 #
-# The argument is the architecture for which to build, by default that of this machine, for which Debian and Ubuntu have
-# packages. For the other architecture only Debian has them on one mirror, because musl's headers are packages of that
-# architecture, which is added to dpkg's architectures.
+# The argument is the architecture for which to build. By default, it is that of this machine, for which Debian and
+# Ubuntu have packages. For the other architecture, musl's headers are packages of that architecture, so the script adds
+# it to dpkg's architectures. Only Debian has both architectures on one mirror.
 set -euo pipefail
 machine() { case $(uname -m) in x86_64) echo amd64 ;; aarch64) echo arm64 ;; *) uname -m ;; esac; }
 architecture=${1:-$(machine)}

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Prints the licenses of the code in the program that is not this project's own: crates, QuickJS and musl. If a crate
-# offers a choice, Apache-2.0 is the project's own license. Run this after build.sh, which downloads the crates.
+# offers a choice, leaves out Apache-2.0, which is also this project's license. Run this after build.sh, which downloads
+# the crates.
 set -euo pipefail
 cd "$(dirname "$0")"
 

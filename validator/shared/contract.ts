@@ -35,7 +35,7 @@ export interface RedirectCheck {
   listen: number;
   /** `address:port` or `[address]:port`, where nothing answers. */
   connect: string[];
-  /** The user id as which the proof must run, because the rule may not apply to other users. */
+  /** The user id as which the proof must run, because the rule may apply only to this user. */
   asUser?: number | undefined;
   /** The group id as which the proof must run. */
   asGroup?: number | undefined;
@@ -64,7 +64,7 @@ export interface TimedCheck {
 
 /** Passes if each network that the pod requests has its interface. */
 export interface InterfacesCheck extends TimedCheck {
-  /** Set if the pod requests devices: one that is driven in user space is no interface of the kernel. */
+  /** Set if the pod requests devices: a device that is driven in user space is no interface of the kernel. */
   devices?: true;
 }
 

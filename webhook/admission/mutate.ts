@@ -19,7 +19,7 @@ import { type AdmissionReview, decodePodRequest, type PodRequest } from './revie
 
 /**
  * The result of a request. `current`: the pod needs no change. `warned`: the pod is admitted with a warning, either
- * instead of a refusal (`proof.mode: warn`), or without a proof, because the proof could only refuse it.
+ * instead of a refusal (`proof.mode: warn`), or without a proof, because a network's own validator could only refuse.
  */
 export type Outcome = 'injected' | 'updated' | 'current' | 'removed' | 'skipped' | 'refused' | 'warned';
 

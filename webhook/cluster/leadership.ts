@@ -15,7 +15,7 @@ export interface Leadership {
 
 /** The times of client-go's leader election, in milliseconds. */
 const defaultTimes = {
-  /** Other processes may take a Lease that has not changed for this time. It has to be in whole seconds. */
+  /** Other processes may take a Lease that has not changed for this time, which has to be in whole seconds. */
   duration: 15_000,
   /** The holder stops leading if it could not renew the Lease for this time, which must be shorter than `duration`. */
   deadline: 10_000,

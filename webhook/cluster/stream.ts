@@ -38,7 +38,7 @@ export class ObjectSplitter {
   }
 
   /**
-   * Returns the objects that end in this chunk. In a watch, other text is returned too, for its reader to reject.
+   * Returns the objects that end in this chunk. In a watch, other text is returned too, so that the caller rejects it.
    * @throws Error if a list has too many bytes besides its items
    */
   write(chunk: Buffer): ObjectText[] {

@@ -64,7 +64,7 @@ export async function resultOf(flags: ReviewFlags): Promise<ReviewResult> {
   if (flags.summary && output !== 'text')
     throw usageError(`--summary is text: it does not go with --output ${output}`);
   const policy = readPolicy(config);
-  // reports a profile that does not exist once, instead of refusing every pod for it
+  // reports an unknown profile once, instead of refusing every pod for it
   if (profile !== undefined) policy.combineProfiles(profile);
   const report = await review({
     names,

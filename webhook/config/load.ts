@@ -52,7 +52,10 @@ export function parseConfiguration(
 const fields =
   'direction listeners listen outbound connect asUser notAsUser notAsGroup blocked allowed'.split(' ');
 
-/** The profile with ordered checks, so that a policy and a server that got the file from Helm, which sorts keys, agree. */
+/**
+ * The profile with the settings of its checks in a fixed order. Helm sorts keys, and a server that got the file from
+ * Helm must agree with a policy that was generated from the unsorted file.
+ */
 const inOrder = (profile: Profile): Profile => {
   const rank = ([key]: [string, unknown]): number =>
     fields.includes(key) ? fields.indexOf(key) : fields.length;

@@ -50,7 +50,7 @@ export function resourceFaults({ requests, limits }: ProofResources): Fault[] {
 const wholeCpus =
   'is a whole number: in a Guaranteed pod, the static CPU manager would give the init container CPUs of its own';
 
-/** A condition on a key that the injection sets could hold in one of the calls for a pod, and not in the other. */
+/** Forbids keys that the injection sets: a condition on them could hold in one call for a pod, but not in the other. */
 function whenFaults({ when }: Profile, path: (string | number)[]): Fault[] {
   return [when].flat().flatMap((condition, index) => {
     const at = [...path, ...(Array.isArray(when) ? [index] : [])];

@@ -42,7 +42,7 @@ export interface ControllerOptions extends Pick<LeaderDeps<unknown>, 'leader' | 
   maxDelay: number;
   /** Limits the rate: the queue takes one token for each key, and `reconcile` may take more. */
   bucket?: TokenBucket;
-  /** Called each time this process starts or stops leading. The work that it returns keeps nothing of earlier terms. */
+  /** Called each time this process starts or stops leading. The returned work keeps no state from before. */
   begin(): Work;
   /** The beginning of log messages about failures, such as `refused pods cannot be steered`. */
   failure: string;

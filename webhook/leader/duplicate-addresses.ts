@@ -85,7 +85,7 @@ function sourceOf({ network, older, younger }: DuplicateAddress): string {
   return older.namespace === younger.namespace ? `namespace ${older.namespace}` : 'any namespace';
 }
 
-/** Identifies a duplicate, equally on every replica, so that a new leader does not report it again. */
+/** Identifies a duplicate by the same key on every replica, so that a new leader does not report it again. */
 const keyOf = ({ network, address, older, younger }: DuplicateAddress): string =>
   `${network}/${address} ${older.uid} ${younger.uid}`;
 

@@ -12,7 +12,7 @@ const bodyLimits = {
   smallBody: 64 * KiB,
   /** At most this many larger bodies are read at once. Each occupies its place, and memory, until it is answered. */
   largeBodies: 8,
-  /** The longest wait for a place: below `timeoutSeconds`, but longer than a body that frees its place may take. */
+  /** The longest wait for a place: below `timeoutSeconds`, but longer than `largeBodyArrival`, which frees a place. */
   largeBodyWait: 3_000,
   /** How long a larger body may take to arrive. An API server sends a body without pauses. */
   largeBodyArrival: 2_000,
@@ -137,7 +137,7 @@ export const pendingPods = {
   requiredCharacters: 16 * KiB,
 };
 
-/** How many refused pods are remembered. For all others, the pod's status shows about when the hold began. */
+/** How many refused pods are remembered. For all others, the pod's status shows roughly when the hold began. */
 export const heldPods = 10_000;
 
 /** Pods on nodes of which the verdict is kept. Kubernetes supports 150,000 pods. */

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export class Notifier {
   #notified = Promise.withResolvers<void>();
 
-  /** Ends the current {@link wait}. Without one, the next wait ends immediately. */
+  /** Ends the current {@link wait}. If nothing waits, the next wait ends immediately. */
   notify(): void {
     this.#notified.resolve();
   }

@@ -8,7 +8,7 @@
 {{ .repository }}:{{ .tag | default $.Chart.AppVersion }}{{ with .digest }}@{{ . }}{{ end }}
 {{- end -}}
 {{- end -}}
-{{- /* the images that the policy over pods accepts for the init container, as a list in CEL */}}
+{{- /* the images that the policy pods.cni-gate.io accepts for the init container, as a list in CEL */}}
 {{- define "cni-gate.policyImages" -}}
 {{- $images := list (dig "proof" "image" (include "cni-gate.validatorImage" .) .Values.configuration) }}
 {{- range dig "profiles" list .Values.configuration }}

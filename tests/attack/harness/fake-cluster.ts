@@ -48,7 +48,7 @@ const ordinary = (): Record<string, object[]> => ({
   '/apis/apps/v1/namespaces/kube-system/daemonsets': [cilium],
   [agentsPath]: [agentOn('n1', 'CrashLoopBackOff'), agentOn('n2')],
   '/api/v1/pods': [pendingPod()],
-  // a server that has not listed the pods yet requests this pod
+  // if a server has not listed the pods yet, it requests this single pod
   [`/api/v1/namespaces/shop/pods/${pendingName}`]: [pendingPod()],
 });
 

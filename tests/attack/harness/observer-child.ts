@@ -8,7 +8,7 @@ import type { Observed, Target } from './observer.ts';
 const KiB = 1024;
 /** Milliseconds between two samples. */
 const interval = 250;
-/** A scrape can be about this many of the latest samples, because metrics are up to a second old. */
+/** How many of the latest samples a scrape can cover. Metrics are up to a second old. */
 const recentSamples = 7;
 const seen: Observed = {
   ...{ peak: 0, blocked: 0, starved: 0, alive: true, killed: 0, samples: 0, memory: [] },
@@ -114,7 +114,7 @@ async function sampleMetrics({ metrics }: Target): Promise<void> {
   }
 }
 
-/** The longest wait for a processor between two of the latest samples, which are those that a scrape can cover. */
+/** The longest wait for a processor between two consecutive samples, among those that a scrape can cover. */
 function longestWait(): number {
   const recent = waits.slice(-recentSamples);
   const between = recent.slice(1).map((now, index) => {

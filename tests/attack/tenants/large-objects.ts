@@ -9,9 +9,9 @@ import type { Stage } from './stage.ts';
 const sideBySide = 4;
 /** Size of a large pod's filler in bytes. The whole pod has to fit into 1.5 MiB, which is etcd's limit. */
 const podBytes = 1_300_000;
-/** How many large pods each node gets: more than steering could once read from a node. */
+/** How many large pods each node gets: more than steering could read from a node in an earlier version. */
 const podsOnNode = 14;
-/** How many seconds a steered pod may wait for its node. The scheduler pauses for ten after some refusals. */
+/** How many seconds a steered pod may wait for its node. After some refusals, the scheduler pauses for 10 s. */
 const patience = 60;
 /** Tolerations of a large DaemonSet, which has 1.4 MB as JSON. */
 const tolerations = 55_000;

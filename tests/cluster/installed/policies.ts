@@ -46,7 +46,7 @@ export async function installPolicy(
   await eventually(async () => {
     const { metadata } = await tryPod<Pod>(cluster, `${name}-probe`, pod('probe'));
     assert.ok(metadata.annotations?.[statusAnnotation], 'the policy is not in force yet');
-    // the API server compiles a policy for a second of processor time, and tests install dozens
+    // to compile a policy, the API server needs a second of processor time, and tests install dozens of policies
   }, 200);
 }
 
@@ -68,7 +68,7 @@ export async function governed(
   await cluster.api.until(`/api/v1/namespaces/${name}/serviceaccounts`, () => true);
 }
 
-/** A pod without what differs between two creations of it, to create it again or to compare it. */
+/** Removes from a pod what differs between two creations of it. The result can be created again, or compared. */
 export function plain({ metadata, spec }: Pod): Pod {
   const {
     namespace: _n,
@@ -141,8 +141,9 @@ export const reasonOf = (object: Pod): LeftReason | undefined =>
   readStatus(object)?.left as LeftReason | undefined;
 
 /**
- * Asserts that the policy alone stores what the webhook alone stores, or that it leaves the pod with the reason that
- * `needsServer` expects, and with no other change.
+ * Asserts that the API server stores the same pod with the policy alone as with the webhook alone. If the policy leaves
+ * the pod to the webhook, asserts that the mark has the reason that `needsServer` expects, and that there is no other
+ * change.
  */
 export function assertEqualOrLeft(
   { bare, byPolicy, byWebhook, decision }: Comparison,

@@ -26,7 +26,7 @@ const loopback = { cniVersion, name: 'lo', plugins: [{ type: 'loopback' }] };
 
 const bridge = { type: 'bridge', bridge: 'cni0', isDefaultGateway: true };
 
-/** A script that gives the tool, which writes its cache below /var/lib, a folder of this test there. */
+/** A script that mounts a folder of the test at /var/lib, where the tool writes its cache, and then runs the tool. */
 const withOwnState = 'mount --bind "$1" /var/lib && shift && exec "$@"';
 
 /** A node with a real plugin chain: Debian's `bridge` and `host-local`, then the mesh's plugin. */

@@ -15,7 +15,7 @@ type Applies = boolean | 'outbound' | Pick<LinkerdPorts, 'skippedInbound'>;
  * CNI specification 1.0.0.
  *
  * @param applies whether the plugin has to act on the sandbox; otherwise it succeeds and does nothing. With `outbound`,
- *   the plugin writes all rules and then removes the inbound ones; with ports, it leaves these alone
+ *   the plugin writes all rules and then removes the inbound ones; with ports, its rules do not redirect these ports
  */
 export async function answerCall(applies: (configuration: Configuration) => Promise<Applies>): Promise<void> {
   try {

@@ -22,7 +22,7 @@ const otherUser = { runAsUser: 2000, runAsGroup: 3000 };
 const otherRules = { proxyUser: 2000, proxyGroup: 3000 };
 const ipv6First = [podAddress.ipv6, podAddress.ipv4];
 
-/** Only the IPv4 rules exist at first. They go at 2 s, and come back at 5 s or never. The IPv6 rules come at 3 s. */
+/** At first, only IPv4 rules exist. They are removed at 2 s, and return at 5 s or never. IPv6 rules appear at 3 s. */
 export const halfBreaks = (rules: RuleSet, recovers: boolean, listeners: Step[] = []): Plan => ({
   before: [write(rules, { families: 'ipv4' }), ...listeners],
   while: [
@@ -117,7 +117,7 @@ export const istioCells: Cells = {
   'correct rules': { before: [write(istio())] },
   'no rules': { fails: 'not-redirected' },
   'rules flushed': { before: [write(istio()), flush], fails: 'not-redirected' },
-  // Istio writes no more without its dual-stack option, so the proof checks the family that istio-cni chooses
+  // without its dual-stack option, Istio writes only these rules; the proof checks the family that istio-cni chooses
   'only IPv4 rules on a dual-stack pod': { before: [write(istio(), { families: 'ipv4' })] },
   'only IPv4 rules on a dual-stack pod with IPv6 as first address': {
     before: [write(istio(), { families: 'ipv4' })],

@@ -12,8 +12,8 @@ import {
 } from './steps.ts';
 
 /*
- * Plugins write no rules into the pod. Their proof opens no connection, binds no port and does not use `lo`. A missing
- * interface has no route either.
+ * Why some situations are missing here: these plugins write no rules into the pod, and their proof opens no connection,
+ * binds no port and does not use `lo`. A pod without its interface has no routes either.
  */
 
 /** Gives the node's end of the link its addresses, as if the network's agent attached the datapath only now. */

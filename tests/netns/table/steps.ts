@@ -50,7 +50,7 @@ export const silenceGateway: Step = async (sandbox) => {
   await sandbox.ip('node', 'addr flush dev pod0');
 };
 
-/** Nothing answers for the IPv6 gateway, although the pod sends to other hosts as well. */
+/** Nothing answers for the IPv6 gateway. Meanwhile, the pod sends to other hosts, which do answer. */
 export const silenceAmongOthers: Step = async (sandbox) => {
   const neighbour = 'fd00:10:244:1::99';
   await sandbox.exec('node', 'ip', ['-6', 'addr', 'flush', 'dev', 'pod0', 'scope', 'global']);

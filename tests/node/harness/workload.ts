@@ -118,7 +118,7 @@ export function latestProof({ status }: Pod): { id: string; exitCode: number } |
 /** Removes the scheme from `containerd://ID`, because containerd's own records contain only the ID. */
 const withoutScheme = (id: string | undefined): string | undefined => id?.split('//')[1];
 
-/** What answers the calls of the pod's application to a server outside. */
+/** What answers when the pod's application calls a server outside of the pod: the proxy, or that server. */
 export const whoAnswers = ({ status }: Pod): Promise<string> => whoAnswersAt(status.podIP);
 
 export async function whoAnswersAt(address: string | undefined): Promise<string> {

@@ -89,7 +89,7 @@ export interface Creation {
   context: MutateContext;
 }
 
-/** Pods as users create them, and pods that an earlier call injected and others changed. */
+/** Pods as users create them, and pods into which an earlier call injected the proof, with changes by others since. */
 export const creations: Arbitrary<() => Promise<Creation>> = fc
   .record({
     pod: fresh,

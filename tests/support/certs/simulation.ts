@@ -65,7 +65,10 @@ export class Simulation {
   readonly replicas: Replica[];
   readonly settings: Settings;
   readonly #watches: Watch[];
-  /** While true, trust is not asserted: after a fault that stops all replicas, until API servers know its repair. */
+  /**
+   * While true, trust is not asserted. A fault that stops all replicas sets it to true, and it stays true until API
+   * servers know the repair of the fault.
+   */
   #excused = true;
   readonly #stranger: SecretData;
   readonly #past: SecretData[] = [];

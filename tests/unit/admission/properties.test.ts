@@ -10,8 +10,8 @@ import { type Change, changes } from '../../support/between-calls.ts';
 import { assertSettled, assertSound } from '../../support/invariants.ts';
 
 /*
- * Pods and configurations are random. To repeat a failure, give the seed and the path that it prints to `fc.assert` as
- * `{ seed, path }`.
+ * Pods and configurations are random. A failure prints a seed and a path. To repeat the failure, pass both to
+ * `fc.assert` as `{ seed, path }`.
  */
 
 const between = fc.constantFrom(...Object.entries(changes)).map(([name, change]) => named(name, change));

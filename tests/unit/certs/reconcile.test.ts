@@ -14,7 +14,7 @@ let world: World;
 let reconciler: Reconciler;
 /** The steps, repairs and failures that the reconciler reported. */
 let reported: string[];
-/** The configurations that the reconciler found in order, or put in order. */
+/** The configurations that the reconciler found correct, or has corrected. */
 let well: string[];
 /** Functions that replace requests to the cluster. */
 let instead: Partial<SharedObjects>;

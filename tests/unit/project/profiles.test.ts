@@ -52,7 +52,7 @@ function listIn(text: string, networksIn: number, within: number): string | unde
   return parts.find((part) => listIn(part, networksIn, within) !== undefined);
 }
 
-/** In sources without comments, two networks in adjacent lines are a list. Elsewhere, a list is four in five lines. */
+/** In sources, whose comments are ignored, two networks in adjacent lines are a list; elsewhere, four in five lines. */
 function listOf(path: string, whole: string): string | undefined {
   const text = whole.replaceAll(/<!-- generated: .*?<!-- end -->/gs, '').replace(conditionList, '');
   if (!source.test(path)) return listIn(text, 4, 5);

@@ -422,7 +422,7 @@ suite('the mutating policy', () => {
   test('as the configuration makes it', () => {
     const findings = judgeWith(pair, { registered: relying });
     assert.deepEqual(having(findings, 'passed'), Object.keys(findings));
-    // after a change back to the webhook, an outage refuses all pods
+    // as after a change from policies back to the webhook: during an outage, all pods are refused
     assert.partialDeepStrictEqual(row(pair), { result: 'warning' });
     assert.match(row(pair).what ?? '', /the webhook is called for every pod too/);
   });
@@ -479,7 +479,7 @@ suite('the mutating policy', () => {
     assert.equal(of({ policies: installed, deployment: found(ours) }), 'passed');
     assert.equal(of({ policies: { ...installed, pods: final(mirror) } }), 'passed');
     assert.equal(of({ policies: { ...installed, pods: final('example/other') } }), 'failed');
-    // without both, the missing policy over the final pod is the only fault
+    // if neither names an image, this check passes: another check reports that the final policy is missing
     assert.equal(of({ policies: { ...installed, pods: { ...pods, policy: absent } } }), 'passed');
   });
 

@@ -92,7 +92,7 @@ export const wholeInstallation: InstallationFacts = {
   policies: {
     pods: bound('pods'),
     serviceAccount: bound('serviceAccount'),
-    // a cluster that can have none: see `version`
+    // the cluster is too old for mutating policies: see `version`
     mutating: { policy: absent, binding: absent },
   },
   lease: found({ holder: 'cni-gate-5d9f_1', renewed: now - 1000, duration: 15_000 }),

@@ -9,7 +9,7 @@ const { untilPassed } = await import('../../../validator/simultaneous.ts');
 
 /* The check `policy` over a simulated network, whose answers depend on the time of a dial. */
 
-/** How a dial ends: by nothing, or by one of these. An error that is not `reset` or `no route` comes by ICMP. */
+/** How a dial ends; undefined if it never ends. An error that is not `reset` or `no route` comes by ICMP. */
 type End = 'connected' | 'reset' | 'icmp' | 'old kernel' | 'no route' | undefined;
 
 /** The end of a dial to an address, and after how many milliseconds it comes. */
@@ -19,7 +19,7 @@ const names: Record<string, string> = { both: '10.0.0.1 fd00::1', api: '10.0.0.1
 let network: Network = () => undefined;
 let begun = 0;
 let dials: { address: string; at: number; end: End; ends: number }[] = [];
-/** Descriptors of look-ups, from which the addresses are read, then nothing. */
+/** The descriptors of look-ups, each with the text of the addresses; the text is empty once it has been read. */
 let pipes = new Map<number, string>();
 let closed = new Set<number>();
 

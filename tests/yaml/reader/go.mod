@@ -1,4 +1,4 @@
-// kubectl's own way to read manifests, to compare ours with.
+// Reads manifests with the modules that kubectl uses, so that the tests can compare `review` with kubectl.
 module cni-gate.test/yaml
 
 go 1.26.0

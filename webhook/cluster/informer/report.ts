@@ -17,7 +17,7 @@ const leftOutText: Record<Exclude<LeftOut, 'not-wanted'>, string> = {
   'too-many': 'there are more than cni-gate keeps',
 };
 
-/** Counts what happens to the informer of a resource, and logs each fault once, and its end. */
+/** Counts what happens to the informer of a resource, and logs when a fault begins and when it ends. */
 export function reportOf(resource: string, { metrics, log }: Partial<InformerDeps> = {}) {
   let fault: string | undefined;
   const leftOut = log && logOnce(log, logInterval);

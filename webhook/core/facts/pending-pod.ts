@@ -68,7 +68,7 @@ export function toPendingPod(pod: ApiPod): PendingPod {
   };
 }
 
-/** The condition that says why the pod is not scheduled; undefined if it is, or before the first attempt. */
+/** The condition that says why the pod is not scheduled; undefined if it is scheduled, or before the first attempt. */
 export function waitsBy({ status }: Pick<ApiPod, 'status'>) {
   const scheduled = status?.conditions?.find(({ type }) => type === 'PodScheduled');
   return scheduled?.status === 'False' ? scheduled : undefined;
@@ -86,7 +86,7 @@ const nothingRequired = { constraints: {}, tolerations: [], requests: {} };
 const digest = (...texts: string[]): string =>
   createHash('sha256').update(JSON.stringify(texts)).digest('base64url');
 
-/** Whether the node must fit other pods or devices too, which steering does not check: a nomination may be ignored. */
+/** Whether the pod has constraints that steering does not check, so that the scheduler may ignore a nomination. */
 function isUnverifiable(spec: PodSpec): boolean {
   const { topologySpreadConstraints, affinity, resourceClaims, containers } = spec;
   const isHard = (kind: 'podAffinity' | 'podAntiAffinity'): boolean =>

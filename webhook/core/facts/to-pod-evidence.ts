@@ -112,7 +112,7 @@ function numberOf(id: string | null | undefined): number | undefined {
 
 const none: readonly string[] = [];
 
-/** The profiles that failed according to the message, which users can forge; if it names none, all of the pod. */
+/** The profiles that failed according to the message, which users can forge; if it names none, all profiles. */
 function failedOf(message: string | null | undefined, profiles: readonly string[]): readonly string[] {
   const results = readMessage(message).checks.filter(({ passed }) => !passed);
   const named = new Set(results.map(({ profile }) => profile));

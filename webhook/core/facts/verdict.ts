@@ -74,9 +74,9 @@ export function sandboxSince(status: PodStatus): number | undefined {
 }
 
 /**
- * The verdict of our init container in the pod's current sandbox. After a reboot, `state` shows the run from before
- * until the new run ends, so a pass in `state` does not count if the sandbox is newer and no other container has
- * started in it. A pass in `lastState` never counts; other results in it count only in the same sandbox.
+ * The verdict of our init container in the pod's current sandbox. After a reboot, `state` shows the earlier run until
+ * the new run ends, so a pass in `state` does not count if the sandbox is newer and no other container has started in
+ * it. A pass in `lastState` never counts; other results in it count only in the same sandbox.
  */
 export function resultOf(
   status: PodStatus,

@@ -43,7 +43,7 @@ const givesWay = 12_000;
 /** An owner's pause after its own first failed attempt. It doubles with each further failure, up to the longest. */
 const ownPause = 4000;
 const longestPause = 300_000;
-/** How long an owner with a pod elsewhere must wait, unless the scheduler found no other node for `givesWay`. */
+/** How long an owner whose pods run elsewhere must wait, unless the gate has held its pod for `givesWay`. */
 const leastElsewhere = 60_000;
 
 /** Judges the record of a node. Pure. @param isHolder whether the node is reserved for the asking pod */

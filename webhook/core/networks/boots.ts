@@ -58,7 +58,7 @@ export class Boots {
     this.#containers.delete(uid);
   }
 
-  /** When the node's last boot was observed, if no container of the pod started in it; undefined if one may have. */
+  /** When the node's last boot was observed; undefined if none was lately, or all known containers started after it. */
   staleSince({ uid, node }: AgentFacts, now: number): number | undefined {
     const changed = this.#boots.get(node)?.changed;
     if (changed === undefined || now - changed.at > longestStale) return undefined;

@@ -55,7 +55,7 @@ export interface Known {
   agents: AgentFacts[];
   /** When a pod of any network's DaemonSet was last removed from the node; undefined if none was. */
   lostAt: number | undefined;
-  /** When the node's last boot was observed, if no container of the pod started in it; undefined if one may have. */
+  /** When the node's last boot was observed; undefined if none was lately, or all known containers started after it. */
   staleSince: (agent: AgentFacts) => number | undefined;
 }
 

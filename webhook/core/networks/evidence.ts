@@ -19,8 +19,8 @@ export type EvidenceView = Readonly<
 export type PodChange = { type: 'put'; pod: PodEvidence; listed: boolean } | { type: 'gone'; uid: string };
 
 /**
- * What the proofs of pods showed about networks, from lists and watches alone. After a restart, the first lists give it
- * again, except failures of deleted pods, earlier failures of pods that failed again, and boots of nodes.
+ * What the proofs of pods showed about networks, from lists and watches alone. After a restart, the first lists restore
+ * this, except failures of deleted pods, earlier failures of pods that failed again, and boots of nodes.
  */
 export class Evidence {
   readonly #known = new Map<string, PodEvidence>();
@@ -106,7 +106,7 @@ export class Evidence {
     for (const nodes of this.#records.values()) nodes.delete(node);
   }
 
-  /** Counts the pods of new profiles as at a start, and forgets the records of profiles that no longer exist. */
+  /** Counts the pods of new profiles as after a restart, and forgets the records of profiles that no longer exist. */
   profilesChanged(now: number): void {
     for (const profile of this.#records.keys()) {
       if (!this.#isProfile(profile)) this.#records.delete(profile);

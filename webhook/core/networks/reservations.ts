@@ -1,6 +1,6 @@
 import type { PodEvidence } from '../facts/pod-evidence.ts';
 
-/** How long a reservation lasts, in milliseconds: by then, a watch shows the pod on its node, or repair's new pod. */
+/** How long a reservation lasts, in milliseconds: by then, a watch shows this pod, or its replacement, on the node. */
 const duration = 5000;
 /** The watch of waiting pods may show a binding this many milliseconds before the watch of pods on nodes does. */
 const lag = 1000;
@@ -31,7 +31,7 @@ export class Reservations {
     return until > now && until - now <= duration ? holder : undefined;
   }
 
-  /** Reserves a node for a pod, or an owner's next pod. Only a request that the gate has checked takes it over. */
+  /** Reserves a node for a pod, or an owner's next pod. Only a request that the gate has checked replaces a holder. */
   reserve(profile: string, node: string, holder: string, now: number, byRequest = false): void {
     const key = keyOf(profile, node);
     const { until, asked: before } = this.#all.get(key) ?? { until: 0, asked: 0 };

@@ -154,7 +154,7 @@ function replacedConflicts(profiles: Profile[]): string[] {
   );
 }
 
-/** `imageOf` is not among them, because each condition of `when` requires its container. */
+/** The containers that a profile reads, without that of `imageOf`, which each condition of `when` requires anyway. */
 function containersReadBy({ when, proof }: Profile): (string | undefined)[] {
   const redirects = proof.checks.flatMap((check) => ('redirect' in check ? [check.redirect] : []));
   const ids = [...redirects, ...(proof.container ? [proof.container] : [])].flatMap(

@@ -47,7 +47,7 @@ function idOf(id: Id | undefined, field: Field, place: Place, ofPod: boolean): n
 const groupBeside = (source: IdSource, { pod }: Place): number | undefined =>
   source.containers && (inContainers(source, 'runAsGroup', pod, true) ?? source.default);
 
-/** The id in the pod's annotation, or else in its namespace's. Empty ones do not count, as in linkerd2-proxy-init. */
+/** The id in the pod's annotation, or else in its namespace's. An empty annotation counts as absent, as for linkerd. */
 function inAnnotations({ annotation }: IdSource, { pod, namespace }: Place): number | undefined {
   if (annotation === undefined) return undefined;
   return idIn(getOwn(pod.metadata.annotations, annotation) || getOwn(namespace.annotations, annotation));

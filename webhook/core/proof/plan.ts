@@ -128,7 +128,7 @@ export function planFor(
     witness,
     continuous,
     ids,
-    // the user of a network's own validator's image is not known
+    // it is not known as which user the image of a network's own validator runs
     runAs: runAsFor(pod, ids, ownValidator ? undefined : imageUser),
     resources: resourcesFor(pod, ownValidator, proof.resources),
     tokenMount: tokenMount(pod),

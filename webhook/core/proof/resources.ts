@@ -18,7 +18,7 @@ const leastOfOwnValidator = { cpu: '50m', memory: '64Mi' };
 /**
  * Returns resources that do not change the pod's QoS class (Kubernetes `pkg/apis/core/v1/helper/qos`): a request or
  * limit where *all* other containers set one, which also satisfies a quota. The values do not depend on the pod's
- * values, because a pod can be made smaller in place, and a whole number of CPUs would be exclusive.
+ * values: a pod can be made smaller in place, and the static CPU manager would reserve a whole number of CPUs.
  */
 export function resourcesFor(
   pod: Pod,
@@ -49,7 +49,7 @@ type AmountOf = (container: Container, name: string) => number;
 
 const limitOf: AmountOf = ({ resources }, name) => quantity(getOwn(resources?.limits, name) ?? Number.NaN);
 
-/** The request, or else the limit, which is the API server's default too. Manifests have not passed it yet. */
+/** The request, or else the limit, as the API server sets it by default. A manifest does not have the defaults yet. */
 const requestOf: AmountOf = ({ resources }, name) =>
   quantity(getOwn(resources?.requests, name) ?? getOwn(resources?.limits, name) ?? Number.NaN);
 

@@ -93,7 +93,8 @@ export class RepairMemory {
   limit(pod: PodEvidence, eligible: Turn, budgets: Budgets, now: number): Skipped | undefined {
     const owner = this.#owners.get(pod.owner) ?? newOwner;
     if (!owner.last?.passed && !this.#breaker.allows(pod.namespace, now)) return { reason: 'breaker' };
-    // these pods need not wait, because the gate keeps their replacements off the node only for a limited time
+    // a pod whose replacement can go to another node need not wait, because the gate keeps the replacement off this
+    // node only for a limited time
     const mayMove = eligible.moves && owner.failures <= mostMoves;
     if (owner.retryAt > now && !mayMove) return { reason: 'owner-pause' };
     if (!owner.hasTurn(pod.uid, eligible)) return { reason: 'owner-turn' };

@@ -13,8 +13,8 @@ const reserve = 100;
 const long = 45_000;
 
 /**
- * Milliseconds. A pod that ended earlier gets no event: pods of finished Jobs stay for days, and each new leader would
- * report them again.
+ * Milliseconds. A pod that ended longer ago gets no event: pods of finished Jobs stay for days, and each new leader
+ * would report them again.
  */
 const recent = 600_000;
 

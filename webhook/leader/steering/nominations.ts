@@ -51,8 +51,9 @@ export class Nominations {
   }
 
   /**
-   * Ends the nominations of a key, by its pods that still wait.
-   * @returns `backOff`: whether a nomination was ignored, and none has succeeded since the ignored one before
+   * Ends the nominations of a key that have an outcome.
+   * @param pods the key's pods that still wait
+   * @returns `backOff`: whether a nomination was ignored, and none has succeeded since the previous ignored one
    */
   settle(
     key: string,

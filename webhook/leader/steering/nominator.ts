@@ -85,8 +85,8 @@ export function nominator(client: ApiClient, options: Options): Work {
   }
 
   /**
-   * Whether the gate may refuse the pod on its node again, and the pod has no usable nomination. Another component's
-   * nomination is usable unless the gate blocks that node.
+   * Whether the gate might refuse the pod on the refused node again, and the pod has no usable nomination. Another
+   * component's nomination is usable unless the gate blocks that node.
    */
   function needsNode(pod: RefusedPod, gate: Gate): boolean {
     const { leaving, tooLarge, nominated, profiles, refused } = pod;

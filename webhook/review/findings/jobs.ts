@@ -47,7 +47,7 @@ function faultOf(object: Fields, path: Path): string | undefined {
 /** The outcomes of pods that get a check. */
 const checked: ReadonlySet<Outcome> = new Set(['injected', 'updated', 'current']);
 
-/** The findings for Jobs that failed proofs may fail although repair runs. */
+/** The findings for Jobs that may fail because of a failed proof although repair runs. */
 export const jobFindings = (reviewed: readonly Reviewed[]): Finding[] =>
   reviewed.flatMap(({ workload, decision }): Finding[] => {
     const { jobFault: fault, document } = workload;

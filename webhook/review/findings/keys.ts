@@ -59,7 +59,7 @@ function misplacedLabel(
   };
 }
 
-/** The faults in the keys of the labels and annotations in one metadata of an object, whose path is given. */
+/** The faults in the keys of labels and annotations. @param inObject the path to the parent of their `metadata` */
 function faultsOf(object: Fields, inObject: Path, { document, path }: Position): Omit<Finding, 'subject'>[] {
   const metadata = [...inObject, 'metadata'];
   return (['labels', 'annotations'] as const).flatMap((map) =>
@@ -74,7 +74,7 @@ function faultsOf(object: Fields, inObject: Path, { document, path }: Position):
 
 function faultOf(key: string, map: MapName, value: unknown): string | undefined {
   if (known[map].includes(key)) {
-    // often a template's variable that is not set
+    // an empty value often comes from a variable of a template that is not set
     if (key !== profileLabel || !(value === '' || value === null)) return undefined;
     return `label ${key} has no value and no effect: set a profile, or remove it`;
   }

@@ -26,7 +26,7 @@ export const inMebi = (count: number): string => `${Math.ceil((count / mebi) * 1
  * Reads a stream of YAML documents and JSON values. Yields a fault for each part that cannot be read, and continues.
  *
  * As in kubectl (apimachinery `pkg/util/yaml` YAMLReader), a document begins at every line that begins with `---`, even
- * in block scalars and quotes. `...` also ends a document, but kubectl ignores the text after it, and here it is
+ * in block scalars and quotes. `...` also ends a document. kubectl ignores the text after `...`, but here this text is
  * another document. JSON values need no marker between them.
  *
  * @param file the name of the file, for messages

@@ -106,7 +106,7 @@ function patchableYaml(text: string): Patchable {
   };
 }
 
-/** Writes an object that occurs twice two times, instead of as an anchor and an alias. */
+/** Writes an object in full at each place where it occurs, instead of as an anchor and an alias. */
 const copies = { aliasDuplicateObjects: false };
 
 const markerOf = (text: string): string => (text.startsWith('---') ? '---\n' : '');

@@ -1,5 +1,6 @@
-// A mutating webhook with the least work: it adds the same init container, label and annotation to each pod. It is what
-// `npm run bench create` compares cni-gate with. Arguments: address, certificate file, key file, file with the patch.
+// A mutating webhook that does as little as possible: it adds the same init container, label and annotation to each
+// pod. `npm run bench create` compares cni-gate with it. Arguments: address, certificate file, key file, file with the
+// patch.
 package main
 
 import (
