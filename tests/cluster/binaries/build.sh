@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Builds the programs into a folder that does not exist yet. ensure.ts runs this script, at most once at the same time.
+# Builds the programs into a folder that does not exist yet. ensure.ts runs it, one at a time.
 #
 # usage: build.sh FOLDER
 set -euo pipefail
 cd "$(dirname "$0")"
 folder=$1
-# another run may have built the programs while this one waited for its turn
+# another run may have built them while this one waited for its turn
 [ ! -d "$folder" ] || exit 0
-# removes what a killed build left behind
+# what a build that was killed left behind
 rm -rf "$folder".new-*
 new=$(mktemp -d "$folder.new-XXXXXX")
 trap 'rm -rf "$new"' EXIT

@@ -1,4 +1,4 @@
-// Docker's compose plugin, for a machine whose docker has none. Only the tests need this module.
+// Docker's compose plugin, for a machine whose docker has none. It is no tool of this project's users.
 module github.com/cni-gate/cni-gate/tests/image/compose
 
 go 1.26.0
