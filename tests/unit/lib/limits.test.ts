@@ -39,7 +39,7 @@ test('docs/reference/limits.md states the limits of this release', () => {
     `${opsLimits.connections} connections`,
     `${planLimits.terms} terms`,
     `${limits.duplicatesOfNamespace} [duplicate`,
-    `${lookups.perSecond} requests a second each, and ${lookups.burst} at once`,
+    `up to ${lookups.perSecond} of each kind a second, and ${lookups.burst} at once`,
     `${limits.placedPods.perSecond} nodes a second`,
     `${texts.quoted} characters`,
     `${texts.annotation / KiB} Ki characters`,
