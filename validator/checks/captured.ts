@@ -53,7 +53,9 @@ export async function connectTo(
   // reads the sockets immediately, because the other end may close the connection
   const isExpected = surelyEndsAt(outbound, target.host, source, own);
   const sockets = isExpected ? [] : readSocketsAt(own);
-  const port = isExpected ? outbound : (endedAt(source, own, sockets) ?? endedAt(ownAddresses(), own, sockets));
+  const port = isExpected
+    ? outbound
+    : (endedAt(source, own, sockets) ?? endedAt(ownAddresses(), own, sockets));
   dialled.socket.close();
   const seen = `a connection to ${at} end at port ${port} in the pod`;
   if (port === outbound) return passed(seen);
