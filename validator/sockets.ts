@@ -1,6 +1,6 @@
 import { NotReadable } from './finding.ts';
 import { codeOf, native } from './host/native.ts';
-import { type Address, addressOf } from './shared/addresses.ts';
+import { type Address, addressOf, type Family, formatAddress } from './shared/addresses.ts';
 
 /** A row of `/proc/net/tcp` or `tcp6`, which list the sockets of the reading process's network namespace. */
 export interface TcpSocket {
@@ -69,6 +69,28 @@ export function endedAt(
     states.includes(state) && remotePort === fromPort && from.some(({ hex }) => hex === remote.hex);
   return sockets.find(isOther)?.localPort;
 }
+
+/** Where a rule in the pod redirects its own connections to. */
+const loopback: Record<Family, string> = { IPv4: '127.0.0.1', IPv6: '::1' };
+
+/** Asks the kernel about one socket, which is far cheaper than its tables. If it cannot tell, they have to be read. */
+function isInState(states: number[], ...ends: Parameters<typeof native.stateAt>): boolean {
+  try {
+    return states.includes(native.stateAt(...ends));
+  } catch {
+    return false;
+  }
+}
+
+/** Whether a connection surely ends at this port of the pod, at `lo` or the address that it was made to. */
+export const surelyEndsAt = (port: number, host: string, from: Address[], fromPort: number): boolean =>
+  from.some((it) =>
+    [loopback[it.family], host].some((at) => isInState(live, at, port, formatAddress(it), fromPort)),
+  );
+
+/** Whether there surely is a listener on this port. */
+export const surelyListens = (port: number, family: Family): boolean =>
+  isInState([tcpState.listen], loopback[family], port, loopback[family], 0);
 
 /**
  * The text of a kernel table, or only its lines that contain `part`. If it cannot be read, that is an error, except for

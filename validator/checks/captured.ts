@@ -6,7 +6,15 @@ import { type Family, formatAddress } from '../shared/addresses.ts';
 import type { CapturedCheck } from '../shared/contract.ts';
 import { formatTarget, type Target } from '../shared/targets.ts';
 import type { Attempt } from '../simultaneous.ts';
-import { endedAt, readListeners, readSocketsAt, type TcpSocket, tcpState } from '../sockets.ts';
+import {
+  endedAt,
+  readListeners,
+  readSocketsAt,
+  surelyEndsAt,
+  surelyListens,
+  type TcpSocket,
+  tcpState,
+} from '../sockets.ts';
 import { askOutside } from '../spare-targets.ts';
 import { ownAddresses } from './probe.ts';
 
@@ -15,7 +23,8 @@ const attempt = 500;
 /** Checks Istio's ambient mode, where ztunnel listens in the pod's network namespace, without binding its ports. */
 export function attemptCaptured(check: CapturedCheck, family: Family, pod: Pod): Attempt {
   return async (deadline) => {
-    const missing = withoutListener(check.listeners, family, readListeners());
+    const unsure = check.listeners.filter((port) => !surelyListens(port, family));
+    const missing = unsure.length > 0 ? withoutListener(unsure, family, readListeners()) : [];
     if (missing.length > 0)
       return failed('no-listener', `no listener on ${missing.join(', ')} in the pod (${family})`);
     const limit = limitOf(deadline);
@@ -42,8 +51,11 @@ export async function connectTo(
   if (dialled.as === 'silent') return failed('not-captured', `no answer from ${at}`);
   const { source, port: own } = dialled.socket;
   // reads the sockets immediately, because the other end may close the connection
-  const sockets = readSocketsAt(own);
-  const port = endedAt(source, own, sockets) ?? endedAt(ownAddresses(), own, sockets);
+  const isExpected = surelyEndsAt(outbound, target.host, source, own);
+  const sockets = isExpected ? [] : readSocketsAt(own);
+  const port = isExpected
+    ? outbound
+    : (endedAt(source, own, sockets) ?? endedAt(ownAddresses(), own, sockets));
   dialled.socket.close();
   const seen = `a connection to ${at} end at port ${port} in the pod`;
   if (port === outbound) return passed(seen);

@@ -43,13 +43,14 @@ export function attemptRedirect(check: RedirectCheck, family: Family, pod: Pod):
 export function attemptProxied(check: RedirectCheck, family: Family, pod: Pod): Attempt {
   const from = check.direction === 'inbound' ? loopback[family] : undefined;
   return async (deadline) => {
-    if (listenersOn(check.listen, family, readListeners()).length === 0)
-      return failed('no-listener', `no listener on ${check.listen} in the pod (${family})`);
     const limit = limitOf(deadline);
     const ask: Ask = (target) => connectTo(target, check.listen, limit, from);
     const finding = await askByRule(check, family, pod, ask);
     if (finding.passed) return finding;
-    if (listenersOn(check.listen, family, readListeners()).some(({ waiting }) => waiting > 0))
+    const listeners = listenersOn(check.listen, family, readListeners());
+    if (listeners.length === 0)
+      return failed('no-listener', `no listener on ${check.listen} in the pod (${family})`);
+    if (listeners.some(({ waiting }) => waiting > 0))
       return failed('no-listener', `connections to port ${check.listen} that nothing accepts`);
     return finding.reason === 'not-captured' ? withHint({ ...finding, reason: 'not-redirected' }) : finding;
   };

@@ -70,6 +70,11 @@ export interface Native {
   dropAll(socket: number): void;
   /** The number of packets that were dropped at a socket. */
   dropped(socket: number): number;
+  /**
+   * The state of the TCP socket with these ends in this network namespace, or else of a listener that would get a
+   * connection between them (`include/net/tcp_states.h`). Throws if there is none, or if the kernel cannot tell.
+   */
+  stateAt(local: string, localPort: number, other: string, otherPort: number): number;
   localEnd(socket: number): SocketEnd;
   otherEnd(socket: number): SocketEnd;
 

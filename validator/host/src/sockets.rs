@@ -6,7 +6,8 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use nix::errno::Errno;
 use nix::net::if_::if_nametoindex;
 use nix::sys::socket::{
-    self as net, AddressFamily, Backlog, MsgFlags, Shutdown, SockFlag, SockType, SockaddrStorage, sockopt,
+    self as net, AddressFamily, Backlog, MsgFlags, Shutdown, SockFlag, SockProtocol, SockType,
+    SockaddrStorage, sockopt,
 };
 use rquickjs::{Ctx, Object, Result, TypedArray, function::Func};
 
@@ -24,6 +25,7 @@ pub fn register(native: &Object) -> Result<()> {
     native.set("originalPort", Func::from(original_port))?;
     native.set("dropAll", Func::from(drop_all))?;
     native.set("dropped", Func::from(dropped))?;
+    native.set("stateAt", Func::from(state_at))?;
     native.set("localEnd", Func::from(|ctx, socket| end_of(ctx, socket, net::getsockname)))?;
     native.set("otherEnd", Func::from(|ctx, socket| end_of(ctx, socket, net::getpeername)))
 }
@@ -142,6 +144,45 @@ fn dropped(ctx: Ctx, socket: i32) -> Result<u32> {
         })
     });
     named(&ctx, asked.map(|_| counts[8]))
+}
+
+/// The state of the TCP socket with these ends, or of a listener that would get a connection between them.
+fn state_at(ctx: Ctx, local: String, local_port: u16, other: String, other_port: u16) -> Result<u8> {
+    let state = parse(&local, local_port).and_then(|local| ask_state(local, parse(&other, other_port)?));
+    named(&ctx, state)
+}
+
+/// Asks with `inet_diag_req_v2` of `include/uapi/linux/inet_diag.h`, which sock_diag(7) describes. The kernel looks up
+/// one socket, where a read of `/proc/net/tcp` walks through the node's table of all connections.
+fn ask_state(local: SocketAddr, other: SocketAddr) -> nix::Result<u8> {
+    const BY_FAMILY: u16 = 20;
+    let mut request = [0u8; 72];
+    request[0..4].copy_from_slice(&72u32.to_ne_bytes());
+    request[4..6].copy_from_slice(&BY_FAMILY.to_ne_bytes());
+    request[6..8].copy_from_slice(&(libc::NLM_F_REQUEST as u16).to_ne_bytes());
+    request[16] = if local.is_ipv4() { libc::AF_INET } else { libc::AF_INET6 } as u8;
+    request[17] = libc::IPPROTO_TCP as u8;
+    for (end, port, address) in [(local, 24, 28), (other, 26, 44)] {
+        request[port..port + 2].copy_from_slice(&end.port().to_be_bytes());
+        match end.ip() {
+            IpAddr::V4(ip) => request[address..address + 4].copy_from_slice(&ip.octets()),
+            IpAddr::V6(ip) => request[address..address + 16].copy_from_slice(&ip.octets()),
+        }
+    }
+    // `INET_DIAG_NOCOOKIE`
+    request[64..72].fill(0xff);
+    let socket = net::socket(
+        AddressFamily::Netlink,
+        SockType::Raw,
+        SockFlag::SOCK_CLOEXEC,
+        SockProtocol::NetlinkSockDiag,
+    )?;
+    net::send(socket.as_raw_fd(), &request, MsgFlags::empty())?;
+    let mut answer = [0; 1024];
+    // the kernel has answered before `send` returns
+    let count = net::recv(socket.as_raw_fd(), &mut answer, MsgFlags::MSG_DONTWAIT)?;
+    let is_found = count > 17 && u16::from_ne_bytes([answer[4], answer[5]]) == BY_FAMILY;
+    if is_found { Ok(answer[17]) } else { Err(Errno::ENOENT) }
 }
 
 fn end_of<'js>(
