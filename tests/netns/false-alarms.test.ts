@@ -11,15 +11,7 @@ import { podAddress } from './harness/addresses.ts';
 import { inside } from './harness/namespaces.ts';
 import type { PodSpecimen } from './harness/pods.ts';
 import type { RunningProof } from './harness/proof.ts';
-import {
-  everySecond,
-  isRechecking,
-  ports,
-  processorTime,
-  startWatched,
-  staysOpen,
-  until,
-} from './harness/rechecks.ts';
+import { everySecond, isRechecking, ports, startWatched, staysOpen, until } from './harness/rechecks.ts';
 import { Sandbox } from './harness/sandbox.ts';
 import { linkerd } from './rules/linkerd.ts';
 import { linkerdPod } from './table/inbound.ts';
@@ -40,7 +32,14 @@ interface Probing {
   keep?: boolean;
 }
 
-/** Starts to connect. `results` has the number of each result. */
+interface Probed {
+  /** The number of connections with each result. */
+  results: Record<string, number>;
+  /** The most in a row without a connection. */
+  mostInRow: number;
+}
+
+/** Starts to connect. */
 function probe(sandbox: Sandbox, where: 'pod' | 'node', probing: Probing) {
   const argument = JSON.stringify({ host: podAddress.ipv4, ...probing });
   const [command, args] = inside(sandbox[where], process.execPath, prober, argument);
@@ -52,10 +51,8 @@ function probe(sandbox: Sandbox, where: 'pod' | 'node', probing: Probing) {
     child.kill('SIGKILL');
     await closed;
   });
-  const results = once(child.stdout, 'data').then(
-    ([text]) => JSON.parse(String(text)) as Record<string, number>,
-  );
-  return { results, end: () => child.stdin.end() };
+  const probed = once(child.stdout, 'data').then(([text]): Probed => JSON.parse(String(text)));
+  return { probed, end: () => child.stdin.end() };
 }
 
 const rules = (sandbox: Sandbox, where: 'pod' | 'node', text: string): Promise<string> =>
@@ -91,13 +88,9 @@ const disturbances: Disturbance[] = [
     what: 'the first packet of each kind is lost in each recheck',
     interval: 5,
     disturb: async (sandbox, running) => {
-      await rules(sandbox, 'node', dropFirst('prerouting', 'iifname pod0', '2s'));
-      // the connection to the proxy, and the node's answers
-      await rules(
-        sandbox,
-        'pod',
-        dropFirst('input', 'ip saddr . th dport != { 192.168.50.2 . 14041 }', '2s'),
-      );
+      // datagrams to the node; and the connection to the proxy, and the node's answers; but no packet of the kubelet
+      await rules(sandbox, 'node', dropFirst('prerouting', 'iifname pod0 meta l4proto udp', '2s'));
+      await rules(sandbox, 'pod', dropFirst('input', 'th dport != 14041', '2s'));
       await staysOpen(running, 18_500);
       for (const [where, hook] of [
         ['node', 'prerouting'],
@@ -194,28 +187,27 @@ const disturbances: Disturbance[] = [
     what: '10,000 connections through the mesh',
     disturb: async (sandbox, running) => {
       const mesh = { host: '192.0.2.9', port: 80, every: 0.25, count: 10_000, keep: true };
-      const { results } = probe(sandbox, 'pod', mesh);
-      const [counts] = await Promise.all([results, staysOpen(running, 6000)]);
-      assert.deepEqual(counts, { open: 10_000 });
+      const { probed } = probe(sandbox, 'pod', mesh);
+      const [{ results }] = await Promise.all([probed, staysOpen(running, 6000)]);
+      assert.ok((results.open ?? 0) > 9000, JSON.stringify(results));
     },
   },
   {
     what: '10,000 connections to the readiness port',
     disturb: async (sandbox, running) => {
-      const before = processorTime(running);
-      const { results } = probe(sandbox, 'node', { port: ports.readiness, every: 0.25, count: 10_000 });
-      const [counts] = await Promise.all([results, staysOpen(running, 6000)]);
-      // when the machine is busy, more may come than the kernel's queue holds (`somaxconn`): those are dropped
-      const { open = 0, silence = 0 } = counts;
-      assert.ok(open + silence === 10_000 && open > 5000, JSON.stringify(counts));
-      console.log(counts, processorTime(running) - before);
+      const { probed } = probe(sandbox, 'node', { port: ports.readiness, every: 0.25, count: 10_000 });
+      const [{ results }] = await Promise.all([probed, staysOpen(running, 6000)]);
+      // a recheck accepts nothing while it reads the kernel's table of sockets, which is long by now, so the queue of
+      // the listener (`somaxconn`) may overflow on a busy machine
+      const { open = 0, silence = 0 } = results;
+      assert.ok(open + silence === 10_000 && open > 5000, JSON.stringify(results));
     },
   },
 ];
 
 describe('no false alarm', { concurrency: 5 }, () => {
   for (const { what, interval = 1, disturb } of disturbances) {
-    test(what, async () => {
+    test(what, async (t) => {
       await using sandbox = await Sandbox.make({ families: 'ipv4' });
       await ofLinkerd(sandbox);
       const running = await startWatched(sandbox, pod, { ...everySecond, interval: `${interval}s` });
@@ -224,7 +216,10 @@ describe('no false alarm', { concurrency: 5 }, () => {
       await disturb(sandbox, running);
       await staysOpen(running, 2500);
       kubelet.end();
-      assert.deepEqual(Object.keys(await kubelet.results), ['open']);
+      const { results, mostInRow } = await kubelet.probed;
+      // the probe's failureThreshold is 3
+      assert.ok(mostInRow < 3, JSON.stringify(results));
+      t.diagnostic(`probes of the kubelet: ${JSON.stringify(results)}`);
     });
   }
 });

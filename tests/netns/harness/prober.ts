@@ -2,7 +2,8 @@ import { connect } from 'node:net';
 
 /**
  * Connects to the targets in its argument again and again. At the end of its standard input, or after `count`
- * connections, prints how often each result came. With `keep`, the connections stay open.
+ * connections, prints how often each result came, and the most in a row without a connection. With `keep`, the
+ * connections stay open.
  */
 interface Target {
   host: string;
@@ -15,10 +16,12 @@ interface Target {
 const { host, port, every, count = Infinity, keep }: Target = JSON.parse(process.argv[2] ?? '');
 
 const results: Record<string, number> = {};
+let inRow = 0;
+let mostInRow = 0;
 let begun = 0;
 let ended = 0;
 const finish = (): void => {
-  process.stdout.write(`${JSON.stringify(results)}\n`);
+  process.stdout.write(`${JSON.stringify({ results, mostInRow })}\n`);
   if (!keep) process.stdout.end(() => process.exit());
 };
 const dial = (): void => {
@@ -29,6 +32,8 @@ const dial = (): void => {
     socket.removeAllListeners('connect').setTimeout(0);
     if (!keep) socket.destroy();
     results[result] = (results[result] ?? 0) + 1;
+    inRow = result === 'open' ? 0 : inRow + 1;
+    mostInRow = Math.max(mostInRow, inRow);
     ended += 1;
     if (ended === count) finish();
   };

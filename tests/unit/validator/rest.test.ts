@@ -87,6 +87,7 @@ test('a recheck that passes: it says nothing, and rests for a random time', asyn
 
 test('a recheck that fails: it is retried for a fifth of the interval, and says why at the first failure', async () => {
   address = undefined;
+  bytes = [0, 0];
   const [[why, count, end], took] = await after({ failures: 0, readiness: 5, startup: -1 });
   assert.match(why ?? '', /^a: address IPv4 failed \(address-missing\): expected 10\.244\.10\.7 /);
   assert.equal(count, 'recheck failed (1 of 3): a address IPv4 address-missing.');
@@ -148,6 +149,55 @@ test('the first pass opens the port; without a port it is only said', async () =
   assert.deepEqual(first.slice(1), ['listens 40', rests(10_000, { ...lost, failures: 0, readiness: 40 })]);
 });
 
+test('a run that follows a pass, and whose recheck fails: the port stays closed', async () => {
+  address = undefined;
+  const [[, count, end]] = await after({ failures: 0, readiness: -1, startup: -1 });
+  assert.match(count ?? '', /^recheck failed \(1 of 3\)/);
+  assert.match(end ?? '', /^rests .*"recheck","1","-1","-1"/);
+});
+
+test('only the checks that show a loss are named, and only those asked for are repeated', async () => {
+  const given = readChecks(
+    JSON.stringify([
+      { profile: 'a', address: { timeout } },
+      { profile: 'b', interfaces: { timeout } },
+      { profile: 'c', policy: { blocked: ['192.0.2.1:443'], timeout } },
+    ]),
+  );
+  address = undefined;
+  const several = { steps: plan(given, pod), pod, witness };
+  const memory = { failures: 0, readiness: 5, startup: -1 };
+  await assert.rejects(settled(recheck(memory, settings, several)), /exit 69/);
+  assert.deepEqual(
+    acts.slice(0, -1).map((act) => act.split(' (')[0]),
+    ['a: address IPv4 failed', 'recheck failed'],
+  );
+  assert.equal(acts[1], 'recheck failed (1 of 3): a address IPv4 address-missing.');
+
+  // a policy that was not asked for is not tried: no connection
+  acts = [];
+  address = '10.244.10.7';
+  kernel.now += 1000;
+  await assert.rejects(settled(recheck(memory, settings, several)), /exit 69/);
+  assert.deepEqual(acts, [rests(10_000, memory)]);
+});
+
+test('a finding that may still become better is enough: the first proof has waited for it', async () => {
+  const given = readChecks(JSON.stringify([{ profile: 'a', roundTrip: { mode: 'prefer', timeout } }]));
+  Object.assign(native, {
+    route: () => {
+      throw new Error('ENETUNREACH');
+    },
+    datagrams: () => 7,
+    readFile: () => '',
+  });
+  const start = kernel.now;
+  const memory = { failures: 0, readiness: 5, startup: -1 };
+  await assert.rejects(settled(recheck(memory, settings, { steps: plan(given, pod), pod, witness })), /exit/);
+  assert.ok(kernel.now - start < 200, `${kernel.now - start}`);
+  assert.match(acts.at(-1) ?? '', /"recheck","0","5","-1"/);
+});
+
 test('a port that is taken: the next recheck tries again', async () => {
   listenError = 'EADDRINUSE';
   const [[, , , said, end]] = await after({ failures: 3, readiness: -1, startup: -1 });
@@ -179,22 +229,36 @@ test('after the first pass: a random time, or no recheck if there is nothing to 
   assert.throws(() => restAfterPass(settings, memory, onlyPolicy), /exit 69/);
   assert.throws(() => restAfterPass({ ...settings, policy: true }, memory, onlyPolicy), /exit 69/);
   assert.throws(() => rest({ ...memory, startup: -1 }), /exit 69/);
+  bytes = [0, 0];
+  assert.throws(() => restAfterPass(settings, memory, steps), /exit 69/);
   assert.deepEqual(acts, [
     rests(10_000, memory),
     rests(-1, memory),
     rests(10_000, memory),
     rests(-1, { ...memory, startup: -1 }),
+    rests(8000, memory),
   ]);
 });
 
 test('the listeners of the program at rest go on to accept and close connections', async () => {
-  let waiting = 2;
-  kernel.happened = (socket, wanted) => (socket === 5 && waiting > 0 ? wanted : 0);
-  native.accept = () => {
-    if (waiting === 0) throw new Error('EAGAIN');
-    return 100 + waiting--;
+  const adopted: number[] = [];
+  native.adopt = (socket: number) => {
+    adopted.push(socket);
+    return socket + 20;
+  };
+  const waiting = new Map([
+    [25, [101, 102]],
+    [26, [103]],
+  ]);
+  kernel.happened = (socket, wanted) => (waiting.get(socket)?.length ? wanted : 0);
+  native.accept = (socket: number) => {
+    const connection = waiting.get(socket)?.shift();
+    if (connection === undefined) throw new Error('EAGAIN');
+    return connection;
   };
   adoptListeners({ failures: 0, readiness: 5, startup: -1 });
-  await turns(1);
-  assert.deepEqual(acts, ['closes 102', 'closes 101']);
+  adoptListeners({ failures: 0, readiness: -1, startup: 6 });
+  await turns(2);
+  assert.deepEqual(adopted, [5, 6]);
+  assert.deepEqual(acts, ['closes 101', 'closes 102', 'closes 103']);
 });
