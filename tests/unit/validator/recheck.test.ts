@@ -155,6 +155,8 @@ test('the proxy must get the connection, unless it does not listen or accept', a
   assert.equal(await seen(listener(0), true), 'not-redirected');
   assert.equal(await seen(listener(0), false), 'not-redirected');
   assert.equal(await seen(listener(7), false), 'no-listener');
+  // two listeners, of which one accepts
+  assert.equal(await seen(listener(0) + listener(7), false), 'no-listener');
   assert.equal(await seen('', false), 'no-listener');
   assert.deepEqual(bound, []);
   assert.match((await find(listener(0), false)).seen, /, and the interface lo is down$/);

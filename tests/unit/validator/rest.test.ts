@@ -189,11 +189,18 @@ test('a finding that may still become better is enough: the first proof has wait
       throw new Error('ENETUNREACH');
     },
     datagrams: () => 7,
+    connect: () => {
+      throw new Error('ENETUNREACH');
+    },
+    sendTo: () => 1,
+    icmpErrors: () => [],
     readFile: () => '',
   });
   const start = kernel.now;
-  const memory = { failures: 0, readiness: 5, startup: -1 };
-  await assert.rejects(settled(recheck(memory, settings, { steps: plan(given, pod), pod, witness })), /exit/);
+  const memory = { failures: 1, readiness: 5, startup: -1 };
+  const asking = readPod({ CNI_GATE_POD_IPS: '10.244.10.7', CNI_GATE_NODE_IPS: '10.0.0.1' }, 1, () => []);
+  const all = { steps: plan(given, asking), pod: asking, witness };
+  await assert.rejects(settled(recheck(memory, settings, all)), /exit 69/);
   assert.ok(kernel.now - start < 200, `${kernel.now - start}`);
   assert.match(acts.at(-1) ?? '', /"recheck","0","5","-1"/);
 });
