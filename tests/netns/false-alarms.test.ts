@@ -76,6 +76,9 @@ const dropFirst = (hook: string, only: string, time: string): string => `table i
   }
 }`;
 
+/** Longer than an interval of 2 s, and so short that the commands that begin and end it may take a second. */
+const outage = 2200;
+
 interface Disturbance {
   what: string;
   /** The time between two rechecks, in seconds; usually 1. */
@@ -114,7 +117,7 @@ const disturbances: Disturbance[] = [
     disturb: async (sandbox, running) => {
       for (let count = 0; count < 3; count++) {
         await flush(sandbox);
-        await staysOpen(running, 3000);
+        await staysOpen(running, outage);
         await ofLinkerd(sandbox);
         await staysOpen(running, 2500);
       }
@@ -158,9 +161,9 @@ const disturbances: Disturbance[] = [
     disturb: async (sandbox, running) => {
       const full = 'chain c { type filter hook output priority -150; ct state new drop; }';
       await rules(sandbox, 'pod', `table inet full { ${full}; }`);
-      await staysOpen(running, 3000);
+      await staysOpen(running, outage);
       await rules(sandbox, 'pod', 'delete table inet full');
-      await staysOpen(running, 4500);
+      await staysOpen(running, 2500);
     },
   },
   {
