@@ -89,12 +89,12 @@ interface Disturbance {
 const disturbances: Disturbance[] = [
   {
     what: 'the first packet of each kind is lost in each recheck',
-    interval: 5,
+    interval: 8,
     disturb: async (sandbox, running) => {
       // datagrams to the node; and the connection to the proxy, and the node's answers; but no packet of the kubelet
-      await rules(sandbox, 'node', dropFirst('prerouting', 'iifname pod0 meta l4proto udp', '2s'));
-      await rules(sandbox, 'pod', dropFirst('input', 'th dport != 14041', '2s'));
-      await staysOpen(running, 18_500);
+      await rules(sandbox, 'node', dropFirst('prerouting', 'iifname pod0 meta l4proto udp', '3s'));
+      await rules(sandbox, 'pod', dropFirst('input', 'th dport != 14041', '3s'));
+      await staysOpen(running, 29_000);
       for (const [where, hook] of [
         ['node', 'prerouting'],
         ['pod', 'input'],
@@ -194,6 +194,7 @@ const disturbances: Disturbance[] = [
   },
   {
     what: '10,000 connections to the readiness port',
+    interval: 5,
     disturb: async (sandbox, running) => {
       const { probed } = probe(sandbox, 'node', { port: ports.readiness, every: 0.25, count: 10_000 });
       const [{ results }] = await Promise.all([probed, staysOpen(running, 6000)]);
