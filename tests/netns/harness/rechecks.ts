@@ -60,14 +60,15 @@ export async function startWatched(
   const running = startProof(sandbox, pod, { configuration, continuous });
   await running.started;
   let hasEnded = false;
-  void running.ended
+  const ended = running.ended
+    .catch(() => {})
     .finally(() => {
       hasEnded = true;
-    })
-    .catch(() => {});
+    });
   // the death of its parent does not end the program, because it has changed its user
-  sandbox.onRemoval(() => {
+  sandbox.onRemoval(async () => {
     if (!hasEnded) running.signal('SIGKILL');
+    await ended;
   });
   const dial = { host: podAddress.ipv4, port: ports.startup, from, only: 'connect' } as const;
   for (let count = 0; count < 30 && !running.log().includes('verdict'); count++) {

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Finding } from '../../../validator/finding.ts';
 import { readChecks, readContinuous, UsageError } from '../../../validator/input.ts';
 import type { RedirectCheck } from '../../../validator/shared/contract.ts';
 import { kernel, native, settled } from './kernel.ts';
 
-const { plan, laterForm } = await import('../../../validator/plan.ts');
+const { expectedOf, plan, laterForm } = await import('../../../validator/plan.ts');
 const { next, outcomeOf, readMemory, waitFor } = await import('../../../validator/recheck.ts');
 const { attemptProxied } = await import('../../../validator/checks/redirect.ts');
 const { readPod } = await import('../../../validator/pod.ts');
@@ -124,11 +125,12 @@ test('the proxy must get the connection, unless it does not listen or accept', a
   const end = (port: string): string =>
     `   1: 0100007F:${port} 070AF40A:9C40 01 00000000:00000000 00:00000000 00000000     0        0 2 2 0 20 4 30 10 -1\n`;
   let tables = '';
+  const bound: string[] = [];
   Object.assign(native, {
     readFile: (path: string) => (path === '/proc/net/tcp' ? tables : ''),
     socket: () => 5,
     connect: () => {},
-    bind: () => {},
+    bind: (_: number, address: string) => bound.push(address),
     socketError: () => {},
     localEnd: () => ({ address: '10.244.10.7', port: 0x9c40 }),
     route: () => {
@@ -136,25 +138,56 @@ test('the proxy must get the connection, unless it does not listen or accept', a
     },
   });
   const pod = readPod({ CNI_GATE_POD_IPS: '10.244.10.7' }, 1, () => []);
-  const seen = async (text: string, answers: boolean): Promise<string> => {
+  const find = (text: string, answers: boolean, check = redirect): Promise<Finding> => {
     tables = text;
     kernel.happened = (_, wanted) => (answers ? wanted : 0);
-    const finding = await settled(attemptProxied(redirect, 'IPv4', pod)(kernel.now + 200));
+    return settled(attemptProxied(check, 'IPv4', pod)(kernel.now + 200));
+  };
+  const seen = async (text: string, answers: boolean): Promise<string> => {
+    const finding = await find(text, answers);
     return finding.passed ? 'passed' : finding.reason;
   };
   assert.equal(await seen(listener(0) + end('102C'), true), 'passed');
+  // a proxy that is slow to accept
+  assert.equal(await seen(listener(7) + end('102C'), true), 'passed');
+  assert.equal(await seen(listener(1) + end('102D'), true), 'no-listener');
   assert.equal(await seen(listener(0) + end('102D'), true), 'not-redirected');
   assert.equal(await seen(listener(0), true), 'not-redirected');
   assert.equal(await seen(listener(0), false), 'not-redirected');
   assert.equal(await seen(listener(7), false), 'no-listener');
+  // two listeners, of which one accepts
+  assert.equal(await seen(listener(0) + listener(7), false), 'no-listener');
   assert.equal(await seen('', false), 'no-listener');
+  assert.deepEqual(bound, []);
+  assert.match((await find(listener(0), false)).seen, /, and the interface lo is down$/);
+  // inbound rules exclude connections from all addresses but this one
+  const inbound = { ...redirect, direction: 'inbound' } as const;
+  await find(listener(0), true, inbound);
+  assert.deepEqual(bound, ['127.0.0.1']);
+  native.connect = () => {
+    throw new Error('ENETUNREACH');
+  };
+  assert.equal(await seen(listener(0), true), 'no-route');
+});
+
+test('what a recheck expects of the proxy', () => {
+  const [step] = plan(asked.slice(0, 1), { families: ['IPv4'] });
+  assert.ok(step);
+  const pod = readPod({ CNI_GATE_POD_IPS: '10.244.10.7' }, 1, () => []);
+  const expected = (to: string): string =>
+    `a connection to 192.0.2.2:1404 to ${to} port 4140 by the outbound rule`;
+  assert.equal(expectedOf(step, pod), expected('come back to'));
+  assert.equal(expectedOf({ ...step, isLater: true }, pod), expected('end at'));
 });
 
 test('the memory of a program at rest, in its arguments', () => {
+  assert.deepEqual(readMemory(['recheck', '0', '5', '6']), { failures: 0, readiness: 5, startup: 6 });
   assert.deepEqual(readMemory(['recheck', '2', '5', '-1']), { failures: 2, readiness: 5, startup: -1 });
   for (const args of [
     ['recheck'],
     ['recheck', '2', '5'],
+    ['recheck', '2', '5', '-1', '0'],
+    ['recheck', '-1', '5', '-1'],
     ['recheck', 'x', '5', '-1'],
     ['validate', '2', '5', '-1'],
   ])
@@ -165,7 +198,14 @@ test('the settings of rechecks are read, and nothing else', () => {
   const settings = { interval: '60s', failures: 3 };
   const read = (value: object | string): unknown =>
     readContinuous(typeof value === 'string' ? value : JSON.stringify(value), asked);
-  assert.equal(readContinuous(undefined, asked), undefined);
+  for (const none of [undefined, '']) assert.equal(readContinuous(none, asked), undefined);
+  for (const [interval, milliseconds] of [
+    ['1s', 1000],
+    ['1h', 3_600_000],
+  ] as const)
+    assert.deepEqual(read({ ...settings, interval }), { interval: milliseconds, failures: 3 });
+  for (const change of [{ failures: 100 }, { port: 1 }, { port: 65_535 }])
+    assert.deepEqual(read({ ...settings, ...change }), { interval: 60_000, failures: 3, ...change });
   assert.deepEqual(read(settings), { interval: 60_000, failures: 3 });
   assert.deepEqual(read({ ...settings, port: 14_041, policy: true }), {
     interval: 60_000,
@@ -179,8 +219,11 @@ test('the settings of rechecks are read, and nothing else', () => {
     [{ failures: 3 }, /interval is not understood: missing/],
     [{ interval: '60s' }, /failures is not understood: missing/],
     [{ ...settings, interval: '999ms' }, /interval is not from 1s to 1h/],
-    [{ ...settings, interval: '61m' }, /interval is not from 1s to 1h/],
+    [{ ...settings, interval: '3601s' }, /interval is not from 1s to 1h/],
+    [{ ...settings, interval: '3600001ms' }, /interval is not from 1s to 1h/],
     [{ ...settings, failures: 2 }, /failures is not from 3 to 100/],
+    [{ ...settings, failures: 101 }, /failures is not from 3 to 100/],
+    [{ ...settings, failures: '3' }, /failures is not from 3 to 100/],
     [{ ...settings, failures: 3.5 }, /failures is not from 3 to 100/],
     [{ ...settings, port: 65_536 }, /port is not a port/],
     [{ ...settings, onFailure: 'log' }, /unknown setting onFailure/],

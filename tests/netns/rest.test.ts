@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { type AddressInfo, connect, createServer, type Server } from 'node:net';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { env } from '../../validator/shared/contract.ts';
+import { validator } from './harness/proof.ts';
+
+/* The program at rest, with listeners that it gets from this test as if it had opened them. */
+
+/** A recheck of the machine's own network fails, because it does not have this address. */
+const environment = {
+  [env.checks]: JSON.stringify([
+    { profile: 'a', address: { timeout: '200ms' } },
+    { profile: 'a', witness: { port: 14_040, timeout: '200ms' } },
+  ]),
+  [env.podIPs]: '192.0.2.77',
+  [env.continuous]: JSON.stringify({ interval: '1h', failures: 3 }),
+};
+
+async function listener(): Promise<{ server: Server; fd: number; port: number }> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { fd } = (server as unknown as { _handle: { fd: number } })._handle;
+  return { server, fd, port: (server.address() as AddressInfo).port };
+}
+
+/** Starts the program at rest. Its listeners are those with the numbers from 3 upward. */
+async function resting(fds: number[], listeners: string, milliseconds: number, next: string[] = []) {
+  const args = ['wait-for-signal', listeners, String(milliseconds), ...next];
+  const child = spawn(validator, args, { env: environment, stdio: ['ignore', 'pipe', 'pipe', ...fds] });
+  await sleep(300);
+  return child;
+}
+
+/** Whether a connection is accepted and closed by the other end. */
+async function isClosed(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1').resume();
+  const ended = Promise.race([once(socket, 'end').then(() => true), sleep(1000, false)]);
+  await once(socket, 'connect');
+  const result = await ended;
+  socket.destroy();
+  return result;
+}
+
+const commandOf = ({ pid }: ChildProcess): string[] =>
+  readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').slice(1, -1);
+
+async function end(child: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<unknown[]> {
+  child.kill(signal);
+  return once(child, 'exit');
+}
+
+test('it accepts and closes connections at each listener, before and after it has become another program', async () => {
+  const [one, other] = [await listener(), await listener()];
+  const next = ['recheck', '0', '3', '4'];
+  const child = await resting([one.fd, other.fd], '3,4', 1500, next);
+  for (const { server } of [one, other]) server.close();
+  const atFirst = commandOf(child);
+  assert.deepEqual(atFirst, ['wait-for-signal', '3,4', '1500', ...next]);
+  for (let count = 0; count < 3; count++)
+    for (const { port } of [one, other]) assert.ok(await isClosed(port), `${port}`);
+  assert.deepEqual(commandOf(child), atFirst, 'it still rests');
+  await sleep(2000);
+  const [wait, fds, time, ...after] = commandOf(child);
+  assert.deepEqual([wait, fds, after], ['wait-for-signal', '3,4', ['recheck', '1', '3', '4']]);
+  assert.ok(Number(time) > 3_590_000 && Number(time) < 3_600_000, time);
+  for (const { port } of [one, other]) assert.ok(await isClosed(port), `${port}`);
+  assert.deepEqual(await end(child), [0, null]);
+});
+
+test('it rests for the whole time, and not longer', async () => {
+  const start = performance.now();
+  const child = spawn(validator, ['wait-for-signal', '', '700', 'not-a-command'], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [[code]] = await Promise.all([once(child, 'exit'), once(child.stdout, 'data')]);
+  const took = performance.now() - start;
+  assert.equal(code, 64);
+  assert.ok(took >= 700 && took < 3000, `${took}`);
+});
+
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
+  test(`${signal}: it ends at once, with 0, with and without a limit of time`, async () => {
+    for (const milliseconds of [-1, 60_000]) {
+      const child = await resting([], '', milliseconds, ['validate']);
+      const start = performance.now();
+      assert.deepEqual(await end(child, signal), [0, null]);
+      assert.ok(performance.now() - start < 500);
+    }
+  });
+
+test('a descriptor that is no listener: no processor time, and the others go on', async () => {
+  const { server, fd, port } = await listener();
+  const child = await resting([fd], '3,1,40', -1);
+  server.close();
+  const time = (): number => Number(readFileSync(`/proc/${child.pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6;
+  const before = time();
+  assert.ok(await isClosed(port));
+  await sleep(1000);
+  assert.ok(time() - before < 100, `${time() - before} ms`);
+  assert.ok(await isClosed(port));
+  assert.deepEqual(await end(child), [0, null]);
+});
