@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
-import { test } from 'node:test';
+import { afterEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { env } from '../../validator/shared/contract.ts';
 import { validator } from './harness/proof.ts';
@@ -27,10 +27,17 @@ async function listener(): Promise<{ server: Server; fd: number; port: number }>
   return { server, fd, port: (server.address() as AddressInfo).port };
 }
 
+let running: ChildProcess[] = [];
+afterEach(() => {
+  for (const child of running) child.kill('SIGKILL');
+  running = [];
+});
+
 /** Starts the program at rest. Its listeners are those with the numbers from 3 upward. */
 async function resting(fds: number[], listeners: string, milliseconds: number, next: string[] = []) {
   const args = ['wait-for-signal', listeners, String(milliseconds), ...next];
   const child = spawn(validator, args, { env: environment, stdio: ['ignore', 'pipe', 'pipe', ...fds] });
+  running.push(child);
   await sleep(300);
   return child;
 }
