@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { syncBuiltinESMExports } from 'node:module';
-import { mock, type TestContext, test } from 'node:test';
+import { after, before, mock, suite, type TestContext, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Event } from '../../../webhook/cluster/events/event.ts';
 import type { PodEvidence, Unready } from '../../../webhook/core/facts/pod-evidence.ts';
@@ -8,10 +8,6 @@ import { Evidence } from '../../../webhook/core/networks/evidence.ts';
 import { watchEvidence } from '../../../webhook/leader/duplicate-addresses.ts';
 import { evidencePod, now } from '../core/networks/pods.ts';
 import { switchedLead } from './scene.ts';
-
-mock.timers.enable({ apis: ['setTimeout', 'Date'], now });
-// for modules that have imported the timers already
-syncBuiltinESMExports();
 
 /** A leader, and pod `a`, which a watch shows with or without `unready`. */
 function scene(t: TestContext, capacity = 200) {
@@ -54,72 +50,85 @@ function scene(t: TestContext, capacity = 200) {
   return { shows, pass, leader, written, reasons: (): string[] => written.map(({ reason }) => reason) };
 }
 
-test('a network that is lost and recovers: one event each, on the pod, for each loss', async (t) => {
-  const { shows, pass, written, reasons } = scene(t);
-  shows(false);
-  await pass(9);
-  assert.deepEqual(reasons(), []);
-  await pass(30);
-  shows(false);
-  await pass(30);
-  assert.deepEqual(reasons(), ['NetworkLost']);
-  shows(true);
-  await pass(60);
-  assert.deepEqual(reasons(), ['NetworkLost', 'NetworkRecovered']);
-  const [lost, recovered] = written;
-  assert.deepEqual([lost?.type, recovered?.type], ['Warning', 'Normal']);
-  assert.deepEqual([lost?.regarding.kind, lost?.regarding.name, lost?.node], ['Pod', 'a', 'node-of-a']);
-  assert.match(lost?.note ?? '', /kubectl -n shop logs a -c cni-gate-validator$/);
-  shows(false);
-  await pass(60);
-  shows(true);
-  assert.deepEqual(reasons().slice(2), ['NetworkLost', 'NetworkRecovered'], 'the next loss');
-});
+suite('the events about lost networks', () => {
+  before(() => {
+    mock.timers.enable({ apis: ['setTimeout', 'Date'], now });
+    // for modules that have imported the timers already
+    syncBuiltinESMExports();
+  });
+  // other files run in the same process
+  after(() => {
+    mock.timers.reset();
+    syncBuiltinESMExports();
+  });
 
-test('a loss that ends before the next look has both events', async (t) => {
-  const { shows, pass, reasons } = scene(t);
-  await pass(4);
-  shows(false);
-  await pass(10);
-  shows(true);
-  assert.deepEqual(reasons(), ['NetworkLost', 'NetworkRecovered']);
-});
+  test('a network that is lost and recovers: one event each, on the pod, for each loss', async (t) => {
+    const { shows, pass, written, reasons } = scene(t);
+    shows(false);
+    await pass(9);
+    assert.deepEqual(reasons(), []);
+    await pass(30);
+    shows(false);
+    await pass(30);
+    assert.deepEqual(reasons(), ['NetworkLost']);
+    shows(true);
+    await pass(60);
+    assert.deepEqual(reasons(), ['NetworkLost', 'NetworkRecovered']);
+    const [lost, recovered] = written;
+    assert.deepEqual([lost?.type, recovered?.type], ['Warning', 'Normal']);
+    assert.deepEqual([lost?.regarding.kind, lost?.regarding.name, lost?.node], ['Pod', 'a', 'node-of-a']);
+    assert.match(lost?.note ?? '', /kubectl -n shop logs a -c cni-gate-validator$/);
+    shows(false);
+    await pass(60);
+    shows(true);
+    assert.deepEqual(reasons().slice(2), ['NetworkLost', 'NetworkRecovered'], 'the next loss');
+  });
 
-test('no event: it was not ready for a moment, it is deleted, or it gets a new sandbox', async (t) => {
-  const { shows, pass, reasons } = scene(t);
-  shows(false);
-  await pass(9);
-  shows(true);
-  assert.deepEqual(reasons(), []);
-  for (const more of [{ leaving: true }, { ended: true }, { verdict: 'waiting' as const }]) {
+  test('a loss that ends before the next look has both events', async (t) => {
+    const { shows, pass, reasons } = scene(t);
+    await pass(4);
+    shows(false);
+    await pass(10);
+    shows(true);
+    assert.deepEqual(reasons(), ['NetworkLost', 'NetworkRecovered']);
+  });
+
+  test('no event: it was not ready for a moment, it is deleted, or it gets a new sandbox', async (t) => {
+    const { shows, pass, reasons } = scene(t);
+    shows(false);
+    await pass(9);
+    shows(true);
+    assert.deepEqual(reasons(), []);
+    for (const more of [{ leaving: true }, { ended: true }, { verdict: 'waiting' as const }]) {
+      shows(false);
+      await pass(20);
+      shows(true, more);
+      assert.equal(reasons().at(-1), 'NetworkLost');
+      shows(true);
+    }
+  });
+
+  test('a replica that does not lead writes none, and a new leader writes the loss in the same name', async (t) => {
+    const { shows, pass, leader, written } = scene(t);
+    leader.leads = false;
     shows(false);
     await pass(20);
-    shows(true, more);
-    assert.equal(reasons().at(-1), 'NetworkLost');
     shows(true);
-  }
-});
+    assert.equal(written.length, 0);
+    shows(false);
+    await pass(20);
+    leader.leads = true;
+    await pass(5);
+    assert.deepEqual(
+      written.map(({ reason, occasion }) => [reason, occasion]),
+      [['NetworkLost', '5']],
+    );
+  });
 
-test('a replica that does not lead writes none, and a new leader writes the loss in the same name', async (t) => {
-  const { shows, pass, leader, written } = scene(t);
-  leader.leads = false;
-  shows(false);
-  await pass(20);
-  shows(true);
-  assert.equal(written.length, 0);
-  shows(false);
-  await pass(20);
-  leader.leads = true;
-  await pass(5);
-  assert.deepEqual(
-    written.map(({ reason, occasion }) => [reason, occasion]),
-    [['NetworkLost', '5']],
-  );
-});
-
-test('the queue keeps room for other events', async (t) => {
-  const { shows, pass, reasons } = scene(t, 99);
-  shows(false);
-  await pass(60);
-  assert.deepEqual(reasons(), []);
+  test('the queue keeps room for other events', async (t) => {
+    const { shows, pass, reasons } = scene(t, 99);
+    shows(false);
+    await pass(60);
+    assert.deepEqual(reasons(), []);
+  });
 });
