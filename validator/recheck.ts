@@ -77,6 +77,9 @@ export function next(
   return { failures: count, isOpen: isOpen && count < most, ...(change && { change }) };
 }
 
+/** How many milliseconds a container that was started again rests between rechecks, until it is known how the network is. */
+const soon = 2000;
+
 /** The least share of the interval between two rechecks: a starved program must not run without a pause. */
 const leastPause = 0.2;
 
@@ -127,21 +130,26 @@ export async function recheck(
     most,
   );
   const losses = results.filter(showsLoss);
-  if (change === 'failing') for (const loss of losses) log(sentenceOn(loss));
-  if (change !== undefined) log(sentenceFor(change, failures, settings, losses));
   let { readiness } = before;
+  let open: string | undefined;
   if (isOpen && readiness < 0 && port !== undefined && witness !== undefined) {
     const opened = openReadiness(port, witness);
     if (typeof opened === 'number') readiness = opened;
-    else log(`the readiness port ${port} cannot be opened: ${opened}.`);
+    else open = opened;
   }
+  if (change === 'failing') for (const loss of losses) log(sentenceOn(loss));
+  if (open !== undefined) log(`the readiness port ${port} cannot be opened: ${open}.`);
+  else if (change !== undefined) log(sentenceFor(change, failures, settings, losses));
   if (!isOpen && readiness >= 0) {
     close(readiness);
     readiness = -1;
   }
+  const wait = waitFor(interval, failures, now() - start, random());
+  // a container that was started again has not passed yet, so one recheck must not keep the pod out of its Services
+  const isUnsure = port !== undefined && !isOpen && failures < most;
   return rest(
-    { failures, readiness, startup: before.startup },
-    waitFor(interval, failures, now() - start, random()),
+    { failures: open === undefined ? failures : before.failures, readiness, startup: before.startup },
+    isUnsure ? Math.min(wait, soon) : wait,
   );
 }
 

@@ -32,7 +32,10 @@ export async function watchEvidence(
   const duplicates = new DuplicateWatch();
   const unsubscribe = view.evidence.subscribe((changes) => {
     if (leader?.leads !== true) return;
-    for (const change of changes) for (const event of recoveryEvents(change, Date.now())) events.add(event);
+    for (const change of changes) {
+      for (const event of recoveryEvents(change, Date.now()))
+        if (events.capacity >= reserve) events.add(event);
+    }
   });
   while (!signal.aborted) {
     const isKnown = leader?.leads === true && view.evidence.synced;

@@ -132,9 +132,9 @@ test('the first pass opens the port; without a port it is only said', async () =
   const lost = { failures: 3, readiness: -1, startup: -1 };
   const [opened] = await after(lost);
   assert.deepEqual(opened, [
-    'network recovered: a recheck passed, and the readiness port 14041 is open.',
     'binds 40 to 0.0.0.0 14041',
     'listens 40',
+    'network recovered: a recheck passed, and the readiness port 14041 is open.',
     rests(10_000, { ...lost, failures: 0, readiness: 40 }),
   ]);
 
@@ -153,7 +153,8 @@ test('a run that follows a pass, and whose recheck fails: the port stays closed'
   address = undefined;
   const [[, count, end]] = await after({ failures: 0, readiness: -1, startup: -1 });
   assert.match(count ?? '', /^recheck failed \(1 of 3\)/);
-  assert.match(end ?? '', /^rests .*"recheck","1","-1","-1"/);
+  // the next recheck comes soon, because it is not known yet whether the network works
+  assert.equal(end, rests(2000, { failures: 1, readiness: -1, startup: -1 }));
 });
 
 test('only the checks that show a loss are named, and only those asked for are repeated', async () => {
@@ -207,9 +208,12 @@ test('a finding that may still become better is enough: the first proof has wait
 
 test('a port that is taken: the next recheck tries again', async () => {
   listenError = 'EADDRINUSE';
-  const [[, , , said, end]] = await after({ failures: 3, readiness: -1, startup: -1 });
-  assert.equal(said, 'the readiness port 14041 cannot be opened: EADDRINUSE.');
-  assert.equal(end, rests(10_000, { failures: 0, readiness: -1, startup: -1 }));
+  const memory = { failures: 3, readiness: -1, startup: -1 };
+  const [acted] = await after(memory);
+  assert.deepEqual(acted.slice(-2), [
+    'the readiness port 14041 cannot be opened: EADDRINUSE.',
+    rests(10_000, memory),
+  ]);
 });
 
 test('what says nothing changes nothing, and says nothing', async () => {

@@ -135,13 +135,13 @@ export function contextOf({ metadata, spec }: JudgedPod): ProofContext {
   };
 }
 
-/** Milliseconds, and periods of the readiness probe: see {@link Unready.patience}. */
-const [least, periods] = [10_000, 2];
+/** Milliseconds, for the first run and for later ones, and periods of the readiness probe: see {@link Unready.patience}. */
+const [least, leastLater, periods] = [10_000, 60_000, 2];
 
 /** Whether our container in a pod that passed is not ready, and since when; undefined if it is ready or has no probe. */
 function unreadyOf({ metadata, spec, status = {} }: ApiPod): Unready | undefined {
   const { readinessProbe } = spec.initContainers?.find(isOurContainer) ?? {};
-  const { ready, started, state, containerID } = validatorStatus(status) ?? {};
+  const { ready, started, state, lastState, containerID } = validatorStatus(status) ?? {};
   const changed = (type: string): number => timeOf(conditionOf(status, type)?.lastTransitionTime) ?? 0;
   // before the pod is initialized, it has no other container that could lose its network
   if (!readinessProbe || ready !== false || conditionOf(status, 'Initialized')?.status === 'False')
@@ -151,7 +151,10 @@ function unreadyOf({ metadata, spec, status = {} }: ApiPod): Unready | undefined
     run: startedAt && (numberOf(containerID) ?? startedAt),
     at: Math.max(startedAt ?? 0, changed('ContainersReady'), changed('Initialized')),
     shownBy: metadata.resourceVersion,
-    patience: Math.max(least, periods * 1000 * (readinessProbe.periodSeconds ?? 10)),
+    patience: Math.max(
+      lastState?.terminated ? leastLater : least,
+      periods * 1000 * (readinessProbe.periodSeconds ?? 10),
+    ),
   };
 }
 

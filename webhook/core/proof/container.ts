@@ -66,12 +66,15 @@ function startupProbe({ checks }: ProofPlan, port: number): object {
   };
 }
 
-/** The probe whose port is open unless the network is lost. Its failures take at most three tenths of an interval more. */
+/**
+ * The probe whose port is open unless the network is lost. Its failures take at most three tenths of an interval more.
+ * A kubelet that starts spreads its first probes over a period, so the period is short.
+ */
 function readinessProbe(interval: string, port: number): object {
   return {
     tcpSocket: { port },
     timeoutSeconds: 1,
-    periodSeconds: Math.max(1, Math.floor((parseDuration(interval) ?? 0) / 10_000)),
+    periodSeconds: Math.min(10, Math.max(1, Math.floor((parseDuration(interval) ?? 0) / 10_000))),
     successThreshold: 1,
     failureThreshold: 3,
   };
