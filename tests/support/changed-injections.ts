@@ -320,7 +320,7 @@ export const refusedWithRechecks: typeof refused = [
   ['readiness that waits longer', readiness({ timeoutSeconds: 2 }), otherReadiness],
   ['readiness at the second success', readiness({ successThreshold: 2 }), otherReadiness],
   ['readiness that ends later', readiness({ failureThreshold: 4 }), otherReadiness],
-  ['another interval', settings((text) => text.replace('2m', '1h')), otherReadiness],
+  ['another interval', settings((text) => text.replace('2m', '1m')), otherReadiness],
   ['a setting that rechecks do not have', settings((text) => text.replace('}', ',"x":1}')), otherReadiness],
   ['two ports', settings((text) => text.replace('41,', '41,"port":1,')), otherReadiness],
   ['settings given twice', settings((text) => `${text}${text}`), otherReadiness],
