@@ -59,15 +59,14 @@ export async function startWatched(
   await withoutIcmpLimit(sandbox);
   const running = startProof(sandbox, pod, { configuration, continuous });
   await running.started;
-  let hasEnded = false;
-  const ended = running.ended
-    .catch(() => {})
-    .finally(() => {
-      hasEnded = true;
-    });
+  const ended = running.ended.catch(() => {});
   // the death of its parent does not end the program, because it has changed its user
   sandbox.onRemoval(async () => {
-    if (!hasEnded) running.signal('SIGKILL');
+    try {
+      running.signal('SIGKILL');
+    } catch {
+      // the program has ended already
+    }
     await ended;
   });
   const dial = { host: podAddress.ipv4, port: ports.startup, from, only: 'connect' } as const;
