@@ -131,14 +131,14 @@ export async function recheck(
   );
   const losses = results.filter(showsLoss);
   let { readiness } = before;
-  let open: string | undefined;
+  let openError: string | undefined;
   if (isOpen && readiness < 0 && port !== undefined && witness !== undefined) {
     const opened = openReadiness(port, witness);
     if (typeof opened === 'number') readiness = opened;
-    else open = opened;
+    else openError = opened;
   }
   if (change === 'failing') for (const loss of losses) log(sentenceOn(loss));
-  if (open !== undefined) log(`the readiness port ${port} cannot be opened: ${open}.`);
+  if (openError !== undefined) log(`the readiness port ${port} cannot be opened: ${openError}.`);
   else if (change !== undefined) log(sentenceFor(change, failures, settings, losses));
   if (!isOpen && readiness >= 0) {
     close(readiness);
@@ -148,7 +148,7 @@ export async function recheck(
   // a container that was started again has not passed yet, so one recheck must not keep the pod out of its Services
   const isUnsure = port !== undefined && !isOpen && failures < most;
   return rest(
-    { failures: open === undefined ? failures : before.failures, readiness, startup: before.startup },
+    { failures: openError === undefined ? failures : before.failures, readiness, startup: before.startup },
     isUnsure ? Math.min(wait, soon) : wait,
   );
 }
