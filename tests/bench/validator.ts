@@ -16,6 +16,7 @@ import { Sandbox } from '../netns/harness/sandbox.ts';
 import { writeRules } from '../netns/rules/backends.ts';
 import { linkerd } from '../netns/rules/linkerd.ts';
 import { median } from './load.ts';
+import { rechecks } from './rechecks.ts';
 import { type Row, report } from './report.ts';
 
 const rounds = Number(process.env.CNI_GATE_BENCH_ROUNDS ?? 25);
@@ -121,4 +122,5 @@ if (pods > 0) {
     for (const sandbox of sandboxes) await sandbox[Symbol.asyncDispose]();
   }
 }
+rows.push(...(await rechecks(rounds)));
 report('validator', rows);
