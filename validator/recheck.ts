@@ -57,26 +57,6 @@ export function restAfterPass(settings: Rechecks, memory: Memory, steps: Step[])
 /** What a recheck shows. `nothing` counts neither as a pass nor as a failure. */
 export type Outcome = 'passed' | 'failed' | 'nothing';
 
-/** The network at a recheck: how many failed in a row, and whether the readiness port is open. */
-export interface State {
-  failures: number;
-  isOpen: boolean;
-}
-
-/** The state after a recheck, and a change to report, if there is one. @param most the setting `failures` */
-export function next(
-  { failures, isOpen }: State,
-  outcome: Outcome,
-  most: number,
-): State & { change?: 'failing' | 'lost' | 'recovered' } {
-  if (outcome === 'nothing') return { failures, isOpen };
-  if (outcome === 'passed')
-    return { failures: 0, isOpen: true, ...(failures >= most && { change: 'recovered' }) };
-  const count = failures + 1;
-  const change = count === most ? 'lost' : count === 1 ? 'failing' : undefined;
-  return { failures: count, isOpen: isOpen && count < most, ...(change && { change }) };
-}
-
 /** How many milliseconds a container that was started again rests between rechecks, until it is known how the network is. */
 const soon = 2000;
 
@@ -124,33 +104,41 @@ export async function recheck(
       return resultOf(step, pod, await untilPassed(deadline, withoutPatience(attemptAt(step, pod))));
     }),
   );
-  const { failures, isOpen, change } = next(
-    { failures: before.failures, isOpen: before.readiness >= 0 },
-    outcomeOf(results),
-    most,
-  );
-  const losses = results.filter(showsLoss);
-  let { readiness } = before;
-  let openError: string | undefined;
-  if (isOpen && readiness < 0 && port !== undefined && witness !== undefined) {
-    const opened = openReadiness(port, witness);
-    if (typeof opened === 'number') readiness = opened;
-    else openError = opened;
-  }
-  if (change === 'failing') for (const loss of losses) log(sentenceOn(loss));
-  if (openError !== undefined) log(`the readiness port ${port} cannot be opened: ${openError}.`);
-  else if (change !== undefined) log(sentenceFor(change, failures, settings, losses));
-  if (!isOpen && readiness >= 0) {
-    close(readiness);
-    readiness = -1;
-  }
+  const outcome = outcomeOf(results);
+  const failures = { passed: 0, failed: before.failures + 1, nothing: before.failures }[outcome];
   const wait = waitFor(interval, failures, now() - start, random());
+  const state = (word: string): string =>
+    port === undefined ? '' : `, and the readiness port ${port} is ${word}`;
+  let { readiness } = before;
+  if (outcome === 'passed') {
+    const opened = port && witness && readiness < 0 ? openReadiness(port, witness) : readiness;
+    if (typeof opened === 'string') {
+      log(`the readiness port ${port} cannot be opened: ${opened}.`);
+      return rest(before, wait);
+    }
+    readiness = opened;
+    if (before.failures >= most) log(`network recovered: a recheck passed${state('open')}.`);
+    return rest({ ...before, failures, readiness }, wait);
+  }
+  if (outcome === 'failed') {
+    const losses = results.filter(showsLoss);
+    const causes = losses
+      .map((it) => `${named(it)} ${it.finding.passed ? '' : it.finding.reason}`)
+      .join('; ');
+    if (failures === 1) {
+      for (const loss of losses) log(sentenceOn(loss));
+      log(`recheck failed (${failures} of ${most}): ${causes}.`);
+    }
+    if (failures === most)
+      log(`network lost: ${most} rechecks in a row failed${state('closed')}: ${causes}.`);
+    if (failures >= most && readiness >= 0) {
+      close(readiness);
+      readiness = -1;
+    }
+  }
   // a container that was started again has not passed yet, so one recheck must not keep the pod out of its Services
-  const isUnsure = port !== undefined && !isOpen && failures < most;
-  return rest(
-    { failures: openError === undefined ? failures : before.failures, readiness, startup: before.startup },
-    isUnsure ? Math.min(wait, soon) : wait,
-  );
+  const isUnsure = port !== undefined && readiness < 0 && failures < most;
+  return rest({ ...before, failures, readiness }, isUnsure ? Math.min(wait, soon) : wait);
 }
 
 /** A recheck does not wait for what a pass may still add: it passed in the first proof. */
@@ -160,19 +148,4 @@ function withoutPatience(attempt: Attempt): Attempt {
     const finding = await safe(deadline);
     return finding.passed ? { passed: true, seen: finding.seen } : finding;
   };
-}
-
-function sentenceFor(
-  change: 'failing' | 'lost' | 'recovered',
-  failures: number,
-  { failures: most, port }: Rechecks,
-  losses: Result[],
-): string {
-  const causes = losses.map((it) => `${named(it)} ${it.finding.passed ? '' : it.finding.reason}`).join('; ');
-  const state = (word: string): string =>
-    port === undefined ? '' : `, and the readiness port ${port} is ${word}`;
-  if (change === 'failing') return `recheck failed (${failures} of ${most}): ${causes}.`;
-  if (change === 'lost')
-    return `network lost: ${most} rechecks in a row failed${state('closed')}: ${causes}.`;
-  return `network recovered: a recheck passed${state('open')}.`;
 }

@@ -6,45 +6,12 @@ import type { RedirectCheck } from '../../../validator/shared/contract.ts';
 import { kernel, native, settled } from './kernel.ts';
 
 const { expectedOf, plan, laterForm } = await import('../../../validator/plan.ts');
-const { next, outcomeOf, readMemory, waitFor } = await import('../../../validator/recheck.ts');
+const { outcomeOf, readMemory, waitFor } = await import('../../../validator/recheck.ts');
 const { attemptProxied } = await import('../../../validator/checks/redirect.ts');
 const { readPod } = await import('../../../validator/pod.ts');
 const { failed, passed } = await import('../../../validator/finding.ts');
 
 /* Rechecks of a running pod. */
-
-test('the port closes at the last of the failures in a row, and opens at the first pass', () => {
-  const rows: [
-    state: [number, boolean],
-    outcome: Parameters<typeof next>[1],
-    after: [number, boolean],
-    change?: string,
-  ][] = [
-    [[0, true], 'passed', [0, true]],
-    [[0, true], 'failed', [1, true], 'failing'],
-    [[1, true], 'failed', [2, true]],
-    [[2, true], 'failed', [3, false], 'lost'],
-    [[3, false], 'failed', [4, false]],
-    [[4, false], 'passed', [0, true], 'recovered'],
-    [[3, false], 'passed', [0, true], 'recovered'],
-    // fewer failures than count as a loss
-    [[2, true], 'passed', [0, true]],
-    // neither a pass nor a failure
-    [[0, true], 'nothing', [0, true]],
-    [[2, true], 'nothing', [2, true]],
-    [[3, false], 'nothing', [3, false]],
-    // a container that started again opens the port at the first pass, which is no recovery
-    [[0, false], 'nothing', [0, false]],
-    [[0, false], 'failed', [1, false], 'failing'],
-    [[2, false], 'passed', [0, true]],
-    [[0, false], 'passed', [0, true]],
-  ];
-  for (const [[failures, isOpen], outcome, after, change] of rows) {
-    const state = next({ failures, isOpen }, outcome, 3);
-    const what = `${failures} ${isOpen} ${outcome}`;
-    assert.deepEqual([[state.failures, state.isOpen], state.change], [after, change], what);
-  }
-});
 
 test('the time to the next recheck: from start to start, random after a pass', () => {
   const rows: [failures: number, elapsed: number, share: number, wait: number][] = [

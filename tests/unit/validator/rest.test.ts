@@ -73,15 +73,15 @@ const rests = (wait: number, { failures, readiness, startup }: Memory): string =
 };
 
 test('a recheck that passes: it says nothing, and rests for a random time', async () => {
-  for (const [high, low, wait] of [
-    [0, 0, 8000],
-    [128, 0, 10_000],
-    [255, 255, 12_000],
+  for (const [failures, high, low, wait] of [
+    [0, 0, 0, 8000],
+    [2, 128, 0, 10_000],
+    [0, 255, 255, 12_000],
   ] as const) {
     acts = [];
     bytes = [high, low];
-    const memory = { failures: 0, readiness: 5, startup: 6 };
-    assert.deepEqual(await after(memory), [[rests(wait, memory)], 0]);
+    const memory = { failures, readiness: 5, startup: 6 };
+    assert.deepEqual(await after(memory), [[rests(wait, { ...memory, failures: 0 })], 0]);
   }
 });
 
@@ -143,10 +143,12 @@ test('the first pass opens the port; without a port it is only said', async () =
   const [said] = await after(lost, withoutPort);
   assert.deepEqual(said, ['network recovered: a recheck passed.', rests(10_000, { ...lost, failures: 0 })]);
 
-  // a run that follows a pass
-  acts = [];
-  const [first] = await after({ ...lost, failures: 0 });
-  assert.deepEqual(first.slice(1), ['listens 40', rests(10_000, { ...lost, failures: 0, readiness: 40 })]);
+  // a run that follows a pass: the first pass is no recovery
+  for (const failures of [0, 2]) {
+    acts = [];
+    const [first] = await after({ ...lost, failures });
+    assert.deepEqual(first.slice(1), ['listens 40', rests(10_000, { ...lost, failures: 0, readiness: 40 })]);
+  }
 });
 
 test('a run that follows a pass, and whose recheck fails: the port stays closed', async () => {
@@ -155,6 +157,11 @@ test('a run that follows a pass, and whose recheck fails: the port stays closed'
   assert.match(count ?? '', /^recheck failed \(1 of 3\)/);
   // the next recheck comes soon, because it is not known yet whether the network works
   assert.equal(end, rests(2000, { failures: 1, readiness: -1, startup: -1 }));
+
+  acts = [];
+  const { port: _, ...withoutPort } = settings;
+  const [without, took] = await after({ failures: 0, readiness: -1, startup: -1 }, withoutPort);
+  assert.equal(without[2], rests(10_000 - took, { failures: 1, readiness: -1, startup: -1 }));
 });
 
 test('only the checks that show a loss are named, and only those asked for are repeated', async () => {
@@ -221,10 +228,17 @@ test('what says nothing changes nothing, and says nothing', async () => {
   native.interfaces = () => {
     throw new Error('EMFILE');
   };
-  const memory = { failures: 2, readiness: 5, startup: -1 };
-  const [[end, ...others]] = await after(memory);
+  for (const [failures, readiness, wait] of [
+    [0, 5, 10_000],
+    [2, 5, 10_000],
+    [3, -1, 10_000],
+    [2, -1, 2000],
+  ] as const) {
+    acts = [];
+    const memory = { failures, readiness, startup: -1 };
+    assert.deepEqual((await after(memory))[0], [rests(wait, memory)]);
+  }
   native.interfaces = interfaces;
-  assert.deepEqual([end, others], [rests(10_000, memory), []]);
 });
 
 test('after the first pass: a random time, or no recheck if there is nothing to check', () => {
