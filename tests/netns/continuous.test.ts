@@ -176,20 +176,6 @@ describe('the later form of each check: the port closes, and opens again', { con
   }
 });
 
-test('the log alone reports a loss: no port, and each change once', async () => {
-  await using sandbox = await Sandbox.make({ families: 'ipv4' });
-  const running = await startWatched(sandbox, wayPod, { interval: '1s', failures: 3 });
-  assert.equal(isOpen(running), false);
-  for (const step of [dropEverything, inNode('delete table netdev dropping')]) {
-    const lines = changes(running.log());
-    await step(sandbox);
-    await until(running, () => changes(running.log()) > lines, 'a change in the log');
-    await sleep(2500);
-    assert.equal(changes(running.log()), lines + 1, running.log());
-  }
-  assert.match(running.log(), /^network lost: 3 rechecks in a row failed: /m);
-});
-
 describe('the program', { concurrency: 3 }, () => {
   test('a run that follows a pass opens the port when the network works, and has no verdict', async () => {
     await using sandbox = await Sandbox.make({ families: 'ipv4' });
@@ -205,7 +191,8 @@ describe('the program', { concurrency: 3 }, () => {
       assert.equal(isOpen(again), false, again.log());
     await ofLinkerd(sandbox);
     await until(again, () => isOpen(again), 'the port opens');
-    await staysOpenAfterLoss(again);
+    // the log may have a loss from before the port opened
+    for (let count = 0; count < 60; count++, await sleep(50)) assert.ok(isOpen(again), again.log());
     again.signal('SIGTERM');
     const { code, message, log } = await again.ended;
     assert.deepEqual([code, message.verdict], [0, undefined], log);
@@ -236,11 +223,3 @@ describe('the program', { concurrency: 3 }, () => {
       assert.ok(took < 200, `${took} ms`);
     });
 });
-
-/** The number of changes in a log. */
-const changes = (log: string): number => log.match(/^network (?:lost|recovered)/gm)?.length ?? 0;
-
-/** A network that was lost before the program began: the log has a loss, and the port stays open. */
-async function staysOpenAfterLoss(running: Parameters<typeof isOpen>[0]): Promise<void> {
-  for (let count = 0; count < 60; count++, await sleep(50)) assert.ok(isOpen(running), running.log());
-}

@@ -26,8 +26,6 @@ export interface ContainerEnd {
   /** Standard output and standard error, interleaved as written. */
   log: string;
   milliseconds: number;
-  /** Peak of resident memory, sampled every 20 ms; 0 if the program ended before the first sample. */
-  peakKiB: number;
 }
 
 export interface RunningContainer {
@@ -90,16 +88,11 @@ function argumentsFor(sandbox: Sandbox, start: ContainerStart, folder: string, l
 function watch(child: ChildProcess, log: string): RunningContainer {
   let written = '';
   let since = performance.now();
-  let peakKiB = 0;
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', (text: string) => {
       written += text;
     });
   }
-  const looking = setInterval(() => {
-    // the last value counts, because earlier ones are of the programs that start the container's program
-    peakKiB = peakOf(programOf(child.pid)) || peakKiB;
-  }, 20);
   const ready = child.stdio[3];
   const started = new Promise<void>((resolve, reject) => {
     ready?.on('data', () => {
@@ -114,11 +107,10 @@ function watch(child: ChildProcess, log: string): RunningContainer {
     let milliseconds = 0;
     child.once('exit', () => {
       milliseconds = performance.now() - since;
-      clearInterval(looking);
     });
     child.once('close', (code, signal) => {
       if (code === null) return reject(new Error(`the container was ended by ${signal}:\n${written}`));
-      resolve({ code, termination: readFileSync(log, 'utf8'), log: written, milliseconds, peakKiB });
+      resolve({ code, termination: readFileSync(log, 'utf8'), log: written, milliseconds });
     });
   });
   // the removal of a sandbox ends its container and rejects these promises, even if nobody waits for them
@@ -140,10 +132,6 @@ function programOf(pid: number | undefined): number {
   if (pid === undefined) return 0;
   const child = Number(read(`/proc/${pid}/task/${pid}/children`).trim().split(' ')[0]);
   return child > 0 ? child : pid;
-}
-
-function peakOf(pid: number): number {
-  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0);
 }
 
 function read(path: string): string {

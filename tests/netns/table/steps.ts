@@ -64,6 +64,10 @@ export const downLo: Step = async (sandbox) => {
   await sandbox.ip('pod', 'link set lo down');
 };
 
+export const switchOffIPv6: Step = async (sandbox) => {
+  await sandbox.exec('pod', 'sh', ['-c', 'echo 1 | tee /proc/sys/net/ipv6/conf/*/disable_ipv6']);
+};
+
 /** The node drops everything from the pod except ARP and neighbour discovery. */
 export const dropEverything: Step = async (sandbox) => {
   const rules = `table netdev dropping {
