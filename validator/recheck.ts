@@ -106,7 +106,7 @@ export async function recheck(
   );
   const outcome = outcomeOf(results);
   const failures = { passed: 0, failed: before.failures + 1, nothing: before.failures }[outcome];
-  const wait = waitFor(interval, failures, now() - start, random());
+  const wait = (): number => waitFor(interval, failures, now() - start, random());
   const state = (word: string): string =>
     port === undefined ? '' : `, and the readiness port ${port} is ${word}`;
   let { readiness } = before;
@@ -114,11 +114,11 @@ export async function recheck(
     const opened = port && witness && readiness < 0 ? openReadiness(port, witness) : readiness;
     if (typeof opened === 'string') {
       log(`the readiness port ${port} cannot be opened: ${opened}.`);
-      return rest(before, wait);
+      return rest(before, wait());
     }
     readiness = opened;
     if (before.failures >= most) log(`network recovered: a recheck passed${state('open')}.`);
-    return rest({ ...before, failures, readiness }, wait);
+    return rest({ ...before, failures, readiness }, wait());
   }
   if (outcome === 'failed') {
     const losses = results.filter(showsLoss);
@@ -138,7 +138,7 @@ export async function recheck(
   }
   // a container that was started again has not passed yet, so one recheck must not keep the pod out of its Services
   const isUnsure = port !== undefined && readiness < 0 && failures < most;
-  return rest({ ...before, failures, readiness }, isUnsure ? Math.min(wait, soon) : wait);
+  return rest({ ...before, failures, readiness }, isUnsure ? Math.min(wait(), soon) : wait());
 }
 
 /** A recheck does not wait for what a pass may still add: it passed in the first proof. */

@@ -52,8 +52,8 @@ const refused: [what: string, text: string | undefined, reported: RegExp][] = [
   ['no check', of({}), /not exactly one check/],
   ['two checks', of({ gateway: {}, address: {} }), /not exactly one check/],
   ['a word of JavaScript', '[{"profile":"a","constructor":{}}]', /unknown check constructor/],
-  ['a check of a newer injector', of({ later: {} }), /unknown check later/],
-  ['a setting of a newer injector', changed({ later: 1 }), /redirect: unknown setting later/],
+  ['a check of a newer injector', of({ later: {} }), /unknown check later \(this program may be older/],
+  ['a setting of a newer injector', changed({ later: 1 }), /redirect: unknown setting later \(this/],
   ['a value of a newer injector', changed({ direction: 'up' }), /direction is not understood: "up"/],
   [
     'a redirect without a port',

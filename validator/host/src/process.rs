@@ -32,7 +32,7 @@ pub fn block_signals() {
 /// is no number, there is no limit), and the arguments of the next program.
 pub fn rest(arguments: &[OsString]) {
     let text = |index: usize| arguments.get(index).map(|text| text.to_string_lossy()).unwrap_or_default();
-    let mut listeners: Vec<i32> = text(0).split(',').filter_map(|number| number.parse().ok()).collect();
+    let listeners: Vec<i32> = text(0).split(',').filter_map(|number| number.parse().ok()).collect();
     let end = text(1).parse().ok().map(|milliseconds| Instant::now() + Duration::from_millis(milliseconds));
     let Ok(signals) = SignalFd::with_flags(&ending(), SfdFlags::SFD_CLOEXEC) else { return };
     loop {
@@ -50,20 +50,13 @@ pub fn rest(arguments: &[OsString]) {
         let open = listeners.iter().map(|&number| unsafe { BorrowedFd::borrow_raw(number) });
         asked.extend(open.map(|listener| PollFd::new(listener, PollFlags::POLLIN)));
         let _ = poll(&mut asked, timeout);
-        let happened: Vec<bool> = asked.iter().map(|seen| seen.any().unwrap_or(true)).collect();
-        if happened[0] {
+        let happened = |seen: &PollFd| seen.any().unwrap_or(true);
+        if happened(&asked[0]) {
             return;
         }
-        let mut ready = happened.iter().skip(1);
-        listeners.retain(|&listener| !ready.next().unwrap_or(&false) || accept_one(listener));
-    }
-}
-
-/// Accepts and closes a connection. Returns whether more may come.
-fn accept_one(listener: i32) -> bool {
-    match nix::sys::socket::accept(listener) {
-        Ok(connection) => nix::unistd::close(connection).is_ok(),
-        Err(error) => !matches!(error, Errno::EBADF | Errno::EINVAL | Errno::ENOTSOCK),
+        for (&listener, _) in listeners.iter().zip(&asked[1..]).filter(|(_, seen)| happened(seen)) {
+            let _ = nix::sys::socket::accept(listener).map(nix::unistd::close);
+        }
     }
 }
 
