@@ -70,8 +70,11 @@ export function endedAt(
   return sockets.find(isOther)?.localPort;
 }
 
-/** Where a rule in the pod redirects its own connections to. */
-const loopback: Record<Family, string> = { IPv4: '127.0.0.1', IPv6: '::1' };
+/**
+ * Where a rule in the pod redirects its own connections to. It is also the source address for inbound checks, as in
+ * Istio's validation: the inbound rule excludes all others.
+ */
+export const loopback: Record<Family, string> = { IPv4: '127.0.0.1', IPv6: '::1' };
 
 /** Asks the kernel about one socket, which is far cheaper than its tables. If it cannot tell, they have to be read. */
 function isInState(states: number[], ...ends: Parameters<typeof native.stateAt>): boolean {

@@ -1,7 +1,6 @@
 import { type Failed, failed, passed } from '../finding.ts';
 import { now, sleep } from '../host/loop.ts';
-import { codeOf } from '../host/native.ts';
-import { dial, lookUp } from '../host/tcp.ts';
+import { addressesOf, dial } from '../host/tcp.ts';
 import type { Pod } from '../pod.ts';
 import type { Reason } from '../reasons.ts';
 import { parseAddress } from '../shared/addresses.ts';
@@ -45,8 +44,9 @@ export function attemptPolicy({ blocked, allowed = [] }: PolicyCheck, { families
   let problems: Failed[] = [];
   const resolve = async (text: string): Promise<Target | Failed> => {
     const { host, port } = parseHostPort(text) ?? { host: text, port: 0 };
-    const found = known.get(host) ?? (parseAddress(host) ? [host] : await addressesOf(host));
-    if (!Array.isArray(found)) return found;
+    const found = known.get(host) ?? (await addressesOf(host, patience));
+    if (!Array.isArray(found))
+      return failed('name-unknown', `${'code' in found ? found.code : 'no answer'} for the name ${host}`);
     const addresses = found.filter((address) => families.some((it) => it === parseAddress(address)?.family));
     if (addresses.length === 0) return failed('name-unknown', `no address of the pod's family for ${host}`);
     known.set(host, addresses);
@@ -75,14 +75,6 @@ export function attemptPolicy({ blocked, allowed = [] }: PolicyCheck, { families
 }
 
 const unlike = 'without an allowed target, a pod whose packets are lost passes too';
-
-async function addressesOf(host: string): Promise<string[] | Failed> {
-  const unknown = (why: string): Failed => failed('name-unknown', `${why} for the name ${host}`);
-  return Promise.race([
-    lookUp(host).catch((error) => unknown(codeOf(error))),
-    sleep(patience).then(() => unknown('no answer')),
-  ]);
-}
 
 /** Dials each address of a target that must be blocked, and reports those that are not. */
 async function dialBlocked(target: Target, report: (problem: Failed) => void): Promise<void> {

@@ -14,6 +14,8 @@ export type Dialled =
   /** No answer in time. `resolved` is false if even the name was not resolved in time. */
   | { as: 'silent'; resolved: boolean };
 
+type Unresolved = Extract<Dialled, { as: 'refused' | 'silent' }>;
+
 export interface DialOptions {
   /** A name or an address; an IPv6 address may have its interface after %. */
   host: string;
@@ -42,7 +44,8 @@ export async function dial({ host, port, from, limit, seesIcmp = false }: DialOp
   return { as: 'refused', code: first ?? 'ENOTFOUND' };
 }
 
-function addressesOf(host: string, limit: number): Promise<string[] | Dialled> {
+/** The addresses of a name within a time, or an address itself. Otherwise, returns how a dial to the name ends. */
+export function addressesOf(host: string, limit: number): Promise<string[] | Unresolved> {
   if (parseSocketAddress(host) !== undefined) return Promise.resolve([host]);
   return new Promise((resolve) => {
     const forget = after(limit, () => resolve({ as: 'silent', resolved: false }));
