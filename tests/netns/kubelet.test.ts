@@ -36,37 +36,6 @@ describe('started as by a kubelet', { concurrency: 3 }, () => {
     assert.equal(termination.trim().split('\n').length, 1);
   });
 
-  test('a restarted container in the same sandbox passes after a repair', async () => {
-    await using sandbox = await Sandbox.make();
-    const first = await startProof(sandbox, specimens.istio).ended;
-    assert.equal(first.code, 95, first.log);
-    await writeRules(sandbox, istio());
-    for (const _ of ['second', 'third']) {
-      const again = await startProof(sandbox, specimens.istio).ended;
-      assert.equal(again.code, 0, again.log);
-      assert.deepEqual(again.message.sandbox, first.message.sandbox);
-    }
-  });
-
-  test('several profiles: the verdict names the failing one', async () => {
-    const specimen = { ...specimens.linkerd, ...specimens.multus, profile: 'cilium.linkerd.multus' };
-    const sidecars = specimens.linkerd.sidecars;
-    await using whole = await Sandbox.make({ gateway: 'by-link-route' });
-    await using half = await Sandbox.make({ gateway: 'by-link-route' });
-    await Promise.all([writeRules(whole, linkerd()), writeRules(half, linkerd())]);
-    await addSecondInterface()(whole);
-    const [right, wrong] = await Promise.all(
-      [whole, half].map((sandbox) => startProof(sandbox, { ...specimen, sidecars }).ended),
-    );
-    assert.equal(right?.code, 0, right?.log);
-    assert.equal(wrong?.code, 95, wrong?.log);
-    const failed = wrong.message.checks.filter((check) => !check.passed);
-    assert.deepEqual(
-      failed.map(({ profile, reason }) => [profile, reason]),
-      [['multus', 'interface-missing']],
-    );
-  });
-
   test('SIGTERM while a check is retried: it is among the open ones', async () => {
     const pod = { ...specimens.linkerd, ...specimens.multus, profile: 'linkerd.multus' };
     const { code, log, message } = await runCommand(

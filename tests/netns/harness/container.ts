@@ -9,8 +9,8 @@ import type { Sandbox } from './sandbox.ts';
 const confine = fileURLToPath(new URL('./confine.sh', import.meta.url));
 
 export interface ContainerStart {
-  /** The program's path inside the container; by default that of Node. */
-  program?: string;
+  /** The program's path inside the container. */
+  program: string;
   args: string[];
   environment: Record<string, string>;
   user: number;
@@ -74,14 +74,12 @@ function argumentsFor(sandbox: Sandbox, start: ContainerStart, folder: string, l
     'unshare',
     ...['--mount', '--ipc', '--pid', '--fork', '--kill-child'],
     ...['bash', confine, join(folder, 'root'), log, sandbox.shm],
-    ...Object.entries({ '/node': process.execPath, ...start.mounts }).map(
-      ([path, from]) => `${from}:${path}`,
-    ),
+    ...Object.entries(start.mounts).map(([path, from]) => `${from}:${path}`),
     ...['--', 'env', '--ignore-environment'],
     ...Object.entries(environment).map(([name, value]) => `${name}=${value}`),
     ...['setpriv', `--reuid=${user}`, `--regid=${group}`, '--clear-groups', '--no-new-privs'],
     ...['--bounding-set=-all', '--inh-caps=-all', '--ambient-caps=-all'],
-    ...['--', start.program ?? '/node', ...start.args],
+    ...['--', start.program, ...start.args],
   ];
 }
 

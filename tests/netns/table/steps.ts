@@ -2,14 +2,13 @@ import {
   type Families,
   type Family,
   familiesOf,
-  gatewayAddress,
   otherPodAddress,
   outsideAddress,
   podAddress,
   secondAddress,
   withPrefix,
 } from '../harness/addresses.ts';
-import { type Listening, listen, talk } from '../harness/listeners.ts';
+import { type Listening, listen } from '../harness/listeners.ts';
 import { podNamespace } from '../harness/pods.ts';
 import type { Sandbox } from '../harness/sandbox.ts';
 import { ztunnelPorts } from '../rules/ambient.ts';
@@ -48,15 +47,6 @@ const everybody = (sandbox: Sandbox): { host: string } => ({
 /** The node's end of the pod's link loses its addresses, so nothing answers for the gateway. */
 export const silenceGateway: Step = async (sandbox) => {
   await sandbox.ip('node', 'addr flush dev pod0');
-};
-
-/** Nothing answers for the IPv6 gateway. Meanwhile, the pod sends to other hosts, which do answer. */
-export const silenceAmongOthers: Step = async (sandbox) => {
-  const neighbour = 'fd00:10:244:1::99';
-  await sandbox.exec('node', 'ip', ['-6', 'addr', 'flush', 'dev', 'pod0', 'scope', 'global']);
-  await sandbox.ip('node', `addr add ${neighbour}/128 dev pod0 nodad`);
-  await sandbox.ip('pod', `route replace ${neighbour} dev eth0`);
-  await talk(sandbox, { hosts: [gatewayAddress.ipv4, neighbour], bytes: 1200, every: 30 });
 };
 
 /** `lo` is down, as if the plugin `loopback` had not run, so redirected connections cannot work. */
