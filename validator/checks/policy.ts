@@ -80,11 +80,9 @@ const unlike = 'without an allowed target, a pod whose packets are lost passes t
 async function dialBlocked(target: Target, report: (problem: Failed) => void): Promise<void> {
   await Promise.all(
     target.addresses.map(async (address) => {
-      const { as, how } = await ask(address, target.port);
-      const at = nameOf(target, address);
-      if (as === 'reached') report(failed('policy-not-in-force', `a connection to the blocked ${at}`));
-      if (as === 'refused') report(failed('connect-refused', `${how} for the blocked ${at}`));
-      if (as === 'no-route') report(failed('unreachable', `${how} for the blocked ${at}`));
+      const { reason, how } = await ask(address, target.port);
+      if (reason !== 'policy-too-strict')
+        report(failed(reason, `${how} the blocked ${nameOf(target, address)}`));
     }),
   );
 }
@@ -92,32 +90,30 @@ async function dialBlocked(target: Target, report: (problem: Failed) => void): P
 /** Dials all addresses of a target, one of which must be reached. */
 async function dialAllowed(target: Target): Promise<Failed | undefined> {
   const dials = target.addresses.map(async (address) => {
-    const { as, how } = await ask(address, target.port);
-    if (as === 'reached') return undefined;
-    const reason =
-      as === 'refused' ? 'connect-refused' : as === 'no-route' ? 'unreachable' : 'policy-too-strict';
-    throw failed(reason, `${how} for the allowed ${nameOf(target, address)}`);
+    const { reason, how } = await ask(address, target.port);
+    if (reason !== 'policy-not-in-force')
+      throw failed(reason, `${how} the allowed ${nameOf(target, address)}`);
   });
-  return Promise.any(dials).catch(({ errors }: { errors: Failed[] }) => errors[0]);
+  return Promise.any(dials).then(
+    () => undefined,
+    ({ errors }: { errors: Failed[] }) => errors[0],
+  );
 }
 
 const nameOf = ({ text, host }: Target, address: string): string =>
   host === address ? text : `${text} (${address})`;
 
-/** How a dial ended: `refused` is a reset connection, and `no-route` an error of this machine, which sent nothing. */
-interface Answer {
-  as: 'reached' | 'blocked' | 'refused' | 'no-route';
-  how: string;
-}
-
-async function ask(host: string, port: number): Promise<Answer> {
+/** Dials an address. A connection is a failure of a blocked target only, and silence of an allowed target only. */
+async function ask(host: string, port: number): Promise<{ reason: Reason; how: string }> {
   const dialled = await dial({ host, port, limit: span.dial, seesIcmp: true });
   if (dialled.as === 'connected') {
     dialled.socket.close();
-    return { as: 'reached', how: 'a connection' };
+    return { reason: 'policy-not-in-force', how: 'a connection to' };
   }
-  if (dialled.as === 'silent') return { as: 'blocked', how: 'no answer' };
-  if (dialled.as === 'no-route') return { as: 'no-route', how: dialled.code };
+  if (dialled.as === 'silent') return { reason: 'policy-too-strict', how: 'no answer for' };
+  const how = `${dialled.code} for`;
+  // this machine sent nothing
+  if (dialled.as === 'no-route') return { reason: 'unreachable', how };
   // only a reset connection has this code; before Linux 5.8, "port unreachable" has it too
-  return { as: dialled.code === 'ECONNREFUSED' ? 'refused' : 'blocked', how: dialled.code };
+  return { reason: dialled.code === 'ECONNREFUSED' ? 'connect-refused' : 'policy-too-strict', how };
 }
