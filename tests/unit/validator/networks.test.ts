@@ -94,6 +94,11 @@ test('an interface without the requested address fails, unless network-status sa
   assert.equal(judge(none, [device('net1', true)]).reason, undefined);
   const bare = JSON.stringify([JSON.parse(status)[0], { name: 'apps/lan', interface: 'net1' }]);
   assert.equal(judge(asked, [device('net1', true)], bare).reason, undefined);
+  assert.equal(judge(asked, [], listing()).reason, 'interface-missing');
+});
+
+test('an interface that network-status lists has to be up', () => {
+  assert.equal(judge('lan', [device('net1', false, '172.16.0.5')], status).reason, 'interface-down');
 });
 
 test('network-status names the interface if the pod does not', () => {
