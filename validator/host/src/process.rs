@@ -12,7 +12,7 @@ use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use rquickjs::{Ctx, Object, Result, function::Func};
 
-use crate::descriptors::{errno, keep, named, with};
+use crate::descriptors::{errno, keep, named, on};
 
 /// The argument with which the program only rests: see `rest`.
 pub const WAIT: &CStr = c"wait-for-signal";
@@ -89,7 +89,7 @@ fn exit(code: i32) {
 /// Replaces the process by the same program without an engine, which calls `rest`. Only the listeners stay open.
 fn become_rest(ctx: Ctx, listeners: Vec<i32>, milliseconds: f64, next: Vec<String>) -> Result<()> {
     for &listener in &listeners {
-        named(&ctx, with(listener, |open| set_flags(open, 0)))?;
+        on(&ctx, listener, |open| set_flags(open, 0))?;
     }
     let listeners: Vec<String> = listeners.iter().map(i32::to_string).collect();
     let mut all = vec![WAIT.to_string_lossy().into_owned(), listeners.join(","), milliseconds.to_string()];
@@ -130,7 +130,7 @@ fn signals(ctx: Ctx) -> Result<i32> {
 
 fn read_signal(ctx: Ctx, descriptor: i32) -> Result<String> {
     let mut info = [0; size_of::<libc::signalfd_siginfo>()];
-    named(&ctx, with(descriptor, |open| nix::unistd::read(open, &mut info)))?;
+    on(&ctx, descriptor, |open| nix::unistd::read(open, &mut info))?;
     // `ssi_signo` is the first field: signalfd(2)
     let number = u32::from_ne_bytes([info[0], info[1], info[2], info[3]]);
     Ok(named(&ctx, Signal::try_from(number as i32))?.as_str().to_owned())
