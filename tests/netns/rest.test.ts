@@ -55,11 +55,6 @@ async function isClosed(port: number): Promise<boolean> {
 const commandOf = ({ pid }: ChildProcess): string[] =>
   readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').slice(1, -1);
 
-async function end(child: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<unknown[]> {
-  child.kill(signal);
-  return once(child, 'exit');
-}
-
 test('it accepts and closes connections at each listener, before and after it has become another program', async () => {
   const [one, other] = [await listener(), await listener()];
   const next = ['recheck', '0', '3', '4'];
@@ -75,7 +70,8 @@ test('it accepts and closes connections at each listener, before and after it ha
   assert.deepEqual([wait, fds, after], ['wait-for-signal', '3,4', ['recheck', '1', '3', '4']]);
   assert.ok(Number(time) > 3_590_000 && Number(time) < 3_600_000, time);
   for (const { port } of [one, other]) assert.ok(await isClosed(port), `${port}`);
-  assert.deepEqual(await end(child), [0, null]);
+  child.kill();
+  assert.deepEqual(await once(child, 'exit'), [0, null]);
 });
 
 test('it rests for the whole time, and not longer', async () => {
@@ -88,13 +84,3 @@ test('it rests for the whole time, and not longer', async () => {
   assert.equal(code, 64);
   assert.ok(took >= 700 && took < 3000, `${took}`);
 });
-
-for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
-  test(`${signal}: it ends at once, with 0, with and without a limit of time`, async () => {
-    for (const milliseconds of [-1, 60_000]) {
-      const child = await resting([], '', milliseconds, ['validate']);
-      const start = performance.now();
-      assert.deepEqual(await end(child, signal), [0, null]);
-      assert.ok(performance.now() - start < 500);
-    }
-  });

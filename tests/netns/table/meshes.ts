@@ -105,6 +105,10 @@ export const linkerdCells: Cells = {
     },
     before: [write(linkerd({ proxyUser: uninvolvedUser, proxyGroup: uninvolvedUser }))],
   },
+  'the pod runs as a user of an OpenShift range, correct rules': {
+    pod: { runAsUser: 1_000_680_000 },
+    before: [write(linkerd())],
+  },
   'the pod runs in the exempted group, correct rules': {
     pod: { annotations: { [proxyGid]: '3000' }, runAsUser: 1000, runAsGroup: 3000 },
     before: [write(linkerd({ proxyGroup: 3000 }))],
