@@ -25,7 +25,6 @@ export interface ContainerEnd {
   termination: string;
   /** Standard output and standard error, interleaved as written. */
   log: string;
-  milliseconds: number;
 }
 
 export interface RunningContainer {
@@ -85,7 +84,6 @@ function argumentsFor(sandbox: Sandbox, start: ContainerStart, folder: string, l
 
 function watch(child: ChildProcess, log: string): RunningContainer {
   let written = '';
-  let since = performance.now();
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', (text: string) => {
       written += text;
@@ -93,22 +91,15 @@ function watch(child: ChildProcess, log: string): RunningContainer {
   }
   const ready = child.stdio[3];
   const started = new Promise<void>((resolve, reject) => {
-    ready?.on('data', () => {
-      since = performance.now();
-      resolve();
-    });
+    ready?.on('data', () => resolve());
     child.once('error', reject);
     child.once('close', () => reject(new Error(`the container was not made:\n${written}`)));
   });
   const ended = new Promise<ContainerEnd>((resolve, reject) => {
     child.once('error', reject);
-    let milliseconds = 0;
-    child.once('exit', () => {
-      milliseconds = performance.now() - since;
-    });
     child.once('close', (code, signal) => {
       if (code === null) return reject(new Error(`the container was ended by ${signal}:\n${written}`));
-      resolve({ code, termination: readFileSync(log, 'utf8'), log: written, milliseconds });
+      resolve({ code, termination: readFileSync(log, 'utf8'), log: written });
     });
   });
   // the removal of a sandbox ends its container and rejects these promises, even if nobody waits for them

@@ -12,7 +12,7 @@ import { type Listening, listen } from '../harness/listeners.ts';
 import { podNamespace } from '../harness/pods.ts';
 import type { Sandbox } from '../harness/sandbox.ts';
 import { ztunnelPorts } from '../rules/ambient.ts';
-import { type Backend, flushRules, type RuleSet, writeRules } from '../rules/backends.ts';
+import { type Backend, type RuleSet, writeRules } from '../rules/backends.ts';
 import type { Step } from './plan.ts';
 
 export const write =
@@ -20,7 +20,10 @@ export const write =
   (sandbox) =>
     writeRules(sandbox, rules, options);
 
-export const flush: Step = flushRules;
+/** Removes all rules of iptables-nft and nftables, as the restart of a firewall service does. */
+export const flush: Step = async (sandbox) => {
+  await sandbox.exec('pod', 'nft', ['flush', 'ruleset']);
+};
 
 /** ztunnel opens its sockets in the pod, on all addresses of the pod's families. */
 export const openZtunnel: Step = (sandbox) =>
