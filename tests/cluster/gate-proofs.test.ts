@@ -91,12 +91,6 @@ async function agentStarts(): Promise<void> {
   });
 }
 
-async function isFailing(): Promise<void> {
-  const { host, opsPort } = scene.server;
-  const metrics = await (await fetch(`http://${host}:${opsPort}/metrics`)).text();
-  assert.match(metrics, /^cni_gate_nodes\{.*state="failing"\} 1$/m);
-}
-
 suite('the gate that goes by proofs, on a real control plane', () => {
   test('of pods for a new node, one is bound; the others follow when it has passed', async () => {
     const names = ['new-1', 'new-2', 'new-3', 'new-4'];
@@ -118,20 +112,6 @@ suite('the gate that goes by proofs, on a real control plane', () => {
     await deleteAll();
   });
 
-  test('a container of the DaemonSet that starts asks for a proof again; a failure lets the next one try', async () => {
-    // Kubernetes stores the times of containers in whole seconds
-    await sleep(1100);
-    await agentStarts();
-    await make(['again-1', 'again-2']);
-    const [first = ''] = await areBound('again-', 1);
-    await ends(first, 95);
-    const both = await areBound('again-', 2);
-    await ends(both.find((name) => name !== first) ?? '', 0);
-    await make(['again-3', 'again-4']);
-    await areBound('again-', 4);
-    await deleteAll();
-  });
-
   test("a DaemonSet's failed pod is deleted, and others wait for the node: its replacement has the turn", async () => {
     await sleep(1100);
     await agentStarts();
@@ -148,64 +128,6 @@ suite('the gate that goes by proofs, on a real control plane', () => {
     await ends(second, 0);
     await areBound('rival-', 3);
     await cluster.kubectl(['delete', 'daemonset', '-n', optedIn, 'logger']);
-    await deleteAll();
-  });
-
-  test('a node on which the pods of two owners fail is failing, until one passes', async () => {
-    await scene.configure(['agent'], 'nominate', 'ready');
-    await make(['fails-1', 'fails-2']);
-    await areBound('fails-', 2);
-    // Kubernetes stores the times of containers in whole seconds, and a pod has just passed
-    await sleep(1100);
-    await Promise.all([ends('fails-1', 95), ends('fails-2', 95)]);
-    await eventually(isFailing);
-    await make(['next-1', 'next-2']);
-    const [first = ''] = await areBound('next-', 1);
-    await eventually(async () => {
-      const [text = ''] = await refusals('next-');
-      assert.match(
-        text,
-        /DaemonSet net\/agent is failing there .*: proofs say .*: pod shop\/fails-\d failed, pod shop\/fails-\d failed/,
-      );
-    });
-    await ends(first, 0);
-    await areBound('next-', 2);
-    await deleteAll();
-  });
-
-  test('a restarted kubelet shows the pass of a witness again, and the node stays failing', async () => {
-    await scene.configure(['agent'], 'nominate', 'ready', '10m', ', witness: kubelet');
-    await sleep(1100);
-    await agentStarts();
-    await make(['witness-1', 'broken-1', 'broken-2']);
-    await Promise.all([areBound('witness-', 1), areBound('broken-', 2)]);
-    const running = { startedAt: new Date().toISOString() };
-    const show = (started: boolean): Promise<void> =>
-      proofIs('witness-1', { running }, { ready: started, started });
-    await show(true);
-    await sleep(1100);
-    await Promise.all([ends('broken-1', 95), ends('broken-2', 95)]);
-    await eventually(isFailing);
-    for (const started of [false, true]) {
-      await show(started);
-      await sleep(2000);
-    }
-    await isFailing();
-    await make(['late-1', 'late-2', 'late-3']);
-    const [first = ''] = await areBound('late-', 1);
-    await ends(first, 0);
-    await areBound('late-', 3);
-    await deleteAll();
-  });
-
-  test('pods of one owner that fail for its own sake hold no other pod', async () => {
-    const spec = { ...onNode('n1'), containers: [{ name: 'web', image: 'example/web' }] };
-    await apply(workload('Deployment', 'odd', { ...heldIn, replicas: 5, spec }));
-    const names = await areBound('odd-', 5);
-    await Promise.all(names.map((name) => ends(name, 95)));
-    await make(['sane-1', 'sane-2', 'sane-3']);
-    await areBound('sane-', 3);
-    await cluster.kubectl(['delete', 'deployment', '-n', optedIn, 'odd']);
     await deleteAll();
   });
 
