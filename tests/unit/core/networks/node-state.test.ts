@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { ownerKey } from '../../../../webhook/core/facts/pod-evidence.ts';
-import type { AskingPod } from '../../../../webhook/core/networks/assess.ts';
+import type { AskingPod } from '../../../../webhook/core/networks/proof-status.ts';
 import { evidenceWith, Scene, seconds, start } from './support.ts';
 
 const ready = { mode: 'ready' } as const;

@@ -1,9 +1,9 @@
 import { toNodeFacts } from '../../../../webhook/core/facts/node.ts';
 import type { PodEvidence, Unready, Verdict } from '../../../../webhook/core/facts/pod-evidence.ts';
-import type { AskingPod } from '../../../../webhook/core/networks/assess.ts';
 import { Evidence, type PodChange } from '../../../../webhook/core/networks/evidence.ts';
 import type { Moment } from '../../../../webhook/core/networks/moment.ts';
-import { type ProofStatus, proofStatus } from '../../../../webhook/core/networks/network-status.ts';
+import type { AskingPod } from '../../../../webhook/core/networks/proof-status.ts';
+import { type ProofStatus, proofStatus } from '../../../../webhook/core/networks/proof-status.ts';
 import { policyOf } from '../../../support/configurations.ts';
 import { apiNode } from './objects.ts';
 import { evidencePod } from './pods.ts';
