@@ -1,5 +1,5 @@
 import { evictOldest } from '../../lib/maps.ts';
-import type { AgentFacts, NodeFacts } from '../facts/node.ts';
+import type { NodeFacts } from '../facts/node.ts';
 
 interface Boot {
   bootID: string;
@@ -29,8 +29,6 @@ export const isBefore = (version: string, than: string): boolean =>
  */
 export class Boots {
   readonly #boots = new Map<string, Boot>();
-  /** By the pod's UID, then by the container's id: the pod's version in which the container was first observed. */
-  readonly #containers = new Map<string, ReadonlyMap<string, string>>();
 
   /** @param now milliseconds since the epoch, like all times here */
   node({ name, bootID, version }: NodeFacts, now: number): void {
@@ -49,20 +47,13 @@ export class Boots {
     return this.#boots.get(node)?.changed?.at;
   }
 
-  agent({ uid, version, containers }: AgentFacts): void {
-    const before = this.#containers.get(uid);
-    this.#containers.set(uid, new Map(containers.map((id) => [id, before?.get(id) ?? version])));
-  }
-
-  forgetAgent(uid: string): void {
-    this.#containers.delete(uid);
-  }
-
-  /** When the node's last boot was observed; undefined if none was lately, or all known containers started after it. */
-  staleSince({ uid, node }: AgentFacts, now: number): number | undefined {
+  /**
+   * When the node's last boot was observed; undefined if none was lately, or if all containers of a pod came after it.
+   * @param versions the pod's versions in which its containers were first observed
+   */
+  staleSince(node: string, versions: readonly string[], now: number): number | undefined {
     const changed = this.#boots.get(node)?.changed;
     if (changed === undefined || now - changed.at > longestStale) return undefined;
-    const versions = [...(this.#containers.get(uid)?.values() ?? [])];
     const isNew = versions.length > 0 && !versions.some((version) => isBefore(version, changed.version));
     return isNew ? undefined : changed.at;
   }

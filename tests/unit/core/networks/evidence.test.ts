@@ -8,24 +8,6 @@ const put = (evidence: Evidence, shown: Shown, listed = false): void =>
   evidence.apply([{ type: 'put', pod: podEvidence(shown), listed }], start);
 
 suite('evidence', () => {
-  test('finds pods by UID and controller, and forgets those that are gone', () => {
-    const evidence = new Evidence();
-    put(evidence, { uid: 'a', node: 'n1', owner: 'web' });
-    put(evidence, { uid: 'b', node: 'n2', owner: 'web' });
-    put(evidence, { uid: 'c', node: 'n1', owner: 'db' });
-    const uids = (pods: Iterable<{ uid: string }>): string => Array.from(pods, ({ uid }) => uid).join(' ');
-    assert.deepEqual([uids(evidence.pods()), uids(evidence.ownedBy('web'))], ['a b c', 'a b']);
-    evidence.apply(
-      [
-        { type: 'gone', uid: 'a' },
-        { type: 'gone', uid: 'unknown' },
-      ],
-      start,
-    );
-    assert.deepEqual([uids(evidence.pods()), uids(evidence.ownedBy('web'))], ['b c', 'b']);
-    assert.equal(evidence.pod('a'), undefined);
-  });
-
   test('tells of each change, until it need not any more', () => {
     const evidence = new Evidence();
     const told: unknown[] = [];
@@ -37,13 +19,6 @@ suite('evidence', () => {
     end();
     put(evidence, { uid: 'b' });
     assert.deepEqual(told, [[[undefined, 'waiting']], [['waiting', 'passed']], [['passed', undefined]]]);
-  });
-
-  test('finds a pod by the controller that it has now', () => {
-    const evidence = new Evidence();
-    for (const owner of ['set', 'other']) put(evidence, { uid: 'a', owner });
-    const uids = (owner: string): string[] => Array.from(evidence.ownedBy(owner), ({ uid }) => uid);
-    assert.deepEqual([uids('set'), uids('other')], [[], ['a']]);
   });
 
   test('a profile that comes is counted, one that goes is forgotten, and the others keep what is remembered', () => {

@@ -52,14 +52,6 @@ suite('a node on which proofs fail', () => {
     assert.equal(scene.says(4, { ...ready, profile: 'base' }), 'proved, lets');
   });
 
-  test('is closed by one success, also of a pod that waited since before', () => {
-    const scene = new Scene();
-    scene.shows(0, { uid: 'slow', owner: 'late' });
-    for (const owner of ['web', 'db']) scene.runs(0, owner, 'failed', { owner });
-    scene.shows(5, { uid: 'slow', owner: 'late', verdict: 'passed' });
-    assert.equal(scene.says(5, ready), 'proved, lets');
-  });
-
   test('is closed by one success whatever the clock of the node says', () => {
     const scene = new Scene();
     for (const owner of ['web', 'db']) scene.runs(100, owner, 'failed', { owner });
@@ -125,14 +117,6 @@ suite('a node on which proofs fail', () => {
     // a node whose clock has no battery can show the same times after each boot
     scene.shows(31, { ...pass, run: 3, sandbox: 30 });
     assert.equal(scene.says(32, ready), 'proved, lets');
-  });
-
-  test('what pods found out stays when they are deleted', () => {
-    const scene = new Scene();
-    for (const owner of ['web', 'db']) scene.runs(0, owner, 'failed', { owner });
-    scene.goes(5, 'web');
-    scene.goes(5, 'db');
-    assert.match(scene.says(6, ready), /^failing/);
   });
 });
 
@@ -216,18 +200,6 @@ suite('sandboxes that do not come', () => {
 });
 
 suite('a node without a proof', () => {
-  test('the pod that was let through is on the way before the watch reports it', () => {
-    const scene = new Scene();
-    const me = { key: 'me', owner: 'web' };
-    scene.evidence.reservations.reserve('mesh', 'n1', 'me', start);
-    assert.equal(scene.says(1), 'unproved, holds');
-    // the scheduler tries again to bind the same pod
-    assert.equal(scene.says(1, { pod: me }), 'unproved, lets');
-    assert.equal(scene.says(1, { node: 'n2' }), 'unproved, lets');
-    // the binding failed for another reason, so no pod came to the node
-    assert.equal(scene.says(6), 'unproved, lets');
-  });
-
   test('a verdict that does not come in 30 s lets the next one through', () => {
     const scene = new Scene();
     scene.shows(0, { uid: 'first' });
