@@ -8,6 +8,15 @@ const put = (evidence: Evidence, shown: Shown, listed = false): void =>
   evidence.apply([{ type: 'put', pod: podEvidence(shown), listed }], start);
 
 suite('evidence', () => {
+  test('finds the pods that a controller has now', () => {
+    const evidence = new Evidence();
+    for (const uid of ['a', 'b', 'c']) put(evidence, { uid, owner: 'web' });
+    put(evidence, { uid: 'a', owner: 'other' });
+    evidence.apply([{ type: 'gone', uid: 'b' }], start);
+    const uids = (owner: string): string[] => Array.from(evidence.ownedBy(owner), ({ uid }) => uid);
+    assert.deepEqual([uids('web'), uids('other')], [['c'], ['a']]);
+  });
+
   test('tells of each change, until it need not any more', () => {
     const evidence = new Evidence();
     const told: unknown[] = [];
