@@ -5,7 +5,8 @@ import { networkNamespace, onNode, optedIn, type Pod, podOn } from './scene.ts';
 
 export const podsOf = (namespace: string): string => `/api/v1/namespaces/${namespace}/pods`;
 
-export const scheduled = ({ status }: Pod) => status.conditions?.find(({ type }) => type === 'PodScheduled');
+export const scheduled = ({ status }: Pick<Pod, 'status'>) =>
+  status.conditions?.find(({ type }) => type === 'PodScheduled');
 
 const isRefused = (pod: Pod): boolean => scheduled(pod)?.message?.includes('denied') ?? false;
 

@@ -13,7 +13,10 @@ export interface Pod {
     ownerReferences?: { kind: string; name: string }[];
   };
   spec: { nodeName?: string; containers: { name: string }[] };
-  status: { phase: string; initContainerStatuses?: unknown[] };
+  status: {
+    phase: string;
+    conditions?: { type: string; status: string; message?: string }[];
+  };
 }
 
 /**
