@@ -305,6 +305,8 @@ suite('a node without a proof', () => {
     const scene = new Scene();
     const other = { pod: { key: 'other', owner: 'other' } };
     for (const owner of ['web', 'db']) scene.runs(0, `${owner}-1`, 'failed', { owner, takes: 10 });
+    scene.shows(11, { uid: 'web-1', owner: 'web', verdict: 'failed' });
+    assert.equal(scene.says(12, other), 'failing, lets', 'the failed pods stay');
     scene.goes(12, 'web-1');
     assert.equal(scene.says(12.5, other), 'failing, holds', 'the node is reserved for the new pod of web');
     assert.equal(scene.says(12.5, { pod: { key: 'web-2', owner: 'web' } }), 'failing, lets');
@@ -339,6 +341,15 @@ suite('a node without a proof', () => {
     scene.shows(9, { uid: 'a', version: 14 });
     scene.shows(11, { uid: 'a', verdict: 'passed', version: 15 });
     assert.equal(scene.says(11), 'proved, lets');
+  });
+
+  test('what failed before the boot says nothing, also about a network without a DaemonSet', () => {
+    const scene = new Scene();
+    for (const owner of ['web', 'db']) scene.runs(0, owner, 'failed', { owner });
+    assert.equal(scene.says(4, ready), 'failing, holds');
+    scene.evidence.booted('n1', '1000');
+    assert.equal(scene.says(4, ready), 'proved, lets');
+    assert.equal(scene.says(4), 'unproved, lets');
   });
 
   test('a proof of before the boot does not count, though it is the first that is known of the node', () => {
