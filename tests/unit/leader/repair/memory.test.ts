@@ -159,6 +159,12 @@ suite('the pods of a controller', () => {
       assert.equal(leader.look(), 'owner-pause');
       leader.now += 1;
     }
+    leader.look();
+    leader.comes({ name: 'good', verdict: 'passed' });
+    leader.look();
+    leader.comes({ name: 'bad' });
+    leader.now += 5 * second;
+    assert.notEqual(leader.look(), 'owner-pause', 'a success ends the long pauses');
   });
 
   /** A leader that has recreated four pods at once, because the replacement of another one passed. */
