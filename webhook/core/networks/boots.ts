@@ -30,16 +30,17 @@ export const isBefore = (version: string, than: string): boolean =>
 export class Boots {
   readonly #boots = new Map<string, Boot>();
 
-  /** @param now milliseconds since the epoch, like all times here */
-  node({ name, bootID, version }: NodeFacts, now: number): void {
+  /** @param now milliseconds since the epoch, like all times here @returns whether the node has booted */
+  node({ name, bootID, version }: NodeFacts, now: number): boolean {
     const before = this.#boots.get(name);
     // a Node without a boot id has no status from its kubelet yet, so the kubelet cannot have started anything
-    if (bootID === '') return;
+    if (bootID === '') return false;
     const isSame = before?.bootID === bootID;
     // moves the node to the end of the map, because the nodes at its beginning are evicted first
     this.#boots.delete(name);
     this.#boots.set(name, isSame ? before : { bootID, changed: before && { version, at: now } });
     evictOldest(this.#boots, most);
+    return before !== undefined && !isSame;
   }
 
   /** When this process last observed that the node had booted; undefined if it did not. */

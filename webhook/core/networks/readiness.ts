@@ -26,10 +26,10 @@ export class Readiness {
   readonly #lostAt = new Map<string, number>();
   readonly #boots = new Boots();
 
-  /** @param now milliseconds since the epoch, like all times here */
-  setNode(facts: NodeFacts, now: number): void {
-    this.#boots.node(facts, now);
+  /** @param now milliseconds since the epoch, like all times here @returns whether the node has booted */
+  setNode(facts: NodeFacts, now: number): boolean {
     this.#nodes.set(facts.name, facts);
+    return this.#boots.node(facts, now);
   }
 
   removeNode(name: string): void {
