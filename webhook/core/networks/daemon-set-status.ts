@@ -25,7 +25,7 @@ export const states = [
   'unproved',
 ] as const;
 
-export type StateCounts = Record<State, number>;
+type StateCounts = Record<State, number>;
 
 export const noneYet = (): StateCounts =>
   Object.fromEntries(states.map((state) => [state, 0])) as StateCounts;

@@ -17,7 +17,7 @@ export interface Failure {
 }
 
 /** A pod without a verdict. */
-export interface WaitingPod {
+interface WaitingPod {
   pod: PodEvidence;
   /** Since when the pod has had no verdict, as far as this process knows. */
   since: number;

@@ -166,11 +166,6 @@ suite('where it helps', () => {
   });
 });
 
-suite('what keeps it', () => {
-  test('what the leader did before', () =>
-    assert.equal(wordFor(pod, factsWith({}, { limit: { reason: 'owner-pause' } })), 'owner-pause'));
-});
-
 const mesh = {
   name: 'mesh',
   daemonSets: [{ namespace: 'net', name: 'agent' }],
