@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { PodEvidence } from '../../../../webhook/core/facts/pod-evidence.ts';
 import { Evidence } from '../../../../webhook/core/networks/evidence.ts';
-import { proofStatus } from '../../../../webhook/core/networks/network-status.ts';
+import { proofStatus } from '../../../../webhook/core/networks/proof-status.ts';
 import type { RepairSettings } from '../../../../webhook/core/profiles/types.ts';
 import { requiredOf } from '../../../../webhook/core/scheduling/constraints.ts';
 import { runRepair } from '../../../../webhook/leader/start.ts';
