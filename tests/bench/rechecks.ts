@@ -10,10 +10,10 @@ import { linkerd } from '../netns/rules/linkerd.ts';
 import { listenInPod } from '../netns/table/steps.ts';
 import type { Row } from './report.ts';
 
-const allChecks = '`address`, `gateway`, `roundTrip`, `redirect`';
+const allChecks = '`address`, `gateway`, `redirect`';
 const pods: Record<string, PodSpecimen> = {
   '`redirect`': { ...specimens.linkerd, profile: 'linkerd.seen' },
-  '`address`, `gateway`, `roundTrip`': { profile: 'way.seen' },
+  '`address`, `gateway`': { profile: 'way.seen' },
   [allChecks]: { ...specimens.linkerd, profile: 'way.linkerd.seen' },
 };
 

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Continuous } from '../../validator/shared/contract.ts';
+import { nodeAddress, podAddress } from './harness/addresses.ts';
+import { dialFrom } from './harness/dial.ts';
 import { listen } from './harness/listeners.ts';
 import { type PodSpecimen, specimens } from './harness/pods.ts';
 import { startProof } from './harness/proof.ts';
@@ -113,13 +115,6 @@ const laterForms: Later[] = [
     reason: 'address-missing',
   },
   {
-    what: 'the way to the node',
-    pod: wayPod,
-    breaks: dropEverything,
-    mends: inNode('delete table netdev dropping'),
-    reason: 'node-silent',
-  },
-  {
     what: 'the default route',
     pod: wayPod,
     breaks: async (sandbox) => void (await sandbox.ip('pod', 'route del default')),
@@ -199,6 +194,25 @@ describe('the program', { concurrency: 3 }, () => {
     assert.doesNotMatch(log, /^verdict/m);
   });
 
+  test('the way to the node: the probe shows it, so no recheck asks the node, which limits its answers', async () => {
+    await using sandbox = await Sandbox.make({ families: 'ipv4' });
+    const running = await startWatched(sandbox, wayPod);
+    const dial = {
+      host: podAddress.ipv4,
+      port: ports.readiness,
+      from: nodeAddress.ipv4,
+      only: 'connect',
+    } as const;
+    const probed = async (): Promise<unknown> => (await dialFrom('node', sandbox, [dial]))[0];
+    assert.equal(await probed(), 'connected');
+    await dropEverything(sandbox);
+    assert.equal(await probed(), 'silence');
+    await staysOpen(running, 5000);
+    await inNode('delete table netdev dropping')(sandbox);
+    assert.equal(await probed(), 'connected');
+    assert.doesNotMatch(running.log(), /^recheck failed/m);
+  });
+
   test('a port that is taken: no verdict on the network', async () => {
     await using sandbox = await Sandbox.make({ families: 'ipv4' });
     await listenInPod(ports.readiness)(sandbox);
@@ -209,11 +223,11 @@ describe('the program', { concurrency: 3 }, () => {
 
   for (const when of ['at rest', 'during a recheck'] as const)
     test(`a signal ${when}: the end comes at once, without a verdict`, async () => {
-      await using sandbox = await Sandbox.make({ families: 'ipv4' });
+      await using sandbox = await Sandbox.make({ families: 'ipv4', gateway: 'by-link-route' });
       const running = await startWatched(sandbox, wayPod, { ...everySecond, interval: '5s' });
       const before = { log: running.log(), message: running.termination() };
       // a recheck that fails goes on for a fifth of the interval
-      if (when === 'during a recheck') await dropEverything(sandbox);
+      if (when === 'during a recheck') await exchangeAddress(sandbox);
       await until(running, () => isRechecking(running) === (when !== 'at rest'), when);
       const start = performance.now();
       running.signal('SIGTERM');

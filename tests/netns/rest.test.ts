@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { type AddressInfo, connect, createServer, type Server } from 'node:net';
 import { afterEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -61,6 +61,8 @@ test('it accepts and closes connections at each listener, before and after it ha
   const child = await resting([one.fd, other.fd], '3,4', 1500, next);
   for (const { server } of [one, other]) server.close();
   const atFirst = commandOf(child);
+  const open = (): string[] => readdirSync(`/proc/${child.pid}/fd`);
+  const before = open();
   assert.deepEqual(atFirst, ['wait-for-signal', '3,4', '1500', ...next]);
   for (let count = 0; count < 3; count++)
     for (const { port } of [one, other]) assert.ok(await isClosed(port), `${port}`);
@@ -70,8 +72,25 @@ test('it accepts and closes connections at each listener, before and after it ha
   assert.deepEqual([wait, fds, after], ['wait-for-signal', '3,4', ['recheck', '1', '3', '4']]);
   assert.ok(Number(time) > 3_590_000 && Number(time) < 3_600_000, time);
   for (const { port } of [one, other]) assert.ok(await isClosed(port), `${port}`);
+  assert.deepEqual(open(), before, 'no descriptor is left open');
   child.kill();
   assert.deepEqual(await once(child, 'exit'), [0, null]);
+});
+
+test('a reader of the log that stands still stops neither a recheck nor the end', async () => {
+  const pipe = `/tmp/cni-gate-full-log-${process.pid}`;
+  execFileSync('mkfifo', [pipe]);
+  // the shell keeps the pipe open and never reads
+  const script = `exec 9<>${pipe}; timeout 2 head -c 70000 /dev/zero >&9; exec "$0" "$@" >&9 2>&9`;
+  const args = ['-c', script, validator, 'recheck', '0', '-1', '-1'];
+  const child = spawn('sh', args, { env: { ...environment, PATH: process.env.PATH }, stdio: 'ignore' });
+  running.push(child);
+  await sleep(4500);
+  assert.equal(commandOf(child)[0], 'wait-for-signal');
+  assert.match(readFileSync(`/proc/${child.pid}/comm`, 'utf8'), /^cni-gate-valida$/m);
+  child.kill();
+  assert.deepEqual(await once(child, 'exit'), [0, null]);
+  rmSync(pipe);
 });
 
 test('it rests for the whole time, and not longer', async () => {

@@ -22,13 +22,16 @@ export interface DialOptions {
   port: number;
   /** The source address; absent if the kernel should choose it. */
   from?: string | undefined;
+  /** The source port, unless it is taken; absent or 0 if the kernel should choose it. */
+  fromPort?: number;
   /** Milliseconds after which the connect counts as unanswered. */
   limit: number;
   /** Whether the code describes an ICMP error, such as `ICMP 3/3`, which is otherwise ECONNREFUSED like a reset. */
   seesIcmp?: boolean;
 }
 
-export async function dial({ host, port, from, limit, seesIcmp = false }: DialOptions): Promise<Dialled> {
+export async function dial(options: DialOptions): Promise<Dialled> {
+  const { host, limit } = options;
   const deadline = native.now() + limit;
   const addresses = await addressesOf(host, limit);
   if (!Array.isArray(addresses)) return addresses;
@@ -37,7 +40,7 @@ export async function dial({ host, port, from, limit, seesIcmp = false }: DialOp
     const isLast = index === addresses.length - 1;
     const left = Math.max(deadline - native.now(), 0);
     const time = isLast ? left : Math.min(left, attemptDelay);
-    const ended = await connect(address, port, from, time, seesIcmp);
+    const ended = await connect(address, time, options);
     if (ended.as === 'connected' || (isLast && (ended.as === 'silent' || first === undefined))) return ended;
     first ??= ended.as === 'silent' ? 'ETIMEDOUT' : ended.code;
   }
@@ -57,17 +60,16 @@ export function addressesOf(host: string, limit: number): Promise<string[] | Unr
 
 async function connect(
   address: string,
-  port: number,
-  from: string | undefined,
   limit: number,
-  seesIcmp: boolean,
+  { port, from, fromPort = 0, seesIcmp = false }: DialOptions,
 ): Promise<Dialled> {
   let socket = -1;
   let failed: 'no-route' | 'refused' = 'no-route';
   try {
     socket = native.socket(address.includes(':') ? 6 : 4, seesIcmp);
     failed = 'refused';
-    if (from !== undefined) native.bind(socket, from, 0);
+    if (from !== undefined || fromPort > 0)
+      bindTo(socket, from ?? (address.includes(':') ? '::' : '0.0.0.0'), fromPort);
     failed = 'no-route';
     native.connect(socket, address, port);
   } catch (error) {
@@ -95,6 +97,15 @@ async function connect(
   } catch (error) {
     close(socket);
     return { as: 'refused', code: codeOf(error) };
+  }
+}
+
+function bindTo(socket: number, address: string, port: number): void {
+  try {
+    native.bind(socket, address, port);
+  } catch (error) {
+    if (port === 0 || codeOf(error) !== 'EADDRINUSE') throw error;
+    native.bind(socket, address, 0);
   }
 }
 

@@ -30,27 +30,38 @@ test('the time to the next recheck: from start to start, random after a pass', (
     assert.equal(waitFor(60_000, failures, elapsed, share), wait, `${failures} ${elapsed} ${share}`);
 });
 
-test('a loss outweighs what says nothing, which outweighs a pass', () => {
+test('a loss outweighs a pass, which is partial beside what says nothing', () => {
   const way = { check: 'gateway', finding: passed('it') } as const;
-  const finding = (check: 'redirect' | 'captured' | 'roundTrip', reason: Parameters<typeof failed>[0]) =>
-    ({ check, finding: failed(reason, '') }) as const;
+  const finding = (
+    check: 'redirect' | 'captured' | 'gateway' | 'policy',
+    reason: Parameters<typeof failed>[0],
+  ) => ({ check, finding: failed(reason, '') }) as const;
   const losses = [
     finding('redirect', 'not-redirected'),
     finding('captured', 'no-listener'),
     finding('captured', 'no-route'),
     finding('captured', 'address-unknown'),
-    finding('roundTrip', 'node-silent'),
+    finding('gateway', 'gateway-silent'),
+    finding('policy', 'policy-not-in-force'),
   ];
   const nothing = [
     finding('redirect', 'no-listener'),
-    finding('roundTrip', 'starved'),
-    finding('roundTrip', 'send-refused'),
+    finding('gateway', 'starved'),
+    finding('gateway', 'send-refused'),
+    // another program, or the DNS
+    finding('policy', 'policy-too-strict'),
+    finding('policy', 'connect-refused'),
+    finding('policy', 'name-unknown'),
     finding('captured', 'not-readable'),
     finding('captured', 'no-target'),
     finding('captured', 'unexpected'),
   ];
   assert.equal(outcomeOf([way, way]), 'passed');
-  for (const it of nothing) assert.equal(outcomeOf([way, it]), 'nothing', JSON.stringify(it));
+  assert.equal(outcomeOf([]), 'passed');
+  for (const it of nothing) {
+    assert.equal(outcomeOf([it]), 'nothing', JSON.stringify(it));
+    assert.equal(outcomeOf([way, it]), 'partly', JSON.stringify(it));
+  }
   for (const it of losses) assert.equal(outcomeOf([way, ...nothing, it]), 'failed', JSON.stringify(it));
 });
 
@@ -76,10 +87,10 @@ const asked = readChecks(
   ]),
 );
 
-test('the later forms: without the witness and reach, and with policy only if it is asked for', () => {
+test('the later forms: without the witness, roundTrip and reach, and with policy only if it is asked for', () => {
   const steps = plan(asked, { families: ['IPv4'] });
   const names = (hasPolicy: boolean): string[] => laterForm(steps, hasPolicy).map(({ name }) => name);
-  const usual = ['redirect', 'redirect', 'captured', 'interfaces', 'address', 'gateway', 'roundTrip'];
+  const usual = ['redirect', 'redirect', 'captured', 'interfaces', 'address', 'gateway'];
   assert.deepEqual(names(false), usual);
   assert.deepEqual(names(true), [...usual, 'policy']);
   assert.ok(laterForm(steps, true).every(({ isLater }) => isLater));
@@ -193,6 +204,9 @@ test('the settings of rechecks are read, and nothing else', () => {
     [{ ...settings, failures: '3' }, /failures is not from 3 to 100/],
     [{ ...settings, failures: 3.5 }, /failures is not from 3 to 100/],
     [{ ...settings, port: 65_536 }, /port is not a port/],
+    [{ ...settings, port: 0 }, /port is not understood: 0/],
+    [{ ...settings, policy: 'no' }, /policy is not true: "no"/],
+    [{ ...settings, policy: false }, /policy is not understood: false/],
     [{ ...settings, onFailure: 'log' }, /unknown setting onFailure/],
     [{ ...settings, timeout: '1s' }, /unknown setting timeout/],
   ];

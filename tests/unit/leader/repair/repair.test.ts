@@ -113,7 +113,7 @@ suite('a pod whose network is lost', { concurrency: true }, () => {
   });
 
   test('is deleted with recreate, as soon as it is lost, and one of a controller at a time', async (t) => {
-    const unready = { run: 1, at: Date.now() - 9500, shownBy: '7', patience: 10_000 };
+    const unready = { run: 1, at: Date.now() - 59_500, shownBy: '7', patience: 10_000 };
     const { put, gone, asked, events, api } = await scene(t, {
       pods: [proven, lost('a', { ...web, unready }), lost('b', { ...web, unready })],
       onFailure: 'recreate',
