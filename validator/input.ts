@@ -122,9 +122,11 @@ export function readContinuous(text: string | undefined, asked: AskedCheck[]): R
     throw new UsageError(`${env.continuous}.failures is not from 3 to 100: ${failures}`);
   if (port !== undefined && !isFrom(port, { least: 1, most: 65_535 }))
     throw new UsageError(`${env.continuous}.port is not a port: ${port}`);
+  if (policy !== undefined && policy !== true)
+    throw new UsageError(`${env.continuous}.policy is not true: ${JSON.stringify(policy)}`);
   if (!asked.some(({ name }) => name === 'witness'))
     throw new UsageError(`${env.continuous} needs the check witness in ${env.checks}`);
-  return { interval: every, failures, ...(port && { port }), ...(policy === true && { policy }) };
+  return { interval: every, failures, ...(port && { port }), ...(policy && { policy }) };
 }
 
 function parseJson(text: string, name: string): unknown {

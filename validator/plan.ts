@@ -50,12 +50,13 @@ export function plan(
 }
 
 /**
- * The steps of a recheck. The kubelet's readiness probe takes the place of the witness; `reach` is about another
- * program; and each attempt at `policy` is a denied packet in somebody's log, so it has to be asked for.
+ * The steps of a recheck. The kubelet's readiness probe takes the place of the witness and of `roundTrip`: the node
+ * limits its ICMP messages for each pod, and the pod's own programs may use them up. `reach` is about another program;
+ * and each attempt at `policy` is a denied packet in somebody's log, so it has to be asked for.
  */
 export const laterForm = (steps: Step[], hasPolicy: boolean): Step[] =>
   steps
-    .filter(({ name }) => !['witness', 'reach', ...(hasPolicy ? [] : ['policy'])].includes(name))
+    .filter(({ name }) => !['witness', 'roundTrip', 'reach', ...(hasPolicy ? [] : ['policy'])].includes(name))
     .map((step) => ({ ...step, isLater: true }));
 
 const connectOf = (check: Check): string[] | undefined => {

@@ -1,7 +1,7 @@
 import type { Witness } from './checks/witness.ts';
 import type { Finding, Result } from './finding.ts';
 import { close, now } from './host/loop.ts';
-import { native } from './host/native.ts';
+import { native, randomShare } from './host/native.ts';
 import { acceptAll, accepting } from './host/tcp.ts';
 import type { Rechecks } from './input.ts';
 import { log, named, sentenceOn } from './log.ts';
@@ -51,34 +51,20 @@ export const openReadiness = (port: number, { family }: Witness): number | strin
 /** Rests until the first recheck. */
 export function restAfterPass(settings: Rechecks, memory: Memory, steps: Step[]): never {
   const hasSteps = laterForm(steps, settings.policy === true).length > 0;
-  return rest(memory, hasSteps ? waitFor(settings.interval, 0, 0, random()) : -1);
+  return rest(memory, hasSteps ? waitFor(settings.interval, 0, 0, randomShare()) : -1);
 }
 
-/** What a recheck shows. `nothing` counts neither as a pass nor as a failure. */
-export type Outcome = 'passed' | 'failed' | 'nothing';
+/**
+ * What a recheck shows. `partly`: no loss, and at least one check passed, which is a pass unless the network is lost.
+ * `nothing` counts neither as a pass nor as a failure.
+ */
+export type Outcome = 'passed' | 'partly' | 'failed' | 'nothing';
 
-/** The network at a recheck: how many failed in a row, and whether the readiness port is open. */
-export interface State {
-  failures: number;
-  isOpen: boolean;
-}
-
-/** The state after a recheck, and a change to report, if there is one. @param most the setting `failures` */
-export function next(
-  { failures, isOpen }: State,
-  outcome: Outcome,
-  most: number,
-): State & { change?: 'failing' | 'lost' | 'recovered' } {
-  if (outcome === 'nothing') return { failures, isOpen };
-  if (outcome === 'passed')
-    return { failures: 0, isOpen: true, ...(failures >= most && { change: 'recovered' }) };
-  const count = failures + 1;
-  const change = count === most ? 'lost' : count === 1 ? 'failing' : undefined;
-  return { failures: count, isOpen: isOpen && count < most, ...(change && { change }) };
-}
-
-/** How many milliseconds a container that was started again rests between rechecks, until it is known how the network is. */
-const soon = 2000;
+/**
+ * The most milliseconds between two rechecks while the port is closed: in a container that was started again, until it
+ * is known how the network is, and after a loss.
+ */
+const pauses = { unknown: 2000, lost: 10_000 };
 
 /** The least share of the interval between two rechecks: a starved program must not run without a pause. */
 const leastPause = 0.2;
@@ -91,23 +77,23 @@ const leastPause = 0.2;
 export const waitFor = (interval: number, failures: number, elapsed: number, share: number): number =>
   Math.round(Math.max(interval * (failures > 0 ? 1 : 0.8 + 0.4 * share) - elapsed, interval * leastPause));
 
-function random(): number {
-  const [high = 0, low = 0] = native.random(2);
-  return (high * 256 + low) / 65_535;
-}
-
 /** Reasons without a verdict of the first proof that show a loss later: then, there was an address and a route. */
 const lossy: Reason[] = ['address-unknown', 'no-route'];
 
-/** Whether a result shows that the network is lost. A proxy that does not listen has a status of its own. */
+/**
+ * Whether a result shows that the network is lost. A proxy that does not listen has a status of its own, and a target
+ * that a policy allows may be down, or its name unknown to the DNS.
+ */
 export function showsLoss({ check, finding }: Pick<Result, 'check' | 'finding'>): boolean {
   if (finding.passed || (check === 'redirect' && finding.reason === 'no-listener')) return false;
+  if (check === 'policy') return finding.reason === 'policy-not-in-force';
   return reasons[finding.reason].code === exitCode.failed || lossy.includes(finding.reason);
 }
 
 export function outcomeOf(results: Pick<Result, 'check' | 'finding'>[]): Outcome {
   if (results.some(showsLoss)) return 'failed';
-  return results.every(({ finding }) => finding.passed) ? 'passed' : 'nothing';
+  if (results.every(({ finding }) => finding.passed)) return 'passed';
+  return results.some(({ finding }) => finding.passed) ? 'partly' : 'nothing';
 }
 
 /** Makes the later forms of the checks once, each until it passes or its time is over, and rests again. */
@@ -124,33 +110,43 @@ export async function recheck(
       return resultOf(step, pod, await untilPassed(deadline, withoutPatience(attemptAt(step, pod))));
     }),
   );
-  const { failures, isOpen, change } = next(
-    { failures: before.failures, isOpen: before.readiness >= 0 },
-    outcomeOf(results),
-    most,
-  );
-  const losses = results.filter(showsLoss);
+  const outcome = outcomeOf(results);
+  const hasPassed = outcome === 'passed' || (outcome === 'partly' && before.failures < most);
+  const failures = hasPassed ? 0 : before.failures + (outcome === 'failed' ? 1 : 0);
+  const wait = (): number => waitFor(interval, failures, now() - start, randomShare());
+  const state = (word: string): string =>
+    port === undefined ? '' : `, and the readiness port ${port} is ${word}`;
   let { readiness } = before;
-  let openError: string | undefined;
-  if (isOpen && readiness < 0 && port !== undefined && witness !== undefined) {
-    const opened = openReadiness(port, witness);
-    if (typeof opened === 'number') readiness = opened;
-    else openError = opened;
+  if (hasPassed) {
+    const opened = port && witness && readiness < 0 ? openReadiness(port, witness) : readiness;
+    if (typeof opened === 'string') {
+      log(`the readiness port ${port} cannot be opened: ${opened}.`);
+      return rest(before, wait());
+    }
+    readiness = opened;
+    if (before.failures >= most) log(`network recovered: a recheck passed${state('open')}.`);
+    return rest({ ...before, failures, readiness }, wait());
   }
-  if (change === 'failing') for (const loss of losses) log(sentenceOn(loss));
-  if (openError !== undefined) log(`the readiness port ${port} cannot be opened: ${openError}.`);
-  else if (change !== undefined) log(sentenceFor(change, failures, settings, losses));
-  if (!isOpen && readiness >= 0) {
-    close(readiness);
-    readiness = -1;
+  if (outcome === 'failed') {
+    const losses = results.filter(showsLoss);
+    const causes = losses
+      .map((it) => `${named(it)} ${it.finding.passed ? '' : it.finding.reason}`)
+      .join('; ');
+    if (failures >= most && readiness >= 0) {
+      close(readiness);
+      readiness = -1;
+    }
+    if (failures === 1) {
+      for (const loss of losses) log(sentenceOn(loss));
+      log(`recheck failed (${failures} of ${most}): ${causes}.`);
+    }
+    if (failures === most)
+      log(`network lost: ${most} rechecks in a row failed${state('closed')}: ${causes}.`);
   }
-  const wait = waitFor(interval, failures, now() - start, random());
-  // a container that was started again has not passed yet, so one recheck must not keep the pod out of its Services
-  const isUnsure = port !== undefined && !isOpen && failures < most;
-  return rest(
-    { failures: openError === undefined ? failures : before.failures, readiness, startup: before.startup },
-    isUnsure ? Math.min(wait, soon) : wait,
-  );
+  // a network that works again must not keep the pod out of its Services for an interval
+  const longest = failures < most ? pauses.unknown : pauses.lost;
+  const isClosed = port !== undefined && readiness < 0;
+  return rest({ ...before, failures, readiness }, isClosed ? Math.min(wait(), longest) : wait());
 }
 
 /** A recheck does not wait for what a pass may still add: it passed in the first proof. */
@@ -160,19 +156,4 @@ function withoutPatience(attempt: Attempt): Attempt {
     const finding = await safe(deadline);
     return finding.passed ? { passed: true, seen: finding.seen } : finding;
   };
-}
-
-function sentenceFor(
-  change: 'failing' | 'lost' | 'recovered',
-  failures: number,
-  { failures: most, port }: Rechecks,
-  losses: Result[],
-): string {
-  const causes = losses.map((it) => `${named(it)} ${it.finding.passed ? '' : it.finding.reason}`).join('; ');
-  const state = (word: string): string =>
-    port === undefined ? '' : `, and the readiness port ${port} is ${word}`;
-  if (change === 'failing') return `recheck failed (${failures} of ${most}): ${causes}.`;
-  if (change === 'lost')
-    return `network lost: ${most} rechecks in a row failed${state('closed')}: ${causes}.`;
-  return `network recovered: a recheck passed${state('open')}.`;
 }

@@ -8,7 +8,7 @@ import { accepting } from './host/tcp.ts';
 import { helpFor, type Rechecks, readArguments, readChecks, readContinuous, UsageError } from './input.ts';
 import { leaveMessage, log, nameOf, sentenceOn, verdictSentence } from './log.ts';
 import { plan, type Step } from './plan.ts';
-import { type Pod, readDevices, readPod } from './pod.ts';
+import { readDevices, readPod } from './pod.ts';
 import { prove, witnessIn } from './prove.ts';
 import {
   adoptListeners,
@@ -113,16 +113,8 @@ async function proveAll(progress: Progress): Promise<never> {
   return finish(progress, verdictOf([...progress.results.values()]));
 }
 
-/** What the webhook and the kubelet wrote into the environment, and the plan for it. */
-interface Given {
-  pod: Pod;
-  steps: Step[];
-  witness: Witness | undefined;
-  settings: Rechecks | undefined;
-}
-
-/** @throws UsageError */
-function readEnvironment(): Given {
+/** Reads what the webhook and the kubelet wrote into the environment, and makes the plan for it. @throws UsageError */
+function readEnvironment() {
   const environment = native.environment();
   const asked = readChecks(environment[env.checks]);
   const settings = readContinuous(environment[env.continuous], asked);

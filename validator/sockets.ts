@@ -1,5 +1,5 @@
 import { NotReadable } from './finding.ts';
-import { codeOf, native } from './host/native.ts';
+import { codeOf, native, randomShare, readText } from './host/native.ts';
 import { type Address, addressOf, type Family, formatAddress } from './shared/addresses.ts';
 
 /** A row of `/proc/net/tcp` or `tcp6`, which list the sockets of the reading process's network namespace. */
@@ -70,8 +70,11 @@ export function endedAt(
   return sockets.find(isOther)?.localPort;
 }
 
-/** Where a rule in the pod redirects its own connections to. */
-const loopback: Record<Family, string> = { IPv4: '127.0.0.1', IPv6: '::1' };
+/**
+ * Where a rule in the pod redirects its own connections to. It is also the source address for inbound checks, as in
+ * Istio's validation: the inbound rule excludes all others.
+ */
+export const loopback: Record<Family, string> = { IPv4: '127.0.0.1', IPv6: '::1' };
 
 /** Asks the kernel about one socket, which is far cheaper than its tables. If it cannot tell, they have to be read. */
 function isInState(states: number[], ...ends: Parameters<typeof native.stateAt>): boolean {
@@ -87,6 +90,18 @@ export const surelyEndsAt = (port: number, host: string, from: Address[], fromPo
   from.some((it) =>
     [loopback[it.family], host].some((at) => isInState(live, at, port, formatAddress(it), fromPort)),
   );
+
+/**
+ * A random port that the kernel gives to no connection of the pod's other programs; 0 if there is none. Two redirected
+ * connections from one port would differ only in their targets, so the kernel translates the port of the later one, and
+ * its other end cannot be found by our own port.
+ */
+export function sparePort(): number {
+  const range = readText('/proc/sys/net/ipv4/ip_local_port_range').trim().split(/\s+/).map(Number);
+  const [low = 0, high = 65_535] = range;
+  const [first, last] = high < 65_535 ? [high + 1, 65_535] : [1024, low - 1];
+  return first > last ? 0 : first + Math.floor(randomShare() * (last - first));
+}
 
 /** Whether there surely is a listener on this port. */
 export const surelyListens = (port: number, family: Family): boolean =>

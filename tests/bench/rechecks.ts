@@ -10,15 +10,15 @@ import { linkerd } from '../netns/rules/linkerd.ts';
 import { listenInPod } from '../netns/table/steps.ts';
 import type { Row } from './report.ts';
 
-const allChecks = '`address`, `gateway`, `roundTrip`, `redirect`';
+const allChecks = '`address`, `gateway`, `redirect`';
 const pods: Record<string, PodSpecimen> = {
   '`redirect`': { ...specimens.linkerd, profile: 'linkerd.seen' },
-  '`address`, `gateway`, `roundTrip`': { profile: 'way.seen' },
+  '`address`, `gateway`': { profile: 'way.seen' },
   [allChecks]: { ...specimens.linkerd, profile: 'way.linkerd.seen' },
 };
 
 /** A figure of a process in MB: proc_pid_status(5), proc_pid_smaps_rollup(5). */
-function megabytes(running: RunningProof, file: string, name: string): number {
+export function megabytes(running: Pick<RunningProof, 'pid'>, file: string, name: string): number {
   const text = readFileSync(`/proc/${running.pid()}/${file}`, 'utf8');
   return (Number(new RegExp(`^${name}: +(\\d+)`, 'm').exec(text)?.[1]) * 1024) / 1e6;
 }

@@ -7,7 +7,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import type { ContainerEnd } from '../netns/harness/container.ts';
 import { environmentOf } from '../netns/harness/downward.ts';
 import { inside } from '../netns/harness/namespaces.ts';
 import { injected, specimens } from '../netns/harness/pods.ts';
@@ -16,7 +15,7 @@ import { Sandbox } from '../netns/harness/sandbox.ts';
 import { writeRules } from '../netns/rules/backends.ts';
 import { linkerd } from '../netns/rules/linkerd.ts';
 import { median } from './load.ts';
-import { rechecks } from './rechecks.ts';
+import { megabytes, rechecks } from './rechecks.ts';
 import { type Row, report } from './report.ts';
 
 const rounds = Number(process.env.CNI_GATE_BENCH_ROUNDS ?? 25);
@@ -25,23 +24,22 @@ const pods = Number(process.env.CNI_GATE_BENCH_PODS ?? 110);
 /** A pod with all checks of two profiles: `address`, `gateway`, `roundTrip` and `redirect`. */
 const specimen = { ...specimens.linkerd, profile: 'cilium.linkerd' };
 
-/** Runs the proof. @param message a pipe for the termination message: it is read only after the peak was measured */
-async function prove(sandbox: Sandbox, message?: string): Promise<ContainerEnd> {
-  const { ended, started } = startProof(
-    sandbox,
-    specimen,
-    message === undefined ? {} : { messageTo: message },
-  );
-  if (message === undefined) return sound(await ended);
-  await started;
-  await sleep(300);
-  await readFile(message);
-  return ended;
+/** The seconds from the start of a proof to its verdict. */
+async function verdictTime(sandbox: Sandbox): Promise<number> {
+  const { code, log } = await startProof(sandbox, specimen).ended;
+  if (code !== 0) throw new Error(log);
+  return Number(/^verdict: .* after ([\d.]+) s/m.exec(log)?.[1]);
 }
 
-function sound(ended: ContainerEnd): ContainerEnd {
-  if (ended.code !== 0) throw new Error(ended.log);
-  return ended;
+/** The peak memory of a proof in MB. @param message a pipe for its message: until this is read, the proof does not end */
+async function peakOf(sandbox: Sandbox, message: string): Promise<number> {
+  const running = startProof(sandbox, specimen, { messageTo: message });
+  await running.started;
+  await sleep(300);
+  const peak = megabytes(running, 'status', 'VmHWM');
+  await readFile(message);
+  await running.ended;
+  return peak;
 }
 
 /** Processor time of all ended child processes, in seconds: proc_pid_stat(5), `cutime` and `cstime`. */
@@ -92,13 +90,11 @@ const rows: Row[] = [];
 for (const [name, sandbox] of Object.entries({ 'IPv4 pod': ipv4, 'dual-stack pod': dual })) {
   const verdicts: number[] = [];
   for (let round = 0; round < rounds; round++) {
-    const { log } = await prove(sandbox);
-    verdicts.push(Number(/^verdict: .* after ([\d.]+) s/m.exec(log)?.[1]) * 1000);
+    verdicts.push((await verdictTime(sandbox)) * 1000);
   }
-  const { peakKiB } = await prove(sandbox, message);
   rows.push(
     row('program start to verdict', name, median(verdicts), 'ms', 5),
-    row('peak resident memory', name, (peakKiB * 1024) / 1e6, 'MB', 3),
+    row('peak resident memory', name, await peakOf(sandbox, message), 'MB', 3),
   );
 }
 rows.push(

@@ -17,7 +17,6 @@ import { run } from '../support/run.ts';
 
 /*
  * Calico's own plugin, with its datastore in a real API server. A network namespace is the node. Felix does not run.
- * tests/netns/networks.test.ts has the same states without the plugin.
  */
 
 const { CALICO_PROGRAMS: programs = '', CALICO_SOURCE: source = '' } = process.env;

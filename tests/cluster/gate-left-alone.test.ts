@@ -3,7 +3,7 @@ import { after, before, suite, test } from 'node:test';
 import { reasonText } from '../../webhook/core/facts/status-annotation.ts';
 import { foreign, profileLabel, statusAnnotation, validatorContainer } from '../../webhook/lib/names.ts';
 import { daemonSet, networkNamespace, onNode, optedIn, type Pod, podOn, sceneIn } from './gate/scene.ts';
-import { podsOf, scheduled, stepsIn } from './gate/steps.ts';
+import { podsOf, stepsIn } from './gate/steps.ts';
 import { Api } from './harness/api.ts';
 import { eventually } from './harness/eventually.ts';
 import { sumIn } from './harness/metrics.ts';
@@ -65,15 +65,6 @@ suite("the network's own DaemonSet, in a namespace that opted in, on a node that
     assert.deepEqual([pod.spec.initContainers, pod.metadata.annotations], [undefined, annotations]);
     await isTold('mutate', 'datapath-', 'skipped', 'network-daemonset');
     await isTold('gate', 'datapath-', 'skipped', 'no-profile-applies');
-  });
-
-  test('a pod of another DaemonSet waits as any other pod', async () => {
-    await apply(daemonSet('logger', onPodNetwork));
-    const pod = await api.until<Pod>(`${podsOf(networkNamespace)}?labelSelector=app%3Dlogger`, (one) =>
-      scheduled(one)?.message?.includes('denied the request: node n1 is not ready'),
-    );
-    assert.ok(isProved(pod));
-    await cluster.kubectl(['delete', 'daemonset', '-n', networkNamespace, 'logger']);
   });
 
   test('a pod that names it as its owner is none of it in another namespace', async () => {

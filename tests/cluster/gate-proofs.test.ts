@@ -3,105 +3,63 @@ import { suite, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ApiPod } from '../../webhook/core/facts/api.ts';
 import { toPendingPod } from '../../webhook/core/facts/pending-pod.ts';
-import { daemonSet, networkNamespace, onNode, optedIn, type Pod, sceneIn } from './gate/scene.ts';
+import { daemonSet, onNode, optedIn, sceneIn } from './gate/scene.ts';
 import { podsOf, scheduled, stepsIn } from './gate/steps.ts';
 import { eventually } from './harness/eventually.ts';
 import { addNode } from './harness/nodes.ts';
 import { pod, workload } from './harness/objects.ts';
 import { startCluster } from './harness/start.ts';
+import { decide, type Fate, ours, type Pod } from './repair/kubelet.ts';
 
 const cluster = await startCluster();
 const { api } = cluster;
 const scene = await sceneIn(cluster);
-const { agentOn, apply, named } = stepsIn(cluster);
+const { agentOn, apply, setReady } = stepsIn(cluster);
 
 await addNode(cluster, 'n1');
 await apply(daemonSet('agent'));
 await agentOn('n1');
 await scene.configure(['agent'], 'nominate', 'proof');
 
-/** kwok does not change pods with this annotation: the test writes their status, as a kubelet would. */
-const heldIn = { namespace: optedIn, annotations: { 'cni-gate.test/held': '' } };
+// the test writes the status of these pods, as a kubelet would
+const heldIn = { namespace: optedIn, ...ours };
 
-const make = (names: string[]): Promise<string> =>
-  apply(...names.map((name) => pod(name, onNode('n1'), heldIn)));
+const make = (names: string[], node = 'n1'): Promise<string> =>
+  apply(...names.map((name) => pod(name, onNode(node), heldIn)));
 
-async function boundOf(prefix: string): Promise<string[]> {
+/** The pods whose names begin with `prefix`, on a node or not. */
+async function placed(prefix: string, isBound = true): Promise<Pod[]> {
   const { items } = await api.get<{ items: Pod[] }>(podsOf(optedIn));
-  return items
-    .filter(({ metadata, spec }) => metadata.name.startsWith(prefix) && spec.nodeName)
-    .map(({ metadata }) => metadata.name);
+  return items.filter(
+    ({ metadata, spec }) => metadata.name.startsWith(prefix) && (spec.nodeName !== undefined) === isBound,
+  );
 }
 
-const areBound = (prefix: string, count: number, seconds = 30): Promise<string[]> =>
+const areBound = (prefix: string, count: number, seconds = 30): Promise<Pod[]> =>
   eventually(async () => {
-    const names = await boundOf(prefix);
-    assert.equal(names.length, count, names.join(' '));
-    return names;
+    const pods = await placed(prefix);
+    assert.equal(pods.length, count, pods.map(({ metadata }) => metadata.name).join(' '));
+    return pods;
   }, seconds);
 
-/** Writes the state of a pod's proof as a kubelet would: a container without a startup probe counts as started. */
-async function proofIs(
-  name: string,
-  state: object,
-  more: { ready: boolean; started: boolean },
-): Promise<void> {
-  const status = { name: 'cni-gate-validator', image: 'x', imageID: '', restartCount: 0, state, ...more };
-  const lastTransitionTime = new Date().toISOString();
-  await api.patch(`${podsOf(optedIn)}/${name}/status`, {
-    status: {
-      conditions: [{ type: 'PodReadyToStartContainers', status: 'True', lastTransitionTime }],
-      initContainerStatuses: [status],
-    },
-  });
+async function becomes(prefix: string, fate: Fate): Promise<Pod> {
+  const [one] = await areBound(prefix, 1);
+  assert.ok(one);
+  await decide(cluster, one, fate);
+  return one;
 }
 
-async function ends(name: string, exitCode: number): Promise<void> {
-  const now = new Date().toISOString();
-  const terminated = { exitCode, startedAt: now, finishedAt: now };
-  await proofIs(name, { terminated }, { ready: exitCode === 0, started: false });
-}
-
-async function refusals(prefix: string): Promise<string[]> {
-  const { items } = await api.get<{ items: Pod[] }>(podsOf(optedIn));
-  return items
-    .filter(({ metadata, spec }) => metadata.name.startsWith(prefix) && !spec.nodeName)
-    .map((one) => scheduled(one)?.message ?? '');
-}
+const refusals = async (prefix: string): Promise<string[]> =>
+  (await placed(prefix, false)).map((one) => scheduled(one)?.message ?? '');
 
 const deleteAll = async (): Promise<unknown> =>
   cluster.kubectl(['delete', 'pods', '-n', optedIn, '--all', '--grace-period=0', '--force']);
-
-async function agentStarts(): Promise<void> {
-  const agent = await agentOn('n1');
-  const startedAt = new Date().toISOString();
-  const container = {
-    name: 'install-cni',
-    image: 'example/agent',
-    imageID: '',
-    restartCount: 1,
-    ready: true,
-  };
-  await api.patch(`${podsOf(networkNamespace)}/${agent.metadata.name}/status`, {
-    status: {
-      containerStatuses: [
-        { ...container, containerID: `containerd://${startedAt}`, state: { running: { startedAt } } },
-      ],
-    },
-  });
-}
-
-async function isFailing(): Promise<void> {
-  const { host, opsPort } = scene.server;
-  const metrics = await (await fetch(`http://${host}:${opsPort}/metrics`)).text();
-  assert.match(metrics, /^cni_gate_nodes\{.*state="failing"\} 1$/m);
-}
 
 suite('the gate that goes by proofs, on a real control plane', () => {
   test('of pods for a new node, one is bound; the others follow when it has passed', async () => {
     const names = ['new-1', 'new-2', 'new-3', 'new-4'];
     await make(names);
-    const [first = ''] = await areBound('new-', 1);
+    const first = await becomes('new-', 'starting');
     await eventually(async () => {
       const texts = await refusals('new-');
       const text =
@@ -109,103 +67,28 @@ suite('the gate that goes by proofs, on a real control plane', () => {
       for (const one of texts) assert.match(one, text);
       assert.equal(texts.length, 3);
     });
-    const running = { startedAt: new Date().toISOString() };
-    await proofIs(first, { running }, { ready: false, started: true });
     await sleep(7000);
-    assert.deepEqual(await boundOf('new-'), [first], 'the verdict is not there yet');
-    await ends(first, 0);
+    assert.equal((await placed('new-')).length, 1, 'the verdict is not there yet');
+    await decide(cluster, first, 'passed');
     await areBound('new-', 4);
     await deleteAll();
   });
 
-  test('a container of the DaemonSet that starts asks for a proof again; a failure lets the next one try', async () => {
-    // Kubernetes stores the times of containers in whole seconds
-    await sleep(1100);
-    await agentStarts();
-    await make(['again-1', 'again-2']);
-    const [first = ''] = await areBound('again-', 1);
-    await ends(first, 95);
-    const both = await areBound('again-', 2);
-    await ends(both.find((name) => name !== first) ?? '', 0);
-    await make(['again-3', 'again-4']);
-    await areBound('again-', 4);
-    await deleteAll();
-  });
-
   test("a DaemonSet's failed pod is deleted, and others wait for the node: its replacement has the turn", async () => {
-    await sleep(1100);
-    await agentStarts();
+    await setReady(await agentOn('n1'), true, 'containerd://again');
     const spec = { ...onNode('n1'), containers: [{ name: 'logger', image: 'example/logger' }] };
     await apply(workload('DaemonSet', 'logger', { ...heldIn, spec }));
-    const [first = ''] = await areBound('logger-', 1);
+    await areBound('logger-', 1);
     await make(['rival-1', 'rival-2', 'rival-3']);
     await eventually(async () => assert.equal((await refusals('rival-')).filter(Boolean).length, 3));
-    await ends(first, 95);
-    await cluster.kubectl(['delete', 'pod', '-n', optedIn, first, '--grace-period=0', '--force']);
-    const [second = ''] = await areBound('logger-', 1);
-    assert.notEqual(second, first);
-    assert.deepEqual(await boundOf('rival-'), []);
-    await ends(second, 0);
+    const { metadata: first } = await becomes('logger-', 95);
+    await cluster.kubectl(['delete', 'pod', '-n', optedIn, first.name, '--grace-period=0', '--force']);
+    const { metadata: second } = await becomes('logger-', 'starting');
+    assert.notEqual(second.uid, first.uid);
+    assert.deepEqual(await placed('rival-'), []);
+    await becomes('logger-', 'passed');
     await areBound('rival-', 3);
     await cluster.kubectl(['delete', 'daemonset', '-n', optedIn, 'logger']);
-    await deleteAll();
-  });
-
-  test('a node on which the pods of two owners fail is failing, until one passes', async () => {
-    await scene.configure(['agent'], 'nominate', 'ready');
-    await make(['fails-1', 'fails-2']);
-    await areBound('fails-', 2);
-    // Kubernetes stores the times of containers in whole seconds, and a pod has just passed
-    await sleep(1100);
-    await Promise.all([ends('fails-1', 95), ends('fails-2', 95)]);
-    await eventually(isFailing);
-    await make(['next-1', 'next-2']);
-    const [first = ''] = await areBound('next-', 1);
-    await eventually(async () => {
-      const [text = ''] = await refusals('next-');
-      assert.match(
-        text,
-        /DaemonSet net\/agent is failing there .*: proofs say .*: pod shop\/fails-\d failed, pod shop\/fails-\d failed/,
-      );
-    });
-    await ends(first, 0);
-    await areBound('next-', 2);
-    await deleteAll();
-  });
-
-  test('a restarted kubelet shows the pass of a witness again, and the node stays failing', async () => {
-    await scene.configure(['agent'], 'nominate', 'ready', '10m', ', witness: kubelet');
-    await sleep(1100);
-    await agentStarts();
-    await make(['witness-1', 'broken-1', 'broken-2']);
-    await Promise.all([areBound('witness-', 1), areBound('broken-', 2)]);
-    const running = { startedAt: new Date().toISOString() };
-    const show = (started: boolean): Promise<void> =>
-      proofIs('witness-1', { running }, { ready: started, started });
-    await show(true);
-    await sleep(1100);
-    await Promise.all([ends('broken-1', 95), ends('broken-2', 95)]);
-    await eventually(isFailing);
-    for (const started of [false, true]) {
-      await show(started);
-      await sleep(2000);
-    }
-    await isFailing();
-    await make(['late-1', 'late-2', 'late-3']);
-    const [first = ''] = await areBound('late-', 1);
-    await ends(first, 0);
-    await areBound('late-', 3);
-    await deleteAll();
-  });
-
-  test('pods of one owner that fail for its own sake hold no other pod', async () => {
-    const spec = { ...onNode('n1'), containers: [{ name: 'web', image: 'example/web' }] };
-    await apply(workload('Deployment', 'odd', { ...heldIn, replicas: 5, spec }));
-    const names = await areBound('odd-', 5);
-    await Promise.all(names.map((name) => ends(name, 95)));
-    await make(['sane-1', 'sane-2', 'sane-3']);
-    await areBound('sane-', 3);
-    await cluster.kubectl(['delete', 'deployment', '-n', optedIn, 'odd']);
     await deleteAll();
   });
 
@@ -213,7 +96,7 @@ suite('the gate that goes by proofs, on a real control plane', () => {
     const seconds = 8;
     await scene.configure(['agent'], 'off', 'proof', `${seconds}s`);
     const names = ['early-1', 'early-2', 'early-3'];
-    await apply(...names.map((name) => pod(name, onNode('late'), heldIn)));
+    await make(names, 'late');
     await eventually(async () => {
       const texts = await refusals('early-');
       assert.equal(texts.filter((text) => text.includes('nodes are available')).length, 3);
@@ -250,8 +133,7 @@ suite('the gate that goes by proofs, on a real control plane', () => {
   test('a replica that starts takes a node with a pod that passed as proved', async () => {
     await scene.configure(['agent'], 'nominate', 'proof');
     await make(['old-1']);
-    await api.until<Pod>(named(optedIn, 'old-1'), ({ spec }) => spec.nodeName === 'n1', 30);
-    await ends('old-1', 0);
+    await becomes('old-', 'passed');
     await scene.server.end();
     const next = await sceneIn(cluster, { host: '10.254.3.9' });
     await next.configure(['agent'], 'nominate', 'proof');

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { after, before, suite, type TestContext, test } from 'node:test';
+import { after, suite, test } from 'node:test';
 import { parse } from 'yaml';
 import { profileLabel } from '../../webhook/lib/names.ts';
 import { eventually } from './harness/eventually.ts';
 import { addNode } from './harness/nodes.ts';
 import { pod, workload } from './harness/objects.ts';
 import { installed } from './installed/installation.ts';
-import { type RunningPod, startPod } from './installed/pod.ts';
+import type { RunningPod } from './installed/pod.ts';
 import { makeNamespace } from './installed/working.ts';
 import { decide, type Fate, type Kubelet, ours, type Pod, startKubelet } from './repair/kubelet.ts';
 
@@ -103,18 +103,6 @@ const failFirst = (name: string, count: number, others: Kubelet['fate'] = () => 
   };
 };
 
-/** Makes a Deployment and fails the proofs of all of its pods at once. The proofs of later pods pass. */
-async function allFail(name: string, count: number): Promise<Pod[]> {
-  kubelet.fate = () => undefined;
-  await apply(ourWorkload('Deployment', name, count));
-  const first = await placed(name, count);
-  // the simulated kubelet may see a pod late, and would let it pass after the next line
-  await eventually(async () => assert.ok(uidsOf(first).every((uid) => kubelet.seen.has(uid))));
-  kubelet.fate = () => 'passed';
-  await Promise.all(first.map((one) => decide(cluster, one, 95)));
-  return first;
-}
-
 /** Sets sections of the configuration, and waits until the leader has loaded them. */
 async function configure(repair: string, state: string, gate = ''): Promise<void> {
   const sections = `gate: {${gate}}\nrepair: {${repair}}\n`;
@@ -159,102 +147,35 @@ test('pods whose proof failed are recreated, and no others', async () => {
   assert.deepEqual(deleted('bare'), []);
 });
 
-test('a failed pod of a ReplicationController is recreated, and an event on it says so', async () => {
-  failFirst('controlled', 1);
-  await apply({
-    apiVersion: 'v1',
-    kind: 'ReplicationController',
-    metadata: { namespace: where, name: 'controlled' },
-    spec: {
-      replicas: 1,
-      selector: { app: 'controlled' },
-      template: {
-        metadata: { labels: { app: 'controlled' }, ...ours },
-        spec: { containers: [{ name: 'web', image: 'example/web' }] },
-      },
-    },
-  });
-  // the first pod can be gone before the test sees it
-  await eventually(async () => assert.equal(deleted('controlled').length, 1));
-  await placed('controlled', 1);
-  await eventually(async () => {
-    const [event] = await eventsOn('ReplicationController', 'controlled');
-    assert.equal(event?.reason, 'Recreated');
-  });
-});
-
-suite('a node boots, and pods of a StatefulSet fail', () => {
-  /** Makes a StatefulSet of three pods. @returns the pods, and a function that sets the fate of one by its ordinal */
-  async function three(
-    name: string,
-    podManagementPolicy: string,
-  ): Promise<{ first: Pod[]; becomes: (ordinal: number, fate: Fate) => Promise<unknown> }> {
-    kubelet.fate = () => 'passed';
-    const set = ourWorkload('StatefulSet', name, 3) as { spec: object };
-    await apply({ ...set, spec: { ...set.spec, podManagementPolicy } });
-    const first = await placed(name, 3);
-    // the simulated kubelet may see a pod late, and would overwrite the fate that the test sets
-    await eventually(async () => assert.ok(uidsOf(first).every((uid) => kubelet.seen.has(uid))));
-    const becomes = (ordinal: number, fate: Fate): Promise<unknown> => {
-      const one = first.find(({ metadata }) => metadata.name === `${name}-${ordinal}`);
-      assert.ok(one);
-      return decide(cluster, one, fate);
-    };
-    for (const ordinal of [0, 1, 2]) await becomes(ordinal, 'starting');
-    return { first, becomes };
-  }
-
-  test('one that makes them in order: the lowest one is replaced first, whichever fails first', async () => {
-    const { first, becomes } = await three('ordered', 'OrderedReady');
-    await becomes(1, 95);
-    await eventually(async () => {
-      const text = await (await (await leader()).ops('/metrics')).text();
-      assert.match(text, /cni_gate_repair_skipped\{reason="owner-turn"\} 1/);
-    });
-    assert.deepEqual(deleted('ordered'), []);
-    for (const ordinal of [0, 2]) await becomes(ordinal, 95);
-    // a pod that waits for a lower ordinal would wait for a minute, which is longer than these 40 s
-    await placed('ordered', 3, uidsOf(first), 40);
-    const names = [...kubelet.seen.values()].map(({ metadata }) => metadata.name);
-    const order = names.filter((name) => name.startsWith('ordered-'));
-    assert.deepEqual(order.slice(3), ['ordered-0', 'ordered-1', 'ordered-2']);
-  });
-
-  test('one that makes them in any order: none waits for another one', async () => {
-    const { first, becomes } = await three('parallel', 'Parallel');
-    await becomes(2, 95);
-    const last = first.find(({ metadata }) => metadata.name === 'parallel-2');
-    await placed('parallel', 3, [last?.metadata.uid ?? ''], 40);
-    assert.deepEqual(deleted('parallel'), ['parallel-2']);
-  });
-});
-
-test('a pod in another namespace that claims the ReplicaSet as its owner, under another kind, and a restart: failed pods are recreated', async () => {
-  // lists are ordered by namespace, so the forged pod comes first
-  const other = 'aaa';
-  await makeNamespace(cluster, other, { [profileLabel]: 'cilium' });
-  kubelet.fate = () => undefined;
-  await apply(ourWorkload('Deployment', 'claimed', 2));
-  const first = await placed('claimed', 2);
-  const owner = first[0]?.metadata.ownerReferences?.[0];
-  assert.equal(owner?.kind, 'ReplicaSet');
-  const forged = { ...owner, apiVersion: 'example.com/v1', kind: 'Foo' };
-  // the finalizer keeps the garbage collector from removing the forged pod
-  const metadata = { namespace: other, finalizers: ['example.com/stay'], ownerReferences: [forged], ...ours };
-  await apply(pod('forged', {}, metadata));
-  await api.until<Pod>(`/api/v1/namespaces/${other}/pods`, ({ spec }) => spec.nodeName !== undefined);
-  await Promise.all(replicas.map((replica) => replica.end('SIGKILL')));
-  const started = await Promise.all(replicas.map((replica) => startPod(cluster, replica.pod)));
-  replicas.splice(0, replicas.length, ...started);
-  await leader();
+test('a node boots, and pods of a StatefulSet fail: the lowest one is replaced first, whichever fails first', async () => {
   kubelet.fate = () => 'passed';
-  await Promise.all(first.map((one) => decide(cluster, one, 95)));
-  await placed('claimed', 2, uidsOf(first));
+  await apply(ourWorkload('StatefulSet', 'ordered', 3));
+  const first = await placed('ordered', 3);
+  // the simulated kubelet may see a pod late, and would overwrite the fate that the test sets
+  await eventually(async () => assert.ok(uidsOf(first).every((uid) => kubelet.seen.has(uid))));
+  const becomes = (ordinal: number, fate: Fate): Promise<unknown> => {
+    const one = first.find(({ metadata }) => metadata.name === `ordered-${ordinal}`);
+    assert.ok(one);
+    return decide(cluster, one, fate);
+  };
+  for (const ordinal of [0, 1, 2]) await becomes(ordinal, 'starting');
+  await becomes(1, 95);
+  await eventually(async () => {
+    const text = await (await (await leader()).ops('/metrics')).text();
+    assert.match(text, /cni_gate_repair_skipped\{reason="owner-turn"\} 1/);
+  });
+  assert.deepEqual(deleted('ordered'), []);
+  for (const ordinal of [0, 2]) await becomes(ordinal, 95);
+  // a pod that waits for a lower ordinal would wait for a minute, which is longer than these 40 s
+  await placed('ordered', 3, uidsOf(first), 40);
+  const names = [...kubelet.seen.values()].map(({ metadata }) => metadata.name);
+  const order = names.filter((name) => name.startsWith('ordered-'));
+  assert.deepEqual(order.slice(3), ['ordered-0', 'ordered-1', 'ordered-2']);
 });
 
 suite('a failed proof does not fail a Job', () => {
-  const job = (name: string, spec: object, restartPolicy: string, apiVersion = 'batch/v1'): object => ({
-    apiVersion,
+  const job = (name: string, spec: object, restartPolicy: string): object => ({
+    apiVersion: 'batch/v1',
     kind: 'Job',
     metadata: { namespace: where, name },
     spec: {
@@ -305,20 +226,6 @@ suite('a failed proof does not fail a Job', () => {
     assert.deepEqual([status.failed ?? 0, status.succeeded], [0, 3]);
   });
 
-  test('that a CronJob made', async () => {
-    failFirst('nightly', 1, () => 'succeeded');
-    const { spec } = job('nightly', {}, 'OnFailure') as { spec: object };
-    await apply({
-      apiVersion: 'batch/v1',
-      kind: 'CronJob',
-      metadata: { namespace: where, name: 'nightly' },
-      spec: { schedule: '0 0 1 1 *', jobTemplate: { spec } },
-    });
-    await cluster.kubectl(['-n', where, 'create', 'job', '--from=cronjob/nightly', 'nightly-1']);
-    const { status } = await complete('nightly-1');
-    assert.deepEqual([status.failed ?? 0, status.succeeded], [0, 1]);
-  });
-
   for (const [name, fate, what] of [
     ['never', 'ended', 'a failed proof'],
     ['lost', 'lost', 'a node that lost its power'],
@@ -338,132 +245,52 @@ suite('a failed proof does not fail a Job', () => {
   }
 });
 
-test('nothing is deleted on a node that does not report, and an event says so within a minute', async (t) => {
-  const taint = async (taints: object[] | null): Promise<void> => {
-    for (const name of ['n1', 'n2']) await api.patch(`/api/v1/nodes/${name}`, { spec: { taints } });
-  };
-  t.after(() => taint(null));
-  const taints = [{ key: 'node.kubernetes.io/unreachable', effect: 'NoSchedule' }];
-  await taint(taints);
-  // a watch delivers changes in order, so a leader that knows the new node knows the taints as well
-  await addNode(cluster, 'last', { taints, kwok: false });
-  t.after(() => api.delete('/api/v1/nodes/last'));
-  await eventually(async () => {
-    const text = await (await (await leader()).ops('/metrics')).text();
-    assert.match(text, /^cni_gate_cluster_objects\{resource="nodes"\} 3$/m);
-  });
-  failFirst('silent', 3);
-  const spec = {
-    nodeSelector: { 'kubernetes.io/hostname': 'n1' },
-    tolerations: [{ operator: 'Exists' }],
-    containers: [{ name: 'web', image: 'example/web' }],
-  };
-  await apply(ourWorkload('StatefulSet', 'silent', 1, spec));
-  const [first] = await placed('silent', 1);
-  assert.ok(first);
-  const { lines } = await leader();
-  await eventually(async () => {
-    const [event] = await eventsOn('Pod', 'silent-0');
-    assert.equal(event?.reason, 'NotRecreated');
-    assert.match(event.note, /its node does not report: look at the node/);
-  }, 60);
-  assert.deepEqual(deleted('silent'), []);
+test('the plugin of a new node never comes, and another node is ready: a Deployment of 20 runs there', async (t) => {
+  await configure('mode: recreate', 'recreate', 'evidence: proof');
+  // with `evidence: proof`, repair moves pods only to a node where a proof has passed
   kubelet.fate = () => 'passed';
-  await taint(null);
-  await placed('silent', 1, uidsOf([first]));
-  assert.deepEqual(deleted('silent'), ['silent-0']);
-  assert.ok(lines.some(({ pod: name }) => name === `${where}/silent-0`));
-});
-
-/** Adds a node on which every proof fails. Until the test ends, no pods are scheduled to the `cordoned` nodes. */
-async function addBroken(t: TestContext, name: string, cordoned: string[]): Promise<void> {
+  const nodeSelector = { 'kubernetes.io/hostname': 'n2' };
+  const containers = [{ name: 'web', image: 'example/web' }];
+  await apply(ourWorkload('StatefulSet', 'proves', 1, { nodeSelector, containers }));
+  await eventually(async () => assert.equal((await podsOf('proves'))[0]?.status.phase, 'Running'));
   const cordon = (unschedulable: boolean): Promise<unknown> =>
-    Promise.all(cordoned.map((one) => api.patch(`/api/v1/nodes/${one}`, { spec: { unschedulable } })));
-  await addNode(cluster, name);
-  t.after(() => api.delete(`/api/v1/nodes/${name}`));
+    api.patch('/api/v1/nodes/n1', { spec: { unschedulable } });
+  await addNode(cluster, 'bad');
+  t.after(() => api.delete('/api/v1/nodes/bad'));
   await cordon(true);
   t.after(() => cordon(false));
-  kubelet.fate = ({ spec }) => (spec.nodeName === name ? 95 : 'passed');
-}
-
-const triedOn = (node: string, name: string): Pod[] =>
-  [...kubelet.seen.values()].filter(
-    ({ metadata, spec }) => metadata.name.startsWith(`${name}-`) && spec.nodeName === node,
-  );
-
-suite('a new node whose plugin never comes', () => {
-  before(async () => {
-    await configure('mode: recreate', 'recreate', 'evidence: proof');
-    // with `evidence: proof`, repair moves pods only to a node where a proof has passed
-    kubelet.fate = () => 'passed';
-    const nodeSelector = { 'kubernetes.io/hostname': 'n2' };
-    const containers = [{ name: 'web', image: 'example/web' }];
-    await apply(ourWorkload('StatefulSet', 'proves', 1, { nodeSelector, containers }));
-    await eventually(async () => assert.equal((await podsOf('proves'))[0]?.status.phase, 'Running'));
-  });
-
-  test('another one is ready: a Deployment of 20 runs there', async (t) => {
-    await addBroken(t, 'bad', ['n1']);
-    const began = performance.now();
-    await apply(ourWorkload('Deployment', 'moves', 20));
-    await eventually(async () => {
-      const running = (await podsOf('moves')).filter(({ status }) => status.phase === 'Running');
-      assert.deepEqual(
-        running.map(({ spec }) => spec.nodeName),
-        Array.from({ length: 20 }, () => 'n2'),
-      );
-    }, 60);
-    const failed = triedOn('bad', 'moves');
-    t.diagnostic(
-      `all run after ${((performance.now() - began) / 1000).toFixed(1)} s; ${failed.length} were tried on the other node`,
+  kubelet.fate = ({ spec }) => (spec.nodeName === 'bad' ? 95 : 'passed');
+  const began = performance.now();
+  await apply(ourWorkload('Deployment', 'moves', 20));
+  await eventually(async () => {
+    const running = (await podsOf('moves')).filter(({ status }) => status.phase === 'Running');
+    assert.deepEqual(
+      running.map(({ spec }) => spec.nodeName),
+      Array.from({ length: 20 }, () => 'n2'),
     );
-    // the API server writes its audit log a moment later
-    await eventually(async () => assert.deepEqual(deleted('moves'), namesOf(failed)));
-    // two failed attempts make a node `failing` for an owner, and each of the two replicas lets one pod try at a time
-    assert.ok(failed.length >= 1 && failed.length <= 2 * 2, `${failed.length} deletions`);
-  });
-
-  test('another one is ready later: the pod is not sent back', async (t) => {
-    await addBroken(t, 'broken', ['n1', 'n2']);
-    const matchExpressions = [{ key: 'kubernetes.io/hostname', operator: 'In', values: ['broken'] }];
-    const preferredDuringSchedulingIgnoredDuringExecution = [
-      { weight: 100, preference: { matchExpressions } },
-    ];
-    const affinity = { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution } };
-    const containers = [{ name: 'web', image: 'example/web' }];
-    await apply(ourWorkload('Deployment', 'later', 1, { affinity, containers }));
-    // the pause after the third try is ten seconds long
-    await eventually(async () => assert.equal(triedOn('broken', 'later').length, 3), 60);
-    await api.patch('/api/v1/nodes/n2', { spec: { unschedulable: false } });
-    await eventually(async () => assert.equal((await podsOf('later'))[0]?.status.phase, 'Running'), 60);
-    assert.ok(triedOn('broken', 'later').length <= 4);
-  });
-});
-
-test('the API server is restarted in the middle of a repair: no pod is deleted twice', async (t) => {
-  // without budgets, because a new leader counts all pods that were created in the last minute, here by the test
-  await configure(`mode: recreate, ${noBudgets}`, 'recreate');
-  const first = await allFail('again', 20);
-  await eventually(async () => assert.ok(deleted('again').length > 0));
-  await cluster.components['kube-apiserver'].kill();
-  await cluster.components['kube-apiserver'].start();
-  const back = performance.now();
-  const isFirst = ({ metadata }: Pod): boolean => uidsOf(first).includes(metadata.uid);
-  // no verdict comes until the controllers and the scheduler work again: the leader waits a minute for one, then pauses
-  await eventually(async () => assert.deepEqual((await podsOf('again')).filter(isFirst), []), 180);
-  t.diagnostic(`the last was deleted ${((performance.now() - back) / 1000).toFixed(1)} s after the start`);
-  await placed('again', 20, uidsOf(first), 90);
-  // the killed API server may not have written the audit record of its last request
-  const recorded = deleted('again');
-  assert.deepEqual(recorded, [...new Set(recorded)]);
-  assert.deepEqual(
-    recorded.filter((name) => !namesOf(first).includes(name)),
-    [],
+  }, 60);
+  const failed = [...kubelet.seen.values()].filter(
+    ({ metadata, spec }) => metadata.name.startsWith('moves-') && spec.nodeName === 'bad',
   );
+  t.diagnostic(
+    `all run after ${((performance.now() - began) / 1000).toFixed(1)} s; ${failed.length} were tried on the other node`,
+  );
+  // the API server writes its audit log a moment later
+  await eventually(async () => assert.deepEqual(deleted('moves'), namesOf(failed)));
+  // two failed attempts make a node `failing` for an owner, and each of the two replicas lets one pod try at a time
+  assert.ok(failed.length >= 1 && failed.length <= 2 * 2, `${failed.length} deletions`);
 });
 
 test('the leader is killed in the middle of a repair of 50 pods: the next one goes on, and none is deleted twice', async (t) => {
-  const first = await allFail('many', 50);
+  // without budgets, because a new leader counts all pods that were created in the last minute, here by the test
+  await configure(`mode: recreate, ${noBudgets}`, 'recreate');
+  kubelet.fate = () => undefined;
+  await apply(ourWorkload('Deployment', 'many', 50));
+  const first = await placed('many', 50);
+  // the simulated kubelet may see a pod late, and would let it pass after the next line
+  await eventually(async () => assert.ok(uidsOf(first).every((uid) => kubelet.seen.has(uid))));
+  kubelet.fate = () => 'passed';
+  await Promise.all(first.map((one) => decide(cluster, one, 95)));
   await eventually(async () => assert.ok(deleted('many').length >= 10));
   await (await leader()).end('SIGKILL');
   const killed = performance.now();

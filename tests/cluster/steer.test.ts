@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict';
-import { suite, test } from 'node:test';
-import { daemonSet, optedIn, podOn, sceneIn } from './gate/scene.ts';
-import { stepsIn } from './gate/steps.ts';
+import { test } from 'node:test';
+import { openCluster } from '../../webhook/cluster/open.ts';
+import type { ApiPod } from '../../webhook/core/facts/api.ts';
+import { type PendingPod, toPendingPod } from '../../webhook/core/facts/pending-pod.ts';
+import { nominate } from '../../webhook/leader/pod-requests.ts';
+import { daemonSet, optedIn, type Pod, podOn, sceneIn } from './gate/scene.ts';
+import { podsOf, stepsIn } from './gate/steps.ts';
 import { eventually } from './harness/eventually.ts';
 import { addNode } from './harness/nodes.ts';
+import { workload } from './harness/objects.ts';
 import { startCluster } from './harness/start.ts';
-import { bound, counted, crowd, placed, type Refused, refusals, replicas } from './steer/crowd.ts';
 
 const cluster = await startCluster();
+const { api } = cluster;
 // the replica that leads gets no admission calls, so it knows only what it reads from the API server
 const scene = await sceneIn(cluster, { host: '10.254.4.1', leader: '10.254.4.2' });
 const { agentOn, apply, setReady } = stepsIn(cluster);
@@ -25,45 +30,90 @@ await setReady(agent, false);
 const max = [{ name: 'filler', image: 'none', resources: { requests: { cpu: '17' } } }];
 await apply(podOn('filler', { namespace: 'default', spec: { nodeName: 'n2', containers: max } }));
 
-const gone = (name: string): Promise<string> =>
-  cluster.kubectl(['delete', 'deployment', '-n', optedIn, name, '--cascade=foreground', '--wait']);
+/** The number of pods in each Deployment. */
+const replicas = 50;
 
-suite('refused pods', () => {
-  test('are bound to the ready node, after two refusals at most', async (t) => {
-    const began = performance.now();
-    await apply(crowd('steered', 'ScheduleAnyway'));
-    await bound(cluster, 'steered', promised);
-    const took = (performance.now() - began) / 1000;
-    const found = counted(refusals(scene, 'steered'));
-    t.diagnostic(`bound after ${took.toFixed(1)} s; refusals: ${JSON.stringify(found)}`);
-    assert.deepEqual([...new Set(await placed(cluster, 'steered'))], ['n2']);
-    assert.ok(found.total > 0, 'nothing was refused, so the test shows nothing');
-    assert.ok(found.max <= 2, `a pod was refused ${found.max} times`);
-    await gone('steered');
-  });
+function crowd(name: string, whenUnsatisfiable: 'ScheduleAnyway' | 'DoNotSchedule'): object {
+  const spread = {
+    maxSkew: 1,
+    topologyKey: 'kubernetes.io/hostname',
+    whenUnsatisfiable,
+    labelSelector: { matchLabels: { app: name } },
+  };
+  const resources = { requests: { cpu: '50m' } };
+  const spec = {
+    topologySpreadConstraints: [spread],
+    containers: [{ name: 'web', image: 'example/web', resources }],
+  };
+  return workload('Deployment', name, { namespace: optedIn, replicas, spec });
+}
 
-  test('starve beside a ready node if steering is off', async (t) => {
-    await scene.configure(['agent'], 'off');
-    await apply(crowd('starving', 'ScheduleAnyway'));
-    // five refusals of one pod take the scheduler about 20 s
-    await eventually(async () => assert.ok(counted(refusals(scene, 'starving')).max >= 5), 90);
-    const waiting = replicas - (await placed(cluster, 'starving')).length;
-    const found = counted(refusals(scene, 'starving'));
-    t.diagnostic(`${waiting} of ${replicas} wait; refusals: ${JSON.stringify(found)}`);
-    assert.ok(waiting > 0, 'all were bound without a nomination');
-    await gone('starving');
-    await scene.configure(['agent']);
+async function placed(name: string): Promise<string[]> {
+  const { items } = await api.get<{ items: Pod[] }>(pathOf(name));
+  return items.flatMap(({ spec }) => spec.nodeName ?? []);
+}
+
+async function bound(name: string, seconds: number): Promise<void> {
+  const seen = new Set<string>();
+  const all = ({ metadata, spec }: Pod): boolean => {
+    if (spec.nodeName) seen.add(metadata.name);
+    return seen.size === replicas;
+  };
+  await api.until<Pod>(pathOf(name), all, seconds).catch(() => {
+    assert.fail(`${seen.size} of ${replicas} pods of ${name} are bound after ${seconds} s`);
   });
+}
+
+const pathOf = (name: string): string => `/api/v1/namespaces/${optedIn}/pods?labelSelector=app%3D${name}`;
+
+/** A pod, and the times when it was refused, in milliseconds since the epoch. */
+interface Refused {
+  pod: string;
+  times: number[];
+}
+
+/** The refusals of each pod whose name begins with `name`. */
+function refusals(name: string): Refused[] {
+  const lines = scene.server.lines.filter(
+    ({ outcome, webhook, pod }) =>
+      outcome === 'refused' && webhook === 'gate' && String(pod).startsWith(name),
+  );
+  return [...Map.groupBy(lines, ({ pod }) => String(pod))].map(([pod, some]) => ({
+    pod,
+    times: some.map(({ time }) => Date.parse(String(time))),
+  }));
+}
+
+function counted(all: Refused[]): { total: number; pods: number; max: number } {
+  const counts = all.map(({ times }) => times.length);
+  return {
+    total: counts.reduce((sum, count) => sum + count, 0),
+    pods: counts.length,
+    max: Math.max(0, ...counts),
+  };
+}
+
+test('refused pods are bound to the ready node, after two refusals at most', async (t) => {
+  const began = performance.now();
+  await apply(crowd('steered', 'ScheduleAnyway'));
+  await bound('steered', promised);
+  const took = (performance.now() - began) / 1000;
+  const found = counted(refusals('steered'));
+  t.diagnostic(`bound after ${took.toFixed(1)} s; refusals: ${JSON.stringify(found)}`);
+  assert.deepEqual([...new Set(await placed('steered'))], ['n2']);
+  assert.ok(found.total > 0, 'nothing was refused, so the test shows nothing');
+  assert.ok(found.max <= 2, `a pod was refused ${found.max} times`);
+  await cluster.kubectl(['delete', 'deployment', '-n', optedIn, 'steered', '--cascade=foreground', '--wait']);
 });
 
 test('refused pods that fit nowhere else are not tried more often, and are bound once their node is ready', async (t) => {
   const name = 'nominated';
   await apply(crowd(name, 'DoNotSchedule'));
   await eventually(async () => {
-    const times = refusals(scene, name).flatMap(({ times }) => times);
+    const times = refusals(name).flatMap(({ times }) => times);
     assert.ok(Math.max(...times) - Math.min(...times) > minute, 'less than a minute of refusals');
   }, 120);
-  const inAMinute = refusals(scene, name).map(({ pod, times: [first = 0, ...later] }) => ({
+  const inAMinute = refusals(name).map(({ pod, times: [first = 0, ...later] }) => ({
     pod,
     times: [first, ...later.filter((time) => time - first < minute)],
   }));
@@ -80,5 +130,26 @@ test('refused pods that fit nowhere else are not tried more often, and are bound
   const all = each(counted(inAMinute));
   assert.ok(all < each(others) + 1, `${all} refusals of each, ${each(others)} without a nomination`);
   await setReady(agent, true);
-  await bound(cluster, name, promised);
+  await bound(name, promised);
+});
+
+test('a nomination is written on exactly the pod and the version that was read', async () => {
+  const client = await openCluster(cluster.admin.kubeconfig);
+  const spec = { schedulerName: 'nobody' };
+  const object = podOn('by-hand', { namespace: 'default', spec });
+  const make = async (): Promise<PendingPod> =>
+    toPendingPod(await api.post<ApiPod>(podsOf('default'), object));
+  const write = (pod: PendingPod) => nominate(client, { pod, node: 'n2' }, AbortSignal.timeout(10_000));
+  const before = await make();
+  await cluster.kubectl(['delete', 'pod', 'by-hand']);
+  assert.equal((await write(before)).result, 'gone');
+  const pod = await make();
+  assert.equal((await write(before)).result, 'conflict', 'it is another pod of that name');
+  assert.notEqual((await write({ ...pod, uid: before.uid })).result, 'made');
+  const written = await write(pod);
+  const now = toPendingPod(await api.get<ApiPod>(`${podsOf('default')}/by-hand`));
+  assert.deepEqual(written, { result: 'made', version: now.version });
+  assert.deepEqual(now, { ...pod, nominated: 'n2', version: now.version });
+  assert.equal((await write(pod)).result, 'conflict', 'it is another version by now');
+  client.close();
 });

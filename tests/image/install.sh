@@ -9,6 +9,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 source "$here/cache.sh"
+source "$here/../support/apt.sh"
 
 join() { local text; printf -v text '%s, ' "$@"; printf '%s' "${text%, }"; }
 
@@ -42,18 +43,7 @@ if [ "${1:-}" = --check ]; then
   exit 1
 fi
 
-if [ ${#missing[@]} -gt 0 ]; then
-  if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
-    printf 'tests/image needs %s.\nThis is not root, or there is no apt-get. Debian has them in: %s\n' \
-      "$(join "${missing[@]}")" "${packages[*]}" >&2
-    exit 1
-  fi
-  printf 'tests/image: installing for %s\n' "$(join "${missing[@]}")"
-  export DEBIAN_FRONTEND=noninteractive
-  wait_for_lock=(-o DPkg::Lock::Timeout=300)
-  apt-get "${wait_for_lock[@]}" update -qq
-  apt-get "${wait_for_lock[@]}" install -y -qq --no-install-recommends "${packages[@]}" >/dev/null
-fi
+[ ${#missing[@]} -eq 0 ] || apt_install tests/image "$(join "${missing[@]}")" "${packages[@]}"
 
 mkdir -p "$cache"
 # one installation at a time; files get their final names when they are complete

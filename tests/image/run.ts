@@ -1,7 +1,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { groupOf, makeGroup, removeGroup, removeLeftGroups } from '../support/cgroups.ts';
-import { mortal } from '../support/mortal.ts';
+import { endAs, mortal } from '../support/mortal.ts';
 
 /**
  * Runs a command next to a Docker engine of its own, in the namespaces of tests/cluster/run.ts, so that everything
@@ -29,16 +29,5 @@ function runInside(): void {
     stdio: 'inherit',
     env: { ...process.env, CNI_GATE_ENGINE_GROUP: group },
   });
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.on(signal, () => child.kill(signal));
-  }
-  child.on('close', (code, signal) => {
-    removeGroup(group);
-    if (signal === null) {
-      process.exitCode = code ?? 1;
-      return;
-    }
-    process.removeAllListeners(signal);
-    process.kill(process.pid, signal);
-  });
+  endAs(child, () => removeGroup(group));
 }

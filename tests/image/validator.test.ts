@@ -46,12 +46,6 @@ test('it proves the address that the engine gave to the container, and leaves it
   assert.equal(JSON.parse(readFileSync(message, 'utf8')).verdict, 'passed');
 });
 
-test("the arguments of the init container of cni-gate's own pods end it well", () => {
-  const { stdout, status } = runImage(validatorImage, 'validate', '--help');
-  assert.equal(status, 0, stdout);
-  assert.match(stdout, /^usage: validate/);
-});
-
 test('the memory limit that is injected is enough for the runtime and for a thousand checks', () => {
   const limit = String(parsePolicy().proof.resources.limits.memory).replace('Mi', 'm');
   const one = { profile: 'x', address: { timeout: '100ms' } };
@@ -63,11 +57,8 @@ test('the memory limit that is injected is enough for the runtime and for a thou
   assert.equal(status, exitCode.failed, stdout);
 });
 
-test('it runs as a number that is not root, as runAsNonRoot asks for', () => {
+test('it runs as a number that is not root, and the arguments of the container are those of the program', () => {
   assert.equal(config.User, '64532:64532');
-});
-
-test('the entrypoint is the program, so that the arguments of the container are its own', () => {
   assert.deepEqual(config.Entrypoint, [`/${program}`]);
   assert.deepEqual(config.Cmd ?? [], []);
   assert.equal(config.Healthcheck, undefined);

@@ -83,6 +83,8 @@ interface Disturbance {
   what: string;
   /** The time between two rechecks, in seconds; usually 1. */
   interval?: number;
+  /** What the proxy does with a connection; usually, it only accepts it. */
+  proxy?: 'close';
   disturb(sandbox: Sandbox, running: RunningProof): Promise<unknown>;
 }
 
@@ -193,6 +195,16 @@ const disturbances: Disturbance[] = [
     },
   },
   {
+    what: 'each port from which the kernel connects has had a connection through the mesh',
+    proxy: 'close',
+    disturb: async (sandbox, running) => {
+      await sandbox.exec('pod', 'sh', ['-c', 'echo 40000 40099 >/proc/sys/net/ipv4/ip_local_port_range']);
+      probe(sandbox, 'pod', { host: '192.0.2.9', port: 80, every: 2 });
+      await staysOpen(running, 15_000);
+      assert.doesNotMatch(running.log(), /^recheck failed/m);
+    },
+  },
+  {
     what: '10,000 connections to the readiness port',
     interval: 5,
     disturb: async (sandbox, running) => {
@@ -207,12 +219,12 @@ const disturbances: Disturbance[] = [
 ];
 
 describe('no false alarm', { concurrency: 6 }, () => {
-  for (const { what, interval = 1, disturb } of disturbances) {
+  for (const { what, interval = 1, proxy, disturb } of disturbances) {
     test(what, async (t) => {
       await using sandbox = await Sandbox.make({ families: 'ipv4' });
       await ofLinkerd(sandbox);
       const running = await startWatched(sandbox, pod, { ...everySecond, interval: `${interval}s` });
-      await listenInPod(4140)(sandbox);
+      await listenInPod(4140, proxy)(sandbox);
       const kubelet = probe(sandbox, 'node', { port: ports.readiness, every: 1000 });
       await disturb(sandbox, running);
       await staysOpen(running, 2500);

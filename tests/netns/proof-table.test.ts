@@ -60,10 +60,11 @@ function outcomeOf({ checks, verdict }: Message): string {
 function testRun({ title, network, cell }: Run): void {
   test(title, async () => {
     const { code, message, log } = await runCommand(cell, specimens[network]);
-    const { fails = 'passed' } = cell;
+    const { fails = 'passed', says = /^/ } = cell;
     assert.equal(outcomeOf(message), fails, log);
     assert.equal(code, fails === 'passed' ? 0 : reasons[fails.split(' ')[0] as Reason].code, log);
     assert.equal(message.code, code);
+    assert.match(log, says);
   });
 }
 

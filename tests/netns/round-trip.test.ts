@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { Configuration } from '../../webhook/core/profiles/types.ts';
 import { configurationOf } from '../support/configurations.ts';
 import { nodeAddress, podAddress } from './harness/addresses.ts';
-import { dial, dialFromNode } from './harness/dial.ts';
+import { dialFrom } from './harness/dial.ts';
 import { listen } from './harness/listeners.ts';
 import { startProof } from './harness/proof.ts';
 import { Sandbox } from './harness/sandbox.ts';
@@ -55,7 +55,7 @@ describe('the round trip, beside the truth', { concurrency: 6 }, () => {
         port: 80,
         ...(!works && { from: nodeAddress[family] }),
       }));
-      const answers = await dialFromNode(sandbox, from);
+      const answers = await dialFrom('node', sandbox, from);
       assert.deepEqual(
         answers.map((answer) => answer === 80),
         from.map(() => works),
@@ -64,7 +64,7 @@ describe('the round trip, beside the truth', { concurrency: 6 }, () => {
       if (connects === undefined) return;
       await listen(sandbox, 'node', { host: '::', tcp: [80], manner: 'banner' });
       const own = sandbox.familyList.map((family) => ({ host: nodeAddress[family], port: 80 }));
-      const got = await dial(sandbox, 64_532, own);
+      const got = await dialFrom('pod', sandbox, own);
       assert.deepEqual(
         got.map((answer) => answer === 80),
         own.map(() => connects),

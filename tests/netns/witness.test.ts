@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { configurationOf } from '../support/configurations.ts';
 import { type Family, nodeAddress, otherPodAddress, podAddress } from './harness/addresses.ts';
-import { dialFromNode } from './harness/dial.ts';
+import { dialFrom } from './harness/dial.ts';
 import { type Listening, listen } from './harness/listeners.ts';
 import { injected, type PodSpecimen } from './harness/pods.ts';
 import { type Proof, type RunningProof, startProof } from './harness/proof.ts';
@@ -67,7 +67,7 @@ describe('the witness, beside the truth', { concurrency: 9 }, () => {
     const host = podAddress.ipv4;
     const peer = { host, port: 80, from: otherPodAddress.ipv4, only: 'connect' } as const;
     const last = { host, port: portOf(linkerdPod), only: 'connect' } as const;
-    const dials = await dialFromNode(sandbox, [...Array(5).fill(peer), last]);
+    const dials = await dialFrom('node', sandbox, [...Array(5).fill(peer), last]);
     assert.equal(dials.at(-1), 'connected');
     await sleep(1200);
     running.signal('SIGCONT');
@@ -92,7 +92,7 @@ test("Istio with TPROXY: only the proxy can accept the kubelet's connection, and
   await using sandbox = await Sandbox.make({ families: 'ipv4' });
   await write(istio({ transparent: true }))(sandbox);
   await listen(sandbox, 'pod', { host: '0.0.0.0', tcp: [80], manner: 'banner' });
-  const dials = await dialFromNode(sandbox, [{ host: podAddress.ipv4, port: 80 }]);
+  const dials = await dialFrom('node', sandbox, [{ host: podAddress.ipv4, port: 80 }]);
   assert.deepEqual(dials, ['silence']);
   const annotations = { ...istioPod.annotations, 'sidecar.istio.io/interceptionMode': 'TPROXY' };
   const { code, log } = await startProof(sandbox, { ...istioPod, annotations }, { configuration }).ended;
@@ -258,7 +258,7 @@ async function kubelet(
     // gives up after a minute, because a proof without a witness would wait forever
     if (performance.now() > latest) running.signal('SIGTERM');
     const host = podAddress[family];
-    const [result] = await dialFromNode(sandbox, [
+    const [result] = await dialFrom('node', sandbox, [
       { host, port, only: 'connect', ...(hasAddress && { from: from ?? nodeAddress[family] }) },
     ]);
     if (result === 'connected') return true;

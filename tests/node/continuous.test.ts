@@ -5,19 +5,15 @@ import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { builtInProfiles } from '../../webhook/config/builtin.ts';
 import { profileLabel, validatorContainer } from '../../webhook/lib/names.ts';
-import { Cluster } from '../cluster/harness/cluster.ts';
 import { eventually } from '../cluster/harness/eventually.ts';
 import { workload } from '../cluster/harness/objects.ts';
-import { install } from '../cluster/installed/installation.ts';
 import { makeNamespace } from '../cluster/installed/working.ts';
 import { run } from '../support/run.ts';
 import { configure } from './harness/configure.ts';
 import { Fleet } from './harness/fleet.ts';
-import { forNodes } from './harness/network.ts';
-import { RealNode } from './harness/node.ts';
+import { meshedNode } from './harness/installed.ts';
 import { isReady, type Pod } from './harness/workload.ts';
-import { gateImages, sandboxImage } from './images/images.ts';
-import { chained, installerImage, linkerdCni } from './mesh/daemon-set.ts';
+import { chained } from './mesh/daemon-set.ts';
 
 /*
  * Rechecks of running pods: a Deployment in linkerd's mesh, behind a Service, with a client that connects to each
@@ -44,20 +40,8 @@ interface Event {
   regarding: { uid: string };
 }
 
-const cluster = await Cluster.start(forNodes);
-after(() => cluster.stop());
+const { cluster, replicas: servers, node } = await meshedNode(Fleet.image);
 const { api } = cluster;
-const server = await install(cluster, 'strict');
-after(() => Promise.all(server.replicas.map((replica) => replica.end('SIGKILL'))));
-const node = await RealNode.start(cluster, 'node-1', [
-  ...gateImages(),
-  sandboxImage(),
-  installerImage(),
-  Fleet.image,
-]);
-after(() => node.powerCut());
-await cluster.apply(...linkerdCni(cluster.server, 0));
-await chained(node);
 await useOnFailure('unready', 'off');
 await makeNamespace(cluster, namespace, { [profileLabel]: 'pod-network.linkerd.watched' });
 await cluster.apply(
@@ -222,7 +206,7 @@ test('a reboot: each pod is proved anew, and none is lost', async () => {
 });
 
 test('without the server, a lost pod leaves its Service too', async (t) => {
-  await Promise.all(server.replicas.map((replica) => replica.end('SIGKILL')));
+  await Promise.all(servers.map((server) => server.end('SIGKILL')));
   const { pod } = await choose();
   const start = performance.now();
   const mend = await faults["the plugin's rules are flushed"]?.(pod);
@@ -236,7 +220,7 @@ async function useOnFailure(onFailure: string, mode: string): Promise<void> {
   const linkerd = builtInProfiles().find((profile) => profile.name === 'linkerd');
   const continuous = { interval: `${interval}s`, failures, onFailure };
   const watched = { name: 'watched', proof: { witness: 'kubelet', continuous } };
-  await configure(cluster, server.replicas, { profiles: [linkerd, watched], repair: { mode } });
+  await configure(cluster, servers, { profiles: [linkerd, watched], repair: { mode } });
 }
 
 /** A ready pod, and the UIDs of the other ready pods. */

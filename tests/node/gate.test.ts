@@ -2,15 +2,11 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { setInterval } from 'node:timers/promises';
 import { profileLabel } from '../../webhook/lib/names.ts';
-import { Cluster } from '../cluster/harness/cluster.ts';
 import { pod } from '../cluster/harness/objects.ts';
-import { install } from '../cluster/installed/installation.ts';
 import { makeNamespace } from '../cluster/installed/working.ts';
 import { History, type PodWrite } from './harness/history.ts';
-import { forNodes } from './harness/network.ts';
-import { RealNode } from './harness/node.ts';
+import { installedNode } from './harness/installed.ts';
 import { boundIn, boundWhile, openedAt, refusalsIn, windowOf } from './harness/window.ts';
-import { gateImages, sandboxImage, standIn } from './images/images.ts';
 import { installerImage, linkerdCni } from './mesh/daemon-set.ts';
 
 const reboots = Math.min(5, Number(process.env.CNI_GATE_REBOOTS ?? 5));
@@ -22,19 +18,8 @@ const pods = { before: 30, since: 10 };
 /** The namespaces differ only in their name and in the label with which `shop` opted in. */
 const namespaces = ['shop', 'bare'];
 
-const cluster = await Cluster.start(forNodes);
-after(() => cluster.stop());
 // cni-gate runs on two simulated nodes, because it would be away if it ran on the node that reboots
-const { replicas } = await install(cluster, 'strict');
-after(() => Promise.all(replicas.map((replica) => replica.end('SIGKILL'))));
-const image = standIn('localhost/waits:test', 'pause.ts');
-const node = await RealNode.start(cluster, 'node-1', [
-  ...gateImages(),
-  sandboxImage(),
-  installerImage(),
-  image,
-]);
-after(() => node.powerCut());
+const { cluster, node, image } = await installedNode(installerImage());
 const history = new History(cluster, node.name);
 after(() => history.stop());
 const isAgent = (one: PodWrite): boolean => one.namespace === 'linkerd-cni' && one.node === node.name;

@@ -7,7 +7,7 @@ import { messageOf } from '../../webhook/lib/errors.ts';
 import { ensurePrograms, find } from '../cluster/binaries/ensure.ts';
 import { groupOf, makeGroup, removeGroup, removeLeftGroups } from '../support/cgroups.ts';
 import { leftovers } from '../support/leftovers.ts';
-import { mortal } from '../support/mortal.ts';
+import { endAs, mortal } from '../support/mortal.ts';
 import { pluginFolder } from './harness/network.ts';
 import { type Setup, setupVariable } from './setup.ts';
 
@@ -78,18 +78,7 @@ function runInside(): void {
     stdio: 'inherit',
     env: { ...process.env, [setupVariable]: JSON.stringify(setup) },
   });
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.on(signal, () => child.kill(signal));
-  }
-  child.on('close', (code, signal) => {
-    cleanUp();
-    if (signal === null) {
-      process.exitCode = code ?? 1;
-      return;
-    }
-    process.removeAllListeners(signal);
-    process.kill(process.pid, signal);
-  });
+  endAs(child, cleanUp);
 }
 
 function isProgram(path: string): boolean {

@@ -3,16 +3,11 @@ import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exitCode } from '../../validator/shared/contract.ts';
 import { profileLabel } from '../../webhook/lib/names.ts';
-import { Cluster } from '../cluster/harness/cluster.ts';
 import { pod, workload } from '../cluster/harness/objects.ts';
-import { install } from '../cluster/installed/installation.ts';
 import { makeNamespace } from '../cluster/installed/working.ts';
 import { configure } from './harness/configure.ts';
 import { History } from './harness/history.ts';
-import { forNodes } from './harness/network.ts';
-import { RealNode } from './harness/node.ts';
-import { gateImages, sandboxImage, standIn } from './images/images.ts';
-import { chained, installerImage, linkerdCni } from './mesh/daemon-set.ts';
+import { meshedNode } from './harness/installed.ts';
 
 /** `gate.maxHold`, in seconds. */
 const maxHold = 30;
@@ -21,22 +16,9 @@ const slack = 20;
 /** How often other pods are created, how many seconds pass before each time, and how many are created each time. */
 const [rounds, quiet, others] = [4, 45, 10];
 
-const cluster = await Cluster.start(forNodes);
-after(() => cluster.stop());
-const { replicas } = await install(cluster, 'strict');
-after(() => Promise.all(replicas.map((replica) => replica.end('SIGKILL'))));
-const image = standIn('localhost/waits:test', 'pause.ts');
-const node = await RealNode.start(cluster, 'node-1', [
-  ...gateImages(),
-  sandboxImage(),
-  installerImage(),
-  image,
-]);
-after(() => node.powerCut());
+const { cluster, replicas, node, image } = await meshedNode();
 const history = new History(cluster, node.name);
 after(() => history.stop());
-await cluster.apply(...linkerdCni(cluster.server, 0));
-await chained(node);
 
 const spec = {
   nodeSelector: { 'kubernetes.io/hostname': node.name },

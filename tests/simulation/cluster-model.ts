@@ -4,7 +4,6 @@ import { gate } from '../../webhook/admission/gate.ts';
 import { decodePlacement } from '../../webhook/admission/placement.ts';
 import { respond } from '../../webhook/admission/respond.ts';
 import { refusal } from '../../webhook/cluster/errors.ts';
-import { EventRecorder, eventMetrics } from '../../webhook/cluster/events/recorder.ts';
 import { clusterMetrics } from '../../webhook/cluster/metrics.ts';
 import { type NodesView, watchGate } from '../../webhook/cluster/view/watch-nodes.ts';
 import type { Policy } from '../../webhook/core/profiles/policy.ts';
@@ -28,7 +27,6 @@ export interface Options {
   /** The number of replicas of cni-gate, of which the first is the leader. */
   replicas?: number;
   evidence?: 'ready' | 'proof';
-  maxHold?: string;
 }
 
 /** A model of scheduler, controllers, kubelets and API server, in which replicas of the real program run. */
@@ -41,9 +39,6 @@ export class Cluster {
   /** The pods that repair deleted, and how many of their replacements failed. */
   readonly deleted: Pod[] = [];
   inVain = 0;
-  /** The events that were written, and how many of the next writes of events fail. */
-  readonly events: Event[] = [];
-  failingEvents = 0;
   /**
    * For each binding, how many seconds had passed since the scheduler first failed to bind the pod, and how many other
    * pods that were bound to the node in the last 30 s had no verdict yet.
@@ -55,12 +50,12 @@ export class Cluster {
   readonly #unreplaced = new Set<Pod>();
   #made = 0;
 
-  constructor({ seed = 1, replicas = 2, evidence = 'proof', maxHold = '10m' }: Options = {}) {
+  constructor({ seed = 1, replicas = 2, evidence = 'proof' }: Options = {}) {
     this.clock = startClock(seed);
     this.#api = new Api(this.clock, (method, path, body) => this.#write(method, path, body));
     const daemonSets = [{ namespace: 'net', name: 'agent' }];
     const profiles = [{ name: 'mesh', daemonSets, proof: { checks: [] }, evidence }];
-    this.#policy = policyOf({ profiles, repair: { mode: 'recreate' }, gate: { maxHold } });
+    this.#policy = policyOf({ profiles, repair: { mode: 'recreate' } });
     this.#api.put(daemonSet);
     for (let index = 0; index < replicas; index += 1) this.#addReplica(index === 0);
   }
@@ -72,11 +67,9 @@ export class Cluster {
     const policy = () => this.#policy;
     const view = watchGate(client, policy, { metrics: clusterMetrics(registry), log });
     const { leader, lead } = switchedLead(leads);
-    const metrics = eventMetrics(registry);
-    const events = new EventRecorder(client, { leader, metrics, log, instance: 'cni-gate' });
+    const events = { capacity: 200, add: () => true };
     const deps = { view, policy, leader, log, events };
     const { signal } = new AbortController();
-    void events.run(signal);
     for (const run of [runSteering, runRepair]) void run(client, deps, registry, signal);
     this.replicas.push({ client, view, lead });
   }
@@ -176,24 +169,24 @@ export class Cluster {
     await this.clock.sleep(this.clock.between(20, 200) + pod.owner.volumes);
     for (let refusals = 0; !pod.gone && !pod.leaving; ) {
       const node = this.#nodeFor(pod);
-      const { allowed = false, status } = (node && (await this.#review(pod, node))) ?? {};
-      if (node && allowed) return this.#bind(pod, node);
+      const { allowed, status } = await this.#review(pod, node);
+      if (allowed) return this.#bind(pod, node);
       const refused = `admission webhook "${bindingsWebhook}" denied the request: ${status?.message}`;
-      const message = node ? `running Bind plugin "DefaultBinder": ${refused}` : 'no node has room';
+      const message = `running Bind plugin "DefaultBinder": ${refused}`;
       if (pod.waits?.message !== message)
         this.#show(pod, { waits: { since: Date.now(), ...pod.waits, message } });
-      await this.clock.sleep(node ? (retries[refusals] ?? 0) : 1000);
-      if (node) refusals = Math.min(refusals + 1, retries.length - 1);
+      await this.clock.sleep(retries[refusals] ?? 0);
+      refusals = Math.min(refusals + 1, retries.length - 1);
     }
   }
 
   /** The nominated node, or the node with the fewest pods, even if the gate refused the pod on that node before. */
-  #nodeFor({ nominated }: Pod): Node | undefined {
+  #nodeFor({ nominated }: Pod): Node {
     const pods = (node: Node): number => this.#on(node).length;
-    const open = this.nodes.filter((node) => pods(node) < node.room);
-    return (
-      open.find(({ name }) => name === nominated) ?? open.sort((one, other) => pods(one) - pods(other))[0]
-    );
+    const [emptiest] = this.nodes.toSorted((one, other) => pods(one) - pods(other));
+    const node = this.nodes.find(({ name }) => name === nominated) ?? emptiest;
+    if (node === undefined) throw new Error('there is no node');
+    return node;
   }
 
   async #review({ name, uid, owner: { namespace } }: Pod, node: Node) {
@@ -263,12 +256,6 @@ export class Cluster {
 
   /** Handles a write request of repair or of steering. */
   #write(method: string, path: string, body: unknown): unknown {
-    if (path.endsWith('/events')) {
-      this.failingEvents -= 1;
-      if (this.failingEvents >= 0) throw refusal(path, 500, {});
-      this.events.push(body as Event);
-      return body;
-    }
     const [, name] = /\/pods\/([^/]+)/.exec(path) ?? [];
     const pod = [...this.pods].find((one) => one.name === name);
     if (pod === undefined) throw refusal(path, 404, {});
@@ -282,11 +269,6 @@ export class Cluster {
     } else if (pod.node === undefined) this.#show(pod, { nominated: status?.nominatedNodeName ?? '' });
     return podObject(pod);
   }
-}
-
-interface Event {
-  reason: string;
-  regarding: { kind: string };
 }
 
 interface Written {

@@ -13,8 +13,6 @@ export class Node {
   ahead = 0;
   /** Whether the processor is so busy that, after a first failed run, a proof cannot be made (exit code 69). */
   busy = false;
-  /** How many pods fit on the node. */
-  room = 110;
   /** Whether the kubelet runs, and the number of the current boot. */
   isUp = true;
   boot = 1;

@@ -57,47 +57,6 @@ for (const [volumes, best] of [
   );
 }
 
-scenario(
-  'replacements that pass after more than a minute do not slow the next ones down',
-  1,
-  async (make) => {
-    const cluster = make({ evidence: 'ready' });
-    cluster.node('n1', { works: false });
-    cluster.owner('db', 6, { volumes: 62_000 });
-    await cluster.seconds(82);
-    cluster.node('n1', { works: true });
-    // one pod is tried first, and the others follow after it has passed
-    assertNear(await cluster.untilAllRun(3600), 2 * 65, 1.5);
-  },
-);
-
-scenario('a restart of the kubelet does not open a failing node', 2, async (make) => {
-  const cluster = make({ evidence: 'ready' });
-  const node = cluster.node('n1');
-  cluster.owner('old', 3, { witness: true });
-  await cluster.untilAllRun(60);
-  cluster.node('n1', { works: false });
-  cluster.owner('one', 1);
-  cluster.owner('other', 1);
-  await cluster.seconds(13);
-  void cluster.restartKubelet(node);
-  await cluster.seconds(3);
-  const before = cluster.bound.length;
-  cluster.owner('web', 10);
-  await cluster.seconds(60);
-  const bound = cluster.bound.length - before;
-  assert.ok(bound <= 5, `${bound} pods were bound to it within a minute`);
-});
-
-scenario('a node whose clock is wrong is proved as any other', 1, async (make) => {
-  for (const ahead of [-600_000, 600_000]) {
-    const cluster = make();
-    cluster.node('n1', { ahead, agentStarted: Date.now() - 60_000 });
-    cluster.owner('web', 40);
-    assertNear(await cluster.untilAllRun(600), 7, 2);
-  }
-});
-
 for (const [when, factor] of [
   ['after a boot', 3],
   ['where nothing has passed before', 4],
@@ -142,47 +101,6 @@ scenario('pods that are deleted together find out about a node one at a time', 6
   assert.equal(Math.max(...together), 0, `other pods without a verdict at each binding: ${together}`);
 });
 
-scenario('a proof that finds out nothing does not take back one that failed', 1, async (make) => {
-  const cluster = make({ evidence: 'ready' });
-  const node = cluster.node('n1', { works: false, busy: true });
-  cluster.owner('web', 6);
-  await cluster.seconds(13);
-  cluster.node('n1', { ready: false });
-  await cluster.seconds(20);
-  cluster.startAgent(node, { works: true });
-  assertNear(await cluster.untilAllRun(120), 4, 4);
-});
-
-scenario('an event that cannot be written at first is written later', 1, async (make) => {
-  const cluster = make({ evidence: 'ready' });
-  cluster.failingEvents = 4;
-  const node = cluster.node('n1', { works: false });
-  cluster.owner('web', 1);
-  await cluster.seconds(9);
-  cluster.node('n1', { ready: false });
-  await cluster.seconds(6);
-  cluster.startAgent(node, { works: true });
-  await cluster.untilAllRun(60);
-  await cluster.seconds(180);
-  assert.deepEqual(cluster.events.map(({ reason, regarding }) => `${reason} ${regarding.kind}`).sort(), [
-    'Recreated Pod',
-    'Recreated ReplicaSet',
-  ]);
-});
-
-scenario('after its stop, repair tries single pods', 1, async (make) => {
-  const cluster = make({ evidence: 'ready' });
-  for (let index = 0; index < 12; index += 1) {
-    cluster.node(`n${index}`);
-    cluster.owner(`broken${index}`, 1, { passes: false, namespace: `tenant${index % 4}` });
-  }
-  await cluster.seconds(120);
-  const before = cluster.deleted.length;
-  await cluster.seconds(600);
-  const deleted = cluster.deleted.length - before;
-  assert.ok(deleted <= 4, `${deleted} pods were deleted in vain within ten minutes`);
-});
-
 scenario('owners that never pass do not move from node to node for ever', 1, async (make) => {
   const cluster = make();
   for (let index = 0; index < 5; index += 1) cluster.node(`n${index}`);
@@ -195,29 +113,6 @@ scenario('owners that never pass do not move from node to node for ever', 1, asy
     await cluster.seconds(60);
   }
   assert.ok(cluster.deleted.length <= 40, `${cluster.deleted.length} pods were deleted in vain`);
-});
-
-scenario('a StatefulSet comes back in its order, whichever pod fails first', 4, async (make) => {
-  const cluster = make({ evidence: 'ready' });
-  const node = cluster.node('n1');
-  cluster.owner('db', 4, { kind: 'StatefulSet' });
-  await cluster.untilAllRun(60);
-  void cluster.reboot(node);
-  await cluster.seconds(7);
-  // the first proofs fail after 11 s; then the four pods need 4 s each, one after another
-  assertNear(await cluster.untilAllRun(600), 25, 1.5);
-});
-
-scenario('a pod that waited for capacity before is held for maxHold, and no longer', 2, async (make) => {
-  const cluster = make({ maxHold: '1m' });
-  cluster.node('n1', { ready: false, room: 0 });
-  cluster.owner('web', 1);
-  await cluster.seconds(900);
-  cluster.node('n1', { room: 1 });
-  await cluster.seconds(120);
-  const held = (cluster.bound[0]?.waited ?? Number.POSITIVE_INFINITY) - 900;
-  // the scheduler tries again only every 11 s
-  assert.ok(held >= 60 && held <= 60 + 13, `it was held for ${held} s`);
 });
 
 /** The faults that can happen to a cluster, or to one of its nodes. */

@@ -1,4 +1,22 @@
+import type { ChildProcess } from 'node:child_process';
+
 /** Wraps a command for `spawn`, so that the kernel kills the command when the process that started it ends. */
 export function mortal(command: string, args: readonly string[]): [command: string, args: string[]] {
   return ['setpriv', ['--pdeathsig=KILL', '--', command, ...args]];
+}
+
+/** Ends this process as a child ends, and passes signals on to the child. @param cleanUp called when the child has ended */
+export function endAs(child: ChildProcess, cleanUp: () => void): void {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => child.kill(signal));
+  }
+  child.on('close', (code, signal) => {
+    cleanUp();
+    if (signal === null) {
+      process.exitCode = code ?? 1;
+      return;
+    }
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+  });
 }

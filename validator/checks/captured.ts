@@ -10,6 +10,7 @@ import {
   endedAt,
   readListeners,
   readSocketsAt,
+  sparePort,
   surelyEndsAt,
   surelyListens,
   type TcpSocket,
@@ -45,7 +46,7 @@ export async function connectTo(
   from?: string,
 ): Promise<Finding> {
   const at = formatTarget(target);
-  const dialled = await dial({ host: target.host, port: target.port, limit, from });
+  const dialled = await dial({ host: target.host, port: target.port, limit, from, fromPort: sparePort() });
   if (dialled.as === 'no-route') return failed('no-route', `no route to ${at} (${dialled.code})`);
   if (dialled.as === 'refused') return failed('not-captured', `${at} refused (${dialled.code})`);
   if (dialled.as === 'silent') return failed('not-captured', `no answer from ${at}`);

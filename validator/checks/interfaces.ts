@@ -1,4 +1,4 @@
-import { type Failed, failed, passed } from '../finding.ts';
+import { type Failed, type Finding, failed, passed } from '../finding.ts';
 import { now } from '../host/loop.ts';
 import { readText } from '../host/native.ts';
 import { type AskedNetwork, type NetworkStatus, readNetworkStatus, readNetworks } from '../networks.ts';
@@ -14,7 +14,8 @@ import type { Attempt } from '../simultaneous.ts';
  */
 const patience = 5000;
 
-const unconfirmed = 'network-status of this sandbox was not there, so addresses were not compared';
+/** The note on an interface that `network-status` has not confirmed yet. */
+export const unconfirmed = 'network-status of this sandbox was not there, so addresses were not compared';
 
 /**
  * Checks that each network that the pod requests has its interface, because Multus can report success without one.
@@ -33,14 +34,14 @@ export function attemptInterfaces({ devices: inUserSpace }: InterfacesCheck, pod
     const text = pod.networkStatusFile === undefined ? '' : readText(pod.networkStatusFile);
     const devices = readDevices();
     const status = readNetworkStatus(text, pod.addresses, devices);
-    const results = judgeInterfaces(networks, status, devices, inUserSpace);
-    const problem = worstFailure(results);
-    if (problem) return problem;
-    const seen = results.map((it) => it.seen).join('; ');
-    const notes = results.flatMap(({ note }) => note ?? []);
-    if (results.every(({ confirmed }) => confirmed)) return passed(seen, notes.join('; ') || undefined);
-    const waiting = now() < patient || results.some(({ addressless }) => addressless);
-    return { ...passed(seen, unconfirmed), ...(waiting && { preliminary: true }) };
+    const findings = judgeInterfaces(networks, status, devices, inUserSpace);
+    const good = findings.filter((it) => it.passed);
+    if (good.length < findings.length) return worstFailure(findings);
+    const seen = good.map((it) => it.seen).join('; ');
+    const notes = good.flatMap(({ note }) => note ?? []);
+    if (!notes.includes(unconfirmed)) return passed(seen, notes.join('; ') || undefined);
+    const isWaiting = now() < patient || good.some(({ preliminary }) => preliminary);
+    return { ...passed(seen, unconfirmed), ...(isWaiting && { preliminary: true }) };
   };
 }
 
@@ -51,25 +52,14 @@ const telling: Reason[] = [
   'address-differs',
 ];
 
-/** Combines all problems into one failure, with the most informative reason. */
-export function worstFailure(results: InterfaceResult[]): Failed | undefined {
-  const problems = results.flatMap(({ problem }) => problem ?? []);
-  const reason = telling.find((it) => problems.some((problem) => problem.reason === it));
-  return reason && failed(reason, problems.map(({ seen }) => seen).join('; '));
+/** Combines all failures into one, with the most informative reason. */
+function worstFailure(findings: Finding[]): Failed {
+  const failures = findings.filter((it) => !it.passed);
+  const reason = telling.find((it) => failures.some((failure) => failure.reason === it));
+  return failed(reason ?? 'interface-missing', failures.map(({ seen }) => seen).join('; '));
 }
 
 const cut = (text: string): string => JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text);
-
-export interface InterfaceResult {
-  problem?: Failed;
-  seen: string;
-  /** What was not checked, and why. */
-  note?: string;
-  /** Whether `network-status` can no longer change the result. */
-  confirmed: boolean;
-  /** Set if the interface has no address, and only `network-status` shows whether it should have one. */
-  addressless?: true;
-}
 
 /** Checks that each network's interface exists, is up, and has the addresses in `status`, if `status` is known. */
 export function judgeInterfaces(
@@ -77,7 +67,7 @@ export function judgeInterfaces(
   status: NetworkStatus[] | undefined,
   devices: Device[],
   inUserSpace = false,
-): InterfaceResult[] {
+): Finding[] {
   const left = (status ?? []).filter((entry) => !entry.default);
   const pairs = asked.map((network) => {
     const at = left.findIndex((entry) => isOf(entry, network));
@@ -103,22 +93,22 @@ function judgeEntry(
   entry: NetworkStatus,
   devices: Device[],
   inUserSpace: boolean,
-): InterfaceResult {
+): Finding {
   if (entry.interface === undefined && entry.addresses.length === 0)
-    return sound(`${network.name} without an interface of its own`);
+    return passed(`${network.name} without an interface of its own`);
   const name = network.interface ?? entry.interface ?? network.usualInterface;
   const device = devices.find((it) => it.name === name);
   if (!device && (entry.device || inUserSpace)) {
-    const result = sound(`${network.name} as a device that the kernel's network does not know`);
-    return entry.device ? result : { ...result, note: `${name} is missing, or driven in user space` };
+    const note = entry.device ? undefined : `${name} is missing, or driven in user space`;
+    return passed(`${network.name} as a device that the kernel's network does not know`, note);
   }
   if (!device) return absent(network, name);
   if (!device.up) return down(network, name);
   const missing = entry.addresses.filter(({ hex }) => !device.addresses.some((it) => it.hex === hex));
-  if (missing.length === 0) return sound(found(network, device));
+  if (missing.length === 0) return passed(found(network, device));
   const given = missing.map(formatAddress).join(', ');
   const seen = `interface ${name} for ${network.name} with ${addressesOf(device)}, not ${given}`;
-  return wrong('address-differs', seen);
+  return failed('address-differs', seen);
 }
 
 /**
@@ -130,7 +120,7 @@ function judgeUnlisted(
   network: AskedNetwork,
   status: NetworkStatus[] | undefined,
   devices: Device[],
-): InterfaceResult {
+): Finding {
   const name = network.interface ?? network.usualInterface;
   const other = status?.find((entry) => entry.interface === name);
   const device = other ? undefined : devices.find((it) => it.name === name);
@@ -138,37 +128,29 @@ function judgeUnlisted(
   if (device && !device.up) return down(network, name);
   if (device && network.asksAddress && isAddressless(device)) {
     const seen = `interface ${name} for ${network.name} without an address`;
-    return wrong('interface-without-address', seen);
+    return failed('interface-without-address', seen);
   }
-  if (device && status)
-    return { ...sound(found(network, device)), note: `${notListed}, so addresses were not compared` };
+  if (device && status) return passed(found(network, device), `${notListed}, so addresses were not compared`);
   if (device) {
-    const result = { seen: found(network, device), confirmed: false };
-    return isAddressless(device) ? { ...result, addressless: true } : result;
+    const finding = passed(found(network, device), unconfirmed);
+    // only `network-status` shows whether the interface should have an address
+    return isAddressless(device) ? { ...finding, preliminary: true } : finding;
   }
   // a pod that requests an address on the network needs an interface
   if (!status || network.asksAddress) return absent(network, name);
   const seen = other
     ? `no interface for ${network.name}: ${name} is that of ${other.name}`
     : `no interface ${name} for ${network.name}`;
-  return { ...sound(seen), note: `${notListed}: its plugin reported no interface` };
+  return passed(seen, `${notListed}: its plugin reported no interface`);
 }
 
-const absent = (network: AskedNetwork, name: string): InterfaceResult =>
-  wrong('interface-missing', `no interface ${name} for ${network.name}`);
+const absent = (network: AskedNetwork, name: string): Failed =>
+  failed('interface-missing', `no interface ${name} for ${network.name}`);
 
-const down = (network: AskedNetwork, name: string): InterfaceResult =>
-  wrong('interface-down', `interface ${name} for ${network.name} down`);
+const down = (network: AskedNetwork, name: string): Failed =>
+  failed('interface-down', `interface ${name} for ${network.name} down`);
 
 const isAddressless = ({ addresses }: Device): boolean => addresses.every(isLinkLocal);
-
-const wrong = (reason: Failed['reason'], seen: string): InterfaceResult => ({
-  problem: failed(reason, seen),
-  seen,
-  confirmed: true,
-});
-
-const sound = (seen: string): InterfaceResult => ({ seen, confirmed: true });
 
 const found = ({ name }: AskedNetwork, device: Device): string =>
   `${device.name} for ${name} with ${addressesOf(device)}`;

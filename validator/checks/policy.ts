@@ -1,7 +1,6 @@
 import { type Failed, failed, passed } from '../finding.ts';
 import { now, sleep } from '../host/loop.ts';
-import { codeOf } from '../host/native.ts';
-import { dial, lookUp } from '../host/tcp.ts';
+import { addressesOf, dial } from '../host/tcp.ts';
 import type { Pod } from '../pod.ts';
 import type { Reason } from '../reasons.ts';
 import { parseAddress } from '../shared/addresses.ts';
@@ -45,8 +44,9 @@ export function attemptPolicy({ blocked, allowed = [] }: PolicyCheck, { families
   let problems: Failed[] = [];
   const resolve = async (text: string): Promise<Target | Failed> => {
     const { host, port } = parseHostPort(text) ?? { host: text, port: 0 };
-    const found = known.get(host) ?? (parseAddress(host) ? [host] : await addressesOf(host));
-    if (!Array.isArray(found)) return found;
+    const found = known.get(host) ?? (await addressesOf(host, patience));
+    if (!Array.isArray(found))
+      return failed('name-unknown', `${'code' in found ? found.code : 'no answer'} for the name ${host}`);
     const addresses = found.filter((address) => families.some((it) => it === parseAddress(address)?.family));
     if (addresses.length === 0) return failed('name-unknown', `no address of the pod's family for ${host}`);
     known.set(host, addresses);
@@ -76,23 +76,13 @@ export function attemptPolicy({ blocked, allowed = [] }: PolicyCheck, { families
 
 const unlike = 'without an allowed target, a pod whose packets are lost passes too';
 
-async function addressesOf(host: string): Promise<string[] | Failed> {
-  const unknown = (why: string): Failed => failed('name-unknown', `${why} for the name ${host}`);
-  return Promise.race([
-    lookUp(host).catch((error) => unknown(codeOf(error))),
-    sleep(patience).then(() => unknown('no answer')),
-  ]);
-}
-
 /** Dials each address of a target that must be blocked, and reports those that are not. */
 async function dialBlocked(target: Target, report: (problem: Failed) => void): Promise<void> {
   await Promise.all(
     target.addresses.map(async (address) => {
-      const { as, how } = await ask(address, target.port);
-      const at = nameOf(target, address);
-      if (as === 'reached') report(failed('policy-not-in-force', `a connection to the blocked ${at}`));
-      if (as === 'refused') report(failed('connect-refused', `${how} for the blocked ${at}`));
-      if (as === 'no-route') report(failed('unreachable', `${how} for the blocked ${at}`));
+      const { reason, how } = await ask(address, target.port);
+      if (reason !== 'policy-too-strict')
+        report(failed(reason, `${how} the blocked ${nameOf(target, address)}`));
     }),
   );
 }
@@ -100,32 +90,30 @@ async function dialBlocked(target: Target, report: (problem: Failed) => void): P
 /** Dials all addresses of a target, one of which must be reached. */
 async function dialAllowed(target: Target): Promise<Failed | undefined> {
   const dials = target.addresses.map(async (address) => {
-    const { as, how } = await ask(address, target.port);
-    if (as === 'reached') return undefined;
-    const reason =
-      as === 'refused' ? 'connect-refused' : as === 'no-route' ? 'unreachable' : 'policy-too-strict';
-    throw failed(reason, `${how} for the allowed ${nameOf(target, address)}`);
+    const { reason, how } = await ask(address, target.port);
+    if (reason !== 'policy-not-in-force')
+      throw failed(reason, `${how} the allowed ${nameOf(target, address)}`);
   });
-  return Promise.any(dials).catch(({ errors }: { errors: Failed[] }) => errors[0]);
+  return Promise.any(dials).then(
+    () => undefined,
+    ({ errors }: { errors: Failed[] }) => errors[0],
+  );
 }
 
 const nameOf = ({ text, host }: Target, address: string): string =>
   host === address ? text : `${text} (${address})`;
 
-/** How a dial ended: `refused` is a reset connection, and `no-route` an error of this machine, which sent nothing. */
-interface Answer {
-  as: 'reached' | 'blocked' | 'refused' | 'no-route';
-  how: string;
-}
-
-async function ask(host: string, port: number): Promise<Answer> {
+/** Dials an address. A connection is a failure of a blocked target only, and silence of an allowed target only. */
+async function ask(host: string, port: number): Promise<{ reason: Reason; how: string }> {
   const dialled = await dial({ host, port, limit: span.dial, seesIcmp: true });
   if (dialled.as === 'connected') {
     dialled.socket.close();
-    return { as: 'reached', how: 'a connection' };
+    return { reason: 'policy-not-in-force', how: 'a connection to' };
   }
-  if (dialled.as === 'silent') return { as: 'blocked', how: 'no answer' };
-  if (dialled.as === 'no-route') return { as: 'no-route', how: dialled.code };
+  if (dialled.as === 'silent') return { reason: 'policy-too-strict', how: 'no answer for' };
+  const how = `${dialled.code} for`;
+  // this machine sent nothing
+  if (dialled.as === 'no-route') return { reason: 'unreachable', how };
   // only a reset connection has this code; before Linux 5.8, "port unreachable" has it too
-  return { as: dialled.code === 'ECONNREFUSED' ? 'refused' : 'blocked', how: dialled.code };
+  return { reason: dialled.code === 'ECONNREFUSED' ? 'connect-refused' : 'policy-too-strict', how };
 }

@@ -1,5 +1,5 @@
 import { type Finding, failed, passed } from '../finding.ts';
-import { after, sleep } from '../host/loop.ts';
+import { after } from '../host/loop.ts';
 import { type Connection, dial, type Listener } from '../host/tcp.ts';
 import { readDevices } from '../pod.ts';
 import type { Address } from '../shared/addresses.ts';
@@ -15,8 +15,8 @@ export interface ProbeOptions {
   from: string | undefined;
 }
 
-/** How long, in milliseconds, our listener may take to accept a connection that the kernel has established. */
-const patience = 250;
+/** How long, in milliseconds, an answer on a connection is awaited. */
+const patience = 500;
 
 /** Who answered: our listener, a relay with the token of our listener, a different program, or nobody yet. */
 export type Answer = 'own' | 'relayed' | 'other' | 'silence';
@@ -32,7 +32,7 @@ export async function probe(target: Target, options: ProbeOptions): Promise<Find
   const { source, port } = dialled.socket;
   try {
     const isOurs = (): boolean => accepted(source, port) || accepted(ownAddresses(), port);
-    const answer = await answerOn(dialled.socket, token, isOurs, Math.max(limit, 2 * patience));
+    const answer = await answerOn(dialled.socket, token, isOurs);
     if (answer === 'own') return passed(`its own token come back from ${at}`);
     const end = endedAt([...source, ...ownAddresses()], port, readSocketsAt(port), liveOrClosed);
     const where = end === undefined ? 'left the pod' : `ended at port ${end} of this pod`;
@@ -60,31 +60,19 @@ export const ownAddresses = (): Address[] => readDevices().flatMap(({ addresses 
 export const isOwn = (address: Address | undefined): boolean =>
   ownAddresses().some(({ hex }) => hex === address?.hex);
 
-/**
- * Waits for our token on a connection. The token alone is no proof, because a node may send the pod's packets back.
- * @param limit milliseconds after which an accepted connection counts as unanswered
- */
+/** Waits for our token on a connection. The token alone is no proof, because a node may send the pod's packets back. */
 export function answerOn(
   socket: Pick<Connection, 'receive'>,
   token: Uint8Array,
   accepted: () => boolean,
-  limit: number,
 ): Promise<Answer> {
   return new Promise((resolve) => {
     let got = 0;
     const settle = (answer: Answer): void => {
-      forgetEarly();
-      forgetLate();
+      forget();
       resolve(answer);
     };
-    // the wait ends early if our listener has accepted nothing by then. Pending I/O is handled first, because a process
-    // without CPU time may be late
-    const forgetEarly = after(patience, async () => {
-      await sleep(0);
-      await sleep(0);
-      if (!accepted()) settle('silence');
-    });
-    const forgetLate = after(limit, () => settle('silence'));
+    const forget = after(patience, () => settle('silence'));
     socket.receive((bytes) => {
       if (bytes === undefined) return settle('silence');
       const wanted = token.subarray(got, got + bytes.length);

@@ -6,7 +6,7 @@ import type { Family } from '../shared/addresses.ts';
 import type { RedirectCheck } from '../shared/contract.ts';
 import { targetsOf } from '../shared/targets.ts';
 import type { Attempt } from '../simultaneous.ts';
-import { readListeners } from '../sockets.ts';
+import { loopback, readListeners } from '../sockets.ts';
 import { type Ask, askAll, askOutside } from '../spare-targets.ts';
 import { connectTo, limitOf, listenersOn } from './captured.ts';
 import { probe } from './probe.ts';
@@ -64,9 +64,6 @@ async function askByRule(check: RedirectCheck, family: Family, pod: Pod, ask: As
   const isUnrouted = !finding.passed && finding.reason === 'no-route';
   return withHint(isUnrouted ? { ...finding, reason: 'not-redirected' } : finding);
 }
-
-/** The source address for inbound checks, as in Istio's validation: the inbound rule excludes all others. */
-const loopback: Record<Family, string> = { IPv4: '127.0.0.1', IPv6: '::1' };
 
 /** Returns a failure if the rule does not apply to this user or group, so that the check would show nothing. */
 export function wrongUser(check: RedirectCheck, userId: number, groupId = userId): Failed | undefined {

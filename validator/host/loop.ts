@@ -102,7 +102,9 @@ function gather(): void {
   const descriptors = [...watches.keys()];
   const busy = timers.size > 0 || [...watches.values()].some(({ idle }) => !idle);
   if (!busy) throw new Error('there is nothing left to wait for, and no verdict');
-  const wait = patience();
+  const next = Math.min(...[...timers].map(({ at }) => at));
+  // rounded up, so that the poll does not end before the timer is due
+  const wait = next === Infinity ? -1 : Math.max(Math.ceil(next - native.now()), 0);
   const begun = native.now();
   const seen = native.poll(
     descriptors,
@@ -119,21 +121,10 @@ function gather(): void {
       if (watches.get(descriptor) === watched) watched.act();
     });
   }
-  for (const timer of dueTimers()) {
+  const due = [...timers].filter(({ at }) => at <= resumed).sort((a, b) => a.at - b.at);
+  for (const timer of due) {
     ready.push(() => {
       if (timers.delete(timer)) timer.act();
     });
   }
-}
-
-/** How long the next poll may wait, in milliseconds. */
-function patience(): number {
-  const next = Math.min(...[...timers].map(({ at }) => at));
-  // rounded up, so that the poll does not end before the timer is due
-  return next === Infinity ? -1 : Math.max(Math.ceil(next - native.now()), 0);
-}
-
-function dueTimers(): Timer[] {
-  const now = native.now();
-  return [...timers].filter(({ at }) => at <= now).sort((a, b) => a.at - b.at);
 }

@@ -104,6 +104,12 @@ export const pollEvent = { in: 0x1, out: 0x4 } as const;
 /** The functions that the host program has put into the JavaScript engine. */
 export const native: Native = (globalThis as unknown as { native: Native }).native;
 
+/** A random number from 0 to 1. */
+export function randomShare(): number {
+  const [high = 0, low = 0] = native.random(2);
+  return (high * 256 + low) / 65_535;
+}
+
 /** The name of the system error that a native function threw. */
 export const codeOf = (error: unknown): string => (error as Error).message;
 

@@ -14,19 +14,24 @@ export type Dialled =
   /** No answer in time. `resolved` is false if even the name was not resolved in time. */
   | { as: 'silent'; resolved: boolean };
 
+type Unresolved = Extract<Dialled, { as: 'refused' | 'silent' }>;
+
 export interface DialOptions {
   /** A name or an address; an IPv6 address may have its interface after %. */
   host: string;
   port: number;
   /** The source address; absent if the kernel should choose it. */
   from?: string | undefined;
+  /** The source port, unless it is taken; absent or 0 if the kernel should choose it. */
+  fromPort?: number;
   /** Milliseconds after which the connect counts as unanswered. */
   limit: number;
   /** Whether the code describes an ICMP error, such as `ICMP 3/3`, which is otherwise ECONNREFUSED like a reset. */
   seesIcmp?: boolean;
 }
 
-export async function dial({ host, port, from, limit, seesIcmp = false }: DialOptions): Promise<Dialled> {
+export async function dial(options: DialOptions): Promise<Dialled> {
+  const { host, limit } = options;
   const deadline = native.now() + limit;
   const addresses = await addressesOf(host, limit);
   if (!Array.isArray(addresses)) return addresses;
@@ -35,14 +40,15 @@ export async function dial({ host, port, from, limit, seesIcmp = false }: DialOp
     const isLast = index === addresses.length - 1;
     const left = Math.max(deadline - native.now(), 0);
     const time = isLast ? left : Math.min(left, attemptDelay);
-    const ended = await connect(address, port, from, time, seesIcmp);
+    const ended = await connect(address, time, options);
     if (ended.as === 'connected' || (isLast && (ended.as === 'silent' || first === undefined))) return ended;
     first ??= ended.as === 'silent' ? 'ETIMEDOUT' : ended.code;
   }
   return { as: 'refused', code: first ?? 'ENOTFOUND' };
 }
 
-function addressesOf(host: string, limit: number): Promise<string[] | Dialled> {
+/** The addresses of a name within a time, or an address itself. Otherwise, returns how a dial to the name ends. */
+export function addressesOf(host: string, limit: number): Promise<string[] | Unresolved> {
   if (parseSocketAddress(host) !== undefined) return Promise.resolve([host]);
   return new Promise((resolve) => {
     const forget = after(limit, () => resolve({ as: 'silent', resolved: false }));
@@ -54,17 +60,16 @@ function addressesOf(host: string, limit: number): Promise<string[] | Dialled> {
 
 async function connect(
   address: string,
-  port: number,
-  from: string | undefined,
   limit: number,
-  seesIcmp: boolean,
+  { port, from, fromPort = 0, seesIcmp = false }: DialOptions,
 ): Promise<Dialled> {
   let socket = -1;
   let failed: 'no-route' | 'refused' = 'no-route';
   try {
     socket = native.socket(address.includes(':') ? 6 : 4, seesIcmp);
     failed = 'refused';
-    if (from !== undefined) native.bind(socket, from, 0);
+    if (from !== undefined || fromPort > 0)
+      bindTo(socket, from ?? (address.includes(':') ? '::' : '0.0.0.0'), fromPort);
     failed = 'no-route';
     native.connect(socket, address, port);
   } catch (error) {
@@ -92,6 +97,15 @@ async function connect(
   } catch (error) {
     close(socket);
     return { as: 'refused', code: codeOf(error) };
+  }
+}
+
+function bindTo(socket: number, address: string, port: number): void {
+  try {
+    native.bind(socket, address, port);
+  } catch (error) {
+    if (port === 0 || codeOf(error) !== 'EADDRINUSE') throw error;
+    native.bind(socket, address, 0);
   }
 }
 

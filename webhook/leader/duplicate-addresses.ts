@@ -93,7 +93,7 @@ const keyOf = ({ network, address, older, younger }: DuplicateAddress): string =
   `${network}/${address} ${older.uid} ${younger.uid}`;
 
 /** Makes two events, one on each pod that has the address. */
-export function duplicateEvents(found: DuplicateAddress): Event[] {
+function duplicateEvents(found: DuplicateAddress): Event[] {
   const { network, address, older, younger } = found;
   const of = network === '' ? 'the pod network' : `network ${network}`;
   const occasion = createHash('sha256').update(keyOf(found)).digest('hex').slice(0, 16);

@@ -1,12 +1,12 @@
 import type { Taint } from '../core/facts/api.ts';
 import type { NodeFacts } from '../core/facts/node.ts';
-import type { AskingPod } from '../core/networks/assess.ts';
 import {
   decisiveStatus,
   type NetworkFacts,
   type NetworkStatus,
   networkStatus,
 } from '../core/networks/network-status.ts';
+import type { AskingPod } from '../core/networks/proof-status.ts';
 import type { Policy } from '../core/profiles/policy.ts';
 import { matchesNode, type Required, toleratesAll, zoneLabel } from '../core/scheduling/constraints.ts';
 import { type Amounts, fits } from '../core/scheduling/requests.ts';

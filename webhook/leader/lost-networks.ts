@@ -11,14 +11,14 @@ import { eventReasons, validatorContainer } from '../lib/names.ts';
 export const lostEvent = (pod: PodEvidence): Event => ({
   ...eventOf(
     pod,
-    `is lost: its rechecks fail, so the pod gets no traffic from its Services until they pass. To see what they saw: kubectl -n ${pod.namespace} logs ${pod.name} -c ${validatorContainer}`,
+    `is lost: its readiness probe fails, so the pod gets no traffic from its Services. To see what the rechecks saw: kubectl -n ${pod.namespace} logs ${pod.name} -c ${validatorContainer}`,
   ),
   type: 'Warning',
   reason: eventReasons.lost,
 });
 
 const recoveredEvent = (pod: PodEvidence): Event => ({
-  ...eventOf(pod, 'works again: its rechecks pass'),
+  ...eventOf(pod, 'works again: its readiness probe passes'),
   type: 'Normal',
   reason: eventReasons.recovered,
 });

@@ -34,7 +34,6 @@ export const configuration = (
   steer: Steer = 'nominate',
   evidence: EvidenceMode = 'ready',
   maxHold = '10m',
-  proof = '',
 ): string => `apiVersion: cni-gate.io/v1alpha1
 kind: Configuration
 gate: {startupGrace: 2m, maxHold: ${maxHold}, evidence: ${evidence}}
@@ -42,7 +41,7 @@ steer: {mode: ${steer}}
 profiles:
   - name: mesh
     daemonSets: [${daemonSets.map((name) => `{namespace: ${networkNamespace}, name: ${name}}`).join(', ')}]
-    proof: {checks: [{address: {timeout: 5s}}]${proof}}
+    proof: {checks: [{address: {timeout: 5s}}]}
 `;
 
 type Steer = 'nominate' | 'off';

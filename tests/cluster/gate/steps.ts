@@ -5,7 +5,8 @@ import { networkNamespace, onNode, optedIn, type Pod, podOn } from './scene.ts';
 
 export const podsOf = (namespace: string): string => `/api/v1/namespaces/${namespace}/pods`;
 
-export const scheduled = ({ status }: Pod) => status.conditions?.find(({ type }) => type === 'PodScheduled');
+export const scheduled = ({ status }: Pick<Pod, 'status'>) =>
+  status.conditions?.find(({ type }) => type === 'PodScheduled');
 
 const isRefused = (pod: Pod): boolean => scheduled(pod)?.message?.includes('denied') ?? false;
 
@@ -21,14 +22,18 @@ export function stepsIn(cluster: Cluster) {
       ({ status }) => status.phase === 'Running',
     );
 
-  /** Sets whether the agent's pod reads Ready. kwok does not change the status of a pod that runs. */
+  /** Sets whether the agent's pod reads Ready; a `containerID` is one that has just started. kwok changes neither. */
   const setReady = async (pod: Pod, ready: boolean, containerID?: string): Promise<void> => {
     const status = ready ? 'True' : 'False';
-    const conditions = [{ type: 'Ready', status, lastTransitionTime: new Date().toISOString() }];
+    const now = new Date().toISOString();
+    const conditions = [{ type: 'Ready', status, lastTransitionTime: now }];
     const container = { name: 'install-cni', image: 'example/agent', imageID: '', restartCount: 0, ready };
-    const id = containerID ?? `kwok://${pod.metadata.uid}/install-cni`;
+    const run =
+      containerID === undefined
+        ? { containerID: `kwok://${pod.metadata.uid}/install-cni` }
+        : { containerID, state: { running: { startedAt: now } } };
     await api.patch(`${podsOf(networkNamespace)}/${pod.metadata.name}/status`, {
-      status: { conditions, containerStatuses: [{ ...container, containerID: id }] },
+      status: { conditions, containerStatuses: [{ ...container, ...run }] },
     });
   };
 

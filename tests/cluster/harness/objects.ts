@@ -52,10 +52,9 @@ export function workload(
   };
 }
 
-/** A PersistentVolume and a claim that are bound to each other. @param nodes nodes on which the volume can be used */
-export function boundVolume(where: string, name: string, nodes?: string[]): object[] {
+/** A PersistentVolume and a claim that are bound to each other. @param nodes  */
+export function boundVolume(where: string, name: string): object[] {
   const accessModes = ['ReadWriteOnce'];
-  const here = [{ key: 'kubernetes.io/hostname', operator: 'In', values: nodes }];
   return [
     {
       apiVersion: 'v1',
@@ -65,12 +64,7 @@ export function boundVolume(where: string, name: string, nodes?: string[]): obje
         capacity: { storage: '1Gi' },
         accessModes,
         claimRef: { namespace: where, name },
-        ...(nodes
-          ? {
-              local: { path: '/none' },
-              nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: here }] } },
-            }
-          : { hostPath: { path: '/data' } }),
+        hostPath: { path: '/data' },
       },
     },
     {

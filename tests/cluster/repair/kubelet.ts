@@ -10,57 +10,26 @@ export interface Pod {
     uid: string;
     creationTimestamp: string;
     deletionTimestamp?: string;
-    labels?: Record<string, string>;
-    annotations?: Record<string, string>;
     ownerReferences?: { kind: string; name: string }[];
   };
   spec: { nodeName?: string; containers: { name: string }[] };
-  status: { phase: string; initContainerStatuses?: unknown[] };
+  status: {
+    phase: string;
+    conditions?: { type: string; status: string; message?: string }[];
+  };
 }
 
 /**
  * What becomes of a pod. `starting`: its proof runs. `passed`: its proof passed, it runs. `succeeded`: its containers
  * have ended as well. A number: the proof ended with this exit code and will be repeated. `ended`: the proof ended with
  * exit code 95 and the pod is not restarted. `lost`: its node lost power while it ran, and the pod is not restarted.
- * Of a pod with a witness: `serving`: it passed and is ready; `unready`: its readiness probe fails; `killed`: its witness
- * was killed, and has started again.
  */
-export type Fate = WitnessFate | 'starting' | 'passed' | 'succeeded' | 'ended' | 'lost' | number;
-
-type WitnessFate = 'serving' | 'unready' | 'killed';
+export type Fate = 'starting' | 'passed' | 'succeeded' | 'ended' | 'lost' | number;
 
 /** kwok does not change pods with this annotation: the test plays their kubelet. */
 export const ours = { annotations: { 'cni-gate.test/held': 'yes' } };
 
-function witnessStatus({ metadata, spec }: Pod, fate: WitnessFate): object {
-  const created = metadata.creationTimestamp;
-  const now = new Date().toISOString();
-  const ready = fate === 'serving';
-  const condition = (type: string, is: boolean, lastTransitionTime: string): object => ({
-    ...{ type, status: is ? 'True' : 'False', lastTransitionTime },
-  });
-  const common = { image: 'i', imageID: '', started: true };
-  const witness = {
-    ...{ ...common, name: validatorContainer, ready, restartCount: fate === 'killed' ? 1 : 0 },
-    containerID: `containerd://${(fate === 'killed' ? 'b' : 'a').repeat(64)}`,
-    state: { running: { startedAt: fate === 'killed' ? now : created } },
-  };
-  return {
-    ...{ phase: 'Running', startTime: created },
-    conditions: [
-      condition('PodReadyToStartContainers', true, created),
-      condition('Initialized', true, created),
-      ...['ContainersReady', 'Ready'].map((type) => condition(type, ready, now)),
-    ],
-    initContainerStatuses: [witness],
-    containerStatuses: spec.containers.map(({ name }) => ({
-      ...{ ...common, name, ready: true, restartCount: 0, state: { running: { startedAt: created } } },
-    })),
-  };
-}
-
 const statusOf = (pod: Pod, fate: Fate): object => {
-  if (fate === 'serving' || fate === 'unready' || fate === 'killed') return witnessStatus(pod, fate);
   const now = new Date().toISOString();
   const exitCode = fate === 'ended' ? 95 : typeof fate === 'number' ? fate : 0;
   const terminated = {

@@ -1,3 +1,4 @@
+import { text } from 'node:stream/consumers';
 import { run } from '../../support/run.ts';
 import { writeCommand } from '../rules/backends.ts';
 import { type LinkerdPorts, linkerd } from '../rules/linkerd.ts';
@@ -33,7 +34,7 @@ async function answer(
 ): Promise<unknown> {
   if (command === 'VERSION') return { cniVersion: '1.0.0', supportedVersions: ['0.4.0', '1.0.0'] };
   if (command !== 'ADD') return undefined;
-  const configuration: Configuration = JSON.parse(await readInput());
+  const configuration: Configuration = JSON.parse(await text(process.stdin));
   const { prevResult } = configuration;
   if (prevResult === undefined) throw new Error('this plugin is a chained one: it needs a plugin before it');
   const which = await applies(configuration);
@@ -55,9 +56,3 @@ async function write(family: 'ipv4' | 'ipv6', ports: LinkerdPorts): Promise<void
 
 const inPod = (command: string, args: string[], input = ''): Promise<string> =>
   run('nsenter', [`--net=${process.env.CNI_NETNS}`, '--', command, ...args], input);
-
-async function readInput(): Promise<string> {
-  let text = '';
-  for await (const part of process.stdin.setEncoding('utf8')) text += part;
-  return text;
-}

@@ -9,8 +9,8 @@ import type { Sandbox } from './sandbox.ts';
 const confine = fileURLToPath(new URL('./confine.sh', import.meta.url));
 
 export interface ContainerStart {
-  /** The program's path inside the container; by default that of Node. */
-  program?: string;
+  /** The program's path inside the container. */
+  program: string;
   args: string[];
   environment: Record<string, string>;
   user: number;
@@ -25,9 +25,6 @@ export interface ContainerEnd {
   termination: string;
   /** Standard output and standard error, interleaved as written. */
   log: string;
-  milliseconds: number;
-  /** Peak of resident memory, sampled every 20 ms; 0 if the program ended before the first sample. */
-  peakKiB: number;
 }
 
 export interface RunningContainer {
@@ -76,49 +73,33 @@ function argumentsFor(sandbox: Sandbox, start: ContainerStart, folder: string, l
     'unshare',
     ...['--mount', '--ipc', '--pid', '--fork', '--kill-child'],
     ...['bash', confine, join(folder, 'root'), log, sandbox.shm],
-    ...Object.entries({ '/node': process.execPath, ...start.mounts }).map(
-      ([path, from]) => `${from}:${path}`,
-    ),
+    ...Object.entries(start.mounts).map(([path, from]) => `${from}:${path}`),
     ...['--', 'env', '--ignore-environment'],
     ...Object.entries(environment).map(([name, value]) => `${name}=${value}`),
     ...['setpriv', `--reuid=${user}`, `--regid=${group}`, '--clear-groups', '--no-new-privs'],
     ...['--bounding-set=-all', '--inh-caps=-all', '--ambient-caps=-all'],
-    ...['--', start.program ?? '/node', ...start.args],
+    ...['--', start.program, ...start.args],
   ];
 }
 
 function watch(child: ChildProcess, log: string): RunningContainer {
   let written = '';
-  let since = performance.now();
-  let peakKiB = 0;
   for (const stream of [child.stdout, child.stderr]) {
     stream?.setEncoding('utf8').on('data', (text: string) => {
       written += text;
     });
   }
-  const looking = setInterval(() => {
-    // the last value counts, because earlier ones are of the programs that start the container's program
-    peakKiB = peakOf(programOf(child.pid)) || peakKiB;
-  }, 20);
   const ready = child.stdio[3];
   const started = new Promise<void>((resolve, reject) => {
-    ready?.on('data', () => {
-      since = performance.now();
-      resolve();
-    });
+    ready?.on('data', () => resolve());
     child.once('error', reject);
     child.once('close', () => reject(new Error(`the container was not made:\n${written}`)));
   });
   const ended = new Promise<ContainerEnd>((resolve, reject) => {
     child.once('error', reject);
-    let milliseconds = 0;
-    child.once('exit', () => {
-      milliseconds = performance.now() - since;
-      clearInterval(looking);
-    });
     child.once('close', (code, signal) => {
       if (code === null) return reject(new Error(`the container was ended by ${signal}:\n${written}`));
-      resolve({ code, termination: readFileSync(log, 'utf8'), log: written, milliseconds, peakKiB });
+      resolve({ code, termination: readFileSync(log, 'utf8'), log: written });
     });
   });
   // the removal of a sandbox ends its container and rejects these promises, even if nobody waits for them
@@ -140,10 +121,6 @@ function programOf(pid: number | undefined): number {
   if (pid === undefined) return 0;
   const child = Number(read(`/proc/${pid}/task/${pid}/children`).trim().split(' ')[0]);
   return child > 0 ? child : pid;
-}
-
-function peakOf(pid: number): number {
-  return Number(/^VmHWM:\s+(\d+) kB$/m.exec(read(`/proc/${pid}/status`))?.[1] ?? 0);
 }
 
 function read(path: string): string {

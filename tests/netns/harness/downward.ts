@@ -38,26 +38,21 @@ export function fieldOf(path: string, { pod, podIPs }: PodFacts): string {
   throw new Error(`these tests do not know the downward API field ${path}`);
 }
 
-/** A downward API volume with one file. Like the kubelet, it replaces the link to the file's folder by a rename. */
-export class DownwardVolume {
-  readonly #folder: string;
-  readonly #file: string;
-  #written = 0;
-
-  constructor(folder: string, file: string, text: string) {
-    this.#folder = folder;
-    this.#file = file;
-    mkdirSync(folder, { recursive: true });
-    symlinkSync(join('..data', file), join(folder, file));
-    this.write(text);
-  }
-
-  write(text: string): void {
-    this.#written += 1;
-    const version = `..${this.#written}`;
-    mkdirSync(join(this.#folder, version));
-    writeFileSync(join(this.#folder, version, this.#file), text, { mode: 0o644 });
-    symlinkSync(version, join(this.#folder, '..data_tmp'));
-    renameSync(join(this.#folder, '..data_tmp'), join(this.#folder, '..data'));
-  }
+/**
+ * Makes a downward API volume with one file. Like the kubelet, it replaces the link to the file's folder by a rename.
+ * @returns a function that writes the file again
+ */
+export function downwardVolume(folder: string, file: string, text: string): (text: string) => void {
+  let written = 0;
+  const write = (text: string): void => {
+    written += 1;
+    mkdirSync(join(folder, `..${written}`));
+    writeFileSync(join(folder, `..${written}`, file), text, { mode: 0o644 });
+    symlinkSync(`..${written}`, join(folder, '..data_tmp'));
+    renameSync(join(folder, '..data_tmp'), join(folder, '..data'));
+  };
+  mkdirSync(folder, { recursive: true });
+  symlinkSync(join('..data', file), join(folder, file));
+  write(text);
+  return write;
 }

@@ -5,7 +5,6 @@ import type { Sandbox } from './sandbox.ts';
 
 const listener = fileURLToPath(new URL('./listener.ts', import.meta.url));
 const nameServer = fileURLToPath(new URL('./name-server.ts', import.meta.url));
-const talker = fileURLToPath(new URL('./talker.ts', import.meta.url));
 
 export interface Listening {
   host: string;
@@ -20,17 +19,6 @@ export interface Listening {
 
 export function listen(sandbox: Sandbox, where: 'pod' | 'node', listening: Listening): Promise<void> {
   return keepRunning(sandbox, where, listener, listening);
-}
-
-export interface Talk {
-  hosts: string[];
-  bytes: number;
-  /** Milliseconds between two rounds. */
-  every: number;
-}
-
-export function talk(sandbox: Sandbox, what: Talk): Promise<void> {
-  return keepRunning(sandbox, 'pod', talker, what);
 }
 
 export interface Naming {

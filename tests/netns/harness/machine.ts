@@ -1,11 +1,8 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import { run } from '../../support/run.ts';
-import { backends, restoreCommand, writeCommand } from '../rules/backends.ts';
-import { linkerd } from '../rules/linkerd.ts';
+import { backends, restoreCommand } from '../rules/backends.ts';
 import { familiesOf } from './addresses.ts';
-import { addNamespace, inside, removeNamespace } from './namespaces.ts';
 
 const commands = [
   ...['ip', 'nsenter', 'unshare', 'setpriv', 'chroot', 'mount', 'bash', 'nft'],
@@ -25,7 +22,6 @@ export async function requireMachine(): Promise<void> {
   const found = await Promise.all(commands.map(exists));
   const missing = commands.filter((_, index) => !found[index]);
   if (missing.length > 0) refuse(`these commands are missing: ${missing.join(', ')}`);
-  await requireNetfilter();
 }
 
 async function exists(command: string): Promise<boolean> {
@@ -35,25 +31,6 @@ async function exists(command: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-/** Tries each rule backend in a separate namespace, because each needs support in the kernel. */
-async function requireNetfilter(): Promise<void> {
-  const name = await addNamespace('try').catch((error) =>
-    refuse(`no network namespace can be made here: ${error}`),
-  );
-  try {
-    for (const backend of backends) {
-      for (const family of familiesOf('dual')) {
-        const { command, args, input } = writeCommand(linkerd(), backend, family);
-        await run(...inside(name, command, ...args), input).catch((error) =>
-          refuse(`this kernel does not take rules by ${backend} (${family}): ${error}`),
-        );
-      }
-    }
-  } finally {
-    await removeNamespace(name);
-  }
 }
 
 function refuse(message: string, what = remedy): never {

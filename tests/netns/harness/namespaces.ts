@@ -46,10 +46,3 @@ function removeMine(): void {
 }
 
 process.on('exit', removeMine);
-for (const [signal, code] of [
-  ['SIGINT', 130],
-  ['SIGTERM', 143],
-  ['SIGHUP', 129],
-] as const) {
-  process.once(signal, () => process.exit(code));
-}

@@ -7,7 +7,7 @@ import type { Container, Pod } from '../../../webhook/core/facts/pod.ts';
 import type { Configuration, ProofMode } from '../../../webhook/core/profiles/types.ts';
 import { podAddress, serviceAddress } from './addresses.ts';
 import { type ContainerEnd, type RunningContainer, startContainer } from './container.ts';
-import { DownwardVolume, environmentOf } from './downward.ts';
+import { downwardVolume, environmentOf } from './downward.ts';
 import { injected, type PodSpecimen } from './pods.ts';
 import type { Sandbox } from './sandbox.ts';
 
@@ -67,7 +67,11 @@ export function startProof(
   const folder = mkdtempSync(join(tmpdir(), 'cni-gate-netns-'));
   sandbox.onRemoval(() => rmSync(folder, { recursive: true, force: true }));
   const mount = container.volumeMounts?.[0]?.mountPath;
-  const volume = new DownwardVolume(join(folder, 'podinfo'), 'network-status', options.networkStatus ?? '');
+  const setNetworkStatus = downwardVolume(
+    join(folder, 'podinfo'),
+    'network-status',
+    options.networkStatus ?? '',
+  );
   const resolvConf = join(folder, 'resolv.conf');
   const servers = options.nameServers?.map((address) => `nameserver ${address}\n`);
   if (servers) writeFileSync(resolvConf, servers.join(''));
@@ -101,12 +105,12 @@ export function startProof(
       ...end,
       message: messageOf(options.messageTo === undefined ? end : { ...end, termination: '{}' }),
     })),
-    setNetworkStatus: (text) => volume.write(text),
+    setNetworkStatus,
   };
 }
 
 /** The user and group as the kubelet sets them: a user without a group gets group 0. */
-export function identityOf(
+function identityOf(
   pod: Pod,
   container: Container,
   forced: number | undefined,

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Continuous } from '../../../validator/shared/contract.ts';
 import { configurationOf } from '../../support/configurations.ts';
 import { nodeAddress, podAddress } from './addresses.ts';
-import { dialFromNode } from './dial.ts';
+import { dialFrom } from './dial.ts';
 import type { PodSpecimen } from './pods.ts';
 import { type RunningProof, startProof } from './proof.ts';
 import type { Sandbox } from './sandbox.ts';
@@ -71,7 +71,7 @@ export async function startWatched(
   });
   const dial = { host: podAddress.ipv4, port: ports.startup, from, only: 'connect' } as const;
   for (let count = 0; count < 30 && !running.log().includes('verdict'); count++) {
-    await dialFromNode(sandbox, [dial]);
+    await dialFrom('node', sandbox, [dial]);
     await sleep(300);
   }
   assert.match(running.log(), /^verdict: passed/m);

@@ -45,8 +45,3 @@ export async function writeRules(
     }
   }
 }
-
-/** Removes all rules of iptables-nft and nftables, as the restart of a firewall service does. */
-export async function flushRules(sandbox: Sandbox): Promise<void> {
-  await sandbox.exec('pod', 'nft', ['flush', 'ruleset']);
-}

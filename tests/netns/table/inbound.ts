@@ -1,5 +1,5 @@
 import { otherPodAddress, podAddress } from '../harness/addresses.ts';
-import { dialFromNode } from '../harness/dial.ts';
+import { dialFrom } from '../harness/dial.ts';
 import { type PodSpecimen, specimens } from '../harness/pods.ts';
 import type { Sandbox } from '../harness/sandbox.ts';
 import type { Shape } from '../harness/shape.ts';
@@ -209,7 +209,7 @@ export const inboundStates: InboundState[] = [
         after: 1000,
         step: async (sandbox) => {
           const to = { host: podAddress.ipv4, port: 14_040, from: otherPodAddress.ipv4 };
-          await dialFromNode(sandbox, [{ ...to, only: 'connect' }]);
+          await dialFrom('node', sandbox, [{ ...to, only: 'connect' }]);
         },
       },
       dialsFrom: 2000,

@@ -13,6 +13,7 @@ import {
   masquerade,
   ownTarget,
   refuseByRouter,
+  switchOffIPv6,
   write,
 } from './steps.ts';
 
@@ -20,6 +21,8 @@ const uninvolvedUser = 64_532;
 /** A user and a group that are neither those of a mesh nor those of our image. */
 const otherUser = { runAsUser: 2000, runAsGroup: 3000 };
 const otherRules = { proxyUser: 2000, proxyGroup: 3000 };
+const proxyUid = 'config.linkerd.io/proxy-uid';
+const proxyGid = 'config.linkerd.io/proxy-gid';
 const ipv6First = [podAddress.ipv6, podAddress.ipv4];
 
 /** At first, only IPv4 rules exist. They are removed at 2 s, and return at 5 s or never. IPv6 rules appear at 3 s. */
@@ -47,6 +50,14 @@ export const linkerdCells: Cells = {
     before: [write(linkerd(), { families: 'ipv4' })],
     fails: 'not-redirected (IPv6)',
   },
+  'the mesh serves IPv4 only, only IPv4 rules': {
+    pod: { env: { LINKERD2_PROXY_INBOUND_LISTEN_ADDR: '0.0.0.0:4143' } },
+    before: [write(linkerd(), { families: 'ipv4' })],
+  },
+  'IPv6 is switched off in the pod': {
+    shape: { families: 'ipv4' },
+    before: [switchOffIPv6, write(linkerd())],
+  },
   'the mesh serves both families, correct rules': {
     pod: { env: { LINKERD2_PROXY_INBOUND_LISTEN_ADDR: '[::]:4143' } },
     before: [write(linkerd())],
@@ -61,22 +72,46 @@ export const linkerdCells: Cells = {
     before: [write(linkerd({ outbound: 4143 }))],
     fails: 'not-redirected',
   },
+  'wrong port, where a program listens': {
+    before: [write(linkerd({ outbound: 4141 })), listenInPod(4141)],
+    fails: 'answered-by-someone-else',
+    says: /to 192\.0\.2\.2:1404 that ended at port 4141 of this pod, whose other end said nothing\./,
+  },
   'the proof runs as the wrong user': {
     before: [write(linkerd())],
     options: { user: 2102 },
     fails: 'wrong-user',
   },
+  'the proof runs in the wrong group': {
+    pod: { annotations: { [proxyGid]: '3000' } },
+    before: [write(linkerd())],
+    options: { user: 3000 },
+    fails: 'wrong-user',
+    says: / saw this program run as group 3000, which the rule exempts/,
+  },
   'rules for another proxy user': {
     before: [write(linkerd({ proxyUser: uninvolvedUser }))],
+    fails: 'not-redirected',
+  },
+  'rules for another proxy group': {
+    before: [write(linkerd({ proxyGroup: uninvolvedUser }))],
     fails: 'not-redirected',
   },
   // the proxy has the user and the group of our image, so the webhook must run the proof with others
   'the proxy has other ids, correct rules': {
     pod: {
-      annotations: { 'config.linkerd.io/proxy-uid': String(uninvolvedUser) },
-      namespaceAnnotations: { 'config.linkerd.io/proxy-gid': String(uninvolvedUser) },
+      annotations: { [proxyUid]: String(uninvolvedUser) },
+      namespaceAnnotations: { [proxyGid]: String(uninvolvedUser) },
     },
     before: [write(linkerd({ proxyUser: uninvolvedUser, proxyGroup: uninvolvedUser }))],
+  },
+  'the pod runs as a user of an OpenShift range, correct rules': {
+    pod: { runAsUser: 1_000_680_000 },
+    before: [write(linkerd())],
+  },
+  'the pod runs in the exempted group, correct rules': {
+    pod: { annotations: { [proxyGid]: '3000' }, runAsUser: 1000, runAsGroup: 3000 },
+    before: [write(linkerd({ proxyGroup: 3000 }))],
   },
   'port in use': { before: [write(linkerd()), listenInPod(4140)], fails: 'port-taken' },
   "no default route, only the subnet's": {
@@ -89,8 +124,16 @@ export const linkerdCells: Cells = {
   },
   'no default route, no rules': { shape: { defaultRoute: 'services' }, fails: 'not-redirected' },
   'no route at all': { shape: { gateway: 'none' }, before: [write(linkerd())], fails: 'no-route' },
-  'correct rules, lo is down': { before: [write(linkerd()), downLo], fails: 'not-redirected' },
-  'the target itself answers': { before: [answerOutside('banner')], fails: 'answered-by-someone-else' },
+  'correct rules, lo is down': {
+    before: [write(linkerd()), downLo],
+    fails: 'not-redirected',
+    says: /, and the interface lo is down\./,
+  },
+  'the target itself answers': {
+    before: [answerOutside('banner')],
+    fails: 'answered-by-someone-else',
+    says: /to 192\.0\.2\.2:1404 that left the pod, whose other end sent something else\./,
+  },
   'the target echoes': { before: [answerOutside('echo')], fails: 'answered-by-someone-else' },
   'the target itself answers, correct rules': {
     before: [write(linkerd()), answerOutside('banner')],
@@ -103,7 +146,11 @@ export const linkerdCells: Cells = {
     fails: 'answered-by-someone-else',
   },
   'the target connects back to the pod': { before: [answerOutside(4140)], fails: 'answered-by-someone-else' },
-  'the node routes back to the pod': { before: [leadBack(4140)], fails: 'answered-by-someone-else' },
+  'the node routes back to the pod': {
+    before: [leadBack(4140)],
+    fails: 'answered-by-someone-else',
+    says: /to 192\.0\.2\.2:1404 that left the pod, whose other end relayed the token/,
+  },
   'rules are written after 3 s': { while: [{ after: 3000, step: write(linkerd()) }] },
   'half breaks at 2 s, the rest appears at 3 s': {
     ...halfBreaks(linkerd(), false),
@@ -118,7 +165,14 @@ export const istioCells: Cells = {
   'no rules': { fails: 'not-redirected' },
   'rules flushed': { before: [write(istio()), flush], fails: 'not-redirected' },
   // without its dual-stack option, Istio writes only these rules; the proof checks the family that istio-cni chooses
-  'only IPv4 rules on a dual-stack pod': { before: [write(istio(), { families: 'ipv4' })] },
+  'only IPv4 rules on a dual-stack pod': {
+    before: [write(istio(), { families: 'ipv4' })],
+    says: /^istio: redirect IPv4 passed: .* Note: IPv6 was not checked: .* only IPv4 in this pod, /m,
+  },
+  'only IPv6 rules on a dual-stack pod': {
+    before: [write(istio(), { families: 'ipv6' })],
+    fails: 'not-redirected',
+  },
   'only IPv4 rules on a dual-stack pod with IPv6 as first address': {
     before: [write(istio(), { families: 'ipv4' })],
     options: { podIPs: ipv6First },
@@ -142,6 +196,7 @@ export const istioCells: Cells = {
     before: [write(istio())],
     options: { user: uninvolvedUser },
     fails: 'wrong-user',
+    says: / saw this program run as user 64532, where the rule is for user 1337/,
   },
   'rules for another proxy user': {
     before: [write(istio({ proxyUser: 1338 }))],
@@ -151,6 +206,8 @@ export const istioCells: Cells = {
     pod: { runAs: otherUser },
     before: [write(istio(otherRules))],
   },
+  'no ids anywhere': { pod: { runAs: {} }, before: [write(istio())] },
+  'no ids anywhere, the pod runs as root': { pod: { runAs: {}, runAsUser: 0 }, before: [write(istio())] },
   'the proxy has other ids, rules for the default ids': {
     pod: { runAs: otherUser },
     before: [write(istio())],
@@ -159,8 +216,26 @@ export const istioCells: Cells = {
   'port in use': { before: [write(istio()), listenInPod(15_006)], fails: 'port-taken' },
   'no default route, no rules': { shape: { defaultRoute: false }, fails: 'not-redirected' },
   'no route at all': { shape: { gateway: 'none' }, before: [write(istio())] },
+  // the mesh itself adds the address on `lo` that is connected to
+  'no route at all, IPv6, no rules': {
+    shape: { families: 'ipv6', gateway: 'none' },
+    fails: 'not-redirected',
+  },
+  'IPv6 is switched off in the pod': {
+    shape: { families: 'ipv4' },
+    before: [switchOffIPv6, write(istio())],
+  },
   'correct rules, lo is down': { before: [write(istio()), downLo], fails: 'not-redirected' },
-  'the target itself answers': { before: [listenInPod(15_002, 'banner')], fails: 'answered-by-someone-else' },
+  'the target itself answers': {
+    before: [listenInPod(15_002, 'banner')],
+    fails: 'answered-by-someone-else',
+    says: /to 127\.0\.0\.6:15002 that ended at port 15002 of this pod, whose other end sent something else\./,
+  },
+  'the target closes at once': {
+    before: [listenInPod(15_002, 'close')],
+    fails: 'answered-by-someone-else',
+    says: / that ended at port 15002 of this pod, whose other end said nothing\./,
+  },
   'the target echoes': { before: [listenInPod(15_002, 'echo')], fails: 'answered-by-someone-else' },
   'the target itself answers, correct rules': {
     before: [write(istio()), listenInPod(15_002, 'banner')],
@@ -173,6 +248,7 @@ export const istioCells: Cells = {
   'the target connects back to the pod': {
     before: [listenInPod(15_002, 15_006)],
     fails: 'answered-by-someone-else',
+    says: / that ended at port 15002 of this pod, whose other end relayed the token/,
   },
   'rules are written after 3 s': { while: [{ after: 3000, step: write(istio()) }] },
   'half breaks at 2 s, the rest appears at 3 s': {

@@ -18,6 +18,8 @@ export interface Plan {
 export interface Cell extends Plan {
   /** The reason of the checks that do not pass, such as `not-redirected (IPv6)`; if absent, all checks pass. */
   fails?: string;
+  /** What the log has to contain. */
+  says?: RegExp;
 }
 
 /** A cell for each situation that applies to a network. Comments in the network's file explain missing cells. */

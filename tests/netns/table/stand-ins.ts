@@ -8,10 +8,10 @@ import { Sandbox } from '../harness/sandbox.ts';
 const setting = async (sandbox: Sandbox, path: string, value: number): Promise<void> =>
   void (await sandbox.exec('node', 'sh', ['-c', `echo ${value} > /proc/sys/net/${path}`]));
 
-async function link(sandbox: Sandbox, name: string, mac: string): Promise<void> {
+async function link(sandbox: Sandbox, name: string): Promise<void> {
   await sandbox.ip(
     'node',
-    `link add name ${name} address ${mac} type veth peer name eth0 netns ${sandbox.pod}`,
+    `link add name ${name} address 02:00:00:00:00:01 type veth peer name eth0 netns ${sandbox.pod}`,
     `link set ${name} up`,
   );
   await sandbox.ip('pod', 'link set eth0 up');
@@ -33,68 +33,6 @@ const gateways = (sandbox: Sandbox, device: string): string[] =>
       `addr add ${withPrefix(family, gatewayAddress[family], 'subnet')} dev ${device}${nodad(family)}`,
   );
 
-/** Gives the node a default route, because proxy ARP answers only for addresses to which the node has a route. */
-const connectNode = (sandbox: Sandbox): Promise<string> =>
-  sandbox.ip(
-    'node',
-    'link add uplink type veth peer name fabric',
-    'link set fabric up',
-    'link set uplink up',
-    'addr add 192.168.50.2/24 dev uplink',
-    'route replace default via 192.168.50.1 dev uplink',
-  );
-
-/**
- * Calico's network as its plugin sets it up (projectcalico/calico, cni-plugin/pkg/dataplane/linux): a host route to the
- * pod, and proxy ARP for a gateway that no interface has. The IPv6 gateway is the node end's link-local address.
- */
-export async function calico(): Promise<Sandbox> {
-  const sandbox = await Sandbox.make({ gateway: 'none' });
-  await connectNode(sandbox);
-  await link(sandbox, 'cali0', 'ee:ee:ee:ee:ee:ee');
-  for (const [path, value] of [
-    ['ipv4/neigh/cali0/proxy_delay', 0],
-    ['ipv4/conf/cali0/proxy_arp', 1],
-    ['ipv4/conf/cali0/forwarding', 1],
-    ['ipv6/conf/cali0/proxy_ndp', 1],
-    ['ipv6/conf/cali0/forwarding', 1],
-  ] as const) {
-    await setting(sandbox, path, value);
-  }
-  await sandbox.ip(
-    'node',
-    `route add ${podAddress.ipv4} dev cali0 scope link`,
-    `route add ${podAddress.ipv6} dev cali0`,
-  );
-  await sandbox.ip(
-    'pod',
-    'route add 169.254.1.1 dev eth0 scope link',
-    'route add default via 169.254.1.1 dev eth0',
-    'route add default via fe80::ecee:eeff:feee:eeee dev eth0',
-    `addr add ${withPrefix('ipv4', podAddress.ipv4, 'host')} dev eth0`,
-    `addr add ${withPrefix('ipv6', podAddress.ipv6, 'host')} dev eth0 nodad`,
-  );
-  return sandbox;
-}
-
-/** Flannel's network as the bridge plugin sets it up (`isDefaultGateway`): bridge cni0 has the gateway's address. */
-export async function flannel(): Promise<Sandbox> {
-  const sandbox = await Sandbox.make({ gateway: 'none' });
-  await sandbox.ip('node', 'link add cni0 type bridge', 'link set cni0 up', ...gateways(sandbox, 'cni0'));
-  await link(sandbox, 'veth0', '02:00:00:00:00:01');
-  await sandbox.ip(
-    'node',
-    'link set veth0 master cni0',
-    // stands for flanneld's route to the pods of another node
-    'link add flannel.1 type veth peer name fabric',
-    'link set fabric up',
-    'link set flannel.1 up',
-    'route add 10.244.2.0/24 dev flannel.1',
-  );
-  await giveSubnet(sandbox);
-  return sandbox;
-}
-
 /**
  * A stand-in for OVN-Kubernetes: a bridge in place of br-int, and a network namespace in place of the logical router,
  * whose port answers for the gateway. ovn-controller connects pods with flows; here the pod's port is in the bridge.
@@ -113,7 +51,7 @@ export async function ovnKubernetes(): Promise<Sandbox> {
   );
   const lines = ['link set rtos up', ...gateways(sandbox, 'rtos')];
   await run('ip', ['-netns', router, '-batch', '-'], `${lines.join('\n')}\n`);
-  await link(sandbox, 'ovnport', '02:00:00:00:00:01');
+  await link(sandbox, 'ovnport');
   await sandbox.ip('node', 'link set ovnport master br-int');
   await giveSubnet(sandbox);
   return sandbox;
@@ -126,7 +64,15 @@ export async function ovnKubernetes(): Promise<Sandbox> {
  */
 export async function azure(): Promise<Sandbox> {
   const sandbox = await Sandbox.make({ gateway: 'stand-in' });
-  await connectNode(sandbox);
+  // a default route, because proxy ARP answers only for addresses to which the node has a route
+  await sandbox.ip(
+    'node',
+    'link add uplink type veth peer name fabric',
+    'link set fabric up',
+    'link set uplink up',
+    'addr add 192.168.50.2/24 dev uplink',
+    'route replace default via 192.168.50.1 dev uplink',
+  );
   for (const name of ['forwarding', 'proxy_arp']) await setting(sandbox, `ipv4/conf/pod0/${name}`, 1);
   return sandbox;
 }
@@ -149,7 +95,7 @@ export async function antrea(): Promise<Sandbox> {
     'link set antrea-gw0 up',
     ...gateways(sandbox, 'antrea-gw0'),
   );
-  await link(sandbox, 'podport', '02:00:00:00:00:01');
+  await link(sandbox, 'podport');
   await sandbox.ip('node', 'link set podport master br-int');
   await giveSubnet(sandbox);
   return sandbox;

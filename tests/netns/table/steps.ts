@@ -2,18 +2,17 @@ import {
   type Families,
   type Family,
   familiesOf,
-  gatewayAddress,
   otherPodAddress,
   outsideAddress,
   podAddress,
   secondAddress,
   withPrefix,
 } from '../harness/addresses.ts';
-import { type Listening, listen, talk } from '../harness/listeners.ts';
+import { type Listening, listen } from '../harness/listeners.ts';
 import { podNamespace } from '../harness/pods.ts';
 import type { Sandbox } from '../harness/sandbox.ts';
 import { ztunnelPorts } from '../rules/ambient.ts';
-import { type Backend, flushRules, type RuleSet, writeRules } from '../rules/backends.ts';
+import { type Backend, type RuleSet, writeRules } from '../rules/backends.ts';
 import type { Step } from './plan.ts';
 
 export const write =
@@ -21,7 +20,10 @@ export const write =
   (sandbox) =>
     writeRules(sandbox, rules, options);
 
-export const flush: Step = flushRules;
+/** Removes all rules of iptables-nft and nftables, as the restart of a firewall service does. */
+export const flush: Step = async (sandbox) => {
+  await sandbox.exec('pod', 'nft', ['flush', 'ruleset']);
+};
 
 /** ztunnel opens its sockets in the pod, on all addresses of the pod's families. */
 export const openZtunnel: Step = (sandbox) =>
@@ -50,18 +52,13 @@ export const silenceGateway: Step = async (sandbox) => {
   await sandbox.ip('node', 'addr flush dev pod0');
 };
 
-/** Nothing answers for the IPv6 gateway. Meanwhile, the pod sends to other hosts, which do answer. */
-export const silenceAmongOthers: Step = async (sandbox) => {
-  const neighbour = 'fd00:10:244:1::99';
-  await sandbox.exec('node', 'ip', ['-6', 'addr', 'flush', 'dev', 'pod0', 'scope', 'global']);
-  await sandbox.ip('node', `addr add ${neighbour}/128 dev pod0 nodad`);
-  await sandbox.ip('pod', `route replace ${neighbour} dev eth0`);
-  await talk(sandbox, { hosts: [gatewayAddress.ipv4, neighbour], bytes: 1200, every: 30 });
-};
-
 /** `lo` is down, as if the plugin `loopback` had not run, so redirected connections cannot work. */
 export const downLo: Step = async (sandbox) => {
   await sandbox.ip('pod', 'link set lo down');
+};
+
+export const switchOffIPv6: Step = async (sandbox) => {
+  await sandbox.exec('pod', 'sh', ['-c', 'echo 1 | tee /proc/sys/net/ipv6/conf/*/disable_ipv6']);
 };
 
 /** The node drops everything from the pod except ARP and neighbour discovery. */

@@ -30,8 +30,8 @@ export async function installedNode(...images: Image[]): Promise<Installed> {
 }
 
 /** As {@link installedNode}, with a mesh's plugin in the node's chain. */
-export async function meshedNode(): Promise<Installed> {
-  const installed = await installedNode(installerImage());
+export async function meshedNode(...images: Image[]): Promise<Installed> {
+  const installed = await installedNode(installerImage(), ...images);
   await installed.cluster.apply(...linkerdCni(installed.cluster.server, 0));
   await chained(installed.node);
   return installed;

@@ -2,29 +2,17 @@ import assert from 'node:assert/strict';
 import { syncBuiltinESMExports } from 'node:module';
 import { after, before, mock, suite, type TestContext, test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Event } from '../../../webhook/cluster/events/event.ts';
 import type { PodEvidence, Unready } from '../../../webhook/core/facts/pod-evidence.ts';
 import { Evidence } from '../../../webhook/core/networks/evidence.ts';
 import { watchEvidence } from '../../../webhook/leader/duplicate-addresses.ts';
 import { evidencePod, now } from '../core/networks/pods.ts';
-import { switchedLead } from './scene.ts';
+import { eventQueue, switchedLead } from './scene.ts';
 
 /** A leader, and pod `a`, which a watch shows with or without `unready`. */
 function scene(t: TestContext, capacity = 200) {
   const evidence = new Evidence();
   evidence.markSynced();
-  const written: Event[] = [];
-  const names = new Set<string>();
-  const events = {
-    capacity,
-    /** Like the recorder, writes no event twice. */
-    add: (event: Event): boolean => {
-      const name = `${event.reason} ${event.occasion}`;
-      if (names.has(name)) return false;
-      names.add(name);
-      return written.push(event) > 0;
-    },
-  };
+  const { written, queue: events } = eventQueue(capacity);
   const { leader } = switchedLead();
   let version = 1;
   const shows = (isReady: boolean, more: Partial<PodEvidence> = {}): void => {

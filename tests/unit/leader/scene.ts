@@ -30,6 +30,19 @@ export function switchedLead(leads = true) {
   return { leader, lead };
 }
 
+/** A queue of events that, as the recorder does, accepts each event once. */
+export function eventQueue(capacity = 200) {
+  const written: Event[] = [];
+  const known = new Set<string>();
+  const add = (event: Event): boolean => {
+    const name = `${event.regarding.uid} ${event.reason} ${event.occasion}`;
+    if (known.has(name)) return false;
+    known.add(name);
+    return written.push(event) > 0;
+  };
+  return { written, queue: { capacity, add } };
+}
+
 /** How often a controller looks at all objects in these tests, in milliseconds. */
 export const resync = 150;
 

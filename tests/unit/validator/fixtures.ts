@@ -1,19 +1,6 @@
 import { type Finding, failed, passed, type Result } from '../../../validator/finding.ts';
 import type { Reason } from '../../../validator/reasons.ts';
-import type { ProfileCheck } from '../../../validator/shared/contract.ts';
 import { type Report, verdictOf } from '../../../validator/verdict.ts';
-import { builtInProfiles } from '../../../webhook/config/builtin.ts';
-import { planFor } from '../../../webhook/core/proof/plan.ts';
-import { policyOf } from '../../support/configurations.ts';
-
-/** The checks of every built-in profile, as the injector writes them. */
-export function loadBuiltInChecks(): ProfileCheck[] {
-  const pod = { metadata: {}, spec: { containers: [] } };
-  return builtInProfiles().flatMap((profile) => {
-    const { checks } = planFor({ pod, namespace: 'shop' }, [profile], { labels: {} }, policyOf().proof);
-    return JSON.parse(JSON.stringify(checks)) as ProfileCheck[];
-  });
-}
 
 /** The result of a redirect check with this finding. */
 export function redirectResult(finding: Finding): Result {

@@ -19,8 +19,18 @@ test('timers in their order, each in a turn of its own; one that is prevented do
   await turns(1);
   assert.deepEqual(came, ['early']);
   assert.equal(kernel.polls.at(-1), 11, 'a whole number of milliseconds, not earlier');
+  const before = kernel.now;
   await turns(1);
-  assert.deepEqual(came, ['early', 'late']);
+  assert.deepEqual([came, kernel.now - before], [['early', 'late'], 9]);
+});
+
+test('timers that are due at once, in the order of their times', async () => {
+  const came: string[] = [];
+  after(3, () => came.push('second'));
+  after(2, () => came.push('first'));
+  kernel.now += 5;
+  await turns(2);
+  assert.deepEqual(came, ['first', 'second']);
 });
 
 test('a descriptor that one event closes is not told of its own', async () => {

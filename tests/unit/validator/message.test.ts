@@ -159,24 +159,18 @@ test('a message that another wrote says nothing, or what its fields of the right
   assert.deepEqual(readMessage(JSON.stringify({ checks })), { checks: expected });
 });
 
-test('a check that passed: the line says what was expected and seen', () => {
+test('the line of a check says what was expected and seen, and after a failure what to check', () => {
   assert.equal(
     sentenceOn(good),
     'linkerd: redirect IPv4 passed: expected a connection to 192.0.2.2:1404 to come back to port 4140 by the ' +
       'outbound rule; saw its own token come back from 192.0.2.2:1404.',
   );
-});
-
-test('a check that failed: the line says what to check', () => {
   assert.match(
     sentenceOn(bad('not-redirected')),
     /^linkerd: redirect IPv4 failed \(not-redirected\): expected .+; saw no answer from 192\.0\.2\.2:1404\. Check /,
   );
-});
-
-test('a check of the whole pod names no family', () => {
-  const { family: _, ...whole } = bad('interface-missing');
-  assert.match(sentenceOn({ ...whole, check: 'interfaces' }), /^linkerd: interfaces failed/);
+  const { family: _, ...ofPod } = bad('interface-missing');
+  assert.match(sentenceOn({ ...ofPod, check: 'interfaces' }), /^linkerd: interfaces failed/);
 });
 
 test('the last line is the verdict', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { judgeInterfaces, worstFailure } from '../../../validator/checks/interfaces.ts';
+import { judgeInterfaces, unconfirmed } from '../../../validator/checks/interfaces.ts';
 import { readNetworkStatus, readNetworks } from '../../../validator/networks.ts';
 import type { Device } from '../../../validator/pod.ts';
 import { type Address, parseAddress } from '../../../validator/shared/addresses.ts';
@@ -65,12 +65,13 @@ const judge = (text: string, devices: Device[], known?: string): Status => {
     known === undefined ? undefined : readNetworkStatus(known, addresses('10.9.0.2'), devices),
     devices,
   );
-  const reason = worstFailure(results)?.reason;
-  const note = results.flatMap((it) => it.note ?? []).join('; ');
+  const reason = results.flatMap((it) => (it.passed ? [] : it.reason))[0];
+  const notes = results.flatMap((it) => (it.passed && it.note) || []);
+  const note = notes.filter((it) => it !== unconfirmed).join('; ');
   return {
     ...(reason && { reason }),
     ...(note && { note }),
-    confirmed: results.every(({ confirmed }) => confirmed),
+    confirmed: !notes.includes(unconfirmed),
   };
 };
 
@@ -78,8 +79,8 @@ test('without network-status, an interface without an address stays open', () =>
   assert.deepEqual(judge('lan', [device('net1', true, '172.16.0.5')]), { confirmed: false });
   assert.deepEqual(judge('lan', [device('net1', true)]), { confirmed: false });
   const results = (...ips: string[]): (true | undefined)[] =>
-    judgeInterfaces(readNetworks('lan', 'apps') ?? [], undefined, [device('net1', true, ...ips)]).map(
-      ({ addressless }) => addressless,
+    judgeInterfaces(readNetworks('lan', 'apps') ?? [], undefined, [device('net1', true, ...ips)]).map((it) =>
+      it.passed ? it.preliminary : undefined,
     );
   assert.deepEqual([results(), results('172.16.0.5')], [[true], [undefined]]);
   assert.equal(judge('lan', []).reason, 'interface-missing');
@@ -93,6 +94,11 @@ test('an interface without the requested address fails, unless network-status sa
   assert.equal(judge(none, [device('net1', true)]).reason, undefined);
   const bare = JSON.stringify([JSON.parse(status)[0], { name: 'apps/lan', interface: 'net1' }]);
   assert.equal(judge(asked, [device('net1', true)], bare).reason, undefined);
+  assert.equal(judge(asked, [], listing()).reason, 'interface-missing');
+});
+
+test('an interface that network-status lists has to be up', () => {
+  assert.equal(judge('lan', [device('net1', false, '172.16.0.5')], status).reason, 'interface-down');
 });
 
 test('network-status names the interface if the pod does not', () => {
@@ -201,8 +207,8 @@ test('in a pod that requests devices, the kernel need not show an interface of n
   const asked = readNetworks('lan', 'apps') ?? [];
   const saidOf = (text: string, devices: Device[] = []): string | undefined => {
     const known = readNetworkStatus(text, addresses('10.9.0.2'), devices);
-    const [result] = judgeInterfaces(asked, known, devices, true);
-    return result?.problem?.reason ?? result?.note;
+    const [finding] = judgeInterfaces(asked, known, devices, true);
+    return finding?.passed ? finding.note : finding?.reason;
   };
   assert.equal(saidOf(status), 'net1 is missing, or driven in user space');
   assert.equal(saidOf(status, [device('net1', true, '172.16.0.6')]), 'address-differs');

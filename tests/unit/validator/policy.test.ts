@@ -87,63 +87,46 @@ async function prove(
 const [server, dns] = ['10.0.0.1', '10.0.0.53'];
 const blocked = [`${server}:443`];
 const allowed = [`${dns}:53`];
-/** A network in which the allowed target answers, and the blocked one as given. */
-const serverEnds =
-  (how: (at: number) => End | [End, number]): Network =>
-  (address, at) =>
-    address === server ? how(at) : 'connected';
-const steps = (...ends: End[]): Network =>
-  serverEnds((at) => ends[Math.min(Math.floor(at / 500), ends.length - 1)]);
+const [notInForce, tooStrict] = ['policy-not-in-force', 'policy-too-strict'];
+type How = End | ((at: number) => End | [End, number]);
+
+/** A network in which the blocked target ends dials as given, and so does the allowed one. */
+const ends =
+  (ofServer: How, ofDns: How): Network =>
+  (address, at) => {
+    const how = address === server ? ofServer : ofDns;
+    return typeof how === 'function' ? how(at) : how;
+  };
+/** A network in which the blocked target ends dials in another way each half second, and the last way stays. */
+const steps = (...hows: End[]): Network =>
+  ends((at) => hows[Math.min(Math.floor(at / 500), hows.length - 1)], 'connected');
+const open = ends('connected', 'connected');
+const shut = ends(undefined, 'connected');
 
 const rows: [what: string, how: Network, result: string][] = [
-  ['silence', serverEnds(() => undefined), 'passed'],
-  ['an ICMP error', serverEnds(() => 'icmp'), 'passed'],
-  ['an ICMP error that the kernel reports by its code only', serverEnds(() => 'old kernel'), 'passed'],
-  ['a connection', serverEnds(() => 'connected'), 'policy-not-in-force'],
-  ['a reset connection', serverEnds(() => 'reset'), 'connect-refused'],
-  ['no route', serverEnds(() => 'no route'), 'unreachable'],
-  ['an answer that takes a second', serverEnds(() => ['connected', 1000]), 'policy-not-in-force'],
+  ['silence', shut, 'passed'],
+  ['an ICMP error', ends('icmp', 'connected'), 'passed'],
+  ['an ICMP error that the kernel reports by its code only', ends('old kernel', 'connected'), 'passed'],
+  ['a reset connection', ends('reset', 'connected'), 'connect-refused'],
+  ['no route', ends('no route', 'connected'), 'unreachable'],
+  ['an answer that takes a second', ends(() => ['connected', 1000], 'connected'), notInForce],
   [
-    'rules that come and go each half second',
-    serverEnds((at) => (at % 1000 < 500 ? undefined : 'connected')),
-    'policy-not-in-force',
+    'rules that come and go',
+    ends((at) => (at % 1000 < 500 ? undefined : 'connected'), 'connected'),
+    notInForce,
   ],
   ['rules that come late', steps('connected', 'connected', 'connected', undefined), 'passed'],
   ['a reset connection, then rules', steps('reset', 'reset', undefined), 'passed'],
-  ['the allowed target is silent', () => undefined, 'policy-too-strict'],
-  [
-    'the allowed target is rejected',
-    (address) => (address === dns ? 'icmp' : undefined),
-    'policy-too-strict',
-  ],
-  ['the allowed target resets', (address) => (address === dns ? 'reset' : undefined), 'connect-refused'],
-  [
-    'no target answers once the rules are there',
-    (_, at) => (at < 2000 ? 'connected' : undefined),
-    'policy-too-strict',
-  ],
-  ['all targets answer', () => 'connected', 'policy-not-in-force'],
-  [
-    'only the blocked target answers',
-    (address) => (address === server ? 'connected' : undefined),
-    'policy-not-in-force',
-  ],
-  [
-    'the blocked target resets, and there is no route to the allowed one',
-    (address) => (address === server ? 'reset' : 'no route'),
-    'connect-refused',
-  ],
-  [
-    'no route to the blocked target, and the allowed one is rejected',
-    (address) => (address === server ? 'no route' : 'icmp'),
-    'unreachable',
-  ],
-  ['no route to the allowed target', (address) => (address === dns ? 'no route' : undefined), 'unreachable'],
-  [
-    'the allowed target answers after a lost packet',
-    (address) => (address === dns ? ['connected', 1100] : undefined),
-    'passed',
-  ],
+  ['the allowed target is silent', ends(undefined, undefined), tooStrict],
+  ['the allowed target is rejected', ends(undefined, 'icmp'), tooStrict],
+  ['the allowed target resets', ends(undefined, 'reset'), 'connect-refused'],
+  ['no target answers once the rules are there', (_, at) => (at < 2000 ? 'connected' : undefined), tooStrict],
+  ['all targets answer', open, notInForce],
+  ['only the blocked target answers', ends('connected', undefined), notInForce],
+  ['the blocked target resets, no route to the allowed one', ends('reset', 'no route'), 'connect-refused'],
+  ['no route to the blocked target, the allowed one is rejected', ends('no route', 'icmp'), 'unreachable'],
+  ['no route to the allowed target', ends(undefined, 'no route'), 'unreachable'],
+  ['the allowed target answers after a lost packet', ends(undefined, () => ['connected', 1100]), 'passed'],
 ];
 for (const [what, how, result] of rows) {
   test(`${what}: ${result}`, async () => {
@@ -182,7 +165,6 @@ test('each target counts, whatever its place', async () => {
 });
 
 test('only a proof without an allowed target has a note', async () => {
-  const shut = serverEnds(() => undefined);
   assert.equal((await prove(blocked, allowed, shut)).note, undefined);
   const { note } = await prove(blocked, [], shut);
   assert.equal(note, 'without an allowed target, a pod whose packets are lost passes too');
@@ -234,18 +216,10 @@ for (const after of [300, 1000]) {
 }
 
 test('few dials: at most three a second while a blocked target answers, and four when none does', async () => {
-  await prove(
-    blocked,
-    allowed,
-    serverEnds(() => 'connected'),
-  );
+  await prove(blocked, allowed, open);
   const answered = dials.filter(({ address }) => address === server).length;
   assert.ok(answered <= 18, `${answered} dials in 6 s`);
-  const { seconds } = await prove(
-    blocked,
-    allowed,
-    serverEnds(() => undefined),
-  );
+  const { seconds } = await prove(blocked, allowed, shut);
   assert.deepEqual([dials.length, seconds], [8, 1]);
   // a connection that stays open would count against the target's limits
   assert.deepEqual(

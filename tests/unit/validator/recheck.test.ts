@@ -6,45 +6,12 @@ import type { RedirectCheck } from '../../../validator/shared/contract.ts';
 import { kernel, native, settled } from './kernel.ts';
 
 const { expectedOf, plan, laterForm } = await import('../../../validator/plan.ts');
-const { next, outcomeOf, readMemory, waitFor } = await import('../../../validator/recheck.ts');
+const { outcomeOf, readMemory, waitFor } = await import('../../../validator/recheck.ts');
 const { attemptProxied } = await import('../../../validator/checks/redirect.ts');
 const { readPod } = await import('../../../validator/pod.ts');
 const { failed, passed } = await import('../../../validator/finding.ts');
 
 /* Rechecks of a running pod. */
-
-test('the port closes at the last of the failures in a row, and opens at the first pass', () => {
-  const rows: [
-    state: [number, boolean],
-    outcome: Parameters<typeof next>[1],
-    after: [number, boolean],
-    change?: string,
-  ][] = [
-    [[0, true], 'passed', [0, true]],
-    [[0, true], 'failed', [1, true], 'failing'],
-    [[1, true], 'failed', [2, true]],
-    [[2, true], 'failed', [3, false], 'lost'],
-    [[3, false], 'failed', [4, false]],
-    [[4, false], 'passed', [0, true], 'recovered'],
-    [[3, false], 'passed', [0, true], 'recovered'],
-    // fewer failures than count as a loss
-    [[2, true], 'passed', [0, true]],
-    // neither a pass nor a failure
-    [[0, true], 'nothing', [0, true]],
-    [[2, true], 'nothing', [2, true]],
-    [[3, false], 'nothing', [3, false]],
-    // a container that started again opens the port at the first pass, which is no recovery
-    [[0, false], 'nothing', [0, false]],
-    [[0, false], 'failed', [1, false], 'failing'],
-    [[2, false], 'passed', [0, true]],
-    [[0, false], 'passed', [0, true]],
-  ];
-  for (const [[failures, isOpen], outcome, after, change] of rows) {
-    const state = next({ failures, isOpen }, outcome, 3);
-    const what = `${failures} ${isOpen} ${outcome}`;
-    assert.deepEqual([[state.failures, state.isOpen], state.change], [after, change], what);
-  }
-});
 
 test('the time to the next recheck: from start to start, random after a pass', () => {
   const rows: [failures: number, elapsed: number, share: number, wait: number][] = [
@@ -63,27 +30,38 @@ test('the time to the next recheck: from start to start, random after a pass', (
     assert.equal(waitFor(60_000, failures, elapsed, share), wait, `${failures} ${elapsed} ${share}`);
 });
 
-test('a loss outweighs what says nothing, which outweighs a pass', () => {
+test('a loss outweighs a pass, which is partial beside what says nothing', () => {
   const way = { check: 'gateway', finding: passed('it') } as const;
-  const finding = (check: 'redirect' | 'captured' | 'roundTrip', reason: Parameters<typeof failed>[0]) =>
-    ({ check, finding: failed(reason, '') }) as const;
+  const finding = (
+    check: 'redirect' | 'captured' | 'gateway' | 'policy',
+    reason: Parameters<typeof failed>[0],
+  ) => ({ check, finding: failed(reason, '') }) as const;
   const losses = [
     finding('redirect', 'not-redirected'),
     finding('captured', 'no-listener'),
     finding('captured', 'no-route'),
     finding('captured', 'address-unknown'),
-    finding('roundTrip', 'node-silent'),
+    finding('gateway', 'gateway-silent'),
+    finding('policy', 'policy-not-in-force'),
   ];
   const nothing = [
     finding('redirect', 'no-listener'),
-    finding('roundTrip', 'starved'),
-    finding('roundTrip', 'send-refused'),
+    finding('gateway', 'starved'),
+    finding('gateway', 'send-refused'),
+    // another program, or the DNS
+    finding('policy', 'policy-too-strict'),
+    finding('policy', 'connect-refused'),
+    finding('policy', 'name-unknown'),
     finding('captured', 'not-readable'),
     finding('captured', 'no-target'),
     finding('captured', 'unexpected'),
   ];
   assert.equal(outcomeOf([way, way]), 'passed');
-  for (const it of nothing) assert.equal(outcomeOf([way, it]), 'nothing', JSON.stringify(it));
+  assert.equal(outcomeOf([]), 'passed');
+  for (const it of nothing) {
+    assert.equal(outcomeOf([it]), 'nothing', JSON.stringify(it));
+    assert.equal(outcomeOf([way, it]), 'partly', JSON.stringify(it));
+  }
   for (const it of losses) assert.equal(outcomeOf([way, ...nothing, it]), 'failed', JSON.stringify(it));
 });
 
@@ -109,10 +87,10 @@ const asked = readChecks(
   ]),
 );
 
-test('the later forms: without the witness and reach, and with policy only if it is asked for', () => {
+test('the later forms: without the witness, roundTrip and reach, and with policy only if it is asked for', () => {
   const steps = plan(asked, { families: ['IPv4'] });
   const names = (hasPolicy: boolean): string[] => laterForm(steps, hasPolicy).map(({ name }) => name);
-  const usual = ['redirect', 'redirect', 'captured', 'interfaces', 'address', 'gateway', 'roundTrip'];
+  const usual = ['redirect', 'redirect', 'captured', 'interfaces', 'address', 'gateway'];
   assert.deepEqual(names(false), usual);
   assert.deepEqual(names(true), [...usual, 'policy']);
   assert.ok(laterForm(steps, true).every(({ isLater }) => isLater));
@@ -226,6 +204,9 @@ test('the settings of rechecks are read, and nothing else', () => {
     [{ ...settings, failures: '3' }, /failures is not from 3 to 100/],
     [{ ...settings, failures: 3.5 }, /failures is not from 3 to 100/],
     [{ ...settings, port: 65_536 }, /port is not a port/],
+    [{ ...settings, port: 0 }, /port is not understood: 0/],
+    [{ ...settings, policy: 'no' }, /policy is not true: "no"/],
+    [{ ...settings, policy: false }, /policy is not understood: false/],
     [{ ...settings, onFailure: 'log' }, /unknown setting onFailure/],
     [{ ...settings, timeout: '1s' }, /unknown setting timeout/],
   ];

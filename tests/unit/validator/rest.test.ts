@@ -73,15 +73,15 @@ const rests = (wait: number, { failures, readiness, startup }: Memory): string =
 };
 
 test('a recheck that passes: it says nothing, and rests for a random time', async () => {
-  for (const [high, low, wait] of [
-    [0, 0, 8000],
-    [128, 0, 10_000],
-    [255, 255, 12_000],
+  for (const [failures, high, low, wait] of [
+    [0, 0, 0, 8000],
+    [2, 128, 0, 10_000],
+    [0, 255, 255, 12_000],
   ] as const) {
     acts = [];
     bytes = [high, low];
-    const memory = { failures: 0, readiness: 5, startup: 6 };
-    assert.deepEqual(await after(memory), [[rests(wait, memory)], 0]);
+    const memory = { failures, readiness: 5, startup: 6 };
+    assert.deepEqual(await after(memory), [[rests(wait, { ...memory, failures: 0 })], 0]);
   }
 });
 
@@ -111,7 +111,7 @@ test('a check is retried for no longer than its time-out', async () => {
 
 test('the last failure closes the port, and later ones find it closed', async () => {
   address = undefined;
-  const [[lost, closes, end], took] = await after({ failures: 2, readiness: 5, startup: 6 });
+  const [[closes, lost, end], took] = await after({ failures: 2, readiness: 5, startup: 6 });
   const cause = 'a address IPv4 address-missing.';
   const says = 'network lost: 3 rechecks in a row failed';
   assert.equal(lost, `${says}, and the readiness port 14041 is closed: ${cause}`);
@@ -121,6 +121,11 @@ test('the last failure closes the port, and later ones find it closed', async ()
   acts = [];
   const [later] = await after({ failures: 3, readiness: -1, startup: 6 });
   assert.deepEqual(later, [rests(10_000 - took, { failures: 4, readiness: -1, startup: 6 })]);
+
+  // a network that works again does not wait for a long interval
+  acts = [];
+  const [long] = await after({ failures: 3, readiness: -1, startup: 6 }, { ...settings, interval: 600_000 });
+  assert.deepEqual(long, [rests(10_000, { failures: 4, readiness: -1, startup: 6 })]);
 
   acts = [];
   const { port: _, ...withoutPort } = settings;
@@ -143,10 +148,12 @@ test('the first pass opens the port; without a port it is only said', async () =
   const [said] = await after(lost, withoutPort);
   assert.deepEqual(said, ['network recovered: a recheck passed.', rests(10_000, { ...lost, failures: 0 })]);
 
-  // a run that follows a pass
-  acts = [];
-  const [first] = await after({ ...lost, failures: 0 });
-  assert.deepEqual(first.slice(1), ['listens 40', rests(10_000, { ...lost, failures: 0, readiness: 40 })]);
+  // a run that follows a pass: the first pass is no recovery
+  for (const failures of [0, 2]) {
+    acts = [];
+    const [first] = await after({ ...lost, failures });
+    assert.deepEqual(first.slice(1), ['listens 40', rests(10_000, { ...lost, failures: 0, readiness: 40 })]);
+  }
 });
 
 test('a run that follows a pass, and whose recheck fails: the port stays closed', async () => {
@@ -155,6 +162,11 @@ test('a run that follows a pass, and whose recheck fails: the port stays closed'
   assert.match(count ?? '', /^recheck failed \(1 of 3\)/);
   // the next recheck comes soon, because it is not known yet whether the network works
   assert.equal(end, rests(2000, { failures: 1, readiness: -1, startup: -1 }));
+
+  acts = [];
+  const { port: _, ...withoutPort } = settings;
+  const [without, took] = await after({ failures: 0, readiness: -1, startup: -1 }, withoutPort);
+  assert.equal(without[2], rests(10_000 - took, { failures: 1, readiness: -1, startup: -1 }));
 });
 
 test('only the checks that show a loss are named, and only those asked for are repeated', async () => {
@@ -184,26 +196,23 @@ test('only the checks that show a loss are named, and only those asked for are r
 });
 
 test('a finding that may still become better is enough: the first proof has waited for it', async () => {
-  const given = readChecks(JSON.stringify([{ profile: 'a', roundTrip: { mode: 'prefer', timeout } }]));
-  Object.assign(native, {
-    route: () => {
-      throw new Error('ENETUNREACH');
-    },
-    datagrams: () => 7,
-    connect: () => {
-      throw new Error('ENETUNREACH');
-    },
-    sendTo: () => 1,
-    icmpErrors: () => [],
-    readFile: () => '',
-  });
+  const given = readChecks(JSON.stringify([{ profile: 'a', interfaces: { timeout } }]));
+  const interfaces = native.interfaces;
+  native.interfaces = () => [{ name: 'net1', flags: 0x41, address: '10.1.0.2', mac: '' }];
+  kernel.now += 1000;
   const start = kernel.now;
   const memory = { failures: 1, readiness: 5, startup: -1 };
-  const asking = readPod({ CNI_GATE_POD_IPS: '10.244.10.7', CNI_GATE_NODE_IPS: '10.0.0.1' }, 1, () => []);
+  const networks = {
+    CNI_GATE_POD_IPS: '10.244.10.7',
+    CNI_GATE_NETWORKS: 'second',
+    CNI_GATE_POD_NAMESPACE: 'a',
+  };
+  const asking = readPod(networks, 1, () => []);
   const all = { steps: plan(given, asking), pod: asking, witness };
   await assert.rejects(settled(recheck(memory, settings, all)), /exit 69/);
   assert.ok(kernel.now - start < 200, `${kernel.now - start}`);
   assert.match(acts.at(-1) ?? '', /"recheck","0","5","-1"/);
+  native.interfaces = interfaces;
 });
 
 test('a port that is taken: the next recheck tries again', async () => {
@@ -221,10 +230,67 @@ test('what says nothing changes nothing, and says nothing', async () => {
   native.interfaces = () => {
     throw new Error('EMFILE');
   };
-  const memory = { failures: 2, readiness: 5, startup: -1 };
-  const [[end, ...others]] = await after(memory);
+  for (const [failures, readiness, wait] of [
+    [0, 5, 10_000],
+    [2, 5, 10_000],
+    [3, -1, 10_000],
+    [2, -1, 2000],
+  ] as const) {
+    acts = [];
+    const memory = { failures, readiness, startup: -1 };
+    assert.deepEqual((await after(memory))[0], [rests(wait, memory)]);
+  }
   native.interfaces = interfaces;
-  assert.deepEqual([end, others], [rests(10_000, memory), []]);
+});
+
+test('what says nothing beside a pass is a pass, unless the network is lost', async () => {
+  const given = readChecks(
+    JSON.stringify([
+      { profile: 'a', address: { timeout } },
+      {
+        profile: 'a',
+        redirect: { direction: 'outbound', listen: 4140, connect: ['192.0.2.2:1404'], timeout },
+      },
+    ]),
+  );
+  // no proxy listens
+  Object.assign(native, {
+    readFile: () => '',
+    route: () => {
+      throw new Error('ENETUNREACH');
+    },
+    connect: () => {
+      throw new Error('ECONNREFUSED');
+    },
+  });
+  const both = { steps: plan(given, pod), pod, witness };
+  for (const [failures, readiness, then] of [
+    [2, 5, { failures: 0, readiness: 5 }],
+    [2, -1, { failures: 0, readiness: 40 }],
+    [3, -1, { failures: 3, readiness: -1 }],
+  ] as const) {
+    acts = [];
+    const memory = { failures, readiness, startup: -1 };
+    await assert.rejects(settled(recheck(memory, settings, both)), /exit 69/);
+    const expected = ['recheck', `${then.failures}`, `${then.readiness}`, '-1'];
+    assert.match(acts.at(-1) ?? '', new RegExp(JSON.stringify(expected).slice(1, -1)), `${failures}`);
+  }
+});
+
+test('a container that was started again while an agent restarts: the port opens soon after', async () => {
+  let memory: Memory = { failures: 0, readiness: -1, startup: -1 };
+  const start = kernel.now;
+  address = undefined;
+  while (memory.readiness < 0) {
+    assert.ok(kernel.now - start < 51_000);
+    if (kernel.now - start >= 40_000) address = '10.244.10.7';
+    acts = [];
+    await after(memory, { ...settings, interval: 3_600_000 });
+    const [, wait, next] = JSON.parse((acts.at(-1) ?? '').slice('rests '.length));
+    const [failures, readiness, startup] = next.slice(1).map(Number);
+    memory = { failures, readiness, startup };
+    kernel.now += wait;
+  }
 });
 
 test('after the first pass: a random time, or no recheck if there is nothing to check', () => {

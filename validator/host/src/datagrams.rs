@@ -6,7 +6,7 @@ use nix::errno::Errno;
 use nix::sys::socket::{self as net, ControlMessageOwned, MsgFlags, SockType, SockaddrStorage, sockopt};
 use rquickjs::{Array, Ctx, Object, Result, TypedArray, function::Func};
 
-use crate::descriptors::{bytes_of, keep, named, with};
+use crate::descriptors::{bytes_of, keep, named, on, with};
 use crate::sockets::{open, parse};
 
 pub fn register(native: &Object) -> Result<()> {
@@ -29,7 +29,7 @@ fn send_to<'js>(
     hops: i32,
 ) -> Result<usize> {
     let bytes = bytes_of(&bytes);
-    let sent = with(socket, |open| {
+    on(&ctx, socket, |open| {
         let to = parse(&address, port)?;
         if to.is_ipv6() {
             net::setsockopt(&open, sockopt::Ipv6Ttl, &hops)?;
@@ -39,18 +39,17 @@ fn send_to<'js>(
         // clears the pending error of an earlier answer, which `sendto` would report instead of sending
         net::getsockopt(&open, sockopt::SocketError)?;
         net::sendto(open.as_raw_fd(), &bytes, &SockaddrStorage::from(to), MsgFlags::MSG_NOSIGNAL)
-    });
-    named(&ctx, sent)
+    })
 }
 
 /// Bytes that have not left the machine yet, including those that wait for a neighbour's link-layer address.
 fn queued(ctx: Ctx, socket: i32) -> Result<i32> {
     let mut count: libc::c_int = 0;
-    let asked = with(socket, |open| {
+    on(&ctx, socket, |open| {
         // SAFETY: `SIOCOUTQ` of udp(7), which is `TIOCOUTQ`, writes one int
         Errno::result(unsafe { libc::ioctl(open.as_raw_fd(), libc::TIOCOUTQ, &mut count) })
-    });
-    named(&ctx, asked.map(|_| count))
+    })?;
+    Ok(count)
 }
 
 /// The error queue: type and code of each ICMP message, its sender, and the part of our datagram that it quotes.

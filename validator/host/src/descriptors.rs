@@ -37,6 +37,11 @@ pub fn with<T>(descriptor: i32, act: impl FnOnce(BorrowedFd) -> nix::Result<T>) 
     OPEN.with_borrow(|open| act(open.get(&descriptor).ok_or(Errno::EBADF)?.as_fd()))
 }
 
+/// As `with`. An error becomes an exception.
+pub fn on<T>(ctx: &Ctx, descriptor: i32, act: impl FnOnce(BorrowedFd) -> nix::Result<T>) -> Result<T> {
+    named(ctx, with(descriptor, act))
+}
+
 /// Copies the bytes of an array.
 pub fn bytes_of(array: &TypedArray<u8>) -> Vec<u8> {
     // SAFETY: no JavaScript runs before the bytes are copied, so the array stays unchanged
@@ -45,7 +50,7 @@ pub fn bytes_of(array: &TypedArray<u8>) -> Vec<u8> {
 
 fn read(ctx: Ctx<'_>, descriptor: i32) -> Result<TypedArray<'_, u8>> {
     let mut bytes = vec![0; CHUNK];
-    let count = named(&ctx, with(descriptor, |open| nix::unistd::read(open, &mut bytes)))?;
+    let count = on(&ctx, descriptor, |open| nix::unistd::read(open, &mut bytes))?;
     bytes.truncate(count);
     TypedArray::new(ctx, bytes)
 }

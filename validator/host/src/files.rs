@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::fd::AsFd;
 
-use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use rquickjs::{
     Ctx, Object, Result, TypedArray,
     function::{Func, Opt},
@@ -57,18 +57,15 @@ fn random(ctx: Ctx<'_>, count: usize) -> Result<TypedArray<'_, u8>> {
     TypedArray::new(ctx, bytes)
 }
 
-/// Retries a few times if a pipe is full, but does not wait for a reader of the log.
+/// As long as a stream takes text without blocking: a reader of the log that stands still must not stop the program.
 fn write(descriptor: i32, text: String) {
     let (out, err) = (std::io::stdout(), std::io::stderr());
     let stream = if descriptor == 1 { out.as_fd() } else { err.as_fd() };
-    let mut left = text.as_bytes();
-    for _ in 0..1000 {
-        match nix::unistd::write(stream, left) {
-            Ok(count) => left = &left[count..],
-            Err(Errno::EAGAIN) => {}
-            Err(_) => return,
-        }
-        if left.is_empty() {
+    // a pipe that is writable takes as much as this at once: `PIPE_BUF` of pipe(7)
+    for part in text.as_bytes().chunks(4096) {
+        let mut asked = [PollFd::new(stream, PollFlags::POLLOUT)];
+        let is_ready = poll(&mut asked, PollTimeout::from(100u8)).is_ok_and(|count| count > 0);
+        if !is_ready || nix::unistd::write(stream, part).is_err() {
             return;
         }
     }

@@ -27,6 +27,8 @@ const STACK: usize = 2 << 20;
 const DEFECT: u8 = 69;
 
 fn main() -> ExitCode {
+    // after `execve` of `/proc/self/exe`, the kernel calls the process `exe`
+    let _ = nix::sys::prctl::set_name(c"cni-gate-validator");
     process::block_signals();
     let start = std::time::Instant::now();
     let arguments: Vec<_> = std::env::args_os().collect();

@@ -12,7 +12,7 @@ use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use rquickjs::{Ctx, Object, Result, function::Func};
 
-use crate::descriptors::{errno, keep, named, with};
+use crate::descriptors::{errno, keep, named, on};
 
 /// The argument with which the program only rests: see `rest`.
 pub const WAIT: &CStr = c"wait-for-signal";
@@ -32,7 +32,7 @@ pub fn block_signals() {
 /// is no number, there is no limit), and the arguments of the next program.
 pub fn rest(arguments: &[OsString]) {
     let text = |index: usize| arguments.get(index).map(|text| text.to_string_lossy()).unwrap_or_default();
-    let mut listeners: Vec<i32> = text(0).split(',').filter_map(|number| number.parse().ok()).collect();
+    let listeners: Vec<i32> = text(0).split(',').filter_map(|number| number.parse().ok()).collect();
     let end = text(1).parse().ok().map(|milliseconds| Instant::now() + Duration::from_millis(milliseconds));
     let Ok(signals) = SignalFd::with_flags(&ending(), SfdFlags::SFD_CLOEXEC) else { return };
     loop {
@@ -50,20 +50,13 @@ pub fn rest(arguments: &[OsString]) {
         let open = listeners.iter().map(|&number| unsafe { BorrowedFd::borrow_raw(number) });
         asked.extend(open.map(|listener| PollFd::new(listener, PollFlags::POLLIN)));
         let _ = poll(&mut asked, timeout);
-        let happened: Vec<bool> = asked.iter().map(|seen| seen.any().unwrap_or(true)).collect();
-        if happened[0] {
+        let happened = |seen: &PollFd| seen.any().unwrap_or(true);
+        if happened(&asked[0]) {
             return;
         }
-        let mut ready = happened.iter().skip(1);
-        listeners.retain(|&listener| !ready.next().unwrap_or(&false) || accept_one(listener));
-    }
-}
-
-/// Accepts and closes a connection. Returns whether more may come.
-fn accept_one(listener: i32) -> bool {
-    match nix::sys::socket::accept(listener) {
-        Ok(connection) => nix::unistd::close(connection).is_ok(),
-        Err(error) => !matches!(error, Errno::EBADF | Errno::EINVAL | Errno::ENOTSOCK),
+        for (&listener, _) in listeners.iter().zip(&asked[1..]).filter(|(_, seen)| happened(seen)) {
+            let _ = nix::sys::socket::accept(listener).map(nix::unistd::close);
+        }
     }
 }
 
@@ -96,7 +89,7 @@ fn exit(code: i32) {
 /// Replaces the process by the same program without an engine, which calls `rest`. Only the listeners stay open.
 fn become_rest(ctx: Ctx, listeners: Vec<i32>, milliseconds: f64, next: Vec<String>) -> Result<()> {
     for &listener in &listeners {
-        named(&ctx, with(listener, |open| set_flags(open, 0)))?;
+        on(&ctx, listener, |open| set_flags(open, 0))?;
     }
     let listeners: Vec<String> = listeners.iter().map(i32::to_string).collect();
     let mut all = vec![WAIT.to_string_lossy().into_owned(), listeners.join(","), milliseconds.to_string()];
@@ -137,7 +130,7 @@ fn signals(ctx: Ctx) -> Result<i32> {
 
 fn read_signal(ctx: Ctx, descriptor: i32) -> Result<String> {
     let mut info = [0; size_of::<libc::signalfd_siginfo>()];
-    named(&ctx, with(descriptor, |open| nix::unistd::read(open, &mut info)))?;
+    on(&ctx, descriptor, |open| nix::unistd::read(open, &mut info))?;
     // `ssi_signo` is the first field: signalfd(2)
     let number = u32::from_ne_bytes([info[0], info[1], info[2], info[3]]);
     Ok(named(&ctx, Signal::try_from(number as i32))?.as_str().to_owned())

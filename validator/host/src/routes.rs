@@ -2,16 +2,15 @@
 //! `ip route get`. A request needs no privileges, and takes the same time for any number of routes.
 
 use std::net::IpAddr;
-use std::os::fd::AsRawFd;
 
 use nix::errno::Errno;
 use nix::ifaddrs::getifaddrs;
 use nix::net::if_::if_indextoname;
-use nix::sys::socket::{self as net, AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType};
+use nix::sys::socket::SockProtocol;
 use rquickjs::{Array, Ctx, Object, Result, function::Func};
 
 use crate::descriptors::named;
-use crate::sockets::text_of;
+use crate::sockets::{ask_kernel, text_of};
 
 pub fn register(native: &Object) -> Result<()> {
     native.set("interfaces", Func::from(interfaces))?;
@@ -76,18 +75,8 @@ fn ask(address: &str, source: Option<&str>) -> nix::Result<Vec<u8>> {
     }
     let length = request.len() as u32;
     request[0..4].copy_from_slice(&length.to_ne_bytes());
-    let socket = net::socket(
-        AddressFamily::Netlink,
-        SockType::Raw,
-        SockFlag::SOCK_CLOEXEC,
-        SockProtocol::NetlinkRoute,
-    )?;
-    net::send(socket.as_raw_fd(), &request, MsgFlags::empty())?;
-    let mut answer = vec![0; 4096];
-    // the kernel has answered before `send` returns
-    let count = net::recv(socket.as_raw_fd(), &mut answer, MsgFlags::MSG_DONTWAIT)?;
-    answer.truncate(count);
-    if count < ROUTE || u16::from_ne_bytes([answer[4], answer[5]]) != RTM_NEWROUTE {
+    let answer = ask_kernel(SockProtocol::NetlinkRoute, &request)?;
+    if answer.len() < ROUTE || u16::from_ne_bytes([answer[4], answer[5]]) != RTM_NEWROUTE {
         let code =
             answer.get(HEADER..HEADER + 4).map_or(0, |it| i32::from_ne_bytes([it[0], it[1], it[2], it[3]]));
         return Err(Errno::from_raw(-code));

@@ -11,7 +11,7 @@ use nix::sys::socket::{
 };
 use rquickjs::{Ctx, Object, Result, TypedArray, function::Func};
 
-use crate::descriptors::{bytes_of, keep, named, with};
+use crate::descriptors::{bytes_of, keep, named, on};
 
 pub fn register(native: &Object) -> Result<()> {
     native.set("socket", Func::from(socket))?;
@@ -50,54 +50,48 @@ pub fn open(family: u8, kind: SockType, errors: bool) -> nix::Result<OwnedFd> {
 }
 
 fn bind(ctx: Ctx, socket: i32, address: String, port: u16) -> Result<()> {
-    named(
-        &ctx,
-        with(socket, |open| {
-            let address = parse(&address, port)?;
-            net::setsockopt(&open, sockopt::ReuseAddr, &true)?;
-            if address.is_ipv6() {
-                net::setsockopt(&open, sockopt::Ipv6V6Only, &true)?;
-            }
-            net::bind(open.as_raw_fd(), &SockaddrStorage::from(address))
-        }),
-    )
+    on(&ctx, socket, |open| {
+        let address = parse(&address, port)?;
+        net::setsockopt(&open, sockopt::ReuseAddr, &true)?;
+        if address.is_ipv6() {
+            net::setsockopt(&open, sockopt::Ipv6V6Only, &true)?;
+        }
+        net::bind(open.as_raw_fd(), &SockaddrStorage::from(address))
+    })
 }
 
 fn connect(ctx: Ctx, socket: i32, address: String, port: u16) -> Result<()> {
-    named(
-        &ctx,
-        with(socket, |open| net::connect(open.as_raw_fd(), &SockaddrStorage::from(parse(&address, port)?))),
-    )
+    on(&ctx, socket, |open| net::connect(open.as_raw_fd(), &SockaddrStorage::from(parse(&address, port)?)))
 }
 
 fn listen(ctx: Ctx, socket: i32) -> Result<()> {
-    named(&ctx, with(socket, |open| net::listen(&open, Backlog::MAXALLOWABLE)))
+    on(&ctx, socket, |open| net::listen(&open, Backlog::MAXALLOWABLE))
 }
 
 fn accept(ctx: Ctx, socket: i32) -> Result<i32> {
-    let accepted = named(&ctx, with(socket, |open| net::accept4(open.as_raw_fd(), FLAGS)))?;
+    let accepted = on(&ctx, socket, |open| net::accept4(open.as_raw_fd(), FLAGS))?;
     // SAFETY: `accept4` has just opened this descriptor, and no other code uses it
     Ok(keep(unsafe { OwnedFd::from_raw_fd(accepted) }))
 }
 
 fn send<'js>(ctx: Ctx<'js>, socket: i32, bytes: TypedArray<'js, u8>) -> Result<usize> {
     let bytes = bytes_of(&bytes);
-    named(&ctx, with(socket, |open| net::send(open.as_raw_fd(), &bytes, MsgFlags::MSG_NOSIGNAL)))
+    on(&ctx, socket, |open| net::send(open.as_raw_fd(), &bytes, MsgFlags::MSG_NOSIGNAL))
 }
 
 fn end_writing(ctx: Ctx, socket: i32) -> Result<()> {
-    named(&ctx, with(socket, |open| net::shutdown(open.as_raw_fd(), Shutdown::Write)))
+    on(&ctx, socket, |open| net::shutdown(open.as_raw_fd(), Shutdown::Write))
 }
 
 /// Throws the error with which a connect ended, if there was one.
 fn socket_error(ctx: Ctx, socket: i32) -> Result<()> {
-    let error = named(&ctx, with(socket, |open| net::getsockopt(&open, sockopt::SocketError)))?;
+    let error = on(&ctx, socket, |open| net::getsockopt(&open, sockopt::SocketError))?;
     named(&ctx, if error == 0 { Ok(()) } else { Err(Errno::from_raw(error)) })
 }
 
 /// The port in `SO_ORIGINAL_DST` of conntrack, or the local port if nothing redirected the connection.
 fn original_port(ctx: Ctx, socket: i32) -> Result<u16> {
-    let port = with(socket, |open| {
+    on(&ctx, socket, |open| {
         let own: SockaddrStorage = net::getsockname(open.as_raw_fd())?;
         let found = if own.as_sockaddr_in().is_some() {
             net::getsockopt(&open, sockopt::OriginalDst).map(|end| end.sin_port)
@@ -106,15 +100,14 @@ fn original_port(ctx: Ctx, socket: i32) -> Result<u16> {
         };
         let own = text_of(&own).map_or(0, |(_, port)| port);
         Ok(found.map_or(own, u16::from_be))
-    });
-    named(&ctx, port)
+    })
 }
 
 /// Makes the kernel drop the first packet of every connection (`tcp_v4_rcv`), by requiring hop limit 255, which packets
 /// do not have on arrival. A socket filter would count against the node's memory limit for compiled programs.
 fn drop_all(ctx: Ctx, socket: i32) -> Result<()> {
     let most: libc::c_int = 255;
-    let set = with(socket, |open| {
+    on(&ctx, socket, |open| {
         let own: SockaddrStorage = net::getsockname(open.as_raw_fd())?;
         let (level, name) = match own.as_sockaddr_in() {
             Some(_) => (libc::IPPROTO_IP, libc::IP_MINTTL),
@@ -123,15 +116,15 @@ fn drop_all(ctx: Ctx, socket: i32) -> Result<()> {
         let (value, length) = (&raw const most, size_of_val(&most) as u32);
         // SAFETY: the kernel reads one int
         Errno::result(unsafe { libc::setsockopt(open.as_raw_fd(), level, name, value.cast(), length) })
-    });
-    named(&ctx, set.map(drop))
+            .map(drop)
+    })
 }
 
 /// The counter `SK_MEMINFO_DROPS` of `include/uapi/linux/sock_diag.h`.
 fn dropped(ctx: Ctx, socket: i32) -> Result<u32> {
     let mut counts = [0u32; 9];
     let mut length = size_of_val(&counts) as u32;
-    let asked = with(socket, |open| {
+    on(&ctx, socket, |open| {
         // SAFETY: the kernel writes at most `length` bytes
         Errno::result(unsafe {
             libc::getsockopt(
@@ -142,8 +135,8 @@ fn dropped(ctx: Ctx, socket: i32) -> Result<u32> {
                 &raw mut length,
             )
         })
-    });
-    named(&ctx, asked.map(|_| counts[8]))
+    })?;
+    Ok(counts[8])
 }
 
 /// The state of the TCP socket with these ends, or of a listener that would get a connection between them.
@@ -171,18 +164,20 @@ fn ask_state(local: SocketAddr, other: SocketAddr) -> nix::Result<u8> {
     }
     // `INET_DIAG_NOCOOKIE`
     request[64..72].fill(0xff);
-    let socket = net::socket(
-        AddressFamily::Netlink,
-        SockType::Raw,
-        SockFlag::SOCK_CLOEXEC,
-        SockProtocol::NetlinkSockDiag,
-    )?;
-    net::send(socket.as_raw_fd(), &request, MsgFlags::empty())?;
-    let mut answer = [0; 1024];
+    let answer = ask_kernel(SockProtocol::NetlinkSockDiag, &request)?;
+    let is_found = answer.len() > 17 && u16::from_ne_bytes([answer[4], answer[5]]) == BY_FAMILY;
+    if is_found { Ok(answer[17]) } else { Err(Errno::ENOENT) }
+}
+
+/// The answer of the kernel to a request by netlink(7).
+pub fn ask_kernel(protocol: SockProtocol, request: &[u8]) -> nix::Result<Vec<u8>> {
+    let socket = net::socket(AddressFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, protocol)?;
+    net::send(socket.as_raw_fd(), request, MsgFlags::empty())?;
+    let mut answer = vec![0; 4096];
     // the kernel has answered before `send` returns
     let count = net::recv(socket.as_raw_fd(), &mut answer, MsgFlags::MSG_DONTWAIT)?;
-    let is_found = count > 17 && u16::from_ne_bytes([answer[4], answer[5]]) == BY_FAMILY;
-    if is_found { Ok(answer[17]) } else { Err(Errno::ENOENT) }
+    answer.truncate(count);
+    Ok(answer)
 }
 
 fn end_of<'js>(
@@ -190,7 +185,7 @@ fn end_of<'js>(
     socket: i32,
     ask: fn(i32) -> nix::Result<SockaddrStorage>,
 ) -> Result<Object<'js>> {
-    let end = named(&ctx, with(socket, |open| ask(open.as_raw_fd())))?;
+    let end = on(&ctx, socket, |open| ask(open.as_raw_fd()))?;
     let (address, port) = text_of(&end).unwrap_or((Ipv4Addr::UNSPECIFIED.to_string(), 0));
     let object = Object::new(ctx)?;
     object.set("address", address)?;

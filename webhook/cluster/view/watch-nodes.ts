@@ -1,6 +1,6 @@
 import type { ClusterView } from '../../core/cluster-view.ts';
 import type { ApiDaemonSet, ApiPod } from '../../core/facts/api.ts';
-import type { AgentFacts, NodeFacts } from '../../core/facts/node.ts';
+import type { AgentFacts } from '../../core/facts/node.ts';
 import { type PendingPod, toPendingPod } from '../../core/facts/pending-pod.ts';
 import type { PodEvidence } from '../../core/facts/pod-evidence.ts';
 import { Evidence, type PodChange } from '../../core/networks/evidence.ts';
@@ -83,16 +83,17 @@ export function watchGate(
   const added = new Map<string, { at: number; isOld: boolean }>();
   nodes.subscribe((changes) => {
     for (const change of changes) {
-      noteBoot(evidence, change);
       if (change.type === 'deleted') {
         added.delete(change.previous.name);
         readiness.removeNode(change.previous.name);
+        evidence.nodeGone(change.previous.name);
         continue;
       }
-      readiness.setNode(change.object, Date.now());
+      const { name, version } = change.object;
+      if (readiness.setNode(change.object, Date.now())) evidence.booted(name, version);
       // `synced` is false during the first list
       if (change.type === 'added' && nodes.synced)
-        added.set(change.object.name, { at: performance.now(), isOld: change.listed || nodes.isBehind });
+        added.set(name, { at: performance.now(), isOld: change.listed || nodes.isBehind });
     }
   });
   follow();
@@ -158,13 +159,4 @@ function evidenceChanges(change: Change<PodEvidence>): PodChange[] {
   return change.type === 'deleted'
     ? [{ type: 'gone', uid: change.uid }]
     : [{ type: 'put', pod: change.object, listed: change.listed }];
-}
-
-/** Notes a new boot id. A node without one does not count: its kubelet has not written its status yet. */
-function noteBoot(evidence: Evidence, change: Change<NodeFacts>): void {
-  if (change.type === 'deleted') evidence.nodeGone(change.previous.name);
-  else if (change.type === 'updated' && change.previous.bootID !== '') {
-    const { name, bootID, version } = change.object;
-    if (bootID !== '' && bootID !== change.previous.bootID) evidence.booted(name, version);
-  }
 }

@@ -119,9 +119,9 @@ export interface PodEvidence {
   addresses: readonly string[];
 }
 
-/** Whether the pod's network is lost. @param now milliseconds since the epoch */
-export const isLost = ({ unready }: Pick<PodEvidence, 'unready'>, now: number): boolean =>
-  unready?.run !== undefined && now - unready.at >= unready.patience;
+/** Whether the pod's network is lost. @param now milliseconds since the epoch @param least for how many, at least */
+export const isLost = ({ unready }: Pick<PodEvidence, 'unready'>, now: number, least = 0): boolean =>
+  unready?.run !== undefined && now - unready.at >= Math.max(unready.patience, least);
 
 /** The pod's verdict now. @param now milliseconds since the epoch */
 export const verdictAt = (pod: Pick<PodEvidence, 'verdict' | 'unready'>, now: number): Verdict =>

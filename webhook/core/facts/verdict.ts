@@ -15,7 +15,7 @@ export interface ProofContext {
 }
 
 /** A verdict, and how the run ended; `ended` is undefined for `waiting`, and if the status no longer shows the run. */
-export interface ProofResult {
+interface ProofResult {
   verdict: Verdict;
   ended: Terminated | undefined;
 }

@@ -1,5 +1,5 @@
 import { evictOldest } from '../../lib/maps.ts';
-import type { AgentFacts, NodeFacts } from '../facts/node.ts';
+import type { NodeFacts } from '../facts/node.ts';
 
 interface Boot {
   bootID: string;
@@ -29,19 +29,18 @@ export const isBefore = (version: string, than: string): boolean =>
  */
 export class Boots {
   readonly #boots = new Map<string, Boot>();
-  /** By the pod's UID, then by the container's id: the pod's version in which the container was first observed. */
-  readonly #containers = new Map<string, ReadonlyMap<string, string>>();
 
-  /** @param now milliseconds since the epoch, like all times here */
-  node({ name, bootID, version }: NodeFacts, now: number): void {
+  /** @param now milliseconds since the epoch, like all times here @returns whether the node has booted */
+  node({ name, bootID, version }: NodeFacts, now: number): boolean {
     const before = this.#boots.get(name);
     // a Node without a boot id has no status from its kubelet yet, so the kubelet cannot have started anything
-    if (bootID === '') return;
+    if (bootID === '') return false;
     const isSame = before?.bootID === bootID;
     // moves the node to the end of the map, because the nodes at its beginning are evicted first
     this.#boots.delete(name);
     this.#boots.set(name, isSame ? before : { bootID, changed: before && { version, at: now } });
     evictOldest(this.#boots, most);
+    return before !== undefined && !isSame;
   }
 
   /** When this process last observed that the node had booted; undefined if it did not. */
@@ -49,20 +48,13 @@ export class Boots {
     return this.#boots.get(node)?.changed?.at;
   }
 
-  agent({ uid, version, containers }: AgentFacts): void {
-    const before = this.#containers.get(uid);
-    this.#containers.set(uid, new Map(containers.map((id) => [id, before?.get(id) ?? version])));
-  }
-
-  forgetAgent(uid: string): void {
-    this.#containers.delete(uid);
-  }
-
-  /** When the node's last boot was observed; undefined if none was lately, or all known containers started after it. */
-  staleSince({ uid, node }: AgentFacts, now: number): number | undefined {
+  /**
+   * When the node's last boot was observed; undefined if none was lately, or if all containers of a pod came after it.
+   * @param versions the pod's versions in which its containers were first observed
+   */
+  staleSince(node: string, versions: readonly string[], now: number): number | undefined {
     const changed = this.#boots.get(node)?.changed;
     if (changed === undefined || now - changed.at > longestStale) return undefined;
-    const versions = [...(this.#containers.get(uid)?.values() ?? [])];
     const isNew = versions.length > 0 && !versions.some((version) => isBefore(version, changed.version));
     return isNew ? undefined : changed.at;
   }

@@ -1,11 +1,9 @@
 import { nameOf } from '../../lib/names.ts';
-import { isDaemonSet, verdictAt } from '../facts/pod-evidence.ts';
 import type { Policy } from '../profiles/policy.ts';
 import { type DaemonSetRef, type Profile, placesOf } from '../profiles/types.ts';
-import { type AskingPod, assess } from './assess.ts';
 import { type DaemonSetStatus, openStates, type State } from './daemon-set-status.ts';
 import type { EvidenceView } from './evidence.ts';
-import { isLater } from './moment.ts';
+import { type AskingPod, proofStatus } from './proof-status.ts';
 import type { Readiness } from './readiness.ts';
 
 /** What the status of a network depends on. */
@@ -163,77 +161,3 @@ const notListed = (what: string): NetworkStatus => ({
   reason: 'not-synced',
   why: `not listed yet: ${what}`,
 });
-
-/** What the proofs on a node show about a profile's network, and whether the asking pod may be bound as a probe. */
-export interface ProofStatus {
-  /**
-   * - `proved`: nothing counts against the network;
-   * - `unproved`: no proof has passed there since the node or a container of its DaemonSets' pods started;
-   * - `failing`: pods of at least two owners failed or got no sandbox, or two attempts of the asking pod's owner
-   *   failed, and no proof has passed since.
-   */
-  state: 'proved' | 'unproved' | 'failing';
-  /** Why, as a text that changes only with the cause; empty for `proved`. */
-  reason: string;
-  /** When the state began, in milliseconds since the epoch: with the node, a container of the network or a failure. */
-  since: number;
-  /** Whether the asking pod may be bound: if the network is proved, or if the pod may probe it now. */
-  mayProbe: boolean;
-}
-
-/** How many owners have to fail before a node counts as failing. A single owner may fail for a reason of its own. */
-const enoughOwners = 2;
-
-/** How many attempts of one owner have to fail before the node counts as failing for that owner. */
-const enoughAttempts = 2;
-
-const proved: ProofStatus = { state: 'proved', reason: '', since: 0, mayProbe: true };
-
-const neverProved = 'no pod has proved its network there yet';
-const notSince = "no pod has proved its network there since the node or the network's pod started";
-
-interface ProofFacts {
-  policy: Pick<Policy, 'evidenceOf'>;
-  readiness: Pick<Readiness, 'node' | 'started'>;
-  evidence: EvidenceView;
-}
-
-/** What the proofs on a node show about a profile; undefined until all pods are listed, and for an unknown node. */
-export function proofStatus(
-  profile: Profile,
-  node: string,
-  { policy, readiness, evidence }: ProofFacts,
-  now: number,
-  asking?: AskingPod,
-): ProofStatus | undefined {
-  const createdAt = readiness.node(node)?.createdAt;
-  if (!evidence.synced || createdAt === undefined) return undefined;
-  const mode = policy.evidenceOf(profile);
-  const record = evidence.of(profile.name, node);
-  // the usual case: nothing counts against the node, and the profile requires no proof
-  if (mode === 'ready' && record?.quiet !== false) return proved;
-  const from = readiness.started(profile.daemonSets.flatMap(placesOf), node);
-  const since = Math.max(from.at, createdAt);
-  const holder = evidence.reservations.holder(profile.name, node, now);
-  const isHolder = asking?.key !== undefined && (holder === asking.key || holder === asking.owner);
-  const isFree = holder === undefined || isHolder;
-  if (record === undefined) return { state: 'unproved', reason: neverProved, since, mayProbe: isFree };
-  const runsElsewhere = (): boolean =>
-    !isDaemonSet(asking?.owner ?? '') &&
-    [...evidence.ownedBy(asking?.owner ?? '')].some(
-      (pod) => pod.node !== node && verdictAt(pod, now) === 'passed',
-    );
-  const { hasPassed } = evidence;
-  const { against, mayProbe } = assess(record, { from, now, asking, hasPassed, runsElsewhere }, isHolder);
-  const own = asking && record.failures.get(asking.owner);
-  const isOwn = own !== undefined && own.attempts >= enoughAttempts && !isLater(from, own.started);
-  if (against.length >= enoughOwners || isOwn) {
-    const reason = `proofs say that the network does not work: ${against.slice(0, enoughOwners).join(', ')}`;
-    const failingSince = Math.max(since, record.failingSince);
-    return { state: 'failing', reason, since: failingSince, mayProbe: isFree && mayProbe };
-  }
-  const isProved = record.lastPass !== undefined && isLater(record.lastPass, from);
-  if (mode === 'ready' || isProved) return proved;
-  const reason = record.lastPass === undefined ? neverProved : notSince;
-  return { state: 'unproved', reason, since, mayProbe: isFree && mayProbe };
-}

@@ -17,7 +17,7 @@ export interface Failure {
 }
 
 /** A pod without a verdict. */
-export interface WaitingPod {
+interface WaitingPod {
   pod: PodEvidence;
   /** Since when the pod has had no verdict, as far as this process knows. */
   since: number;
@@ -27,7 +27,7 @@ export interface WaitingPod {
 
 /**
  * The results of one profile's proofs on one node. The record outlives the pods, so a failure counts even after its pod
- * was recreated. Its size is limited. {@link assess} judges it.
+ * was recreated. Its size is limited. {@link proofStatus} judges it.
  */
 export class ProofRecord {
   /** The last proof that passed; undefined if none is known. */

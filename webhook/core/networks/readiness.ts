@@ -2,27 +2,34 @@ import { getOrMake } from '../../lib/maps.ts';
 import { nameOf } from '../../lib/names.ts';
 import type { AgentFacts, DaemonSetFacts, NodeFacts } from '../facts/node.ts';
 import type { DaemonSetRef } from '../profiles/types.ts';
+import { wantsDaemonPod } from '../scheduling/daemon.ts';
 import { Boots } from './boots.ts';
-import { type DaemonSetStatus, daemonSetStatus } from './daemon-set-status.ts';
+import type { DaemonSetStatus } from './daemon-set-status.ts';
 import { isLater, type Moment } from './moment.ts';
+
+/** A pod of a network's DaemonSet. */
+interface Agent extends AgentFacts {
+  /** When its latest container started. */
+  start: Moment;
+  /** By the id of each container: the pod's version in which the container was first observed. */
+  shownBy: ReadonlyMap<string, string>;
+}
 
 /** The readiness of nodes, computed from watch events without I/O and without a clock. */
 export class Readiness {
   readonly #nodes = new Map<string, NodeFacts>();
   readonly #daemonSets = new Map<string, DaemonSetFacts>();
-  readonly #agents = new Map<string, AgentFacts>();
-  /** Agents (the pods of networks' DaemonSets) by node, then by UID. */
-  readonly #onNode = new Map<string, Map<string, AgentFacts>>();
-  /** When the latest container of each agent started, by the agent's UID. */
-  readonly #starts = new Map<string, Moment>();
+  readonly #agents = new Map<string, Agent>();
+  /** Agents by node, then by UID. */
+  readonly #onNode = new Map<string, Map<string, Agent>>();
   /** When an agent was last removed from each node, in milliseconds since the epoch. */
   readonly #lostAt = new Map<string, number>();
   readonly #boots = new Boots();
 
-  /** @param now milliseconds since the epoch, like all times here */
-  setNode(facts: NodeFacts, now: number): void {
-    this.#boots.node(facts, now);
+  /** @param now milliseconds since the epoch, like all times here @returns whether the node has booted */
+  setNode(facts: NodeFacts, now: number): boolean {
     this.#nodes.set(facts.name, facts);
+    return this.#boots.node(facts, now);
   }
 
   removeNode(name: string): void {
@@ -40,17 +47,18 @@ export class Readiness {
 
   /** Records a new or changed agent. @param listed whether it comes from a list, so that the change may be old */
   setAgent(facts: AgentFacts, listed = false): void {
-    const { startedAt: at = Number.NEGATIVE_INFINITY, version: shownBy } = facts;
-    const before = this.#agents.get(facts.uid);
-    if (before === undefined || hasStarted(before, facts)) {
-      // an event, unlike a list, comes within seconds of the start
-      this.#starts.set(facts.uid, { at, after: before && !listed ? shownBy : before?.version, shownBy });
-    }
-    this.#dropAgent(facts.uid);
-    this.#boots.agent(facts);
-    this.#agents.set(facts.uid, facts);
-    if (facts.node === '') return;
-    getOrMake(this.#onNode, facts.node, () => new Map()).set(facts.uid, facts);
+    const { uid, node, version, containers, startedAt: at = Number.NEGATIVE_INFINITY } = facts;
+    const before = this.#agents.get(uid);
+    // an event, unlike a list, comes within seconds of the start
+    const start = { at, after: before && !listed ? version : before?.version, shownBy: version };
+    const agent: Agent = {
+      ...facts,
+      start: before === undefined || hasStarted(before, facts) ? start : before.start,
+      shownBy: new Map(containers.map((id) => [id, before?.shownBy.get(id) ?? version])),
+    };
+    this.#dropAgent(uid);
+    this.#agents.set(uid, agent);
+    if (node !== '') getOrMake(this.#onNode, node, () => new Map()).set(uid, agent);
   }
 
   removeAgent(uid: string, now: number): void {
@@ -58,24 +66,46 @@ export class Readiness {
     // a pod can name a node that does not exist
     if (this.#nodes.has(node)) this.#lostAt.set(node, now);
     this.#dropAgent(uid);
-    this.#boots.forgetAgent(uid);
-    this.#starts.delete(uid);
   }
 
   knows(daemonSet: DaemonSetRef): boolean {
     return this.#daemonSets.has(nameOf(daemonSet));
   }
 
-  /** The status of a DaemonSet on a node; undefined if the DaemonSet or the node is unknown. */
+  /**
+   * The status of a DaemonSet on a node; undefined if the DaemonSet or the node is unknown.
+   * @param grace how long a new pod or node may take, in milliseconds
+   */
   status(daemonSet: DaemonSetRef, nodeName: string, now: number, grace: number): DaemonSetStatus | undefined {
     const found = this.#daemonSets.get(nameOf(daemonSet));
     const node = this.#nodes.get(nodeName);
     if (found === undefined || node === undefined) return undefined;
-    const all = this.#onNode.get(nodeName)?.values() ?? [];
-    const agents = [...all].filter((agent) => isOf(agent, found));
-    const staleSince = (agent: AgentFacts): number | undefined => this.#boots.staleSince(agent, now);
-    const lostAt = this.#lostAt.get(nodeName);
-    return daemonSetStatus({ daemonSet: found, node, agents, lostAt, staleSince }, now, grace);
+    const agents = [...(this.#onNode.get(nodeName)?.values() ?? [])].filter((agent) => isOf(agent, found));
+    const staleSince = ({ shownBy }: Agent): number | undefined =>
+      this.#boots.staleSince(nodeName, [...shownBy.values()], now);
+    const staying = agents.filter((agent) => !agent.leaving);
+    const agent = staying.find((pod) => pod.ready && staleSince(pod) === undefined) ?? newest(staying);
+    if (agent === undefined) {
+      if (!wantsDaemonPod(found.template, node)) return { state: 'exempt', reason: '' };
+      const leaving = newest(agents);
+      const observedAt = this.#lostAt.get(nodeName) ?? node.createdAt;
+      return leaving === undefined
+        ? { state: 'absent', reason: 'no pod of it is on the node', observedAt }
+        : { state: 'absent', pod: leaving.name, reason: 'its pod has ended or is being deleted', observedAt };
+    }
+    const observedAt = staleSince(agent);
+    if (observedAt !== undefined) {
+      const reason = `no container of its pod was started in the node's boot ${node.bootID}`;
+      return { state: 'rebooted', pod: agent.name, reason, observedAt };
+    }
+    if (agent.ready) return { state: 'ready', pod: agent.name, reason: '', since: agent.readySince };
+    const young = now - Math.max(agent.createdAt, node.createdAt) < grace;
+    return {
+      state: young ? 'starting' : 'broken',
+      pod: agent.name,
+      reason: agent.reason === '' ? 'its pod is not Ready' : `its pod is not Ready: ${agent.reason}`,
+      since: agent.readySince ?? agent.createdAt,
+    };
   }
 
   /** The latest start of a container in these DaemonSets' pods on a node; minus infinity if no pod shows a start. */
@@ -83,9 +113,8 @@ export class Readiness {
     const known = daemonSets.flatMap((daemonSet) => this.#daemonSets.get(nameOf(daemonSet)) ?? []);
     let latest: Moment = { at: Number.NEGATIVE_INFINITY };
     for (const agent of this.#onNode.get(nodeName)?.values() ?? []) {
-      const start = this.#starts.get(agent.uid) ?? latest;
       const counts = !agent.leaving && known.some((daemonSet) => isOf(agent, daemonSet));
-      if (counts && isLater(start, latest)) latest = start;
+      if (counts && isLater(agent.start, latest)) latest = agent.start;
     }
     return latest;
   }
@@ -116,6 +145,9 @@ export class Readiness {
 /** Whether the pod belongs to the DaemonSet. A pod in another namespace may claim the DaemonSet's UID. */
 const isOf = ({ namespace, owner }: AgentFacts, daemonSet: DaemonSetFacts): boolean =>
   namespace === daemonSet.namespace && owner === daemonSet.uid;
+
+const newest = (agents: Agent[]): Agent | undefined =>
+  agents.toSorted((one, other) => other.createdAt - one.createdAt)[0];
 
 /** Whether a container has started between two versions of a pod. */
 const hasStarted = (before: AgentFacts, now: AgentFacts): boolean =>

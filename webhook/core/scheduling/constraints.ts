@@ -9,7 +9,7 @@ import type {
 } from '../facts/api.ts';
 
 /** The parts of a pod, or of a pod template, that restrict its nodes. */
-export type NodeConstraints = Pick<PodSpec, 'nodeSelector' | 'affinity'>;
+type NodeConstraints = Pick<PodSpec, 'nodeSelector' | 'affinity'>;
 
 /** The fields of a node that are compared with constraints. */
 export interface LabelledNode {

@@ -164,8 +164,11 @@ export function repairer(
 const mayBeBroken = ({ verdict, unready }: PodEvidence): boolean =>
   verdict === 'failed' || unready !== undefined;
 
+/** For how many milliseconds a network is lost before its pod is deleted: an agent that restarts may bring it back. */
+const patience = 60_000;
+
 /** Whether the pod's proof failed, or its network is lost since. */
-const isBroken = (pod: PodEvidence): boolean => pod.verdict === 'failed' || isLost(pod, Date.now());
+const isBroken = (pod: PodEvidence): boolean => pod.verdict === 'failed' || isLost(pod, Date.now(), patience);
 
 /** `namespace/uid` of failed, lost and released pods. */
 function* keysOf(pods: Iterable<PodEvidence>): Generator<string> {

@@ -19,7 +19,7 @@ const stride = 61;
 /** `node`: the pod's requests are reserved there; `why`: no node fits; `unknown`: the rate limit ended the search. */
 export type Placement = { node: string } | { why: string } | 'unknown';
 
-export interface SearchInputs {
+interface SearchInputs {
   readiness: Pick<Readiness, 'node' | 'nodes'>;
   gate: Gate;
   pods: Pick<PendingIndex, 'nominatedFor'>;

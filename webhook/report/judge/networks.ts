@@ -1,6 +1,6 @@
 import { noneYet, openStates, type State } from '../../core/networks/daemon-set-status.ts';
 import { Evidence } from '../../core/networks/evidence.ts';
-import { proofStatus } from '../../core/networks/network-status.ts';
+import { proofStatus } from '../../core/networks/proof-status.ts';
 import type { Readiness } from '../../core/networks/readiness.ts';
 import { type DaemonSetRef, type Profile, placesOf } from '../../core/profiles/types.ts';
 import { nameOf } from '../../lib/names.ts';

@@ -2,28 +2,19 @@ import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { Evidence } from '../../../../webhook/core/networks/evidence.ts';
 import { nodeEvidence } from '../../../../webhook/lib/limits.ts';
-import { podEvidence, type Shown, start } from './support.ts';
+import { evidenceWith, podEvidence, type Shown, start } from './support.ts';
 
 const put = (evidence: Evidence, shown: Shown, listed = false): void =>
   evidence.apply([{ type: 'put', pod: podEvidence(shown), listed }], start);
 
 suite('evidence', () => {
-  test('finds pods by UID and controller, and forgets those that are gone', () => {
+  test('finds the pods that a controller has now', () => {
     const evidence = new Evidence();
-    put(evidence, { uid: 'a', node: 'n1', owner: 'web' });
-    put(evidence, { uid: 'b', node: 'n2', owner: 'web' });
-    put(evidence, { uid: 'c', node: 'n1', owner: 'db' });
-    const uids = (pods: Iterable<{ uid: string }>): string => Array.from(pods, ({ uid }) => uid).join(' ');
-    assert.deepEqual([uids(evidence.pods()), uids(evidence.ownedBy('web'))], ['a b c', 'a b']);
-    evidence.apply(
-      [
-        { type: 'gone', uid: 'a' },
-        { type: 'gone', uid: 'unknown' },
-      ],
-      start,
-    );
-    assert.deepEqual([uids(evidence.pods()), uids(evidence.ownedBy('web'))], ['b c', 'b']);
-    assert.equal(evidence.pod('a'), undefined);
+    for (const uid of ['a', 'b', 'c']) put(evidence, { uid, owner: 'web' });
+    put(evidence, { uid: 'a', owner: 'other' });
+    evidence.apply([{ type: 'gone', uid: 'b' }], start);
+    const uids = (owner: string): string[] => Array.from(evidence.ownedBy(owner), ({ uid }) => uid);
+    assert.deepEqual([uids('web'), uids('other')], [['c'], ['a']]);
   });
 
   test('tells of each change, until it need not any more', () => {
@@ -37,13 +28,6 @@ suite('evidence', () => {
     end();
     put(evidence, { uid: 'b' });
     assert.deepEqual(told, [[[undefined, 'waiting']], [['waiting', 'passed']], [['passed', undefined]]]);
-  });
-
-  test('finds a pod by the controller that it has now', () => {
-    const evidence = new Evidence();
-    for (const owner of ['set', 'other']) put(evidence, { uid: 'a', owner });
-    const uids = (owner: string): string[] => Array.from(evidence.ownedBy(owner), ({ uid }) => uid);
-    assert.deepEqual([uids('set'), uids('other')], [[], ['a']]);
   });
 
   test('a profile that comes is counted, one that goes is forgotten, and the others keep what is remembered', () => {
@@ -68,6 +52,11 @@ suite('evidence', () => {
     profiles.delete('mesh');
     evidence.profilesChanged(start);
     assert.equal(evidence.of('mesh', 'n1'), undefined);
+  });
+
+  test('of the passes that a list shows, the latest counts', () => {
+    const evidence = evidenceWith([30, 10].map((at) => ({ verdict: 'passed', at })));
+    assert.equal(evidence.of('mesh', 'n1')?.lastPass?.at, start + 30_000);
   });
 
   test('of the owners that have passed, those are forgotten that did so longest ago', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { suite, test } from 'node:test';
 import { ownerKey } from '../../../../webhook/core/facts/pod-evidence.ts';
-import type { AskingPod } from '../../../../webhook/core/networks/assess.ts';
+import type { AskingPod } from '../../../../webhook/core/networks/proof-status.ts';
 import { evidenceWith, Scene, seconds, start } from './support.ts';
 
 const ready = { mode: 'ready' } as const;
@@ -50,14 +50,6 @@ suite('a node on which proofs fail', () => {
     }
     assert.match(scene.says(4, ready), /^failing/);
     assert.equal(scene.says(4, { ...ready, profile: 'base' }), 'proved, lets');
-  });
-
-  test('is closed by one success, also of a pod that waited since before', () => {
-    const scene = new Scene();
-    scene.shows(0, { uid: 'slow', owner: 'late' });
-    for (const owner of ['web', 'db']) scene.runs(0, owner, 'failed', { owner });
-    scene.shows(5, { uid: 'slow', owner: 'late', verdict: 'passed' });
-    assert.equal(scene.says(5, ready), 'proved, lets');
   });
 
   test('is closed by one success whatever the clock of the node says', () => {
@@ -125,14 +117,6 @@ suite('a node on which proofs fail', () => {
     // a node whose clock has no battery can show the same times after each boot
     scene.shows(31, { ...pass, run: 3, sandbox: 30 });
     assert.equal(scene.says(32, ready), 'proved, lets');
-  });
-
-  test('what pods found out stays when they are deleted', () => {
-    const scene = new Scene();
-    for (const owner of ['web', 'db']) scene.runs(0, owner, 'failed', { owner });
-    scene.goes(5, 'web');
-    scene.goes(5, 'db');
-    assert.match(scene.says(6, ready), /^failing/);
   });
 });
 
@@ -216,18 +200,6 @@ suite('sandboxes that do not come', () => {
 });
 
 suite('a node without a proof', () => {
-  test('the pod that was let through is on the way before the watch reports it', () => {
-    const scene = new Scene();
-    const me = { key: 'me', owner: 'web' };
-    scene.evidence.reservations.reserve('mesh', 'n1', 'me', start);
-    assert.equal(scene.says(1), 'unproved, holds');
-    // the scheduler tries again to bind the same pod
-    assert.equal(scene.says(1, { pod: me }), 'unproved, lets');
-    assert.equal(scene.says(1, { node: 'n2' }), 'unproved, lets');
-    // the binding failed for another reason, so no pod came to the node
-    assert.equal(scene.says(6), 'unproved, lets');
-  });
-
   test('a verdict that does not come in 30 s lets the next one through', () => {
     const scene = new Scene();
     scene.shows(0, { uid: 'first' });
@@ -333,6 +305,8 @@ suite('a node without a proof', () => {
     const scene = new Scene();
     const other = { pod: { key: 'other', owner: 'other' } };
     for (const owner of ['web', 'db']) scene.runs(0, `${owner}-1`, 'failed', { owner, takes: 10 });
+    scene.shows(11, { uid: 'web-1', owner: 'web', verdict: 'failed' });
+    assert.equal(scene.says(12, other), 'failing, lets', 'the failed pods stay');
     scene.goes(12, 'web-1');
     assert.equal(scene.says(12.5, other), 'failing, holds', 'the node is reserved for the new pod of web');
     assert.equal(scene.says(12.5, { pod: { key: 'web-2', owner: 'web' } }), 'failing, lets');
@@ -367,6 +341,15 @@ suite('a node without a proof', () => {
     scene.shows(9, { uid: 'a', version: 14 });
     scene.shows(11, { uid: 'a', verdict: 'passed', version: 15 });
     assert.equal(scene.says(11), 'proved, lets');
+  });
+
+  test('what failed before the boot says nothing, also about a network without a DaemonSet', () => {
+    const scene = new Scene();
+    for (const owner of ['web', 'db']) scene.runs(0, owner, 'failed', { owner });
+    assert.equal(scene.says(4, ready), 'failing, holds');
+    scene.evidence.booted('n1', '1000');
+    assert.equal(scene.says(4, ready), 'proved, lets');
+    assert.equal(scene.says(4), 'unproved, lets');
   });
 
   test('a proof of before the boot does not count, though it is the first that is known of the node', () => {

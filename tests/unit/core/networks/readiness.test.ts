@@ -130,11 +130,12 @@ suite('a reboot', () => {
 
   test('is not seen of the node that was not written for longest, of more than 30,000', () => {
     const boots = new Boots();
-    const shows = (node: number, bootID: string): void =>
+    const shows = (node: number, bootID: string): boolean =>
       boots.node(toNodeFacts(apiNode(`n${node}`, bootID, 1)), now);
     for (let node = 0; node <= 30_000; node += 1) shows(node % 30_000, 'b1');
     shows(30_000, 'b1');
-    for (const node of [0, 1]) shows(node, 'b2');
+    const booted = ['b1', '', 'b2', 'b2'].map((bootID) => shows(0, bootID));
+    assert.deepEqual([...booted, shows(1, 'b2')], [false, false, true, false, false]);
     assert.deepEqual([boots.seen('n0'), boots.seen('n1')], [now, undefined]);
   });
 

@@ -1,9 +1,9 @@
 import { toNodeFacts } from '../../../../webhook/core/facts/node.ts';
 import type { PodEvidence, Unready, Verdict } from '../../../../webhook/core/facts/pod-evidence.ts';
-import type { AskingPod } from '../../../../webhook/core/networks/assess.ts';
 import { Evidence, type PodChange } from '../../../../webhook/core/networks/evidence.ts';
 import type { Moment } from '../../../../webhook/core/networks/moment.ts';
-import { type ProofStatus, proofStatus } from '../../../../webhook/core/networks/network-status.ts';
+import type { AskingPod } from '../../../../webhook/core/networks/proof-status.ts';
+import { type ProofStatus, proofStatus } from '../../../../webhook/core/networks/proof-status.ts';
 import { policyOf } from '../../../support/configurations.ts';
 import { apiNode } from './objects.ts';
 import { evidencePod } from './pods.ts';
@@ -93,7 +93,8 @@ function policyWith(evidence: 'ready' | 'proof') {
 /** A cluster whose events come one after another. Times are seconds after {@link start}. */
 export class Scene {
   readonly evidence: Evidence;
-  #started: Moment = { at: Number.NEGATIVE_INFINITY };
+  /** When the latest container of the network's pod started. */
+  started: Moment = { at: Number.NEGATIVE_INFINITY };
   /** `metadata.resourceVersion` of the last event. */
   #version = 100;
 
@@ -101,10 +102,15 @@ export class Scene {
     this.evidence = evidence;
   }
 
+  /** `metadata.resourceVersion` of the next event. */
+  nextVersion(): string {
+    this.#version += 1;
+    return String(this.#version);
+  }
+
   /** An event of the watch reports a pod. The reported change happened at `at` by our clock and by the node's. */
   shows(at: number, shown: Shown): void {
-    this.#version += 1;
-    const pod = podEvidence({ at, version: this.#version, ...shown });
+    const pod = podEvidence({ at, version: Number(this.nextVersion()), ...shown });
     this.evidence.apply([{ type: 'put', pod, listed: false }], start + at * seconds);
   }
 
@@ -121,15 +127,14 @@ export class Scene {
 
   /** A container of the network's pod starts. @param at the time by the node's clock */
   agentStarts(at: number): void {
-    this.#version += 1;
-    const version = String(this.#version);
-    this.#started = { at: start + at * seconds, after: version, shownBy: version };
+    const version = this.nextVersion();
+    this.started = { at: start + at * seconds, after: version, shownBy: version };
   }
 
   proof(at: number, { profile = 'mesh', node = 'n1', mode = 'proof', pod }: Question = {}): ProofStatus {
     const policy = policies[mode];
     const found = policy.profiles.get(profile);
-    const readiness = { node: () => toNodeFacts(apiNode(node, 'b1', 2)), started: () => this.#started };
+    const readiness = { node: () => toNodeFacts(apiNode(node, 'b1', 2)), started: () => this.started };
     const facts = { policy, readiness, evidence: this.evidence };
     const proof = found && proofStatus(found, node, facts, start + at * seconds, pod);
     if (proof === undefined) throw new Error(`nothing is known of profile ${profile}`);

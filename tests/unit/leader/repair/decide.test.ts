@@ -80,15 +80,17 @@ suite('which pods', () => {
     });
   }
 
-  for (const [apiVersion, owner] of [
-    ['example.com/v1', 'example.com/*'],
-    ['v1', 'v1'],
+  for (const [apiVersion, kind, owner, expected] of [
+    ['example.com/v1', 'Set', 'example.com/*', 'recreate'],
+    ['v1', 'Set', 'v1', 'recreate'],
+    ['example.com/v1', 'Other', 'example.com/*', 'unknown-controller'],
+    ['example.org/v1', 'Set', 'example.com/*', 'unknown-controller'],
   ] as const) {
-    test(`of another kind that the configuration names, of ${apiVersion}: recreated`, () => {
-      const controller = { apiVersion, kind: 'Set', name: 'a', uid: 'a' };
+    test(`of ${kind} of ${apiVersion}, where the configuration names Set of ${owner}: ${expected}`, () => {
+      const controller = { apiVersion, kind, name: 'a', uid: 'a' };
       const { repair } = policyOf({ repair: { owners: [{ apiVersion: owner, kind: 'Set' }] } });
       const facts = { ...factsWith(), owners: repair.owners };
-      assert.equal(wordFor(failedPod({ name: 'a', controller }), facts), 'recreate');
+      assert.equal(wordFor(failedPod({ name: 'a', controller }), facts), expected);
     });
   }
 });
@@ -154,11 +156,14 @@ suite('where it helps', () => {
     facts.node = (_, profile) => ({ ...openNode, state: profile === 'cni' ? 'closed' : 'open' });
     assert.equal(wordFor(both, facts), 'node-not-ready');
   });
-});
 
-suite('what keeps it', () => {
-  test('what the leader did before', () =>
-    assert.equal(wordFor(pod, factsWith({}, { limit: { reason: 'owner-pause' } })), 'owner-pause'));
+  test('both of its profiles failed, and a proof has passed for one: the other one is to be proved', () => {
+    const both = { ...pod, profiles: ['cni', 'mesh'], failedProfiles: ['cni', 'mesh'] };
+    const facts = factsWith();
+    const proven = { ...openNode, passedAt: { at: start } };
+    facts.node = (_, profile) => (profile === 'cni' ? proven : { ...openNode, state: 'unproved' });
+    assert.equal(wordFor(both, facts), 'node-to-prove');
+  });
 });
 
 const mesh = {
@@ -276,5 +281,7 @@ suite('the network of a node', () => {
 
   test('is unproved where a proof is required and none has passed', () => {
     assert.equal(networks([], {}, { evidence: 'proof' }).on('n1').state, 'try');
+    const { on } = networks([{ verdict: 'waiting', at: (now - start) / second }], {}, { evidence: 'proof' });
+    assert.equal(on('n1').state, 'unproved', 'another pod is tested there');
   });
 });

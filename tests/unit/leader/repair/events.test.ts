@@ -1,31 +1,19 @@
 import assert from 'node:assert/strict';
 import { mock, suite, type TestContext, test } from 'node:test';
-import type { Event } from '../../../../webhook/cluster/events/event.ts';
 import type { PodEvidence } from '../../../../webhook/core/facts/pod-evidence.ts';
 import { type SkipReason, skipReasons } from '../../../../webhook/leader/repair/decide.ts';
 import { reporter } from '../../../../webhook/leader/repair/reporter.ts';
 import { startFakeApi } from '../../../support/fake-api-server.ts';
+import { eventQueue } from '../scene.ts';
 import { controllerOf, failedPod, lostPod, start } from './support.ts';
 
 async function reporting(t: TestContext) {
   const { client, asked } = await startFakeApi(t, (_, response) => response.writeHead(404).end());
   mock.timers.enable({ apis: ['Date'], now: start });
   t.after(() => mock.timers.reset());
-  const events: Event[] = [];
+  const { written: events, queue } = eventQueue();
   const log = { info: () => {}, warn: () => {}, error: () => {} };
-  const known = new Set<string>();
-  const recorder = {
-    capacity: 200,
-    /** Accepts each event once, as the real recorder does. */
-    add: (event: Event): boolean => {
-      const name = `${event.regarding.uid} ${event.reason} ${event.occasion}`;
-      const isNew = !known.has(name);
-      if (isNew) events.push(event);
-      known.add(name);
-      return isNew;
-    },
-  };
-  const reports = reporter(client, { events: recorder, log });
+  const reports = reporter(client, { events: queue, log });
   const pod = failedPod({ name: 'a', controller: undefined });
   return {
     reports,

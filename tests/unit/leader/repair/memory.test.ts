@@ -159,6 +159,40 @@ suite('the pods of a controller', () => {
       assert.equal(leader.look(), 'owner-pause');
       leader.now += 1;
     }
+    leader.look();
+    leader.comes({ name: 'good', verdict: 'passed' });
+    leader.look();
+    leader.comes({ name: 'bad' });
+    leader.now += 5 * second;
+    assert.notEqual(leader.look(), 'owner-pause', 'a success ends the long pauses');
+  });
+
+  /** A leader that has recreated four pods at once, because the replacement of another one passed. */
+  function fourAtOnce(): Leader {
+    const leader = new Leader(...web(1));
+    leader.look();
+    leader.comes({ name: 'new', verdict: 'passed' });
+    leader.put(...web(4, 'late', { controller: controllerOf('web') }));
+    assert.equal(leader.look(), 'late-0 late-1 late-2 late-3');
+    return leader;
+  }
+
+  test('several fail at once after a success: the pause is that of one failure, and one is tried after it', () => {
+    const leader = fourAtOnce();
+    for (const index of [0, 1, 2, 3]) leader.comes({ name: `again-${index}` });
+    assert.equal(leader.look(), 'owner-pause');
+    leader.now += 5 * second;
+    assert.equal(leader.look(), 'again-0');
+  });
+
+  test('no verdict for a minute after a success: one is tried after a pause', () => {
+    const leader = fourAtOnce();
+    leader.now += minute;
+    assert.equal(leader.look(), '');
+    leader.put(...web(2, 'more', { controller: controllerOf('web') }));
+    assert.equal(leader.look(), 'owner-pause');
+    leader.now += 5 * second;
+    assert.equal(leader.look(), 'more-0');
   });
 
   test('a replacement fails on the node that it was to leave: it moves at once, while the gate keeps it off', () => {

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { PodEvidence } from '../../../../webhook/core/facts/pod-evidence.ts';
 import { Evidence } from '../../../../webhook/core/networks/evidence.ts';
-import { proofStatus } from '../../../../webhook/core/networks/network-status.ts';
+import { proofStatus } from '../../../../webhook/core/networks/proof-status.ts';
 import type { RepairSettings } from '../../../../webhook/core/profiles/types.ts';
 import { requiredOf } from '../../../../webhook/core/scheduling/constraints.ts';
 import { runRepair } from '../../../../webhook/leader/start.ts';
@@ -113,7 +113,7 @@ suite('a pod whose network is lost', { concurrency: true }, () => {
   });
 
   test('is deleted with recreate, as soon as it is lost, and one of a controller at a time', async (t) => {
-    const unready = { run: 1, at: Date.now() - 9500, shownBy: '7', patience: 10_000 };
+    const unready = { run: 1, at: Date.now() - 59_500, shownBy: '7', patience: 10_000 };
     const { put, gone, asked, events, api } = await scene(t, {
       pods: [proven, lost('a', { ...web, unready }), lost('b', { ...web, unready })],
       onFailure: 'recreate',

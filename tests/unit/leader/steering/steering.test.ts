@@ -265,6 +265,16 @@ suite('a pod that no node is nominated for', () => {
     assert.equal(one?.occasion, other?.occasion, 'it is the same event');
   });
 
+  test('has volumes, and no other node is in the zone of the refused one: an event says so', async (t) => {
+    const readiness = clusterWith({ n1: { ready: false }, n2: {} });
+    for (const node of readiness.nodes()) node.labels = { 'topology.kubernetes.io/zone': `of-${node.name}` };
+    const pods = [waiting('web', { requests: {}, heldSince: longAgo, hasVolumes: true })];
+    const { events, patches } = await steering(t, { pods, readiness });
+    await until(() => events.length > 0);
+    assert.equal(events[0]?.note, '2 nodes: 1 not ready for mesh, 1 in another zone than the volumes');
+    assert.deepEqual(patches(), []);
+  });
+
   test('gets no event in its first seconds', async (t) => {
     const { events } = await steering(t, { pods: [gpu(Date.now())] });
     await sleep(aWhile);

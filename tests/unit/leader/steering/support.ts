@@ -1,5 +1,6 @@
 import { type NodeFacts, toNodeFacts } from '../../../../webhook/core/facts/node.ts';
 import type { PendingPod } from '../../../../webhook/core/facts/pending-pod.ts';
+import { pending } from '../../admission/gate/support.ts';
 import { apiNode, now } from '../../core/networks/objects.ts';
 
 export { now };
@@ -13,25 +14,7 @@ export function node(name: string, more: Partial<NodeFacts> = {}): NodeFacts {
 /** A pod that was refused on node n1, and that requests 100 millicores. */
 export function waiting(name: string, more: Partial<PendingPod> = {}): PendingPod {
   const { namespace = 'shop' } = more;
-  return {
-    uid: `${name}-uid`,
-    namespace,
-    name,
-    profiles: ['mesh'],
-    heldSince: now - 1000,
-    refused: 'n1',
-    version: '10',
-    nominated: '',
-    leaving: false,
-    group: 'web',
-    key: `${namespace}/webwebwe`,
-    weight: 1024,
-    constraints: {},
-    tolerations: [],
-    requests: { cpu: 100, pods: 1 },
-    hasVolumes: false,
-    unverifiable: false,
-    tooLarge: false,
-    ...more,
-  };
+  const refused = { refused: 'n1', heldSince: now - 1000, requests: { cpu: 100, pods: 1 } };
+  const known = { version: '10', group: 'web', key: `${namespace}/webwebwe` };
+  return { ...pending({ uid: `${name}-uid`, name }), ...refused, ...known, ...more };
 }

@@ -1,3 +1,0 @@
-module webhook
-
-go 1.24

@@ -1,3 +1,0 @@
-import { answerCall } from './mesh-plugin.ts';
-
-await answerCall(async () => true);

@@ -1,0 +1,167 @@
+import { nameOf } from '../../lib/names.ts';
+import { isDaemonSet, isLost, verdictAt } from '../facts/pod-evidence.ts';
+import type { Policy } from '../profiles/policy.ts';
+import { type Profile, placesOf } from '../profiles/types.ts';
+import type { EvidenceView } from './evidence.ts';
+import { isLater, type Moment } from './moment.ts';
+import type { ProofRecord } from './proof-record.ts';
+import type { Readiness } from './readiness.ts';
+
+/** A pod that is about to be bound to a node where a network needs a proof. */
+export interface AskingPod {
+  /** Identifies the pod; undefined if the pod does not exist yet, because it would replace a failed pod. */
+  key?: string;
+  owner: string;
+  /** Since when the gate has refused the pod, in milliseconds since the epoch; undefined if it has not refused it. */
+  heldSince?: number | undefined;
+}
+
+/** What the proofs on a node show about a profile's network, and whether the asking pod may be bound as a probe. */
+export interface ProofStatus {
+  /**
+   * - `proved`: nothing counts against the network;
+   * - `unproved`: no proof has passed there since the node or a container of its DaemonSets' pods started;
+   * - `failing`: pods of at least two owners failed or got no sandbox, or two attempts of the asking pod's owner
+   *   failed, and no proof has passed since.
+   */
+  state: 'proved' | 'unproved' | 'failing';
+  /** Why, as a text that changes only with the cause; empty for `proved`. */
+  reason: string;
+  /** When the state began, in milliseconds since the epoch: with the node, a container of the network or a failure. */
+  since: number;
+  /** Whether the asking pod may be bound: if the network is proved, or if the pod may probe it now. */
+  mayProbe: boolean;
+}
+
+/** How many owners have to fail before a node counts as failing. A single owner may fail for a reason of its own. */
+const enoughOwners = 2;
+
+/** How many attempts of one owner have to fail before the node counts as failing for that owner. */
+const enoughAttempts = 2;
+
+const proved: ProofStatus = { state: 'proved', reason: '', since: 0, mayProbe: true };
+
+const neverProved = 'no pod has proved its network there yet';
+const notSince = "no pod has proved its network there since the node or the network's pod started";
+
+/** A pod without a verdict for longer than this, in milliseconds like all times here, blocks no other pod's probe. */
+const longestVerdict = 30_000;
+/** A pod without a sandbox after this time counts as failed. Multus waits for its configuration for up to 45 s. */
+const longSandbox = 60_000;
+/** The pause between a failed attempt and the next. */
+const pause = 2000;
+/** The longer pause of owners that let others try first; kube-scheduler retries a pod after at most 11 s. */
+const givesWay = 12_000;
+/** An owner's pause after its own first failed attempt. It doubles with each further failure, up to the longest. */
+const ownPause = 4000;
+const longestPause = 300_000;
+/** How long an owner whose pods run elsewhere must wait, unless the gate has held its pod for `givesWay`. */
+const leastElsewhere = 60_000;
+
+interface ProofFacts {
+  policy: Pick<Policy, 'evidenceOf'>;
+  readiness: Pick<Readiness, 'node' | 'started'>;
+  evidence: EvidenceView;
+}
+
+/** What the proofs on a node show about a profile; undefined until all pods are listed, and for an unknown node. */
+export function proofStatus(
+  profile: Profile,
+  node: string,
+  { policy, readiness, evidence }: ProofFacts,
+  now: number,
+  asking?: AskingPod,
+): ProofStatus | undefined {
+  const createdAt = readiness.node(node)?.createdAt;
+  if (!evidence.synced || createdAt === undefined) return undefined;
+  const mode = policy.evidenceOf(profile);
+  const record = evidence.of(profile.name, node);
+  // the usual case: nothing counts against the node, and the profile requires no proof
+  if (mode === 'ready' && record?.quiet !== false) return proved;
+  // when a container of the network's DaemonSets last started on the node: earlier attempts do not count
+  const from = readiness.started(profile.daemonSets.flatMap(placesOf), node);
+  const since = Math.max(from.at, createdAt);
+  const holder = evidence.reservations.holder(profile.name, node, now);
+  const isHolder = asking?.key !== undefined && (holder === asking.key || holder === asking.owner);
+  const isFree = holder === undefined || isHolder;
+  if (record === undefined) return { state: 'unproved', reason: neverProved, since, mayProbe: isFree };
+  const runsElsewhere = (): boolean =>
+    !isDaemonSet(asking?.owner ?? '') &&
+    [...evidence.ownedBy(asking?.owner ?? '')].some(
+      (pod) => pod.node !== node && verdictAt(pod, now) === 'passed',
+    );
+  // a pod that holds the reservation has waited already
+  const isDue = isHolder || isPauseOver(record, from, now, asking, evidence.hasPassed, runsElsewhere);
+  const mayProbe = isFree && isDue && !isTried(record, now);
+  const failed = against(record, from, now);
+  const own = asking && record.failures.get(asking.owner);
+  const isOwn = own !== undefined && own.attempts >= enoughAttempts && !isLater(from, own.started);
+  if (failed.length >= enoughOwners || isOwn) {
+    const reason = `proofs say that the network does not work: ${failed.slice(0, enoughOwners).join(', ')}`;
+    return { state: 'failing', reason, since: Math.max(since, record.failingSince), mayProbe };
+  }
+  const isProved = record.lastPass !== undefined && isLater(record.lastPass, from);
+  if (mode === 'ready' || isProved) return proved;
+  return {
+    state: 'unproved',
+    reason: record.lastPass === undefined ? neverProved : notSince,
+    since,
+    mayProbe,
+  };
+}
+
+/** Whether another pod is currently probing the network on the node, and has no verdict yet. */
+const isTried = ({ waiting }: ProofRecord, now: number): boolean =>
+  // the absolute value, so that a clock that was set back makes no pod wait
+  [...waiting.values()].some(({ since }) => Math.abs(now - since) < longestVerdict);
+
+/**
+ * Whether the pause after the last failed attempt is over. The pod itself may be the cause of a failure, so an owner
+ * that never passed on any node waits longer if it failed here, or if an owner that has passed elsewhere failed here.
+ * @param runsElsewhere whether a pod of the same owner has passed on another node, where the owner's next pod can run
+ */
+function isPauseOver(
+  { lastFailed, failures }: ProofRecord,
+  from: Moment,
+  now: number,
+  asking: AskingPod | undefined,
+  hasPassed: (owner: string) => boolean,
+  runsElsewhere: () => boolean,
+): boolean {
+  if (lastFailed === undefined || isLater(from, lastFailed.started) || lastFailed.seen > now) return true;
+  const since = now - lastFailed.seen;
+  if (asking === undefined) return since >= pause;
+  const failure = failures.get(asking.owner);
+  const isSuspect =
+    !hasPassed(asking.owner) && (failure !== undefined || [...failures.keys()].some(hasPassed));
+  if (since < (isSuspect ? givesWay : pause)) return false;
+  if (failure === undefined || isLater(from, failure.started)) return true;
+  const own = Math.min(longestPause, ownPause * 2 ** (failure.attempts - 1));
+  const waited = now - failure.seen;
+  if (waited < own) return false;
+  // repair, which gives no key, decides itself whether the pod can move to another node
+  if (asking.key === undefined || waited >= leastElsewhere) return true;
+  return now - (asking.heldSince ?? now) >= givesWay || !runsElsewhere();
+}
+
+/** A text for each owner with a pod that failed, lost its network or has lacked a sandbox too long since the last pass. */
+function against({ failures, waiting, unready, passSeen }: ProofRecord, from: Moment, now: number): string[] {
+  const texts = new Map<string, string>();
+  for (const [owner, { pod, started }] of failures) {
+    if (!isLater(from, started)) texts.set(owner, `pod ${pod} failed`);
+  }
+  for (const pod of unready.values()) {
+    const { owner, unready: loss } = pod;
+    const counts = loss && isLost(pod, now) && loss.at > passSeen && !isLater(from, loss);
+    if (counts && !texts.has(owner)) texts.set(owner, `pod ${nameOf(pod)} lost its network`);
+  }
+  for (const { pod, since } of waiting.values()) {
+    // if the DaemonSet's start is in the future, the clock was set back after it
+    const waitsFrom = from.at > now ? since : Math.max(since, from.at);
+    const isOverdue = pod.hasSandbox === false && now - waitsFrom >= longSandbox;
+    if (isOverdue && since > passSeen && !texts.has(pod.owner)) {
+      texts.set(pod.owner, `pod ${nameOf(pod)} has no sandbox`);
+    }
+  }
+  return [...texts.values()];
+}
