@@ -3,43 +3,15 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { test } from 'node:test';
 import { env } from '../../validator/shared/contract.ts';
-import { run } from '../support/run.ts';
-import { gatewayAddress, nodeAddress } from './harness/addresses.ts';
-import { addNamespace, pathOf, removeNamespace } from './harness/namespaces.ts';
+import { nodeAddress } from './harness/addresses.ts';
+import { pathOf } from './harness/namespaces.ts';
+import { addPod } from './harness/node-pods.ts';
 import { validator } from './harness/proof.ts';
 import { Sandbox } from './harness/sandbox.ts';
 
 /* As many pods as a node runs by default start at once. */
 
 const count = 110;
-
-/** Adds a pod to the node, connected as by Cilium. @returns the pod's namespace and addresses */
-async function addPod(node: Sandbox, index: number): Promise<{ name: string; addresses: string[] }> {
-  const name = await addNamespace('pod');
-  node.onRemoval(() => removeNamespace(name));
-  const addresses = [`10.244.2.${index + 1}`, `fd00:10:244:2::${(index + 1).toString(16)}`];
-  const gateways = Object.values(gatewayAddress);
-  await node.ip(
-    'node',
-    `link add name pod${index} type veth peer name eth0 netns ${name}`,
-    `link set pod${index} up`,
-    ...gateways.map(
-      (address) => `addr add ${address} dev pod${index}${address.includes(':') ? ' nodad' : ''}`,
-    ),
-    ...addresses.map((address) => `route add ${address} dev pod${index}`),
-  );
-  const lines = [
-    'link set lo up',
-    'link set eth0 up',
-    ...addresses.map((address) => `addr add ${address} dev eth0${address.includes(':') ? ' nodad' : ''}`),
-    ...gateways.flatMap((gateway) => [
-      `route add ${gateway} dev eth0 scope link`,
-      `route add default via ${gateway} dev eth0`,
-    ]),
-  ];
-  await run('ip', ['-netns', name, '-batch', '-'], `${lines.join('\n')}\n`);
-  return { name, addresses };
-}
 
 /** Starts the checks in all pods of the node at once. Returns the seconds from each start to its verdict, in order. */
 async function proveAll(node: Sandbox, checks: object[]): Promise<number[]> {

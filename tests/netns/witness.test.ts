@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { configurationOf } from '../support/configurations.ts';
@@ -183,14 +182,6 @@ describe('a run that follows in the same sandbox', { concurrency: 3 }, () => {
     await write(linkerd())(sandbox);
     const { proof, connected } = await witnessed(sandbox, linkerdPod, {});
     assert.deepEqual([connected, proof.code, proof.message.verdict], [true, 0, 'passed'], proof.log);
-  });
-
-  test('after a pass in another sandbox, with its shared memory: it proves', async () => {
-    await using first = await afterFirst(true);
-    await using sandbox = await Sandbox.make({ families: 'ipv4' });
-    for (const name of readdirSync(first.shm)) copyFileSync(join(first.shm, name), join(sandbox.shm, name));
-    const { proof } = await witnessed(sandbox, linkerdPod, {});
-    assert.equal(proof.code, 95, proof.log);
   });
 });
 

@@ -28,8 +28,13 @@ export const env = {
 /** Which of a mesh's two redirect rules a check uses. */
 export type Direction = 'outbound' | 'inbound';
 
+/** The setting that each check has. */
+export interface TimedCheck {
+  timeout: string;
+}
+
 /** Listens on `listen`, connects to an address where nothing answers, and expects its own token, for each family. */
-export interface RedirectCheck {
+export interface RedirectCheck extends TimedCheck {
   direction: Direction;
   /** The port to which the rule redirects: the proxy's, which is free until the proxy starts. */
   listen: number;
@@ -45,21 +50,14 @@ export interface RedirectCheck {
   notAsGroup?: number | undefined;
   /** Whether the mesh's rules are for all families of the pod, or only for the first that the kernel lists. */
   families?: 'first' | 'all';
-  timeout: string;
 }
 
 /** Passes if the node's proxy listens in the pod's network namespace, and gets connections that leave the pod. */
-export interface CapturedCheck {
+export interface CapturedCheck extends TimedCheck {
   listeners: number[];
   /** The proxy's port for connections that leave the pod. */
   outbound: number;
   connect: string[];
-  timeout: string;
-}
-
-/** A check whose only setting is its time-out. */
-export interface TimedCheck {
-  timeout: string;
 }
 
 /** Passes if each network that the pod requests has its interface. */
@@ -91,10 +89,9 @@ export interface WitnessCheck extends TimedCheck {
 }
 
 /** Passes if a TCP connect to a host and port succeeds. */
-export interface ReachCheck {
+export interface ReachCheck extends TimedCheck {
   host: string;
   port: number;
-  timeout: string;
 }
 
 /** Passes if each `allowed` target can be reached and no `blocked` one can, so the pod's network policy is in force. */

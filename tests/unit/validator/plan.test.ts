@@ -7,41 +7,59 @@ import { type Family, parseAddress } from '../../../validator/shared/addresses.t
 import { env } from '../../../validator/shared/contract.ts';
 
 const both = ['192.0.2.2:1404', '[2001:db8::2]:1404'];
-const redirect = (direction: string, connect = both): object => ({
+const redirect = (direction: string, connect = both, families?: string): object => ({
   profile: 'mesh',
-  redirect: { direction, listen: 4140, connect, timeout: '1s' },
+  redirect: { direction, listen: 4140, connect, families, timeout: '1s' },
 });
 const steps = (check: object, families: Family[]): string[] =>
   plan(readChecks(JSON.stringify([check])), { families }).map(
     ({ name, family, settled }) => `${name} ${family ?? '-'}${settled ? ` ${settled.reason}` : ''}`,
   );
 
-test('an outbound redirect: a step for each family of the pod', () => {
-  assert.deepEqual(steps(redirect('outbound'), ['IPv4', 'IPv6']), ['redirect IPv4', 'redirect IPv6']);
-  assert.deepEqual(steps(redirect('outbound'), ['IPv6']), ['redirect IPv6']);
-});
+const policy = (lists: object): object => ({ profile: 'deny', policy: { ...lists, timeout: '1s' } });
+const dual = { blocked: ['192.0.2.2:1', '[fd00::1]:1'], allowed: ['db:1'] };
+const gateway = { profile: 'cilium', gateway: { timeout: '1s' } };
+const witness = { profile: 'seen', witness: { port: 14_040, timeout: '1s' } };
+const dualStack: Family[] = ['IPv4', 'IPv6'];
 
-test('a profile without a target of a family: no step for that family', () => {
-  assert.deepEqual(steps(redirect('outbound', ['192.0.2.2:1404']), ['IPv4', 'IPv6']), ['redirect IPv4']);
-});
-
-test('a check without a family of the pod fails', () => {
-  assert.deepEqual(steps(redirect('outbound', ['192.0.2.2:1404']), ['IPv6']), ['redirect - no-target']);
-  assert.deepEqual(steps(redirect('outbound'), []), ['redirect - address-unknown']);
-  const policy = (lists: object): object => ({ profile: 'deny', policy: { ...lists, timeout: '1s' } });
-  const dual = { blocked: ['192.0.2.2:1', '[fd00::1]:1'], allowed: ['db:1'] };
-  assert.deepEqual(steps(policy(dual), ['IPv6']), ['policy -']);
-  assert.deepEqual(steps(policy({ blocked: ['fd00::1:443'] }), ['IPv4']), ['policy - no-target']);
-  assert.deepEqual(steps(policy({ ...dual, allowed: ['192.0.2.2:2'] }), ['IPv6']), ['policy - no-target']);
-  assert.deepEqual(steps(policy({ blocked: dual.blocked }), ['IPv6']), ['policy -']);
-  const gateway = { profile: 'cilium', gateway: { timeout: '1s' } };
-  assert.deepEqual(steps(gateway, []), ['gateway - address-unknown']);
-});
+const rows: [what: string, check: object, families: Family[], expected: string[]][] = [
+  ['each family', redirect('outbound'), dualStack, ['redirect IPv4', 'redirect IPv6']],
+  ['each family of the pod', redirect('outbound'), ['IPv6'], ['redirect IPv6']],
+  ['a family without a target', redirect('outbound', ['192.0.2.2:1404']), dualStack, ['redirect IPv4']],
+  ['no target', redirect('outbound', ['192.0.2.2:1404']), ['IPv6'], ['redirect - no-target']],
+  ['no address', redirect('outbound'), [], ['redirect - address-unknown']],
+  ['no address', gateway, [], ['gateway - address-unknown']],
+  [
+    'all families that the injector sets',
+    redirect('inbound', both, 'all'),
+    dualStack,
+    ['redirect IPv4', 'redirect IPv6'],
+  ],
+  [
+    'the first family, as the injector sets',
+    redirect('outbound', both, 'first'),
+    dualStack,
+    ['redirect IPv4'],
+  ],
+  ['a policy: one step', policy(dual), ['IPv6'], ['policy -']],
+  ['a policy without an allowed target', policy({ blocked: dual.blocked }), ['IPv6'], ['policy -']],
+  ['a policy, no blocked target', policy({ blocked: ['fd00::1:443'] }), ['IPv4'], ['policy - no-target']],
+  [
+    'a policy, no allowed target',
+    policy({ ...dual, allowed: ['192.0.2.2:2'] }),
+    ['IPv6'],
+    ['policy - no-target'],
+  ],
+  ['the witness: the primary family', witness, ['IPv6', 'IPv4'], ['witness IPv6']],
+  ['interfaces: one step', { profile: 'm', interfaces: { timeout: '1s' } }, dualStack, ['interfaces -']],
+  ['reach: one step', { profile: 'm', reach: { host: 'a', port: 1, timeout: '1s' } }, [], ['reach -']],
+];
+for (const [what, check, families, expected] of rows)
+  test(`the steps of a check: ${what}`, () => assert.deepEqual(steps(check, families), expected));
 
 test('what a policy is expected to do', () => {
   const expected = (lists: object): string => {
-    const policy = { ...lists, timeout: '1s' };
-    const [step] = plan(readChecks(JSON.stringify([{ profile: 'deny', policy }])), { families: ['IPv4'] });
+    const [step] = plan(readChecks(JSON.stringify([policy(lists)])), { families: ['IPv4'] });
     return step ? expectedOf(step, {} as Pod) : '';
   };
   const blocked = ['api:443', 'db:1'];
@@ -74,23 +92,6 @@ test("an inbound redirect: a step for the family of the kernel's first address, 
   );
   assert.deepEqual(planned(redirect('inbound', ['127.0.0.6:15002']), ['IPv6', 'IPv4'], both), ['IPv4']);
   assert.deepEqual(planned(redirect('inbound'), ['IPv6'], both), ['IPv6'], 'a family of the pod only');
-});
-
-test('a redirect: a step for each family that the injector sets', () => {
-  const reported = (direction: string, families: string) =>
-    steps({ profile: 'mesh', redirect: { direction, listen: 1, connect: both, families, timeout: '1s' } }, [
-      'IPv4',
-      'IPv6',
-    ]);
-  assert.deepEqual(reported('inbound', 'all'), ['redirect IPv4', 'redirect IPv6']);
-  assert.deepEqual(reported('outbound', 'first'), ['redirect IPv4']);
-});
-
-test('interfaces and reach: one step for the pod', () => {
-  assert.deepEqual(steps({ profile: 'm', interfaces: { timeout: '1s' } }, ['IPv4', 'IPv6']), [
-    'interfaces -',
-  ]);
-  assert.deepEqual(steps({ profile: 'm', reach: { host: 'a', port: 1, timeout: '1s' } }, []), ['reach -']);
 });
 
 const device = (name: string, ...ips: string[]): Device => ({

@@ -1,0 +1,32 @@
+import { run } from '../../support/run.ts';
+import { gatewayAddress } from './addresses.ts';
+import { addNamespace, removeNamespace } from './namespaces.ts';
+import type { Sandbox } from './sandbox.ts';
+
+/** Adds a pod to the node, connected as by Cilium. @returns the pod's namespace and addresses */
+export async function addPod(node: Sandbox, index: number): Promise<{ name: string; addresses: string[] }> {
+  const name = await addNamespace('pod');
+  node.onRemoval(() => removeNamespace(name));
+  const addresses = [`10.244.2.${index + 1}`, `fd00:10:244:2::${(index + 1).toString(16)}`];
+  const gateways = Object.values(gatewayAddress);
+  await node.ip(
+    'node',
+    `link add name pod${index} type veth peer name eth0 netns ${name}`,
+    `link set pod${index} up`,
+    ...gateways.map(
+      (address) => `addr add ${address} dev pod${index}${address.includes(':') ? ' nodad' : ''}`,
+    ),
+    ...addresses.map((address) => `route add ${address} dev pod${index}`),
+  );
+  const lines = [
+    'link set lo up',
+    'link set eth0 up',
+    ...addresses.map((address) => `addr add ${address} dev eth0${address.includes(':') ? ' nodad' : ''}`),
+    ...gateways.flatMap((gateway) => [
+      `route add ${gateway} dev eth0 scope link`,
+      `route add default via ${gateway} dev eth0`,
+    ]),
+  ];
+  await run('ip', ['-netns', name, '-batch', '-'], `${lines.join('\n')}\n`);
+  return { name, addresses };
+}
