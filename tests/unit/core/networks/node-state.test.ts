@@ -207,6 +207,8 @@ suite('a node without a proof', () => {
     assert.equal(scene.says(30), 'unproved, lets');
     scene.shows(31, { uid: 'second' });
     assert.equal(scene.says(32), 'unproved, holds');
+    scene.goes(33, 'second');
+    assert.equal(scene.says(33), 'unproved, lets', 'it was deleted');
   });
 
   /** After how many seconds since the last failed attempt a pod of an owner may be bound. */
