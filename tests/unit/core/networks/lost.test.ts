@@ -153,13 +153,6 @@ suite('a node on which pods lost their network', () => {
     assert.equal(cluster.stateOf(200), 'proved');
   });
 
-  test('does not fail with many pods of one owner', () => {
-    const cluster = clusterWith();
-    for (const uid of ['a', 'b', 'c']) cluster.starts(0, uid, 'web');
-    for (const uid of ['a', 'b', 'c']) cluster.writes(100, uid, { ...unready, owner: 'web' });
-    assert.deepEqual([cluster.verdict(110), cluster.stateOf(110)], ['lost', 'proved']);
-  });
-
   test('is opened by a pass, and failing again if pods are lost after it', () => {
     const cluster = clusterWithout('a', 'b');
     cluster.starts(120, 'new');

@@ -54,10 +54,11 @@ suite('a node on which proofs fail', () => {
 
   test('is closed by one success whatever the clock of the node says', () => {
     const scene = new Scene();
+    scene.shows(90, { uid: 'slow', owner: 'slow' });
+    scene.runs(95, 'good', 'passed', { owner: 'good' });
     for (const owner of ['web', 'db']) scene.runs(100, owner, 'failed', { owner });
-    scene.shows(110, { uid: 'good', owner: 'good' });
-    const pod = { uid: 'good', owner: 'good', verdict: 'passed', at: -5000 } as const;
-    scene.shows(112, pod);
+    assert.match(scene.says(104, ready), /^failing/);
+    scene.shows(112, { uid: 'slow', owner: 'slow', verdict: 'passed', at: -5000 });
     assert.equal(scene.says(113, ready), 'proved, lets');
   });
 
@@ -189,6 +190,13 @@ suite('sandboxes that do not come', () => {
     assert.equal(scene.says(61, ready), 'proved, lets');
   });
 
+  test('count after a pass, also on a node whose clock is an hour ahead', () => {
+    const scene = new Scene();
+    scene.runs(0, 'good', 'passed', { owner: 'good', at: 3600 });
+    for (const owner of ['web', 'db']) waits(scene, owner, 10);
+    assert.match(scene.says(71, ready), /^failing/);
+  });
+
   test('count from the start of the DaemonSet at the earliest', () => {
     const scene = new Scene();
     waits(scene, 'web', 0);
@@ -207,6 +215,8 @@ suite('a node without a proof', () => {
     assert.equal(scene.says(30), 'unproved, lets');
     scene.shows(31, { uid: 'second' });
     assert.equal(scene.says(32), 'unproved, holds');
+    scene.goes(33, 'second');
+    assert.equal(scene.says(33), 'unproved, lets', 'it was deleted');
   });
 
   /** After how many seconds since the last failed attempt a pod of an owner may be bound. */
