@@ -15,6 +15,7 @@ import {
   daemonSet,
   forbidden,
   found,
+  kubernetes,
   preFacts,
   wholeInstallation,
 } from './objects.ts';
@@ -45,9 +46,12 @@ const troubled = (): CheckReport =>
 /** A cluster that is not ready for an installation of cni-gate, and whose networks are not those of the profiles. */
 const beforeTroubled = (): CheckReport =>
   before({
-    version: found({ major: 1, minor: 29, text: 'v1.29.9', usesNominations: false }),
+    version: kubernetes(29, 9),
     registered: allRegistered,
-    rights: preFacts().rights.map((one) => ({ ...one, allowed: one.right.resource !== 'clusterroles' })),
+    rights: {
+      asked: 30,
+      missing: ['create', 'patch'].map((verb) => `${verb} clusterroles.rbac.authorization.k8s.io`),
+    },
     daemonSets: found([daemonSet('kube-system', 'kube-multus-ds')]),
     configuration: { policy: withPodNetwork, source: 'the built-in profiles' },
   });
@@ -67,8 +71,7 @@ suite('golden files', () => {
 
 suite('results', () => {
   test('a warning, and a part on which no result depends, are named', () => {
-    const version = { major: 1, minor: 34, text: 'v1.34.1', usesNominations: false };
-    const report = installed({ version: found(version), serverRights: forbidden('rights') });
+    const report = installed({ version: kubernetes(34, 1), serverRights: forbidden('rights') });
     assert.deepEqual(
       [report.result, report.headline],
       [

@@ -17,6 +17,7 @@ import {
   findingsOf,
   forbidden,
   found,
+  kubernetes,
   mutatingPair,
   nothingInstalled,
   slice,
@@ -129,12 +130,11 @@ for (const [id, installation, text] of faults)
   });
 
 suite('around the installation, each fault fails its check alone', () => {
-  const denied = (checkFacts().serverRights.found ?? []).map((asked) => ({ ...asked, allowed: false }));
   const trouble = { code: 'CNI_GATE_CONFIG_INVALID', message: 'gate.mode' } as const;
   const cases: Partial<Record<CheckId, Partial<CheckFacts>>> = {
     'webhook-pods': { registered: { ...allRegistered, mutating: [] } },
     'webhook-bindings': { registered: { ...allRegistered, validating: allRegistered.validating?.slice(1) } },
-    'server-rights': { serverRights: found(denied) },
+    'server-rights': { serverRights: found({ asked: 2, missing: ['list nodes'] }) },
     'namespace-labels': { namespaces: found([{ name: 'shop', profile: 'cillium' }]) },
     daemonsets: { daemonSets: found([]) },
     configuration: { configuration: { ...configured({}), trouble } },
@@ -218,7 +218,7 @@ suite('no fault', () => {
   });
 
   test('what nothing in the cluster shows is skipped: replicas run in another way', () => {
-    const certificate = { unknown: { why: 'there is no Deployment', forbidden: false } };
+    const certificate = found({ secret: '', webhooks: [], notShown: 'there is no Deployment' });
     const findings = judge({ deployment: absent, certificate });
     assert.deepEqual(having(findings, 'skipped'), ['deployment', 'certificate']);
     assert.equal(judge({ url: 'https://gate.example/mutate', service: absent }).service?.result, 'skipped');
@@ -289,14 +289,13 @@ test('one replica is a warning, where pods are refused while it restarts', () =>
 
 suite('kubernetes-version', () => {
   const cases: [minor: number, CheckResult['result'], what: RegExp][] = [
-    [29, 'failed', /^the API server is v1\.29\.0, and cni-gate needs 1\.30/],
-    [30, 'warning', /^v1\.30\.0: refused pods are not steered, .* 1\.35$/],
-    [35, 'passed', /^v1\.35\.0$/],
+    [29, 'failed', /^the API server is v1\.29\.4, and cni-gate needs 1\.30/],
+    [30, 'warning', /^v1\.30\.4: refused pods are not steered, .* 1\.35$/],
+    [35, 'passed', /^v1\.35\.4$/],
   ];
   for (const [minor, result, what] of cases)
     test(`1.${minor}: ${result}`, () => {
-      const version = found({ major: 1, minor, text: `v1.${minor}.0`, usesNominations: minor >= 35 });
-      const shown = judge({}, { version })['kubernetes-version'];
+      const shown = judge({}, { version: kubernetes(minor) })['kubernetes-version'];
       assert.equal(shown?.result, result);
       assert.match(shown?.what ?? '', what);
     });
@@ -338,9 +337,16 @@ suite('proof.allowOptOut and the component no-opt-out are one choice', () => {
 });
 
 suite('resources of the init container that a namespace does not accept', () => {
-  const at = { namespace: 'shop', object: 'LimitRange small' };
-  const small = (...containers: LimitFacts['containers']): LimitFacts => ({ ...at, containers, hard: {} });
-  const quota = (hard: Record<string, string>): LimitFacts => ({ ...at, containers: [], hard });
+  const metadata = { namespace: 'shop', name: 'small' };
+  const small = (...ranges: object[]): LimitFacts => {
+    const limits = ranges.map((range) => ({ type: 'Container', ...range }));
+    return { kind: 'LimitRange', metadata, spec: { limits } };
+  };
+  const quota = (hard: Record<string, string>): LimitFacts => ({
+    kind: 'ResourceQuota',
+    metadata,
+    spec: { hard },
+  });
   const cases: Record<string, [limits: LimitFacts, text?: RegExp]> = {
     'a minimum': [
       small({ min: { cpu: '50m' } }),
@@ -358,7 +364,10 @@ suite('resources of the init container that a namespace does not accept', () => 
       small({ min: { cpu: '2m' }, max: { cpu: '1', memory: '24Mi' }, maxLimitRequestRatio: { cpu: '10' } }),
     ],
     'a quota that fits': [quota({ 'requests.cpu': '2m', 'limits.memory': '1Gi', pods: '0' })],
-    'that of a namespace that did not opt in': [{ ...small({ min: { cpu: '1' } }), namespace: 'lab' }],
+    'a range of whole pods': [small({ type: 'Pod', min: { cpu: '1' } })],
+    'that of a namespace that did not opt in': [
+      { ...small({ min: { cpu: '1' } }), metadata: { ...metadata, namespace: 'lab' } },
+    ],
   };
   for (const [name, [limits, text]] of Object.entries(cases))
     test(name, () => {
@@ -391,7 +400,7 @@ test('a probe: a hint for each reason, and one that was not made is never a pass
 });
 
 suite('the mutating policy', () => {
-  const version = found({ major: 1, minor: 36, text: 'v1.36.3', usesNominations: true });
+  const version = kubernetes(36);
   const judgeWith = (
     mutating: InstallationFacts['policies']['mutating'],
     more: Partial<CheckFacts> = {},

@@ -22,6 +22,7 @@ import {
   evidenceOf,
   found,
   holdOf,
+  kubernetes,
   type MoreStatusFacts,
   mutatingPair,
   nothingInstalled,
@@ -212,14 +213,14 @@ suite('features in force', () => {
   });
 
   test('steering needs a scheduler that uses nominations, and both it and repair need a leader', () => {
-    const version = found({ major: 1, minor: 34, text: 'v1.34.1', usesNominations: false });
+    const version = kubernetes(34, 1);
     assert.match(shown({}, { version })[2] ?? '', /false the scheduler of Kubernetes v1\.34\.1 does not use/);
     const leaderless = shown(recreating, { installation: { ...wholeInstallation, lease: absent } });
     for (const line of leaderless.slice(2)) assert.match(line, / false Lease .* no replica holds it, so /);
   });
 
   test('with a mutating policy, the proof needs no server; without a server, nothing else is in force', () => {
-    const version = found({ major: 1, minor: 36, text: 'v1.36.3', usesNominations: true });
+    const version = kubernetes(36);
     const policy = policyOf({ profiles, ...recreating });
     const withPolicy = (installation: StatusFacts['installation'], more: MoreStatusFacts = {}): string[] => {
       const policies = {
