@@ -6,7 +6,11 @@ import type { V1Deployment } from '@kubernetes/client-node';
 import { parse, parseAllDocuments } from 'yaml';
 import { version as clientVersion } from '../../../webhook/lib/version.ts';
 import { servingSecret, versionIn } from '../../../webhook/report/observe/installation.ts';
-import { type CheckFacts, observeInstallation } from '../../../webhook/report/observe/observe.ts';
+import {
+  type CheckFacts,
+  observeBefore,
+  observeInstallation,
+} from '../../../webhook/report/observe/observe.ts';
 import {
   installRights,
   type Right,
@@ -82,6 +86,23 @@ test('an installation is read in the namespace that its webhooks call, with the 
   assert.ok(missing.includes('update secrets own in namespace net'));
   const { context: _, ...identity } = cluster;
   assert.deepEqual(identity, { server: url, clientVersion, serverVersion: '0.0.9' });
+});
+
+test('before an installation, DaemonSets are read by their names, and the rights of the caller', async (t) => {
+  const { client } = await startFakeApi(t, ({ path, query }, response) => {
+    if (path === '/version') return json(response, 200, version);
+    if (path.endsWith('/selfsubjectaccessreviews')) return json(response, 201, { status: { allowed: true } });
+    const isIt = path.includes('/kube-flannel/') && query.fieldSelector === 'metadata.name=kube-flannel-ds';
+    const metadata = { namespace: 'kube-flannel', name: 'kube-flannel-ds', uid: 'u', resourceVersion: '1' };
+    const items = isIt ? [{ metadata, spec: { template: { spec: {} } } }] : [];
+    return json(response, 200, { metadata: { resourceVersion: '1' }, items });
+  });
+  const { daemonSets, rights } = await observeBefore(client, { ownNamespace: 'cni-gate', given: undefined });
+  assert.deepEqual(
+    daemonSets.found?.map(({ name }) => name),
+    ['kube-flannel-ds'],
+  );
+  assert.deepEqual(rights, { asked: 2 * 15, missing: [] });
 });
 
 test('LimitRanges and ResourceQuotas are read with what they ask of containers', async (t) => {
