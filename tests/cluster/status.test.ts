@@ -4,12 +4,10 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { profileLabel } from '../../webhook/lib/names.ts';
 import { main, startCniGate } from '../support/command.ts';
-import { type Rebooted, rebootedPod } from '../support/rebooted-pod.ts';
 import { bystander, onNode, optedIn, type Pod, podOn } from './gate/scene.ts';
 import { isN1Down, named, setStatusScene } from './gate/status-scene.ts';
 import { podsOf } from './gate/steps.ts';
 import { namespace } from './harness/objects.ts';
-import { ours as held } from './repair/kubelet.ts';
 
 /* What `cni-gate status` reports about a real control plane, once and with `--watch`. */
 
@@ -102,36 +100,6 @@ test('a node that is not ready is listed, with the pod held for it and a pod sen
   assert.equal(status().exit, 0);
 });
 
-test('after a reboot, pods of which nothing runs are failed or waiting, whatever their phase and their earlier pass', async () => {
-  const steps: Rebooted[] = ['failed', 'back-off', 'not run again', 'started'];
-  const boot = Date.now() - 30_000;
-  const names = steps.map((step) => step.replaceAll(' ', '-'));
-  // the test plays the kubelet; the pods have `nodeName`, because the gate refuses bindings to n1 once two have failed
-  for (const name of names)
-    await api.post(podsOf(optedIn), {
-      ...podOn(name, { spec: { nodeName: 'n1' } }),
-      metadata: { name, ...held },
-    });
-  for (const [index, step] of steps.entries())
-    await api.patch(`${podsOf(optedIn)}/${names[index]}/status`, { status: rebootedPod(boot, step) });
-  const { exit, headline, pods, failedPods, podsWithoutProof } = status();
-  assert.deepEqual([exit, podsWithoutProof], [1, []]);
-  assert.deepEqual(pods, { passed: 2, failed: 2, waiting: 1, optedOut: 0, withoutProof: 0, skipped: 0 });
-  assert.deepEqual(
-    failedPods.map(({ name, node, verdict }) => [name, node, verdict]),
-    [
-      ['back-off', 'n1', 'failed'],
-      ['failed', 'n1', 'failed'],
-    ],
-  );
-  assert.equal(headline, 'Not all is well: failed proofs: 2, pods that wait: 1.');
-  await measured(/^cni_gate_proofs\{verdict="passed"\} 2$/m);
-  await measured(/^cni_gate_proofs\{verdict="failed"\} 2$/m);
-  await measured(/^cni_gate_proofs\{verdict="waiting"\} 1$/m);
-  await cluster.kubectl(['delete', 'pod', '-n', optedIn, ...names, '--now']);
-  assert.equal(status().exit, 0);
-});
-
 test('-n with a namespace that has not opted in says so, and how to opt in', async () => {
   const { exit, faults, namespaces } = status('-n', bystander);
   assert.deepEqual([exit, faults.map(({ code }) => code), namespaces], [1, ['CNI_GATE_NOT_OPTED_IN'], []]);
@@ -157,23 +125,6 @@ test('--watch prints a document at each change, and exits with the last exit cod
   await cluster.kubectl(['label', 'namespace', 'later', `${profileLabel}-`]);
   await until(({ namespaces }) => namespaces.length === 1);
   await setReady(true);
-  await until(({ well }) => well);
-  assert.equal(await end(), 0);
-});
-
-test('--watch reports that no replica answers, and that one answers again', async (t) => {
-  const slice = '/apis/discovery.k8s.io/v1/namespaces/cni-gate/endpointslices/cni-gate';
-  const { endpoints } = await api.get<{ endpoints: object[] }>(slice);
-  const { until, end } = watching(t);
-  await until(({ well }) => well);
-  await api.patch(slice, { endpoints: [] });
-  const { headline, features } = await until(({ well }) => !well);
-  assert.match(
-    headline,
-    /^Not all is well: Service cni-gate\/cni-gate: it has no endpoint, .*CNI_GATE_NO_ENDPOINTS/,
-  );
-  assert.deepEqual([features[0]?.inForce, features[1]?.inForce], [false, false]);
-  await api.patch(slice, { endpoints });
   await until(({ well }) => well);
   assert.equal(await end(), 0);
 });

@@ -6,7 +6,7 @@ import { leftByThePolicy } from '../../../webhook/core/policies/conditions.ts';
 import { dashboardOf } from '../../../webhook/report/dashboard/data.ts';
 import type { InstallationFacts, Webhook } from '../../../webhook/report/observe/installation.ts';
 import type { StatusFacts } from '../../../webhook/report/observe/observe.ts';
-import type { PodFacts, WithoutProof } from '../../../webhook/report/observe/pods.ts';
+import type { PodFacts } from '../../../webhook/report/observe/pods.ts';
 import { type Status, statusOf } from '../../../webhook/report/show/status.ts';
 import { statusText } from '../../../webhook/report/show/status-text.ts';
 import { ageText } from '../../../webhook/report/show/table.ts';
@@ -70,11 +70,6 @@ suite('a status', () => {
     assert.match(text, /^shop\/web-15 and 24 more +n3 +30m +n5 and 24 more\n +why: DaemonSet/m);
     for (const all of [statusText(status, false), statusText(status, true, { width: 100 })])
       assert.equal(all.match(/^shop\/web-/gm)?.length, 30);
-  });
-
-  test('wide: each row is one line', () => {
-    const wide = statusText(tell(troubled()), false);
-    assert.match(wide, /^shop\/bad-0 .* 60s .*192\.0\.2\.2:1404 .*and no other node is$/m);
   });
 
   test('lets no control characters of the cluster through', () => {
@@ -142,15 +137,6 @@ suite('a fault of the installation', () => {
     assert.equal(steer?.why, 'the gate is not in force, so no pod is refused');
     assert.deepEqual(inForce(status).slice(0, 3), [false, false, false]);
     assert.equal(status.installation.find(({ id }) => id === 'service')?.result, 'failed');
-  });
-
-  test('of several, the gravest is in the first line, and the second counts them', () => {
-    const none = found(deployment(0, { replicas: 0 }));
-    const status = installed({ slices: found([]), lease: absent, deployment: none });
-    assert.deepEqual(codes(status), ['CNI_GATE_DEPLOYMENT', 'CNI_GATE_NO_ENDPOINTS', 'CNI_GATE_NO_LEADER']);
-    const [first, second] = statusText(status, false).split('\n');
-    assert.match(first ?? '', /\(CNI_GATE_DEPLOYMENT\)$/);
-    assert.equal(second, 'In all: faults: 3.');
   });
 
   test('of one webhook blocks the calls of its own kind only', () => {
@@ -416,18 +402,6 @@ suite('pods that wait on a node', () => {
   });
 });
 
-test('an address on two live pods is not well; one on a pod that ended or is being deleted is', () => {
-  const two = (more: Partial<PodEvidence>): PodFacts[] => [
-    pod('a', 'passed', { addresses: ['10.0.0.1'] }),
-    pod('b', 'passed', { addresses: ['10.0.0.1'], ...more }),
-  ];
-  const { headline, duplicateAddresses } = withPods(two({ createdAt: now, node: 'n2' }));
-  assert.equal(headline, 'Not all is well: duplicate addresses: 1.');
-  const expected = { network: null, address: '10.0.0.1', pods: ['shop/a', 'shop/b'], nodes: ['n1', 'n2'] };
-  assert.deepEqual(duplicateAddresses, [expected]);
-  for (const more of [{ ended: true }, { leaving: true }]) assert.equal(withPods(two(more)).result, 'well');
-});
-
 test('ages read as those of kubectl', () => {
   const [second, minute, hour, day] = [1000, 60_000, 3_600_000, 86_400_000];
   const ages: [number, string][] = [
@@ -440,17 +414,6 @@ test('ages read as those of kubectl', () => {
     [800 * day, '2y'],
   ];
   for (const [age, text] of ages) assert.equal(ageText(age), text);
-});
-
-test('a pod that was never reviewed: it may be older than the label, and the command that recreates it', () => {
-  const old: PodFacts = { namespace: 'shop', name: 'old', node: 'n1', proof: 'withoutProof' };
-  const whyOf = (withoutProof: WithoutProof): string | undefined =>
-    withPods([{ ...old, withoutProof }]).podsWithoutProof[0]?.why;
-  assert.match(
-    whyOf('not-reviewed') ?? '',
-    /older than the label of its namespace.*\. Recreate them: kubectl -n shop rollout restart deployment,statefulset,daemonset$/,
-  );
-  assert.doesNotMatch(whyOf('not-first') ?? '', /kubectl/);
 });
 
 test('pods in warn mode are a warning, with the commands that recreate them', () => {
