@@ -53,7 +53,7 @@ const headers = {
  *
  * @param token the token that a request for the data must have as `Authorization: Bearer TOKEN`
  */
-export function dashboardServer(token: string, latest: () => Dashboard): FastifyInstance {
+export function dashboardServer(token: string, latest: () => Dashboard | undefined): FastifyInstance {
   const { html, policy } = readPage();
   const app = fastify({
     logger: false,
