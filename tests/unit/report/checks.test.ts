@@ -219,8 +219,8 @@ suite('no fault', () => {
 
   test('what nothing in the cluster shows is skipped: replicas run in another way', () => {
     const certificate = found({ secret: '', webhooks: [], notShown: 'there is no Deployment' });
-    const findings = judge({ deployment: absent, certificate });
-    assert.deepEqual(having(findings, 'skipped'), ['deployment', 'certificate']);
+    const findings = judge({ deployment: absent, certificate }, { serverRights: absent });
+    assert.deepEqual(having(findings, 'skipped'), ['deployment', 'certificate', 'server-rights']);
     assert.equal(judge({ url: 'https://gate.example/mutate', service: absent }).service?.result, 'skipped');
   });
 
@@ -236,7 +236,13 @@ suite('what may not be read is not known, never a pass', () => {
   const { mutating: _, ...notMutating } = allRegistered;
   const cases: [CheckId, Partial<CheckFacts>, essential?: true][] = [
     ['service', { installation: { ...wholeInstallation, service: dark } }, true],
+    ['service', { installation: { ...wholeInstallation, slices: dark } }, true],
     ['policy-pods', { installation: { ...wholeInstallation, ...policies({ binding: dark }) } }, true],
+    ['namespace-labels', { namespaces: dark }, true],
+    ['daemonsets', { namespaces: dark }],
+    ['daemonsets', { daemonSets: dark }],
+    ['resources', { namespaces: dark }],
+    ['server-rights', { serverRights: dark }],
     ['deployment', { installation: { ...wholeInstallation, deployment: dark } }],
     ['certificate', { installation: { ...wholeInstallation, certificate: dark } }],
     ['leader', { installation: { ...wholeInstallation, lease: dark } }],
@@ -363,7 +369,7 @@ suite('resources of the init container that a namespace does not accept', () => 
     'what fits': [
       small({ min: { cpu: '2m' }, max: { cpu: '1', memory: '24Mi' }, maxLimitRequestRatio: { cpu: '10' } }),
     ],
-    'a quota that fits': [quota({ 'requests.cpu': '2m', 'limits.memory': '1Gi', pods: '0' })],
+    'a quota that fits': [quota({ cpu: '10m', 'requests.cpu': '2m', 'limits.memory': '1Gi', pods: '0' })],
     'a range of whole pods': [small({ type: 'Pod', min: { cpu: '1' } })],
     'that of a namespace that did not opt in': [
       { ...small({ min: { cpu: '1' } }), metadata: { ...metadata, namespace: 'lab' } },
@@ -422,6 +428,11 @@ suite('the mutating policy', () => {
     mutating: [{ ...webhook, matchConditions: [...(webhook.matchConditions ?? []), leftByThePolicy] }],
   };
 
+  test('it is not known whether it is as the configuration says, if that is not valid', () => {
+    const trouble = { code: 'CNI_GATE_CONFIG_INVALID', message: 'gate.mode' } as const;
+    assert.equal(row(pair, { configuration: { ...configured({}), trouble } }).result, 'not-known');
+  });
+
   test('there is none: before 1.36 nothing is said, from then on a warning', () => {
     assert.equal(judge({})['mutating-policy'], undefined);
     assert.partialDeepStrictEqual(row(none), { result: 'warning' });
@@ -437,7 +448,7 @@ suite('the mutating policy', () => {
   });
 
   const wrong: [name: string, Parameters<typeof judgeWith>, RegExp][] = [
-    ['it is missing', [{ ...pair, policy: absent }], /it does not exist/],
+    ['it is missing', [{ ...pair, policy: absent }], /it does not exist, so it injects nothing$/],
     ['its binding is missing', [{ ...pair, binding: absent }], /its binding does not exist/],
     ['the webhook relies on it', [none, { registered: relying }], /it does not exist/],
     [

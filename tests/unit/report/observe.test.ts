@@ -55,7 +55,8 @@ test('without any right but that to the version: every check that needs one says
   assert.ok(others.length > 9);
 });
 
-test('an installation is read in the namespace that its webhooks call, with the rights of its account', async (t) => {
+/** The answers about an installation in the namespace `net`, whose certificate is in the Secret `own`. */
+function answersOf(): Record<string, object> {
   const webhooks = [
     { name: 'a', clientConfig: { service: { namespace: 'net', name: 'gate' }, caBundle: 'eA==' } },
   ];
@@ -65,14 +66,18 @@ test('an installation is read in the namespace that its webhooks call, with the 
   const items = [{ metadata, webhooks, failurePolicy: 'Fail' }];
   const config = 'apiVersion: cni-gate.io/v1alpha1\nkind: Configuration\n';
   const reviews = '/apis/authorization.k8s.io/v1/subjectaccessreviews';
-  const { url, client } = await start(t, {
+  return {
     '/version': version,
     '/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations': { metadata, items },
     '/apis/apps/v1/namespaces/net/deployments/cni-gate': { metadata, spec },
     '/api/v1/namespaces/net/secrets/own': { metadata, data: { 'tls.crt': 'eA==' } },
     '/api/v1/namespaces/net/configmaps/cni-gate': { metadata, data: { 'config.yaml': config } },
     [reviews]: { status: { allowed: false } },
-  });
+  };
+}
+
+test('an installation is read in the namespace that its webhooks call, with the rights of its account', async (t) => {
+  const { url, client } = await start(t, answersOf());
   const { configuration, installation, cluster, serverRights }: CheckFacts = await observeInstallation(
     client,
     options,
@@ -86,6 +91,21 @@ test('an installation is read in the namespace that its webhooks call, with the 
   assert.ok(missing.includes('update secrets own in namespace net'));
   const { context: _, ...identity } = cluster;
   assert.deepEqual(identity, { server: url, clientVersion, serverVersion: '0.0.9' });
+});
+
+test('a certificate that is not shown, or may not be read', async (t) => {
+  const { '/api/v1/namespaces/net/secrets/own': secret, ...others } = answersOf();
+  const certificateOf = async (more: Record<string, object>): Promise<object> => {
+    const { client } = await start(t, { ...others, ...more });
+    return (await observeInstallation(client, options)).installation.certificate;
+  };
+  const other = { '/api/v1/namespaces/net/secrets/own': { ...secret, data: {} } };
+  assert.partialDeepStrictEqual(await certificateOf(other), {
+    found: { notShown: 'Certificate: Secret net/own with key tls.crt does not exist' },
+  });
+  assert.partialDeepStrictEqual(await certificateOf({}), {
+    unknown: { why: 'Certificate: Secret net/own may not be read' },
+  });
 });
 
 test('before an installation, DaemonSets are read by their names, and the rights of the caller', async (t) => {

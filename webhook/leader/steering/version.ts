@@ -12,9 +12,7 @@ export interface ApiVersion {
 type Numbers = Pick<ApiVersion, 'major' | 'minor'>;
 
 /** Whether a version is at least Kubernetes 1.`least`. */
-export function isSince({ major, minor }: Numbers, least: number): boolean {
-  const is = Number.parseInt(major, 10);
-  return is > 1 || (is === 1 && Number.parseInt(minor, 10) >= least);
-}
+export const isSince = ({ major, minor }: Numbers, least: number): boolean =>
+  Number.parseInt(major, 10) > 1 || Number.parseInt(minor, 10) >= least;
 
 export const usesNominations = (version: Numbers): boolean => isSince(version, leastMinor);
