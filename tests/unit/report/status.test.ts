@@ -11,6 +11,7 @@ import { type Status, statusOf } from '../../../webhook/report/show/status.ts';
 import { statusText } from '../../../webhook/report/show/status-text.ts';
 import { ageText } from '../../../webhook/report/show/table.ts';
 import { policyOf } from '../../support/configurations.ts';
+import { schemaFaults } from '../../support/schemas.ts';
 import { clusterWith } from '../admission/gate/support.ts';
 import { apiDaemonSet, apiNode, now } from '../core/networks/objects.ts';
 import { compareGolden } from './golden.ts';
@@ -33,7 +34,12 @@ import {
 import { eventOf, troubled } from './troubled.ts';
 
 const minuteAgo = now - 60_000;
-const tell = (facts: StatusFacts, all = false): Status => statusOf(facts, now, all);
+const schemaFaultsOf = schemaFaults('status');
+function tell(facts: StatusFacts, all = false): Status {
+  const status = statusOf(facts, now, all);
+  assert.deepEqual(schemaFaultsOf(status), []);
+  return status;
+}
 const codes = ({ faults }: Status): string[] => faults.map(({ code }) => code);
 const inForce = ({ features }: Status): unknown[] => features.map((feature) => feature.inForce);
 /** The status of an installation in which these facts differ from a good installation. */
@@ -46,6 +52,10 @@ suite('a status', () => {
     const status = tell(troubled());
     const text = statusText(status, false, { width: 100 });
     compareGolden('status.txt', text);
+    assert.deepEqual(
+      status.duplicateAddresses.map(({ network }) => network),
+      [null, 'shop/storage'],
+    );
     // the first line is never broken, because scripts read it
     const [, ...lines] = text.split('\n');
     assert.deepEqual(
