@@ -196,6 +196,7 @@ export const statusFacts = ({
   readiness: clusterWith({ n1: {}, n2: {} }),
   pods: found(pods),
   events: new Map(),
+  probe: undefined,
   ...more,
 });
 

@@ -39,7 +39,7 @@ export interface ObserveOptions {
 const required: typeof observed = async (asked) => ({ found: await asked });
 
 /** The facts that every command reads. */
-type BaseFacts = Awaited<ReturnType<typeof readBase>>['facts'] & { probe?: ProbeFacts | undefined };
+type BaseFacts = Awaited<ReturnType<typeof readBase>>['facts'];
 /** The facts that `check --pre` reads. */
 export type PreFacts = Awaited<ReturnType<typeof observeBefore>>;
 /** The facts that `check` reads. */
@@ -72,7 +72,7 @@ export async function observeInstallation(client: ApiClient, options: ObserveOpt
     observed(readLists(client, podLists), 'pods'),
     observed(readLists(client, limitSources), 'LimitRanges and ResourceQuotas'),
   ]);
-  return { ...facts, serverRights, pods, limits, ...(await probed(client, facts, options)) };
+  return { ...facts, serverRights, pods, limits, probe: await probed(client, facts, options) };
 }
 
 /**
@@ -98,7 +98,7 @@ export async function observeStatus(client: ApiClient, options: ObserveOptions) 
   for (const agent of agents) readiness.setAgent(agent);
   const events = await podEvents(client, policy, pods);
   const probe = await probed(client, facts, options);
-  return { ...facts, namespace, readiness, pods: { found: pods }, events, ...probe };
+  return { ...facts, namespace, readiness, pods: { found: pods }, events, probe };
 }
 
 /** Reads the installation, the namespaces and the profiles' DaemonSets. @param see `observed` or `required` */
@@ -149,14 +149,14 @@ async function readBase(
 
 const probed = async (
   client: ApiClient,
-  { namespaces, configuration: { policy } }: Pick<BaseFacts, 'namespaces' | 'configuration'>,
+  { namespaces, configuration: { policy } }: BaseFacts,
   { probe, ownNamespace }: ObserveOptions,
-): Promise<{ probe?: ProbeFacts | undefined }> =>
-  probe ? { probe: await makeProbe(client, namespaces.found ?? [], policy, ownNamespace) } : {};
+): Promise<ProbeFacts | undefined> =>
+  probe ? makeProbe(client, namespaces.found ?? [], policy, ownNamespace) : undefined;
 
 async function readServerRights(
   client: ApiClient,
-  { installation, configuration: { policy } }: Pick<BaseFacts, 'installation' | 'configuration'>,
+  { installation, configuration: { policy } }: BaseFacts,
 ): Promise<Observation<RightsFacts>> {
   const { namespace, deployment } = installation;
   const { found, unknown } = deployment;
