@@ -36,5 +36,5 @@ export function dashboardOfNodes(count: number): Dashboard {
       readiness.setAgent(toAgentFacts(agent));
     }
   }
-  return dashboardOf({ ...troubled(), configuration, readiness }, now, null);
+  return dashboardOf({ ...troubled(), configuration, readiness }, now);
 }

@@ -46,7 +46,7 @@ async function run(flags: Flags): Promise<void> {
   try {
     for await (const facts of readings(flags, onTrouble)) {
       const isFirst = dashboard === undefined;
-      dashboard = dashboardOf(facts, Date.now(), null);
+      dashboard = dashboardOf(facts, Date.now());
       if (!isFirst) continue;
       const opened = await listen(app, '127.0.0.1', flags.port ?? 0, '--port');
       process.stdout.write(`http://127.0.0.1:${opened}/#token=${token}\n`);

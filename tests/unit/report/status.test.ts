@@ -177,7 +177,7 @@ test('a warning of a check is in the first line, with what to do, and is not gre
     /^<yellow>No fault\. Warnings: Deployment .*: a rollout is not complete: .*\. Look at "kubectl /,
   );
   assert.match(text, /^deployment +warning +Deployment .*Look at "kubectl/m);
-  assert.equal(dashboardOf(statusFacts({ installation }), now, null).result, 'warning');
+  assert.equal(dashboardOf(statusFacts({ installation }), now).result, 'warning');
   assert.match(statusText(tell(statusFacts()), false, { paint: (style) => style }), /^green\n/);
 });
 
