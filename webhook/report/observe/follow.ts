@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openCluster } from '../../cluster/open.ts';
 import { CniGateError } from '../../lib/errors.ts';
-import { dashboardLimits } from '../../lib/limits.ts';
 import { givenPolicy } from './configuration.ts';
 import { observeStatus, type StatusFacts } from './observe.ts';
 
@@ -15,6 +14,9 @@ export interface StatusFlags {
   namespace?: string;
   probe?: true;
 }
+
+/** Milliseconds between two readings, at least. */
+const leastPause = 2_000;
 
 /** The pause after a reading takes this many times as long as the reading, to limit the load on the API server. */
 const pauseFactor = 4;
@@ -38,7 +40,7 @@ export async function* readings(
     if (onTrouble === undefined) return;
     for (const name of ['SIGINT', 'SIGTERM']) process.once(name, () => stop.abort());
     let trouble = '';
-    for (let pause: number = dashboardLimits.pause; ; ) {
+    for (let pause = leastPause; ; ) {
       await sleep(pause, undefined, { signal: stop.signal }).catch(() => {});
       if (stop.signal.aborted) return;
       const began = performance.now();
@@ -50,7 +52,7 @@ export async function* readings(
         if (error.message !== trouble) onTrouble(error.message);
         trouble = error.message;
       }
-      pause = Math.max(dashboardLimits.pause, pauseFactor * (performance.now() - began));
+      pause = Math.max(leastPause, pauseFactor * (performance.now() - began));
     }
   } finally {
     client.close();
