@@ -2,7 +2,7 @@ import { toAgentFacts, toDaemonSetFacts, toNodeFacts } from '../../webhook/core/
 import { Readiness } from '../../webhook/core/networks/readiness.ts';
 import { type Dashboard, dashboardOf } from '../../webhook/report/dashboard/data.ts';
 import { type AgentOptions, apiAgent, apiDaemonSet, apiNode, now } from '../unit/core/networks/objects.ts';
-import { configured } from '../unit/report/objects.ts';
+import { allRegistered, configured, daemonSet, found } from '../unit/report/objects.ts';
 import { troubled } from '../unit/report/troubled.ts';
 
 const networks = ['linkerd', 'cilium', 'multus'];
@@ -36,5 +36,8 @@ export function dashboardOfNodes(count: number): Dashboard {
       readiness.setAgent(toAgentFacts(agent));
     }
   }
-  return dashboardOf({ ...troubled(), configuration, readiness }, now);
+  const namespaces = found([{ name: 'shop', profile: 'mesh' }]);
+  const daemonSets = found(networks.map((name) => daemonSet('net', name)));
+  const seen = { configuration, readiness, namespaces, daemonSets, registered: allRegistered };
+  return dashboardOf({ ...troubled(), ...seen }, now);
 }
