@@ -9,7 +9,6 @@ import { parsePolicy } from '../../../webhook/config/load.ts';
 import { policyObjects } from '../../../webhook/core/policies/policy.ts';
 import { validatorImage } from '../../../webhook/lib/version.ts';
 import { cniGate, errorOf } from '../../support/command.ts';
-import { policyOf } from '../../support/configurations.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'cni-gate-'));
 process.once('exit', () => rmSync(folder, { recursive: true }));
@@ -26,18 +25,23 @@ function written(name: string, configuration: object): string {
 interface Printed {
   kind: string;
   metadata: { name: string };
-  spec: { variables?: { name: string; expression: string }[] };
+  spec: {
+    variables: { name: string; expression: string }[];
+    matchConditions: { name: string; expression: string }[];
+  };
 }
 
-/** The policy and its binding, as the program prints them. */
-function printed(...args: string[]): Printed[] {
+function printed(...args: string[]): [policy: Printed, binding: Printed] {
   const { status, stdout, stderr } = cniGate(['policies', ...args]);
   assert.deepEqual([status, stderr], [0, '']);
-  return parseAllDocuments(stdout, { version: '1.1' }).map((document) => document.toJS());
+  return parseAllDocuments(stdout, { version: '1.1' }).map((document) => document.toJS()) as [
+    Printed,
+    Printed,
+  ];
 }
 
-const imageIn = ([policy]: Printed[]): unknown =>
-  policy?.spec.variables?.find(({ name }) => name === 'image')?.expression;
+const imageIn = ({ spec }: Printed): unknown =>
+  spec.variables.find(({ name }) => name === 'image')?.expression;
 
 test('the policy and its binding, as the generator makes them', () => {
   const objects = printed();
@@ -51,40 +55,42 @@ test('the policy and its binding, as the generator makes them', () => {
 test("the image is the configuration's, or else the flag's, or else this release's", () => {
   const own = written('image.yaml', { proof: { image: 'mirror.example/validator:1' } });
   const flag = ['--image', 'flag.example/validator:2'];
-  assert.equal(imageIn(printed('--config', own, ...flag)), '"mirror.example/validator:1"');
-  assert.equal(imageIn(printed(...flag)), '"flag.example/validator:2"');
-  assert.equal(imageIn(printed()), `"${validatorImage}"`);
+  assert.equal(imageIn(printed('--config', own, ...flag)[0]), '"mirror.example/validator:1"');
+  assert.equal(imageIn(printed(...flag)[0]), '"flag.example/validator:2"');
+  assert.equal(imageIn(printed()[0]), `"${validatorImage}"`);
 });
-
-/** The policy of a configuration with these fields, as JSON. */
-const policyText = (fields: object): string => JSON.stringify(policyObjects(policyOf(fields)));
 
 test('the exemptions follow proof.allowOptOut, and the DaemonSets of the profiles', () => {
   const profiles = [{ name: 'fabric', daemonSets: [{ namespace: 'net', name: 'fabric' }] }];
-  const texts = [policyText({}), policyText({ proof: { allowOptOut: false }, profiles })];
-  assert.deepEqual(
-    texts.map((text) => [text.includes("!= 'none'"), text.includes("'net/fabric'")]),
-    [
-      [true, false],
-      [false, true],
-    ],
+  const own = written('conditions.yaml', { proof: { allowOptOut: false }, profiles });
+  const [before = '', after = ''] = [printed(), printed('--config', own)].map(([{ spec }]) =>
+    JSON.stringify(spec),
   );
+  const [optOut, daemonSet] = [/!= 'none'/, /'net\/fabric'/];
+  assert.deepEqual([optOut.test(before), daemonSet.test(before)], [true, false]);
+  assert.deepEqual([optOut.test(after), daemonSet.test(after)], [false, true]);
 });
 
 test('the order of keys in the file does not matter, as Helm sorts them', () => {
-  const policyWith = (redirect: object): string =>
-    policyText({ profiles: [{ name: 'mesh', proof: { checks: [{ redirect }] } }] });
-  const connect = ['127.0.0.6:15002'];
-  assert.equal(
-    policyWith({ direction: 'inbound', listen: 15006, connect, timeout: '5s' }),
-    policyWith({ connect, direction: 'inbound', listen: 15006, timeout: '5s' }),
+  const redirect = { direction: 'inbound', listen: 15006, connect: ['127.0.0.6:15002'], timeout: '5s' };
+  const sorted = { connect: redirect.connect, direction: 'inbound', listen: 15006, timeout: '5s' };
+  const [given, ofHelm] = [redirect, sorted].map((settings, at) =>
+    cniGate([
+      'policies',
+      '--config',
+      written(`order-${at}.yaml`, {
+        profiles: [{ name: 'mesh', proof: { checks: [{ redirect: settings }] } }],
+      }),
+    ]),
   );
+  assert.deepEqual([given?.status, given?.stdout], [0, ofHelm?.stdout]);
 });
 
 test('texts of the configuration stay as they are', () => {
   const when = { container: 'web', args: ['--in=variables.inits'] };
   const own = written('texts.yaml', { profiles: [{ name: 'own', when, proof: { checks: [] } }] });
-  assert.match(JSON.stringify(printed('--config', own)), /\\"--in=variables\.inits\\"/);
+  const { stdout } = cniGate(['policies', '--config', own]);
+  assert.match(stdout.replaceAll(/\s+/g, ' '), /"--in=variables\.inits"/);
 });
 
 test('a configuration that cannot be used is an error with its code', async (t) => {
